@@ -38,6 +38,6 @@ MESSAGE
     exit 1
 fi
 
-# A half-made environment is worse than none: --clear starts afresh.
+# --clear removes an incomplete environment.
 "$python" -m venv --clear "$venv" || { rm -rf "$venv"; exit 1; }
 echo "Made $venv with $("$python" --version)."

@@ -121,13 +121,13 @@ def code_of_nearest(P: Floats, code: Ints, X: Floats) -> Ints:
 
 def number_by_size(X: Floats, code: Ints) -> Ints:
     """Renumber groups by size, the largest is 0, equal ones by their centre; -1 does not change."""
-    known = np.unique(code[code >= 0])
-    middles = [X[code == one].mean(axis=0).round(9).tolist() for one in known]
-    sizes = [int((code == one).sum()) for one in known]
-    order = sorted(range(len(known)), key=lambda at: (-sizes[at], middles[at]))
+    codes = np.unique(code[code >= 0])
+    middles = [X[code == code_value].mean(axis=0).round(9).tolist() for code_value in codes]
+    sizes = [int((code == code_value).sum()) for code_value in codes]
+    order = sorted(range(len(codes)), key=lambda at: (-sizes[at], middles[at]))
     out = np.full(len(code), NOISE)
     for number, at in enumerate(order):
-        out[code == known[at]] = number
+        out[code == codes[at]] = number
     return out
 
 

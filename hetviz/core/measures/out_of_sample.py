@@ -45,13 +45,13 @@ class PlaceUncertainty:
 
 
 def place_uncertainty(
-    away: Floats, Y_new: Floats, Y: Floats, usual: float, k: int = 10
+    squared: Floats, Y_new: Floats, Y: Floats, usual: float, k: int = 10
 ) -> PlaceUncertainty:
     """Return the uncertainty of the places of new rows.
 
     Parameters
     ----------
-    away : array of shape (m, n)
+    squared : array of shape (m, n)
         Squared distances from new rows to the rows on the map, by features.
     Y_new, Y : arrays of shape (m, d) and (n, d)
         Positions; NaN for rows without one.
@@ -64,21 +64,21 @@ def place_uncertainty(
     -----
     Near on the map are the nearest 5 % of the rows, at least 2 k and at most half. O(m n d).
     """
-    there = np.flatnonzero(np.isfinite(Y).all(axis=1))
-    m = len(away)
+    placed_rows = np.flatnonzero(np.isfinite(Y).all(axis=1))
+    m = len(squared)
     elsewhere, unlike = np.full(m, np.nan), np.zeros(m)
-    k = max(1, min(k, len(there) // 4))
-    if usual > 0 and away.shape[1]:
-        least = np.sqrt(away.min(axis=1))
-        unlike = np.maximum(0.0, 1.0 - usual / np.maximum(least, usual))
-    placed = np.flatnonzero(np.isfinite(Y_new).all(axis=1))
-    if len(there):
-        n_close = count_near(len(there), _NEAR_SHARE, 2 * k)
-        for row in placed:
-            alike = np.argsort(away[row, there], kind="stable")[:k]
-            on_map = ((Y[there] - Y_new[row]) ** 2).sum(axis=1)
+    k = max(1, min(k, len(placed_rows) // 4))
+    if usual > 0 and squared.shape[1]:
+        nearest = np.sqrt(squared.min(axis=1))
+        unlike = np.maximum(0.0, 1.0 - usual / np.maximum(nearest, usual))
+    new_rows = np.flatnonzero(np.isfinite(Y_new).all(axis=1))
+    if len(placed_rows):
+        n_close = count_near(len(placed_rows), _NEAR_SHARE, 2 * k)
+        for row in new_rows:
+            most_similar = np.argsort(squared[row, placed_rows], kind="stable")[:k]
+            on_map = ((Y[placed_rows] - Y_new[row]) ** 2).sum(axis=1)
             reach = np.partition(on_map, n_close - 1)[n_close - 1]
-            elsewhere[row] = float((on_map[alike] > reach).mean())
+            elsewhere[row] = float((on_map[most_similar] > reach).mean())
     return PlaceUncertainty(elsewhere, unlike, k)
 
 
@@ -156,26 +156,26 @@ def placement_error(
     rng = np.random.default_rng(random_state)
     errors = []
     for X, Y in zip(features, places, strict=True):
-        there = np.flatnonzero(np.isfinite(Y).all(axis=1))
-        if X is None or len(there) < 3:
+        placed = np.flatnonzero(np.isfinite(Y).all(axis=1))
+        if X is None or len(placed) < 3:
             continue
-        tried = np.sort(rng.choice(len(there), min(n, len(there)), replace=False))
-        known, Y = X[there], Y[there]
-        step = max(1, _BLOCK_ENTRIES // len(there))
-        for start in range(0, len(tried), step):
-            rows = tried[start : start + step]
-            squared = cross_squared_distances(known[rows], known)
+        sample = np.sort(rng.choice(len(placed), min(n, len(placed)), replace=False))
+        placed_features, Y = X[placed], Y[placed]
+        step = max(1, _BLOCK_ENTRIES // len(placed))
+        for start in range(0, len(sample), step):
+            rows = sample[start : start + step]
+            squared = cross_squared_distances(placed_features[rows], placed_features)
             squared[np.arange(len(rows)), rows] = np.inf
-            off = median_places(squared, Y, between=between) - Y[rows]
-            errors.append(np.sqrt((off**2).sum(axis=1)))
+            offset = median_places(squared, Y, between=between) - Y[rows]
+            errors.append(np.sqrt((offset**2).sum(axis=1)))
     if not errors:
         nan = float("nan")
         return PlacementError(nan, nan, nan, 0)
-    whole = np.vstack([Y[np.isfinite(Y).all(axis=1)] for Y in places])
-    a, b = rng.integers(0, len(whole), (2, _N_SAMPLED))
-    usual = float(np.median(np.sqrt(((whole[a] - whole[b]) ** 2).sum(axis=1)))) or 1.0
+    all_placed = np.vstack([Y[np.isfinite(Y).all(axis=1)] for Y in places])
+    a, b = rng.integers(0, len(all_placed), (2, _N_SAMPLED))
+    usual = float(np.median(np.sqrt(((all_placed[a] - all_placed[b]) ** 2).sum(axis=1)))) or 1.0
     share = np.concatenate(errors) / usual
     median = float(np.median(share))
-    again = rng.integers(0, len(share), (200, len(share)))
-    error = float(np.median(share[again], axis=1).std(ddof=1))
+    resamples = rng.integers(0, len(share), (200, len(share)))
+    error = float(np.median(share[resamples], axis=1).std(ddof=1))
     return PlacementError(median, float(np.quantile(share, 0.9)), error, len(share))

@@ -311,9 +311,9 @@ def degree_placements(
         Standard error of an entry from sampling; 0 if all pairs are compared.
     """
     other = Y_a if Y_b is None else Y_b
-    there = np.isfinite(Y_a[i]).all(axis=1) & np.isfinite(other[j]).all(axis=1)
-    found = np.full(len(i), np.nan)
-    i, j = i[there], j[there]
+    is_placed = np.isfinite(Y_a[i]).all(axis=1) & np.isfinite(other[j]).all(axis=1)
+    placements = np.full(len(i), np.nan)
+    i, j = i[is_placed], j[is_placed]
     n_b = len(other)
     known_i, known_j = (i, j) if known is None else known
     if Y_b is None:
@@ -329,18 +329,20 @@ def degree_placements(
     else:
         u, v = np.repeat(left, m), np.tile(right, m)
     links = np.unique(known_i * n_b + known_j)
-    at = np.minimum(np.searchsorted(links, u * n_b + v), max(len(links) - 1, 0))
-    free = links[at] != u * n_b + v if len(links) else np.ones(len(u), dtype=bool)
+    position = np.minimum(np.searchsorted(links, u * n_b + v), max(len(links) - 1, 0))
+    is_unlinked = links[position] != u * n_b + v if len(links) else np.ones(len(u), dtype=bool)
     if Y_b is None:
-        free &= u != v
-    u, v = u[free], v[free]
+        is_unlinked &= u != v
+    u, v = u[is_unlinked], v[is_unlinked]
     if not len(u) or not len(i):
-        return found, 0.0
-    far = np.sort(_squared(Y_a[u].T, other[v].T))
-    near = _squared(Y_a[i].T, other[j].T)
-    closer = np.searchsorted(far, near, side="left") + np.searchsorted(far, near, side="right")
-    found[there] = 1.0 - closer / (2 * len(far))
-    return found, float(0.5 / np.sqrt(len(far))) if sampled else 0.0
+        return placements, 0.0
+    other_distances = np.sort(_squared(Y_a[u].T, other[v].T))
+    link_distances = _squared(Y_a[i].T, other[j].T)
+    closer = np.searchsorted(other_distances, link_distances, side="left") + np.searchsorted(
+        other_distances, link_distances, side="right"
+    )
+    placements[is_placed] = 1.0 - closer / (2 * len(other_distances))
+    return placements, float(0.5 / np.sqrt(len(other_distances))) if sampled else 0.0
 
 
 def _finite_rows(Y: Floats) -> Floats:

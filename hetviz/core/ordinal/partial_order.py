@@ -390,9 +390,9 @@ def maximal_acyclic(
     agree with an order of the result are added back, and then, heaviest first, those that close no
     cycle.
     """
-    kept = np.ones(len(edges), dtype=bool)
+    in_acyclic = np.ones(len(edges), dtype=bool)
     if not len(edges):
-        return kept
+        return in_acyclic
     u, v, n = _renumbered(edges)
     part = _strong_components(u, v, n)
     inside = part[u] == part[v]
@@ -403,8 +403,8 @@ def maximal_acyclic(
             (_try_order(a, b, weight[at], size, rng) for _ in range(max(n_restarts, 1))),
             key=lambda chosen: float(weight[at][chosen].sum()),
         )
-        kept[at] = best
-    return kept
+        in_acyclic[at] = best
+    return in_acyclic
 
 
 def on_cycle(edges: Ints) -> Bools:

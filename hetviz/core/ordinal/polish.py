@@ -120,20 +120,22 @@ def choose_pull(
         return None, {}
     fold = rng.permutation(len(pairs)) % FOLDS
     rounds = FOLDS if len(pairs) < MANY_COMPARISONS else 1
-    kept: dict[str, list[Floats]] = {}
-    counted: list[Floats] = []
-    for held in range(rounds):
-        told, asked = np.flatnonzero(fold != held), np.flatnonzero(fold == held)
-        tick(held / rounds)
-        start = refit(told)
-        kept.setdefault("none", []).append(comparison_outcomes(start, pairs[asked]))
+    outcomes: dict[str, list[Floats]] = {}
+    held_out_weights: list[Floats] = []
+    for number in range(rounds):
+        training, held_out = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        tick(number / rounds)
+        start = refit(training)
+        outcomes.setdefault("none", []).append(comparison_outcomes(start, pairs[held_out]))
         for pull in PULLS:
-            Y = polish_map(start, pairs[told], weight[told], pull)
-            kept.setdefault(f"{pull:g}", []).append(comparison_outcomes(Y, pairs[asked]))
-        counted.append(weight[asked])
-    share = np.concatenate(counted)
+            Y = polish_map(start, pairs[training], weight[training], pull)
+            outcomes.setdefault(f"{pull:g}", []).append(comparison_outcomes(Y, pairs[held_out]))
+        held_out_weights.append(weight[held_out])
+    share = np.concatenate(held_out_weights)
     share = share / share.sum()
-    outcome = {name: np.nan_to_num(np.concatenate(each), nan=0.5) for name, each in kept.items()}
+    outcome = {
+        name: np.nan_to_num(np.concatenate(folds), nan=0.5) for name, folds in outcomes.items()
+    }
     accuracy = {name: float(share @ values) for name, values in outcome.items()}
     best = max(PULLS, key=lambda pull: accuracy[f"{pull:g}"])
     gain = outcome[f"{best:g}"] - outcome["none"]

@@ -48,12 +48,12 @@ def class_probabilities(Z: Floats, y: Ints, n_classes: int) -> Floats:
     O(known k n_classes) per step, then O(n k n_classes).
     """
     X = unit(Z) * np.sqrt(Z.shape[1])
-    known = np.flatnonzero(y >= 0)
+    labelled = np.flatnonzero(y >= 0)
     model = LogisticRegression(C=_C, max_iter=200)
     with warnings.catch_warnings():
         # Probabilities near the optimum are good enough.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(X[known], y[known])
+        model.fit(X[labelled], y[labelled])
     P = np.zeros((len(Z), n_classes))
     P[:, model.classes_] = model.predict_proba(X)
     return P

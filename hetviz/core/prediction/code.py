@@ -258,22 +258,27 @@ def fit_code(
         result = CodeResult(split(flat), [loss(flat)[0]], finals=finals)
 
         def on_iteration(
-            at: Floats, value: float, result: CodeResult = result, held: CodeResult | None = best
+            flat: Floats,
+            value: float,
+            result: CodeResult = result,
+            earlier_best: CodeResult | None = best,
         ) -> None:
-            result.places = split(at)
+            result.places = split(flat)
             result.history.append(value)
-            shown = result if held is None or value < held.history[-1] else held
-            made, begun = len(result.history) - 1, len(result.finals)
+            best_so_far = (
+                result if earlier_best is None or value < earlier_best.history[-1] else earlier_best
+            )
+            n_done, n_started = len(result.history) - 1, len(result.finals)
             try:
                 progress(
-                    (begun + min(made / n_iter, 1.0)) / n_init,
-                    f"Start {begun + 1} of {n_init}, iteration {made:,}",
-                    loss=shown.history[-1],
-                    layout=None if layout is None else partial(layout, shown.places),
+                    (n_started + min(n_done / n_iter, 1.0)) / n_init,
+                    f"Start {n_started + 1} of {n_init}, iteration {n_done:,}",
+                    loss=best_so_far.history[-1],
+                    layout=None if layout is None else partial(layout, best_so_far.places),
                 )
             except Cancelled as stopped:
-                shown.reason = f"stopped at start {begun + 1}, iteration {made:,}"
-                stopped.partial = shown
+                best_so_far.reason = f"stopped at start {n_started + 1}, iteration {n_done:,}"
+                stopped.partial = best_so_far
                 raise
 
         at, value, settled = lbfgs(loss, flat, n_iter, on_iteration)

@@ -572,7 +572,7 @@ class _Training:
         ]
         joined = [has_link & ~t for has_link, t in zip(linked, labelled, strict=True)]
         f = [np.tile(prior, (len(s.rows), 1)) for s in sources]
-        held, learners = _choose_learners(
+        held_out, learners = _choose_learners(
             sources, Y, task, settings, ProgressPart(progress, 0.0, 0.2)
         )
         w, v = np.full(p, 1.0 / p), np.full(q, 1.0 / max(q, 1))
@@ -594,7 +594,7 @@ class _Training:
             f,
             w,
             v,
-            held,
+            held_out,
             learners,
         )
 

@@ -177,8 +177,8 @@ class Comparison:
         """Return the smallest difference between two candidates that is not chance.
 
         With two or more splits and candidates it is the least significant difference of paired
-        splits (see `hetviz.core.measures.resolution.least_significant_difference`). Otherwise it follows from
-        the number of links, comparisons or items; NaN if unknown.
+        splits, see `hetviz.core.measures.resolution.least_significant_difference`. Otherwise it
+        follows from the number of links, comparisons or items; NaN if unknown.
         """
         values = [self.values(key, measure) for key in self.sound(measure)]
         resolution = least_significant_difference(values) if values else math.nan

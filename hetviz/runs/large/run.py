@@ -289,7 +289,8 @@ def _check_coca(recipe: LargeRecipe) -> None:
     params, plan = recipe.params, recipe.plan
     if params["weights"] == "learned":
         raise ParameterError(
-            f"coca: weights = 'learned' cannot be used for {_BLOCKWISE_DATA}. Give numbers by table."
+            f"coca: weights = 'learned' cannot be used for {_BLOCKWISE_DATA}. Give a number for "
+            "each table."
         )
     if params["output"] != "mean":
         raise ParameterError(
@@ -306,7 +307,8 @@ def _check_coca(recipe: LargeRecipe) -> None:
             names = ", ".join(plan.tables[k].name for k in views)
             raise ParameterError(
                 f"coca: links {link_tables[0].name} are between items of several tables ({names}), "
-                f"which cannot be used for {_BLOCKWISE_DATA}. Leave the links out, or use one table."
+                f"which cannot be used for {_BLOCKWISE_DATA}. Leave the links out, or use one "
+                "table."
             )
         if len(link_tables) > 1 and views[0] == position:
             raise ParameterError(

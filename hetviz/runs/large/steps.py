@@ -564,7 +564,7 @@ def nearest_in_block(
     """Return the rows of a block nearest to q query rows of its table.
 
     The result has shape (2, 2, q, k): by features and on the map, squared distances and row
-    numbers; infinite and -1 if the block has fewer rows. `row_numbers` has the row numbers of the queries.
+    numbers; infinite and -1 if the block has fewer rows. `row_numbers` are those of the queries.
     """
     block = plan.blocks[number]
     t = block.table

@@ -76,7 +76,7 @@ _FAST_PARAMS: Mapping[str, Mapping[str, object]] = {"kbmf2k": {"n_iter": 60}}
 
 @dataclass(frozen=True, eq=False)
 class _SampledPairs:
-    """Sampled pairs with hidden links; `counts` is the number of candidates that each represents."""
+    """Sampled pairs with hidden links; `counts` is how many candidates each represents."""
 
     i: Ints
     j: Ints

@@ -96,9 +96,9 @@ def predict_links(
     every item of a side has at most one link, the default predictor suggests no second one, and
     each item only once.
 
-    On a map of up to eight axes a tree finds the closest pairs, O((n + top) log m). Other scores are
-    computed in blocks for all n m pairs, O(n m k) with little memory. Above 20 million pairs the
-    default predictor computes only the best pairs by each of its parts.
+    On a map of up to eight axes a tree finds the closest pairs, O((n + top) log m). Other scores
+    are computed in blocks for all n m pairs, O(n m k) with little memory. Above 20 million pairs
+    the default predictor computes only the best pairs by each of its parts.
 
     Examples
     --------

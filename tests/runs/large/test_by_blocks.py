@@ -1,4 +1,4 @@
-"""Data in files, fitted by blocks: the same as in memory, the same under any scheduler."""
+"""Fits by blocks of data in files: equal to fits in memory and for all schedulers."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ rows = 37
 
 
 def views_of_things(folder: Path) -> HeteroData:
-    """Write two tables that share 80 of 120 items, and return the same in memory."""
+    """Write two tables that share 80 of 120 items, and return the same data in memory."""
     rng = np.random.default_rng(0)
     hidden = rng.normal(size=(120, 3))
     parts = []
@@ -342,10 +342,14 @@ def test_run_large_reports_bad_features(bad: float, tmp_path: Path) -> None:
     [
         ('features = "x"', 'features = "y"', "no such column"),
         ('id = "gene"', 'id = "x"', "ids must be texts or whole numbers"),
-        ('path = "binds.parquet"', 'path = "https://h.example/b.parquet"', "nothing is fetched"),
+        (
+            'path = "binds.parquet"',
+            'path = "https://h.example/b.parquet"',
+            "only reads local files",
+        ),
         ('path = "binds.parquet"', 'path = "recipe.toml"', "neither Parquet nor Arrow"),
         ('path = "genes/*.parquet"', 'path = "none/*.parquet"', "no such file"),
-        ('to = "drugs"', 'to = "dogs"', "names no table"),
+        ('to = "drugs"', 'to = "dogs"', "is not the name of a table"),
         ("rows = 40", "rows = 0", "1 or more"),
         ("rows = 40", 'rows = "many"', "wrong kind"),
         ("rows = 40", "rows = 40\nrefine = -1", "refine must be 0 or more"),
@@ -468,7 +472,7 @@ def test_run_large_by_landmarks_places_all_rows(tmp_path: Path) -> None:
 
 
 def write_linked_lines(folder: Path, blocks: str, method: str = "mr-sne") -> Path:
-    """Write two tables of rows along lines, linked where they lie at the same place of one."""
+    """Write two tables of rows along lines, linked at equal positions."""
     rng = np.random.default_rng(0)
     n, links = 360, np.arange(0, 360, 2)
     line, place = np.repeat(np.arange(6), 60), np.tile(np.linspace(0, 3, 60), 6)

@@ -1,4 +1,4 @@
-"""Labels predicted from own features, from linked items and along links, weighed."""
+"""Label prediction by the blend of own features, linked items and linked labels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hetviz.runs.predict.labels import predict_labels
 
 
 def papers_of_authors(features: bool = True, told: float = 0.3) -> tuple[HeteroData, np.ndarray]:
-    """Papers whose topic their words tell a little, and their authors' other papers much more."""
+    """Papers whose topic depends weakly on words and strongly on their authors."""
     rng = np.random.default_rng(4)
     topic = np.arange(120) % 3
     X = 0.8 * np.eye(3)[topic] + rng.normal(size=(120, 3))
@@ -79,7 +79,7 @@ def test_blend_reports_unpredictable_labels() -> None:
     found = hetviz.predict_labels(data, "a", "kind", repeats=0)
     unknown = found.table[~found.table["known"]]
     assert unknown["decided"].mean() < 0.7
-    assert any("does not know better than a guess" in reason for reason in found.reasons)
+    assert any("is no better than a guess" in reason for reason in found.reasons)
 
 
 def test_blend_intervals_cover_numbers() -> None:
@@ -104,7 +104,7 @@ def test_blend_intervals_cover_numbers() -> None:
 def test_find_labels_task_of_blend_has_no_map() -> None:
     data, _ = papers_of_authors()
     made = find_labels(data, "papers", "topic", ignore_progress, repeats=0)
-    assert made.content["title"] == "All that is known, weighed"
+    assert made.content["title"] == "Blend of all models"
     assert made.maps == ()
     json.dumps(made.content)
     assert find_labels(data, "papers", "topic", ignore_progress, repeats=0).content == made.content
@@ -115,7 +115,7 @@ def test_find_labels_task_of_blend_has_no_map() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is told by Linux")
 @pytest.mark.parametrize("n_classes", [2, 60])
 def test_blend_memory_stays_below_the_estimate(n_classes: int) -> None:
-    # What it loads first does not count.
+    # The first call loads libraries, which do not count.
     label_peak(200, n_classes)
     found = label_peak(2_000, n_classes)
     assert found is not None

@@ -1,4 +1,4 @@
-"""Labels predicted: tables, held-out errors, transfer, decisions, refusals."""
+"""Label prediction: tables, held-out errors, transfer, decisions and rejected input."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_transfer_helps_with_few_labels() -> None:
     assert found.decision == "accept"
     assert held["hemap"] < 0.5 * held["10 nearest of its own"]
     assert found.figures["pairing"] == "links"
-    # these have three axes in common, which one axis cannot hold
+    # These have three axes in common, too many for one axis.
     assert found.figures["axes"] == 10
     assert {type(value) for value in found.table["label"]} == {int}
     json.dumps(found.to_dict())
@@ -143,7 +143,7 @@ def test_transfer_without_labels_uses_source_values() -> None:
     assert (found.table["label"].to_numpy() == truth).mean() > 0.9
     assert found.classes == ("a", "b", "c")
     assert len(found.held_out) == 0
-    assert any("in the terms of source" in reason for reason in found.reasons)
+    assert any("predictions are values of" in reason for reason in found.reasons)
 
 
 def test_transfer_of_numbers() -> None:
@@ -214,7 +214,7 @@ def test_find_labels_task_returns_findings_and_map() -> None:
         ("one of blend, gbc, hemap", {"method": "magic"}, ParameterError),
         ("training_share = 1.5", {"training_share": 1.5}, ParameterError),
         ("repeats = -1", {"repeats": -1}, ParameterError),
-        ("choose from a, b, near", {"sources": ["c"]}, ParameterError),
+        ("Choose from a, b, near", {"sources": ["c"]}, ParameterError),
         ("Did you mean lam", {"lam": 1}, ParameterError),
         ("learns from one other label", {"method": "hemap"}, ParameterError),
         ("no such label", {"method": "hemap", "source": ("b", "size")}, DataError),

@@ -1,4 +1,4 @@
-"""The default link predictor: what it finds, what it says, and what it respects."""
+"""The default link predictor: hidden links, reasons and constraints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUICK = {"quick": True}
 
 
 def people_and_books(seed: int = 0, rate: float = 0.12) -> tuple[HeteroData, np.ndarray]:
-    """People and books of four tastes each, linked by them; and the pairs of equal taste."""
+    """People and books of four tastes, linked by taste, and the pairs of equal taste."""
     rng = np.random.default_rng(seed)
     g, h = np.arange(60) % 4, np.arange(40) % 4
     X = 2.0 * np.eye(4)[g] + 0.7 * rng.normal(size=(60, 4))
@@ -49,7 +49,7 @@ def test_link_predictor_finds_hidden_links_and_links_of_new_items(
     assert roc_auc_score(same[-4:].ravel(), P[-4:].ravel()) > 0.9
     i, j = np.array([0, 59, 7]), np.array([3, 3, 0])
     np.testing.assert_allclose(predictor.pair_scores(i, j), P[i, j])
-    # as many as were hidden: a fifth of all links, a quarter of those left
+    # As many as were hidden: a fifth of all links, a quarter of the remaining ones.
     assert 0.3 < P[~known].sum() / (0.25 * 0.8 * known.sum()) < 2.0
 
 
@@ -154,11 +154,11 @@ def test_link_predictor_needs_a_link() -> None:
     few = HeteroData(data.datasets, [Links("people", "books", [0, 1, 2], [0, 1, 2])])
     found = hetviz.predict_links(few, "people", "books", 10)
     assert len(found) == 10
-    with pytest.raises(NotApplicableError, match="none is known"):
+    with pytest.raises(NotApplicableError, match="there are none"):
         hetviz.predict_links(HeteroData(data.datasets), "people", "books")
     with pytest.raises(ParameterError, match="members"):
         hetviz.fit_link_predictor(data, "people", "books", members=["pca"])
-    with pytest.raises(ParameterError, match="name the two datasets first"):
+    with pytest.raises(ParameterError, match="give the two datasets first"):
         hetviz.predict_links(data, None, "people", "books")  # type: ignore[arg-type]
     predictor = hetviz.fit_link_predictor(few, "people", "books", **QUICK)
     with pytest.raises(ParameterError, match="the predictor is of"):
@@ -217,7 +217,7 @@ def test_closest_pairs_by_tree_equal_all_distances(
     )
     target = names[not within]
     tree = hetviz.predict_links(data, "a", target, 200, by=placed)
-    # Of many rows, some tell first how far the best pairs lie apart at most.
+    # With many rows, a sample bounds the distance of the best pairs first.
     few = hetviz.predict_links(data, "a", target, 12, by=placed)
     with monkeypatch.context() as patch:
         patch.setattr(links, "_N_SAMPLED_ROWS", 5)

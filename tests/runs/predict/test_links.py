@@ -1,4 +1,4 @@
-"""Links that maps and methods suggest."""
+"""Link suggestions from maps and methods."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def small_map() -> tuple[HeteroData, Embedding]:
 def test_predict_links_ranks_closest_unlinked_pairs() -> None:
     data, embedding = small_map()
     found = hetviz.predict_links(data, "a", "b", by=embedding)
-    # distances of what is left: a2-b1 .7, a0-b1 1.3, a2-b0 1.9, a2-b2 5, a1-b2 6, a0-b2 7, ...
+    # Distances of the other pairs: a2-b1 .7, a0-b1 1.3, a2-b0 1.9, a2-b2 5, a1-b2 6, a0-b2 7, ...
     pairs = list(zip(found["source_id"], found["target_id"], strict=True))
     assert pairs[:4] == [("a2", "b1"), ("a0", "b1"), ("a2", "b0"), ("a2", "b2")]
     assert len(pairs) == 12 - 4

@@ -1,6 +1,6 @@
 """Reading of tables with default settings: ids, types, and columns that are no features.
 
-    python benchmarks/door.py FOLDER [FOLDER ...] [--markdown FILE] [--no-map]
+    python benchmarks/table_reading.py FOLDER [FOLDER ...] [--markdown FILE] [--no-map]
 
 Each file of the folders is read alone, by the library's defaults, and the first map of it is made
 as the app makes it. A file passes when it reaches a map, no row was lost, and no measurement became
