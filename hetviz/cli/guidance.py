@@ -173,7 +173,7 @@ def _coverage_lines(data: HeteroData) -> list[str]:
 def _import(args: argparse.Namespace, data: HeteroData) -> int:
     from hetviz.data.edits.adding import add_statements
     from hetviz.io import gate, read_guidance
-    from hetviz.metrics.conflicts.conflicts import would_contradict
+    from hetviz.metrics.conflicts.conflicts import find_new_conflicts
 
     if args.out is None:
         raise ParameterError("--import needs --out BUNDLE for the result.")
@@ -184,7 +184,7 @@ def _import(args: argparse.Namespace, data: HeteroData) -> int:
     if not args.json:
         for problem in guidance.problems:
             print_line(str(problem), sys.stderr)
-    conflicts = would_contradict(data, guidance.parts)
+    conflicts = find_new_conflicts(data, guidance.parts)
     added = add_statements(data, guidance.parts)
     hetviz.save(guidance.labelled(added.data), args.out)
     record = {
@@ -304,14 +304,14 @@ def _join(args: argparse.Namespace) -> int:
         lines.append(f"      {len(proposal.match.i):,} pairs, for example {pairs}")
         lines += [f"      Note: {words}" for words in proposal.reach.warnings]
     record = {"proposals": [proposal.to_dict(data) for proposal in proposals]}
-    sure = [number for number, one in enumerate(proposals, start=1) if args.sure and one.sure]
+    sure = [number for number, item in enumerate(proposals, start=1) if args.sure and item.sure]
     if args.sure and not (sure or args.accept):
         raise ParameterError(
             "--sure: no proposal is reliable enough. Select proposals with --accept N."
         )
     if changes:
         chosen = list(dict.fromkeys([*args.accept, *sure]))
-        rows = dict(one.rpartition("=")[::2] for one in args.rows)
+        rows = dict(item.rpartition("=")[::2] for item in args.rows)
         joined = data
         if chosen:
             joined = hetviz.join_tables(data, [proposals[number - 1] for number in chosen], rows)

@@ -56,7 +56,7 @@ def press(app: AppTest, key: str) -> AppTest:
     return app
 
 
-def test_the_bar_asks_for_a_group_and_then_for_the_next(visit: Visit) -> None:
+def test_bar_asks_for_groups_in_order(visit: Visit) -> None:
     app = visit("map")
     assert "set-A" not in {button.key for button in app.button}
     workspace_of(app).set_view_state(selection=[3, 4])
@@ -70,7 +70,7 @@ def test_the_bar_asks_for_a_group_and_then_for_the_next(visit: Visit) -> None:
     assert app.button(key="act-add").disabled
 
 
-def test_adding_is_one_step_by_name_and_asks_for_a_refit(visit: Visit, started: list[Any]) -> None:
+def test_added_statement_is_one_step_and_requests_refit(visit: Visit, started: list[Any]) -> None:
     app = grouped(visit("map"), A=[0, 1, 1300], B=[7])
     press(app, "act-add")
     workspace = workspace_of(app)
@@ -95,9 +95,7 @@ def test_adding_is_one_step_by_name_and_asks_for_a_refit(visit: Visit, started: 
     assert str(workspace.undo_name).endswith("apart")
 
 
-def test_a_set_is_switched_off_and_its_items_find_their_places_anew(
-    visit: Visit, started: list[Any]
-) -> None:
+def test_switched_off_set_frees_its_items(visit: Visit, started: list[Any]) -> None:
     app = visit("guidance")
     next(one for one in app.toggle if "antonym" in one.label).set_value(False).run()
     workspace = workspace_of(app)
@@ -110,7 +108,7 @@ def test_a_set_is_switched_off_and_its_items_find_their_places_anew(
     assert not workspace.state.off
 
 
-def test_nothing_moves_until_it_is_asked_for(visit: Visit, started: list[Any]) -> None:
+def test_manual_refit_waits_for_request(visit: Visit, started: list[Any]) -> None:
     app = visit("guidance")
     app.toggle(key="refit-each").set_value(False).run()
     press(grouped(app, A=[0], B=[7]), "act-add")
@@ -119,9 +117,7 @@ def test_nothing_moves_until_it_is_asked_for(visit: Visit, started: list[Any]) -
     assert len(started) >= 1
 
 
-def test_comparisons_say_that_a_method_makes_no_use_of_them(
-    visit: Visit, started: list[Any]
-) -> None:
+def test_comparison_warns_of_unsupported_method(visit: Visit, started: list[Any]) -> None:
     app = visit("map")
     app.session_state["statement-draft"] = StatementDraft("closer")
     grouped(app, A=[0, 1], B=[5], C=[9, 10])
@@ -132,7 +128,7 @@ def test_comparisons_say_that_a_method_makes_no_use_of_them(
     assert started == []
 
 
-def test_a_group_is_labelled(visit: Visit, started: list[Any]) -> None:
+def test_group_is_labelled(visit: Visit, started: list[Any]) -> None:
     app = visit("map")
     app.session_state["statement-draft"] = StatementDraft("label")
     grouped(app, A=[0, 1, 1300])
@@ -161,7 +157,7 @@ def test_a_group_is_labelled(visit: Visit, started: list[Any]) -> None:
     assert started == []
 
 
-def test_wishes_of_the_browser_are_taken_or_passed_over(visit: Visit, started: list[Any]) -> None:
+def test_browser_requests_are_handled_or_ignored(visit: Visit, started: list[Any]) -> None:
     from hetviz.ui.shell import session
     from hetviz.ui.statements import messages
 
@@ -204,7 +200,7 @@ def test_wishes_of_the_browser_are_taken_or_passed_over(visit: Visit, started: l
     assert kept["statement-draft"].dropped[0] == 3
 
 
-def test_comparisons_use_every_item_of_a_group_alike() -> None:
+def test_comparisons_use_all_items_of_group_equally() -> None:
     groups = {name: np.arange(start, start + n) for name, start, n in
               (("A", 0, 4), ("B", 10, 3), ("C", 20, 5))}  # fmt: skip
     every = commands.draft_comparisons(DATA, groups, StatementDraft("closer", max_pairs=60))
@@ -216,7 +212,7 @@ def test_comparisons_use_every_item_of_a_group_alike() -> None:
             for k in range(4)] == [2, 2, 2, 2]  # fmt: skip
 
 
-def test_a_contradiction_by_way_of_a_third_item_is_told_before_it_is_added(visit: Visit) -> None:
+def test_cycle_contradiction_is_shown_before_adding(visit: Visit) -> None:
     app = visit("map")
     workspace = workspace_of(app)
     first, second, third = DATA["emoji"].ids[[200, 500, 800]]
@@ -232,7 +228,7 @@ def test_a_contradiction_by_way_of_a_third_item_is_told_before_it_is_added(visit
     assert any(len(conflict.keys) == 3 for conflict in report.conflicts)
 
 
-def test_a_column_that_came_with_the_data_is_written_over_only_when_that_is_said() -> None:
+def test_label_column_of_data_is_replaced_only_with_warning() -> None:
     label = next(one for one in DATA.labels if one.dataset == "emoji")
     rows = np.array([0, 1, 2])
     assert commands.own_label_column(DATA) == "my label 1"

@@ -29,7 +29,7 @@ def page() -> None:
     st.button("Act", key="act", on_click=act)
 
 
-def test_an_event_that_comes_meanwhile_cuts_no_callback_short(
+def test_event_does_not_interrupt_callback(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given = SafeSessionState.on_script_will_rerun

@@ -69,7 +69,7 @@ def after_statement(visit: Visit, monkeypatch: Any) -> Any:
     return app
 
 
-def test_what_was_done_is_told_and_may_be_taken_back(visit: Visit, monkeypatch: Any) -> None:
+def test_consequences_are_shown_and_can_be_undone(visit: Visit, monkeypatch: Any) -> None:
     app = after_statement(visit, monkeypatch)
     text = html_of(app)
     assert "All 3 pairs follow your guidance now (0 before)." in text
@@ -82,7 +82,7 @@ def test_what_was_done_is_told_and_may_be_taken_back(visit: Visit, monkeypatch: 
     assert "outcome-keep" not in {button.key for button in app.button}
 
 
-def test_what_moved_is_told_of_the_last_refit_only(visit: Visit, monkeypatch: Any) -> None:
+def test_moved_items_are_shown_for_last_refit_only(visit: Visit, monkeypatch: Any) -> None:
     app = after_statement(visit, monkeypatch)
     workspace = workspace_of(app)
     run = workspace.state.run
@@ -101,14 +101,14 @@ def test_what_moved_is_told_of_the_last_refit_only(visit: Visit, monkeypatch: An
     assert "What moved most" not in html_of(app)
 
 
-def test_kept_it_is_told_no_more(visit: Visit, monkeypatch: Any) -> None:
+def test_dismissed_consequences_are_hidden(visit: Visit, monkeypatch: Any) -> None:
     app = after_statement(visit, monkeypatch)
     app.button(key="outcome-keep").click().run()
     assert "outcome-keep" not in {button.key for button in app.button}
     assert [one for one in workspace_of(app).state.opened().links if one.kind == "said"]
 
 
-def test_who_may_follow_is_asked_about_first(visit: Visit, monkeypatch: Any) -> None:
+def test_ask_me_starts_with_similar_items(visit: Visit, monkeypatch: Any) -> None:
     app = after_statement(visit, monkeypatch)
     monkeypatch.setattr(ask_me, "ANSWERS_PER_REFIT", 50)
     go(app, "guidance")
@@ -122,9 +122,7 @@ def test_who_may_follow_is_asked_about_first(visit: Visit, monkeypatch: Any) -> 
     assert asked["target_id"].tolist() == ids[:3].tolist()
 
 
-def test_what_a_statement_would_do_is_told_before_it_is_said(
-    visit: Visit, monkeypatch: Any
-) -> None:
+def test_preview_is_shown_before_adding(visit: Visit, monkeypatch: Any) -> None:
     from hetviz.jobs import MadeMap
     from hetviz.ui.shell import background
 
@@ -171,7 +169,7 @@ def test_what_a_statement_would_do_is_told_before_it_is_said(
     assert workspace.state is state
 
 
-def test_labels_of_a_few_lead_to_questions_about_the_rest(visit: Visit) -> None:
+def test_labels_start_search_for_similar_items(visit: Visit) -> None:
     app = visit("map")
     workspace = workspace_of(app)
     data = workspace.state.opened()
@@ -198,9 +196,7 @@ def test_labels_of_a_few_lead_to_questions_about_the_rest(visit: Visit) -> None:
     assert group["followers"][1] in named
 
 
-def test_what_items_are_alike_in_is_given_more_weight_and_taken_back(
-    visit: Visit, monkeypatch: Any
-) -> None:
+def test_shared_column_weight_is_raised_and_undone(visit: Visit, monkeypatch: Any) -> None:
     from hetviz.ui.shell import background
 
     refitted: list[Any] = []

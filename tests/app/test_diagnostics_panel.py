@@ -7,7 +7,7 @@ from tests.app.conftest import Visit, html_of
 from tests.app.test_map_warnings import goods, shown
 
 
-def test_findings_are_drawn_with_what_they_say(visit: Visit) -> None:
+def test_diagnostics_are_drawn_with_texts(visit: Visit) -> None:
     app = visit()
     found = by_key(
         [
@@ -31,7 +31,7 @@ def test_findings_are_drawn_with_what_they_say(visit: Visit) -> None:
     assert "duality gap" in html
 
 
-def test_a_map_without_findings_has_no_such_part(visit: Visit) -> None:
+def test_map_without_diagnostics_has_no_section(visit: Visit) -> None:
     app = visit()
     shown(app, goods())
     assert "Diagnostics of the method" not in [one.label for one in app.expander]

@@ -29,7 +29,7 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_page_has_our_rules_at_the_end_of_its_head(packed: bool) -> None:
+def test_page_has_style_in_head(packed: bool) -> None:
     wish = {"Accept": "text/html", "If-None-Match": '"old"'}
     heard = ask(FirstPaint(app), "/map", wish | ({"Accept-Encoding": "gzip"} if packed else {}))
     body = gzip.decompress(heard.body) if packed else heard.body
@@ -47,6 +47,6 @@ def test_a_page_has_our_rules_at_the_end_of_its_head(packed: bool) -> None:
 @pytest.mark.parametrize(
     ("path", "accepted"), [("/data.json", "text/html"), ("/map", "application/json")]
 )
-def test_anything_else_is_passed_on_as_it_is(path: str, accepted: str) -> None:
+def test_other_responses_are_unchanged(path: str, accepted: str) -> None:
     heard = ask(FirstPaint(app), path, {"Accept": accepted})
     assert (heard.body, heard.headers["etag"]) == (PAGE, '"old"')

@@ -12,7 +12,7 @@ from hetviz.ui.map import item_head
 from tests.app.conftest import Visit, html_of, workspace_of
 
 
-def test_the_head_says_what_the_panel_says(visit: Visit) -> None:
+def test_item_head_equals_panel(visit: Visit) -> None:
     app = visit("map")
     workspace = workspace_of(app)
     state = workspace.state
@@ -37,16 +37,14 @@ def test_the_head_says_what_the_panel_says(visit: Visit) -> None:
             assert f"width:{end['share']}%" in text
 
 
-def test_of_a_large_map_nothing_is_worked_out_for_a_pointer(
-    visit: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_item_head_is_skipped_for_large_map(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     state = workspace_of(visit("map")).state
     assert state.run is not None
     monkeypatch.setattr(item_head, "MAX_ROWS", 1)
     assert item_head.item_head(state, state.run, 0, "s") is None
 
 
-def test_a_dataset_that_is_linked_within_is_named_once(visit: Visit) -> None:
+def test_item_head_names_dataset_linked_within_once(visit: Visit) -> None:
     data = workspace_of(visit("map")).state.opened()
     first, second = list(data.datasets)[:2]
     html = join_choice.boxes_html(data, [(first, first), (first, second)], "linked with", "alone")

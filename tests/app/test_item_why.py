@@ -16,7 +16,7 @@ from tests.app.conftest import Visit, html_of, workspace_of
 from tests.app.test_map_panel import pick
 
 
-def test_an_item_of_a_sample_is_held_by_its_likes(visit: Visit) -> None:
+def test_item_why_lists_similar_items(visit: Visit) -> None:
     app = visit("map")
     titles = workspace_of(app).state.opened()["emoji"].titles.tolist()
     text = html_of(pick(app, titles.index("cat face")))
@@ -35,7 +35,7 @@ def test_an_item_of_a_sample_is_held_by_its_likes(visit: Visit) -> None:
     assert "numbers without names" in part
 
 
-def test_of_many_rows_it_is_told_when_asked(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_item_why_of_many_rows_needs_click(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(item_why, "MAX_ROWS_AT_ONCE", 100)
     app = visit("map")
     assert "ere because of" not in html_of(pick(app, 3))
@@ -44,9 +44,7 @@ def test_of_many_rows_it_is_told_when_asked(visit: Visit, monkeypatch: pytest.Mo
     assert "ere because of" in html_of(app)
 
 
-def test_without_a_fit_it_is_told_by_the_axes(
-    visit: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_item_why_without_fit_uses_positions(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(item_why, "_is_quick", lambda state, run: False)
     app = visit("map")
     text = html_of(pick(app, 3))
@@ -55,7 +53,7 @@ def test_without_a_fit_it_is_told_by_the_axes(
     assert "needs a new fit" in part
 
 
-def test_columns_are_named_and_bars_of_equal_titles_are_told_apart(
+def test_item_why_names_columns_and_distinguishes_equal_titles(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rng = np.random.default_rng(0)
@@ -69,10 +67,10 @@ def test_columns_are_named_and_bars_of_equal_titles_are_told_apart(
     run = fit_run(data, "mr-sne")
     found = Explainer(data, run.embedding, run.run).why(0, 5)
     shown: list[str] = []
-    monkeypatch.setattr(item_why.theme, "quiet", shown.append)
-    monkeypatch.setattr(item_why.theme, "section", lambda *words: shown.append(words[0]))
+    monkeypatch.setattr(item_why.theme, "show_note", shown.append)
+    monkeypatch.setattr(item_why.theme, "show_section", lambda *words: shown.append(words[0]))
     drawn = []
-    monkeypatch.setattr(item_why.found_out, "bars", lambda one, most: drawn.append(one))
+    monkeypatch.setattr(item_why.diagnostics, "draw_bars", lambda one, most: drawn.append(one))
     item_why._show_reasons(found, {"wing_size", "colour"})
     assert "Columns that make it like them" in shown
     assert next(iter(drawn[1].values)) == "Wing size"

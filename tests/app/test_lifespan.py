@@ -17,7 +17,7 @@ from hetviz.workspace.store.files import new_session_id
 AFTER_S = 0.3
 
 
-def test_what_came_of_jobs_goes_with_the_session_that_is_left(
+def test_closed_session_drops_finished_jobs(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     sessions, runner = Sessions(tmp_path), InlineRunner()

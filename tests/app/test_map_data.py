@@ -78,7 +78,7 @@ def places(spec: dict[str, Any]) -> NDArray[np.float32]:
     return found.astype(np.float32)
 
 
-def test_the_browser_gets_places_colours_and_order() -> None:
+def test_spec_has_positions_colours_and_order() -> None:
     state = example()
     assert state.run is not None and state.data is not None
     spec = told(state)
@@ -101,7 +101,7 @@ def test_the_browser_gets_places_colours_and_order() -> None:
     json.dumps(spec, allow_nan=False)
 
 
-def test_numbers_come_as_they_are_with_the_ends_of_the_scale() -> None:
+def test_spec_has_numbers_and_scale_limits() -> None:
     state = replace(example(), view=DisplaySettings(json.dumps(["trees", "size"])))
     assert state.data is not None and state.data["trees"].table is not None
     colour = told(state)["colour"]
@@ -114,13 +114,13 @@ def test_numbers_come_as_they_are_with_the_ends_of_the_scale() -> None:
     assert colour["scale"]["dark"][-1] == "#fde725"
 
 
-def test_the_same_content_has_the_same_key_whatever_object_holds_it() -> None:
+def test_equal_content_has_equal_key() -> None:
     first, second = told(example()), told(example())
     assert first == second
     assert told(example(seed=1))["geometry"] != first["geometry"]
 
 
-def test_a_rerun_makes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rerun_computes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
     state = example()
     first = told(state, selection=[1])
 
@@ -139,7 +139,7 @@ def test_a_rerun_makes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
     assert first["tokens"]["dark"] != first["tokens"]["light"]
 
 
-def test_names_stand_among_their_group_inside_the_frame() -> None:
+def test_names_are_within_group_and_frame() -> None:
     state = example(n=600)
     spec = told(state)
     points = places(spec)
@@ -153,7 +153,7 @@ def test_names_stand_among_their_group_inside_the_frame() -> None:
             assert spec["frame"]["x"][0] <= at[0] <= spec["frame"]["x"][1]
 
 
-def test_on_a_small_map_names_stand_beside_the_dots() -> None:
+def test_names_on_small_map_are_next_to_dots() -> None:
     state = example(n=30)
     spec = told(state)
     points = places(spec)
@@ -161,7 +161,7 @@ def test_on_a_small_map_names_stand_beside_the_dots() -> None:
         assert np.abs(points - name["at"][0]).max(axis=1)[: len(points) - 1].min() > 1e-3
 
 
-def test_filters_become_a_mask_and_move_names_not_the_frame() -> None:
+def test_filters_give_mask_and_move_names_only() -> None:
     state = example()
     filtered = replace(state, filters=(Filter("trees", "kind", values=("p",)),))
     spec = told(filtered)
@@ -174,7 +174,7 @@ def test_filters_become_a_mask_and_move_names_not_the_frame() -> None:
     assert {name["text"] for name in spec["names"]} == {"P", "R"}
 
 
-def test_hidden_layers_are_named_and_do_not_count() -> None:
+def test_hidden_datasets_are_listed_and_not_counted() -> None:
     state = example()
     spec = told(replace(state, view=replace(state.view, hidden=("words", "gone"))))
     assert spec["hidden"] == ["words"]
@@ -182,7 +182,7 @@ def test_hidden_layers_are_named_and_do_not_count() -> None:
     assert "words" not in spec["alt"]
 
 
-def test_without_a_map_the_live_one_has_data_to_draw_on() -> None:
+def test_spec_without_map_supports_running_job() -> None:
     state = replace(example(), chosen=None)
     spec = description.map_spec(state, None, session=SESSION, live=Job("j1", "me", "First map"))
     assert spec["live"] == {"job": "j1", "title": "First map"}
@@ -207,16 +207,16 @@ def test_without_a_map_the_live_one_has_data_to_draw_on() -> None:
         None,
     ],
 )
-def test_a_camera_that_is_none_is_left_out(camera: Any) -> None:
+def test_invalid_camera_is_left_out(camera: Any) -> None:
     assert told(example(), camera=camera)["camera"] is None
 
 
-def test_a_camera_is_handed_on() -> None:
+def test_camera_is_passed_on() -> None:
     camera = {"x": [0, 1], "y": [2.5, 3]}
     assert told(example(), camera=camera)["camera"] == {"x": [0.0, 1.0], "y": [2.5, 3.0]}
 
 
-def test_far_off_and_tiny_maps_survive_single_precision() -> None:
+def test_distant_and_tiny_maps_keep_single_precision() -> None:
     state = example()
     assert state.run is not None
     for scale, shift in ((1e-30, 0.0), (1.0, 1e9), (1e30, 0.0)):
@@ -229,7 +229,7 @@ def test_far_off_and_tiny_maps_survive_single_precision() -> None:
         assert len(np.unique(placed, axis=0)) == len(placed)
 
 
-def test_a_large_layout_travels_in_pieces_each_a_sample_of_all(
+def test_large_layout_is_split_into_sampled_pieces(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole = places(told(example()))
@@ -239,14 +239,14 @@ def test_a_large_layout_travels_in_pieces_each_a_sample_of_all(
     np.testing.assert_array_equal(places(spec), whole)
 
 
-def test_of_very_many_items_a_sample_may_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_items_are_sampled_for_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "MAX_ROWS_ALL_NAMED", 50)
     state = replace(example(), filters=(Filter("trees", "kind", values=("p",)),))
     order = array(told(state)["order"], "<i4")
     assert set(order.tolist()) == set(range(0, 60, 3)) | {60, 61, 62}
 
 
-def test_a_sample_leaves_out_no_part_of_the_map() -> None:
+def test_sample_covers_all_parts_of_map() -> None:
     rng = np.random.default_rng(0)
     points = rng.normal(size=(20_000, 2))
     points[:3] = [[2.5, 2.5], [-2.5, 2.5], [2.5, -2.5]]
@@ -259,7 +259,7 @@ def test_a_sample_leaves_out_no_part_of_the_map() -> None:
     np.testing.assert_array_equal(chosen, priority.sample_rows(points, among, max_rows=9000))
 
 
-def test_importance_covers_the_map_before_it_repeats_a_place() -> None:
+def test_importance_covers_map_first() -> None:
     rng = np.random.default_rng(0)
     points = np.concatenate([rng.normal(size=(500, 2)) * 0.01, [[5.0, 5.0], [-5.0, 5.0]] * 10])
     weight = np.concatenate([rng.random(500) + 1, np.zeros(20)])
@@ -270,7 +270,7 @@ def test_importance_covers_the_map_before_it_repeats_a_place() -> None:
     assert len(set(map(tuple, points[order[order >= 500][:2]]))) == 2
 
 
-def test_linked_weight_counts_both_ends_of_links_that_say_together() -> None:
+def test_link_weights_count_both_ends_of_positive_links() -> None:
     state = example()
     assert state.data is not None
     weight = priority.sum_link_weights(state.data)
@@ -278,7 +278,7 @@ def test_linked_weight_counts_both_ends_of_links_that_say_together() -> None:
 
 
 @given(st.integers(1, 400).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, n - 1)))))
-def test_rows_come_back_from_their_bits(case: tuple[int, set[int]]) -> None:
+def test_packed_rows_round_trip(case: tuple[int, set[int]]) -> None:
     n, rows = case
     packed = selection_codec.pack_rows(sorted(rows), n)
     assert len(packed) == (n + 7) // 8
@@ -287,7 +287,7 @@ def test_rows_come_back_from_their_bits(case: tuple[int, set[int]]) -> None:
 
 
 @pytest.mark.parametrize("packed", [None, 3, "", "AA", "AAAAAAAAAAAA", "////////////", "a" * 10**6])
-def test_bits_that_do_not_fit_are_refused(packed: object) -> None:
+def test_bits_of_wrong_length_are_refused(packed: object) -> None:
     with pytest.raises(DataError):
         selection_codec.unpack_rows(packed, 64)
 
@@ -299,13 +299,13 @@ def test_bits_beyond_the_last_row_are_refused() -> None:
 
 
 @pytest.mark.parametrize("value", [None, 3, "x", [], {}, {"fingerprint": "other", "packed": ""}])
-def test_what_is_no_selection_is_refused(value: object) -> None:
+def test_invalid_selection_is_refused(value: object) -> None:
     state = example()
     with pytest.raises(DataError):
         selection_codec.read_selection(value, state.data)
 
 
-def test_shelves_keep_what_was_used_last_and_never_more_than_they_may() -> None:
+def test_array_cache_evicts_least_recently_used() -> None:
     shelves = ArrayCache(session_bytes=300, all_bytes=500)
     arrays = [PackedArray.pack(np.full(25, k), "<i4") for k in range(6)]
     for array_ in arrays[:3]:
@@ -324,7 +324,7 @@ def test_shelves_keep_what_was_used_last_and_never_more_than_they_may() -> None:
     assert shelves.n_bytes == len(large.content)
 
 
-def test_what_was_shelved_for_a_session_that_left_is_dropped() -> None:
+def test_array_cache_is_cleared_for_closed_session() -> None:
     shelves = ArrayCache()
     array = PackedArray.pack(np.zeros(9), "<i4")
     for session in ("a", "b"):
@@ -335,12 +335,12 @@ def test_what_was_shelved_for_a_session_that_left_is_dropped() -> None:
     assert shelves.n_bytes == len(array.content)
 
 
-def test_equal_bytes_of_another_type_have_another_key() -> None:
+def test_array_key_depends_on_type() -> None:
     zeros = np.zeros(8)
     assert PackedArray.pack(zeros, "<i4").key != PackedArray.pack(zeros, "<f4").key
 
 
-def test_what_hangs_on_data_goes_with_them() -> None:
+def test_cached_results_are_dropped_with_data() -> None:
     state = example()
     told(state)
     assert state.data is not None
@@ -352,7 +352,7 @@ def test_what_hangs_on_data_goes_with_them() -> None:
     assert alive() is None
 
 
-def test_what_nobody_asked_for_lately_goes_though_its_data_stay() -> None:
+def test_unused_results_are_dropped() -> None:
     state = example()
     assert state.data is not None
     beside = State()

@@ -40,7 +40,7 @@ def example(n_runs: int = 2) -> State:
     return State(data=data, runs=tuple(runs), chosen="0", view=DisplaySettings("trust"))
 
 
-def test_the_map_is_coloured_by_the_trust_of_its_own_run() -> None:
+def test_map_is_coloured_by_trust_of_its_run() -> None:
     state = example()
     shown = []
     for chosen in ("0", "1"):
@@ -73,7 +73,7 @@ def test_stability_needs_two_maps_of_the_same_data() -> None:
     assert layers.layer_options(state, None) == []
 
 
-def test_fog_is_the_trust_of_each_row_in_steps() -> None:
+def test_trust_overlay_has_trust_in_steps() -> None:
     state = example()
     sid = new_session_id()
     SESSIONS.get(sid).state = state
@@ -89,7 +89,7 @@ def test_fog_is_the_trust_of_each_row_in_steps() -> None:
     assert ask(f"/hv/fog/{sid}").status == 404
 
 
-def test_sentences_count_what_is_wrong_and_say_when_nothing_is() -> None:
+def test_trust_sentences_count_errors() -> None:
     names = [f"t{k}" for k in range(100)]
     line = np.arange(100.0)[:, None]
     swapped = line.copy()
@@ -116,7 +116,7 @@ def test_sentences_count_what_is_wrong_and_say_when_nothing_is() -> None:
     assert item_trust.trust_sentences(nothing, 5, 0, 0) is None
 
 
-def test_the_panel_of_an_item_says_what_is_wrong_around_it(visit: Visit) -> None:
+def test_item_panel_shows_trust_sentences(visit: Visit) -> None:
     app = visit("map")
     data = workspace_of(app).state.opened()
     row = data["emoji"].titles.tolist().index("yawning face")
@@ -129,7 +129,7 @@ def test_the_panel_of_an_item_says_what_is_wrong_around_it(visit: Visit) -> None
     assert "statements about it." in text
 
 
-def test_every_curve_can_be_chosen_and_every_figure_is_said(visit: Visit) -> None:
+def test_all_curves_and_measures_are_shown(visit: Visit) -> None:
     app = visit("map")
     box = app.selectbox(key="curve-of")
     sorts = ["Links (together)", "Links (apart)", "Comparisons"]
@@ -148,7 +148,7 @@ def test_every_curve_can_be_chosen_and_every_figure_is_said(visit: Visit) -> Non
     assert "<dt>Neighbours preserved</dt>" in text
 
 
-def test_every_measure_has_words_and_a_group() -> None:
+def test_all_measures_have_text_and_group() -> None:
     assert set(MEASURE_TEXTS) == {key for keys in GROUPS.values() for key in keys}
     assert set(MAIN_MEASURES) <= set(MEASURE_TEXTS)
     state = example()
@@ -158,7 +158,7 @@ def test_every_measure_has_words_and_a_group() -> None:
 
 
 @pytest.mark.parametrize("sort", ["links", "apart", "comparisons"])
-def test_a_curve_of_each_sort_is_drawn_with_its_own_chance(sort: str) -> None:
+def test_each_curve_has_its_chance_level(sort: str) -> None:
     x = np.linspace(0, 1, 101)
     y = {"links": x**0.4, "apart": 1 - x**2, "comparisons": 0.8 * x}[sort]
     figure = curve_figure({"given": (x, y)}, sort=sort)

@@ -58,7 +58,7 @@ def pick(app: AppTest, *rows: int) -> AppTest:
     return app
 
 
-def test_tabs_that_were_seen_lie_ready_until_something_is_changed(visit: Visit) -> None:
+def test_drawn_tabs_stay_ready_until_change(visit: Visit) -> None:
     app = visit("map")
     view = app.session_state["panel-view"]
     workspace_of(app).set_view_state(selection=[1400])
@@ -79,7 +79,7 @@ def test_tabs_that_were_seen_lie_ready_until_something_is_changed(visit: Visit) 
     assert view.tab == "Guidance"
 
 
-def test_only_who_holds_the_view_turns_it(visit: Visit) -> None:
+def test_tab_switch_needs_view_token(visit: Visit) -> None:
     view = visit("map").session_state["panel-view"]
     assert ask(f"/hv/tab/{view.token}/Clusters", method="POST").status == 204
     assert view.tab == "Clusters"
@@ -88,13 +88,13 @@ def test_only_who_holds_the_view_turns_it(visit: Visit) -> None:
     assert view.tab == "Clusters"
 
 
-def test_nothing_selected_says_what_to_do_and_the_keys(visit: Visit) -> None:
+def test_empty_selection_shows_hints_and_keys(visit: Visit) -> None:
     text = html_of(visit("map"))
     assert "Click an item to see what is close and linked." in text
     assert "<kbd>Esc</kbd>" in text
 
 
-def test_one_item_shows_its_facts_neighbours_and_links(visit: Visit) -> None:
+def test_item_panel_shows_columns_neighbours_and_links(visit: Visit) -> None:
     app = visit("map")
     data = workspace_of(app).state.opened()
     titles = data["emoji"].titles.tolist()
@@ -117,7 +117,7 @@ def test_one_item_shows_its_facts_neighbours_and_links(visit: Visit) -> None:
     assert "<p>emoji · Food drink</p>" in text
 
 
-def test_its_neighbours_and_its_links_can_be_selected(visit: Visit) -> None:
+def test_neighbours_and_linked_items_can_be_selected(visit: Visit) -> None:
     app = pick(visit("map"), 0)
     press(app, "pick-near")
     assert len(workspace_of(app).view_state.selection) == 1 + 10 + 10
@@ -130,7 +130,7 @@ def test_its_neighbours_and_its_links_can_be_selected(visit: Visit) -> None:
     assert (rows < 1273).sum() > 0
 
 
-def test_an_item_counts_as_broken_what_the_list_of_guidance_calls_broken(visit: Visit) -> None:
+def test_item_panel_counts_contradicted_statements(visit: Visit) -> None:
     app = visit("map")
     state = workspace_of(app).state
     data, run = state.opened(), state.run
@@ -145,7 +145,7 @@ def test_an_item_counts_as_broken_what_the_list_of_guidance_calls_broken(visit: 
     assert words in html_of(pick(app, item))
 
 
-def test_several_items_are_counted_and_set_apart_in_words(visit: Visit) -> None:
+def test_group_panel_shows_counts_and_differences(visit: Visit) -> None:
     app = visit("map")
     data = workspace_of(app).state.opened()
     assert data["emoji"].table is not None
@@ -158,7 +158,7 @@ def test_several_items_are_counted_and_set_apart_in_words(visit: Visit) -> None:
     assert text.count('<div title="') == 30
 
 
-def test_only_these_is_a_filter_that_undo_takes_back(visit: Visit) -> None:
+def test_only_these_adds_filter_and_can_be_undone(visit: Visit) -> None:
     app = press(pick(visit("map"), 0, 1, 1500), "only-these")
     state = workspace_of(app).state
     assert [(one.dataset, one.kind, len(one.values)) for one in state.filters] == [
@@ -166,13 +166,13 @@ def test_only_these_is_a_filter_that_undo_takes_back(visit: Visit) -> None:
         ("keywords", "rows", 1),
     ]
     assert "Shown 3 of 1,894" in html_of(app)
-    assert app.button(key="unfilter-rows").label.startswith("only 3 chosen items")
+    assert app.button(key="unfilter-rows").label.startswith("only 3 selected items")
     assert "A filter shows 3 of 1,894 items." in html_of(go(app, "start"))
     press(app, "undo")
     assert workspace_of(app).state.filters == ()
 
 
-def test_a_map_of_the_selection_places_only_it(visit: Visit) -> None:
+def test_map_of_selection_places_only_selection(visit: Visit) -> None:
     app = own(visit)
     press(pick(app, *range(12), *range(20, 29)), "map-only-these")
     app.run()
@@ -181,10 +181,10 @@ def test_a_map_of_the_selection_places_only_it(visit: Visit) -> None:
     assert run.only is not None
     assert run.only.tolist() == [*range(12), *range(20, 29)]
     assert run.embedding.n_unplaced == 8
-    assert "no place on this map" in html_of(pick(app, 15))
+    assert "no position on this map" in html_of(pick(app, 15))
 
 
-def test_a_filter_by_values_is_made_shown_and_removed(visit: Visit) -> None:
+def test_filter_by_values_is_added_and_removed(visit: Visit) -> None:
     app = visit("map")
     app.selectbox(key="filter-column-emoji").set_value("group").run()
     app.multiselect(key="filter-emoji-group-values").set_value(["food-drink", "symbols"]).run()
@@ -215,7 +215,7 @@ def test_filters_by_number_and_by_text(visit: Visit) -> None:
     assert workspace_of(app).state.filters == ()
 
 
-def test_rows_without_a_value_can_be_asked_for(visit: Visit) -> None:
+def test_filter_finds_missing_values(visit: Visit) -> None:
     app = own(visit)
     app.selectbox(key="filter-dataset").set_value("plants").run()
     app.selectbox(key="filter-column-plants").set_value("note").run()
@@ -225,7 +225,7 @@ def test_rows_without_a_value_can_be_asked_for(visit: Visit) -> None:
     assert "plants: note is missing" in chip(app, "unfilter-0")
 
 
-def test_filters_in_words(visit: Visit) -> None:
+def test_filter_texts(visit: Visit) -> None:
     data = workspace_of(visit()).state.opened()
     said = {
         filters.filter_words(
@@ -268,7 +268,7 @@ def with_runs(app: AppTest, number: int) -> AppTest:
     return app
 
 
-def test_the_list_of_maps_works_with_thirty(visit: Visit) -> None:
+def test_map_list_works_with_thirty_maps(visit: Visit) -> None:
     app = with_runs(visit("map"), 30)
     workspace_of(app).do(StarRun("4", True))
     app.run()
@@ -284,7 +284,7 @@ def test_the_list_of_maps_works_with_thirty(visit: Visit) -> None:
     assert "seed 7" in text
 
 
-def test_a_map_is_chosen_named_starred_and_removed(visit: Visit) -> None:
+def test_map_is_chosen_renamed_starred_and_removed(visit: Visit) -> None:
     app = with_runs(visit("map"), 2)
     press(app, "show-1")
     assert workspace_of(app).state.chosen == "1"
@@ -300,7 +300,7 @@ def test_a_map_is_chosen_named_starred_and_removed(visit: Visit) -> None:
     assert len(workspace_of(app).state.runs) == 3
 
 
-def test_an_empty_name_of_a_map_is_refused_in_words(visit: Visit) -> None:
+def test_empty_map_name_is_refused(visit: Visit) -> None:
     app = with_runs(visit("map"), 1)
     app.text_input(key="map-name-1-Map 0").set_value(" ").run()
     assert not app.exception
@@ -308,7 +308,7 @@ def test_an_empty_name_of_a_map_is_refused_in_words(visit: Visit) -> None:
     assert workspace_of(app).state.runs[-1].title == "Map 0"
 
 
-def test_weights_of_links_go_into_the_map_and_its_account(visit: Visit) -> None:
+def test_link_weights_are_used_and_listed(visit: Visit) -> None:
     app = own(visit)
     app.slider(key="weigh-plants|birds|link").set_value(0.5).run()
     press(app, "run")
@@ -319,7 +319,7 @@ def test_weights_of_links_go_into_the_map_and_its_account(visit: Visit) -> None:
     assert "link, plants – birds × 0.5" in html_of(app)
 
 
-def test_hostile_names_are_text_everywhere(visit: Visit) -> None:
+def test_hostile_names_are_escaped(visit: Visit) -> None:
     app = own(visit)
     workspace_of(app).do(RenameRun("1", "<script>alert(1)</script>"))
     workspace_of(app).do(SetFilters([Filter("plants", "kind", values=("<b>tree</b>",))]))
@@ -332,7 +332,7 @@ def test_hostile_names_are_text_everywhere(visit: Visit) -> None:
     assert "kind is <b>tree</b>" in chip(app, "unfilter-0")
 
 
-def test_weights_of_datasets_are_asked_where_the_method_has_them(visit: Visit) -> None:
+def test_dataset_weights_are_shown_if_supported(visit: Visit) -> None:
     app = own(visit)
     app.selectbox(key="method").set_value("coca").run()
     assert not app.exception

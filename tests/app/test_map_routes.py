@@ -89,7 +89,7 @@ def is_guarded(answer: Answer) -> bool:
     ].startswith("private")
 
 
-def test_arrays_come_as_they_are_to_their_session_only(sid: str, spec: dict[str, Any]) -> None:
+def test_array_route_serves_own_session_only(sid: str, spec: dict[str, Any]) -> None:
     answer = ask(f"/hv/array/{sid}/{spec['geometry']['pieces'][0]}")
     assert answer.status == 200
     assert len(answer.body) == 12 * 5
@@ -99,7 +99,7 @@ def test_arrays_come_as_they_are_to_their_session_only(sid: str, spec: dict[str,
     assert ask(f"/hv/array/{sid}/{'0' * 32}").status == 404
 
 
-def test_large_arrays_are_packed_where_that_helps_and_is_accepted(sid: str) -> None:
+def test_large_arrays_are_compressed_if_useful_and_accepted(sid: str) -> None:
     codes = PackedArray.pack(np.zeros(200_000), "|i1")
     noise = PackedArray.pack(np.random.default_rng(0).normal(size=50_000), "<f4")
     for array in (codes, noise):
@@ -113,7 +113,7 @@ def test_large_arrays_are_packed_where_that_helps_and_is_accepted(sid: str) -> N
     assert ask(f"/hv/array/{sid}/{noise.key}", gzip=True).body == noise.content
 
 
-def test_the_drawing_library_is_kept_for_ever_under_its_version() -> None:
+def test_plotly_is_cached_by_version() -> None:
     from importlib import metadata
 
     answer = ask(f"/hv/plotly.js?v={metadata.version('plotly')}", gzip=True)
@@ -125,7 +125,7 @@ def test_the_drawing_library_is_kept_for_ever_under_its_version() -> None:
     assert "immutable" not in plain.headers["cache-control"]
 
 
-def test_the_components_files_are_served_and_nothing_else() -> None:
+def test_asset_route_serves_component_files_only() -> None:
     from hetviz.ui.map.component import asset_version
 
     answer = ask(f"/hv/asset/{asset_version()}/map.js")
@@ -136,7 +136,7 @@ def test_the_components_files_are_served_and_nothing_else() -> None:
         assert ask(f"/hv/asset/{asset_version()}/{name}").status == 404
 
 
-def test_items_have_names_and_say_whether_they_fit_the_map(sid: str) -> None:
+def test_item_route_has_names_and_fit(sid: str) -> None:
     found = ask(f"/hv/items/{sid}?rows=0,2,6,8").json
     assert [item["title"] for item in found] == ["Éclair", "Ÿ", '"<b>$x$</b>', "w"]
     assert [item["dataset"] for item in found] == ["food, cold"] * 3 + ["words"]
@@ -144,7 +144,7 @@ def test_items_have_names_and_say_whether_they_fit_the_map(sid: str) -> None:
     assert [item["named"] for item in found] == [True, True, True, False]
 
 
-def test_a_card_tells_what_is_known(sid: str) -> None:
+def test_card_has_columns(sid: str) -> None:
     found = ask(f"/hv/item/{sid}/0").json
     assert dict(found["facts"]) == {
         "id": "f-0",
@@ -182,11 +182,11 @@ def test_a_card_tells_what_is_known(sid: str) -> None:
         (float("inf"), "inf"),
     ],
 )
-def test_values_are_written_as_people_write_them(value: Any, words: str) -> None:
+def test_value_texts(value: Any, words: str) -> None:
     assert item_cards.value_text(value) == words
 
 
-def test_search_is_blind_to_case_and_accents_and_takes_beginnings_first(sid: str) -> None:
+def test_search_ignores_case_and_accents_and_prefers_prefixes(sid: str) -> None:
     def titles(query: str) -> list[str]:
         return [item["title"] for item in ask(f"/hv/search/{sid}?q={quote(query)}").json]
 
@@ -200,7 +200,7 @@ def test_search_is_blind_to_case_and_accents_and_takes_beginnings_first(sid: str
     assert found == [{"row": 11, "title": "z", "dataset": "words", "placed": False}]
 
 
-def test_search_finds_the_rows_that_a_plain_look_finds() -> None:
+def test_search_equals_brute_force() -> None:
     rng = np.random.default_rng(0)
     titles = ["".join(rng.choice(list("aAbÁ \u0300ß"), 6)) for _ in range(300)]
     names = Dataset("x", [str(k) for k in range(300)], table=pd.DataFrame({"name": titles}))
@@ -218,7 +218,7 @@ def test_search_finds_the_rows_that_a_plain_look_finds() -> None:
         assert set(found) == plain
 
 
-def test_links_come_strongest_first_with_their_total(sid: str) -> None:
+def test_links_are_sorted_by_strength_with_total(sid: str) -> None:
     def links(rows: list[int]) -> dict[str, Any]:
         found: dict[str, Any] = ask(
             f"/hv/links/{sid}", method="POST", body=np.array(rows, dtype="<i4").tobytes(), parts=3
@@ -239,7 +239,7 @@ def test_links_come_strongest_first_with_their_total(sid: str) -> None:
     assert links([]) == {"links": [], "total": 0}
 
 
-def test_of_many_links_the_strongest_are_kept_and_equal_ones_are_spread() -> None:
+def test_many_links_are_limited_and_ties_spread() -> None:
     n = 2000
     rng = np.random.default_rng(0)
     weight = np.full(n, 0.5)
@@ -257,7 +257,7 @@ def test_of_many_links_the_strongest_are_kept_and_equal_ones_are_spread() -> Non
     assert np.ptp([link[0] for link in found["links"][10:]]) > 1500
 
 
-def test_regions_are_of_the_map_that_is_asked_for() -> None:
+def test_regions_belong_to_requested_map() -> None:
     rng = np.random.default_rng(0)
     parts = [Dataset("a", map(str, range(60))), Dataset("b", ["sun", "moon"])]
     data = HeteroData(parts, [Links("a", "b", np.arange(60), np.repeat([0, 1], 30))])
@@ -281,7 +281,7 @@ def test_regions_are_of_the_map_that_is_asked_for() -> None:
     assert ask(f"/hv/regions/{sid}?of={'0' * 32}").json == {"levels": []}
 
 
-def test_links_kept_from_the_method_are_marked() -> None:
+def test_held_out_links_are_marked() -> None:
     rng = np.random.default_rng(0)
     parts = [
         Dataset(name, [f"{name}{k}" for k in range(50)], rng.normal(size=(50, 3))) for name in "ab"
@@ -304,7 +304,7 @@ def test_links_kept_from_the_method_are_marked() -> None:
     assert {kind for *_, kind in plain} == {"given"}
 
 
-def test_the_atlas_fits_each_picture_into_its_cell(sid: str) -> None:
+def test_thumbnails_fit_into_cells(sid: str) -> None:
     answer = ask(f"/hv/atlas/{sid}?rows=0,1,3,5,8&size=40&v=1")
     assert answer.headers["content-type"] == "image/webp"
     strip = np.asarray(Image.open(io.BytesIO(answer.body)).convert("RGBA"))
@@ -316,14 +316,14 @@ def test_the_atlas_fits_each_picture_into_its_cell(sid: str) -> None:
     assert not alpha[:, 80:].any()
 
 
-def test_a_wide_atlas_is_served_too(sid: str) -> None:
+def test_wide_thumbnail_strip_is_served(sid: str) -> None:
     rows = ",".join(["0"] * 200)
     answer = ask(f"/hv/atlas/{sid}?rows={rows}&size=96")
     assert answer.headers["content-type"] == "image/png"
     assert Image.open(io.BytesIO(answer.body)).size == (96 * 200, 96)
 
 
-def test_opaque_pictures_get_round_corners_and_others_stay() -> None:
+def test_opaque_thumbnails_get_round_corners() -> None:
     tile = thumbnails.make_thumbnail(png((30, 30)), 48)
     assert tile is not None
     assert tile.getpixel((0, 0))[3] == 0  # type: ignore[index]
@@ -334,7 +334,7 @@ def test_opaque_pictures_get_round_corners_and_others_stay() -> None:
     assert see_through.getextrema()[3] == (128, 128)
 
 
-def test_pictures_of_too_many_pixels_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_pictures_are_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thumbnails, "MAX_PICTURE_PIXELS", 99)
     assert thumbnails.make_thumbnail(png((10, 10)), 48) is None
     assert thumbnails.make_thumbnail(png((9, 11)), 48) is not None
@@ -370,7 +370,7 @@ def feed(sid: str, monkeypatch: pytest.MonkeyPatch) -> Feed:
     return made
 
 
-def test_a_partial_map_comes_with_its_number(sid: str, feed: Feed) -> None:
+def test_frame_route_has_sequence_number(sid: str, feed: Feed) -> None:
     feed.newest = Frame(4, b"\x00" * 96)
     answer = ask(f"/hv/frame/{sid}/j?after=3")
     assert (answer.status, answer.body) == (200, b"\x00" * 96)
@@ -378,23 +378,21 @@ def test_a_partial_map_comes_with_its_number(sid: str, feed: Feed) -> None:
     assert "no-store" in answer.headers["cache-control"]
 
 
-def test_a_poll_waits_for_the_next_partial_map_and_then_says_there_is_none(
-    sid: str, feed: Feed
-) -> None:
+def test_frame_route_waits_for_next_frame(sid: str, feed: Feed) -> None:
     answer = ask(f"/hv/frame/{sid}/j?after=3")
     assert (answer.status, answer.body) == (204, b"")
     assert (answer.headers["x-seq"], answer.headers["x-state"]) == ("3", "running")
     assert feed.asked > 1
 
 
-def test_a_poll_ends_with_the_job(sid: str, feed: Feed) -> None:
+def test_frame_route_ends_with_job(sid: str, feed: Feed) -> None:
     feed.job = replace(feed.job, state="failed")
     answer = ask(f"/hv/frame/{sid}/j?after=3")
     assert (answer.status, answer.headers["x-state"]) == (204, "failed")
     assert feed.asked == 1
 
 
-def test_partial_maps_of_others_are_gone(sid: str, feed: Feed) -> None:
+def test_frames_of_other_sessions_are_not_served(sid: str, feed: Feed) -> None:
     feed.newest = Frame(4, b"\x00" * 96)
     for address in (f"/hv/frame/{new_session_id()}/j", f"/hv/frame/{sid}/other?after=3"):
         answer = ask(address)
@@ -419,13 +417,13 @@ ROWS = (
 
 
 @pytest.mark.parametrize("rows", ROWS)
-def test_rows_that_are_none_are_refused(sid: str, rows: str) -> None:
+def test_invalid_rows_in_requests_are_refused(sid: str, rows: str) -> None:
     assert ask(f"/hv/items/{sid}?rows={quote(rows)}").status in (400, 404)
     assert ask(f"/hv/atlas/{sid}?rows={quote(rows)}").status in (400, 404)
     assert ask(f"/hv/item/{sid}/{quote(rows, safe='')}").status in (400, 404)
 
 
-def test_rows_of_data_that_were_open_before_get_an_empty_answer(sid: str) -> None:
+def test_rows_of_earlier_data_get_empty_response(sid: str) -> None:
     for path in ("items/{}?rows=0,12", "atlas/{}?rows=12", "item/{}/12"):
         answer = ask(f"/hv/{path.format(sid)}")
         assert (answer.status, answer.body) == (204, b"")
@@ -437,16 +435,16 @@ def test_sizes_out_of_range_are_refused(sid: str, size: str) -> None:
 
 
 @pytest.mark.parametrize("body", [b"x", b"\xff\xff\xff\xff", b"\x00" * 5, b"\x0c\x00\x00\x00"])
-def test_bodies_that_name_no_rows_are_refused(sid: str, body: bytes) -> None:
+def test_invalid_bodies_are_refused(sid: str, body: bytes) -> None:
     assert ask(f"/hv/links/{sid}", method="POST", body=body).status == 400
 
 
-def test_bodies_longer_than_there_are_rows_are_not_read(sid: str) -> None:
+def test_too_long_bodies_are_not_read(sid: str) -> None:
     assert ask(f"/hv/links/{sid}", method="POST", body=bytes(4 * 13)).status == 413
     assert ask(f"/hv/links/{sid}").status == 405
 
 
-def test_no_other_session_gets_anything() -> None:
+def test_other_sessions_are_not_served() -> None:
     empty = new_session_id()
     SESSIONS.get(empty)
     for session in (new_session_id(), empty, "..", "%00", "x" * 5000):
@@ -455,7 +453,7 @@ def test_no_other_session_gets_anything() -> None:
         assert ask(f"/hv/links/{session}", method="POST").status == 404
 
 
-def test_every_spec_names_arrays_that_are_there(sid: str, spec: dict[str, Any]) -> None:
+def test_spec_keys_have_arrays(sid: str, spec: dict[str, Any]) -> None:
     keys = [*spec["geometry"]["pieces"], spec["colour"]["key"], spec["order"]]
     assert {ask(f"/hv/array/{sid}/{key}").status for key in keys} == {200}
     assert json.loads(json.dumps(spec["urls"]))["array"] == f"hv/array/{sid}/"

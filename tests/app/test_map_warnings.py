@@ -144,8 +144,8 @@ SCENES: dict[WarningKind, tuple[Callable[[AppTest, pytest.MonkeyPatch], AppTest]
     "stale": (stale, "The data changed since this map was made.", "Make it again"),
     "unjoined": (unjoined, "Nothing joins goods and shops here", "Link them"),
     "unlinked": (unlinked, "30 of 60 goods have no links", "Leave 30 goods out"),
-    "crowded": (crowded, "s0 (shops) alone holds 50 of 60 links", "Remove its links"),
-    "crowded-join": (crowded_join, "(towns) alone holds 60 of 80 links", "Link all others"),
+    "crowded": (crowded, "s0 (shops) alone has 50 of 60 links", "Remove its links"),
+    "crowded-join": (crowded_join, "(towns) alone has 60 of 80 links", "Link all others"),
     "not-joined": (not_joined, "there would be too many links", "Clear all ticks"),
     "unplaced": (unplaced, "1 item has no position on this map.", "Select them"),
     "enlarged": (enlarged, "shops is drawn", "Try another method"),
@@ -164,7 +164,7 @@ SCENES: dict[WarningKind, tuple[Callable[[AppTest, pytest.MonkeyPatch], AppTest]
 }
 
 
-def test_every_kind_of_warning_is_tried() -> None:
+def test_all_warning_kinds_are_tested() -> None:
     assert set(SCENES) == set(WARNING_KINDS)
     with pytest.raises(ValueError, match="either an action or a page"):
         MapWarning("note", "Something is amiss.", "Look")
@@ -173,7 +173,7 @@ def test_every_kind_of_warning_is_tried() -> None:
 
 
 @pytest.mark.parametrize("kind", WARNING_KINDS)
-def test_a_warning_has_its_act_and_undo_takes_it_back(
+def test_warning_action_runs_and_can_be_undone(
     kind: WarningKind, visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scene, words, label = SCENES[kind]
@@ -220,7 +220,7 @@ def test_a_warning_has_its_act_and_undo_takes_it_back(
     assert words in html_of(app.run())
 
 
-def test_truer_neighbours_are_told_of_where_they_are_that_and_shown_where_they_are_made(
+def test_better_neighbours_warning_makes_or_shows_map(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = traded(visit(), monkeypatch)
@@ -255,7 +255,7 @@ def test_truer_neighbours_are_told_of_where_they_are_that_and_shown_where_they_a
     assert workspace.state.chosen == "r2"
 
 
-def test_the_headline_says_what_a_map_tells_and_then_of_how_many_items(visit: Visit) -> None:
+def test_headline_names_best_colour_then_counts(visit: Visit) -> None:
     html = html_of(shown(visit(), goods(), page="start", figures={"colour": SIDE}))
     assert "<h1>Neighbours on this map are similar in “Side of goods”</h1>" in html
     assert "60 goods and 3 shops on one map. 60 links pull items together." in html
@@ -266,7 +266,7 @@ def test_the_headline_says_what_a_map_tells_and_then_of_how_many_items(visit: Vi
         assert "<h1>60 goods and 3 shops on one map</h1>" in html
 
 
-def test_what_nothing_places_is_told_once(visit: Visit) -> None:
+def test_unplaced_items_are_reported_once(visit: Visit) -> None:
     data = goods(linked=30, hub=10)
     bare = data["goods"].ids
     data = HeteroData([Dataset("goods", bare), data["shops"]], data.links)
@@ -279,7 +279,7 @@ def test_what_nothing_places_is_told_once(visit: Visit) -> None:
     assert said[0] not in html_of(app)
 
 
-def test_what_no_link_reaches_at_all_can_be_left_out_whole(visit: Visit) -> None:
+def test_unlinked_dataset_can_be_removed(visit: Visit) -> None:
     data = goods()
     data = data.edit().add(Dataset("parks", ["p", "q"], np.eye(2)))
     app = shown(visit(), data, page="data")
@@ -290,7 +290,7 @@ def test_what_no_link_reaches_at_all_can_be_left_out_whole(visit: Visit) -> None
     assert list(workspace_of(app).state.opened().datasets) == ["goods", "shops"]
 
 
-def test_a_map_of_a_method_that_is_not_known_is_chosen_anew(
+def test_stale_map_of_unknown_method_chooses_method(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[str] = []
@@ -308,7 +308,7 @@ def test_a_map_of_a_method_that_is_not_known_is_chosen_anew(
     ]
 
 
-def test_data_that_cannot_be_mapped_say_where_to_go_on(visit: Visit) -> None:
+def test_unmappable_data_shows_links_to_pages(visit: Visit) -> None:
     app = visit()
     same = HeteroData([Dataset("same", list("abcdef"))])
     workspace_of(app).do(SetTitle("Same"))

@@ -33,7 +33,7 @@ def session() -> str:
     return sid
 
 
-def test_a_picture_is_served_with_its_type(session: str) -> None:
+def test_picture_is_served_with_type(session: str) -> None:
     status, body, kind = ask(session, 0, "emoji")
     assert status == 200
     assert (kind, body[:4]) == ("image/webp", b"RIFF")
@@ -42,11 +42,11 @@ def test_a_picture_is_served_with_its_type(session: str) -> None:
 @pytest.mark.parametrize(
     ("row", "dataset"), [(10**6, "emoji"), (0, "keywords"), (0, "nothing"), (0, "../emoji")]
 )
-def test_what_is_not_there_is_not_found(session: str, row: int, dataset: str) -> None:
+def test_missing_picture_is_not_found(session: str, row: int, dataset: str) -> None:
     assert ask(session, row, dataset)[0] == 404
 
 
-def test_another_session_gets_nothing(session: str) -> None:
+def test_picture_of_other_session_is_not_served(session: str) -> None:
     assert ask(new_session_id(), 0, "emoji")[0] == 404
     assert ask("", 0, "emoji")[0] == 404
 
@@ -59,7 +59,7 @@ def test_only_pictures_are_served(tmp_path: Path) -> None:
     assert pictures.read_picture(path) == (b"\x89PNG\r\n\x1a\nrest", "image/png")
 
 
-def test_addresses_quote_any_name_and_change_with_the_data() -> None:
+def test_picture_address_is_quoted_and_changes_with_data() -> None:
     def data(name: str, ids: list[str]) -> HeteroData:
         return HeteroData([Dataset(name, ids, media=[b"x", None])])
 

@@ -224,7 +224,7 @@ def test_task_registry_finds_ids_of_earlier_names() -> None:
     "task",
     ["fit-model", "hetviz.exports.model:fit_model", "hetviz.exports.model_task:fit_model"],
 )
-def test_again_starts_a_stopped_fit_of_a_saved_method(visit: Visit, task: str) -> None:
+def test_stopped_model_fit_can_be_restarted(visit: Visit, task: str) -> None:
     workspace = SESSIONS.get(new_session_id())
     workspace.do(OpenSample("digit-views"))
     arguments = {"method": "pca", "params": {}, "seed": 0, "hold_out": 0.0, "weights": {}}

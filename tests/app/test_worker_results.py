@@ -44,7 +44,7 @@ def over(id: str, **how: object) -> Job:
     return replace(Job(id, "s:away", "Looking"), **how)
 
 
-def test_a_page_is_told_once_it_is_there(sent: list[tuple[str, Task]]) -> None:
+def test_page_runs_again_when_result_arrives(sent: list[tuple[str, Task]]) -> None:
     data = some_data()
     ask = lambda: worker_results.fetch_from_worker("s", data, "report", REPORT, {})  # noqa: E731
     before = worker_results.n_arrived("s")
@@ -58,7 +58,7 @@ def test_a_page_is_told_once_it_is_there(sent: list[tuple[str, Task]]) -> None:
     assert worker_results.n_arrived("s") == before + 1 and not worker_results.is_working("s")
 
 
-def test_what_failed_is_told_and_what_was_stopped_is_asked_for_again(
+def test_failed_result_is_raised_and_cancelled_one_repeated(
     sent: list[tuple[str, Task]],
 ) -> None:
     data = some_data()
@@ -68,7 +68,7 @@ def test_what_failed_is_told_and_what_was_stopped_is_asked_for_again(
     assert ask() is None and len(sent) == 2
     worker_results.on_job_end(over(sent[1][0], state="failed", error=HetvizError("no room")))
     with pytest.raises(
-        worker_results.WorkerError, match="Looking through what was said failed: no room"
+        worker_results.WorkerError, match="Checking the guidance failed: no room"
     ) as told:
         ask()
     told.value.retry()
@@ -78,14 +78,12 @@ def test_what_failed_is_told_and_what_was_stopped_is_asked_for_again(
     assert not worker_results.is_working("busy")
 
 
-def test_small_data_keep_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_data_are_computed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_results, "SEND_TASK", [lambda *_: pytest.fail("nothing is sent")])
     assert worker_results.fetch_from_worker("s", some_data(), "report", REPORT, {}).n_conflicts == 0
 
 
-def test_what_failed_is_said_in_its_place_and_can_be_tried_again(
-    sent: list[tuple[str, Task]], visit: Visit
-) -> None:
+def test_failure_is_shown_and_can_be_retried(sent: list[tuple[str, Task]], visit: Visit) -> None:
     app = visit("guidance")
     failing = [id for id, task in sent if task.function == REPORT]
     worker_results.on_job_end(
@@ -93,14 +91,14 @@ def test_what_failed_is_said_in_its_place_and_can_be_tried_again(
     )
     app.run()
     assert not app.exception
-    words = "Looking through what was said failed: The worker was stopped."
+    words = "Checking the guidance failed: The worker was stopped."
     assert [one.value for one in app.error] == [theme.escape_markdown(words)]
     app.button(key="again-conflicts").click().run()
     assert not app.error
     assert sum(task.function == REPORT for _, task in sent) == 2
 
 
-def test_what_a_page_holds_itself_is_made_beside_it(
+def test_thread_result_is_computed_once(
     sent: list[tuple[str, Task]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, waiting = some_data(), []
@@ -135,7 +133,7 @@ def test_what_a_page_holds_itself_is_made_beside_it(
     assert worker_results.n_arrived("beside") == seen and not sent
 
 
-def test_guidance_stands_without_its_tables_until_they_are_made(
+def test_guidance_tab_works_before_its_tables(
     sent: list[tuple[str, Task]], monkeypatch: pytest.MonkeyPatch, visit: Visit
 ) -> None:
     waiting: list[Callable[[], None]] = []
@@ -150,7 +148,7 @@ def test_guidance_stands_without_its_tables_until_they_are_made(
     assert not app.exception and len(app.data_editor[0].value) == 200
 
 
-def test_names_and_trust_that_failed_are_told_on_the_map_and_asked_for_again(
+def test_region_and_trust_failures_are_shown_and_retried(
     sent: list[tuple[str, Task]], visit: Visit
 ) -> None:
     app = visit("map")
@@ -176,7 +174,7 @@ def test_names_and_trust_that_failed_are_told_on_the_map_and_asked_for_again(
     app.run()
     told = [one.value for one in app.error]
     assert told[0] == theme.escape_markdown(
-        "Reading the regions of the map failed: The worker was stopped."
+        "Finding the regions of the map failed: The worker was stopped."
     )
     assert len(told) == 2 and "trusted" in told[1]
     app.button(key="again-regions").click().run()

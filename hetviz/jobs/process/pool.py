@@ -94,7 +94,7 @@ class Pool:
         """Return the owner's jobs, oldest first."""
         with self._lock:
             begun = [job for worker in self._workers for job in worker.jobs(owner)]
-            order = {id: place for place, id in enumerate(self._worker_of_job)}
+            order = {id: position for position, id in enumerate(self._worker_of_job)}
             begun.sort(key=lambda job: order.get(job.id, -1))
             mine = [job for job, _ in self._waiting.values() if job.owner == owner]
             return [*begun, *map(self._with_position, mine)]
@@ -113,10 +113,10 @@ class Pool:
         """Return and remove a finished job of this owner."""
         with self._lock:
             worker = self._worker_of_job.get(id)
-            taken = None if worker is None else worker.take(id, owner)
-            if taken is not None:
+            job = None if worker is None else worker.take(id, owner)
+            if job is not None:
                 del self._worker_of_job[id]
-            return taken
+            return job
 
     def cancel(self, id: str, owner: str) -> None:
         """Ask a job of this owner to stop. A waiting job never starts."""

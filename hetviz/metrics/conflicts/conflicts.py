@@ -18,12 +18,12 @@ from hetviz.data.model.statements import statement_keys, statement_rows
 
 Fix = tuple[str, dict[str, Any]]
 
-_LESS = 0.25
-_TOLD = 4
+_REDUCED_WEIGHT_FACTOR = 0.25
+_MAX_NAMED = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Conflict:
+class StatementConflict:
     """Statements that cannot all be true, while any of them left out leaves the others possible.
 
     Attributes
@@ -56,7 +56,7 @@ class Conflict:
         }
 
 
-class Said:
+class StatementArrays:
     """The statements of some data, side by side: rows, objects, weights and keys."""
 
     def __init__(self, data: HeteroData) -> None:
@@ -64,49 +64,53 @@ class Said:
         self.keys = statement_keys(data)
         self.rows = statement_rows(data)
         self.n_links = sum(map(len, data.links))
-        compared = [] if data.comparisons is None else [data.comparisons.weight]
-        self.weight = np.concatenate([np.empty(0), *(g.weight for g in data.links), *compared])
+        comparison_weights = [] if data.comparisons is None else [data.comparisons.weight]
+        self.weight = np.concatenate(
+            [np.empty(0), *(g.weight for g in data.links), *comparison_weights]
+        )
         self.ends = data.object_of[self.rows[: self.n_links, :2]].reshape(-1, 2)
-        self.guides = np.concatenate(
+        self.is_guidance = np.concatenate(
             [np.zeros(0, dtype=bool), *(np.full(len(g), g.role == "guidance") for g in data.links)]
         )
         low, high = np.sort(self.ends, axis=1).T
-        self.code = low * data.n_objects + high
+        self.pair_code = low * data.n_objects + high
 
     @cached_property
-    def place(self) -> dict[str, int]:
+    def position_of(self) -> dict[str, int]:
         """The position of each key."""
         return {key: row for row, key in enumerate(self.keys)}
 
-    def name(self, row: int) -> str:
+    def title_of(self, row: int) -> str:
         """Return what a row is called, in quotation marks."""
         for part, span in self.data.offsets.items():
             if span.start <= row < span.stop:
                 return f"“{self.data[part].titles[row - span.start]}”"
         raise IndexError(row)
 
-    def alike(self, row: int) -> list[str]:
+    def same_link_keys(self, row: int) -> list[str]:
         """Return the keys of all links that say of two objects what link `row` says."""
-        same = (self.code == self.code[row]) & (
+        is_same = (self.pair_code == self.pair_code[row]) & (
             np.sign(self.weight[: self.n_links]) == np.sign(self.weight[row])
         )
-        return [str(key) for key in self.keys[: self.n_links][same]]
+        return [str(key) for key in self.keys[: self.n_links][is_same]]
 
-    def pair(self, row: int) -> str:
+    def pair_text(self, row: int) -> str:
         """Return the two items of a link."""
         p, q = self.rows[row, :2].tolist()
-        return f"{self.name(p)} and {self.name(q)}"
+        return f"{self.title_of(p)} and {self.title_of(q)}"
 
-    def comparison(self, row: int) -> str:
+    def comparison_text(self, row: int) -> str:
         """Return what a comparison says; `row` counts comparisons alone."""
         a, b, c, d = self.rows[self.n_links + row].tolist()
         if a == c:
-            return f"{self.name(a)} is nearer to {self.name(b)} than to {self.name(d)}"
-        names = [self.name(item) for item in (a, b, c, d)]
+            return f"{self.title_of(a)} is nearer to {self.title_of(b)} than to {self.title_of(d)}"
+        names = [self.title_of(item) for item in (a, b, c, d)]
         return f"{names[0]} and {names[1]} are nearer than {names[2]} and {names[3]}"
 
 
-def link_conflicts(said: Said, most: int, new: Bools | None = None) -> tuple[int, list[Conflict]]:
+def find_link_conflicts(
+    arrays: StatementArrays, max_conflicts: int, is_new: Bools | None = None
+) -> tuple[int, list[StatementConflict]]:
     """Find links that contradict each other, directly or by way of others.
 
     Rows of views that show one object are one. What was observed (role "relation") is no link of
@@ -118,138 +122,158 @@ def link_conflicts(said: Said, most: int, new: Bools | None = None) -> tuple[int
     n_pairs : int
         Pairs said to be apart that are put together.
     conflicts : list of Conflict
-        The smallest first, at most `most`.
+        The smallest first, at most `max_conflicts`.
     """
-    weight = said.weight[: said.n_links]
-    apart = weight < 0
-    used = np.flatnonzero((weight != 0) & said.guides)
-    count, chains = find_contradictions(
-        said.ends[used],
-        apart[used],
-        said.data.n_objects,
-        np.abs(weight[used]),
-        new=None if new is None else new[used],
-        max_chains=most,
+    weight = arrays.weight[: arrays.n_links]
+    is_negative = weight < 0
+    used_links = np.flatnonzero((weight != 0) & arrays.is_guidance)
+    n_pairs, chains = find_contradictions(
+        arrays.ends[used_links],
+        is_negative[used_links],
+        arrays.data.n_objects,
+        np.abs(weight[used_links]),
+        new=None if is_new is None else is_new[used_links],
+        max_chains=max_conflicts,
     )
-    moved = [
-        ContradictionChain(int(used[chain.apart]), tuple(int(used[row]) for row in chain.together))
+    indexed_chains = [
+        ContradictionChain(
+            int(used_links[chain.apart]), tuple(int(used_links[row]) for row in chain.together)
+        )
         for chain in chains
     ]
-    opposed = _observed_opposites(said, new)
-    found = sorted([*opposed, *moved], key=len)[:most]
-    return count + len(opposed), [_of_chain(said, chain) for chain in found]
+    opposites = _observed_opposites(arrays, is_new)
+    sorted_chains = sorted([*opposites, *indexed_chains], key=len)[:max_conflicts]
+    return n_pairs + len(opposites), [_chain_conflict(arrays, chain) for chain in sorted_chains]
 
 
-def _observed_opposites(said: Said, new: Bools | None) -> list[ContradictionChain]:
+def _observed_opposites(arrays: StatementArrays, is_new: Bools | None) -> list[ContradictionChain]:
     """Return pairs of which something observed and something else say the opposite."""
-    weight = said.weight[: said.n_links]
-    out = []
-    both = np.intersect1d(said.code[weight < 0], said.code[weight > 0])
-    here = np.flatnonzero(np.isin(said.code, both) & (weight != 0))
-    here = here[np.argsort(said.code[here], kind="stable")]
-    cuts = np.flatnonzero(np.diff(said.code[here])) + 1
-    for rows in np.split(here, cuts) if len(here) else []:
-        apart, together = rows[weight[rows] < 0], rows[weight[rows] > 0]
-        is_known = said.guides[apart].any() and said.guides[together].any()
-        same = said.ends[rows[0], 0] == said.ends[rows[0], 1]
-        beyond = weight[together].max() - weight[apart].min() > 1.0
-        if beyond and not (is_known or same) and (new is None or new[rows].any()):
-            out.append(ContradictionChain(int(apart[0]), (int(together[0]),)))
-    return out
+    weight = arrays.weight[: arrays.n_links]
+    chains = []
+    common_pairs = np.intersect1d(arrays.pair_code[weight < 0], arrays.pair_code[weight > 0])
+    candidates = np.flatnonzero(np.isin(arrays.pair_code, common_pairs) & (weight != 0))
+    candidates = candidates[np.argsort(arrays.pair_code[candidates], kind="stable")]
+    boundaries = np.flatnonzero(np.diff(arrays.pair_code[candidates])) + 1
+    for rows in np.split(candidates, boundaries) if len(candidates) else []:
+        negative, positive = rows[weight[rows] < 0], rows[weight[rows] > 0]
+        is_only_guidance = arrays.is_guidance[negative].any() and arrays.is_guidance[positive].any()
+        is_same_object = arrays.ends[rows[0], 0] == arrays.ends[rows[0], 1]
+        contradicts = weight[positive].max() - weight[negative].min() > 1.0
+        if (
+            contradicts
+            and not (is_only_guidance or is_same_object)
+            and (is_new is None or is_new[rows].any())
+        ):
+            chains.append(ContradictionChain(int(negative[0]), (int(positive[0]),)))
+    return chains
 
 
-def _of_chain(said: Said, chain: ContradictionChain) -> Conflict:
-    apart, together = chain.apart, chain.together
-    pair = said.pair(apart)
-    fixes: list[Fix] = [(f"Leave out that {pair} are apart", _drop(said.alike(apart)))]
-    if not together:
+def _chain_conflict(arrays: StatementArrays, chain: ContradictionChain) -> StatementConflict:
+    negative, positive = chain.apart, chain.together
+    pair = arrays.pair_text(negative)
+    fixes: list[Fix] = [
+        (f"Leave out that {pair} are apart", _drop_command(arrays.same_link_keys(negative)))
+    ]
+    if not positive:
         sentence = f"{pair} show one and the same thing, and are said to be apart."
     else:
-        weakest = sorted(together, key=lambda row: abs(said.weight[row]))
+        by_weight = sorted(positive, key=lambda row: abs(arrays.weight[row]))
         fixes += [
-            (f"Leave out that {said.pair(row)} belong together", _drop(said.alike(row)))
-            for row in weakest[:3]
+            (
+                f"Leave out that {arrays.pair_text(row)} belong together",
+                _drop_command(arrays.same_link_keys(row)),
+            )
+            for row in by_weight[:3]
         ]
-        fixes.append((f"Say that {pair} belong together", _weigh(said, said.alike(apart), -1.0)))
-        least = min((apart, *together), key=lambda row: abs(said.weight[row]))
-        words = "are apart" if least == apart else "belong together"
         fixes.append(
             (
-                f"Let it count a quarter that {said.pair(least)} {words}",
-                _weigh(said, said.alike(least), _LESS),
+                f"Say that {pair} belong together",
+                _reweight_command(arrays, arrays.same_link_keys(negative), -1.0),
+            )
+        )
+        lightest = min((negative, *positive), key=lambda row: abs(arrays.weight[row]))
+        relation = "are apart" if lightest == negative else "belong together"
+        fixes.append(
+            (
+                f"Let it count a quarter that {arrays.pair_text(lightest)} {relation}",
+                _reweight_command(arrays, arrays.same_link_keys(lightest), _REDUCED_WEIGHT_FACTOR),
             )
         )
         sentence = f"{pair} are said to be apart, and also to belong together"
-        between = _between(said, chain)
-        sentence += f", by way of {between}." if between else "."
-    rows = said.rows[[apart, *together], :2].ravel().tolist()
-    keys = tuple(str(said.keys[row]) for row in (apart, *together))
-    return Conflict("links", keys, sentence, tuple(fixes), tuple(dict.fromkeys(rows)))
+        names_between = _names_between(arrays, chain)
+        sentence += f", by way of {names_between}." if names_between else "."
+    rows = arrays.rows[[negative, *positive], :2].ravel().tolist()
+    keys = tuple(str(arrays.keys[row]) for row in (negative, *positive))
+    return StatementConflict("links", keys, sentence, tuple(fixes), tuple(dict.fromkeys(rows)))
 
 
-def _between(said: Said, chain: ContradictionChain) -> str:
+def _names_between(arrays: StatementArrays, chain: ContradictionChain) -> str:
     """Name the objects on the way from one end of a chain to the other."""
-    object_of = said.data.object_of
-    ends = set(said.ends[chain.apart].tolist())
+    object_of = arrays.data.object_of
+    ends = set(arrays.ends[chain.apart].tolist())
     rows: dict[int, int] = {}
-    for step in chain.together:
-        for row in said.rows[step, :2].tolist():
+    for link in chain.together:
+        for row in arrays.rows[link, :2].tolist():
             if object_of[row] not in ends:
                 rows.setdefault(int(object_of[row]), row)
-    names = [said.name(row) for row in rows.values()]
-    if len(names) > _TOLD:
-        names = [*names[: _TOLD - 1], f"{len(names) - _TOLD + 1:,} others"]
+    names = [arrays.title_of(row) for row in rows.values()]
+    if len(names) > _MAX_NAMED:
+        names = [*names[: _MAX_NAMED - 1], f"{len(names) - _MAX_NAMED + 1:,} others"]
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def comparison_conflicts(
-    said: Said, statements: Iterable[Sequence[Sequence[int]]]
-) -> list[Conflict]:
+def make_comparison_conflicts(
+    arrays: StatementArrays, statements: Iterable[Sequence[Sequence[int]]]
+) -> list[StatementConflict]:
     """Return conflicts of comparisons, each given as the rows that make each of its statements."""
-    out = []
+    conflicts = []
     for rows in statements:
-        first = [same[0] for same in rows]
-        told = [said.comparison(row) for row in first]
-        if len(told) > _TOLD:
-            told = [*told[: _TOLD - 1], f"{len(told) - _TOLD + 1:,} more that lead back to it"]
-        sentence = f"{'; '.join(told)}: these cannot all be true."
+        first_rows = [equal_rows[0] for equal_rows in rows]
+        texts = [arrays.comparison_text(row) for row in first_rows]
+        if len(texts) > _MAX_NAMED:
+            texts = [
+                *texts[: _MAX_NAMED - 1],
+                f"{len(texts) - _MAX_NAMED + 1:,} more that lead back to it",
+            ]
+        sentence = f"{'; '.join(texts)}: these cannot all be true."
         lightest = sorted(
-            rows, key=lambda same: said.weight[[said.n_links + r for r in same]].sum()
+            rows,
+            key=lambda equal_rows: arrays.weight[[arrays.n_links + r for r in equal_rows]].sum(),
         )
         fixes: list[Fix] = []
-        for same in lightest[:3]:
-            keys = [str(said.keys[said.n_links + row]) for row in same]
-            words = said.comparison(same[0])
-            fixes.append((f"Leave out that {words}", _drop(keys)))
-            turned = {"op": "reverse-comparisons", "keys": keys}
-            fixes.append((f"Turn round that {words}", turned))
-        keys = [str(said.keys[said.n_links + row]) for row in lightest[0]]
-        words = f"Let it count a quarter that {said.comparison(lightest[0][0])}"
-        fixes.append((words, _weigh(said, keys, _LESS)))
-        places = said.rows[[said.n_links + row for row in first]].ravel().tolist()
-        out.append(
-            Conflict(
+        for equal_rows in lightest[:3]:
+            keys = [str(arrays.keys[arrays.n_links + row]) for row in equal_rows]
+            text = arrays.comparison_text(equal_rows[0])
+            fixes.append((f"Leave out that {text}", _drop_command(keys)))
+            reversal = {"op": "reverse-comparisons", "keys": keys}
+            fixes.append((f"Turn round that {text}", reversal))
+        keys = [str(arrays.keys[arrays.n_links + row]) for row in lightest[0]]
+        text = f"Let it count a quarter that {arrays.comparison_text(lightest[0][0])}"
+        fixes.append((text, _reweight_command(arrays, keys, _REDUCED_WEIGHT_FACTOR)))
+        item_rows = arrays.rows[[arrays.n_links + row for row in first_rows]].ravel().tolist()
+        conflicts.append(
+            StatementConflict(
                 "comparisons",
-                tuple(str(said.keys[said.n_links + row]) for row in first),
+                tuple(str(arrays.keys[arrays.n_links + row]) for row in first_rows),
                 sentence,
                 tuple(fixes),
-                tuple(dict.fromkeys(places)),
+                tuple(dict.fromkeys(item_rows)),
             )
         )
-    return out
+    return conflicts
 
 
-def conflicts_of_order(said: Said, order: PartialOrder) -> list[Conflict]:
+def order_conflicts(arrays: StatementArrays, order: PartialOrder) -> list[StatementConflict]:
     """Return the conflicts that a look at all comparisons found."""
-    return comparison_conflicts(said, [conflict.rows for conflict in order.conflicts])
+    return make_comparison_conflicts(arrays, [conflict.rows for conflict in order.conflicts])
 
 
-def would_contradict(
+def find_new_conflicts(
     data: HeteroData,
     statements: Links | Comparisons | Iterable[Links | Comparisons],
     *,
-    most: int = 20,
-) -> list[Conflict]:
+    max_conflicts: int = 20,
+) -> list[StatementConflict]:
     """Say what would contradict if statements were added.
 
     Parameters
@@ -257,7 +281,7 @@ def would_contradict(
     data : HeteroData
     statements : Links, Comparisons, or several
         Not yet part of the data.
-    most : int
+    max_conflicts : int
         How many conflicts of links, and of comparisons, to name.
 
     Returns
@@ -270,28 +294,36 @@ def would_contradict(
     -----
     Linear in statements, and one walk a conflict through its own connected part.
     """
-    given = [statements] if isinstance(statements, Links | Comparisons) else list(statements)
-    met = add_statements(data, given)
-    return brought_about(met.data, [*met.added, *met.updated], most=most)
+    new_statements = (
+        [statements] if isinstance(statements, Links | Comparisons) else list(statements)
+    )
+    result = add_statements(data, new_statements)
+    return conflicts_involving(
+        result.data, [*result.added, *result.updated], max_conflicts=max_conflicts
+    )
 
 
-def brought_about(data: HeteroData, keys: Sequence[str], *, most: int = 20) -> list[Conflict]:
-    """Return the conflicts that some statements of the data bring about, as `would_contradict`."""
-    said = Said(data)
-    new = np.isin(said.keys.astype(str), list(keys))
-    _, found = link_conflicts(said, most, new[: said.n_links])
-    compared = data.comparisons
-    if compared is not None and new[said.n_links :].any():
-        pairs = data.object_of[compared.pairs]
-        circles = cycles_through(pairs, np.flatnonzero(new[said.n_links :])[:most])
-        found += comparison_conflicts(said, circles)
-    return sorted(found, key=lambda conflict: len(conflict.keys))
+def conflicts_involving(
+    data: HeteroData, keys: Sequence[str], *, max_conflicts: int = 20
+) -> list[StatementConflict]:
+    """Return the conflicts that some statements of the data bring about, as `find_new_conflicts`."""
+    arrays = StatementArrays(data)
+    is_new = np.isin(arrays.keys.astype(str), list(keys))
+    _, conflicts = find_link_conflicts(arrays, max_conflicts, is_new[: arrays.n_links])
+    comparisons = data.comparisons
+    if comparisons is not None and is_new[arrays.n_links :].any():
+        pairs = data.object_of[comparisons.pairs]
+        cycles = cycles_through(pairs, np.flatnonzero(is_new[arrays.n_links :])[:max_conflicts])
+        conflicts += make_comparison_conflicts(arrays, cycles)
+    return sorted(conflicts, key=lambda conflict: len(conflict.keys))
 
 
-def _drop(keys: list[str]) -> JsonObject:
+def _drop_command(keys: list[str]) -> JsonObject:
     return {"op": "drop-statements", "keys": keys}
 
 
-def _weigh(said: Said, keys: list[str], factor: float) -> JsonObject:
-    changes = {key: {"weight": float(said.weight[said.place[key]]) * factor} for key in keys}
+def _reweight_command(arrays: StatementArrays, keys: list[str], factor: float) -> JsonObject:
+    changes = {
+        key: {"weight": float(arrays.weight[arrays.position_of[key]]) * factor} for key in keys
+    }
     return {"op": "edit-statements", "changes": changes}

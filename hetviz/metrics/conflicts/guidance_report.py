@@ -17,7 +17,12 @@ from hetviz.data import Comparisons, HeteroData
 from hetviz.data.model.links import Links
 from hetviz.data.queries.reach import Reach, link_reach
 from hetviz.features.relations.comparisons import comparison_table
-from hetviz.metrics.conflicts.conflicts import Conflict, Said, conflicts_of_order, link_conflicts
+from hetviz.metrics.conflicts.conflicts import (
+    StatementArrays,
+    StatementConflict,
+    find_link_conflicts,
+    order_conflicts,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +53,7 @@ class GuidanceReport:
 
     comparisons: PartialOrder | None
     rows: pd.DataFrame
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[StatementConflict, ...]
     n_conflicts: int
     repeated: tuple[tuple[str, ...], ...]
     n_together: int
@@ -107,8 +112,8 @@ class GuidanceReport:
             counts = ", ".join(f"{count:,} {word}" for word, count in order.counts.items() if count)
             yield f"{len(order.fate):,} comparisons: {counts or 'none'}."
         if self.repeated:
-            again = sum(len(keys) - 1 for keys in self.repeated)
-            yield f"{again:,} link{'s' if again != 1 else ''} repeat what was said before."
+            n_repeats = sum(len(keys) - 1 for keys in self.repeated)
+            yield f"{n_repeats:,} link{'s' if n_repeats != 1 else ''} repeat what was said before."
         if self.n_conflicts:
             plural = "s" if self.n_conflicts != 1 else ""
             yield f"{self.n_conflicts:,} contradiction{plural}:"
@@ -142,8 +147,8 @@ def guidance_report(
     Linear in links and comparisons where nothing contradicts; each conflict that is named costs a
     walk through its own part.
     """
-    said = Said(data)
-    n_links, found = link_conflicts(said, max_conflicts)
+    arrays = StatementArrays(data)
+    n_links, conflicts = find_link_conflicts(arrays, max_conflicts)
     order = None
     if data.comparisons is not None and len(data.comparisons):
         order = partial_order(
@@ -152,40 +157,40 @@ def guidance_report(
             contradictions=contradictions,
             max_conflicts=max_conflicts,
         )
-        found += conflicts_of_order(said, order)
-    weight = said.weight[: said.n_links]
+        conflicts += order_conflicts(arrays, order)
+    weight = arrays.weight[: arrays.n_links]
     return GuidanceReport(
         order,
-        _table(data, order),
-        tuple(sorted(found, key=lambda conflict: len(conflict.keys))),
+        _comparison_stages(data, order),
+        tuple(sorted(conflicts, key=lambda conflict: len(conflict.keys))),
         n_links + (0 if order is None else order.n_conflicts),
-        _repeated(said),
+        _repeated_keys(arrays),
         int((weight > 0).sum()),
         int((weight < 0).sum()),
         coverage(data),
     )
 
 
-def _repeated(said: Said) -> tuple[tuple[str, ...], ...]:
+def _repeated_keys(arrays: StatementArrays) -> tuple[tuple[str, ...], ...]:
     """Return the keys of links of one kind that say the same of the same two rows."""
-    if not said.n_links:
+    if not arrays.n_links:
         return ()
-    kinds = [group.kind for group in said.data.links for _ in range(len(group))]
-    low, high = np.sort(said.rows[: said.n_links, :2], axis=1).T
-    sign = np.sign(said.weight[: said.n_links])
+    kinds = [group.kind for group in arrays.data.links for _ in range(len(group))]
+    low, high = np.sort(arrays.rows[: arrays.n_links, :2], axis=1).T
+    sign = np.sign(arrays.weight[: arrays.n_links])
     table = pd.DataFrame({"low": low, "high": high, "sign": sign, "kind": kinds})
-    again = table[table.duplicated(keep=False)]
-    groups = again.groupby(list(table.columns), sort=False).groups.values()
-    return tuple(tuple(str(said.keys[row]) for row in rows) for rows in groups)
+    duplicates = table[table.duplicated(keep=False)]
+    groups = duplicates.groupby(list(table.columns), sort=False).groups.values()
+    return tuple(tuple(str(arrays.keys[row]) for row in rows) for rows in groups)
 
 
-def _table(data: HeteroData, order: PartialOrder | None) -> pd.DataFrame:
+def _comparison_stages(data: HeteroData, order: PartialOrder | None) -> pd.DataFrame:
     table = comparison_table(data, data.comparisons or Comparisons([]))
     if order is None:
         return table.assign(stage=[], means=[])
-    words = list(order.counts)
+    stages = list(order.counts)
     return table.assign(
-        stage=[words[fate] for fate in order.fate],
+        stage=[stages[fate] for fate in order.fate],
         means=[STAGES[fate] for fate in order.fate.tolist()],
     )
 
@@ -222,28 +227,28 @@ def coverage(data: HeteroData) -> pd.DataFrame:
     for group in data.links:
         if len(group):
             groups.setdefault(frozenset((group.source, group.target)), []).append(group)
-    out = []
+    rows = []
     for left, right in combinations_with_replacement(data.datasets, 2):
-        here = groups.get(frozenset((left, right)), [])
-        if here or left != right:
-            out.append(_row(data, left, right, here, link_reach(data, here)))
-    return pd.DataFrame(out, columns=list(COLUMNS))
+        links = groups.get(frozenset((left, right)), [])
+        if links or left != right:
+            rows.append(_coverage_row(data, left, right, links, link_reach(data, links)))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _row(
-    data: HeteroData, left: str, right: str, here: list[Links], found: Reach
+def _coverage_row(
+    data: HeteroData, left: str, right: str, links: list[Links], reach: Reach
 ) -> tuple[object, ...]:
     hub = ("", "", 0)
-    if found.hubs:
-        hub = found.hubs[0].dataset, found.hubs[0].id, found.hubs[0].links
+    if reach.hubs:
+        hub = reach.hubs[0].dataset, reach.hubs[0].id, reach.hubs[0].links
     return (
         left,
         right,
-        sum(int((group.weight > 0).sum()) for group in here),
-        sum(int((group.weight < 0).sum()) for group in here),
-        found.linked.get(left, 0),
+        sum(int((group.weight > 0).sum()) for group in links),
+        sum(int((group.weight < 0).sum()) for group in links),
+        reach.linked.get(left, 0),
         len(data[left]),
-        found.linked.get(right, 0),
+        reach.linked.get(right, 0),
         len(data[right]),
         *hub,
     )

@@ -16,13 +16,13 @@ from hetviz.data.model.statements import statements
 from hetviz.errors import ParameterError
 from hetviz.io import gate
 from hetviz.io.bundle.guidance import GuidanceRead, guidance_csv, read_guidance
-from hetviz.metrics.conflicts.conflicts import Conflict, brought_about
+from hetviz.metrics.conflicts.conflicts import StatementConflict, conflicts_involving
 
-_COMPARED = ("weight", "score", "note", "set")
+_COMPARED_FIELDS = ("weight", "score", "note", "set")
 
 
 @dataclass(frozen=True, eq=False)
-class Merged:
+class MergedGuidance:
     """The guidance of two files as one.
 
     Attributes
@@ -43,7 +43,7 @@ class Merged:
     only_ours: int
     only_theirs: int
     differ: tuple[dict[str, Any], ...]
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[StatementConflict, ...]
 
     def csv(self) -> str:
         """Return all of it as one file, see `hetviz.io.guidance_csv`."""
@@ -67,7 +67,7 @@ def merge_guidance(
     theirs: str | Path | bytes,
     *,
     keep: str = "ours",
-) -> Merged:
+) -> MergedGuidance:
     """Bring two files of guidance about the same data together.
 
     Parameters
@@ -92,42 +92,48 @@ def merge_guidance(
     """
     if keep not in ("ours", "theirs"):
         raise ParameterError(f"keep = {keep!r}; it must be 'ours' or 'theirs'.")
-    bare = HeteroData(data.datasets, labels=data.labels)
-    first, second = (_read(bare, *given) for given in (("ours", ours), ("theirs", theirs)))
-    mine = add_statements(bare, first.parts).data
-    met = add_statements(mine, second.parts)
-    alone = add_statements(bare, second.parts).data
-    n_ours, n_theirs = (len(statements(side)) for side in (mine, alone))
-    before, after = (statements(side).set_index("key") for side in (mine, met.data))
+    unguided = HeteroData(data.datasets, labels=data.labels)
+    our_guidance, their_guidance = (
+        _read_side(unguided, *given) for given in (("ours", ours), ("theirs", theirs))
+    )
+    our_data = add_statements(unguided, our_guidance.parts).data
+    combined = add_statements(our_data, their_guidance.parts)
+    their_data = add_statements(unguided, their_guidance.parts).data
+    n_ours, n_theirs = (len(statements(side)) for side in (our_data, their_data))
+    before, after = (statements(side).set_index("key") for side in (our_data, combined.data))
     differ = []
-    for key in met.updated:
+    for key in combined.updated:
         fields: dict[str, Any] = {}
-        for field in _COMPARED:
-            sides = [_plain(table.loc[key, field]) for table in (before, after)]
+        for field in _COMPARED_FIELDS:
+            sides = [_to_json_value(table.loc[key, field]) for table in (before, after)]
             if sides[0] != sides[1]:
                 fields[field] = sides
         if fields:
             differ.append({"key": key, "fields": fields})
-    merged = met.data if keep == "theirs" else add_statements(met.data, first.parts).data
-    n_both = n_theirs - len(met.added)
-    return Merged(
+    merged = (
+        combined.data
+        if keep == "theirs"
+        else add_statements(combined.data, our_guidance.parts).data
+    )
+    n_both = n_theirs - len(combined.added)
+    return MergedGuidance(
         merged,
         n_both,
         n_ours - n_both,
-        len(met.added),
+        len(combined.added),
         tuple(differ),
-        tuple(brought_about(merged, [*met.added, *met.updated], most=100)),
+        tuple(conflicts_involving(merged, [*combined.added, *combined.updated], max_conflicts=100)),
     )
 
 
-def _read(data: HeteroData, side: str, given: str | Path | bytes) -> GuidanceRead:
-    if isinstance(given, bytes):
-        return read_guidance(side, given, data).strict()
-    path = Path(given)
+def _read_side(data: HeteroData, side: str, source: str | Path | bytes) -> GuidanceRead:
+    if isinstance(source, bytes):
+        return read_guidance(side, source, data).strict()
+    path = Path(source)
     return read_guidance(*gate.unpack_gzip(path.name, gate.read_file(path)), data).strict()
 
 
-def _plain(value: object) -> Any:
+def _to_json_value(value: object) -> Any:
     if isinstance(value, float | np.floating):
         return None if np.isnan(value) else float(value)
     return str(value)

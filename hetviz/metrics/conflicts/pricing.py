@@ -14,7 +14,7 @@ from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.affinities import space_of
-from hetviz.metrics.conflicts.conflicts import Said
+from hetviz.metrics.conflicts.conflicts import StatementArrays
 from hetviz.metrics.fit.nearest import close_distances
 from hetviz.metrics.fit.rows import coordinates_of
 
@@ -22,7 +22,7 @@ COLUMNS = (
     "key", "form", "kept", "rank", "of", "row", "to", "price", "neighbours", "opposed_by",
     "sentence",
 )  # fmt: skip
-_MOST_NAMED = 5
+_MAX_OPPOSING_KEYS = 5
 
 
 @one_thread()
@@ -43,7 +43,7 @@ def price(
     data : HeteroData
     embedding : Embedding
         Rows are matched by dataset and id.
-    near : float
+    close_share : float
         A pair is near if it is among this share of the closest pairs of its two datasets.
     most : int
         How many statements to look at, the worst first.
@@ -95,171 +95,194 @@ def price(
     for name, value in (("most", most), ("k", k)):
         if isinstance(value, bool) or value < 1:
             raise ParameterError(f"price: {name} = {value!r}; a whole number from 1.")
-    scene = _Scene(data, embedding, near, k, random_state)
-    broken = scene.broken()
+    statement_map = _StatementMap(data, embedding, near, k, random_state)
+    unsatisfied = statement_map.unsatisfied()
     if keys is not None:
-        broken = broken[np.isin(scene.said.keys[broken], list(keys))]
-    broken = broken[:most]
-    table = pd.DataFrame([scene.row(at) for at in broken.tolist()], columns=list(COLUMNS))
+        unsatisfied = unsatisfied[np.isin(statement_map.arrays.keys[unsatisfied], list(keys))]
+    unsatisfied = unsatisfied[:most]
+    table = pd.DataFrame(
+        [statement_map.price_row(at) for at in unsatisfied.tolist()], columns=list(COLUMNS)
+    )
     return table.astype({"rank": np.int64, "of": np.int64}) if len(table) else table
 
 
-class _Scene:
+class _StatementMap:
     """A map with what was said of it."""
 
     def __init__(
-        self, data: HeteroData, embedding: Embedding, near: float, k: int, seed: int
+        self, data: HeteroData, embedding: Embedding, close_share: float, k: int, seed: int
     ) -> None:
-        self.data, self.near, self.k = data, near, k
-        self.said = Said(data)
+        self.data, self.close_share, self.k = data, close_share, k
+        self.arrays = StatementArrays(data)
         self.places = coordinates_of(data, embedding)
         self.Y = np.vstack(list(self.places.values()))
-        self.names = np.repeat(
+        self.dataset_of = np.repeat(
             np.arange(len(data.datasets)), [len(part) for part in data.datasets.values()]
         )
-        self.reach = close_distances(data, embedding, near, seed)
-        self.F, self.of = self._percentiles(seed)
-        n = len(self.said.keys)
+        self.close_distance = close_distances(data, embedding, close_share, seed)
+        self.F, self.n_candidates = self._percentiles(seed)
+        n = len(self.arrays.keys)
         # the statements of each row
-        named = self.said.rows.ravel()
-        at = np.repeat(np.arange(n), 4)[named >= 0]
-        named = named[named >= 0]
-        order = np.argsort(named, kind="stable")
-        self._of_row = at[order]
-        self._starts = np.searchsorted(named[order], np.arange(data.n_rows + 1))
-        self.ok = self.holds(np.arange(n), -1, -1)
+        row_of = self.arrays.rows.ravel()
+        statement_of = np.repeat(np.arange(n), 4)[row_of >= 0]
+        row_of = row_of[row_of >= 0]
+        order = np.argsort(row_of, kind="stable")
+        self._of_row = statement_of[order]
+        self._starts = np.searchsorted(row_of[order], np.arange(data.n_rows + 1))
+        self.is_satisfied = self.are_satisfied(np.arange(n), -1, -1)
         self._neighbours: dict[int, Ints] = {}
 
     def _percentiles(self, seed: int) -> tuple[Floats, Ints]:
         """Return, of each link, the share of pairs that are closer, and of how many."""
-        F, of = np.full(self.said.n_links, np.nan), np.full(self.said.n_links, -1, dtype=np.int64)
+        F, n_candidates = (
+            np.full(self.arrays.n_links, np.nan),
+            np.full(self.arrays.n_links, -1, dtype=np.int64),
+        )
         start = 0
         blocks: dict[tuple[str, str], list[tuple[Ints, Ints, Ints]]] = {}
         order = list(self.data.datasets)
         for group in self.data.links:
-            here = np.arange(start, start + len(group))
+            indices = np.arange(start, start + len(group))
             start += len(group)
             forward = order.index(group.source) <= order.index(group.target)
             names = (group.source, group.target) if forward else (group.target, group.source)
             ends = (group.i, group.j) if forward else (group.j, group.i)
-            blocks.setdefault(names, []).append((here, *ends))
+            blocks.setdefault(names, []).append((indices, *ends))
         for (source, target), groups in blocks.items():
-            here, i, j = (np.concatenate(side) for side in zip(*groups, strict=True))
+            indices, i, j = (np.concatenate(side) for side in zip(*groups, strict=True))
             if source == target:
                 i, j = np.minimum(i, j), np.maximum(i, j)
             other = None if source == target else self.places[target]
             found = distance_percentiles(self.places[source], i, j, other, random_state=seed)
-            F[here], of[here] = found.values, found.candidates
-        return F, of
+            F[indices], n_candidates[indices] = found.values, found.candidates
+        return F, n_candidates
 
     def statements_of(self, row: int) -> Ints:
         return np.unique(self._of_row[self._starts[row] : self._starts[row + 1]])
 
-    def holds(self, which: Ints, moved: int, to: int) -> Bools:
-        """Say whether statements hold once row `moved` lies at row `to`; False if not placed."""
-        rows = self.said.rows[which]
-        at = np.where(rows == moved, to, rows)
-        first = np.sqrt(((self.Y[at[:, 0]] - self.Y[at[:, 1]]) ** 2).sum(axis=1))
-        second = np.sqrt(((self.Y[at[:, 2]] - self.Y[at[:, 3]]) ** 2).sum(axis=1))
-        reach = self.reach[self.names[rows[:, 0]], self.names[rows[:, 1]]]
-        is_near = first <= reach
-        weight = self.said.weight[which]
-        linked = np.isfinite(first) & ((weight == 0) | (is_near == (weight > 0)))
-        return np.asarray(np.where(which < self.said.n_links, linked, first < second))
+    def are_satisfied(self, statements: Ints, moved_row: int, target: int) -> Bools:
+        """Say whether statements hold once row `moved_row` lies at row `target`; False if not placed."""
+        rows = self.arrays.rows[statements]
+        rows_after_move = np.where(rows == moved_row, target, rows)
+        near_length = np.sqrt(
+            ((self.Y[rows_after_move[:, 0]] - self.Y[rows_after_move[:, 1]]) ** 2).sum(axis=1)
+        )
+        far_length = np.sqrt(
+            ((self.Y[rows_after_move[:, 2]] - self.Y[rows_after_move[:, 3]]) ** 2).sum(axis=1)
+        )
+        limit = self.close_distance[self.dataset_of[rows[:, 0]], self.dataset_of[rows[:, 1]]]
+        is_close = near_length <= limit
+        weight = self.arrays.weight[statements]
+        is_link_satisfied = np.isfinite(near_length) & ((weight == 0) | (is_close == (weight > 0)))
+        return np.asarray(
+            np.where(statements < self.arrays.n_links, is_link_satisfied, near_length < far_length)
+        )
 
-    def broken(self) -> Ints:
+    def unsatisfied(self) -> Ints:
         """Return the placed statements that do not hold, the worst first."""
-        rows = self.said.rows
-        lengths = self.Y[np.where(rows < 0, rows[:, :1], rows)]
-        placed = np.isfinite(lengths).all(axis=(1, 2))
-        wrong = np.flatnonzero(placed & ~self.ok)
-        return wrong[np.argsort([self.kept(at) for at in wrong.tolist()], kind="stable")]
+        rows = self.arrays.rows
+        coordinates = self.Y[np.where(rows < 0, rows[:, :1], rows)]
+        placed = np.isfinite(coordinates).all(axis=(1, 2))
+        statements = np.flatnonzero(placed & ~self.is_satisfied)
+        return statements[
+            np.argsort([self.closeness(at) for at in statements.tolist()], kind="stable")
+        ]
 
-    def kept(self, at: int) -> float:
-        if at < self.said.n_links:
-            return float(1 - self.F[at] if self.said.weight[at] > 0 else self.F[at])
-        a, b, c, d = self.Y[self.said.rows[at]]
+    def closeness(self, at: int) -> float:
+        if at < self.arrays.n_links:
+            return float(1 - self.F[at] if self.arrays.weight[at] > 0 else self.F[at])
+        a, b, c, d = self.Y[self.arrays.rows[at]]
         closer, farther = np.linalg.norm(a - b), np.linalg.norm(c - d)
         return float(farther / (closer + farther)) if closer + farther else 0.5
 
-    def row(self, at: int) -> tuple[Json, ...]:
-        said = self.said
-        p, q = said.rows[at, :2].tolist()
-        is_link = at < said.n_links
-        apart = is_link and said.weight[at] < 0
-        weigh = self.holding if apart else self.moving
-        ways = [(*weigh(at, row, to), row, to) for row, to in ((p, q), (q, p))]
-        against, lost, row, to = min(ways, key=lambda way: (len(way[0]), np.nan_to_num(way[1])))
-        heaviest = against[np.argsort(-np.abs(said.weight[against]), kind="stable")]
-        rank, of = (round(self.F[at] * self.of[at]), self.of[at]) if is_link else (-1, -1)
+    def price_row(self, at: int) -> tuple[Json, ...]:
+        arrays = self.arrays
+        p, q = arrays.rows[at, :2].tolist()
+        is_link = at < arrays.n_links
+        apart = is_link and arrays.weight[at] < 0
+        cost = self.cost_of_separating if apart else self.cost_of_moving
+        options = [(*cost(at, row, to), row, to) for row, to in ((p, q), (q, p))]
+        opposing, n_lost, row, to = min(
+            options, key=lambda way: (len(way[0]), np.nan_to_num(way[1]))
+        )
+        by_weight = opposing[np.argsort(-np.abs(arrays.weight[opposing]), kind="stable")]
+        rank, of = (
+            (round(self.F[at] * self.n_candidates[at]), self.n_candidates[at])
+            if is_link
+            else (-1, -1)
+        )
         return (
-            str(said.keys[at]),
+            str(arrays.keys[at]),
             "link" if is_link else "comparison",
-            self.kept(at),
+            self.closeness(at),
             rank,
             of,
             row,
             to,
-            len(against),
-            lost,
-            [str(key) for key in said.keys[heaviest[:_MOST_NAMED]]],
-            self.sentence(row, to, len(against), lost, bool(apart)),
+            len(opposing),
+            n_lost,
+            [str(key) for key in arrays.keys[by_weight[:_MAX_OPPOSING_KEYS]]],
+            self.sentence(row, to, len(opposing), n_lost, bool(apart)),
         )
 
-    def moving(self, at: int, row: int, to: int) -> tuple[Ints, float]:
+    def cost_of_moving(self, at: int, row: int, to: int) -> tuple[Ints, float]:
         """Return the kept statements and the number of neighbours that a move would lose."""
         others = self.statements_of(row)
-        others = others[(others != at) & self.ok[others]]
-        lost = others[~self.holds(others, row, to)]
-        near = self.neighbours(row)
-        if near is None:
-            return lost, float("nan")
-        return lost, float((self.is_near(row, row, near) & ~self.is_near(row, to, near)).sum())
+        others = others[(others != at) & self.is_satisfied[others]]
+        broken = others[~self.are_satisfied(others, row, to)]
+        neighbors = self.neighbours(row)
+        if neighbors is None:
+            return broken, float("nan")
+        return broken, float(
+            (self.are_close(row, row, neighbors) & ~self.are_close(row, to, neighbors)).sum()
+        )
 
-    def holding(self, at: int, row: int, to: int) -> tuple[Ints, float]:
+    def cost_of_separating(self, at: int, row: int, to: int) -> tuple[Ints, float]:
         """Return what holds a row near another: kept links to what lies near there."""
         others = self.statements_of(row)
-        others = others[(others != at) & (others < self.said.n_links) & self.ok[others]]
-        others = others[self.said.weight[others] > 0]
-        ends = self.said.rows[others, :2]
-        far = np.where(ends[:, 0] == row, ends[:, 1], ends[:, 0])
-        holds = others[self.is_near(to, to, far)]
-        near = self.neighbours(row)
-        lost = float("nan")
-        if near is not None:
-            lost = float(self.is_near(to, to, near[near != to]).sum())
-        return holds, lost
+        others = others[(others != at) & (others < self.arrays.n_links) & self.is_satisfied[others]]
+        others = others[self.arrays.weight[others] > 0]
+        ends = self.arrays.rows[others, :2]
+        other_ends = np.where(ends[:, 0] == row, ends[:, 1], ends[:, 0])
+        holding = others[self.are_close(to, to, other_ends)]
+        neighbors = self.neighbours(row)
+        n_close = float("nan")
+        if neighbors is not None:
+            n_close = float(self.are_close(to, to, neighbors[neighbors != to]).sum())
+        return holding, n_close
 
-    def is_near(self, of: int, place: int, rows: Ints) -> Bools:
-        """Say which rows are near row `of`, if it lay at row `place`."""
+    def are_close(self, row: int, place: int, rows: Ints) -> Bools:
+        """Say which rows are near row `n_candidates`, if it lay at row `place`."""
         length = np.sqrt(((self.Y[rows] - self.Y[place]) ** 2).sum(axis=1))
-        return np.asarray(length <= self.reach[self.names[of], self.names[rows]])
+        return np.asarray(
+            length <= self.close_distance[self.dataset_of[row], self.dataset_of[rows]]
+        )
 
     def neighbours(self, row: int) -> Ints | None:
         """Return the nearest rows in the data, of the same dataset; None without features."""
         if row not in self._neighbours:
-            name = list(self.data.datasets)[self.names[row]]
+            name = list(self.data.datasets)[self.dataset_of[row]]
             start = self.data.offsets[name].start
             space = space_of(self.data[name])
-            found = np.empty(0, dtype=np.int64)
+            nearest = np.empty(0, dtype=np.int64)
             n = len(self.data[name])
             if space is not None and n > 1:
                 others = np.delete(np.arange(n), row - start)
                 D = space.between(np.array([row - start]), others)
-                found = others[nearest_columns(D, min(self.k, n - 1))[0]] + start
-            self._neighbours[row] = found
+                nearest = others[nearest_columns(D, min(self.k, n - 1))[0]] + start
+            self._neighbours[row] = nearest
         return self._neighbours[row] if len(self._neighbours[row]) else None
 
-    def sentence(self, row: int, to: int, against: int, lost: float, apart: bool) -> str:
-        a, b = self.said.name(row), self.said.name(to)
-        parts = [f"{against:,} statement{'' if against == 1 else 's'}"] if against else []
+    def sentence(self, row: int, to: int, n_opposing: int, n_lost: float, apart: bool) -> str:
+        a, b = self.arrays.title_of(row), self.arrays.title_of(to)
+        parts = [f"{n_opposing:,} statement{'' if n_opposing == 1 else 's'}"] if n_opposing else []
         if apart:
-            parts += [f"{lost:.0f} of its nearest in the data"] if lost > 0 else []
+            parts += [f"{n_lost:.0f} of its nearest in the data"] if n_lost > 0 else []
             if not parts:
                 return f"Nothing that was said holds {a} near {b}."
-            verb = "holds" if against + np.nan_to_num(lost) == 1 else "hold"
+            verb = "holds" if n_opposing + np.nan_to_num(n_lost) == 1 else "hold"
             return f"{' and '.join(parts)} {verb} {a} near {b}."
         parts = [f"break {part}" for part in parts]
-        parts += [f"part it from {lost:.0f} of its nearest in the data"] if lost > 0 else []
-        does = " and ".join(parts) or "break nothing else that was said"
-        return f"Moving {a} to {b} would {does}."
+        parts += [f"part it from {n_lost:.0f} of its nearest in the data"] if n_lost > 0 else []
+        effects = " and ".join(parts) or "break nothing else that was said"
+        return f"Moving {a} to {b} would {effects}."

@@ -18,7 +18,7 @@ from hetviz.features.relations.comparisons import (
     comparisons_from_rating,
 )
 from hetviz.features.relations.label_links import links_from_labels
-from hetviz.metrics.conflicts.conflicts import would_contradict
+from hetviz.metrics.conflicts.conflicts import find_new_conflicts
 from hetviz.ui.guidance import sentences
 from hetviz.ui.map.search import search_items
 from hetviz.ui.shell import session, theme
@@ -117,9 +117,9 @@ def _warn_of_conflict(data: HeteroData, command: AddLinks | AddComparisons | Non
         return
     if isinstance(command, AddLinks):
         ends = command.source, command.target, command.pairs, command.weight
-        conflicts = would_contradict(data, links_by_id(data, *ends, kind=command.kind))
+        conflicts = find_new_conflicts(data, links_by_id(data, *ends, kind=command.kind))
     else:
-        conflicts = would_contradict(data, comparisons_by_id(data, command.rows, command.weight))
+        conflicts = find_new_conflicts(data, comparisons_by_id(data, command.rows, command.weight))
     for conflict in conflicts[:1]:
         st.warning(theme.escape_markdown(f"This contradicts: {conflict.sentence}"))
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from hetviz.data import HeteroData
-from hetviz.metrics.conflicts.conflicts import Conflict
+from hetviz.metrics.conflicts.conflicts import StatementConflict
 from hetviz.metrics.conflicts.guidance_report import GuidanceReport
 from hetviz.ui.guidance import sentences
 from hetviz.ui.guidance.ledger import Ledger, by_key
@@ -69,7 +69,10 @@ def _show_conflicts(data: HeteroData, ledger: Ledger) -> None:
 
 
 def show_conflict(
-    data: HeteroData, conflict: Conflict, rows: Mapping[str, Mapping[str, object]], key: str
+    data: HeteroData,
+    conflict: StatementConflict,
+    rows: Mapping[str, Mapping[str, object]],
+    key: str,
 ) -> None:
     """Show one conflict with its fixes."""
     statements = [rows[name] for name in conflict.keys if name in rows]

@@ -14,7 +14,7 @@ from hetviz.data.edits.adding import add_statements
 from hetviz.errors import HetvizError, Problem
 from hetviz.io import gate
 from hetviz.io.bundle.guidance import GuidanceRead, guidance_csv, guidance_template, read_guidance
-from hetviz.metrics.conflicts.conflicts import would_contradict
+from hetviz.metrics.conflicts.conflicts import find_new_conflicts
 from hetviz.ui.data import upload
 from hetviz.ui.shell import session, theme
 from hetviz.workspace import ImportGuidance
@@ -165,7 +165,7 @@ def _subtitle(data: HeteroData, read: GuidanceRead, errors: int, adds_something:
 
 def _warn_of_conflicts(data: HeteroData, read: GuidanceRead) -> None:
     """Warn of statements that the file contradicts."""
-    conflicts = would_contradict(data, read.parts)
+    conflicts = find_new_conflicts(data, read.parts)
     for conflict in conflicts[:_MAX_WARNINGS]:
         st.warning(theme.escape_markdown(conflict.sentence), icon=":material/warning:")
     if len(conflicts) > _MAX_WARNINGS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hetviz._text import shorten
 from hetviz.data.edits.by_id import comparisons_by_id, links_by_id, pairs_by_id
 from hetviz.data.model.statements import statement_keys, statement_rows
-from hetviz.metrics.conflicts.conflicts import Conflict, would_contradict
+from hetviz.metrics.conflicts.conflicts import StatementConflict, find_new_conflicts
 from hetviz.ui.shell import session, theme
 from hetviz.ui.statements import statement_draft
 from hetviz.ui.statements.commands import DraftCommands
@@ -70,12 +70,12 @@ def _cycle_texts(state: State, command: StatementCommand) -> list[str]:
     return [f"{short_cycles[0].sentence}{more if n_others else ''}"]
 
 
-def _find_conflicts(state: State, command: StatementCommand) -> list[Conflict]:
+def _find_conflicts(state: State, command: StatementCommand) -> list[StatementConflict]:
     data = state.opened()
     if isinstance(command, AddComparisons):
-        return would_contradict(data, comparisons_by_id(data, command.rows, command.weight))
+        return find_new_conflicts(data, comparisons_by_id(data, command.rows, command.weight))
     if isinstance(command, AddPairs):
         parts = pairs_by_id(data, command.pairs, command.weight, kind=command.kind)
-        return would_contradict(data, parts)
+        return find_new_conflicts(data, parts)
     ends = command.source, command.target, command.pairs, command.weight
-    return would_contradict(data, links_by_id(data, *ends, kind=command.kind))
+    return find_new_conflicts(data, links_by_id(data, *ends, kind=command.kind))

@@ -155,7 +155,7 @@ def _with_clusters(
     state: State,
     codes: Ints,
     names: Sequence[str],
-    how: Mapping[str, object],
+    origin: Mapping[str, object],
     run: str | None,
     stability: Sequence[float | None],
 ) -> State:
@@ -165,7 +165,7 @@ def _with_clusters(
         codes,
         tuple(map(validate_name, names)),
         stability=stabilities if len(stabilities) == len(names) else [float("nan")] * len(names),
-        how=dict(how),
+        how=dict(origin),
         run=run,
     )
     return replace(state, clustering=clustering)

@@ -108,7 +108,7 @@ class ReadCache:
         with contextlib.suppress(OSError):
             entries = [(path.stat(), path) for path in self.folder.iterdir() if path != excluded]
             size = sum(status.st_size for status, _ in entries)
-            for status, path in sorted(entries, key=lambda found: found[0].st_mtime):
+            for status, path in sorted(entries, key=lambda entry: entry[0].st_mtime):
                 if size <= max_bytes:
                     return
                 path.unlink(missing_ok=True)

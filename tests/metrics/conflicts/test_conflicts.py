@@ -10,7 +10,7 @@ import pytest
 
 import hetviz
 from hetviz import Comparisons, Dataset, HeteroData, Links
-from hetviz.metrics.conflicts.conflicts import would_contradict
+from hetviz.metrics.conflicts.conflicts import find_new_conflicts
 from hetviz.metrics.conflicts.guidance_report import coverage
 from hetviz.workspace import BlobStore, State, from_dict
 from hetviz.workspace.commands.command import Context
@@ -111,15 +111,15 @@ def test_a_circle_of_comparisons_names_its_statements_and_is_ended(tmp_path: Pat
 
 def test_a_statement_is_checked_before_it_is_added() -> None:
     data = kin([1, 1, 1])
-    assert would_contradict(data, Links("plants", "birds", [1], [0], [0.5])) == []
-    (chain,) = would_contradict(data, Links("leaves", "leaves", [0], [1], [-1]))
+    assert find_new_conflicts(data, Links("plants", "birds", [1], [0], [0.5])) == []
+    (chain,) = find_new_conflicts(data, Links("leaves", "leaves", [0], [1], [-1]))
     assert len(chain.keys) == 2
-    (chain,) = would_contradict(kin([1, -1, 1]), Links("plants", "birds", [1], [0], [1]))
+    (chain,) = find_new_conflicts(kin([1, -1, 1]), Links("plants", "birds", [1], [0], [1]))
     assert len(chain.keys) == 2
     # an old conflict is not told again
-    assert would_contradict(kin([1, 1, -1]), Links("plants", "plants", [1], [0], [-0.5])) != []
+    assert find_new_conflicts(kin([1, 1, -1]), Links("plants", "plants", [1], [0], [-0.5])) != []
     assert (
-        would_contradict(
+        find_new_conflicts(
             kin([1, 1, -1]).edit().add(Dataset("other", ["p", "q"])),
             Links("other", "other", [0], [1], [-1]),
         )
@@ -130,8 +130,8 @@ def test_a_statement_is_checked_before_it_is_added() -> None:
 def test_a_comparison_is_checked_before_it_is_added() -> None:
     items = Dataset("x", list("abcd"))
     data = HeteroData([items], [], Comparisons([[0, 1, 2], [0, 2, 3]]))
-    assert would_contradict(data, Comparisons([[0, 1, 3]])) == []
-    (circle,) = would_contradict(data, Comparisons([[0, 3, 1]]))
+    assert find_new_conflicts(data, Comparisons([[0, 1, 3]])) == []
+    (circle,) = find_new_conflicts(data, Comparisons([[0, 3, 1]]))
     assert len(circle.keys) == 3
 
 
