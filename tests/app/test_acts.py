@@ -218,10 +218,10 @@ def test_cycle_contradiction_is_shown_before_adding(visit: Visit) -> None:
     first, second, third = DATA["emoji"].ids[[200, 500, 800]]
     workspace.do(AddLinks("emoji", "emoji", [[first, second], [second, third]], 1.0))
     grouped(app, A=[200], B=[800])
-    assert "by way of" not in html_of(app)
+    assert "as together through" not in html_of(app)
     app.session_state["statement-draft"] = StatementDraft("apart", -1.0)
     app.run()
-    assert "by way of" in html_of(app)
+    assert "as together through" in html_of(app)
     assert app.button(key="act-add").label == "Apply to 1 pair anyway"
     press(app, "act-add")
     report = hetviz.guidance_report(workspace.state.data)

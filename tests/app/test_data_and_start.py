@@ -116,7 +116,7 @@ def test_deleting_project_removes_files_and_jobs(
     other = visit().session_state["sid"]
     jobs = {
         name: [Job(new_session_id(), name, "Clusters", "running")]
-        for name in (sid, f"{sid}:beside")
+        for name in (sid, f"{sid}:background")
     }
     stopped: list[str] = []
     monkeypatch.setattr(background.RUNNER, "jobs", lambda owner: jobs.get(owner, []))
@@ -133,7 +133,7 @@ def test_deleting_project_removes_files_and_jobs(
     assert seen.session_state == {"sid": sid}
     deleting.delete_project(sid)
     assert not SESSIONS.exists(sid)
-    assert stopped == [sid, f"{sid}:beside"]
+    assert stopped == [sid, f"{sid}:background"]
     assert seen.session_state["sid"] not in (sid, other)
     assert seen.query_params == {"s": seen.session_state["sid"]}
 

@@ -72,6 +72,6 @@ def test_item_why_names_columns_and_distinguishes_equal_titles(
     drawn = []
     monkeypatch.setattr(item_why.diagnostics, "draw_bars", lambda one, most: drawn.append(one))
     item_why._show_reasons(found, {"wing_size", "colour"})
-    assert "Columns that make it like them" in shown
+    assert "Columns that make it similar" in shown
     assert next(iter(drawn[1].values)) == "Wing size"
     assert len(drawn[0].values) == len(found.holds)

@@ -41,7 +41,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Task]]:
 
 
 def over(id: str, **how: object) -> Job:
-    return replace(Job(id, "s:away", "Looking"), **how)
+    return replace(Job(id, "s:worker", "Looking"), **how)
 
 
 def test_page_runs_again_when_result_arrives(sent: list[tuple[str, Task]]) -> None:

@@ -271,7 +271,7 @@ def test_method_run_replaces_first_map(page: Page, picture: Picture) -> None:
     stage(page)
     settled(page)
     page.get_by_role("button", name="New map", exact=True).click()
-    page.get_by_text("Hold out 20 % of the links").click()
+    page.get_by_text("Hide 20 % of the links").click()
     settled(page)
     page.get_by_role("button", name="Make map").click()
     expect(page.get_by_role("button", name="Undo new map")).to_be_visible(timeout=60_000)

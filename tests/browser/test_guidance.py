@@ -104,7 +104,7 @@ def test_weight_is_edited_undone_redone_and_never_zero(page: Page) -> None:
 def test_contradiction_is_resolved_with_one_click(page: Page, picture: Picture) -> None:
     opened(page)
     expect(page.get_by_text("15 open")).to_be_visible()
-    page.get_by_role("button", name="Leave out that “high” and “low” are apart").click()
+    page.get_by_role("button", name="Remove “high is not like low”").click()
     expect(page.get_by_text("14 open")).to_be_visible()
     expect(page.get_by_text("4,129 links, 399 comparisons")).to_be_visible()
     settled(page)

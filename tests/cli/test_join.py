@@ -56,7 +56,7 @@ def test_join_unlink_and_leave_unlinked(
     command = ["join", str(tables), "--sure", "--unlink", "towns:c0", "--out", str(out)]
     assert main([*command, "--leave-unlinked", "towns", "--leave-unlinked", "shops"]) == 0
     messages = capsys.readouterr().out
-    assert "Left out: the links of towns:c0" in messages
+    assert "Removed: the links of towns:c0" in messages
     joined = hetviz.load(out)
     # Of five towns that have four shops each, one was parted from them, and one never had any.
     assert (len(joined["towns"]), len(joined["shops"])) == (4, 16)

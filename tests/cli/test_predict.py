@@ -30,7 +30,7 @@ def test_predict_links_ranks_tests_writes(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "links.csv"
     code, text, _ = run(*LINKS, "--method", "cdmca", "--top", 3, "--hold-out", 0.2, "--out", out)
     assert code == 0
-    assert "held-out link above another pair, method" in text
+    assert "AUC on held-out links, method" in text
     lines = out.read_text(encoding="utf-8").splitlines()
     assert lines[0] == "source_id,target_id,score,rank,rank_best,rank_worst"
     assert len(lines) == 4

@@ -1,4 +1,4 @@
-"""Devices to test what runs on a graphics card with: numpy, and PyTorch where it is installed."""
+"""Devices for tests of code for graphics cards: numpy, and PyTorch if it is installed."""
 
 from __future__ import annotations
 

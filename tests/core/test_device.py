@@ -1,4 +1,4 @@
-"""Cards that are asked for: which there are, and what is said where there is none."""
+"""Graphics cards: selection, and errors if there is none."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.core.devices import DEVICES, HAS_TORCH, device_of
 from tests.core.layout.test_sne import START, P
 
 
-def test_the_processor_is_no_card_and_needs_no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processor_needs_no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     assert device_by_name("cpu") is None
     assert device_by_name("auto") is None
@@ -37,7 +37,7 @@ def test_the_processor_is_no_card_and_needs_no_torch(monkeypatch: pytest.MonkeyP
         device_by_name("cuda")
 
 
-def test_a_card_that_is_not_there_is_named_beside_those_that_are(
+def test_missing_card_error_names_available_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     there: list[str] = []
@@ -53,7 +53,7 @@ def test_a_card_that_is_not_there_is_named_beside_those_that_are(
         device_by_name("cuda")
 
 
-def test_a_card_counts_within_and_its_full_memory_is_told() -> None:
+def test_compute_on_sets_device_and_reports_full_memory() -> None:
     card = ComputeDevice()
     assert current_device() is None
     with compute_on(card):
@@ -74,7 +74,7 @@ def test_a_card_counts_within_and_its_full_memory_is_told() -> None:
 
 
 @pytest.mark.parametrize("name", DEVICES)
-def test_what_a_device_does(name: str) -> None:
+def test_device_operations(name: str) -> None:
     device = device_of(name)
     frozen = np.arange(4.0)
     frozen.flags.writeable = False
@@ -99,7 +99,7 @@ def test_what_a_device_does(name: str) -> None:
 # Not skipped without PyTorch, but not there: where nothing may be skipped it is not installed.
 if HAS_TORCH:
 
-    def test_what_is_on_a_card_meets_nothing_that_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_device_arrays_do_not_mix_with_host_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
         """PyTorch's device "meta" computes nothing, and refuses arrays of others as cards do."""
         torch = importlib.import_module("torch")
         assert TorchDevice("cpu").title.startswith("cpu, PyTorch ")

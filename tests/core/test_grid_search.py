@@ -1,4 +1,4 @@
-"""The search goes on past the ends of its grid, and says where it had to stop."""
+"""Grid search that extends its grid, and its limits."""
 
 import math
 
@@ -23,7 +23,7 @@ def peaked(**at):
 
 @pytest.mark.parametrize("whole_grid", [True, False])
 @pytest.mark.parametrize("top", [1_000.0, 1e-4], ids=["above", "below"])
-def test_an_optimum_beyond_the_first_grid_is_found(whole_grid, top):
+def test_search_extends_the_grid_to_the_optimum(whole_grid, top):
     score, asked = peaked(ridge=top, axes=120)
     spans = {"ridge": Span((0.1, 1.0, 10.0)), "axes": Span((15, 30), whole=True)}
     found = search_grid(score, spans, whole_grid=whole_grid)
@@ -35,7 +35,7 @@ def test_an_optimum_beyond_the_first_grid_is_found(whole_grid, top):
     assert len(asked) == len(found.tried) == len({tuple(p.items()) for p in asked})
 
 
-def test_an_end_that_could_go_on_is_told_from_one_that_cannot():
+def test_search_distinguishes_cut_off_and_limit():
     score, _ = peaked(power=9.0, axes=4_000)
     spans = {"power": Span((0.5, 1.0, 2.0), high=4.0), "axes": Span((10, 20), whole=True)}
     found = search_grid(score, spans, max_points=10)
@@ -45,7 +45,7 @@ def test_an_end_that_could_go_on_is_told_from_one_that_cannot():
     assert found.cut_off == ("axes",)
 
 
-def test_choices_do_not_grow_and_the_start_is_tried_first():
+def test_choices_do_not_grow_and_start_is_first():
     def score(points):
         return [(point["kernel"] == "rbf") + (point["scale"] == "auto") for point in points]
 
@@ -56,14 +56,14 @@ def test_choices_do_not_grow_and_the_start_is_tried_first():
     assert found.cut_off == ()
 
 
-def test_a_point_that_failed_is_never_the_best():
+def test_failed_point_is_never_best():
     def score(points):
         return [math.nan if point["a"] > 2 else point["a"] for point in points]
 
     assert search_grid(score, {"a": Span((1, 2, 3))}).best == {"a": 2}
 
 
-def test_values_past_an_end_follow_from_the_last_two():
+def test_span_next_value():
     assert Span((1.0, 10.0)).next_value(upward=True) == 100.0
     assert Span((1.0, 10.0)).next_value(upward=False) == 0.1
     assert Span((0.0, 0.5, 1.0, 2.0), low=0.0).next_value(upward=False) is None
@@ -72,6 +72,6 @@ def test_values_past_an_end_follow_from_the_last_two():
     assert Span((5,)).next_value(upward=True) is None
 
 
-def test_without_a_value_there_is_nothing_to_search():
+def test_search_without_values_raises():
     with pytest.raises(ValueError, match="at least one setting"):
         search_grid(lambda points: [0.0] * len(points), {"a": Span(())})

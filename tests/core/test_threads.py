@@ -1,4 +1,4 @@
-"""Linear algebra within `one_thread` uses one thread, and has its threads back afterwards."""
+"""Thread limit of `one_thread` and its end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def counts() -> set[int]:
     }
 
 
-def test_it_ends_with_the_outermost() -> None:
+def test_one_thread_ends_with_the_outermost() -> None:
     np.zeros((2, 2)) @ np.zeros((2, 2))
     assert counts() == {2}
     with one_thread():
@@ -43,7 +43,7 @@ def test_it_ends_with_the_outermost() -> None:
     assert counts() == {2}
 
 
-def test_it_ends_with_an_error_too() -> None:
+def test_one_thread_ends_on_error() -> None:
     @one_thread()
     def fails() -> None:
         assert counts() == {1}
@@ -55,7 +55,7 @@ def test_it_ends_with_an_error_too() -> None:
         assert counts() == {2}
 
 
-def test_another_thread_that_leaves_first_takes_nothing_away() -> None:
+def test_one_thread_is_kept_until_the_last_thread_leaves() -> None:
     entered, leave = threading.Event(), threading.Event()
 
     def other() -> None:

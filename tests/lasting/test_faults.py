@@ -32,9 +32,9 @@ def test_acknowledged_steps_survive_killed_server(kind: str, tmp_path: Path) -> 
 
 @ONE_SERVER
 @pytest.mark.parametrize("kind", SURVIVED)
-def test_acknowledged_steps_survive_fault(kind: str, standing: tuple[Path, Server]) -> None:
-    home, server = standing
-    tally = moments(home, kind, n=1, seed=1, standing=server)
+def test_acknowledged_steps_survive_fault(kind: str, server: tuple[Path, Server]) -> None:
+    home, server = server
+    tally = moments(home, kind, n=1, seed=1, server=server)
     print(f"{kind}: {tally}")
     assert tally.lost == 0
     assert tally.faults == 1
@@ -42,8 +42,8 @@ def test_acknowledged_steps_survive_fault(kind: str, standing: tuple[Path, Serve
 
 
 @ONE_SERVER
-def test_visitors_are_isolated(standing: tuple[Path, Server]) -> None:
-    _, server = standing
+def test_visitors_are_isolated(server: tuple[Path, Server]) -> None:
+    _, server = server
     visitors = [Visitor(server.url).come() for _ in range(3)]
     words = [f"canary{n}x7Qz" for n in range(3)]
     for visitor, word in zip(visitors, words, strict=True):

@@ -71,14 +71,14 @@ def test_all_errors_are_listed(tmp_path: Path) -> None:
     )
     for words in (
         "Did you mean 'auth'?",
-        "port must lie between 1 and 65,535",
+        "port must be between 1 and 65,535",
         "log must be one of quiet, text, json",
-        "base_path is no path",
+        "base_path is not a valid path",
         "a b",
         "x:80",
         "metrics must be true or false",
         "Write [oidc].",
-        "workers must lie",
+        "workers must be between",
         "Did you mean 'memory_mb'?",
         "Did you mean HETVIZ_QUOTA_PROJECTS?",
         "megabytes must be a whole number",
@@ -87,7 +87,7 @@ def test_all_errors_are_listed(tmp_path: Path) -> None:
 
 
 def test_public_address_needs_hosts(tmp_path: Path) -> None:
-    assert "hosts has only names of this machine" in problems(tmp_path, 'address = "0.0.0.0"\n')
+    assert "hosts only has names of this machine" in problems(tmp_path, 'address = "0.0.0.0"\n')
     assert "hosts is empty" in problems(tmp_path, "hosts = []\n")
 
 

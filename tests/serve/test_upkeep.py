@@ -33,8 +33,8 @@ def stored_project(tmp_path: Path) -> Made:
     return home, sessions, sid
 
 
-def test_list_hides_keys(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
-    home, _, sid = made
+def test_list_hides_keys(stored_project: Made, capsys: pytest.CaptureFixture[str]) -> None:
+    home, _, sid = stored_project
     (result,) = upkeep.list_projects(home)
     assert (result.title, result.steps, result.format, result.id) == ("Title 2", 3, 1, sid)
     assert cli.main(["admin", "list", "--home", str(home), "--json"]) == 0
@@ -51,8 +51,8 @@ def test_list_hides_keys(made: Made, capsys: pytest.CaptureFixture[str]) -> None
         upkeep.find_project(home, "nothing")
 
 
-def test_backup_of_running_server_is_complete(made: Made, tmp_path: Path) -> None:
-    home, sessions, sid = made
+def test_backup_of_running_server_is_complete(stored_project: Made, tmp_path: Path) -> None:
+    home, sessions, sid = stored_project
     done: list[int] = []
     stop = threading.Event()
 
@@ -84,8 +84,8 @@ def test_backup_of_running_server_is_complete(made: Made, tmp_path: Path) -> Non
         sessions.close()
 
 
-def test_backup_has_people_and_audit_log(made: Made, tmp_path: Path) -> None:
-    home, _, sid = made
+def test_backup_has_people_and_audit_log(stored_project: Made, tmp_path: Path) -> None:
+    home, _, sid = stored_project
     people = People(home)
     people.set_owner("ada", sid)
     Audit(home).note("begin", "ada", sid)
@@ -96,8 +96,8 @@ def test_backup_has_people_and_audit_log(made: Made, tmp_path: Path) -> None:
     assert Audit(tmp_path / "backup").lines()[0]["event"] == "begin"
 
 
-def test_restore_rejects_damaged_backup(made: Made, tmp_path: Path) -> None:
-    home, sessions, sid = made
+def test_restore_rejects_damaged_backup(stored_project: Made, tmp_path: Path) -> None:
+    home, sessions, sid = stored_project
     backup = tmp_path / "backup"
     key = sessions.get(sid).blobs.put(b"content of a file")
     # A line that names it, as uploads do.
@@ -113,15 +113,15 @@ def test_restore_rejects_damaged_backup(made: Made, tmp_path: Path) -> None:
         upkeep.restore(backup, tmp_path / "other")
     assert upkeep.list_projects(tmp_path / "other") == []
     (backup / "backup.json").unlink()
-    with pytest.raises(HetvizError, match="no whole backup"):
+    with pytest.raises(HetvizError, match="not a complete backup"):
         upkeep.restore(backup, tmp_path / "other")
     # What is there is never put back over.
     upkeep.back_up(home, tmp_path / "second")
     assert upkeep.restore(tmp_path / "second", home) == 0
 
 
-def test_open_projects_are_not_removed(made: Made) -> None:
-    home, sessions, sid = made
+def test_open_projects_are_not_removed(stored_project: Made) -> None:
+    home, sessions, sid = stored_project
     folder = home / "sessions" / sid
     old = time.time() - 90 * 86_400
     os.utime(folder / JOURNAL, (old, old))
@@ -134,8 +134,8 @@ def test_open_projects_are_not_removed(made: Made) -> None:
     assert upkeep.list_projects(home) == []
 
 
-def test_migrate_counts_states(made: Made) -> None:
-    home, _, _ = made
+def test_migrate_counts_states(stored_project: Made) -> None:
+    home, _, _ = stored_project
     later = home / "sessions" / new_session_id()
     later.mkdir()
     (later / JOURNAL).write_bytes(b'{"format": 99}\n')
@@ -144,8 +144,8 @@ def test_migrate_counts_states(made: Made) -> None:
     assert Journal(later / JOURNAL.replace("journal", "new")).lines == []
 
 
-def test_admin_revoke_and_give(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
-    home, _, sid = made
+def test_admin_revoke_and_give(stored_project: Made, capsys: pytest.CaptureFixture[str]) -> None:
+    home, _, sid = stored_project
     people = People(home)
     people.set_owner("ada", sid)
     people.accept_link("bob", people.create_link("ada", sid, "edit"))
@@ -160,8 +160,10 @@ def test_admin_revoke_and_give(made: Made, capsys: pytest.CaptureFixture[str]) -
     assert "takes 1 to 1 names" in capsys.readouterr().err
 
 
-def test_admin_delete_needs_closed_project(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
-    home, sessions, sid = made
+def test_admin_delete_needs_closed_project(
+    stored_project: Made, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home, sessions, sid = stored_project
     people = People(home)
     people.set_owner("ada", sid)
     command = ["admin", "delete", project_hash(sid), "--home", str(home)]
@@ -178,15 +180,15 @@ def test_admin_delete_needs_closed_project(made: Made, capsys: pytest.CaptureFix
     assert "no project" in capsys.readouterr().err
 
 
-def test_admin_delete_creates_no_people_file(made: Made) -> None:
-    home, sessions, sid = made
+def test_admin_delete_creates_no_people_file(stored_project: Made) -> None:
+    home, sessions, sid = stored_project
     sessions.close()
     assert cli.main(["admin", "delete", sid, "--home", str(home)]) == 0
     assert {path.name for path in home.iterdir()} == {"sessions", "audit.jsonl"}
 
 
-def test_costs_by_person(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
-    home, _, sid = made
+def test_costs_by_person(stored_project: Made, capsys: pytest.CaptureFixture[str]) -> None:
+    home, _, sid = stored_project
     audit = Audit(home)
     for person, seconds in (("ada", 2.0), ("bob", 5.0), ("ada", 1.5), ("", 0.5)):
         audit.note("job", person, sid, processor_s=seconds)

@@ -1,1 +1,1 @@
-"""What contradicts, repeats or costs much in what was said."""
+"""Conflicts, duplicates and costs of guidance."""

@@ -1,4 +1,4 @@
-"""Statements that cannot all be true: which they are, in words, and what would end it."""
+"""Contradicting statements, with explanations and fixes."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _MAX_NAMED = 4
 
 @dataclass(frozen=True, eq=False)
 class StatementConflict:
-    """Statements that cannot all be true, while any of them left out leaves the others possible.
+    """A minimal set of contradicting statements: without any one of them the rest is consistent.
 
     Attributes
     ----------
     kind : {"links", "comparisons"}
     keys : tuple of str
-        One for each statement, see `hetviz.statements`.
+        Keys of the statements, see `hetviz.statements`.
     sentence : str
-        What contradicts what.
+        Explanation of the conflict.
     fixes : tuple of (str, dict)
-        What would end or weaken it, in words and as the JSON-ready dictionary of a command.
+        Changes that resolve or weaken it: text, and JSON-ready command.
     rows : tuple of int
-        Global rows that the statements name, each once.
+        Distinct global rows of the statements.
     """
 
     kind: str
@@ -57,7 +57,7 @@ class StatementConflict:
 
 
 class StatementArrays:
-    """The statements of some data, side by side: rows, objects, weights and keys."""
+    """The statements of some data as arrays: rows, objects, weights and keys."""
 
     def __init__(self, data: HeteroData) -> None:
         self.data = data
@@ -81,47 +81,56 @@ class StatementArrays:
         return {key: row for row, key in enumerate(self.keys)}
 
     def title_of(self, row: int) -> str:
-        """Return what a row is called, in quotation marks."""
-        for part, span in self.data.offsets.items():
+        """Return the title of a row."""
+        for name, span in self.data.offsets.items():
             if span.start <= row < span.stop:
-                return f"“{self.data[part].titles[row - span.start]}”"
+                return str(self.data[name].titles[row - span.start])
         raise IndexError(row)
 
+    def quoted_title_of(self, row: int) -> str:
+        """Return the title of a row in quotation marks."""
+        return f"“{self.title_of(row)}”"
+
     def same_link_keys(self, row: int) -> list[str]:
-        """Return the keys of all links that say of two objects what link `row` says."""
+        """Return the keys of all links with the same objects and sign as link `row`."""
         is_same = (self.pair_code == self.pair_code[row]) & (
             np.sign(self.weight[: self.n_links]) == np.sign(self.weight[row])
         )
         return [str(key) for key in self.keys[: self.n_links][is_same]]
 
     def pair_text(self, row: int) -> str:
-        """Return the two items of a link."""
+        """Return the titles of the two items of a link."""
         p, q = self.rows[row, :2].tolist()
-        return f"{self.title_of(p)} and {self.title_of(q)}"
+        return f"{self.quoted_title_of(p)} and {self.quoted_title_of(q)}"
+
+    def link_text(self, row: int, *, positive: bool) -> str:
+        """Return a link in words, in quotation marks."""
+        p, q = self.rows[row, :2].tolist()
+        verb = "is like" if positive else "is not like"
+        return f"“{self.title_of(p)} {verb} {self.title_of(q)}”"
 
     def comparison_text(self, row: int) -> str:
-        """Return what a comparison says; `row` counts comparisons alone."""
-        a, b, c, d = self.rows[self.n_links + row].tolist()
+        """Return a comparison in words. `row` counts comparisons only."""
+        a, b, c, d = map(self.quoted_title_of, self.rows[self.n_links + row].tolist())
         if a == c:
-            return f"{self.title_of(a)} is nearer to {self.title_of(b)} than to {self.title_of(d)}"
-        names = [self.title_of(item) for item in (a, b, c, d)]
-        return f"{names[0]} and {names[1]} are nearer than {names[2]} and {names[3]}"
+            return f"{a} is closer to {b} than to {d}"
+        return f"{a} and {b} are closer than {c} and {d}"
 
 
 def find_link_conflicts(
     arrays: StatementArrays, max_conflicts: int, is_new: Bools | None = None
 ) -> tuple[int, list[StatementConflict]]:
-    """Find links that contradict each other, directly or by way of others.
+    """Find links that contradict each other, directly or through other links.
 
-    Rows of views that show one object are one. What was observed (role "relation") is no link of
-    a chain, but contradicts where it says the opposite of one pair. Weights below 1 contradict
-    only beyond what they say, see `hetviz.core.ordinal.must_cannot.find_contradictions`.
+    Views of one object count as one. Observed links (role "relation") are not part of chains, but
+    contradict a link of opposite sign between the same two objects. For weights below 1 see
+    `hetviz.core.ordinal.must_cannot.find_contradictions`.
 
     Returns
     -------
     n_pairs : int
-        Pairs said to be apart that are put together.
-    conflicts : list of Conflict
+        Negative pairs that are connected by positive links.
+    conflicts : list of StatementConflict
         The smallest first, at most `max_conflicts`.
     """
     weight = arrays.weight[: arrays.n_links]
@@ -147,7 +156,7 @@ def find_link_conflicts(
 
 
 def _observed_opposites(arrays: StatementArrays, is_new: Bools | None) -> list[ContradictionChain]:
-    """Return pairs of which something observed and something else say the opposite."""
+    """Return pairs with links of opposite sign, at least one of them observed."""
     weight = arrays.weight[: arrays.n_links]
     chains = []
     common_pairs = np.intersect1d(arrays.pair_code[weight < 0], arrays.pair_code[weight > 0])
@@ -172,43 +181,49 @@ def _chain_conflict(arrays: StatementArrays, chain: ContradictionChain) -> State
     negative, positive = chain.apart, chain.together
     pair = arrays.pair_text(negative)
     fixes: list[Fix] = [
-        (f"Leave out that {pair} are apart", _drop_command(arrays.same_link_keys(negative)))
+        (
+            f"Remove {arrays.link_text(negative, positive=False)}",
+            _drop_command(arrays.same_link_keys(negative)),
+        )
     ]
     if not positive:
-        sentence = f"{pair} show one and the same thing, and are said to be apart."
+        sentence = f"{pair} are the same item, but are linked as apart."
     else:
         by_weight = sorted(positive, key=lambda row: abs(arrays.weight[row]))
         fixes += [
             (
-                f"Leave out that {arrays.pair_text(row)} belong together",
+                f"Remove {arrays.link_text(row, positive=True)}",
                 _drop_command(arrays.same_link_keys(row)),
             )
             for row in by_weight[:3]
         ]
         fixes.append(
             (
-                f"Say that {pair} belong together",
+                f"Change to {arrays.link_text(negative, positive=True)}",
                 _reweight_command(arrays, arrays.same_link_keys(negative), -1.0),
             )
         )
         lightest = min((negative, *positive), key=lambda row: abs(arrays.weight[row]))
-        relation = "are apart" if lightest == negative else "belong together"
+        text = arrays.link_text(lightest, positive=lightest != negative)
         fixes.append(
             (
-                f"Let it count a quarter that {arrays.pair_text(lightest)} {relation}",
+                f"Reduce the weight of {text} to a quarter",
                 _reweight_command(arrays, arrays.same_link_keys(lightest), _REDUCED_WEIGHT_FACTOR),
             )
         )
-        sentence = f"{pair} are said to be apart, and also to belong together"
         names_between = _names_between(arrays, chain)
-        sentence += f", by way of {names_between}." if names_between else "."
+        sentence = (
+            f"{pair} are linked as apart, but also as together through {names_between}."
+            if names_between
+            else f"{pair} are linked both as apart and as together."
+        )
     rows = arrays.rows[[negative, *positive], :2].ravel().tolist()
     keys = tuple(str(arrays.keys[row]) for row in (negative, *positive))
     return StatementConflict("links", keys, sentence, tuple(fixes), tuple(dict.fromkeys(rows)))
 
 
 def _names_between(arrays: StatementArrays, chain: ContradictionChain) -> str:
-    """Name the objects on the way from one end of a chain to the other."""
+    """Return the titles of the objects between the two ends of a chain."""
     object_of = arrays.data.object_of
     ends = set(arrays.ends[chain.apart].tolist())
     rows: dict[int, int] = {}
@@ -216,7 +231,7 @@ def _names_between(arrays: StatementArrays, chain: ContradictionChain) -> str:
         for row in arrays.rows[link, :2].tolist():
             if object_of[row] not in ends:
                 rows.setdefault(int(object_of[row]), row)
-    names = [arrays.title_of(row) for row in rows.values()]
+    names = [arrays.quoted_title_of(row) for row in rows.values()]
     if len(names) > _MAX_NAMED:
         names = [*names[: _MAX_NAMED - 1], f"{len(names) - _MAX_NAMED + 1:,} others"]
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
@@ -225,7 +240,7 @@ def _names_between(arrays: StatementArrays, chain: ContradictionChain) -> str:
 def make_comparison_conflicts(
     arrays: StatementArrays, statements: Iterable[Sequence[Sequence[int]]]
 ) -> list[StatementConflict]:
-    """Return conflicts of comparisons, each given as the rows that make each of its statements."""
+    """Return conflicts of comparisons. Each consists of statements, given by their rows."""
     conflicts = []
     for rows in statements:
         first_rows = [equal_rows[0] for equal_rows in rows]
@@ -233,9 +248,9 @@ def make_comparison_conflicts(
         if len(texts) > _MAX_NAMED:
             texts = [
                 *texts[: _MAX_NAMED - 1],
-                f"{len(texts) - _MAX_NAMED + 1:,} more that lead back to it",
+                f"{len(texts) - _MAX_NAMED + 1:,} more comparisons lead back to the first",
             ]
-        sentence = f"{'; '.join(texts)}: these cannot all be true."
+        sentence = f"{'. '.join(texts)}. These contradict each other."
         lightest = sorted(
             rows,
             key=lambda equal_rows: arrays.weight[[arrays.n_links + r for r in equal_rows]].sum(),
@@ -244,11 +259,11 @@ def make_comparison_conflicts(
         for equal_rows in lightest[:3]:
             keys = [str(arrays.keys[arrays.n_links + row]) for row in equal_rows]
             text = arrays.comparison_text(equal_rows[0])
-            fixes.append((f"Leave out that {text}", _drop_command(keys)))
+            fixes.append((f"Remove: {text}", _drop_command(keys)))
             reversal = {"op": "reverse-comparisons", "keys": keys}
-            fixes.append((f"Turn round that {text}", reversal))
+            fixes.append((f"Reverse: {text}", reversal))
         keys = [str(arrays.keys[arrays.n_links + row]) for row in lightest[0]]
-        text = f"Let it count a quarter that {arrays.comparison_text(lightest[0][0])}"
+        text = f"Reduce the weight to a quarter: {arrays.comparison_text(lightest[0][0])}"
         fixes.append((text, _reweight_command(arrays, keys, _REDUCED_WEIGHT_FACTOR)))
         item_rows = arrays.rows[[arrays.n_links + row for row in first_rows]].ravel().tolist()
         conflicts.append(
@@ -264,7 +279,7 @@ def make_comparison_conflicts(
 
 
 def order_conflicts(arrays: StatementArrays, order: PartialOrder) -> list[StatementConflict]:
-    """Return the conflicts that a look at all comparisons found."""
+    """Return the conflicts of all comparisons, from their partial order."""
     return make_comparison_conflicts(arrays, [conflict.rows for conflict in order.conflicts])
 
 
@@ -274,25 +289,24 @@ def find_new_conflicts(
     *,
     max_conflicts: int = 20,
 ) -> list[StatementConflict]:
-    """Say what would contradict if statements were added.
+    """Return the conflicts that new statements would cause.
 
     Parameters
     ----------
     data : HeteroData
     statements : Links, Comparisons, or several
-        Not yet part of the data.
+        Statements that are not in the data yet.
     max_conflicts : int
-        How many conflicts of links, and of comparisons, to name.
+        Maximum number of conflicts of links, and of comparisons.
 
     Returns
     -------
-    list of Conflict
-        Those that the new statements bring about, the smallest first; keys are what the statements
-        would be called once added. Empty where nothing new contradicts.
+    list of StatementConflict
+        Conflicts with new statements, the smallest first. Keys are those of the added statements.
 
     Notes
     -----
-    Linear in statements, and one walk a conflict through its own connected part.
+    Linear in statements, plus one graph search per conflict.
     """
     new_statements = (
         [statements] if isinstance(statements, Links | Comparisons) else list(statements)
@@ -306,7 +320,7 @@ def find_new_conflicts(
 def conflicts_involving(
     data: HeteroData, keys: Sequence[str], *, max_conflicts: int = 20
 ) -> list[StatementConflict]:
-    """Return the conflicts that some statements of the data bring about, as `find_new_conflicts`."""
+    """Return the conflicts that involve the given statements of the data."""
     arrays = StatementArrays(data)
     is_new = np.isin(arrays.keys.astype(str), list(keys))
     _, conflicts = find_link_conflicts(arrays, max_conflicts, is_new[: arrays.n_links])

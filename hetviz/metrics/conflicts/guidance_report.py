@@ -1,4 +1,4 @@
-"""What is wrong or idle in what was said: what contradicts, repeats or follows, what it reaches."""
+"""Report on guidance: conflicts, duplicates, implied statements and coverage."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ from hetviz.metrics.conflicts.conflicts import (
 
 @dataclass(frozen=True, eq=False)
 class GuidanceReport:
-    """A look at the guidance before anything is fitted to it.
+    """Report on the guidance of some data.
 
     Attributes
     ----------
     comparisons : PartialOrder or None
-        The order graph over objects (rows of views that show one object are one); rows are
-        positions in ``data.comparisons``. None where there are no comparisons.
+        Order graph of objects (views of one object count as one). Rows are positions in
+        ``data.comparisons``. None without comparisons.
     rows : DataFrame
         One row per comparison: row, near_a, near_b, far_a, far_b (as ``dataset: id``), weight,
-        stage and what that means in words.
-    conflicts : tuple of Conflict
-        Of links and of comparisons, the smallest first; at most as many of each as asked for.
+        stage and its meaning in words.
+    conflicts : tuple of StatementConflict
+        Conflicts of links and of comparisons, the smallest first.
     n_conflicts : int
-        How many there are.
+        Number of all conflicts.
     repeated : tuple of tuple of str
-        Keys of links of one kind that say the same of the same two rows, the first said first.
+        Keys of links of one kind with the same two rows and sign, the first one first.
     n_together, n_apart : int
-        Links of either sign.
+        Numbers of positive and negative links.
     coverage : DataFrame
         See `hetviz.metrics.conflicts.guidance_report.coverage`.
     missing : tuple of str
-        What the report does not look at, in sentences; nothing.
+        Aspects that the report does not cover, in sentences. Always empty.
     """
 
     comparisons: PartialOrder | None
@@ -62,7 +62,7 @@ class GuidanceReport:
     missing: tuple[str, ...] = ()
 
     def conflict_rows(self) -> list[pd.DataFrame]:
-        """Return the rows of each conflict of comparisons, with the statement they make."""
+        """Return the comparison rows of each conflict, with the number of their statement."""
         if self.comparisons is None:
             return []
         tables = []
@@ -74,7 +74,7 @@ class GuidanceReport:
 
     @property
     def repeated_fix(self) -> JsonObject:
-        """The command, JSON-ready, that keeps the first of all links that repeat each other."""
+        """JSON-ready command that removes duplicate links."""
         return {
             "op": "drop-statements",
             "keys": [key for keys in self.repeated for key in keys[1:]],
@@ -104,7 +104,7 @@ class GuidanceReport:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterable[str]:
-        yield f"{self.n_together:,} links say together, {self.n_apart:,} apart."
+        yield f"{self.n_together:,} links pull items together, {self.n_apart:,} push them apart."
         order = self.comparisons
         if order is None:
             yield "There are no comparisons."
@@ -119,7 +119,7 @@ class GuidanceReport:
             yield f"{self.n_conflicts:,} contradiction{plural}:"
             yield from (conflict.sentence for conflict in self.conflicts[:3])
         else:
-            yield "Nothing contradicts."
+            yield "There are no contradictions."
         yield from self.missing
 
 
@@ -127,15 +127,15 @@ class GuidanceReport:
 def guidance_report(
     data: HeteroData, *, contradictions: str = "prune", max_conflicts: int = 100
 ) -> GuidanceReport:
-    """Look for contradictions, repetitions and gaps in the guidance of `data`.
+    """Check the guidance of `data` for contradictions, duplicates and gaps.
 
     Parameters
     ----------
     data : HeteroData
     contradictions : {"prune", "majority", "keep"}
-        What becomes of opposite comparisons, see `hetviz.core.ordinal.partial_order.partial_order`.
+        Handling of opposite comparisons, see `hetviz.core.ordinal.partial_order.partial_order`.
     max_conflicts : int
-        How many conflicts of links, and of comparisons, to name.
+        Maximum number of reported conflicts of links, and of comparisons.
 
     Returns
     -------
@@ -143,9 +143,8 @@ def guidance_report(
 
     Notes
     -----
-    Links contradict where two items that a chain of links puts together are said to be apart.
-    Linear in links and comparisons where nothing contradicts; each conflict that is named costs a
-    walk through its own part.
+    Links contradict if a negative link joins two items that a chain of positive links connects.
+    Linear in links and comparisons, plus one graph search per reported conflict.
     """
     arrays = StatementArrays(data)
     n_links, conflicts = find_link_conflicts(arrays, max_conflicts)
@@ -172,7 +171,7 @@ def guidance_report(
 
 
 def _repeated_keys(arrays: StatementArrays) -> tuple[tuple[str, ...], ...]:
-    """Return the keys of links of one kind that say the same of the same two rows."""
+    """Return the keys of links of one kind with the same two rows and sign."""
     if not arrays.n_links:
         return ()
     kinds = [group.kind for group in arrays.data.links for _ in range(len(group))]
@@ -195,9 +194,6 @@ def _comparison_stages(data: HeteroData, order: PartialOrder | None) -> pd.DataF
     )
 
 
-# How much of the data guidance reaches: per pair of datasets, and the items it hangs on.
-
-
 COLUMNS = (
     "source", "target", "together", "apart", "source_linked", "source_items", "target_linked",
     "target_items", "hub_dataset", "hub_id", "hub_links",
@@ -205,7 +201,7 @@ COLUMNS = (
 
 
 def coverage(data: HeteroData) -> pd.DataFrame:
-    """Count the links between each two datasets, and the items that have one.
+    """Count the links between each two datasets, and the linked items.
 
     Parameters
     ----------
@@ -214,10 +210,10 @@ def coverage(data: HeteroData) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row for each two datasets in order, also where nothing links them, and for each dataset
-        with links among its own items: source, target, together and apart (links), source_linked
-        of source_items and target_linked of target_items (items with at least one link of the
-        row), and the item with the most of them: hub_dataset, hub_id, hub_links.
+        One row for each two datasets in order, also without links, and for each dataset with
+        links within it: source, target, together and apart (numbers of links), source_linked of
+        source_items and target_linked of target_items (items with at least one link), and the
+        item with most links: hub_dataset, hub_id, hub_links.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Guidance of two people brought together, with what they disagree about."""
+"""Merging of two guidance files, with their differences and conflicts."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _COMPARED_FIELDS = ("weight", "score", "note", "set")
 
 @dataclass(frozen=True, eq=False)
 class MergedGuidance:
-    """The guidance of two files as one.
+    """Merged guidance of two files.
 
     Attributes
     ----------
     data : HeteroData
-        The data with the guidance of both, and no other.
+        Data with the guidance of both files and no other guidance.
     both, only_ours, only_theirs : int
-        Statements that both make, and those that one of them makes.
+        Number of statements in both files, and in only one of them.
     differ : tuple of dict
-        Statements that both make in other words: key, and fields, each as ``[ours, theirs]``;
+        Statements in both files with different fields: key, and fields as ``[ours, theirs]``.
         JSON-ready.
     conflicts : tuple of Conflict
-        What theirs contradicts in ours, directly or through chains; both sides are kept.
+        Contradictions between both files, directly or through chains. Both sides are in `data`.
     """
 
     data: HeteroData
@@ -46,7 +46,7 @@ class MergedGuidance:
     conflicts: tuple[StatementConflict, ...]
 
     def csv(self) -> str:
-        """Return all of it as one file, see `hetviz.io.guidance_csv`."""
+        """Return the merged guidance as a CSV file, see `hetviz.io.guidance_csv`."""
         return guidance_csv(self.data, labels=False)
 
     def to_dict(self) -> JsonObject:
@@ -68,16 +68,16 @@ def merge_guidance(
     *,
     keep: str = "ours",
 ) -> MergedGuidance:
-    """Bring two files of guidance about the same data together.
+    """Merge two guidance files for the same data.
 
     Parameters
     ----------
     data : HeteroData
-        Whose items the files name; its own guidance plays no part.
+        Data with the items of the files. Its own guidance is ignored.
     ours, theirs : str, path or bytes
-        Files as `hetviz.io.guidance_csv` writes them, or their bytes.
+        Files of `hetviz.io.guidance_csv`, or their bytes.
     keep : {"ours", "theirs"}
-        Whose weight and notes a statement has that both make.
+        Which weights and notes to use for statements in both files.
 
     Returns
     -------
@@ -86,12 +86,12 @@ def merge_guidance(
     Raises
     ------
     hetviz.errors.DataError
-        Listing every row of either file that cannot be read.
+        Lists all rows of both files that cannot be read.
     hetviz.errors.ParameterError
-        For another word.
+        If `keep` has another value.
     """
     if keep not in ("ours", "theirs"):
-        raise ParameterError(f"keep = {keep!r}; it must be 'ours' or 'theirs'.")
+        raise ParameterError(f"merge_guidance: keep = {keep!r} must be 'ours' or 'theirs'.")
     unguided = HeteroData(data.datasets, labels=data.labels)
     our_guidance, their_guidance = (
         _read_side(unguided, *given) for given in (("ours", ours), ("theirs", theirs))

@@ -1,4 +1,4 @@
-"""What the statements that a map breaks would cost: what stands against each of them."""
+"""Cost of fixing statements that a map does not satisfy."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Collection
 import numpy as np
 import pandas as pd
 
+from hetviz._text import count
 from hetviz._types import Bools, Floats, Ints, Json
 from hetviz.core.graph.neighbors import nearest_columns
 from hetviz.core.measures.satisfaction import NEAR_SHARE, distance_percentiles
@@ -36,7 +37,7 @@ def price(
     keys: Collection[str] | None = None,
     random_state: int = 0,
 ) -> pd.DataFrame:
-    """Say of each statement that a map breaks what keeping it would break.
+    """Return the cost of fixing each statement that a map does not satisfy.
 
     Parameters
     ----------
@@ -44,57 +45,57 @@ def price(
     embedding : Embedding
         Rows are matched by dataset and id.
     close_share : float
-        A pair is near if it is among this share of the closest pairs of its two datasets.
+        A pair is close if it is among this share of the closest pairs of its two datasets.
     most : int
-        How many statements to look at, the worst first.
+        Maximum number of statements, the worst first.
     k : int
-        Neighbours in the data that moving an item may lose.
+        Number of neighbours in the data to check.
     keys : collection of str, optional
-        Only these statements, as far as the map breaks them; all when absent.
+        Only these statements. All by default.
     random_state : int
-        Seeds the pairs that stand for all where there are many.
+        Seed for sampling pairs of large data.
 
     Returns
     -------
     DataFrame
-        One row per broken statement (links that say together of pairs that are not near, apart of
-        pairs that are, and comparisons that do not hold), the worst first:
+        One row per unsatisfied statement (positive links that are not close, negative links that
+        are close, comparisons that do not hold), the worst first:
 
         key, form
             As in `hetviz.statements`.
         kept
-            Together: share of pairs that are farther. Apart: share that are closer. Comparison:
-            length of its far pair as a share of both.
+            Positive links: share of pairs that are farther. Negative links: share of pairs that
+            are closer. Comparisons: length of the far pair as a share of both.
         rank, of
-            How many of how many pairs are closer; -1 for comparisons.
+            Number of closer pairs, and of all pairs. -1 for comparisons.
         row, to
-            Together, and the near pair of a comparison: the global row that would be moved to the
-            place of the other, the end that costs less. Apart: the row that less holds there.
+            Positive links and comparisons: the global row to move to the place of the other row,
+            chosen for the lower cost. Negative links: the row with fewer reasons to be there.
         price
-            Kept statements that this move would break; apart: kept statements that hold the row
-            near the other.
+            Satisfied statements that the move would break. Negative links: satisfied statements
+            that keep the row close to the other.
         neighbours
-            Of the row's `k` nearest in the data, how many would no longer be near it; NaN without
-            features. Apart: how many of them lie near the other.
+            How many of the `k` nearest rows in the data would no longer be close. NaN without
+            features. Negative links: how many of them are close to the other row.
         opposed_by
-            Keys of up to five of these statements, the heaviest first.
+            Keys of up to five of these statements, by weight.
         sentence
-            All this in words.
+            Summary in words.
 
     Raises
     ------
     hetviz.errors.ParameterError
-        For a share, number or seed out of range.
+        If a share, number or seed is out of range.
 
     Notes
     -----
-    One item is moved and all others stay, so this is the first cost, not that of a new map.
+    Only one item moves, so this is the direct cost, not the cost on a new map.
     """
     if not 0 < near < 1:
-        raise ParameterError(f"price: near = {near!r}; a share between 0 and 1.")
+        raise ParameterError(f"price: near = {near!r} must be between 0 and 1.")
     for name, value in (("most", most), ("k", k)):
         if isinstance(value, bool) or value < 1:
-            raise ParameterError(f"price: {name} = {value!r}; a whole number from 1.")
+            raise ParameterError(f"price: {name} = {value!r} must be a whole number from 1.")
     statement_map = _StatementMap(data, embedding, near, k, random_state)
     unsatisfied = statement_map.unsatisfied()
     if keys is not None:
@@ -107,7 +108,7 @@ def price(
 
 
 class _StatementMap:
-    """A map with what was said of it."""
+    """A map with the statements about its items."""
 
     def __init__(
         self, data: HeteroData, embedding: Embedding, close_share: float, k: int, seed: int
@@ -122,7 +123,7 @@ class _StatementMap:
         self.close_distance = close_distances(data, embedding, close_share, seed)
         self.F, self.n_candidates = self._percentiles(seed)
         n = len(self.arrays.keys)
-        # the statements of each row
+        # Statements grouped by row.
         row_of = self.arrays.rows.ravel()
         statement_of = np.repeat(np.arange(n), 4)[row_of >= 0]
         row_of = row_of[row_of >= 0]
@@ -133,7 +134,7 @@ class _StatementMap:
         self._neighbours: dict[int, Ints] = {}
 
     def _percentiles(self, seed: int) -> tuple[Floats, Ints]:
-        """Return, of each link, the share of pairs that are closer, and of how many."""
+        """Return the share of closer pairs and the number of pairs for each link."""
         F, n_candidates = (
             np.full(self.arrays.n_links, np.nan),
             np.full(self.arrays.n_links, -1, dtype=np.int64),
@@ -179,7 +180,7 @@ class _StatementMap:
         )
 
     def unsatisfied(self) -> Ints:
-        """Return the placed statements that do not hold, the worst first."""
+        """Return the placed statements that are not satisfied, the worst first."""
         rows = self.arrays.rows
         coordinates = self.Y[np.where(rows < 0, rows[:, :1], rows)]
         placed = np.isfinite(coordinates).all(axis=(1, 2))
@@ -226,7 +227,7 @@ class _StatementMap:
         )
 
     def cost_of_moving(self, at: int, row: int, to: int) -> tuple[Ints, float]:
-        """Return the kept statements and the number of neighbours that a move would lose."""
+        """Return the satisfied statements and the number of neighbours that a move would lose."""
         others = self.statements_of(row)
         others = others[(others != at) & self.is_satisfied[others]]
         broken = others[~self.are_satisfied(others, row, to)]
@@ -238,7 +239,7 @@ class _StatementMap:
         )
 
     def cost_of_separating(self, at: int, row: int, to: int) -> tuple[Ints, float]:
-        """Return what holds a row near another: kept links to what lies near there."""
+        """Return the satisfied links and the number of neighbours that keep a row close."""
         others = self.statements_of(row)
         others = others[(others != at) & (others < self.arrays.n_links) & self.is_satisfied[others]]
         others = others[self.arrays.weight[others] > 0]
@@ -252,14 +253,14 @@ class _StatementMap:
         return holding, n_close
 
     def are_close(self, row: int, place: int, rows: Ints) -> Bools:
-        """Say which rows are near row `n_candidates`, if it lay at row `place`."""
+        """Return which rows would be close to row `row` at the place of row `place`."""
         length = np.sqrt(((self.Y[rows] - self.Y[place]) ** 2).sum(axis=1))
         return np.asarray(
             length <= self.close_distance[self.dataset_of[row], self.dataset_of[rows]]
         )
 
     def neighbours(self, row: int) -> Ints | None:
-        """Return the nearest rows in the data, of the same dataset; None without features."""
+        """Return the nearest rows of the same dataset in the data. None without features."""
         if row not in self._neighbours:
             name = list(self.data.datasets)[self.dataset_of[row]]
             start = self.data.offsets[name].start
@@ -274,15 +275,16 @@ class _StatementMap:
         return self._neighbours[row] if len(self._neighbours[row]) else None
 
     def sentence(self, row: int, to: int, n_opposing: int, n_lost: float, apart: bool) -> str:
-        a, b = self.arrays.title_of(row), self.arrays.title_of(to)
-        parts = [f"{n_opposing:,} statement{'' if n_opposing == 1 else 's'}"] if n_opposing else []
+        a, b = self.arrays.quoted_title_of(row), self.arrays.quoted_title_of(to)
+        n_similar = 0 if np.isnan(n_lost) else round(n_lost)
+        similar = [count(n_similar, "similar item")] if n_similar else []
         if apart:
-            parts += [f"{n_lost:.0f} of its nearest in the data"] if n_lost > 0 else []
+            parts = ([count(n_opposing, "other statement")] if n_opposing else []) + similar
             if not parts:
-                return f"Nothing that was said holds {a} near {b}."
-            verb = "holds" if n_opposing + np.nan_to_num(n_lost) == 1 else "hold"
-            return f"{' and '.join(parts)} {verb} {a} near {b}."
-        parts = [f"break {part}" for part in parts]
-        parts += [f"part it from {n_lost:.0f} of its nearest in the data"] if n_lost > 0 else []
-        effects = " and ".join(parts) or "break nothing else that was said"
+                return f"No other statement keeps {a} close to {b}."
+            verb = "keeps" if n_opposing + n_similar == 1 else "keep"
+            return f"{' and '.join(parts)} {verb} {a} close to {b}."
+        parts = [f"undo {count(n_opposing, 'other statement')}"] if n_opposing else []
+        parts += [f"move it away from {text}" for text in similar]
+        effects = " and ".join(parts) or "undo nothing else"
         return f"Moving {a} to {b} would {effects}."

@@ -1,1 +1,1 @@
-"""How far a map keeps what was said, and the neighbours of the data."""
+"""Measures of how well a map shows guidance and the neighbours in the data."""

@@ -1,1 +1,1 @@
-"""Which items' surroundings on a map may be believed."""
+"""Reliability of single places on a map."""

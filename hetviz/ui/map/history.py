@@ -92,9 +92,11 @@ def run_facts(state: State, run: Run) -> list[str]:
     texts += [time_text(run.when)] if run.when else ["original map"]
     scores = (run.figures or {}).get("scores", {})
     if "guidance_area" in scores:
-        kept = f"links kept {scores['guidance_area']:.2f}"
-        unseen = scores.get("guidance_area_held_out")
-        texts.append(kept if unseen is None else f"{kept}, held out {unseen:.2f}")
+        score = f"link closeness {scores['guidance_area']:.2f}"
+        hidden_score = scores.get("guidance_area_held_out")
+        if hidden_score is not None:
+            score += f" ({hidden_score:.2f} for hidden links)"
+        texts.append(score)
     placed = sum(int(mask.sum()) for mask in run.embedding.placed.values())
     texts.append(theme.count(placed, "item"))
     if not state.is_current(run):

@@ -97,16 +97,17 @@ def _link_ends(state: State, run: Run | None) -> LinkEnds:
 
     def make() -> LinkEnds:
         p, q, weight = _global_links(data, data)
-        held = np.zeros(len(p), dtype=bool)
+        is_held_out = np.zeros(len(p), dtype=bool)
         hidden = None if run is None else links_hidden_from(data, run)
         if hidden is not None:
             first, second, _ = _global_links(data, hidden)
-            held = np.isin(_pair_keys(p, q, data.n_rows), _pair_keys(first, second, data.n_rows))
+            keys = _pair_keys(p, q, data.n_rows)
+            is_held_out = np.isin(keys, _pair_keys(first, second, data.n_rows))
         if held_out is not None:
             more = _global_links(data, held_out)
             p, q, weight = (np.concatenate(both) for both in zip((p, q, weight), more, strict=True))
-            held = np.concatenate([held, np.ones(len(more[0]), dtype=bool)])
-        return LinkEnds(p, q, weight, held)
+            is_held_out = np.concatenate([is_held_out, np.ones(len(more[0]), dtype=bool)])
+        return LinkEnds(p, q, weight, is_held_out)
 
     key = ("ends", id(held_out), id(run) if run is not None and run.hold_out else None)
     return get_or_compute(data, key, make, (held_out, run))

@@ -102,7 +102,7 @@ def _show_measures(
 
 def _show_terms(terms: list[tuple[str, str]]) -> None:
     items = "".join(
-        f"<dt>{theme.escape_html(name)}</dt><dd>{theme.escape_html(words)}</dd>"
-        for name, words in terms
+        f"<dt>{theme.escape_html(name)}</dt><dd>{theme.escape_html(text)}</dd>"
+        for name, text in terms
     )
     st.html(f'<dl class="hv-said">{items}</dl>')

@@ -41,7 +41,7 @@ from hetviz.workspace.store.packing import pack_coordinates, pack_json, pack_row
 log = logging.getLogger(__name__)
 
 FIRST_MAP_TITLE = "First map"
-BACKGROUND, WORKER = ":beside", ":away"
+BACKGROUND, WORKER = ":background", ":worker"
 _COMPARISON = "compare"
 # Note key of preview jobs, whose results are not recorded: the statement they are about.
 _PREVIEW_OF = "foresees"

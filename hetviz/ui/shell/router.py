@@ -56,7 +56,7 @@ page = st.navigation(
     position="hidden",
 )
 people.require_login()
-reader_queue.set_visitor(session.session_id(takes_up=page.url_path != ""))
+reader_queue.set_visitor(session.session_id(resumes=page.url_path != ""))
 theme.apply_style()
 place = frame.PLACE_OF.get(page.url_path, "start")
 if st.session_state.get("at") != page.url_path:

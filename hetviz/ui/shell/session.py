@@ -21,11 +21,11 @@ _MAX_CACHED = 64
 T = TypeVar("T")
 
 
-def session_id(takes_up: bool = False) -> str:
+def session_id(resumes: bool = False) -> str:
     """Return the project id of this visitor and write it into the address.
 
     An address without an id opens a new project, or with `resumes` the last one of this browser,
-    see `resume_project`. Unknown ids are not accepted, since somebody else may know them.
+    see `resume_project`. Unknown ids are not accepted, since other people may know them.
     """
     in_address, current = st.query_params.get("s"), st.session_state.get("sid")
     if (
@@ -40,7 +40,7 @@ def session_id(takes_up: bool = False) -> str:
         sid = newest
     else:
         sid = new_session()
-        st.session_state["asks-last"] = takes_up and in_address is None
+        st.session_state["asks-last"] = resumes and in_address is None
     # An address may be typed without the id.
     if in_address != sid:
         st.query_params["s"] = sid

@@ -23,11 +23,11 @@ AUTO_REFIT = "refit-after-each"
 # Session key of a requested refit: the rows that may move freely.
 _REFIT_ROWS = "refit-wanted"
 # Session key of the statements that the map was not fitted with.
-_NEW_STATEMENTS = "said-since-the-map"
+_NEW_STATEMENTS = "statements-since-map"
 # Similar items are searched from this number of labelled items.
 _MIN_LABELLED = 3
 # Session key of the number of steps at the last statement.
-STATEMENT_STEP = "said-at-step"
+STATEMENT_STEP = "last-statement-step"
 
 
 def get_draft(state: State) -> DraftCommands | None:

@@ -18,7 +18,7 @@ from hetviz.ui.statements import actions
 from hetviz.ui.widgets import charts, item_chip
 from hetviz.workspace import Run, State
 
-_DISMISSED = "outcome-kept"
+_DISMISSED = "consequences-dismissed"
 _MAX_FOLLOWERS = 6
 MIN_SHIFT = 0.05
 """Share of the map's extent above which an item counts as moved."""

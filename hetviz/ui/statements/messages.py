@@ -19,7 +19,7 @@ from hetviz.ui.statements.statement_draft import KIND_TITLES
 from hetviz.workspace import State
 
 _N_PROPOSED = 4
-_LAST_HANDLED = "acts-heard"
+_LAST_HANDLED = "last-map-request"
 
 
 def handle_requests(value: object) -> None:

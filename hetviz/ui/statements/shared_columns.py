@@ -71,15 +71,15 @@ def _weight_slider(column: SimilarColumn) -> float:
     )
 
 
-def weight_command(found: Sequence[SimilarColumn], wanted: Sequence[float]) -> Act:
+def weight_command(shared: Sequence[SimilarColumn], new_weights: Sequence[float]) -> Act:
     """Return the command that sets the changed weights."""
     columns: dict[str, dict[str, dict[str, float]]] = {}
-    for one, weight in zip(found, wanted, strict=True):
-        if weight != one.weight:
-            columns.setdefault(one.dataset, {})[one.column] = {"weight": weight}
+    for item, weight in zip(shared, new_weights, strict=True):
+        if weight != item.weight:
+            columns.setdefault(item.dataset, {})[item.column] = {"weight": weight}
     steps: list[Command] = [SetFeatures(name, fields) for name, fields in columns.items()]
     names = ", ".join(spoken(column) for fields in columns.values() for column in fields)
-    return Act([one.to_dict() for one in steps], f"weight of {names}")
+    return Act([step.to_dict() for step in steps], f"weight of {names}")
 
 
 def _apply_weights(shared: Sequence[SimilarColumn], new_weights: Sequence[float]) -> None:

@@ -25,7 +25,7 @@ HEAD = json.dumps({"format": FORMAT}).encode() + b"\n"
 
 LATER_VERSION = (
     "This project was saved by a newer version of hetviz in a new format. "
-    "Nothing was changed. Install that version to open it."
+    "Nothing was changed. Open it with that version, or install that version here."
 )
 NO_JOURNAL = (
     "The beginning of this project's log is damaged, so it cannot be read. Nothing was "

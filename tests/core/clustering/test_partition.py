@@ -1,4 +1,4 @@
-"""Points in groups: exact small cases, any order, points at one place; how many groups to take."""
+"""Partitions: exact small cases, independence of order, equal points, number of groups."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def heaps(sizes: tuple[int, ...] = (40, 30, 20), seed: int = 0) -> tuple[np.ndar
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_heaps_are_found_the_largest_first_in_any_order(method: str) -> None:
+def test_partition_finds_groups_sorted_by_size(method: str) -> None:
     X, code = heaps()
     found = partition(X, method, SIZES[method])
     assert found.tolist() == code.tolist()
@@ -35,7 +35,7 @@ def test_heaps_are_found_the_largest_first_in_any_order(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_order_does_not_matter_where_groups_are_not_clear(method: str) -> None:
+def test_partition_does_not_depend_on_order(method: str) -> None:
     X = np.random.default_rng(3).normal(size=(120, 2))
     mixed = np.random.default_rng(4).permutation(len(X))
     found = partition(X, method, 5)
@@ -43,19 +43,19 @@ def test_order_does_not_matter_where_groups_are_not_clear(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_nothing_one_point_and_one_place(method: str) -> None:
+def test_partition_of_no_one_and_equal_points(method: str) -> None:
     assert partition(np.zeros((0, 2)), method, 3).shape == (0,)
     assert partition(np.ones((1, 2)), method, 3).tolist() == [0]
     assert partition(np.ones((20, 2)), method, 3).tolist() == [0] * 20
 
 
-def test_no_more_groups_than_places_and_equal_points_stay_together() -> None:
+def test_partition_has_at_most_as_many_groups_as_points() -> None:
     X = np.repeat([[0.0, 0.0], [1.0, 0.0]], [3, 2], axis=0)
     assert partition(X, "k-means", 5).tolist() == [0, 0, 0, 1, 1]
     assert len(set(partition(X, "agglomerative", 4)[:3])) == 1
 
 
-def test_hdbscan_leaves_out_what_lies_apart() -> None:
+def test_hdbscan_marks_outliers_as_noise() -> None:
     X, code = heaps()
     far = np.vstack([X, [[100.0, 100.0], [-100.0, 50.0]]])
     assert partition(far, "hdbscan", 6).tolist() == [*code.tolist(), -1, -1]
@@ -63,18 +63,20 @@ def test_hdbscan_leaves_out_what_lies_apart() -> None:
 
 
 @pytest.mark.parametrize("method", ["agglomerative", "hdbscan"])
-def test_many_points_are_fitted_by_a_sample(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_partition_fits_large_data_on_a_sample(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "MAX_PAIRED_ROWS", 60)
     X, code = heaps((60, 50, 40))
     assert adjusted_rand_score(partition(X, method, SIZES[method]), code) == 1.0
 
 
-def test_numbering_is_by_size_then_place() -> None:
+def test_number_by_size_then_centre() -> None:
     X = np.array([[5.0], [5.0], [1.0], [1.0], [9.0], [0.0]])
     assert number_by_size(X, np.array([4, 4, 7, 7, 1, -1])).tolist() == [1, 1, 0, 0, 2, -1]
 
 
-def test_silhouette_of_a_case_by_hand() -> None:
+def test_silhouette_of_a_small_case() -> None:
     X = np.array([[0.0], [1.0], [10.0], [12.0]])
     own, other = np.array([1, 1, 2, 2]), np.array([11, 10, 9.5, 11.5])
     expected = ((other - own) / other).mean()
@@ -82,7 +84,7 @@ def test_silhouette_of_a_case_by_hand() -> None:
     assert np.isnan(silhouette_of(X, np.zeros(4, dtype=np.int64)))
 
 
-def test_clear_groups_are_stable_and_chosen() -> None:
+def test_choose_partition_of_clear_groups() -> None:
     X, _ = heaps((30, 30, 30, 30), seed=2)
     assert sizes_to_try(len(X), "k-means") == list(range(2, 11))
     assert sizes_to_try(1_900, "k-means")[-1] == 40

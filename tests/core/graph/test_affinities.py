@@ -57,7 +57,7 @@ def full(shape: tuple[int, int]) -> Any:
     return sp.csr_array(np.ones(shape))
 
 
-def test_weights_have_the_perplexity_asked_for() -> None:
+def test_perplexity_weights_have_given_perplexity() -> None:
     squared = RNG.random((50, 40)) * 10.0 ** RNG.integers(-8, 8, (50, 1))
     P = perplexity_weights(squared, 12.0)
     np.testing.assert_allclose(P.sum(axis=1), 1.0, rtol=1e-12)
@@ -65,7 +65,7 @@ def test_weights_have_the_perplexity_asked_for() -> None:
     np.testing.assert_allclose(np.exp(entropy), 12.0, rtol=1e-8)
 
 
-def test_weights_of_rows_that_cannot_have_it() -> None:
+def test_perplexity_weights_of_equal_distances() -> None:
     np.testing.assert_allclose(perplexity_weights(np.full((1, 6), 3.0), 2.0), 1 / 6)
     ties = perplexity_weights(np.array([[0.0, 0.0, 0.0, 0.0, 5.0, 9.0]]), 2.0)
     np.testing.assert_allclose(ties, [[0.25, 0.25, 0.25, 0.25, 0.0, 0.0]], atol=1e-12)
@@ -82,7 +82,7 @@ def test_affinities_equal_those_of_opentsne() -> None:
     assert abs(ours - theirs).max() < 1e-8 * ours.max()
 
 
-def test_nearest_neighbors_are_those_of_brute_force() -> None:
+def test_nearest_neighbors_equal_brute_force() -> None:
     X = RNG.normal(size=(60, 4))
     D = ((X[:, None] - X[None]) ** 2).sum(axis=2)
     np.fill_diagonal(D, np.inf)
@@ -93,7 +93,7 @@ def test_nearest_neighbors_are_those_of_brute_force() -> None:
     assert heard[-1] == 1.0
 
 
-def test_approximate_neighbors_leave_out_the_row_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_approximate_neighbors_exclude_the_row_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.vstack([RNG.normal(size=(50, 3)), np.zeros((4, 3))])
 
     class Search:
@@ -157,7 +157,7 @@ def test_adaptive_weights_are_those_of_the_paper() -> None:
     assert found.beta == pytest.approx({(0, 0): 0.6199628, (0, 1): 0.3800372}, abs=1e-7)
 
 
-def test_equal_weights_and_the_factors() -> None:
+def test_joint_equal_weights_and_factors() -> None:
     equal = joint((40, 20), full((40, 20)), Balance(0.0))
     assert set(np.round(list(equal.beta.values()), 12)) == {round(1 / 3, 12)}
     linked = joint((40, 20), full((40, 20)), Balance(0.0, links=4.0))
@@ -168,7 +168,7 @@ def test_equal_weights_and_the_factors() -> None:
     assert set(without.beta) == {(0, 0)}
 
 
-def test_few_or_weak_links_count_less_but_not_as_printed() -> None:
+def test_joint_few_or_weak_links_count_less_unless_printed() -> None:
     one = sp.csr_array((np.ones(1), ([0], [0])), shape=(40, 20))
     default = joint((40, 20), one, Balance(0.0)).beta[0, 1]
     assert default == pytest.approx(0.05 / 2.05)
@@ -188,7 +188,7 @@ def test_joint_is_a_symmetric_distribution_whose_blocks_sum_to_their_weights() -
     assert 2 * found.P[:40][:, 40:].sum() == pytest.approx(found.beta[0, 1])
 
 
-def test_featureless_datasets_have_no_block_of_their_own_unless_linked_within() -> None:
+def test_joint_featureless_dataset_has_a_block_only_with_links() -> None:
     W = sp.csr_array(np.eye(6, 5))
     assert set(joint((6, 5), W, Balance(1.0), features=False).beta) == {(0, 1)}
     positive = two_sided(W).tolil()
@@ -202,7 +202,7 @@ def test_featureless_datasets_have_no_block_of_their_own_unless_linked_within() 
     assert found.P[0, 1] == pytest.approx(found.beta[0, 0] / 2)
 
 
-def test_a_link_within_takes_half_of_its_rows_and_leaves_the_others() -> None:
+def test_links_within_a_dataset_take_half_of_their_rows() -> None:
     P = conditional(np.random.default_rng(4).normal(size=(30, 3)))
     W = sp.csr_array((np.ones(2), ([2, 9], [9, 2])), shape=(30, 30))
     guided = blend_with_links(P, W)
@@ -212,7 +212,7 @@ def test_a_link_within_takes_half_of_its_rows_and_leaves_the_others() -> None:
     assert guided[2, 9] == pytest.approx(0.5 + 0.5 * P[2, 9])
 
 
-def test_pairs_said_to_be_apart_have_no_affinity() -> None:
+def test_joint_apart_pairs_have_no_affinity() -> None:
     X = np.random.default_rng(5).normal(size=(20, 2))
     P = conditional(X)
     i, j = (int(end[0]) for end in P.nonzero())
@@ -223,6 +223,6 @@ def test_pairs_said_to_be_apart_have_no_affinity() -> None:
     assert found.P.sum() == pytest.approx(1.0)
 
 
-def test_nothing_known_is_no_distribution() -> None:
+def test_joint_without_neighbors_and_links_is_none() -> None:
     zero = sp.csr_array((5, 5))
     assert joint_affinities(JointGraph((5,), (None,), zero, zero), Balance(1.0)) is None

@@ -35,7 +35,7 @@ def dense(P: Any) -> Any:
 
 
 @pytest.mark.parametrize("m", [0.0, 0.3, 1.0])
-def test_affinities_are_symmetric_of_sum_one_with_the_share_of_links_asked_for(m: float) -> None:
+def test_axes_affinities_are_symmetric_with_given_link_share(m: float) -> None:
     joint, Z = graph()
     P = dense(axes_affinities(joint, Z, [None, None], AxesBlend(m, 8.0)))
     assert_allclose(P, P.T, atol=1e-15)
@@ -48,7 +48,7 @@ def test_affinities_are_symmetric_of_sum_one_with_the_share_of_links_asked_for(m
     assert_allclose(P, mixed / mixed.sum(), atol=1e-12)
 
 
-def test_links_count_by_the_share_of_items_they_touch_and_their_strength() -> None:
+def test_links_count_by_share_of_items_and_strength() -> None:
     joint, _ = graph()
     W = joint.links[0].W.toarray()
     touched = max((W.sum(axis=1) > 0).mean(), (W.sum(axis=0) > 0).mean())
@@ -59,7 +59,7 @@ def test_links_count_by_the_share_of_items_they_touch_and_their_strength() -> No
     assert_allclose(dense(links_by_reach(weak)), R / 4)
 
 
-def test_a_pair_said_to_be_apart_has_no_affinity() -> None:
+def test_apart_pair_has_no_affinity() -> None:
     joint, Z = graph()
     P = dense(axes_affinities(joint, Z, [None, None], AxesBlend(0.3, 8.0)))
     i, j = map(int, np.unravel_index(P.argmax(), P.shape))
@@ -69,7 +69,7 @@ def test_a_pair_said_to_be_apart_has_no_affinity() -> None:
     assert after.sum() == pytest.approx(1.0)
 
 
-def test_own_features_alone_decide_within_a_dataset_where_they_count_in_full() -> None:
+def test_own_features_with_full_weight_decide_within_a_dataset() -> None:
     joint, Z = graph()
     rng = np.random.default_rng(1)
     F = unit(rng.normal(size=(60, 4)))
@@ -79,7 +79,7 @@ def test_own_features_alone_decide_within_a_dataset_where_they_count_in_full() -
     assert_allclose(only / only.sum(), same / same.sum(), atol=1e-12)
 
 
-def test_items_of_which_nothing_is_known_have_no_neighbours() -> None:
+def test_unknown_items_have_no_neighbors() -> None:
     joint, Z = graph()
     Z[[5, 70]] = 0.0
     P = dense(axes_affinities(joint, Z, [None, None], AxesBlend(0.0, 8.0)))

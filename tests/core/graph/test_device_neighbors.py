@@ -1,4 +1,4 @@
-"""Neighbours as a card finds them, against those of the processor."""
+"""Neighbours found on a device, against those of the processor."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_small_blocks")
 @pytest.mark.parametrize("name", DEVICES)
 @pytest.mark.parametrize("X", [PLAIN, TIGHT, 1e90 * PLAIN], ids=["plain", "tight", "huge"])
-def test_the_same_neighbours_as_on_the_processor(name: str, X: Any) -> None:
+def test_device_neighbors_equal_processor(name: str, X: Any) -> None:
     shares: list[float] = []
     index, squared = nearest_rows_on(device_of(name), X, 20, progress=shares.append)
     np.testing.assert_array_equal(index, nearest_neighbors(FeatureSpace(X), 20).index)
@@ -48,7 +48,7 @@ def test_the_same_neighbours_as_on_the_processor(name: str, X: Any) -> None:
 
 
 @pytest.mark.parametrize("name", DEVICES)
-def test_rows_in_doubt_are_compared_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uncertain_rows_are_compared_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[bool, int]] = []
     fill = device_neighbors._BlockSearch.fill
 
@@ -71,7 +71,7 @@ def test_rows_in_doubt_are_compared_again(name: str, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("name", DEVICES)
-def test_a_card_without_double_precision_leaves_that_to_the_processor(name: str) -> None:
+def test_device_without_double_precision_uses_the_processor(name: str) -> None:
     device = device_of(name)
     device.double = device.single
     index, _ = nearest_rows_on(device, TIGHT, 20)
@@ -79,7 +79,7 @@ def test_a_card_without_double_precision_leaves_that_to_the_processor(name: str)
 
 
 @pytest.mark.parametrize("name", DEVICES)
-def test_equally_near_ones_come_in_order_and_all_may_be_wanted(name: str) -> None:
+def test_ties_are_in_row_order_and_k_may_be_all(name: str) -> None:
     device = device_of(name)
     square = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0], [0.0, 0.0]])
     index, squared = nearest_rows_on(device, square, 5)
@@ -94,7 +94,7 @@ def test_equally_near_ones_come_in_order_and_all_may_be_wanted(name: str) -> Non
     assert nearest_rows_on(device, square, 0)[0].shape == (6, 0)
 
 
-def test_searches_go_to_the_card_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_searches_use_the_requested_device(monkeypatch: pytest.MonkeyPatch) -> None:
     A, exact = RNG.normal(size=(70, 6)), nearest_neighbors(FeatureSpace(PLAIN), 7)
     across = cross_neighbors(A, PLAIN, 7)
     monkeypatch.setattr(neighbors, "EXACT_ROWS", 100)

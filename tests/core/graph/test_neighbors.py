@@ -34,14 +34,14 @@ def brute(X: np.ndarray, k: int, heat: bool) -> np.ndarray:
 
 @pytest.mark.parametrize("heat", [True, False])
 @pytest.mark.parametrize("sparse", [True, False])
-def test_neighbours_and_their_weights(heat: bool, sparse: bool) -> None:
+def test_neighbor_graph_equals_brute_force(heat: bool, sparse: bool) -> None:
     X = np.random.default_rng(0).normal(size=(40, 3))
     A = neighbor_graph(sp.csr_array(X) if sparse else X, 5, heat=heat)
     np.testing.assert_allclose(A.toarray(), brute(X, 5, heat), atol=1e-12)
     assert not A.diagonal().any()
 
 
-def test_few_rows_and_equal_rows() -> None:
+def test_neighbor_graph_of_few_and_equal_rows() -> None:
     assert neighbor_graph(np.zeros((1, 2)), 10).nnz == 0
     assert neighbor_graph(np.array([[0.0], [1.0]]), 10).nnz == 2
     X = np.r_[np.zeros((5, 1)), [[1.0]]]
@@ -50,7 +50,7 @@ def test_few_rows_and_equal_rows() -> None:
     assert A[5].sum() == 0.0
 
 
-def test_very_many_rows_are_searched_with_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_approximate_search_uses_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.random.default_rng(0).normal(size=(40, 30))
     asked: list[tuple[int, int]] = []
 
@@ -70,7 +70,7 @@ def test_very_many_rows_are_searched_with_the_seed(monkeypatch: pytest.MonkeyPat
     np.testing.assert_allclose(A.toarray(), brute(X, 5, True), atol=1e-12)
 
 
-def test_the_nearest_columns_of_long_rows_are_exact_and_of_equal_ones_the_first() -> None:
+def test_nearest_columns_of_long_rows_are_exact_and_stable() -> None:
     rng = np.random.default_rng(0)
     D = rng.random((6, 5000))
     D[1] = np.round(D[1], 2)
@@ -86,7 +86,7 @@ def test_the_nearest_columns_of_long_rows_are_exact_and_of_equal_ones_the_first(
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_many_rows_in_groups_are_searched_in_as_many_cells_as_it_takes(
+def test_feature_neighbors_search_enough_cells(
     sparse: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hetviz.core.graph.neighbors.EXACT_ROWS", 1_000)
@@ -112,7 +112,7 @@ def test_many_rows_in_groups_are_searched_in_as_many_cells_as_it_takes(
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_in_cells_nearly_all_of_the_nearest_are_found(sparse: bool) -> None:
+def test_neighbors_by_cells_have_high_recall(sparse: bool) -> None:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 5))[rng.integers(0, 60, 1_500)] + 0.3 * rng.normal(size=(1_500, 5))
     given = sp.csr_array(X) if sparse else X
@@ -132,7 +132,7 @@ def test_in_cells_nearly_all_of_the_nearest_are_found(sparse: bool) -> None:
     ]
 
 
-def test_cells_hold_each_row_once() -> None:
+def test_cells_contain_each_row_once() -> None:
     X = np.random.default_rng(4).normal(size=(400, 3))
     cells = NeighborCells.around_sample(X, 1)
     np.testing.assert_array_equal(cells.rows(np.arange(len(cells))), np.arange(400))
@@ -140,7 +140,7 @@ def test_cells_hold_each_row_once() -> None:
         np.testing.assert_allclose(centre, X[rows].mean(axis=0) if len(rows) else 0.0, atol=1e-9)
 
 
-def test_rows_of_another_table_are_found_by_cells() -> None:
+def test_cross_neighbors_by_cells() -> None:
     rng = np.random.default_rng(5)
     centres = rng.normal(size=(40, 4))
     B = centres[rng.integers(0, 40, 900)] + 0.2 * rng.normal(size=(900, 4))
@@ -160,7 +160,7 @@ def test_rows_of_another_table_are_found_by_cells() -> None:
     assert np.sort(every.index, axis=1).tolist() == [list(range(6))] * 2
 
 
-def test_what_is_affordable_is_exact_for_few_and_told_for_many(
+def test_affordable_neighbors_are_exact_for_few_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     X = np.random.default_rng(6).normal(size=(1_200, 12))

@@ -138,7 +138,7 @@ def test_unknown_penalty(X):
         kernel_map(np.eye(3), penalty="both")
 
 
-def test_indefinite_kernel_loses_its_negative_part():
+def test_map_of_an_indefinite_kernel_drops_its_negative_part():
     rng = np.random.default_rng(3)
     Q = np.linalg.qr(rng.normal(size=(12, 12)))[0]
     values = np.r_[np.linspace(1, 3, 10), -0.5, -0.1]
@@ -149,11 +149,11 @@ def test_indefinite_kernel_loses_its_negative_part():
     assert_allclose(Phi @ Phi.T, Q[:, :10] * values[:10] @ Q[:, :10].T, atol=1e-10)
 
 
-def test_kernel_of_zeros_has_no_coordinates():
+def test_map_of_a_zero_kernel_is_empty():
     assert kernel_map(np.zeros((4, 4))).rank == 0
 
 
-def test_landmarks_approach_the_whole_kernel(X):
+def test_landmark_map_approaches_the_kernel(X):
     kernel = RbfKernel(6.0)
     K = kernel(X, X)
     errors = []

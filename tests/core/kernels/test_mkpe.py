@@ -55,7 +55,7 @@ def frames_of(sizes: tuple[int, ...], r: int = 2, seed: int = 1) -> list[Any]:
     return [random_frame(n, r, rng) for n in sizes]
 
 
-def test_the_falling_exponential() -> None:
+def test_exp_of_minus() -> None:
     x = np.concatenate([np.linspace(0.0, 39.9, 500), [0.0, 1e-12]])
     found = np.array([kernels.exp_of_minus(value) for value in x])
     np.testing.assert_allclose(found, np.exp(-x), rtol=2e-13)
@@ -63,7 +63,7 @@ def test_the_falling_exponential() -> None:
 
 
 @pytest.mark.parametrize("missing", [0.05, 0.6, 0.97])
-def test_loss_is_its_definition(missing: float) -> None:
+def test_loss_equals_its_definition(missing: float) -> None:
     found = tables(missing=missing)
     frames = frames_of(SIZES)
     descent = Descent([Domain(n) for n in SIZES], blocks_of(found), frames, 0.7)
@@ -120,7 +120,7 @@ def test_the_loss_never_rises_and_frames_stay_orthonormal(retraction: str) -> No
     assert again == pytest.approx(descent.loss, rel=1e-12)
 
 
-def test_a_rotation_changes_nothing() -> None:
+def test_loss_is_invariant_to_rotation() -> None:
     found, frames = tables(), frames_of(SIZES, 3)
     turn = random_frame(3, 3, np.random.default_rng(5))
     domains = [Domain(n) for n in SIZES]
@@ -144,7 +144,7 @@ def test_swapped_domains_and_transposed_scores_give_the_same_gradients() -> None
         np.testing.assert_allclose(one.gradient(d), two.gradient(order[d]), atol=1e-14)
 
 
-def test_inputs_in_other_units_with_sigma_in_these_units_give_the_same_descent() -> None:
+def test_descent_is_invariant_to_units() -> None:
     rng = np.random.default_rng(3)
     found = tables()
     inputs = [rng.normal(size=(n, 5)) for n in SIZES]
@@ -159,7 +159,7 @@ def test_inputs_in_other_units_with_sigma_in_these_units_give_the_same_descent()
     np.testing.assert_allclose(traces[0], traces[1], rtol=1e-12)
 
 
-def test_identity_inputs_are_free_places() -> None:
+def test_identity_inputs_equal_free_positions() -> None:
     found, frames = tables(), frames_of(SIZES)
     traces = []
     for domains in ([Domain(n) for n in SIZES], [Domain(n, np.eye(n)) for n in SIZES]):
@@ -181,7 +181,7 @@ def test_two_items_reach_their_score_exactly() -> None:
     assert np.exp(-D[0] / descent.state.sigma**2) == pytest.approx(0.3, abs=1e-10)
 
 
-def test_twice_the_weights_and_half_the_step_is_the_same_path() -> None:
+def test_weights_and_step_scale_inversely() -> None:
     found, frames = tables(), frames_of(SIZES)
     plain = Descent([Domain(n) for n in SIZES], blocks_of(found), frames, 1.0)
     double = []
@@ -196,7 +196,7 @@ def test_twice_the_weights_and_half_the_step_is_the_same_path() -> None:
     np.testing.assert_allclose(heavy.places[0], plain.places[0], atol=1e-9)
 
 
-def test_scores_of_one_widen_the_kernel_until_nothing_is_lost() -> None:
+def test_scores_of_one_reach_zero_loss() -> None:
     i, j = (part.ravel() for part in np.indices((6, 6)))
     block = known_scores(0, 0, (6, 6), i, j, np.ones(36), 1.0)
     descent = Descent([Domain(6)], [block], frames_of((6,)), 1.0)
@@ -206,7 +206,7 @@ def test_scores_of_one_widen_the_kernel_until_nothing_is_lost() -> None:
     assert descent.state.sigma > 10.0
 
 
-def test_repeated_and_mirrored_scores_are_the_loss_of_their_sum() -> None:
+def test_repeated_and_mirrored_scores_are_merged() -> None:
     i, j, s = (
         np.array([0, 1, 2, 0, 2]),
         np.array([1, 0, 2, 1, 3]),
@@ -219,7 +219,7 @@ def test_repeated_and_mirrored_scores_are_the_loss_of_their_sum() -> None:
     assert block.loss(block.distances(E, E), 1.0) == pytest.approx(expected, rel=1e-13)
 
 
-def test_starts_are_compared_and_the_best_kept() -> None:
+def test_fit_returns_the_best_start() -> None:
     domains, blocks = [Domain(n) for n in SIZES], blocks_of(tables())
     result = fit_mkpe(domains, blocks, 2, np.random.default_rng(0), n_init=5)
     assert len(result.finals) == 5
@@ -229,7 +229,7 @@ def test_starts_are_compared_and_the_best_kept() -> None:
     assert fixed.reason == "maximum of 7 sweeps reached"
 
 
-def test_a_stop_hands_back_what_there_is() -> None:
+def test_cancel_returns_partial_result() -> None:
     def stop(fraction: float, message: str = "", **figures: Any) -> None:
         if fraction > 0.3:
             raise Cancelled
@@ -247,7 +247,7 @@ def test_a_stop_hands_back_what_there_is() -> None:
     assert "stopped" in caught.value.partial.reason
 
 
-def test_what_cannot_be_is_refused() -> None:
+def test_invalid_input_raises() -> None:
     blocks = blocks_of(tables())
     domains = [Domain(n) for n in SIZES]
     with pytest.raises(ParameterError, match="no known score"):
@@ -256,7 +256,7 @@ def test_what_cannot_be_is_refused() -> None:
         known_scores(0, 1, (2, 2), np.empty(0, int), np.empty(0, int), np.empty(0), 1.0)
 
 
-def test_a_new_item_is_placed_where_its_scores_want_it() -> None:
+def test_place_item_reaches_its_scores() -> None:
     F = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     truth = np.array([0.4, 0.3])
     s = np.exp(-((F - truth) ** 2).sum(axis=1))

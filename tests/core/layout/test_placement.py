@@ -1,4 +1,4 @@
-"""Places of new items between those that are there."""
+"""Interpolated places of new items."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from hetviz.core.layout.placement import _weighted_medians, median_places
 
 
-def test_a_median_between_two_moves_with_their_weights() -> None:
+def test_interpolated_median_moves_with_weights() -> None:
     values = np.array([[3.0, 1.0, 2.0]])
     for weights, at, between in (
         ([1.0, 1.0, 1.0], 2.0, 2.0),
@@ -20,7 +20,7 @@ def test_a_median_between_two_moves_with_their_weights() -> None:
         np.testing.assert_allclose(_weighted_medians(values, given, True), [between])
 
 
-def test_many_items_lie_on_no_lines_through_the_placed_ones() -> None:
+def test_interpolated_medians_do_not_lie_on_lines() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     new = rng.normal(size=(400, 2))

@@ -73,7 +73,7 @@ def test_golden_unit_square() -> None:
     assert SneLayout(joint.P, square, double=True).kl(exact=True) == pytest.approx(np.log(8 / 3))
 
 
-def test_kl_is_the_definition_and_does_not_see_moves_of_the_whole() -> None:
+def test_kl_equals_definition_and_is_invariant_to_shift() -> None:
     kl = SneLayout(P, START, double=True).kl(exact=True)
     assert kl == pytest.approx(kl_of(P, START), rel=1e-12)
     turn = np.array([[0.6, -0.8], [0.8, 0.6]])
@@ -81,7 +81,7 @@ def test_kl_is_the_definition_and_does_not_see_moves_of_the_whole() -> None:
     assert moved == pytest.approx(kl, rel=1e-12)
 
 
-def test_kl_falls_apart_into_blocks() -> None:
+def test_kl_is_a_sum_over_blocks() -> None:
     rng = np.random.default_rng(3)
     parts = [affinities(30, 2, 1), affinities(20, 2, 2)]
     W = sp.csr_array((rng.random((30, 20)) < 0.2).astype(float))
@@ -106,7 +106,7 @@ def test_kl_falls_apart_into_blocks() -> None:
     assert SneLayout(joint.P, Y, double=True).kl(exact=True) == pytest.approx(total, rel=1e-10)
 
 
-def test_gradient_is_that_of_finite_differences() -> None:
+def test_gradient_equals_finite_differences() -> None:
     Y = 0.3 * START
     nearest = ((Y[:, None] - Y[None]) ** 2).sum(axis=2) + 9.0 * np.eye(120)
     left = np.array([0, 5, 9])
@@ -127,7 +127,7 @@ def test_gradient_is_that_of_finite_differences() -> None:
             assert gradient[row, axis] == pytest.approx(slope, abs=1e-9)
 
 
-def test_the_pull_of_loose_pairs_ends_where_they_lie_beside_each_other() -> None:
+def test_attraction_of_capped_pairs_ends_at_neighbor_distance() -> None:
     Y = 0.3 * START
     i, j = np.array([0, 5]), np.array([7, 11])
     Y[j] = Y[i] + np.array([[0.4, 0.3], [1.5, 0.0]])
@@ -145,7 +145,7 @@ def test_the_pull_of_loose_pairs_ends_where_they_lie_beside_each_other() -> None
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("exaggeration", [1.0, 12.0])
-def test_one_dataset_is_tsne_as_openTSNE_makes_it(exaggeration: float) -> None:  # noqa: N802
+def test_single_dataset_equals_opentsne(exaggeration: float) -> None:  # noqa: N802
     openTSNE = pytest.importorskip("openTSNE")
     given = openTSNE.affinity.PrecomputedAffinities(P.copy(), normalize=False)
     theirs = openTSNE.TSNEEmbedding(
@@ -156,7 +156,7 @@ def test_one_dataset_is_tsne_as_openTSNE_makes_it(exaggeration: float) -> None: 
     assert np.abs(np.asarray(theirs) - layout.positions).max() < 1e-8
 
 
-def test_rows_in_another_order_give_the_same_layout_in_that_order() -> None:
+def test_layout_follows_the_order_of_rows() -> None:
     order = np.random.default_rng(2).permutation(120)
     plain, mixed = (
         SneLayout(P, START, double=True),
@@ -168,7 +168,7 @@ def test_rows_in_another_order_give_the_same_layout_in_that_order() -> None:
 
 
 @pytest.mark.parametrize("exact", [True, False])
-def test_the_result_does_not_depend_on_the_number_of_threads(exact: bool) -> None:
+def test_layout_does_not_depend_on_threads(exact: bool) -> None:
     layouts = [SneLayout(P, START, exact=exact, threads=threads) for threads in (1, 2, 3)]
     for layout in layouts:
         layout.run([Phase(40, 2.0)])
@@ -177,7 +177,7 @@ def test_the_result_does_not_depend_on_the_number_of_threads(exact: bool) -> Non
 
 
 @pytest.mark.parametrize("extent", [0.5, 5.0, 60.0])
-def test_forces_through_the_grid_are_near_the_exact_ones(extent: float) -> None:
+def test_grid_forces_are_close_to_exact(extent: float) -> None:
     rng = np.random.default_rng(0)
     n = 3000
     Y = extent * rng.uniform(-1, 1, size=(n, 2)) * [1.0, 0.3]
@@ -190,7 +190,7 @@ def test_forces_through_the_grid_are_near_the_exact_ones(extent: float) -> None:
     )
 
 
-def test_the_grid_leads_to_as_good_a_layout() -> None:
+def test_grid_layout_is_as_good_as_exact() -> None:
     whole = affinities(600, 6)
     start = spectral_start(whole, 2, np.random.default_rng(0))
     exact, grid = SneLayout(whole, start, exact=True), SneLayout(whole, start, exact=False)
@@ -199,7 +199,7 @@ def test_the_grid_leads_to_as_good_a_layout() -> None:
     assert grid.kl(exact=True) < 1.03 * exact.kl(exact=True)
 
 
-def test_beginning_through_the_grid_ends_as_low(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_starting_on_the_grid_ends_as_low(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = SneLayout(P, START)
     whole.run(QUICK_SCHEDULE)
     # so that these few points begin as thousands do
@@ -212,7 +212,7 @@ def test_beginning_through_the_grid_ends_as_low(monkeypatch: pytest.MonkeyPatch)
     assert begun.kl(exact=True) < 1.05 * whole.kl(exact=True)
 
 
-def test_the_quick_schedule_ends_as_low_as_the_usual_one() -> None:
+def test_quick_schedule_ends_as_low_as_standard() -> None:
     # Single runs end some percent apart, in whichever low place they fall: a matter of last bits.
     ends = []
     for seed in range(10):
@@ -228,7 +228,7 @@ def test_the_quick_schedule_ends_as_low_as_the_usual_one() -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 127, 128, 129, 300])
-def test_repulsion_is_the_same_however_rows_are_shared_out(rows: int) -> None:
+def test_repulsion_does_not_depend_on_chunks(rows: int) -> None:
     from hetviz.core.layout.sne_loops import repulsion
 
     x, y = np.random.default_rng(2).normal(size=(2, 300)).astype(np.float32)
@@ -239,7 +239,7 @@ def test_repulsion_is_the_same_however_rows_are_shared_out(rows: int) -> None:
     np.testing.assert_array_equal(parts, whole)
 
 
-def test_a_layout_is_the_same_whatever_was_compiled_before(tmp_path: Path) -> None:
+def test_layout_does_not_depend_on_compiled_code(tmp_path: Path) -> None:
     """Each process compiles anew, one of them the parts before the whole."""
     code = """
 import sys
@@ -264,7 +264,7 @@ print(layout.positions.tobytes().hex())
     assert found[0] == found[1] == found[2]
 
 
-def test_one_axis_stays_one_axis() -> None:
+def test_layout_on_one_axis() -> None:
     layout = SneLayout(P, START[:, :1])
     layout.run([Phase(50, 2.0)])
     assert layout.positions.shape == (120, 1)
@@ -272,7 +272,7 @@ def test_one_axis_stays_one_axis() -> None:
     assert layout.gradient().shape == (120, 1)
 
 
-def test_without_pairs_to_keep_apart_nothing_changes() -> None:
+def test_no_apart_pairs_change_nothing() -> None:
     with_none = ApartPairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), 0.9)
     plain, other = SneLayout(P, START), SneLayout(P, START, apart=with_none)
     for layout in (plain, other):
@@ -281,7 +281,7 @@ def test_without_pairs_to_keep_apart_nothing_changes() -> None:
     assert plain.share_far_enough() == 1.0
 
 
-def test_pairs_beyond_the_limit_feel_nothing() -> None:
+def test_far_apart_pairs_have_no_force() -> None:
     far = np.flatnonzero(((START - START[0]) ** 2).sum(axis=1) > 1.0)[:5]
     apart = ApartPairs(np.zeros(5, np.int64), far, np.ones(5))
     plain, pushed = SneLayout(P, START, double=True), SneLayout(P, START, apart=apart, double=True)
@@ -315,7 +315,7 @@ def test_pairs_are_kept_apart_and_the_layout_stays_bounded() -> None:
     assert pushed.share_far_enough() >= before
 
 
-def test_layouts_are_reported_and_a_cancel_leaves_the_last_one() -> None:
+def test_layouts_are_reported_and_cancel_keeps_the_last() -> None:
     frames: list[Any] = []
 
     def progress(fraction: float, message: str = "", **figures: Any) -> None:
@@ -331,7 +331,7 @@ def test_layouts_are_reported_and_a_cancel_leaves_the_last_one() -> None:
     np.testing.assert_array_equal(frames[-1], -layout.positions)
 
 
-def test_a_layout_that_flies_apart_says_so() -> None:
+def test_diverging_layout_raises() -> None:
     runaway = Phase(200, 1.0, 0.99, 1e30, gains=False, longest_step=1e18)
     with pytest.raises(HetvizError, match="layout diverged"):
         SneLayout(P, START).run([runaway])
@@ -347,7 +347,7 @@ def test_spectral_start_shows_the_groups_and_is_small() -> None:
     np.testing.assert_array_equal(Y, spectral_start(P, 2, np.random.default_rng(0)))
 
 
-def test_spectral_start_of_many_parts() -> None:
+def test_spectral_start_of_many_components() -> None:
     pairs = sp.csr_array(
         sp.block_diag([affinities(60, 1), affinities(300, 2), *[1 - np.eye(2)] * 9])
     )
@@ -362,7 +362,7 @@ def test_random_start_has_the_papers_variance() -> None:
     assert Y.var() == pytest.approx(1e-4, rel=0.1)
 
 
-def test_carrying_on_puts_new_rows_among_their_neighbours() -> None:
+def test_complete_layout_places_new_rows_among_neighbors() -> None:
     graph = np.zeros((6, 6))
     graph[0, 3] = graph[3, 0] = 1.0
     graph[1, 3] = graph[3, 1] = 3.0
@@ -375,7 +375,7 @@ def test_carrying_on_puts_new_rows_among_their_neighbours() -> None:
     assert np.isfinite(filled[5]).all()
 
 
-def test_points_of_unequal_mass_repel_by_both_and_the_gradient_is_that_of_the_divergence() -> None:
+def test_gradient_with_unequal_masses() -> None:
     rng = np.random.default_rng(8)
     mass = rng.uniform(0.2, 3.0, len(START))
     mass /= mass.mean()
@@ -413,7 +413,7 @@ def test_equal_masses_change_nothing_and_the_grid_agrees_with_exact_forces() -> 
     assert wrong < 0.03
 
 
-def test_gradient_on_three_axes_is_that_of_finite_differences() -> None:
+def test_gradient_on_three_axes_equals_finite_differences() -> None:
     Y = 0.3 * np.random.default_rng(4).normal(size=(120, 3))
     left = np.array([0, 5])
     nearest = ((Y[:, None] - Y[None]) ** 2).sum(axis=2) + 9.0 * np.eye(120)
@@ -437,7 +437,7 @@ def test_gradient_on_three_axes_is_that_of_finite_differences() -> None:
     assert WideSneLayout(P, Y, double=True).kl(exact=True) == pytest.approx(kl_of(P, Y), rel=1e-12)
 
 
-def test_more_axes_of_which_one_is_flat_are_the_plane() -> None:
+def test_flat_third_axis_equals_two_axes() -> None:
     flat = np.column_stack([START, np.zeros(120)])
     plane, wide = SneLayout(P, START, double=True), WideSneLayout(P, flat, double=True)
     for layout in (plane, wide):
@@ -447,7 +447,7 @@ def test_more_axes_of_which_one_is_flat_are_the_plane() -> None:
     assert wide.history == pytest.approx(plane.history, rel=1e-9)
 
 
-def test_three_axes_are_the_same_on_any_number_of_threads() -> None:
+def test_three_axes_do_not_depend_on_threads() -> None:
     Y = np.column_stack([START, START[::-1, 0]])
     found = []
     for threads in (1, 2):

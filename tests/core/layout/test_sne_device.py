@@ -1,4 +1,4 @@
-"""The layout as a card makes it, against the one of the processor and finite differences."""
+"""Layouts on a device, against the processor and finite differences."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def processor(P: Any, Y: Any, **more: Any) -> SneLayout:
 @pytest.mark.parametrize("name", DEVICES)
 @pytest.mark.parametrize("axes", [1, 2, 3])
 @pytest.mark.parametrize("more", [{}, GUIDED, {"mass": MASS, **GUIDED}])
-def test_forces_and_divergence_are_those_of_the_processor(
+def test_device_forces_equal_processor(
     name: str, axes: int, more: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sne_device, "_BLOCK_ENTRIES", 2_000)
@@ -53,14 +53,14 @@ def test_forces_and_divergence_are_those_of_the_processor(
 
 
 @pytest.mark.parametrize("name", DEVICES)
-def test_gradient_is_that_of_finite_differences(name: str) -> None:
+def test_device_gradient_equals_finite_differences(name: str) -> None:
     layout = DeviceSneLayout(device_of(name), P, START, double=True)
     error = gradient_error(lambda Y: kl_of(P, Y), layout.gradient(), START, n_entries=20)
     assert error < 1e-8
 
 
 @pytest.mark.parametrize("name", DEVICES)
-def test_steps_are_those_of_the_processor(name: str) -> None:
+def test_device_steps_equal_processor(name: str) -> None:
     for axes in (1, 2, 3):
         Y = PLACES[axes]
         one = DeviceSneLayout(device_of(name), P, Y, double=True, **GUIDED)
@@ -73,7 +73,7 @@ def test_steps_are_those_of_the_processor(name: str) -> None:
 
 @pytest.mark.parametrize("name", DEVICES)
 @pytest.mark.parametrize("extent", [0.5, 60.0])
-def test_forces_through_the_grid_are_those_of_the_processor(name: str, extent: float) -> None:
+def test_device_grid_forces_equal_processor(name: str, extent: float) -> None:
     Y = extent * RNG.uniform(-1, 1, size=(800, 2)) * [1.0, 0.3]
     mass = RNG.uniform(0.5, 1.5, 800)
     empty = sp.csr_array((800, 800))
@@ -84,7 +84,7 @@ def test_forces_through_the_grid_are_those_of_the_processor(name: str, extent: f
 
 @pytest.mark.parametrize("name", DEVICES)
 @pytest.mark.parametrize("exact", [True, False])
-def test_it_ends_as_low_as_on_the_processor_and_twice_alike(name: str, exact: bool) -> None:
+def test_device_layout_is_deterministic_and_as_good(name: str, exact: bool) -> None:
     start = spectral_start(P, 2, np.random.default_rng(0))
     one, again = (DeviceSneLayout(device_of(name), P, start, exact=exact) for _ in range(2))
     for layout in (one, again):
@@ -98,7 +98,7 @@ def test_it_ends_as_low_as_on_the_processor_and_twice_alike(name: str, exact: bo
     assert one.history[-1] == pytest.approx(one.kl(exact=True), rel=0.02)
 
 
-def test_rows_of_many_and_of_no_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_padded_blocks_of_long_and_empty_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sne_device, "_BLOCK_ENTRIES", 64)
     W = affinities(60, 2).toarray()
     W[0, 1:40] = W[1:40, 0] = 0.01
@@ -114,7 +114,7 @@ def on_numpy(*given: Any, **more: Any) -> DeviceSneLayout:
     return DeviceSneLayout(ComputeDevice(), *given, **more)
 
 
-def test_a_layout_is_made_on_the_card_that_is_asked_for_and_can_be_stopped() -> None:
+def test_make_layout_uses_the_device_and_can_be_cancelled() -> None:
     assert type(make_layout(P, START)) is SneLayout
     assert type(make_layout(P, PLACES[3])) is WideSneLayout
     with compute_on(ComputeDevice()):

@@ -1,4 +1,4 @@
-"""The graph and the layout of UMAP, against umap-learn and by what they do."""
+"""The graph and the layout of UMAP, against umap-learn and by properties."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ START = spread_out(spectral_start(GRAPH, 2, np.random.default_rng(0)), np.random
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.xdist_group("umap-learn")
-def test_graph_and_curve_are_those_of_umap_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_graph_and_curve_equal_umap_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     umap = pytest.importorskip("umap.umap_")
     for name in ("smooth_knn_dist", "compute_membership_strengths"):
         # To compile them takes longer than they do as plain Python.
@@ -47,7 +47,7 @@ def test_graph_and_curve_are_those_of_umap_learn(monkeypatch: pytest.MonkeyPatch
         )
 
 
-def test_the_nearest_belongs_in_full_and_all_have_the_same_sum() -> None:
+def test_memberships_of_nearest_and_sums() -> None:
     k = FOUND.index.shape[1]
     rows = fuzzy_graph(Neighbors(FOUND.index, FOUND.squared))
     assert abs(rows - rows.T).max() == 0.0
@@ -57,7 +57,7 @@ def test_the_nearest_belongs_in_full_and_all_have_the_same_sum() -> None:
     assert (np.asarray(rows.sum(axis=1)).ravel() >= np.log2(k + 1) - 1e-3).all()
 
 
-def test_equal_items_belong_to_each_other_in_full() -> None:
+def test_equal_items_have_full_membership() -> None:
     index = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
     squared = np.array([[0.0, 0.0, 4.0], [0.0, 0.0, 4.0], [0.0, 0.0, 4.0], [4.0, 4.0, 4.0]])
     graph = fuzzy_graph(Neighbors(index, squared)).toarray()
@@ -69,7 +69,7 @@ def test_union_of_memberships() -> None:
     assert fuzzy_union(a, b)[0, 1] == pytest.approx(0.625)
 
 
-def test_layout_keeps_neighbours_and_is_the_same_each_time() -> None:
+def test_layout_preserves_neighbors_and_is_deterministic() -> None:
     layouts = [UmapLayout(GRAPH, START, n_epochs=200, random_state=3) for _ in range(2)]
     for layout in layouts:
         layout.run()
@@ -80,7 +80,7 @@ def test_layout_keeps_neighbours_and_is_the_same_each_time() -> None:
     assert (other.positions != layouts[0].positions).any()
 
 
-def test_pairs_are_parted_and_no_pairs_change_nothing() -> None:
+def test_apart_pairs_are_separated() -> None:
     left, right = np.array([0, 3, 6]), np.array([30, 33, 36])
     none = np.zeros(0, np.int64)
     plain = UmapLayout(GRAPH, START, n_epochs=100)
@@ -95,7 +95,7 @@ def test_pairs_are_parted_and_no_pairs_change_nothing() -> None:
     assert np.ptp(parted.positions) < 2 * np.ptp(plain.positions)
 
 
-def test_layouts_are_reported_and_a_cancel_leaves_the_last() -> None:
+def test_layouts_are_reported_and_cancel_keeps_the_last() -> None:
     frames: list[Any] = []
 
     def progress(fraction: float, message: str = "", **figures: Any) -> None:
@@ -111,7 +111,7 @@ def test_layouts_are_reported_and_a_cancel_leaves_the_last() -> None:
     assert (frames[0] != frames[1]).any()
 
 
-def test_points_that_start_at_one_place_stay_finite() -> None:
+def test_equal_start_positions_stay_finite() -> None:
     layout = UmapLayout(GRAPH, np.zeros((150, 2)), n_epochs=20)
     layout.run()
     assert np.isfinite(layout.positions).all()

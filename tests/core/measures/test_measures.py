@@ -61,7 +61,7 @@ def test_percentiles_within_a_dataset_count_each_pair_once(seed, chunk, monkeypa
     assert_allclose(satisfaction_area(found.values), 0.5)
 
 
-def test_rows_without_position_do_not_count():
+def test_percentiles_ignore_rows_without_position():
     A, B = grid_points(0, 12), grid_points(1, 9)
     A[3] = np.nan
     found = distance_percentiles(A, [3, 4], [0, 0], B)
@@ -73,7 +73,7 @@ def test_rows_without_position_do_not_count():
     assert satisfaction_area(found.values) == pytest.approx(1 - found.values[1])
 
 
-def test_nothing_to_rank():
+def test_percentiles_without_candidates():
     nowhere = np.full((3, 2), np.nan)
     found = distance_percentiles(nowhere, [0], [1])
     assert found.candidates == 0
@@ -113,7 +113,7 @@ def test_area_and_auc_of_links(seed):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_curve_is_the_share_satisfied_and_has_the_area(sign, weighted):
+def test_satisfaction_curve_equals_shares_and_area(sign, weighted):
     rng = np.random.default_rng(3)
     F = np.r_[rng.beta(1, 4, 400), np.nan]
     w = np.r_[rng.uniform(0.1, 1.0, 400), 5.0] if weighted else None
@@ -139,7 +139,7 @@ def test_trustworthiness_and_continuity_equal_scikit_learn(k):
     assert found.n_queries == 120
 
 
-def test_preservation_does_not_depend_on_how_distances_are_given():
+def test_preservation_is_the_same_for_all_spaces():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(80, 4)) * (rng.random((80, 4)) < 0.7)
     Y = rng.normal(size=(80, 2))
@@ -154,7 +154,7 @@ def test_preservation_does_not_depend_on_how_distances_are_given():
         )
 
 
-def test_preservation_leaves_out_rows_without_position():
+def test_preservation_ignores_rows_without_position():
     rng = np.random.default_rng(6)
     X, Y = rng.normal(size=(60, 4)), rng.normal(size=(60, 2))
     Y[[5, 9]] = np.nan
@@ -163,7 +163,7 @@ def test_preservation_leaves_out_rows_without_position():
     assert_allclose(found.trustworthiness, trustworthiness(X[kept], Y[kept], n_neighbors=10))
 
 
-def test_sampled_preservation_is_near_the_exact_one():
+def test_sampled_preservation_is_close_to_exact():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(900, 5))
     rows = FeatureSpace(X)
@@ -176,7 +176,7 @@ def test_sampled_preservation_is_near_the_exact_one():
         assert abs(getattr(sampled, name) - getattr(exact, name)) < 4 * error
 
 
-def test_perfect_and_tiny_maps():
+def test_preservation_of_perfect_and_tiny_maps():
     X = np.random.default_rng(8).normal(size=(50, 2))
     found = measure_preservation(FeatureSpace(X), 3 * X @ [[0, 1], [-1, 0]])
     assert (found.trustworthiness, found.continuity) == (1.0, 1.0)
@@ -184,7 +184,7 @@ def test_perfect_and_tiny_maps():
     assert measure_preservation(FeatureSpace(X[:6]), X[:6]).n_neighbors == 2
 
 
-def test_comparisons():
+def test_comparison_accuracy_and_curve():
     Y = np.array([[0.0], [1.0], [3.0], [-1.0], [np.nan]])
     triples = [[0, 1, 2], [0, 2, 1], [0, 1, 3], [0, 1, 4]]
     assert_allclose(comparison_outcomes(Y, triples), [1.0, 0.0, 0.5, np.nan])
@@ -200,7 +200,7 @@ def test_comparisons():
     factor=st.floats(1e-3, 1e3),
     flip=st.booleans(),
 )
-def test_alignment_undoes_a_similarity(seed, k, factor, flip):
+def test_align_recovers_a_similarity_transform(seed, k, factor, flip):
     rng = np.random.default_rng(seed)
     Y = rng.normal(size=(20, k))
     Q = np.linalg.qr(rng.normal(size=(k, k)))[0]
@@ -214,7 +214,7 @@ def test_alignment_undoes_a_similarity(seed, k, factor, flip):
     assert found.residual < 1e-12
 
 
-def test_alignment_never_makes_it_worse_and_keeps_shape():
+def test_align_never_increases_the_residual():
     rng = np.random.default_rng(9)
     Y, reference = rng.normal(size=(30, 2)), rng.normal(size=(30, 2))
     found = align(Y, reference, scale=False)
@@ -230,7 +230,7 @@ def test_alignment_never_makes_it_worse_and_keeps_shape():
     assert left <= (centred**2).sum()
 
 
-def test_alignment_without_shared_rows_or_extent():
+def test_align_without_shared_rows_or_extent():
     Y = np.array([[1.0, 2.0], [3.0, 4.0]])
     assert_allclose(align(Y, np.full((2, 2), np.nan))(Y), Y)
     point = np.array([[1.0, 2.0], [1.0, 2.0]])

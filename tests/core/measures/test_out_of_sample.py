@@ -1,4 +1,4 @@
-"""How far rows land from their place that are placed as new ones."""
+"""Error of rows of a map that are placed like new ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from hetviz.core.measures.out_of_sample import placement_error
 
 
-def test_a_map_that_is_the_features_places_rows_where_they_lie() -> None:
+def test_placement_error_of_a_map_equal_to_the_features() -> None:
     X = np.random.default_rng(0).uniform(size=(2_000, 2))
     near = placement_error([X], [X.copy()])
     assert near.n == 500
@@ -24,7 +24,7 @@ def chance_of(seed: int) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(2_000, 2))
 
 
-def test_twins_land_on_each_other_and_nothing_is_made_of_nothing() -> None:
+def test_placement_error_of_duplicates_and_without_features() -> None:
     X = np.repeat(np.arange(10.0)[:, None], 3, axis=0)
     assert placement_error([X], [np.hstack([X, -X])]).median == 0.0
     lost = placement_error([None], [np.zeros((5, 2))])

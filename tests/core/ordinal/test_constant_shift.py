@@ -17,7 +17,7 @@ def consistent(n: int, m: int, seed: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize("n", [3, 10, 50])
-def test_distances_are_levels_shifted_and_every_margin_is_one(n: int) -> None:
+def test_distances_are_shifted_levels_with_margin_one(n: int) -> None:
     pairs = consistent(n, 20 * n)
     Delta, found = order_levels(n, pairs), embed_by_constant_shift(n, pairs)
     X = found.positions
@@ -37,13 +37,13 @@ def test_levels_are_longest_paths() -> None:
     assert Delta[1, 3] == 1
 
 
-def test_no_comparison_puts_all_at_the_same_distance() -> None:
+def test_no_comparisons_give_equal_distances() -> None:
     found = embed_by_constant_shift(4, np.zeros((0, 4), dtype=int))
     d = ((found.positions[:, None] - found.positions[None]) ** 2).sum(axis=2)
     np.testing.assert_allclose(d, 1 - np.eye(4), atol=1e-12)
 
 
-def test_a_circle_is_named() -> None:
+def test_cycle_is_named() -> None:
     with pytest.raises(DataError, match="in a circle") as caught:
         embed_by_constant_shift(4, np.array([[0, 1, 0, 2], [0, 2, 0, 3], [0, 3, 0, 1]]))
     for pair in ("(0, 1)", "(0, 2)", "(0, 3)"):

@@ -95,13 +95,13 @@ def conic(kernels, C, beta, diagonal=False):
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("beta", [1.0, 10.0, 100.0])
-def test_the_objective_is_that_of_a_conic_solver(beta: float) -> None:
+def test_objective_equals_conic_solver(beta: float) -> None:
     assert optimum(VIEWS, beta) == pytest.approx(conic(KERNELS, C, beta), rel=1e-5)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("beta", [1.0, 10.0, 100.0])
-def test_the_diagonal_objective_is_that_of_a_linear_programme(beta: float) -> None:
+def test_diagonal_objective_equals_linear_program(beta: float) -> None:
     B = np.hstack([K / np.sqrt(np.diag(K)) for K in KERNELS])
     found = weigh_columns(B, hinge(N, C, beta), tol=1e-6, max_passes=200)
     i, j, k, q = C.T
@@ -118,7 +118,7 @@ def test_the_diagonal_objective_is_that_of_a_linear_programme(beta: float) -> No
     assert found.objective >= optimum(VIEWS, beta) - 1e-6
 
 
-def test_the_certificate_holds() -> None:
+def test_dual_certificate_holds() -> None:
     h = hinge(N, C, 10.0)
     found = embed_order(VIEWS, h, tol=1e-6, max_passes=80)
     assert found.converged
@@ -158,7 +158,7 @@ def test_the_optimum_is_concave_and_rises_with_beta() -> None:
     assert (values <= betas + 1e-9).all()
 
 
-def test_beta_below_the_critical_value_puts_all_in_one_point() -> None:
+def test_beta_below_critical_gives_one_point() -> None:
     critical = critical_beta(VIEWS, hinge(N, C, 1.0))
     assert optimum(VIEWS, 0.999 * critical) == pytest.approx(0.999 * critical)
     assert optimum(VIEWS, 1.1 * critical) < 1.1 * critical
@@ -168,7 +168,7 @@ def test_beta_below_the_critical_value_puts_all_in_one_point() -> None:
     assert not same.weights.any()
 
 
-def test_listed_pairs_give_what_all_pairs_give() -> None:
+def test_listed_pairs_equal_all_pairs() -> None:
     rng = np.random.default_rng(1)
     n = 60
     few = np.vstack([rng.integers(0, n, (40, 4)), [[3, 3, 4, 5], [1, 2, 1, 2]]])
@@ -186,7 +186,7 @@ def test_listed_pairs_give_what_all_pairs_give() -> None:
     assert np.trace(G.T @ (listed.laplacian(a) @ G)) == pytest.approx(pull)
 
 
-def test_few_axes_start_from_the_convex_optimum_and_only_get_better() -> None:
+def test_fixed_rank_improves_the_convex_optimum() -> None:
     h, Phi = hinge(N, C, 30.0), VIEWS[0]
     found = embed_order([Phi], h)
     start = canonical_axes(Phi, found.parts[0], 2)
@@ -197,7 +197,7 @@ def test_few_axes_start_from_the_convex_optimum_and_only_get_better() -> None:
     assert objective == pytest.approx(float((flat**2).sum()) + h.loss(h.short(Phi @ flat)))
 
 
-def test_axes_are_turned_without_moving_anything() -> None:
+def test_canonical_axes_preserve_distances() -> None:
     rng = np.random.default_rng(2)
     Phi, A = rng.normal(size=(20, 5)), rng.normal(size=(5, 3))
     turned = canonical_axes(Phi, A)

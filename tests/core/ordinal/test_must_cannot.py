@@ -1,4 +1,4 @@
-"""Links that contradict through others: exact small cases, and against a search by hand."""
+"""Contradictions between links: exact small cases, and against brute force."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ def found(ends: list[list[int]], apart: list[int], n: int, **more: object) -> li
     return [(chain.apart, *chain.together) for chain in chains]
 
 
-def test_the_shortest_chain_is_given_in_order() -> None:
+def test_shortest_chain_is_ordered() -> None:
     ends = [[0, 1], [1, 2], [2, 3], [3, 0], [0, 2]]
     assert found(ends, [4], 4) in ([(4, 0, 1)], [(4, 3, 2)])
     assert found([*ends[:3], [3, 0]], [3], 4) == [(3, 0, 1, 2)]
 
 
-def test_no_chain_no_contradiction() -> None:
+def test_no_chain_without_contradiction() -> None:
     assert found([[0, 1], [2, 3], [1, 2]], [2], 4) == []
     assert found([], [], 3) == []
 
 
-def test_an_object_apart_from_itself_and_a_direct_opposite_come_first() -> None:
+def test_self_and_direct_contradictions_come_first() -> None:
     ends = [[0, 1], [1, 2], [0, 2], [1, 0], [2, 2]]
     assert found(ends, [2, 3, 4], 3) == [(4,), (3, 0), (2, 0, 1)]
 
 
-def test_only_what_new_links_bring_about_is_told() -> None:
+def test_only_contradictions_of_new_links() -> None:
     ends = [[0, 1], [0, 1], [2, 3], [3, 0], [1, 2]]
     new = np.array([False, False, False, True, False])
     # 0 and 1 were opposed before; 1 and 2 are joined by the new link
@@ -42,13 +42,13 @@ def test_only_what_new_links_bring_about_is_told() -> None:
     assert found(ends, [1, 4], 4, new=again) == [(4, 0, 3, 2)]
 
 
-def test_a_link_said_again_is_told_by_the_new_row() -> None:
+def test_repeated_link_is_reported_by_its_new_row() -> None:
     ends = [[0, 1], [0, 1], [0, 1]]
     new = np.array([False, False, True])
     assert found(ends, [0], 2, new=new) == [(0, 2)]
 
 
-def test_weak_links_contradict_only_beyond_what_they_say() -> None:
+def test_weak_links_contradict_only_below_required_distance() -> None:
     ends = np.array([[0, 1], [1, 2], [0, 2]])
     mask = np.array([False, False, True])
     for weights, wrong in (
@@ -63,7 +63,7 @@ def test_weak_links_contradict_only_beyond_what_they_say() -> None:
         assert (count, len(chains)) == (int(wrong), int(wrong)), weights
 
 
-def test_the_way_that_leaves_least_room_is_told() -> None:
+def test_tightest_chain_is_reported() -> None:
     ends = np.array([[0, 3], [0, 1], [1, 2], [2, 3], [0, 3]])
     mask = np.array([False, False, False, False, True])
     strength = np.array([0.05, 1.0, 1.0, 1.0, 0.9])
@@ -83,7 +83,7 @@ PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.booleans()),
 
 
 @given(PAIRS)
-def test_as_a_plain_search_finds_them(rows: list[tuple[int, int, bool]]) -> None:
+def test_contradictions_equal_brute_force(rows: list[tuple[int, int, bool]]) -> None:
     graph = nx.Graph()
     graph.add_nodes_from(range(7))
     graph.add_edges_from((a, b) for a, b, apart in rows if not apart)

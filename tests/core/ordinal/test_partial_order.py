@@ -21,7 +21,7 @@ def edges_of(pairs):
     return {((min(i, j), max(i, j)), (min(k, q), max(k, q))) for i, j, k, q in pairs.tolist()}
 
 
-def test_a_chain_keeps_its_links_and_drops_the_shortcut() -> None:
+def test_chain_keeps_links_and_drops_shortcut() -> None:
     found = partial_order([[0, 1, 0, 2], [0, 2, 0, 3], [0, 1, 0, 3]])
     assert found.pairs.tolist() == [[0, 1, 0, 2], [0, 2, 0, 3]]
     assert found.rows(order.IMPLIED).tolist() == [2]
@@ -56,7 +56,7 @@ def test_opposite_statements(policy: str, pairs: list, weight: list) -> None:
     assert circle.rows(order.CIRCULAR).tolist() == [1]
 
 
-def test_a_circle_of_three_keeps_two_and_names_all_rows() -> None:
+def test_cycle_of_three_keeps_two() -> None:
     found = partial_order([[0, 1, 0, 2], [0, 2, 0, 3], [3, 0, 1, 0], [0, 1, 2, 0]])
     assert found.counts["circular"] == 1 or found.rows(order.CIRCULAR).tolist() == [0, 3]
     assert sorted(row for rows in found.conflicts[0].rows for row in rows) == [0, 1, 2, 3]
@@ -74,7 +74,7 @@ def test_impossible_and_repeated_rows() -> None:
     assert one.weight.tolist() == [1.0]
 
 
-def test_nothing_gives_nothing_and_words_are_checked() -> None:
+def test_no_rows_and_unknown_options() -> None:
     assert partial_order(np.zeros((0, 4))).counts == dict.fromkeys(
         ("kept", "impossible", "repeated", "contradicted", "circular", "implied"), 0
     )
@@ -83,7 +83,7 @@ def test_nothing_gives_nothing_and_words_are_checked() -> None:
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(3, 8), m=st.integers(1, 60))
-def test_what_remains_is_acyclic_maximal_and_reduced(seed: int, n: int, m: int) -> None:
+def test_result_is_acyclic_maximal_and_reduced(seed: int, n: int, m: int) -> None:
     pairs = drawn(seed, n, m)
     found = partial_order(pairs, contradictions="majority", multiplicity="set")
     graph = nx.DiGraph(edges_of(found.pairs))
@@ -105,9 +105,7 @@ def test_what_remains_is_acyclic_maximal_and_reduced(seed: int, n: int, m: int) 
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(3, 6), m=st.integers(1, 60))
-def test_implied_is_what_follows_from_statements_of_at_least_its_weight(
-    seed: int, n: int, m: int
-) -> None:
+def test_implied_statements_respect_weights(seed: int, n: int, m: int) -> None:
     pairs = drawn(seed, n, m)
     weight = np.random.default_rng(seed).integers(1, 4, m).astype(float)
     whole = partial_order(pairs, weight, reduce=False)
@@ -126,7 +124,7 @@ def test_implied_is_what_follows_from_statements_of_at_least_its_weight(
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(3, 8), m=st.integers(1, 60))
-def test_processing_again_or_turning_pairs_changes_nothing(seed: int, n: int, m: int) -> None:
+def test_result_is_idempotent_and_symmetric(seed: int, n: int, m: int) -> None:
     pairs = drawn(seed, n, m)
     once = partial_order(pairs, multiplicity="set")
     twice = partial_order(once.pairs)
@@ -138,7 +136,7 @@ def test_processing_again_or_turning_pairs_changes_nothing(seed: int, n: int, m:
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(2, 12), e=st.integers(1, 60))
-def test_half_of_the_weight_stays_and_conflicts_are_cycles(seed: int, n: int, e: int) -> None:
+def test_result_has_half_of_the_weight(seed: int, n: int, e: int) -> None:
     rng = np.random.default_rng(seed)
     edges = np.unique(rng.integers(0, n, (e, 2)), axis=0)
     edges = edges[edges[:, 0] != edges[:, 1]]

@@ -1,4 +1,4 @@
-"""Points moved freely after a map by comparisons: the optimum, its limits, and when to stop."""
+"""Free movement of points by comparisons: the optimum, its limits, and the choice of the pull."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def asked(n: int = 40, m: int = 400, seed: int = 0) -> tuple[Any, Any]:
     return Y, np.column_stack([a, b, a, c])
 
 
-def test_it_is_the_minimum_of_the_loss_as_printed() -> None:
+def test_polish_minimises_the_loss() -> None:
     rng = np.random.default_rng(1)
     _, pairs = asked(6, 30)
     Y, weight, pull = rng.normal(size=(6, 2)), rng.random(30), 0.3
@@ -46,7 +46,7 @@ def test_it_is_the_minimum_of_the_loss_as_printed() -> None:
     assert loss(found.ravel()) == pytest.approx(without_gradient.fun, rel=1e-4)
 
 
-def test_the_harder_the_pull_the_less_moves_and_rows_in_no_comparison_stay() -> None:
+def test_stronger_pull_moves_less() -> None:
     true, pairs = asked()
     start = true + np.random.default_rng(2).normal(size=true.shape)
     pairs = pairs[(pairs < 39).all(axis=1)]
@@ -59,7 +59,7 @@ def test_the_harder_the_pull_the_less_moves_and_rows_in_no_comparison_stay() -> 
     assert_allclose(ways[2][39], start[39])
 
 
-def test_the_pull_is_chosen_by_what_was_held_out() -> None:
+def test_choose_pull_by_held_out_comparisons() -> None:
     true, pairs = asked(40, 600)
     start = true + 0.7 * np.random.default_rng(3).normal(size=true.shape)
     weight, rng = np.ones(len(pairs)), np.random.default_rng(0)
@@ -69,7 +69,7 @@ def test_the_pull_is_chosen_by_what_was_held_out() -> None:
     assert accuracy[f"{pull:g}"] > accuracy["none"] + 0.02
 
 
-def test_comparisons_by_chance_and_too_few_leave_the_map_as_it_is() -> None:
+def test_choose_pull_of_random_or_few_comparisons_is_none() -> None:
     true, pairs = asked(40, 600)
     rng = np.random.default_rng(4)
     turned = np.where(rng.random(600)[:, None] < 0.5, pairs[:, [2, 3, 0, 1]], pairs)
@@ -83,7 +83,7 @@ def test_comparisons_by_chance_and_too_few_leave_the_map_as_it_is() -> None:
     assert few == (None, {})
 
 
-def test_places_amid_points_move_with_them() -> None:
+def test_move_along_nearby_points() -> None:
     rng = np.random.default_rng(5)
     before = rng.normal(size=(20, 2))
     step = np.array([3.0, -1.0])

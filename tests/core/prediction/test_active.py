@@ -1,4 +1,4 @@
-"""Whose label to ask for: what is open and like much that is open comes first, nothing twice."""
+"""Active choice of items to label: coverage of uncertainty, without repeats."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def covered(S: np.ndarray, open_: np.ndarray, rows: list[int]) -> float:
     return float(S[rows].max(axis=0) @ open_) if rows else 0.0
 
 
-def test_openness_is_one_of_a_tie_and_zero_of_what_is_sure() -> None:
+def test_label_uncertainty_of_ties_and_certain_labels() -> None:
     P = np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.2, 0.7, 0.1]])
     assert label_uncertainty(P).tolist() == pytest.approx([1.0, 0.0, 0.5])
 
 
-def test_the_chosen_cover_nearly_as_much_as_the_best_and_each_gain_is_what_it_adds() -> None:
+def test_choose_informative_covers_nearly_the_optimum() -> None:
     rng = np.random.default_rng(0)
     S = np.maximum(rng.random((9, 9)) - 0.4, 0.0)
     S = np.maximum(S, S.T)
@@ -47,14 +47,14 @@ def test_the_chosen_cover_nearly_as_much_as_the_best_and_each_gain_is_what_it_ad
     assert before - start >= (1 - 1 / np.e) * (best - start)
 
 
-def test_nothing_is_chosen_where_nothing_is_open() -> None:
+def test_choose_informative_without_uncertainty() -> None:
     S = sp.csr_array(np.eye(4))
     nobody = np.empty(0, dtype=np.int64)
     assert len(choose_informative(S, np.zeros(4), nobody, np.ones(4, bool), 3)[0]) == 0
     assert len(choose_informative(S, np.ones(4), np.arange(4), np.ones(4, bool), 3)[0]) == 0
 
 
-def test_likeness_is_of_directions_symmetric_and_one_with_itself() -> None:
+def test_neighbor_similarity_is_symmetric_with_unit_diagonal() -> None:
     rng = np.random.default_rng(1)
     Z = rng.normal(size=(30, 4))
     S = neighbor_similarity(Z, k=5)
@@ -66,7 +66,7 @@ def test_likeness_is_of_directions_symmetric_and_one_with_itself() -> None:
     assert neighbor_similarity(np.ones((1, 2))).toarray().tolist() == [[1.0]]
 
 
-def test_chances_follow_the_known_and_are_none_of_classes_nobody_has() -> None:
+def test_class_probabilities_of_unseen_classes_are_zero() -> None:
     Z = np.repeat([[1.0, 0.0], [0.0, 1.0]], 5, axis=0)
     y = np.full(10, -1)
     y[[0, 5]] = [0, 2]

@@ -1,4 +1,4 @@
-"""Weights of predictions, labels spread along links, and how sure to be."""
+"""Weights of predictions, label propagation along links, and calibration."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hetviz.core.prediction.blend import (
 RNG = np.random.default_rng(0)
 
 
-def test_labels_spread_along_links_and_known_ones_stay() -> None:
+def test_propagate_keeps_known_labels() -> None:
     A = sp.csr_array(
         np.array([[0, 1, 0, 0, 0], [1, 0, 1, 0, 0], [0, 1, 0, 0, 0], [0, 0, 0, 0, 0], [0] * 5])
     ).astype(float)
@@ -32,7 +32,7 @@ def test_labels_spread_along_links_and_known_ones_stay() -> None:
     np.testing.assert_allclose(F.sum(axis=1), 1.0)
 
 
-def test_labels_go_by_way_of_other_items() -> None:
+def test_propagate_via_other_items() -> None:
     B = sp.csr_array(np.array([[1.0, 0], [1, 0], [0, 1]]))
     known = np.array([True, False, False])
     start = np.array([[1.0, 0], [0.5, 0.5], [0.5, 0.5]])
@@ -41,7 +41,7 @@ def test_labels_go_by_way_of_other_items() -> None:
     assert F[2, 0] == pytest.approx(0.5)
 
 
-def test_features_are_carried_along_links() -> None:
+def test_walk_features_average_linked_rows() -> None:
     A = sp.csr_array(np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0] * 4])).astype(float)
     found = walk_features([(row_shares(A), None)], np.eye(4), restart=0.5, rounds=40)
     exact = 0.5 * np.linalg.inv(np.eye(3) - 0.5 * row_shares(A).toarray()[:3, :3])
@@ -55,7 +55,7 @@ def made(surely: float, y: np.ndarray) -> np.ndarray:
     return np.asarray(P / P.sum(axis=1, keepdims=True))
 
 
-def test_the_model_that_fits_gets_the_weight() -> None:
+def test_pool_weights_prefer_the_fitting_model() -> None:
     y = RNG.integers(0, 3, 400)
     good, bad = made(2.0, y), made(0.0, y)
     w = pool_weights([bad, good], y)
@@ -73,7 +73,7 @@ def test_the_model_that_fits_gets_the_weight() -> None:
     np.testing.assert_allclose(mean_weights([x, -x], x), [1.0, 0.0], atol=1e-6)
 
 
-def test_weights_are_those_of_the_penalised_likelihood() -> None:
+def test_pool_weights_minimise_the_penalised_likelihood() -> None:
     y = RNG.integers(0, 3, 50)
     parts = [made(s, y) for s in (0.3, 0.6, 1.0)]
     w = pool_weights(parts, y, prior=2.0, total=1.5)
@@ -88,7 +88,7 @@ def test_weights_are_those_of_the_penalised_likelihood() -> None:
             assert loss(w) <= loss(w + step)
 
 
-def test_probabilities_become_as_sure_as_they_are_right() -> None:
+def test_pool_weights_calibrate_probabilities() -> None:
     y = RNG.integers(0, 2, 4_000)
     p = np.clip(0.5 + 0.3 * (2 * y - 1) * (RNG.random(4_000) < 0.75) * 1.5, 0.02, 0.98)
     p = np.where(RNG.random(4_000) < 0.25, 1 - p, p)

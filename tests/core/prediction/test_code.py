@@ -1,4 +1,4 @@
-"""Co-occurrence data embedding: gradients, exact cases, what identifies the places."""
+"""Co-occurrence data embedding: gradients, exact cases, invariances of the positions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def plain(P: Any, A: Any, B: Any, model: str, within: bool = False) -> float:
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("piece", [2_000_000, 12])
-def test_likelihoods_are_their_definitions(
+def test_likelihood_equals_its_definition(
     model: str, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(code, "_BLOCK_ENTRIES", piece)
@@ -88,7 +88,7 @@ def test_gradients(model: str, piece: int, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_moving_and_turning_everything_changes_nothing(model: str) -> None:
+def test_likelihood_is_invariant_to_rotation_and_shift(model: str) -> None:
     rng = np.random.default_rng(3)
     A, B = rng.normal(size=(7, 2)), rng.normal(size=(5, 2))
     turn = random_frame(2, 2, rng)
@@ -100,7 +100,7 @@ def test_moving_and_turning_everything_changes_nothing(model: str) -> None:
     )
 
 
-def test_two_by_two_has_a_known_answer() -> None:
+def test_two_by_two_table() -> None:
     block = make_cooccurrence_block(0, 1, [[0.4, 0.1], [0.1, 0.4]], "UU")
     found = fit_code([2, 2], [block], 1, np.random.default_rng(0))
     A, B = found.places
@@ -109,7 +109,7 @@ def test_two_by_two_has_a_known_answer() -> None:
     assert D[0, 1] - D[0, 0] == pytest.approx(np.log(4.0), abs=1e-3)
 
 
-def test_a_true_model_is_reached() -> None:
+def test_fit_recovers_a_true_model() -> None:
     rng = np.random.default_rng(4)
     A, B = 0.7 * rng.normal(size=(8, 2)), 0.7 * rng.normal(size=(6, 2))
     P = np.exp(-((A[:, None] - B[None]) ** 2).sum(axis=2))
@@ -120,7 +120,7 @@ def test_a_true_model_is_reached() -> None:
     assert found.values[0] == pytest.approx(most, abs=1e-5)
 
 
-def test_independent_things_need_no_distance() -> None:
+def test_independent_items_coincide() -> None:
     px, py = np.array([0.5, 0.3, 0.2]), np.array([0.6, 0.4])
     block = make_cooccurrence_block(0, 1, np.outer(px, py), "MM")
     found = fit_code([3, 2], [block], 2, np.random.default_rng(0))
@@ -130,7 +130,7 @@ def test_independent_things_need_no_distance() -> None:
     assert np.ptp(D) < 0.02
 
 
-def test_a_conditional_model_cannot_beat_the_entropy() -> None:
+def test_conditional_model_is_bounded_by_entropy() -> None:
     P = counts()
     P = P / P.sum()
     found = fit_code(
@@ -141,7 +141,7 @@ def test_a_conditional_model_cannot_beat_the_entropy() -> None:
     assert found.values[0] <= float((P * np.log(np.where(seen, P / px, 1.0))).sum()) + 1e-12
 
 
-def test_the_best_start_is_kept_and_the_loss_falls() -> None:
+def test_fit_returns_the_best_start() -> None:
     blocks = [make_cooccurrence_block(0, 1, counts(20, 15))]
     found = fit_code([20, 15], blocks, 2, np.random.default_rng(0), n_init=4)
     assert len(found.finals) == 4
@@ -149,7 +149,7 @@ def test_the_best_start_is_kept_and_the_loss_falls() -> None:
     assert (np.diff(found.history) <= 1e-12).all()
 
 
-def test_a_stop_hands_back_what_there_is() -> None:
+def test_cancel_returns_partial_result() -> None:
     def stop(fraction: float, message: str = "", **figures: Any) -> None:
         if "iteration 4" in message:
             raise Cancelled
@@ -165,7 +165,7 @@ def test_a_stop_hands_back_what_there_is() -> None:
     assert len(caught.value.partial.history) == 5
 
 
-def test_what_cannot_be_is_refused() -> None:
+def test_invalid_input_raises() -> None:
     with pytest.raises(DataError, match="cannot be below 0"):
         make_cooccurrence_block(0, 1, [[1.0, -1.0]])
     with pytest.raises(ParameterError, match="all 0"):

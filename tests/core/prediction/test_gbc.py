@@ -87,7 +87,7 @@ def test_a_source_with_less_loss_weighs_more() -> None:
 
 @pytest.mark.parametrize("task", [gbc.NUMBER, gbc.CLASSES])
 @pytest.mark.parametrize("how", ["soft", "paper"])
-def test_slopes_are_derivatives(task: str, how: str) -> None:
+def test_target_loss_slopes_are_derivatives(task: str, how: str) -> None:
     rng = np.random.default_rng(1)
     f, t = rng.normal(size=(2, 7, 3)) * 2
     y = rng.normal(size=f.shape) if task == gbc.NUMBER else np.sign(rng.normal(size=f.shape))
@@ -102,7 +102,7 @@ def test_slopes_are_derivatives(task: str, how: str) -> None:
     assert gradient_error(slope, found.curvature, f) < 1e-8
 
 
-def test_soft_consensus_rests_where_all_agree_and_the_papers_does_not() -> None:
+def test_soft_consensus_has_its_minimum_at_agreement() -> None:
     f = np.array([[1.0], [-2.0]])
     np.testing.assert_allclose(gbc.TargetLoss(gbc.CLASSES, f, f, "soft").slope, 0.0, atol=1e-15)
     np.testing.assert_allclose(gbc.TargetLoss(gbc.CLASSES, f, f, "soft").value, 0.0, atol=1e-15)
@@ -152,14 +152,14 @@ def test_exact_connectivity_is_the_derivative_and_the_papers_leaves_the_neighbou
     assert not paper[~active].any()
 
 
-def test_a_row_without_neighbours_in_a_source_is_not_pulled() -> None:
+def test_row_without_neighbors_has_no_connectivity_loss() -> None:
     A = sp.csr_array(([1.0, 1.0], ([0, 1], [1, 0])), shape=(4, 4))
     S, joined = gbc.neighbour_mean([gbc.within_source(A, np.array([0, 1, 3]))], np.ones(1))
     assert joined.tolist() == [True, True, False]
     assert S.toarray().tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
 
 
-def test_a_graph_that_joins_alike_rows_has_less_loss() -> None:
+def test_graph_of_similar_rows_has_less_loss() -> None:
     f = np.repeat([[0.0], [4.0]], 4, axis=0)
     same, other = np.arange(8).reshape(-1, 2).T, np.array([np.arange(4), np.arange(4, 8)])
     graphs = [
@@ -180,7 +180,7 @@ def test_a_graph_that_joins_alike_rows_has_less_loss() -> None:
         (gbc.NUMBER, 0, {"objective": "regression"}),
     ],
 )
-def test_one_source_alone_is_lightgbm(task: str, classes: int, objective: dict[str, Any]) -> None:
+def test_single_source_equals_lightgbm(task: str, classes: int, objective: dict[str, Any]) -> None:
     import lightgbm
 
     sources, _, Y = made(task=task, classes=classes)
@@ -217,7 +217,7 @@ def test_sparse_and_dense_features_give_the_same() -> None:
     np.testing.assert_array_equal(first.joint, second.joint)
 
 
-def test_missing_cells_are_learned_from() -> None:
+def test_missing_cells_carry_information() -> None:
     _, Y, whole = made()
     told = whole[:, 0] > 0
     X = np.where(told, 1.0, np.nan)[:, None] * np.ones((1, 2))
@@ -227,7 +227,7 @@ def test_missing_cells_are_learned_from() -> None:
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize(("task", "classes"), [("number", 0), ("classes", 2), ("classes", 3)])
-def test_other_rows_with_the_same_features_get_the_same(
+def test_new_rows_with_equal_features_get_equal_margins(
     missing: float, task: str, classes: int
 ) -> None:
     sources, Y, _ = made(task=task, classes=classes, missing=missing)
@@ -268,7 +268,7 @@ def test_a_source_given_twice_shares_its_weight() -> None:
     np.testing.assert_allclose(three.weights[:, 0], three.weights[:, 2])
 
 
-def test_hidden_labels_of_other_rows_do_not_touch_a_source_without_coupling() -> None:
+def test_uncoupled_source_ignores_labels_of_other_rows() -> None:
     sources, Y, _ = made(missing=0.3)
     elsewhere = np.setdiff1d(np.arange(len(Y)), sources[0].rows)
     fewer = Y.copy()
@@ -281,7 +281,7 @@ def test_hidden_labels_of_other_rows_do_not_touch_a_source_without_coupling() ->
     assert np.corrcoef(trees_of[0].ravel(), trees_of[1].ravel())[0, 1] > 0.99
 
 
-def test_consensus_brings_sources_together_and_a_source_without_labels_learns() -> None:
+def test_consensus_trains_a_source_without_labels() -> None:
     sources, Y, whole = made(n=300)
     apart, near = (
         fit_gbc(sources, [], Y, gbc.CLASSES, replace(FAST, lam0=lam, n_rounds=40))
@@ -321,7 +321,7 @@ def test_sources_learn_alone_before_they_are_coupled() -> None:
     assert [replace(settings, n_rounds=n).n_alone for n in (1, 4, 100)] == [0, 2, 4]
 
 
-def test_voices_add_up_to_one_even_where_no_source_has_weight() -> None:
+def test_consensus_weights_sum_to_one() -> None:
     rows = [np.array([0, 1, 2]), np.array([1, 3]), np.array([2, 3])]
     total = np.zeros(5)
     voices = gbc.consensus_weights(rows, np.array([0.7, 0.0, 0.0]), 5)
@@ -331,7 +331,7 @@ def test_voices_add_up_to_one_even_where_no_source_has_weight() -> None:
     np.testing.assert_allclose(voices[1], [0.0, 0.5])
 
 
-def test_a_sharp_consensus_makes_classes_surer_and_leaves_numbers_alone() -> None:
+def test_sharpness_only_affects_classes() -> None:
     sure = []
     for task in (gbc.CLASSES, gbc.NUMBER):
         sources, Y, _ = made(n=300, task=task)
@@ -366,7 +366,7 @@ def test_consensus_beats_the_vote_where_sources_lack_rows() -> None:
     assert errors[:, 0].mean() < 0.95 * errors[:, 1].mean(), errors
 
 
-def test_links_carry_a_label_along() -> None:
+def test_links_propagate_labels() -> None:
     rng = np.random.default_rng(0)
     n = 200
     side = np.arange(n) < n // 2
@@ -415,7 +415,7 @@ def test_cross_validation_chooses_from_its_grids_and_stops_early() -> None:
 
 
 @pytest.mark.parametrize("links", [False, True])
-def test_folds_share_only_what_all_couplings_have_in_common(links: bool) -> None:
+def test_folds_share_only_uncoupled_rounds(links: bool) -> None:
     sources, Y, _ = made(n=100, classes=3)
     graphs = [ring(100)] if links else []
     known = np.flatnonzero(np.isfinite(Y).all(axis=1))
@@ -453,7 +453,7 @@ def test_one_linear_step_is_ridge_regression() -> None:
 
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("sparse", [False, True])
-def test_all_learners_learn_and_predict_the_rows_that_they_saw(learner: str, sparse: bool) -> None:
+def test_learners_predict_their_training_rows(learner: str, sparse: bool) -> None:
     sources, Y, whole = made(n=300, classes=3)
     if sparse:
         sources = [GbcSource(sp.csr_array(np.maximum(s.X, 0.0)), s.rows) for s in sources]
@@ -468,7 +468,7 @@ def test_all_learners_learn_and_predict_the_rows_that_they_saw(learner: str, spa
     np.testing.assert_array_equal(again.joint, fitted.joint)
 
 
-def test_each_source_takes_the_learner_that_tells_its_held_out_labels() -> None:
+def test_auto_learner_is_chosen_by_held_out_labels() -> None:
     rng = np.random.default_rng(5)
     X, Z = rng.normal(size=(500, 8)), rng.normal(size=(500, 4))
     crossed = np.sign(Z[:, 0] * Z[:, 1])
@@ -485,7 +485,7 @@ def test_each_source_takes_the_learner_that_tells_its_held_out_labels() -> None:
 
 
 @pytest.mark.parametrize("task", ["classes", gbc.NUMBER])
-def test_a_searched_step_goes_where_the_objective_is_least(task: str) -> None:
+def test_line_search_minimises_the_objective(task: str) -> None:
     sources, Y, _ = made(task=task)
     how = replace(FAST, line_search=True, alone=0, weights="equal")
     state = gbc._Training.start(sources, [], Y, task, how, ignore_progress)
@@ -504,7 +504,7 @@ def test_a_searched_step_goes_where_the_objective_is_least(task: str) -> None:
     assert value(length) <= min(value(times) for times in np.linspace(0, 20, 401)) + 1e-4
 
 
-def test_plain_trees_take_over_where_lightgbm_cannot_be_loaded(
+def test_plain_trees_replace_missing_lightgbm(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     import builtins
@@ -543,7 +543,7 @@ def test_probabilities_sum_to_one_and_spread_needs_two_sources() -> None:
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])
-def test_axes_of_margins_have_the_width_asked_for(k: int) -> None:
+def test_margin_axes_have_given_width(k: int) -> None:
     rng = np.random.default_rng(0)
     margins, rows = [rng.normal(size=(7, 1)), rng.normal(size=(4, 1))], [np.arange(7), np.arange(4)]
     joint = gbc.consensus(margins, rows, np.array([0.6, 0.4]), 7)

@@ -53,7 +53,7 @@ def test_the_evidence_never_falls(likelihood: str, missing: float, rank: int | N
     assert history[-1] > history[0] + 10
 
 
-def test_a_regression_is_its_textbook_formula_on_every_path() -> None:
+def test_regression_equals_textbook_formula() -> None:
     rng = np.random.default_rng(1)
     X = rng.normal(size=(20, 5))
     precision, g = rng.random(20) + 0.5, rng.normal(size=20)
@@ -88,7 +88,7 @@ def test_truncated_moments() -> None:
     assert variance[0] == pytest.approx(5.93e-4, rel=1e-2)
 
 
-def test_a_full_mask_is_no_mask() -> None:
+def test_full_mask_equals_no_mask() -> None:
     K, L, Y, _ = planted()
     models = [
         Factorisation(
@@ -129,7 +129,7 @@ def test_transposed_labels_and_swapped_domains_give_transposed_scores() -> None:
     np.testing.assert_allclose(scores[0], scores[1].T, atol=1e-8)
 
 
-def test_other_order_of_rows_gives_the_same_rows_in_that_order() -> None:
+def test_scores_follow_the_order_of_rows() -> None:
     K, L, Y, _ = planted(missing=0.2)
     order = np.random.default_rng(4).permutation(40)
     one = Factorisation(
@@ -180,7 +180,7 @@ def test_three_domains_share_their_factors() -> None:
         Factorisation(designs, [third], 3, np.random.default_rng(0))
 
 
-def test_what_is_unknown_cannot_matter_and_zeros_are_no_labels() -> None:
+def test_unknown_labels_do_not_matter() -> None:
     K, L, Y, _ = planted()
     Y[0, 0] = 0.0
     with pytest.raises(ParameterError, match="-1, 1, or unknown"):
@@ -196,7 +196,7 @@ def test_what_is_unknown_cannot_matter_and_zeros_are_no_labels() -> None:
     np.testing.assert_allclose(model.sides[0].G[0], model.projections(0)[0], atol=1e-8)
 
 
-def test_it_stops_by_the_evidence_and_when_asked() -> None:
+def test_infer_stops_on_convergence_and_cancel() -> None:
     K, L, Y, _ = planted()
 
     def model() -> Factorisation:

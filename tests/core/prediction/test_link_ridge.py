@@ -30,7 +30,7 @@ def kernel(n: int) -> np.ndarray:
     return np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
 
 
-def test_two_eigenproblems_give_what_the_system_of_all_pairs_gives() -> None:
+def test_kronecker_ridge_equals_the_full_system() -> None:
     K, L, ridge = kernel(7), kernel(5), 0.7
     solved = KroneckerRidge.of(Y, Spectrum.of_kernel(K), Spectrum.of_kernel(L))
     scores, dual = solved.scores(ridge), solved.weights(ridge)
@@ -42,7 +42,7 @@ def test_two_eigenproblems_give_what_the_system_of_all_pairs_gives() -> None:
     np.testing.assert_allclose(scores.pairs(i, j), scores.rows(i)[[0, 1, 2], j])
 
 
-def test_a_factor_has_the_spectrum_of_its_kernel() -> None:
+def test_spectrum_of_factor_equals_spectrum_of_kernel() -> None:
     F = RNG.normal(size=(9, 4))
     found = Spectrum.of_factor(F)
     np.testing.assert_allclose(found.features @ found.features.T, F @ F.T, atol=1e-9)
@@ -53,7 +53,7 @@ def test_a_factor_has_the_spectrum_of_its_kernel() -> None:
     np.testing.assert_allclose(thin @ thin.T, near, atol=1e-3)
 
 
-def test_profiles_are_as_near_as_their_links() -> None:
+def test_profile_kernel_of_links() -> None:
     profiles = sp.csr_array(np.array([[1.0, 1, 0], [1, 1, 0], [0, 0, 1]]))
     K = profile_kernel(profiles)
     assert K[0, 1] == pytest.approx(1.0)
@@ -68,7 +68,7 @@ def test_walks_sum_powers_of_the_scaled_graph() -> None:
     np.testing.assert_allclose(found, plain[[3, 1]][:, :3], atol=1e-12)
 
 
-def test_the_best_products_are_those_of_the_whole_table(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_best_products_equal_the_full_table(monkeypatch: pytest.MonkeyPatch) -> None:
     A, B = RNG.normal(size=(40, 3)), RNG.normal(size=(30, 3))
     monkeypatch.setattr("hetviz.core.prediction.link_ridge._BLOCK_ENTRIES", 100)
     i, j = best_products(A, B, np.arange(5, 40), 12)
@@ -76,7 +76,7 @@ def test_the_best_products_are_those_of_the_whole_table(monkeypatch: pytest.Monk
     assert sorted(np.sort(S, axis=None)[-12:]) == pytest.approx(sorted((A @ B.T)[i, j]))
 
 
-def test_known_pairs_are_left_out_of_the_best() -> None:
+def test_best_products_exclude_known_pairs() -> None:
     A, B = RNG.normal(size=(20, 3)), RNG.normal(size=(15, 3))
     S = A @ B.T
     known = np.sort(np.argsort(-S, axis=None)[:7])
@@ -84,7 +84,7 @@ def test_known_pairs_are_left_out_of_the_best() -> None:
     assert sorted(i * 15 + j) == sorted(np.argsort(-S, axis=None)[7:12])
 
 
-def test_of_many_pairs_the_cells_of_large_products_hold_nearly_all_of_the_best(
+def test_best_products_by_cells_have_high_recall(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rng = np.random.default_rng(8)
@@ -108,7 +108,7 @@ def test_of_many_pairs_the_cells_of_large_products_hold_nearly_all_of_the_best(
     np.testing.assert_array_equal(again, (i, j))
 
 
-def test_leading_directions_of_large_matrices_are_found_by_random_ones() -> None:
+def test_thin_factor_of_large_matrices() -> None:
     rng = np.random.default_rng(5)
     base = rng.random((1_300, 6)) @ rng.random((6, 1_200))
     X = sp.csr_array(base * (rng.random((1_300, 1_200)) < 0.3))
@@ -121,7 +121,7 @@ def test_leading_directions_of_large_matrices_are_found_by_random_ones() -> None
     np.testing.assert_array_equal(F, thin_factor(X, 5))
 
 
-def test_the_stack_weighs_what_tells_links_and_its_probabilities_add_up() -> None:
+def test_stack_weights_informative_scores() -> None:
     rng = np.random.default_rng(1)
     y = (rng.random(4_000) < 0.2).astype(float)
     X = np.column_stack([y + rng.normal(size=4_000), rng.normal(size=4_000), -y])
@@ -136,14 +136,14 @@ def test_the_stack_weighs_what_tells_links_and_its_probabilities_add_up() -> Non
     assert free.weights[2] < -1.0
 
 
-def test_scales_make_scores_of_any_size_alike() -> None:
+def test_score_scale_is_scale_invariant() -> None:
     scores = RNG.random(1_000)
     np.testing.assert_allclose(
         ScoreScale.of(scores)(scores), ScoreScale.of(7 * scores + 3)(7 * scores + 3)
     )
 
 
-def test_one_link_each_is_a_rule_only_where_chance_would_break_it() -> None:
+def test_exclusive_rows_need_significance() -> None:
     n = 40
     assert has_exclusive_rows(sp.csr_array(np.eye(n)))
     assert not has_exclusive_rows(sp.csr_array(np.eye(n)[:, :5]))
@@ -153,7 +153,7 @@ def test_one_link_each_is_a_rule_only_where_chance_would_break_it() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 7, 40, 200])
-def test_the_largest_are_those_of_a_stable_sort(count: int) -> None:
+def test_largest_equals_stable_sort(count: int) -> None:
     rng = np.random.default_rng(3)
     values = rng.integers(0, 9, 120).astype(float)
     values[rng.integers(0, 120, 10)] = -np.inf

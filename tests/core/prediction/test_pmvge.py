@@ -1,4 +1,4 @@
-"""Multi-view graph embedding: gradients, exact cases, drawn pairs against all pairs."""
+"""Multi-view graph embedding: gradients, exact cases, sampled pairs against all pairs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_gradients(
 
 
 @pytest.mark.parametrize("similarity", ["inner", "distance"])
-def test_drawn_pairs_are_all_pairs_on_average(similarity: str) -> None:
+def test_sampled_loss_is_unbiased(similarity: str) -> None:
     model = objective(similarity, decay=0.0)
     # pairs (i, i) are drawn too but do not count: leave the block within out of the comparison
     model.blocks = [model.blocks[0], model.blocks[2]]
@@ -68,14 +68,14 @@ def test_drawn_pairs_are_all_pairs_on_average(similarity: str) -> None:
     np.testing.assert_allclose(gradient, model.exact(flat)[1], atol=0.02)
 
 
-def test_nothing_learned_loses_six_times_log_two() -> None:
+def test_loss_of_zero_weights() -> None:
     model = Objective(
         [Net(None, 4, 0, 2), Net(None, 3, 0, 2)], [make_link_block(0, 1, links(4, 3))]
     )
     assert model.exact(np.zeros(7 * 2 + 4 + 1))[0] == pytest.approx(6.0 * np.log(2.0))
 
 
-def test_full_rank_reaches_the_logits_that_are_optimal() -> None:
+def test_full_rank_reaches_optimal_logits() -> None:
     W = links(4, 3, density=1.0) + 0.1
     nets = [Net(None, 4, 0, 4), Net(None, 3, 0, 4)]
     model = Objective(nets, [make_link_block(0, 1, W)], "inner", decay=0.0)
@@ -86,7 +86,7 @@ def test_full_rank_reaches_the_logits_that_are_optimal() -> None:
     np.testing.assert_allclose(model.logits(Y, Z, float(found.flat[-1])), best, atol=2e-3)
 
 
-def test_negative_pairs_leave_oneself_out() -> None:
+def test_negative_pairs_exclude_the_item_itself() -> None:
     block = make_link_block(0, 0, links(6, 6))
     M = np.multiply.outer(block.u, block.v)
     np.fill_diagonal(M, 0.0)
@@ -95,13 +95,13 @@ def test_negative_pairs_leave_oneself_out() -> None:
     assert abs(block.P - block.P.T).max() == 0.0
 
 
-def test_without_bias_a_distance_loses_at_least_log_two_by_links() -> None:
+def test_distance_without_bias_has_a_loss_bound() -> None:
     model = objective("distance", bias=False, decay=0.0, negatives=0)
     assert model.exact(point(model))[0] >= np.log(2.0) * (1.0 + 0.3 + 2.0)
 
 
 @pytest.mark.parametrize("similarity", ["inner", "distance"])
-def test_turning_and_moving_all_outputs(similarity: str) -> None:
+def test_loss_is_invariant_to_rotation_and_shift(similarity: str) -> None:
     model = objective(similarity, 4, decay=0.0)
     flat = point(model)
     turn = random_frame(2, 2, np.random.default_rng(5))
@@ -121,7 +121,7 @@ def test_the_scale_of_links_does_not_matter() -> None:
     np.testing.assert_allclose(np.outer(one.u, one.v), np.outer(two.u, two.v), rtol=1e-13)
 
 
-def test_other_order_of_items_gives_the_same_outputs_in_that_order() -> None:
+def test_outputs_follow_the_order_of_items() -> None:
     rng = np.random.default_rng(2)
     X, W, order = rng.normal(size=(8, 3)), links(8, 5), rng.permutation(8)
     outputs = []
@@ -149,7 +149,7 @@ def test_training_lowers_the_loss_and_finds_planted_groups(exact: bool) -> None:
 
 
 @pytest.mark.parametrize("exact", [True, False])
-def test_a_stop_hands_back_what_there_is(exact: bool) -> None:
+def test_cancel_returns_partial_result(exact: bool) -> None:
     heard: list[str] = []
 
     def stop(fraction: float, message: str = "", **figures: Any) -> None:
@@ -162,14 +162,14 @@ def test_a_stop_hands_back_what_there_is(exact: bool) -> None:
     assert caught.value.partial.reason.startswith("stopped")
 
 
-def test_what_cannot_be_is_refused() -> None:
+def test_invalid_links_raise() -> None:
     for W in (np.zeros((2, 2)), np.array([[1.0, -1.0]])):
         with pytest.raises(ParameterError, match="0 or more, and some above"):
             make_link_block(0, 1, W)
 
 
 @pytest.mark.parametrize("hidden", [0, 5])
-def test_reach_is_the_length_of_the_derivative(hidden: int) -> None:
+def test_reach_equals_the_derivative(hidden: int) -> None:
     rng = np.random.default_rng(4)
     axes = rng.normal(size=(4, 3))
     features = rng.normal(size=(20, 4))
@@ -184,7 +184,7 @@ def test_reach_is_the_length_of_the_derivative(hidden: int) -> None:
     np.testing.assert_allclose(net.reach(flat, axes), expected, rtol=1e-5)
 
 
-def test_places_that_say_nothing_explain_nothing() -> None:
+def test_random_positions_explain_nothing() -> None:
     rng = np.random.default_rng(5)
     W = sp.csr_array((rng.random((30, 20)) < 0.2).astype(float))
     model = Objective([Net(None, 30, 0, 2), Net(None, 20, 0, 2)], [make_link_block(0, 1, W, 2.0)])

@@ -1,4 +1,4 @@
-"""Collective components: exact small cases, special cases with known answers, invariances."""
+"""Collective component analysis: exact small cases, special cases with known answers, invariances."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_one_source_is_pca_and_equal_factors_are_pca_of_all():
     same_up_to_sign(joined.scores, pca(np.hstack(X), 2) / 3, atol=1e-12)
 
 
-def test_without_agreement_the_strongest_source_takes_all():
+def test_without_agreement_the_strongest_source_dominates():
     X, sources = views()
     found = coca(sources, [], 1, alpha=0.0)
     strength = [np.linalg.svd(x - x.mean(0), compute_uv=False)[0] for x in X]
@@ -163,7 +163,7 @@ def test_axes_are_eigenvectors_of_the_joint_matrix(weights_in):
     assert_allclose(smooth.scores, mean + M @ mean, atol=1e-12)
 
 
-def test_even_weights_act_alike_everywhere():
+def test_equal_weights_in_all_and_diagonal_agree():
     _, sources = views()
     everywhere, diagonal = (coca(sources, [], 2, weights_in=w) for w in ("all", "diagonal"))
     assert_allclose(everywhere.scores, diagonal.scores, atol=1e-12)
@@ -205,7 +205,7 @@ def test_relations_alone_are_the_centred_eigenvectors():
     assert plain.values[0] > found.values[0]
 
 
-def test_a_relation_of_nothing_changes_nothing():
+def test_empty_relation_changes_nothing():
     _, sources = views()
     nothing = relation(sp.csr_array((40, 40)))
     assert_allclose(coca(sources, [nothing], 2).scores, coca(sources, [], 2).scores)
@@ -258,7 +258,7 @@ def test_sparse_rows_and_more_features_than_rows_give_the_same_map():
         assert_allclose(placed, pair[0].dot(found.directions[0])[there], atol=1e-10)
 
 
-def test_products_give_what_the_formed_matrix_gives(monkeypatch):
+def test_products_equal_the_formed_matrix(monkeypatch):
     _, sources = views()
     graph = relation(random_graph())
     formed = coca(sources, [graph], 2)
@@ -270,7 +270,7 @@ def test_products_give_what_the_formed_matrix_gives(monkeypatch):
         coca(sources, [graph], 2, constraint="block")
 
 
-def test_rows_that_a_source_lacks_are_placed_by_the_others():
+def test_missing_rows_are_placed_by_other_sources():
     X, _ = views(n=60)
     rng = np.random.default_rng(5)
     there = rng.random(60) < 0.7
@@ -285,7 +285,7 @@ def test_rows_that_a_source_lacks_are_placed_by_the_others():
     assert np.isnan(nobody.scores[~there]).all()
 
 
-def test_sources_that_tell_nothing_apart():
+def test_constant_sources_raise():
     X, sources = views()
     flat = prepare_source(np.full((40, 3), 7.0), everyone(40), "block")
     assert flat.r == 0
@@ -345,7 +345,7 @@ def labelled(seed=0, n=60):
 
 
 @pytest.mark.parametrize("similarity", ["cosine", "raw"])
-def test_learned_weights_split_twins_and_drop_noise(similarity):
+def test_learned_weights_split_equal_sources_and_drop_noise(similarity):
     sources, pairs, signs, _ = labelled()
     w, none = learned_weights(sources, [], pairs, signs, 2, similarity=similarity)
     assert_allclose(w[0], w[1], atol=1e-6)
@@ -355,7 +355,7 @@ def test_learned_weights_split_twins_and_drop_noise(similarity):
     assert_allclose(learned_weights(sources[:1], [], pairs, signs, 2)[0], [1.0])
 
 
-def test_relations_are_weighed_among_themselves():
+def test_relations_are_weighted_separately():
     sources, pairs, signs, classes = labelled()
     told = sp.csr_array((classes[:, None] == classes[None]).astype(float))
     told.setdiag(0)

@@ -364,7 +364,7 @@ def test_fewer_rows_than_features_is_solved_exactly(sparse):
     same_up_to_sign(np.vstack([m.coefficients for m in reduced.maps]), P[:, ::-1][:, :2], atol=1e-9)
 
 
-def test_very_wide_sparse_features_are_reduced_and_it_is_said():
+def test_very_wide_sparse_features_are_reduced_with_a_warning():
     rng = np.random.default_rng(17)
     wide = sp.random_array((600, 50_000), density=0.002, rng=rng).tocsr()
     narrow = rng.normal(size=(600, 3))
@@ -387,7 +387,7 @@ def test_anchor_has_the_axes_of_cca_with_the_second_set_shrunk():
     assert_allclose(spread[1] / spread[0], rho[:3], atol=1e-9)
 
 
-def test_anchor_refuses_guidance_without_a_minimum():
+def test_anchor_raises_without_a_minimum():
     (X, Y), W = random_problem(19, n=(50, 50))
     strong = across(50, 50, np.arange(50), np.arange(50)[::-1], -1.0)
     with pytest.raises(UnboundedProblemError, match=r"negative links on words.*variant='block'"):
@@ -429,20 +429,20 @@ def test_few_negative_links_cost_little():
     assert gap[1] < 1.05 * gap[0]
 
 
-def test_only_negative_guidance_is_refused_by_the_ratio():
+def test_ratio_raises_for_only_negative_guidance():
     X, W = random_problem(23, negative=1.0)
     with pytest.raises(NotApplicableError, match="All links push apart"):
         guided_projection(X, W)
     assert guided_projection(X, W, signed="similarity").placed.all()
 
 
-def test_no_guidance_is_refused():
+def test_no_guidance_raises():
     X, _ = random_problem(23)
     with pytest.raises(NotApplicableError, match="There is no guidance"):
         guided_projection(X, sp.csr_array((110, 110)))
 
 
-def test_unguided_dataset_stays_at_zero_and_is_told():
+def test_unguided_dataset_stays_at_zero():
     X, W = random_problem(24, n=(40, 30, 20), d=(5, 4, 3))
     W = W.tolil()
     W[70:, :] = 0.0
@@ -480,7 +480,7 @@ def test_rows_without_guidance():
     assert (unplaced == isolated).all()
 
 
-def test_more_axes_than_agreement_are_not_invented():
+def test_only_axes_with_agreement_are_returned():
     X, W = random_problem(27, d=(3, 2))
     with pytest.warns(DataWarning, match=r"Only \d of 10 axes show agreement"):
         fitted = guided_projection(X, W, n_components=10)
@@ -488,7 +488,7 @@ def test_more_axes_than_agreement_are_not_invented():
     assert (fitted.mu > 0).all()
 
 
-def test_links_that_tell_nothing_apart_are_refused_with_a_remedy():
+def test_links_of_equal_rows_raise():
     W = np.zeros((4, 4))
     W[0, 2] = W[2, 0] = 1.0
     with pytest.raises(NotApplicableError, match=r"The linked rows do not differ.*differ"):
@@ -508,7 +508,7 @@ def test_constant_features_and_dependent_features():
     assert_allclose(fitted.mu, plain.mu, atol=1e-4)
 
 
-def test_a_dataset_of_one_point_does_no_harm():
+def test_dataset_of_one_point():
     X, W = random_problem(29, n=(60, 1), d=(6, 2), links=200)
     fitted = guided_projection(X, W)
     assert np.isfinite(np.vstack(fitted.embeddings)).all()
@@ -527,7 +527,7 @@ def test_a_dataset_of_one_point_does_no_harm():
         ({"n_components": 0}, ParameterError, "n_components = 0"),
     ],
 )
-def test_bad_options_are_refused(change, error, words):
+def test_unknown_options_raise(change, error, words):
     X, W = random_problem(30)
     with pytest.raises(error, match=words):
         guided_projection(X, W, **change)
@@ -535,7 +535,7 @@ def test_bad_options_are_refused(change, error, words):
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_unusable_numbers_are_named(value, sparse):
+def test_not_finite_features_raise(value, sparse):
     X, W = random_problem(31)
     X[1][7, 2] = value
     if sparse:
@@ -560,7 +560,7 @@ def test_axis_scale():
     assert_allclose(axis_scale(mu, 0.5), [np.sqrt(0.9), 0.5, 0.0])
 
 
-def test_same_input_same_bits():
+def test_projection_is_deterministic():
     X, W = random_problem(33, n=(700, 60), d=(420, 20), links=2000)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -568,7 +568,7 @@ def test_same_input_same_bits():
     assert (first.embeddings[0] == second.embeddings[0]).all()
 
 
-def test_what_arpack_gives_up_on_is_solved_densely(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arpack_failure_falls_back_to_dense(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
     A = rng.normal(size=(420, 420))
     G, B = A + A.T, np.eye(420) + A @ A.T / 420
@@ -595,7 +595,7 @@ def problem(n=60, width=40, links=60, seed=0):
     return X, sp.csr_array(W + W.T)
 
 
-def test_area_is_what_refitting_without_each_fold_gives():
+def test_choose_projection_area_equals_refits():
     X, W = problem(links=40)
     gammas, axes = (0.1, 5.0), (1, 2, 5)
     found = choose_projection(X, W, gammas=gammas, axes=axes)
@@ -622,14 +622,14 @@ def test_area_is_what_refitting_without_each_fold_gives():
     assert (found.gamma, found.n_components) == (found.gammas[best[0]], found.axes[best[1]])
 
 
-def test_few_links_and_many_features_want_more_ridge():
+def test_choose_projection_takes_more_ridge_for_few_links():
     X, W = problem(links=30)
     found = choose_projection(X, W, gammas=(1e-3, 10.0), axes=(2,))
     assert found.gamma >= 10.0
     assert found.areas[1, 0] > found.areas[0, 0] + 0.02
 
 
-def test_the_grid_goes_on_while_the_best_is_at_its_end():
+def test_choose_projection_extends_the_grid():
     X, W = problem(links=60, width=10)
     found = choose_projection(X, W, gammas=(1e-4, 1e-3), axes=(1,))
     assert found.axes == (1,) and found.gammas[:2] == (1e-4, 1e-3)
@@ -652,7 +652,7 @@ def test_folds_are_even_within_every_kind_of_link_and_seeded():
         assert np.ptp(counts) <= 1
 
 
-def test_tags_and_links_that_say_apart_take_part():
+def test_choose_projection_uses_tags_and_negative_links():
     X, W = problem(width=3)
     rng = np.random.default_rng(2)
     tags = np.digitize(X[0][:, 0], [-0.5, 0.5])
@@ -669,7 +669,7 @@ def test_tags_and_links_that_say_apart_take_part():
     assert heard[-1] == pytest.approx(1.0)
 
 
-def test_too_few_links_are_refused_with_the_remedy():
+def test_choose_projection_raises_for_few_links():
     X, W = problem(links=9)
     with pytest.raises(NotApplicableError, match=r"at least 10 links.*there are 9.*as numbers"):
         choose_projection(X, W)

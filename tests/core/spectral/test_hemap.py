@@ -1,4 +1,4 @@
-"""HeMap's eigenproblem, what may be transferred after it, and the bridge between outputs."""
+"""HeMap's eigenproblem, the selection of sources, and the bridge between outputs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def objective(T, S, C_T, C_S, B_T, B_S, P_T, P_S, beta, theta):
 
 
 @pytest.mark.parametrize(("beta", "theta"), [(1.0, 0.5), (0.3, 0.8), (2.0, 1.0), (0.0, 0.5)])
-def test_thin_factor_is_a_root_of_the_printed_matrix(beta, theta):
+def test_thin_factor_squares_to_the_printed_matrix(beta, theta):
     T, S, C_T, C_S = problem()
     A = printed(T, S, C_T, C_S, beta, theta)
     F = thin_factor(T, S, C_T, C_S, beta, theta)
@@ -118,7 +118,7 @@ def test_block_constraint_is_kept_monotone_and_bounded(theta):
     assert history[-1] < chance
 
 
-def test_likeness_from_none_to_equal():
+def test_beta_moves_maps_from_unrelated_to_equal():
     T, S, C_T, _ = problem()
     for theta in (0.5, 1.0):
         C = {} if theta == 1.0 else {"C_T": C_T, "C_S": C_T}
@@ -158,7 +158,7 @@ def test_swapping_target_and_source_swaps_their_maps(constraint):
 # What may be transferred ------------------------------------------------------------------------
 
 
-def test_equal_clouds_are_selected_whole():
+def test_select_sources_takes_equal_clouds():
     B = np.random.default_rng(0).normal(size=(200, 2))
     found = select_sources(B, B.copy())
     assert found.decision == "accept"
@@ -167,7 +167,7 @@ def test_equal_clouds_are_selected_whole():
     assert found.printed == pytest.approx(0.0, abs=1e-12)
 
 
-def test_clouds_far_apart_are_refused():
+def test_select_sources_rejects_distant_clouds():
     rng = np.random.default_rng(1)
     found = select_sources(rng.normal(size=(150, 2)), 50.0 + rng.normal(size=(120, 2)))
     assert found.decision == "too_risky"
@@ -176,7 +176,7 @@ def test_clouds_far_apart_are_refused():
     assert found.divergence > 10 * found.chance
 
 
-def test_a_part_that_mixes_is_selected_and_the_rest_is_not():
+def test_select_sources_takes_only_the_mixed_part():
     rng = np.random.default_rng(2)
     target = rng.normal(size=(200, 2))
     near, far = rng.normal(size=(40, 2)), 30.0 + rng.normal(size=(160, 2))
@@ -210,7 +210,7 @@ def test_selection_does_not_depend_on_rounding_where_no_direction_leads(rounding
     assert found.target_leaf.tolist() == plain.target_leaf.tolist()
 
 
-def test_rows_that_are_all_equal():
+def test_select_sources_of_equal_rows():
     found = select_sources(np.zeros((30, 1)), np.zeros((60, 1)))
     assert found.decision == "accept"
     assert len(found.rows) == 60

@@ -1,4 +1,4 @@
-"""Joint axes against their equations, and whether hidden links are foretold."""
+"""Joint axes against their equations, and the prediction of hidden links."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def planted(
     return graph, [X, None], mine, theirs
 
 
-def test_damped_links_have_norm_one_however_many_and_strong() -> None:
+def test_damped_links_have_norm_one() -> None:
     rng = np.random.default_rng(0)
     W = sp.csr_array((rng.random((30, 12)) < 0.3) * rng.random((30, 12)))
     dense = W.toarray()
@@ -59,7 +59,7 @@ def test_damped_links_have_norm_one_however_many_and_strong() -> None:
 
 
 @pytest.mark.parametrize("solver", ["dense", "arpack", "iteration"])
-def test_spectral_axes_are_the_leading_pairs_off_the_means_of_datasets(
+def test_spectral_axes_are_orthogonal_to_dataset_means(
     solver: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph, _, _, _ = planted()
@@ -92,7 +92,7 @@ def test_spectral_axes_are_the_leading_pairs_off_the_means_of_datasets(
     assert_allclose(np.linalg.norm(unit, axis=1), 1.0)
 
 
-def test_items_of_one_group_lie_together_across_datasets_with_features_or_without() -> None:
+def test_items_of_one_group_are_close_across_datasets() -> None:
     graph, features, mine, theirs = planted()
     axes = joint_axes(graph, features)
     assert axes.known.all()
@@ -109,7 +109,7 @@ def _without_column(W: Any, column: int) -> Any:
     return sp.csr_array(dense)
 
 
-def test_features_are_carried_as_the_equation_says() -> None:
+def test_propagated_features_equal_the_equation() -> None:
     graph, features, _, _ = planted(12, 6, 0.6)
     W = graph.links[0].W
     n = 18
@@ -131,7 +131,7 @@ def test_features_are_carried_as_the_equation_says() -> None:
     assert not alone[12:].any()
 
 
-def test_links_that_say_apart_count_below_nothing_in_the_graph() -> None:
+def test_negative_links_are_negative_in_the_graph() -> None:
     graph, _, _, _ = planted(12, 6, 0.6)
     signed = graph.links[0].W.copy()
     signed.data[:3] = -1.0
@@ -141,7 +141,7 @@ def test_links_that_say_apart_count_below_nothing_in_the_graph() -> None:
     assert (A.toarray()[i[3:], 12 + j[3:]] > 0).all()
 
 
-def test_new_rows_lie_amid_their_like_and_their_linked() -> None:
+def test_new_axes_are_close_to_similar_and_linked_items() -> None:
     Z = np.eye(4)
     near = sp.csr_array([[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
     linked = sp.csr_array([[0.0, 0.0, 2.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
@@ -150,7 +150,7 @@ def test_new_rows_lie_amid_their_like_and_their_linked() -> None:
     assert not found[1].any()
 
 
-def test_links_with_a_pattern_are_foretold_and_others_are_not() -> None:
+def test_link_evidence_of_structured_and_random_links() -> None:
     graph, features, _, _ = planted()
     (told,) = link_evidence(graph, features)
     assert told.n_hidden == round(0.2 * graph.links[0].W.nnz)

@@ -12,14 +12,14 @@ RNG = np.random.default_rng(0)
 
 
 @pytest.mark.parametrize("how", ["polar", "qr"])
-def test_retraction_is_orthonormal_and_leaves_frames_alone(how: str) -> None:
+def test_retraction_is_orthonormal_and_preserves_frames(how: str) -> None:
     Q = random_frame(9, 4, RNG)
     np.testing.assert_allclose(retract(Q, how), Q, atol=1e-14)
     far = retract(Q + 1e6 * RNG.normal(size=Q.shape), how)
     np.testing.assert_allclose(far.T @ far, np.eye(4), atol=1e-13)
 
 
-def test_polar_is_nearer_than_gram_schmidt() -> None:
+def test_polar_is_closer_than_gram_schmidt() -> None:
     M = RNG.normal(size=(9, 4))
     polar, qr = (np.linalg.norm(M - retract(M, how)) for how in ("polar", "qr"))
     assert polar < qr
@@ -43,13 +43,13 @@ def test_steepest_descent_is_tangent_and_falls_at_its_rate() -> None:
     assert rate == pytest.approx(-nu, rel=1e-6)
 
 
-def test_a_frame_of_one_number_cannot_move() -> None:
+def test_one_by_one_frame_does_not_move() -> None:
     Z, nu = steepest_descent(np.ones((1, 1)), np.array([[3.0]]))
     assert nu == 0
     assert Z == 0
 
 
-def test_a_wrong_gradient_is_noticed() -> None:
+def test_gradient_check_detects_errors() -> None:
     x = RNG.normal(size=(3, 2))
     right = np.cos(x)
     assert gradient_error(lambda y: float(np.sin(y).sum()), right, x) < 1e-10

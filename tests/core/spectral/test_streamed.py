@@ -1,4 +1,4 @@
-"""Features read in pieces, from memory or from a file: the same answers as features held whole."""
+"""Features read in blocks from memory or a file, against features in memory."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def on_disk(X, path: Path, dtype) -> np.memmap:
 
 @pytest.mark.parametrize("signed", ["ratio", "similarity"])
 @pytest.mark.parametrize("path", ["dense", "operator"])
-def test_pieces_memory_and_files_agree(signed, path, tmp_path, monkeypatch):
+def test_streamed_blocks_equal_memory_and_files(signed, path, tmp_path, monkeypatch):
     X, W = problem()
     whole = guided_projection(X, W, signed=signed)
     mapped = [on_disk(x, tmp_path / f"{v}.npy", np.float64) for v, x in enumerate(X)]
@@ -48,7 +48,7 @@ def test_pieces_memory_and_files_agree(signed, path, tmp_path, monkeypatch):
         assert_allclose(found.maps[0](X[0]), whole.embeddings[0], atol=1e-8)
 
 
-def test_single_precision_is_read_as_it_is_and_summed_in_double(tmp_path):
+def test_single_precision_is_summed_in_double(tmp_path):
     X, W = problem()
     rounded = [x.astype(np.float32).astype(np.float64) for x in X]
     whole = guided_projection(rounded, W)
@@ -58,7 +58,7 @@ def test_single_precision_is_read_as_it_is_and_summed_in_double(tmp_path):
     assert_allclose(found.embeddings[0], whole.embeddings[0], atol=1e-8)
 
 
-def test_every_product_of_a_block(tmp_path):
+def test_streamed_block_products(tmp_path):
     X, W = problem()
     weights = abs(W).sum(axis=1)[: len(X[0])]
     block = make_block(on_disk(X[0], tmp_path / "x.npy", np.float64), weights)
@@ -84,7 +84,7 @@ def test_every_product_of_a_block(tmp_path):
         assert_allclose(ours, theirs, atol=1e-8 * np.abs(theirs).max())
 
 
-def test_a_bad_value_in_a_file_is_named(tmp_path):
+def test_bad_value_in_a_file_is_named(tmp_path):
     X, W = problem()
     X[0][3000, 2] = np.inf
     mapped = on_disk(X[0], tmp_path / "x.npy", np.float32)
@@ -92,7 +92,7 @@ def test_a_bad_value_in_a_file_is_named(tmp_path):
         guided_projection([mapped, X[1]], W, names=["words", "others"])
 
 
-def test_constant_features_have_no_part(tmp_path):
+def test_constant_features_have_zero_coefficients(tmp_path):
     X, W = problem()
     wider = np.hstack([X[0], np.full((len(X[0]), 1), 7.0)])
     found = guided_projection([on_disk(wider, tmp_path / "x.npy", np.float64), X[1]], W)

@@ -338,7 +338,7 @@ def test_cancelled_job_keeps_partial_result(shared: ProcessRunner) -> None:
     assert (job.state, job.result) == ("cancelled", {"so far": 3})
 
 
-@pytest.mark.parametrize("name", ["deaf", "factor", "stubborn"])
+@pytest.mark.parametrize("name", ["ignore_cancel", "factor", "stubborn"])
 def test_unresponsive_worker_is_killed(runner: ProcessRunner, tmp_path: Path, name: str) -> None:
     started = tmp_path / "started"
     id = runner.submit("me", name, task(name, started=str(started)))

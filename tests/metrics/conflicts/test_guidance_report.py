@@ -15,7 +15,7 @@ def said(rows: list) -> HeteroData:
 
 
 def test_opposite_rows_are_found_across_views_of_the_same_objects() -> None:
-    # rows 4 to 7 show the same objects as 0 to 3
+    # Rows 4 to 7 are the same objects as rows 0 to 3.
     report = hetviz.guidance_report(said([[0, 1, 2], [4, 6, 5], [0, 1, 3], [0, 3, 3]]))
     assert report.comparisons is not None
     assert report.rows["stage"].tolist() == ["contradicted", "contradicted", "kept", "impossible"]
@@ -34,7 +34,7 @@ def test_nothing_said_is_told_in_words() -> None:
     assert report.rows.empty
     assert report.conflict_rows() == []
     assert "There are no comparisons." in str(report)
-    assert "Nothing contradicts." in str(report)
+    assert "There are no contradictions." in str(report)
     json.dumps(report.to_dict())
 
 

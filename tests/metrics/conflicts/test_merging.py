@@ -1,4 +1,4 @@
-"""Two people's files become one, and what they disagree about is listed."""
+"""Merging of two guidance files."""
 
 from __future__ import annotations
 

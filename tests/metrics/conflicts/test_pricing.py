@@ -1,4 +1,4 @@
-"""What stands against a broken statement is counted exactly on small maps."""
+"""Costs of unsatisfied statements on small maps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ X = [[0.0], [1.0], [2.0], [50.0], [51.0], [90.0]]
 
 
 def line(links: list[Links], compared: Comparisons | None = None) -> tuple[HeteroData, Embedding]:
-    """Six items on a line, and a map that is the line; 3 of 15 pairs are near."""
+    """Six items on a line, and a map equal to the line. 3 of 15 pairs are close."""
     data = HeteroData([Dataset("x", list("abcdef"), X)], links, compared)
     return data, Embedding({"x": np.array(X)}, {"x": data["x"].ids})
 
@@ -26,15 +26,15 @@ def priced(links: list[Links], compared: Comparisons | None = None) -> list[dict
 def test_the_cheaper_end_moves_and_what_it_breaks_is_named() -> None:
     links = [Links("x", "x", [0, 0, 3], [3, 1, 4]), Links("x", "x", [0], [1], kind="met")]
     (row,) = priced(links)
-    # a-b and d-e hold; to bring a to d breaks a-b twice, to bring d to a breaks d-e
+    # Links a-b and d-e are satisfied. Moving a to d breaks a-b twice, moving d to a breaks d-e.
     assert row["key"] == "link|x|a|x|d|link"
     assert (row["price"], row["of"]) == (1, 15)
     assert row["row"] == 3
     assert row["opposed_by"] == ["link|x|d|x|e|link"]
-    # d is near e alone of its two nearest
+    # Of its two nearest, d is close only to e.
     assert row["neighbours"] == 1
     assert row["kept"] == pytest.approx(1 - row["rank"] / 15, abs=1 / 15)  # type: ignore[operator]
-    assert "Moving “d” to “a” would break 1 statement" in str(row["sentence"])
+    assert "Moving “d” to “a” would undo 1 other statement" in str(row["sentence"])
 
 
 def test_a_free_move_says_so() -> None:
@@ -55,12 +55,12 @@ def test_only_the_statements_asked_for_are_priced_and_only_if_broken() -> None:
 
 def test_what_is_said_apart_is_held_by_common_links() -> None:
     data, embedding = line([Links("x", "x", [0, 0, 1], [1, 2, 2], [-1, 1, 1])])
-    # 5 of 15 pairs are near, so a-c and b-c hold
+    # 5 of 15 pairs are close, so a-c and b-c are satisfied.
     found = hetviz.price(data, embedding, near=0.3, k=2)
     assert found["key"].tolist() == ["link|x|a|x|b|link"]
     assert (found["price"][0], found["neighbours"][0]) == (1, 1)
     assert found["opposed_by"][0] == ["link|x|a|x|c|link"]
-    assert "hold “a” near “b”" in found["sentence"][0]
+    assert "keep “a” close to “b”" in found["sentence"][0]
 
 
 def test_broken_comparisons_name_what_a_move_would_break() -> None:

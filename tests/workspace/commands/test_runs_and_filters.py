@@ -93,7 +93,7 @@ def test_run_keeps_rows_weights_time(workspace: Workspace) -> None:
 
 @pytest.mark.parametrize("command", [RenameRun("9", "x"), StarRun("9", True), DropRun("9")])
 def test_unknown_run_is_error(workspace: Workspace, command: DropRun) -> None:
-    with pytest.raises(DataError, match="no such map"):
+    with pytest.raises(DataError, match="unknown map"):
         workspace.do(command)
 
 
@@ -146,7 +146,7 @@ def test_job_outcome_stays_until_cleared(workspace: Workspace) -> None:
     pending = workspace.state.pending
     assert pending is not None
     assert (pending.outcome, pending.message) == ("failed", "no links")
-    with pytest.raises(DataError, match="ends otherwise"):
+    with pytest.raises(DataError, match="unknown outcome"):
         workspace.do(EndJob("j1", "exploded"))
     workspace.do(EndJob("j1"))
     assert workspace.state.pending is None

@@ -129,7 +129,7 @@ def crashing_table(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[int]]:
     def use(*names: str) -> list[int]:
         def run(command: list[str], **others: Any) -> subprocess.Popen[bytes]:
             started.append(1)
-            code = DEADLY.format(deadly=names)
+            code = DEADLY.format(crashing_table=names)
             return start([sys.executable, "-c", code, *command[4:]], **others)
 
         monkeypatch.setattr(child.process.subprocess, "Popen", run)
@@ -142,8 +142,8 @@ TWO = MANIFEST + b'[[dataset]]\nname = "birds"\ntable = "birds.csv"\nid = "id"\n
 BUNDLE = [("hetviz.toml", TWO), *FILES.items(), ("birds.csv", b"id,span\nx,1\ny,3\n")]
 
 
-def test_crashing_table_is_skipped(deadly: Callable[..., list[int]]) -> None:
-    started = deadly("birds.csv")
+def test_crashing_table_is_skipped(crashing_table: Callable[..., list[int]]) -> None:
+    started = crashing_table("birds.csv")
     loaded = read_zip(packed(BUNDLE), "two.zip")
     assert list(loaded.data.datasets) == ["plants"]
     (problem,) = loaded.problems
@@ -152,9 +152,9 @@ def test_crashing_table_is_skipped(deadly: Callable[..., list[int]]) -> None:
 
 
 def test_bundle_with_only_crashing_table_is_error(
-    deadly: Callable[..., list[int]],
+    crashing_table: Callable[..., list[int]],
 ) -> None:
-    started = deadly("birds.csv", "plants.csv")
+    started = crashing_table("birds.csv", "plants.csv")
     with pytest.raises(DataError, match=r"two.zip, plants.csv: .*broke off") as messages:
         read_zip(packed(BUNDLE), "two.zip")
     assert [problem.code for problem in messages.value.problems] == ["reader-ended"] * 2
@@ -162,13 +162,13 @@ def test_bundle_with_only_crashing_table_is_error(
 
 
 def test_repeated_crashes_are_error(
-    deadly: Callable[..., list[int]],
+    crashing_table: Callable[..., list[int]],
 ) -> None:
     names = [f"t{k}.csv" for k in range(6)]
     tables = [f'[[dataset]]\nname = "{name[:-4]}"\ntable = "{name}"\nid = "id"\n' for name in names]
     manifest = ("format = 1\n" + "".join(tables)).encode()
     bundle = packed([("hetviz.toml", manifest), *((name, FILES["plants.csv"]) for name in names)])
-    started = deadly(*names)
+    started = crashing_table(*names)
     with pytest.raises(DataError, match="broke off"):
         read_zip(bundle, "many.zip")
     assert len(started) == 4

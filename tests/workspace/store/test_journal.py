@@ -162,7 +162,7 @@ def test_file_system_without_locks(path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_journal_of_other_process_is_error(path: Path) -> None:
     late = Journal(path)
     before = write_entries(path, {"op": "a"})
-    with pytest.raises(InUse, match="meanwhile"):
+    with pytest.raises(InUse, match="changed this project"):
         late.append({"op": "b"})
     assert path.read_bytes() == before
 
@@ -194,6 +194,6 @@ def test_read_only_folder_error_hides_path(tmp_path: Path) -> None:
 
 def test_large_blob_is_error(tmp_path: Path) -> None:
     blobs = BlobStore(tmp_path / "blobs")
-    with file_size_limit(50), pytest.raises(NotSaved, match="larger than is allowed"):
+    with file_size_limit(50), pytest.raises(NotSaved, match="too large"):
         blobs.put(b"x" * 200)
     assert list(blobs.folder.iterdir()) == []

@@ -432,7 +432,7 @@ def test_too_large_project_is_not_saved(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(DataError, match="Start page"):
         hetviz.load(path)
     monkeypatch.setattr(limits, "MAX_FILE_BYTES", 500)
-    with pytest.raises(DataError, match="data as guided"):
+    with pytest.raises(DataError, match="data with guidance"):
         save_project(workspace)
 
 
