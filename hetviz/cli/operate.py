@@ -190,7 +190,7 @@ def _revoke(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
     project = upkeep.find_project(home, args.names[0]).name
     n = People(home).revoke(project)
     Audit(home).note("revoke", "operator", project, links=n)
-    return {"links revoked": n}
+    return {"links taken back": n}
 
 
 def _delete(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
@@ -247,7 +247,7 @@ def _forget_person(home: Path, args: argparse.Namespace) -> Mapping[str, object]
     Audit(home).note("forget-person", "operator", person_gone=args.names[0], projects=removed)
     return {
         "projects removed": removed,
-        "in use, not removed": len(folders) - removed,
+        "in use, so not removed": len(folders) - removed,
     }
 
 

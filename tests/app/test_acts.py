@@ -1,4 +1,4 @@
-"""What is said of groups on the Map page: drafted, objected to, added, labelled, switched off."""
+"""Tests of statements: groups, adding, refits and requests of the browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a visitor did is carried out whole, also when the next event comes meanwhile."""
+"""Tests of callbacks during simultaneous events."""
 
 from __future__ import annotations
 

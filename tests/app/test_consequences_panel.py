@@ -1,4 +1,4 @@
-"""After a statement the map tells what it did, asks about who may follow, and takes it back."""
+"""Tests of the panel with the consequences of statements."""
 
 from __future__ import annotations
 

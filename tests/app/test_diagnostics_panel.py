@@ -1,4 +1,4 @@
-"""What a method found out stands with the quality of its map, as bars with their units."""
+"""Tests of the diagnostics of a map."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The style sheet in the head of every page."""
+"""Tests of the style sheet in the first response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the browser shows of an item before the panel has come: the panel's own lines."""
+"""Tests of the head of the item panel."""
 
 from __future__ import annotations
 

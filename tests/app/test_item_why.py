@@ -1,4 +1,4 @@
-"""The panel of an item says why it is there."""
+"""Tests of the explanation of an item."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When nobody looks at a project any more, the server lets go of all that it holds for it."""
+"""Tests of server start and idle work."""
 
 from __future__ import annotations
 

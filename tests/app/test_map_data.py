@@ -1,4 +1,4 @@
-"""What the map is told: arrays that say what the data say, selections that come back exactly."""
+"""Tests of the map description, caches and selection codec."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trust and stability on the map, as colours, as fog and in sentences; every curve and figure."""
+"""Tests of map layers: trust, stability, curves and measures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Map page's panel, filters and list of maps: every state, and that nothing is markup."""
+"""Tests of the map panel: items, groups, filters and the list of maps."""
 
 from __future__ import annotations
 
@@ -278,7 +278,7 @@ def test_map_list_works_with_thirty_maps(visit: Visit) -> None:
     assert app.button(key="show-30").disabled
     text = html_of(app)
     assert "compare items by: a Gaussian kernel (curved maps)" in text
-    assert "20 % of the links held out" in text
+    assert "20 % of the links hidden" in text
     assert "tagged, emoji – keywords × 0.5" in text
     assert "without antonym, within keywords" in text
     assert "seed 7" in text

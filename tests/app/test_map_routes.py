@@ -1,4 +1,4 @@
-"""The map's routes: the right thing to the right session, and no harm from any request."""
+"""Tests of the routes of the map component."""
 
 from __future__ import annotations
 

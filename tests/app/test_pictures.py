@@ -1,4 +1,4 @@
-"""The picture route: the right picture to the right session, and nothing else."""
+"""Tests of the picture route."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What takes long on large data is worked out elsewhere, kept, and shown once it is there."""
+"""Tests of results that are computed in a worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Made-up data for the map's own tests, in the form the real server sends."""
+"""Synthetic data of the map component tests, in the format of the real server."""
 
 from __future__ import annotations
 

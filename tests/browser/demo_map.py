@@ -1,4 +1,4 @@
-"""An app with nothing but the map, over made-up data: run by the map's browser tests."""
+"""App with only the map component and synthetic data, for browser tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the demo: the map, and a few buttons that change what Python sends."""
+"""Page of the demo app: the map and buttons that change what Python sends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Start the app as a user does, and watch what a page complains about."""
+"""Harness that starts the app and collects the problems of a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saying things on the map: groups, a statement with a weight, the refit, undo and redo; keys."""
+"""Browser tests of statements: groups, weights, refit, undo, redo and keys."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def moved(page: Page) -> None:
     until(page, "!map.motion")
 
 
-def test_two_lassos_a_weight_refit_undo_and_redo(opened: Page, picture: Picture) -> None:
+def test_lasso_statement_refits_and_can_be_undone(opened: Page, picture: Picture) -> None:
     page = opened
     lasso(page, 0.05, 0.2, 0.22, 0.45)
     group(page, "A")
@@ -123,13 +123,13 @@ def test_two_lassos_a_weight_refit_undo_and_redo(opened: Page, picture: Picture)
     # Without the set, the items find back to their like.
     page.get_by_role("tab", name="Guidance").click()
     page.locator(".st-key-sets").get_by_text("together").first.click()
-    expect(page.get_by_role("button", name="Undo switched guidance")).to_be_visible()
+    expect(page.get_by_role("button", name="Undo switch guidance")).to_be_visible()
     expect(page.get_by_text("Map up to date")).to_be_visible()
     settled(page)
     until_apart(page, 0.2 * before, 2)
 
 
-def test_by_keys_alone(opened: Page) -> None:
+def test_statement_by_keyboard(opened: Page) -> None:
     page = opened
     stage(page).focus()
 
@@ -155,7 +155,7 @@ def test_by_keys_alone(opened: Page) -> None:
     until(page, "!map.camera.loses(map.pickedRows(), map.geometry)")
 
 
-def test_what_was_said_before_is_told_when_the_opposite_is_added(opened: Page) -> None:
+def test_contradiction_is_shown_before_adding(opened: Page) -> None:
     page = opened
     script = (
         "([name, row]) => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
@@ -185,7 +185,7 @@ def test_what_was_said_before_is_told_when_the_opposite_is_added(opened: Page) -
     settled(page)
 
 
-def test_an_item_is_dragged_and_asked_about(opened: Page, picture: Picture) -> None:
+def test_dragged_item_asks_what_it_belongs_with(opened: Page, picture: Picture) -> None:
     page = opened
     page.get_by_role("tab", name="Item").click()
     page.locator('.hv-bar [data-tool="drag"]').click()

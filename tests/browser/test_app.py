@@ -169,7 +169,7 @@ def test_data_page(page: Page, picture: Picture) -> None:
     assert serious_barriers(page) == set()
 
 
-# The map as the first request of a server is seen in test_lasting.py and test_server.py.
+# The map as the first request of a server is tested in test_recovery.py and test_server.py.
 @pytest.mark.parametrize("path", ["/data", *(pytest.param(p, marks=SOAK) for p in ("/", "/map"))])
 def test_deep_link_opens_its_page(path: str, open_page: Open) -> None:
     with serve(ROOT / "app.py", ARTIFACTS / "cold.log") as fresh:

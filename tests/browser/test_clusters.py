@@ -76,7 +76,7 @@ def test_clusters_are_renamed_merged_and_exported(page: Page, projects: Projects
     page.locator(".st-key-merge button").click()
     expect(cards).to_have_count(n - 1)
     settled(page)
-    page.get_by_role("button", name="Undo merged clusters").click()
+    page.get_by_role("button", name="Undo merge clusters").click()
     expect(cards).to_have_count(n)
     settled(page)
 

@@ -1,4 +1,4 @@
-"""The harness itself: it must see an error where there is one, and none where there is none."""
+"""Tests of the harness: it detects problems and reports no false ones."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def small_app(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 @pytest.mark.parametrize("look", [LOOKS[0], LOOKS[-1]], indirect=True, ids=str)
-def test_page_has_the_look_asked_for(
+def test_page_uses_requested_theme(
     small_app: Server,
     open_page: Open,
     picture: Picture,
@@ -60,7 +60,7 @@ def test_page_has_the_look_asked_for(
     assert picture(page, "harness").stat().st_size > 0
 
 
-def test_deep_link_is_no_problem(small_app: Server, open_page: Open) -> None:
+def test_deep_link_has_no_problems(small_app: Server, open_page: Open) -> None:
     page = open_page(small_app.url)
     page.goto("/other")
     expect(page.get_by_role("heading", name="Another")).to_be_visible()
@@ -75,7 +75,9 @@ def test_deep_link_is_no_problem(small_app: Server, open_page: Open) -> None:
         ("fetch('http://127.0.0.1:1/').catch(() => 0)", "request to another place"),
     ],
 )
-def test_trouble_is_seen(small_app: Server, browser: Browser, script: str, problem: str) -> None:
+def test_problems_are_detected(
+    small_app: Server, browser: Browser, script: str, problem: str
+) -> None:
     page = browser.new_page()
     page.goto(f"{small_app.url}/_stcore/health")
     watch = Watch(small_app.url)
@@ -85,13 +87,13 @@ def test_trouble_is_seen(small_app: Server, browser: Browser, script: str, probl
     page.close()
 
 
-def test_webgl_is_there(small_app: Server, open_page: Open) -> None:
+def test_webgl_is_available(small_app: Server, open_page: Open) -> None:
     page = open_page(small_app.url)
     page.goto("/")
     assert page.evaluate("!!document.createElement('canvas').getContext('webgl')")
 
 
-def test_left_process_is_seen(tmp_path: Path) -> None:
+def test_leftover_process_is_detected(tmp_path: Path) -> None:
     script = tmp_path / "leaves.py"
     script.write_text(
         "import subprocess, sys\nimport streamlit as st\n"
@@ -106,7 +108,7 @@ def test_left_process_is_seen(tmp_path: Path) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def test_broken_script_is_told(tmp_path: Path) -> None:
+def test_broken_script_is_reported(tmp_path: Path) -> None:
     ended = pytest.raises(RuntimeError, match="ended at once")
     with ended, serve(tmp_path / "absent.py", tmp_path / "server.log"):
         pass

@@ -1,4 +1,4 @@
-"""The map by itself, over made-up data: what mouse, touch and keys do, and what survives."""
+"""Browser tests of the map component: mouse, touch, keys and reruns."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def crossing(a: list[float], b: list[float]) -> bool:
     return all(a[k] < b[k + 2] - slack and a[k + 2] > b[k] + slack for k in (0, 1))
 
 
-def test_lasso_box_click_and_keys_that_add_or_take_out(show: Show) -> None:
+def test_lasso_box_and_click_select_with_modifier_keys(show: Show) -> None:
     page = show()
     tool(page, "lasso")
     drag(page, [(-0.45, -0.45), (0, -0.45), (0, 0.45), (-0.45, 0.45)])
@@ -224,7 +224,7 @@ def test_selection_and_zoom_survive_recolour_filter_layers_theme_and_size(show: 
     assert [url for url in requests if "/hv/array/" in url or "plotly" in url] == []
 
 
-def test_python_may_set_the_selection(show: Show) -> None:
+def test_python_sets_selection(show: Show) -> None:
     page = show()
     press(page, "five")
     until(page, "m.count === 5")
@@ -237,7 +237,7 @@ def test_python_may_set_the_selection(show: Show) -> None:
 # The fault that an earlier trial met: a lasso over 20,000 points while a job moves them.
 @pytest.mark.slow
 @pytest.mark.parametrize("attempt", [0, *(pytest.param(k, marks=SOAK) for k in (1, 2, 3))])
-def test_lasso_of_many_points_while_a_job_moves_them(show: Show, attempt: int) -> None:
+def test_lasso_works_while_job_moves_points(show: Show, attempt: int) -> None:
     page = show(n=20000, seconds=30)
     press(page, "job")
     until(page, "s.frames >= 2")
@@ -257,7 +257,7 @@ def test_lasso_of_many_points_while_a_job_moves_them(show: Show, attempt: int) -
     assert ask(page, "m.pos.every((v, k) => Math.abs(v - m.geometry[k]) < 1e-5)")
 
 
-def test_points_hold_still_under_the_lasso(show: Show) -> None:
+def test_points_stay_under_lasso(show: Show) -> None:
     page = show(n=2000, seconds=90)
     press(page, "job")
     until(page, "s.frames >= 2")
@@ -276,7 +276,7 @@ def test_points_hold_still_under_the_lasso(show: Show) -> None:
     until(page, "m.pos[0] !== " + str(before[1][0]))
 
 
-def test_a_new_layout_travels_and_leaves_ghosts(show: Show) -> None:
+def test_new_layout_is_animated_with_ghosts(show: Show) -> None:
     page = show(motion=True)
     press(page, "layout")
     until(page, "m.ghosts && m.ghosts.rows.length === 300")
@@ -285,13 +285,13 @@ def test_a_new_layout_travels_and_leaves_ghosts(show: Show) -> None:
     until(page, "!m.ghosts")
 
 
-def test_no_travel_where_motion_is_unwanted(show: Show) -> None:
+def test_reduced_motion_disables_layout_animation(show: Show) -> None:
     page = show()
     press(page, "layout")
     until(page, "m.ghosts && !m.motion")
 
 
-def test_search_flies_to_an_item_and_selects_it(show: Show) -> None:
+def test_search_zooms_to_item_and_selects_it(show: Show) -> None:
     page = show()
     page.evaluate(
         "() => { const { map } = document.querySelector('.hv-map').__hv; const { view } = map;"
@@ -342,7 +342,7 @@ def test_keys(show: Show) -> None:
     expect(stage).to_be_focused()
 
 
-def test_a_still_map_draws_nothing(show: Show) -> None:
+def test_idle_map_draws_nothing(show: Show) -> None:
     page = show()
     page.route("**/hv/atlas/**", lambda route: route.fulfill(status=200, body=""))
     page.locator(".hv-stage").focus()
@@ -352,7 +352,7 @@ def test_a_still_map_draws_nothing(show: Show) -> None:
     until(page, "!m.flight && !m.view.zoomed && !m.drawing.frame")
 
 
-def test_the_legend_leaves_a_group_alone_hides_it_and_selects_it(show: Show) -> None:
+def test_legend_isolates_hides_and_selects_group(show: Show) -> None:
     page = show()
     music = page.get_by_role("button", name="Music")
     music.click()
@@ -374,7 +374,7 @@ def test_the_legend_leaves_a_group_alone_hides_it_and_selects_it(show: Show) -> 
     until(page, "m.count === 0")
 
 
-def test_items_beyond_the_edge_are_told_and_shown(show: Show) -> None:
+def test_off_screen_items_are_counted_and_shown(show: Show) -> None:
     page = show()
     status = page.locator(".hv-status")
     expect(status.get_by_role("button", name="Show them")).to_have_count(0)
@@ -392,7 +392,7 @@ def test_items_beyond_the_edge_are_told_and_shown(show: Show) -> None:
     until(page, f"!m.flight && {seen}")
 
 
-def test_hover_shows_a_card_with_text_as_text(show: Show) -> None:
+def test_hover_card_escapes_text(show: Show) -> None:
     page = show()
     row = lonely(page)
     page.mouse.move(*place_of(page, row))
@@ -417,7 +417,7 @@ def test_hover_shows_a_card_with_text_as_text(show: Show) -> None:
 
 # A theme changes no place.
 @pytest.mark.parametrize("look", [LOOKS[0], LOOKS[-1]], indirect=True, ids=str)
-def test_nothing_written_overlaps_and_the_tools_fit(show: Show, look: Look) -> None:
+def test_labels_do_not_overlap_and_tools_fit(show: Show, look: Look) -> None:
     page = show()
     until(page, "s.written.pictures > 10 && s.written.words > 5")
     for _ in range(3):
@@ -433,7 +433,7 @@ def test_nothing_written_overlaps_and_the_tools_fit(show: Show, look: Look) -> N
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_selected_points_are_seen_and_others_dimmed(show: Show) -> None:
+def test_selection_dims_other_points(show: Show) -> None:
     page = show()
     page.get_by_role("button", name="Music").click(modifiers=["Control"])
     until(page, "m.count > 100 && s.paints >= 2")
@@ -451,7 +451,7 @@ def test_selected_points_are_seen_and_others_dimmed(show: Show) -> None:
     assert max(strong(palette[k]) for k in (1, 2, 4)) < 0.1 * strong(palette[3])
 
 
-def test_picture_of_what_is_seen(show: Show) -> None:
+def test_picture_of_view(show: Show) -> None:
     page = show()
     until(page, "s.written.pictures > 10")
     with page.expect_download() as download:
@@ -470,7 +470,7 @@ def test_picture_of_what_is_seen(show: Show) -> None:
         assert near.sum() > 200, hexes
 
 
-def test_many_items_are_drawn_one_by_one_and_all_are_selected(show: Show) -> None:
+def test_many_items_are_drawn_and_selected(show: Show) -> None:
     page = show(n=120000)
     until(page, "m.points.drawn === m.n && m.points.drawer.whole")
     tool(page, "lasso")
@@ -493,7 +493,7 @@ def test_many_items_are_drawn_one_by_one_and_all_are_selected(show: Show) -> Non
 
 
 @pytest.mark.parametrize("renderer", ["canvas", "plotly"])
-def test_other_drawers_have_the_same_tools(show: Show, renderer: str) -> None:
+def test_all_renderers_have_same_tools(show: Show, renderer: str) -> None:
     page = show(renderer=renderer)
     tool(page, "lasso")
     drag(page, [(-0.45, -0.45), (0, -0.45), (0, 0.45), (-0.45, 0.45)])
@@ -512,7 +512,7 @@ def test_other_drawers_have_the_same_tools(show: Show, renderer: str) -> None:
     assert ask(page, "Math.abs(m.pos[0] - m.geometry[0])") < 1e-6
 
 
-def test_start_page_form_only_looks(show: Show) -> None:
+def test_start_page_map_is_view_only(show: Show) -> None:
     page = show(mode="look")
     expect(page.locator(".hv-bar")).to_be_hidden()
     scale = ask(page, "m.view.s")
@@ -524,7 +524,7 @@ def test_start_page_form_only_looks(show: Show) -> None:
     assert ask(page, "[m.view.s, m.count]") == [scale, 0]
 
 
-def test_a_lost_graphics_context_is_rebuilt(show: Show) -> None:
+def test_lost_webgl_context_is_rebuilt(show: Show) -> None:
     page = show()
     until(page, "s.written.pictures > 10")
     painted(page)
@@ -551,7 +551,7 @@ def test_a_lost_graphics_context_is_rebuilt(show: Show) -> None:
     assert np.abs(grey(before) - grey(flat)).mean() < 3
 
 
-def test_other_data_forgets_where_the_keys_were(show: Show) -> None:
+def test_new_data_resets_keyboard_position(show: Show) -> None:
     page = show()
     page.evaluate("() => document.querySelector('.hv-map').__hv.map.select([1000, 1500, 1800])")
     # Python's answer would bring back the data that were there before.
@@ -570,7 +570,7 @@ def test_other_data_forgets_where_the_keys_were(show: Show) -> None:
     until(page, "m.cursor >= 0 && m.cursor < 100")
 
 
-def test_without_webgl_the_map_is_drawn_all_the_same(browser: Browser, demo: Server) -> None:
+def test_map_is_drawn_without_webgl(browser: Browser, demo: Server) -> None:
     flags = [flag for flag in CHROMIUM_FLAGS if "angle" not in flag and "swiftshader" not in flag]
     blind = browser.browser_type.launch(
         executable_path=find_chromium(), args=[*flags, "--disable-3d-apis"]
@@ -585,16 +585,14 @@ def test_without_webgl_the_map_is_drawn_all_the_same(browser: Browser, demo: Ser
 
 
 @pytest.mark.parametrize("module", ["map.js", "store.js"])
-def test_a_module_that_could_not_be_fetched_is_asked_for_again(
-    unwatched: Page, module: str
-) -> None:
+def test_failed_module_import_is_retried(unwatched: Page, module: str) -> None:
     page = unwatched
     page.route(f"**/{module}", lambda route: route.abort(), times=1)
     page.goto("/")
     expect(page.locator(".hv-map[data-drawn]")).to_be_visible()
 
 
-def test_rows_of_a_group_that_are_gone_are_asked_of_python(unwatched: Page) -> None:
+def test_missing_group_rows_are_requested_again(unwatched: Page) -> None:
     page = unwatched
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
@@ -611,7 +609,7 @@ def test_rows_of_a_group_that_are_gone_are_asked_of_python(unwatched: Page) -> N
     assert faults == []
 
 
-def test_no_serious_barrier(show: Show) -> None:
+def test_accessibility_has_no_serious_violation(show: Show) -> None:
     page = show()
     page.get_by_role("button", name="More tools").click()
     found = Axe().run(page, context=".hv-map")

@@ -1,4 +1,4 @@
-"""A first visit on a phone, by touch: a file, its map, one thing said, and taken back."""
+"""Browser tests of the app on a phone, by touch."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def choose(page: Page, row: int) -> None:
     settled(page)
 
 
-def test_a_file_is_mapped_and_one_thing_said_and_taken_back_by_touch(phone: Page) -> None:
+def test_file_is_mapped_and_statement_undone_by_touch(phone: Page) -> None:
     page = phone
     page.goto("/")
     upload = page.locator('[data-testid="stFileUploaderDropzone"] button').first
@@ -124,7 +124,7 @@ def test_a_file_is_mapped_and_one_thing_said_and_taken_back_by_touch(phone: Page
     until(page, "!map.view.zoomed")
 
 
-def test_what_is_selected_lies_clear_and_each_line_ends_in_a_name(phone: Page) -> None:
+def test_selected_items_are_visible_and_lines_have_names(phone: Page) -> None:
     page = phone
     page.goto("/map")
     stage(page)
@@ -163,7 +163,7 @@ def test_what_is_selected_lies_clear_and_each_line_ends_in_a_name(phone: Page) -
     assert most >= 3
 
 
-def test_the_head_of_the_sheet_pulls_it_beside_its_tabs(phone: Page) -> None:
+def test_sheet_head_resizes_sheet(phone: Page) -> None:
     page = phone
     page.goto("/map")
     stage(page)

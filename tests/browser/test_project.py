@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from tests.browser.harness import Open, Server
 from tests.browser.test_app import settled, stage
 from tests.browser.test_export import open_files
-from tests.browser.test_lasting import rename
+from tests.browser.test_recovery import rename
 
 
 def test_project_file_is_downloaded_and_opened(

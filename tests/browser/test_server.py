@@ -1,4 +1,4 @@
-"""The app as it is served: below a path behind a proxy, and against what comes from elsewhere."""
+"""Browser tests of the served app: proxy path, foreign hosts and policies."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def proxy(port: int, backend: int) -> Iterator[None]:
             thread.join()
 
 
-def test_the_whole_app_works_below_a_path_behind_a_proxy(open_page: Open) -> None:
+def test_app_works_below_path_behind_proxy(open_page: Open) -> None:
     port = free_port()
     with serve(ROOT / "app.py", ARTIFACTS / "below.log", base="tools/hetviz") as server:
         backend = urlsplit(server.url).port
@@ -98,7 +98,7 @@ def asked(server: Server, path: str, **headers: str) -> tuple[int, bytes]:
         return answer.status, answer.read()
 
 
-def test_another_name_another_site_and_another_port_are_refused(server: Server) -> None:
+def test_foreign_hosts_and_origins_are_refused(server: Server) -> None:
     own = urlsplit(server.url).netloc
     pages = (
         "/",
@@ -125,14 +125,14 @@ def test_another_name_another_site_and_another_port_are_refused(server: Server) 
         assert refused.value.response.status_code in (400, 403)
 
 
-def test_streamlit_trusts_no_host_and_tells_nobody_its_figures(server: Server) -> None:
+def test_streamlit_endpoints_are_closed(server: Server) -> None:
     told = json.loads(asked(server, "/_stcore/host-config")[1])
     assert told["allowedOrigins"] == [] and not told["enableCustomParentMessages"]
     for path in ("/_stcore/metrics", "/_stcore/agent/openapi.json", "/_stcore/agent/mcp"):
         assert asked(server, path)[0] == 404
 
 
-def test_an_id_that_somebody_made_up_is_not_adopted(open_page: Open, server: Server) -> None:
+def test_unknown_session_id_is_not_adopted(open_page: Open, server: Server) -> None:
     page, guessed = open_page(server.url), new_session_id()
     page.goto(f"/map?s={guessed}")
     stage(page)
@@ -141,9 +141,7 @@ def test_an_id_that_somebody_made_up_is_not_adopted(open_page: Open, server: Ser
     assert asked(server, f"/hv/search/{guessed}?q=a")[0] == 404
 
 
-def test_no_page_of_another_site_can_frame_the_app_or_read_from_it(
-    browser: Browser, server: Server
-) -> None:
+def test_other_sites_cannot_frame_or_read_app(browser: Browser, server: Server) -> None:
     """A page of another origin, in the same browser, tries what it can."""
     own = urlsplit(server.url).netloc
     page: Page = browser.new_page()
@@ -169,9 +167,7 @@ def test_no_page_of_another_site_can_frame_the_app_or_read_from_it(
         page.close()
 
 
-def test_a_page_asks_no_other_place_and_breaks_no_rule_of_its_policy(
-    open_page: Open, server: Server
-) -> None:
+def test_page_requests_no_other_host_and_follows_policy(open_page: Open, server: Server) -> None:
     page = open_page(server.url)
     broken: list[str] = []
     page.on(

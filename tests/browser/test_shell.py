@@ -1,4 +1,4 @@
-"""The shell: one map over all places that never moves, the way back, keys, help, and no barrier."""
+"""Browser tests of the shell: shared map, navigation, keys, help and accessibility."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from tests.browser.harness import Look, Open, Server, themed
 from tests.browser.test_app import make_map, serious_barriers, settled, stage, told, until
-from tests.browser.test_lasting import rename
+from tests.browser.test_recovery import rename
 
 PLACES = ("data", "compare", "export", "map")
 SHIFTS = """
@@ -27,7 +27,7 @@ def go(page: Page, place: str) -> None:
     settled(page)
 
 
-def test_one_map_stays_over_all_places(page: Page) -> None:
+def test_map_element_stays_on_all_pages(page: Page) -> None:
     page.add_init_script(SHIFTS)
     page.goto("/map")
     stage(page)
@@ -64,7 +64,7 @@ def test_one_map_stays_over_all_places(page: Page) -> None:
     assert page.evaluate("window.hvShift") < 0.1
 
 
-def test_a_click_on_a_place_counts_whatever_the_map_tells_after_it(page: Page) -> None:
+def test_page_link_works_during_map_messages(page: Page) -> None:
     page.goto("/map")
     stage(page)
     settled(page)
@@ -95,7 +95,7 @@ def test_a_click_on_a_place_counts_whatever_the_map_tells_after_it(page: Page) -
     go(page, "data")
 
 
-def test_each_list_is_one_stop_of_the_tab_key_and_help_is_searched(page: Page) -> None:
+def test_lists_are_one_tab_stop_and_help_is_searchable(page: Page) -> None:
     page.goto("/map")
     stage(page)
     settled(page)
@@ -163,7 +163,7 @@ def keys_lead_from_part_to_part(page: Page) -> None:
     expect(page.get_by_role("combobox", name="Find an item, or do something")).to_be_focused()
 
 
-def test_the_bar_calls_a_map_up_to_date_only_while_the_page_rests(page: Page) -> None:
+def test_bar_shows_working_during_runs(page: Page) -> None:
     page.goto("/")
     settled(page)
     bar = page.locator(".st-key-state")
@@ -177,7 +177,7 @@ def test_the_bar_calls_a_map_up_to_date_only_while_the_page_rests(page: Page) ->
 
 
 @pytest.mark.parametrize("look", [Look("light", 390, 844)], indirect=True, ids=str)
-def test_on_a_phone_too_progress_and_cancel_are_in_sight(page: Page) -> None:
+def test_phone_shows_progress_and_cancel(page: Page) -> None:
     page.goto("/map")
     stage(page)
     settled(page)
@@ -188,7 +188,7 @@ def test_on_a_phone_too_progress_and_cancel_are_in_sight(page: Page) -> None:
     expect(bar).to_have_count(0)
 
 
-def test_a_reload_in_the_middle_of_a_job_finds_it_going_on(page: Page) -> None:
+def test_reload_keeps_running_job(page: Page) -> None:
     page.goto("/map")
     stage(page)
     settled(page)
@@ -211,7 +211,7 @@ def signs_of_tabs(page: Page) -> dict[str, Locator]:
     }
 
 
-def test_no_place_and_no_tab_keeps_anybody_out(page: Page) -> None:
+def test_pages_and_tabs_open_at_once(page: Page) -> None:
     page.goto("/map")
     stage(page)
     settled(page)
@@ -240,7 +240,7 @@ def test_no_place_and_no_tab_keeps_anybody_out(page: Page) -> None:
     assert {place: barriers for place, barriers in found.items() if barriers} == {}
 
 
-def test_a_tab_that_was_seen_is_turned_to_without_a_run(page: Page) -> None:
+def test_drawn_tab_opens_without_rerun(page: Page) -> None:
     sent: list[object] = []
 
     def heard(payload: object) -> None:
@@ -306,7 +306,7 @@ _FREE = """() => { const { map } = document.querySelector('.st-key-map .hv-map')
   return at(row); }"""
 
 
-def test_the_head_of_a_card_is_there_before_the_server_answers_and_does_not_move(
+def test_item_head_appears_before_panel_and_does_not_move(
     page: Page,
 ) -> None:
     page.goto("/map")
@@ -338,7 +338,7 @@ def test_the_head_of_a_card_is_there_before_the_server_answers_and_does_not_move
 
 
 @pytest.mark.parametrize("look", [Look("dark")], indirect=True, ids=str)
-def test_what_hangs_beside_the_app_is_of_its_theme(page: Page) -> None:
+def test_popovers_have_theme_of_app(page: Page) -> None:
     page.goto("/map")
     stage(page)
     settled(page)
@@ -363,7 +363,7 @@ def test_what_hangs_beside_the_app_is_of_its_theme(page: Page) -> None:
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
 
 
-def test_escape_goes_back_one_step_at_a_time(page: Page) -> None:
+def test_escape_goes_back_one_step(page: Page) -> None:
     page.goto("/map")
     stage(page).focus()
     settled(page)
@@ -389,7 +389,7 @@ def test_escape_goes_back_one_step_at_a_time(page: Page) -> None:
         settled(page)
 
 
-def test_each_press_takes_one_step_however_fast_they_come(page: Page) -> None:
+def test_fast_undo_presses_undo_one_step_each(page: Page) -> None:
     page.goto("/map")
     stage(page)
     settled(page)
@@ -426,7 +426,7 @@ new MutationObserver((_, watch) => {
 """
 
 
-def test_a_map_that_comes_back_leaves_the_panel_its_room_from_the_first(page: Page) -> None:
+def test_returning_map_leaves_space_for_panel(page: Page) -> None:
     page.goto("/map")
     stage(page)
     settled(page)
@@ -461,9 +461,7 @@ TRAVELS = """() => {
 
 
 @pytest.mark.parametrize("motion", [True, False])
-def test_nothing_travels_for_those_who_asked_for_no_motion(
-    open_page: Open, server: Server, motion: bool
-) -> None:
+def test_reduced_motion_disables_transitions(open_page: Open, server: Server, motion: bool) -> None:
     page = open_page(server.url, motion=motion)
     page.goto("/map")
     stage(page)

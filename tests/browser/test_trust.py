@@ -1,4 +1,4 @@
-"""Where the map may be trusted: haze over it."""
+"""Browser test of the trust overlay."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.browser.harness import Picture
 from tests.browser.test_app import settled, stage, until
 
 
-def test_haze_lies_over_part_of_the_map_and_is_lifted(page: Page, picture: Picture) -> None:
+def test_trust_overlay_is_shown_and_hidden(page: Page, picture: Picture) -> None:
     page.goto("/map")
     stage(page)
     settled(page)

@@ -63,7 +63,7 @@ class Hand:
         self.clicks += 1
 
 
-def test_four_tables_become_a_joint_map_in_two_clicks_and_a_figure_in_eight(page: Page) -> None:
+def test_four_tables_become_map_and_figure(page: Page) -> None:
     hand = Hand()
     page.goto("/")
     drop(page, **tables())
@@ -261,7 +261,7 @@ def beside_plain(files: Mapping[str, bytes]) -> None:
 
 @pytest.mark.soak
 @pytest.mark.timeout(2_000)
-def test_six_real_tables_become_a_titled_figure(page: Page, picture: Picture, cases: Path) -> None:
+def test_six_real_tables_become_titled_figure(page: Page, picture: Picture, cases: Path) -> None:
     hand = Hand()
     files = {path.name: path.read_bytes() for path in (cases / "linked/baseball").glob("*.csv")}
     page.goto("/")
@@ -289,7 +289,7 @@ def test_six_real_tables_become_a_titled_figure(page: Page, picture: Picture, ca
 
 @pytest.mark.soak
 @pytest.mark.timeout(2_000)
-def test_a_real_workbook_becomes_a_titled_figure(page: Page, picture: Picture, cases: Path) -> None:
+def test_real_workbook_becomes_titled_figure(page: Page, picture: Picture, cases: Path) -> None:
     hand = Hand()
     [book] = (cases / "messy").glob("*.xlsx")
     page.goto("/")

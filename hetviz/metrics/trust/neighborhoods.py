@@ -19,10 +19,10 @@ from hetviz.metrics.fit.rows import coordinates_of
 
 NEAR = 0.05
 """Share of a dataset that counts as near to an item."""
-_LEAST_ROWS = 4
+_MIN_ROWS = 4
 
 
-class Vicinity:
+class Neighborhoods:
     """Nearness in the data and on a map, found when it is asked for.
 
     Parameters
@@ -39,8 +39,8 @@ class Vicinity:
         random_state: int,
         rows: Iterable[int] | None,
     ) -> None:
-        given: Any = k
-        if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 1:
+        value: Any = k
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
             raise ParameterError(f"trust: k = {k!r}; a whole number from 1.")
         self.data, self.k = data, int(k)
         self.places = coordinates_of(data, embedding)
@@ -48,25 +48,26 @@ class Vicinity:
         self.placed = {
             name: np.flatnonzero(np.isfinite(Y).all(axis=1)) for name, Y in self.places.items()
         }
-        wanted = np.ones(data.n_rows, dtype=bool)
+        is_query = np.ones(data.n_rows, dtype=bool)
         if rows is not None:
-            wanted[:] = False
-            wanted[np.asarray(list(rows), dtype=np.int64)] = True
-        self.asked = {
-            name: there[wanted[data.offsets[name]][there]] for name, there in self.placed.items()
+            is_query[:] = False
+            is_query[np.asarray(list(rows), dtype=np.int64)] = True
+        self.query_rows = {
+            name: placed_rows[is_query[data.offsets[name]][placed_rows]]
+            for name, placed_rows in self.placed.items()
         }
         self._rng = np.random.default_rng(random_state)
-        self._n_asked = max(map(len, self.asked.values()))
+        self._n_asked = max(map(len, self.query_rows.values()))
         self._horizons: dict[tuple[str, bool], NearRows] = {}
-        self._reach_here: dict[tuple[str, str], Floats] = {}
-        self._reach_in_data: dict[str, Floats] = {}
+        self._map_radius_cache: dict[tuple[str, str], Floats] = {}
+        self._data_radius_cache: dict[str, Floats] = {}
 
     @property
     def standard_error(self) -> float:
         """Of the share of rows that count as near; the largest there was."""
         return max((seen.standard_error for seen in self._horizons.values()), default=0.0)
 
-    def seen(self, name: str, same: bool) -> NearRows:
+    def sampled_rows(self, name: str, same: bool) -> NearRows:
         """Return the rows of a dataset that are looked at; `same`: from rows of that dataset."""
         if (name, same) not in self._horizons:
             self._horizons[name, same] = choose_near_rows(
@@ -78,22 +79,22 @@ class Vicinity:
         """Return the linked rows of a dataset that are looked at."""
         return choose_near_rows(able, self._n_asked, NEAR, self.k, self._rng, False).candidates
 
-    def nearest_of(self, source: str, target: str, rows: Ints) -> Ints:
+    def nearest_on_map(self, source: str, target: str, rows: Ints) -> Ints:
         """Return the k nearest of another dataset on the map for rows of one, shape (q, k)."""
-        there = self.placed[target]
+        candidates = self.placed[target]
         seen = self.candidates(target, False)
         if seen.sampled and self.places[target].shape[1] > MAX_TREE_AXES:
-            there = seen.candidates
-        A, B = self.places[source][rows], self.places[target][there]
-        return np.asarray(there[nearest_places(A, B, min(self.k, len(there)))])
+            candidates = seen.candidates
+        A, B = self.places[source][rows], self.places[target][candidates]
+        return np.asarray(candidates[nearest_places(A, B, min(self.k, len(candidates)))])
 
-    def within(self) -> tuple[Floats, Floats, Floats]:
+    def own_dataset_errors(self) -> tuple[Floats, Floats, Floats]:
         """Return false and missing neighbours in the row's own dataset, and of how many."""
         shape = (3, self.data.n_rows)
         false, missing, of = np.full(shape, np.nan)
         for name, place in self.data.offsets.items():
-            space, rows = self.spaces[name], self.asked[name]
-            if space is None or len(self.placed[name]) < _LEAST_ROWS or not len(rows):
+            space, rows = self.spaces[name], self.query_rows[name]
+            if space is None or len(self.placed[name]) < _MIN_ROWS or not len(rows):
                 continue
             seen = self.candidates(name, True)
             k = min(self.k, (len(seen.candidates) - 1) // 2)
@@ -101,40 +102,42 @@ class Vicinity:
             counts = count_mistaken_neighbors(space, CrossSpace(Y, Y), rows, seen, k)
             at = rows + place.start
             false[at], missing[at], of[at] = counts[0], counts[1], float(k)
-            self._known_reach(name)[rows] = counts[2]
+            self._cached_radius(name)[rows] = counts[2]
         return false, missing, of
 
-    def reach_in_data(self, name: str, rows: Ints) -> Floats:
+    def data_radius(self, name: str, rows: Ints) -> Floats:
         """Return how far near reaches in the data from rows of a dataset that has features."""
-        known = self._known_reach(name)
-        lacking = np.unique(rows[np.isnan(known[rows])])
+        radius = self._cached_radius(name)
+        missing = np.unique(rows[np.isnan(radius[rows])])
         space = self.spaces[name]
-        if len(lacking) and space is not None:
+        if len(missing) and space is not None:
             seen = self.candidates(name, True)
-            known[lacking] = seen.limits(space, lacking, True)
+            radius[missing] = seen.limits(space, missing, True)
         # what is compared with it may come from another sum, whose rounding differs
-        return np.asarray(known[rows] * (1.0 + 1e-9))
+        return np.asarray(radius[rows] * (1.0 + 1e-9))
 
-    def _known_reach(self, name: str) -> Floats:
-        nothing = np.full(len(self.data[name]), np.nan)
-        return self._reach_in_data.setdefault(name, nothing)
+    def _cached_radius(self, name: str) -> Floats:
+        empty = np.full(len(self.data[name]), np.nan)
+        return self._data_radius_cache.setdefault(name, empty)
 
-    def reach_here(self, source: str, target: str) -> Floats:
+    def map_radius(self, source: str, target: str) -> Floats:
         """Return how far near reaches on the map to rows of `target`, from the rows asked."""
-        if (source, target) not in self._reach_here:
-            rows, same = self.asked[source], source == target
-            found = np.full(len(self.data[source]), np.nan)
-            if len(rows) and len(self.placed[target]) > same:
-                seen = self.candidates(target, same)
-                found[rows] = seen.limits(self.here(source, target), rows, same)
-            self._reach_here[source, target] = found
-        return self._reach_here[source, target]
+        if (source, target) not in self._map_radius_cache:
+            rows, is_same_dataset = self.query_rows[source], source == target
+            radius = np.full(len(self.data[source]), np.nan)
+            if len(rows) and len(self.placed[target]) > is_same_dataset:
+                seen = self.candidates(target, is_same_dataset)
+                radius[rows] = seen.limits(
+                    self.map_distances(source, target), rows, is_same_dataset
+                )
+            self._map_radius_cache[source, target] = radius
+        return self._map_radius_cache[source, target]
 
-    def here(self, source: str, target: str) -> Space:
+    def map_distances(self, source: str, target: str) -> Space:
         """Return the distances on the map from one dataset to another."""
         return CrossSpace(self.places[source], self.places[target])
 
-    def nearest_here(self, row: int) -> Ints:
+    def nearest_in_own_dataset(self, row: int) -> Ints:
         """Return the k rows of its own dataset nearest to a global row on the map."""
         for name, place in self.data.offsets.items():
             if place.start <= row < place.stop and row - place.start in self.placed[name]:

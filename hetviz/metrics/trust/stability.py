@@ -45,21 +45,24 @@ def stability(embeddings: Sequence[Embedding]) -> Floats:
     maps = list(embeddings)
     if len(maps) < 2:
         raise ParameterError(f"stability: {len(maps)} maps; at least two are needed.")
-    if len({one.n_components for one in maps}) > 1:
+    if len({embedding.n_components for embedding in maps}) > 1:
         raise ParameterError("stability: the maps have different numbers of axes.")
-    Y = np.stack([_matched(maps[0], one) for one in maps])
+    Y = np.stack([_matched(maps[0], embedding) for embedding in maps])
     counted: Bools = np.asarray(np.isfinite(Y).all(axis=2), dtype=bool)
     shared: Bools = np.asarray(counted.all(axis=0), dtype=bool)
     if shared.sum() < 2:
         shared = np.asarray(counted.any(axis=0), dtype=bool)
-    for one in Y:
-        one -= np.nanmean(one[shared], axis=0)
-        size = np.sqrt(np.nanmean((one[shared] ** 2).sum(axis=1)))
-        one /= size if size > 0 else 1.0
+    for embedding in Y:
+        embedding -= np.nanmean(embedding[shared], axis=0)
+        size = np.sqrt(np.nanmean((embedding[shared] ** 2).sum(axis=1)))
+        embedding /= size if size > 0 else 1.0
     mean = Y[0]
     for _ in range(_ROUNDS):
         Y = np.stack(
-            [align(one, np.where(shared[:, None], mean, np.nan), scale=False)(one) for one in Y]
+            [
+                align(embedding, np.where(shared[:, None], mean, np.nan), scale=False)(embedding)
+                for embedding in Y
+            ]
         )
         total = np.where(counted[:, :, None], Y, 0.0).sum(axis=0)
         times = counted.sum(axis=0)

@@ -10,8 +10,8 @@ import numpy as np
 from hetviz._types import Floats, Ints
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
-from hetviz.metrics.trust.cross_dataset import across, broken
-from hetviz.metrics.trust.neighborhoods import NEAR, Vicinity
+from hetviz.metrics.trust.cross_dataset import count_broken_statements, cross_dataset_errors
+from hetviz.metrics.trust.neighborhoods import NEAR, Neighborhoods
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,11 +64,11 @@ class Trust:
     said: Floats
     score: Floats
     standard_error: float
-    _vicinity: Vicinity
+    _neighborhoods: Neighborhoods
 
     def near(self, row: int) -> Ints:
         """Return the k rows of its own dataset nearest to a row on the map, as global rows."""
-        return self._vicinity.nearest_here(row)
+        return self._neighborhoods.nearest_in_own_dataset(row)
 
 
 @one_thread()
@@ -111,37 +111,37 @@ def trust(
     counts of false and missing neighbours follow Venna and Kaski (2001) with a fixed threshold in
     place of ranks; those across datasets are our own.
     """
-    vicinity = Vicinity(data, embedding, k, random_state, rows)
-    false, missing, of_within = vicinity.within()
-    false_across, missing_across = across(vicinity)
-    asked = np.zeros(data.n_rows, dtype=bool)
+    neighborhoods = Neighborhoods(data, embedding, k, random_state, rows)
+    n_false, n_missing, of_within = neighborhoods.own_dataset_errors()
+    false_across, missing_across = cross_dataset_errors(neighborhoods)
+    is_query = np.zeros(data.n_rows, dtype=bool)
     for name, place in data.offsets.items():
-        asked[vicinity.asked[name] + place.start] = True
-    violated, said = broken(data, embedding, asked)
+        is_query[neighborhoods.query_rows[name] + place.start] = True
+    n_broken, n_statements = count_broken_statements(data, embedding, is_query)
     of_across = np.where(np.isfinite(missing_across), float(k), np.nan)
     parts = [
-        1.0 - (false + missing) / (2.0 * of_within),
+        1.0 - (n_false + n_missing) / (2.0 * of_within),
         1.0 - np.where(np.isfinite(false_across), (false_across + missing_across) / 2, np.nan),
-        1.0 - violated / np.where(said > 0, said, np.nan),
+        1.0 - n_broken / np.where(n_statements > 0, n_statements, np.nan),
     ]
-    known = np.isfinite(parts)
-    total = np.where(known, parts, 0.0).sum(axis=0)
+    is_known = np.isfinite(parts)
+    total = np.where(is_known, parts, 0.0).sum(axis=0)
     score = np.divide(
-        total, known.sum(axis=0), out=np.full(data.n_rows, np.nan), where=known.any(0)
+        total, is_known.sum(axis=0), out=np.full(data.n_rows, np.nan), where=is_known.any(0)
     )
     return Trust(
         k,
-        false,
-        missing,
+        n_false,
+        n_missing,
         of_within,
         k * false_across,
         k * missing_across,
         of_across,
-        violated,
-        said,
+        n_broken,
+        n_statements,
         score,
-        vicinity.standard_error,
-        vicinity,
+        neighborhoods.standard_error,
+        neighborhoods,
     )
 
 

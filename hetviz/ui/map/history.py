@@ -114,7 +114,7 @@ def changed_settings(data: HeteroData | None, run: Run) -> list[str]:
         if name in run.params and run.params[name] != param.default and name != "random_state"
     ]
     if run.hold_out:
-        texts.append(f"{item_text.share_text(run.hold_out)} of the links held out")
+        texts.append(f"{item_text.share_text(run.hold_out)} of the links hidden")
     for key, factor in run.weights.items():
         kind = key if data is None else weights.kind_title(data, key)
         texts.append(f"without {kind}" if factor == 0 else f"{kind} × {factor:g}")

@@ -58,7 +58,7 @@ class RenameCluster(Command):
     """Rename a cluster, given by its number from 1."""
 
     op: ClassVar[str] = "rename-cluster"
-    label: ClassVar[str] = "name of cluster"
+    label: ClassVar[str] = "rename cluster"
     cluster: int
     name: str
 
@@ -75,7 +75,7 @@ class MergeClusters(Command):
     """Merge several clusters, given by their numbers."""
 
     op: ClassVar[str] = "merge-clusters"
-    label: ClassVar[str] = "merged clusters"
+    label: ClassVar[str] = "merge clusters"
     clusters: Sequence[int]
     name: str
 

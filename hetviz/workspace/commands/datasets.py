@@ -98,7 +98,7 @@ class ReplaceDataset(Command):
     """
 
     op: ClassVar[str] = "replace-dataset"
-    label: ClassVar[str] = "newer version"
+    label: ClassVar[str] = "new version"
     name: str
     blob: str
     filename: str

@@ -132,7 +132,7 @@ class EditStatements(Command):
     """
 
     op: ClassVar[str] = "edit-statements"
-    label: ClassVar[str] = "change of guidance"
+    label: ClassVar[str] = "edit guidance"
     changes: Mapping[str, Mapping[str, Any]]
 
     def apply(self, state: State, context: Context) -> State:
@@ -150,7 +150,7 @@ class DropStatements(Command):
     """Remove statements by key."""
 
     op: ClassVar[str] = "drop-statements"
-    label: ClassVar[str] = "removal of guidance"
+    label: ClassVar[str] = "remove guidance"
     keys: Sequence[str]
 
     def apply(self, state: State, context: Context) -> State:
@@ -162,7 +162,7 @@ class ReverseComparisons(Command):
     """Swap the close and the far item of comparisons."""
 
     op: ClassVar[str] = "reverse-comparisons"
-    label: ClassVar[str] = "turned comparisons"
+    label: ClassVar[str] = "reverse comparisons"
     keys: Sequence[str]
 
     def apply(self, state: State, context: Context) -> State:
@@ -174,7 +174,7 @@ class SwitchSet(Command):
     """Include or exclude a set of statements, without removing it."""
 
     op: ClassVar[str] = "switch-set"
-    label: ClassVar[str] = "switched guidance"
+    label: ClassVar[str] = "switch guidance"
     set: str
     on: bool
 
@@ -188,7 +188,7 @@ class RenameSet(Command):
     """Rename a set of statements, or merge it into an existing set of that name."""
 
     op: ClassVar[str] = "rename-set"
-    label: ClassVar[str] = "name of guidance"
+    label: ClassVar[str] = "rename guidance"
     set: str
     new: str
 
@@ -210,7 +210,7 @@ class ImportGuidance(Command):
     """
 
     op: ClassVar[str] = "import-guidance"
-    label: ClassVar[str] = "import of guidance"
+    label: ClassVar[str] = "import guidance"
     blob: str
     filename: str
     leave_out: bool = False

@@ -218,7 +218,7 @@ class LeaveUnlinked(Command):
     """Remove the items of a dataset that have no link."""
 
     op: ClassVar[str] = "leave-unlinked"
-    label: ClassVar[str] = "leave out"
+    label: ClassVar[str] = "remove unlinked items"
     dataset: str
 
     def apply(self, state: State, context: Context) -> State:
@@ -234,7 +234,7 @@ class LeaveLinks(Command):
     """Remove the links of one item that has too many."""
 
     op: ClassVar[str] = "leave-links"
-    label: ClassVar[str] = "leave links out"
+    label: ClassVar[str] = "remove links"
     dataset: str
     id: str
 

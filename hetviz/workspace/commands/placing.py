@@ -99,7 +99,7 @@ class LeaveItems(Command):
     """Discard the placed items."""
 
     op: ClassVar[str] = "leave-items"
-    label: ClassVar[str] = "leaving of new items"
+    label: ClassVar[str] = "discard new items"
 
     def apply(self, state: State, context: Context) -> State:
         return _without_placed(state)

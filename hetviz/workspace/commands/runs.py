@@ -170,7 +170,7 @@ class ChooseRun(Command):
     """Show an earlier run."""
 
     op: ClassVar[str] = "choose-run"
-    label: ClassVar[str] = "choice of map"
+    label: ClassVar[str] = "choose map"
     run: str
 
     def apply(self, state: State, context: Context) -> State:
@@ -182,7 +182,7 @@ class RenameRun(Command):
     """Rename a run."""
 
     op: ClassVar[str] = "rename-run"
-    label: ClassVar[str] = "name of map"
+    label: ClassVar[str] = "rename map"
     run: str
     title: str
 

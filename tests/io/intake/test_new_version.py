@@ -130,7 +130,7 @@ def test_new_version_command_undo_and_replay(tmp_path: Path) -> None:
     embedding = state.embedding(state.run)
     assert embedding is not None
     assert np.isnan(embedding.coordinates["plants"][1]).all()
-    assert workspace.undo_name == "newer version"
+    assert workspace.undo_name == "new version"
     workspace.do(SetLabels("plants", "sort", {"x": "new"}))
     again = Workspace.replay(workspace.log, workspace.blobs)
     assert workspace_essence(again.state) == workspace_essence(workspace.state)

@@ -1,4 +1,4 @@
-"""Every click is carried out once, whatever else the browser sends at the same moment."""
+"""Browser tests that each click is handled once, even with simultaneous events."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def renamed(page: Page, projects: Projects) -> Page:
     return page
 
 
-def test_a_click_is_not_lost_to_the_next(renamed: Page) -> None:
+def test_fast_clicks_are_all_handled(renamed: Page) -> None:
     for gap, left in ((0, "Two"), (5, "One"), (20, "None")):
         renamed.evaluate(f"() => {{ {UNDO} undo.click(); setTimeout(() => {PLACE}, {gap}); }}")
         expect(renamed.locator(".hv-at-data")).to_be_attached()
@@ -37,7 +37,7 @@ def test_a_click_is_not_lost_to_the_next(renamed: Page) -> None:
         go(renamed, "map")
 
 
-def test_a_timer_at_the_same_moment_changes_nothing(renamed: Page) -> None:
+def test_timer_does_not_repeat_callbacks(renamed: Page) -> None:
     renamed.evaluate(f"() => {{ {UNDO} {BUSY} undo.click(); }}")
     expect(renamed.locator(PROJECT)).to_contain_text("Two")
     # The timer comes again; what it once sent of a field that is gone must not come back.

@@ -1,4 +1,4 @@
-"""What outlives a reload, a second tab, a killed worker and a killed server."""
+"""Browser tests of reloads, several tabs, killed workers and killed servers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def rename(page: Page, title: str) -> None:
     settled(page)
 
 
-def test_an_edit_in_one_tab_is_seen_in_the_other(page: Page) -> None:
+def test_edit_is_shown_in_other_tab(page: Page) -> None:
     page.goto("/map")
     ready(page)
     other = page.context.new_page()
@@ -62,7 +62,7 @@ def test_an_edit_in_one_tab_is_seen_in_the_other(page: Page) -> None:
     settled(other)
 
 
-def test_two_visitors_see_nothing_of_each_other(open_page: Open, server: Server) -> None:
+def test_visitors_are_isolated(open_page: Open, server: Server) -> None:
     one, two = open_page(server.url), open_page(server.url)
     one.goto("/map")
     ready(one)
@@ -74,9 +74,7 @@ def test_two_visitors_see_nothing_of_each_other(open_page: Open, server: Server)
     expect(two.locator(".st-key-project").get_by_text("Emoji and the words")).to_be_visible()
 
 
-def test_a_killed_server_that_comes_back_has_lost_nothing(
-    browser: Browser, open_page: Open, tmp_path: Path
-) -> None:
+def test_killed_server_loses_nothing(browser: Browser, open_page: Open, tmp_path: Path) -> None:
     port = free_port()
     env = {"HETVIZ_HOME": str(tmp_path)}
     with serve(ROOT / "app.py", ARTIFACTS / "killed.log", env=env, port=port) as first:
@@ -119,9 +117,7 @@ def test_a_killed_server_that_comes_back_has_lost_nothing(
     page.context.close()
 
 
-def test_another_worker_takes_over_and_it_is_told_when_none_can(
-    fresh: Server, open_page: Open
-) -> None:
+def test_lost_worker_is_replaced_or_reported(fresh: Server, open_page: Open) -> None:
     page = open_page(fresh.url)
     page.goto("/map")
     ready(page)
