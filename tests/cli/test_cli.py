@@ -114,11 +114,11 @@ def test_wrong_usage_exits_2(arguments, capsys):
     ("files", "words"),
     [
         ({"links": LINKS + "drugs,07,targets,t1,1\n" + GOOD}, ["row 1", "'07'", "Did you mean"]),
-        ({"drugs": DRUGS + "007,1,1\n"}, ["row 1", "'007'", "no item of this id"]),
+        ({"drugs": DRUGS + "007,1,1\n"}, ["row 1", "'007'", "no item with this id"]),
         ({"drugs": ""}, ["drugs.csv", "the file is empty"]),
-        ({"links": LINKS + "drugs,007,targets,t1,nan\n"}, ["row 1", "no number"]),
+        ({"links": LINKS + "drugs,007,targets,t1,nan\n"}, ["row 1", "not a number"]),
         ({"links": LINKS + "drugs,007,targets,t1,-1\n"}, ["All guidance says apart"]),
-        ({"links": b"PK\x03\x04 xl/workbook.xml"}, ["links.csv", "a zip inside of another"]),
+        ({"links": b"PK\x03\x04 xl/workbook.xml"}, ["links.csv", "a zip inside another"]),
     ],
 )
 def test_bad_input_exits_1(run, folder, tmp_path, files, words):
@@ -161,8 +161,8 @@ def test_single_row_gives_result_or_error(run, folder, tmp_path):
         (["embed", "emojis", "--method", "pca", "--out", "x"], "Did you mean 'emoji'"),
         (["embed", "emoji", "--method", "pcaa", "--out", "x"], "Did you mean pca"),
         (["embed", "emoji", "--method", "pca", "--set", "k=1", "--out", "x"], "no parameter 'k'"),
-        (["run", "nowhere.toml"], "no such file"),
-        (["evaluate", "digits", "--coordinates", "nowhere.csv"], "no such file"),
+        (["run", "nowhere.toml"], "does not exist"),
+        (["evaluate", "digits", "--coordinates", "nowhere.csv"], "does not exist"),
     ],
 )
 def test_unknown_names_exit_1(run, arguments, word):
@@ -257,7 +257,7 @@ def test_embed_only_rows_weights_hold_out(run, folder, tmp_path):
         (["--weigh", "drugs|target|link=0.5"], "Did you mean 'drugs|targets|link'"),
         (["--weigh", "drugs|targets|link=2"], "from 0 to 1"),
         (["--weigh", "drugs|targets|link=1", "--weigh", "drugs|targets|link=0"], "twice"),
-        (["--only", "nowhere.csv"], "no such file"),
+        (["--only", "nowhere.csv"], "does not exist"),
         (["--hold-out", "1"], "a share from 0 to below 1"),
     ],
 )

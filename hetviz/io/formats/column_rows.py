@@ -88,10 +88,10 @@ class ColumnRows:
         if not others:
             return frame, self._lines
         filled = [[*cells, *[None] * (width - len(cells))] for _, cells in others]
-        beside = pd.DataFrame(filled, columns=names, dtype=TEXT)
+        other_rows = pd.DataFrame(filled, columns=names, dtype=TEXT)
         lines = np.concatenate([[line for line, _ in others], self._lines]).astype(np.int64)
         order = np.argsort(lines, kind="stable")
-        frame = pd.concat([beside, frame.reindex(columns=names)], ignore_index=True)
+        frame = pd.concat([other_rows, frame.reindex(columns=names)], ignore_index=True)
         return frame.astype(TEXT).iloc[order].reset_index(drop=True), lines[order]
 
     def body(
@@ -108,9 +108,9 @@ class ColumnRows:
             odd += self._rows(np.flatnonzero(keep))
             keep = np.zeros(len(lines), dtype=bool)
         for column in table.columns[width:]:
-            beside = keep & pc.not_equal(column, "").to_numpy()
-            odd += self._rows(np.flatnonzero(beside))
-            keep &= ~beside
+            is_wider = keep & pc.not_equal(column, "").to_numpy()
+            odd += self._rows(np.flatnonzero(is_wider))
+            keep &= ~is_wider
         if not keep.all():
             table, lines = table.filter(pa.array(keep)), lines[keep]
         frame = pd.DataFrame(

@@ -65,17 +65,17 @@ class NewVersion(ProblemReport):
     def sentence(self) -> str:
         """A summary sentence."""
         rows = self.changed["id"].nunique()
-        how = ""
+        matching = ""
         if not self.info.id_from:
-            how = "Rows are matched by row number. "
+            matching = "Rows are matched by row number. "
         parts = [
             f"{len(self.added):,} new",
             f"{len(self.gone):,} gone",
             f"{rows:,} changed",
         ]
         lost = len(self.statements_gone)
-        told = f" {count(lost, 'statement')} about them would be removed." if lost else ""
-        return f"{how}Items of {self.dataset}: {', '.join(parts)}.{told}"
+        consequence = f" {count(lost, 'statement')} about them would be removed." if lost else ""
+        return f"{matching}Items of {self.dataset}: {', '.join(parts)}.{consequence}"
 
     def to_dict(self) -> JsonObject:
         """Return the result as a JSON-ready dictionary, with at most 1,000 entries per list."""
@@ -138,22 +138,22 @@ def read_new_version(
     problems: list[Problem] = []
     labels = {column.name: column for column in data.labels if column.dataset == name}
     entry = _entry(old, table, info, labels)
-    there = [column for column in labels if column in table.frame.columns]
-    found, understood = read_dataset(NoFiles(), entry, there, problems, table)
-    rows = old.find(found.ids)
+    label_names = [column for column in labels if column in table.frame.columns]
+    new_dataset, understood = read_dataset(NoFiles(), entry, label_names, problems, table)
+    rows = old.find(new_dataset.ids)
     if (rows < 0).all():
         message = f"no id of the file matches an item of {name!r}"
         remedy = f"Check that column {understood.id_column!r} contains the ids."
-        raise gate.refusal("no-match", filename, message, str(found.ids[0]), remedy)
-    dataset = _with_other_parts(old, found, rows, filename)
-    after = _relabelled(data, data.edit().replace(dataset), labels, there)
+        raise gate.refusal("no-match", filename, message, str(new_dataset.ids[0]), remedy)
+    dataset = _with_other_parts(old, new_dataset, rows, filename)
+    after = _relabelled(data, data.edit().replace(dataset), labels, label_names)
     gone = old.ids[np.setdiff1d(np.arange(len(old)), rows)]
     before_columns = [] if old.table is None else list(map(str, old.table.columns))
     after_columns = [] if dataset.table is None else list(map(str, dataset.table.columns))
     return NewVersion(
         after,
         name,
-        tuple(map(str, found.ids[rows < 0])),
+        tuple(map(str, new_dataset.ids[rows < 0])),
         tuple(map(str, gone)),
         _changes(old, dataset, rows),
         tuple(column for column in after_columns if column not in before_columns),
@@ -185,9 +185,9 @@ def _entry(
         )
     text = (old.recipe or {}).get("text", ())
     title = old.title_column
-    left_out = [one["column"] for one in recipe["left_out"] if one["why"] == "left out"]
+    left_out = [step["column"] for step in recipe["left_out"] if step["why"] == "left out"]
     id_from = None if info is None or not set(info.id_from) <= set(columns) else info.id_from
-    known = [] if old.table is None else list(old.table.columns)
+    old_columns = [] if old.table is None else list(old.table.columns)
     return DatasetEntry(
         old.name,
         table.name,
@@ -197,8 +197,10 @@ def _entry(
         text=tuple(column for column in text if column in columns),
         features=_feature_columns(old, recipe),
         # New columns are not features until the user adds them.
-        exclude=tuple(column for column in columns if column in left_out or column not in known),
-        options={name: said for name, said in recipe["options"].items() if name in columns},
+        exclude=tuple(
+            column for column in columns if column in left_out or column not in old_columns
+        ),
+        options={name: fields for name, fields in recipe["options"].items() if name in columns},
         text_model=recipe["text_model"],
     )
 
@@ -209,13 +211,13 @@ def _feature_columns(old: Dataset, recipe: FeatureRecipe) -> str | tuple[str, ..
     return None if recipe["chosen"] is None else tuple(recipe["chosen"])
 
 
-def _with_other_parts(old: Dataset, found: Dataset, rows: Ints, filename: str) -> Dataset:
+def _with_other_parts(old: Dataset, new_dataset: Dataset, rows: Ints, filename: str) -> Dataset:
     """Return the dataset with the features, matrices and pictures of the old version."""
     old_recipe = recipe_of(old)
     kinds = {step["kind"] for step in old_recipe["columns"]}
-    made = "features" in (old.recipe or {}) and "vectors" not in kinds
+    is_from_columns = "features" in (old.recipe or {}) and "vectors" not in kinds
     parts: dict[str, Any] = {}
-    if old.X is not None and not made:
+    if old.X is not None and not is_from_columns:
         parts["X"] = old.X
     for word in ("kernel", "distance"):
         if getattr(old, word) is not None:
@@ -224,7 +226,7 @@ def _with_other_parts(old: Dataset, found: Dataset, rows: Ints, filename: str) -
     if parts and len(new):
         words = " and ".join("features" if word == "X" else word for word in parts)
         message = f"{len(new):,} items are new, but their {words} came from another file"
-        ids = ", ".join(map(str, found.ids[new[:5]]))
+        ids = ", ".join(map(str, new_dataset.ids[new[:5]]))
         remedy = "Leave them out, or open the new data as a separate project."
         raise gate.refusal("no-features", filename, message, ids, remedy)
     fields: dict[str, Any] = {
@@ -235,32 +237,35 @@ def _with_other_parts(old: Dataset, found: Dataset, rows: Ints, filename: str) -
         fields["feature_names"] = old.feature_names
     if old.media is not None:
         fields["media"] = tuple(None if row < 0 else old.media[row] for row in rows)
-    recipe = {**(old.recipe or {}), **(found.recipe or {})}
+    recipe = {**(old.recipe or {}), **(new_dataset.recipe or {})}
     if not kinds & {"vectors", "picture"}:
-        return replace(found, **fields, recipe=recipe or None)
+        return replace(new_dataset, **fields, recipe=recipe or None)
     # The features were made from parts that are not in the table.
     recipe["features"] = old_recipe
-    return make_features(replace(found, **fields, recipe=recipe))
+    return make_features(replace(new_dataset, **fields, recipe=recipe))
 
 
 def _relabelled(
-    before: HeteroData, after: HeteroData, labels: dict[str, Labels], there: Collection[str]
+    before: HeteroData, after: HeteroData, labels: dict[str, Labels], label_names: Collection[str]
 ) -> HeteroData:
     """Return the data with the labels of the new file, except those changed by hand."""
     out = []
     for column in after.labels:
         old = before[column.dataset]
         new = after[column.dataset]
-        known = labels.get(column.name)
-        if column.dataset != (known.dataset if known else None) or column.name not in there:
+        old_label = labels.get(column.name)
+        if (
+            column.dataset != (old_label.dataset if old_label else None)
+            or column.name not in label_names
+        ):
             out.append(column)
             continue
-        given = None if old.table is None else old.table.get(column.name)
+        old_cells = None if old.table is None else old.table.get(column.name)
         rows = old.find(new.ids)
         fresh = Labels(new.name, column.name, [] if new.table is None else new.table[column.name])
         values = fresh.values.copy()
-        if given is not None:
-            filed = Labels(old.name, column.name, given).values
+        if old_cells is not None:
+            filed = Labels(old.name, column.name, old_cells).values
             by_hand = [row >= 0 and filed[row] != column.values[at] for at, row in enumerate(rows)]
             values[by_hand] = column.values[by_hand]
         out.append(Labels(new.name, column.name, values))
@@ -268,24 +273,24 @@ def _relabelled(
 
 
 def _changes(old: Dataset, new: Dataset, rows: Ints) -> pd.DataFrame:
-    kept = np.flatnonzero(rows >= 0)
-    found = [pd.DataFrame({"id": [], "column": [], "before": [], "after": []}, dtype=TEXT)]
+    matched = np.flatnonzero(rows >= 0)
+    changes = [pd.DataFrame({"id": [], "column": [], "before": [], "after": []}, dtype=TEXT)]
     if old.table is not None and new.table is not None:
         for name in old.table.columns.intersection(new.table.columns):
-            before = _cells(old.table[name].iloc[rows[kept]])
-            after = _cells(new.table[name].iloc[kept])
+            before = _cells(old.table[name].iloc[rows[matched]])
+            after = _cells(new.table[name].iloc[matched])
             at = np.flatnonzero(before != after)
-            found.append(
+            changes.append(
                 pd.DataFrame(
                     {
-                        "id": new.ids[kept[at]],
+                        "id": new.ids[matched[at]],
                         "column": str(name),
                         "before": before[at],
                         "after": after[at],
                     }
                 )
             )
-    return pd.concat([part for part in found if len(part)] or found, ignore_index=True)
+    return pd.concat([part for part in changes if len(part)] or changes, ignore_index=True)
 
 
 def _cells(column: pd.Series) -> Texts:

@@ -31,8 +31,8 @@ _TABLE_EXTENSIONS = (".csv", ".tsv", ".tab")
 _TEXT_EXTENSIONS = (".txt", ".text", *texts.PROSE_EXTENSIONS)
 _BINARY_EXTENSIONS = (".arff", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather",
            ".ipc", ".xlsx", ".xlsm", ".xls", ".xlsb", ".ods", ".dta", ".sav", ".zsav", ".sas7bdat",
-           ".xpt", ".sqlite", ".sqlite3", ".db", ".duckdb", ".npy", ".npz", ".graphml", ".gexf", ".gml",
-           ".sif", ".gmt", ".xml", ".h5ad", ".h5mu", ".h5", ".hdf5")  # fmt: skip
+           ".xpt", ".sqlite", ".sqlite3", ".db", ".duckdb", ".npy", ".npz", ".graphml", ".gexf",
+           ".gml", ".sif", ".gmt", ".xml", ".h5ad", ".h5mu", ".h5", ".hdf5")  # fmt: skip
 _PICTURE_EXTENSIONS = (".png", ".jpg", ".jpeg", ".webp")
 _SYSTEM_FILES = {"thumbs.db", "desktop.ini", "ehthumbs.db"}
 _ABOUT_NAMES = {"readme", "license", "licence", "copying", "changelog", "notice"}

@@ -32,11 +32,11 @@ def tables_of_zip(name: str, content: bytes) -> dict[str, bytes] | None:
         plain = all(path.suffix.lower() in _TABLES for path in members) and len(folders) == 1
         if not plain or len(names) < len(members) or not 0 < len(members) <= _MOST:
             return None
-        found: dict[str, bytes] = {}
+        tables: dict[str, bytes] = {}
         for path in members:
-            found[path.name] = archive.read(str(path))
-            if sum(map(len, found.values())) > limits.MAX_FILE_BYTES:
+            tables[path.name] = archive.read(str(path))
+            if sum(map(len, tables.values())) > limits.MAX_FILE_BYTES:
                 return None
     except DataError:
         return None
-    return found
+    return tables

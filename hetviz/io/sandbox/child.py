@@ -144,28 +144,7 @@ def load(
     on_progress: process.OnProgress | None = None,
     parsed: Sequence[bytes] = (),
 ) -> None:
-    """Load files with features and join proposals in a separate process.
-
-    Parameters
-    ----------
-    files : sequence of (name, bytes)
-    packed_files : bytes, optional
-        What was read of them before, see `hetviz.io.sandbox.pack_parts.pack_parsed`.
-    choices : mapping of file name to Choices
-    into : file
-        Gets the data, see `loaded_of`.
-    base : HeteroData, optional
-        What they are added to.
-    on_progress : callable, optional
-        See `hetviz.io.sandbox.process.run`.
-    parsed : sequence of bytes
-        See `PreviewResult`.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If nothing can be used, or the process does not come to its end.
-    """
+    """Load files with features and join proposals in a separate process, into a file."""
     from hetviz.io.sandbox.pack_loaded import pack_base
 
     packed_data = b"" if base is None else pack_base(base)

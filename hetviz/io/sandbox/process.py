@@ -104,11 +104,11 @@ def run(
 
 
 def _waiting_reporter(on_progress: OnProgress) -> Callable[[int], None]:
-    def told(n_before: int) -> None:
+    def on_wait(n_before: int) -> None:
         first = f", {n_before} before this" if n_before else ""
         on_progress(0.0, f"Waiting for other files{first}")
 
-    return told
+    return on_wait
 
 
 def no_result_error(where: str) -> Exception:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz._json import records
+from hetviz._text import count
 from hetviz._types import Json, JsonObject
 from hetviz.core.ordinal.partial_order import STAGES, PartialOrder, partial_order
 from hetviz.core.threads import one_thread
@@ -113,7 +114,7 @@ class GuidanceReport:
             yield f"{len(order.fate):,} comparisons: {counts or 'none'}."
         if self.repeated:
             n_repeats = sum(len(keys) - 1 for keys in self.repeated)
-            yield f"{n_repeats:,} link{'s' if n_repeats != 1 else ''} repeat what was said before."
+            yield f"{count(n_repeats, 'duplicate link')}."
         if self.n_conflicts:
             plural = "s" if self.n_conflicts != 1 else ""
             yield f"{self.n_conflicts:,} contradiction{plural}:"

@@ -1,4 +1,4 @@
-"""False and missing neighbours in other datasets, by what links say of them."""
+"""False and missing neighbours in other datasets, by links."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from hetviz.metrics.trust.neighborhoods import Neighborhoods
 
 _MAX_ENTRIES = 500_000
 _ROWS_PER_CHUNK = 50_000
-"""Rows that are gone through at a time: each has some dozens of others around it."""
+"""Rows per chunk. Each has several dozen rows around it."""
 
 
 def cross_dataset_errors(neighborhoods: Neighborhoods) -> tuple[Floats, Floats]:
-    """Return the shares of false and of missing neighbours in other datasets, means over these.
+    """Return the shares of false and missing neighbours in other datasets, means over datasets.
 
     Returns
     -------
     false, missing : array of shape (n_rows,)
-        NaN where no link leads on from a row, nor from what is near it in the data.
+        NaN if neither a row nor any row close to it in the data is linked.
 
     Notes
     -----
-    From the k linked rows nearest to a row in the data (itself first, if it is linked), as far as
-    they are near, one goes along their links: what is reached is expected near. A neighbour on
-    the map is false if it is neither expected nor near, in the data, to one of the k rows expected
-    first. Rows of two datasets that show the same object count as linked.
+    Follows the links of the k linked rows nearest to a row in the data (the row itself first), if
+    they are close. The rows at the other ends are expected to be close. A neighbour on the map is
+    false if it is not expected and, in the data, not close to one of the first k expected rows.
+    Rows of the same object in two datasets count as linked.
     """
     data = neighborhoods.data
     total = np.zeros((2, data.n_rows))
@@ -63,7 +63,7 @@ def cross_dataset_errors(neighborhoods: Neighborhoods) -> tuple[Floats, Floats]:
 
 
 def _cross_links(neighborhoods: Neighborhoods) -> dict[tuple[str, str], sp.csr_array]:
-    """Return links that say together between placed rows of datasets, and identical objects."""
+    """Return positive links between placed rows of datasets, and pairs of the same object."""
     data = neighborhoods.data
     links = cross_dataset_links(data)
     for source, a in data.offsets.items():
@@ -115,7 +115,7 @@ def _linked_neighbors(
         nearest = nearest_columns(D, k)
         anchors[at, 1:] = sampled[nearest]
         is_near_link[at, 1:] = np.take_along_axis(D, nearest, axis=1) <= limits[at][:, None]
-    # a linked row is one of the k
+    # A linked query row is one of the k.
     is_near_link[is_near_link[:, 0], k] = False
     return anchors, is_near_link
 
@@ -156,7 +156,7 @@ def _error_shares(
     space = neighborhoods.spaces[target]
     counted = np.ones(nearest.shape, dtype=bool)
     if space is None:
-        # A row with two tags cannot have ten of them near.
+        # A row with two tags cannot have ten close ones.
         counted = np.arange(nearest.shape[1]) < n_expected[queries][:, None]
     else:
         expected_rows, is_expected = _expected_rows(
@@ -172,7 +172,7 @@ def _error_shares(
 def _expected_rows(
     W: sp.csr_array, anchors: Ints, is_near_link: Bools, k: int
 ) -> tuple[Ints, Bools]:
-    """Return the k partners expected first: the row's own, then one of each linked row near it."""
+    """Return the first k expected rows: own links first, then one link of each close row."""
     degree = np.diff(W.indptr)
     own_anchor, other_anchors = anchors[:, :1], anchors[:, 1:]
     step = np.arange(k)
@@ -208,13 +208,10 @@ def _near_expected(
     return is_near
 
 
-# Which statements about each item a map breaks.
-
-
 def count_broken_statements(
     data: HeteroData, embedding: Embedding, is_query: Bools
 ) -> tuple[Floats, Floats]:
-    """Count the statements about each row that the map breaks, and all of them.
+    """Return the numbers of unsatisfied and of all statements about each row.
 
     Parameters
     ----------
@@ -225,9 +222,9 @@ def count_broken_statements(
     Returns
     -------
     violated, said : array of shape (n_rows,)
-        NaN for rows without a place or not asked for. What is said together is kept among the
-        nearest 5 % of all pairs of the two datasets, what is said apart outside them; of a
-        comparison the near pair has to be nearer. It is the same seen from each of its items.
+        NaN for rows without a place or not requested. Positive links are satisfied among the
+        closest 5 % of all pairs of the two datasets, negative links outside them. Each statement
+        counts for each of its items.
     """
     closeness, comparison_scores = (
         link_closeness(data, embedding),
@@ -240,7 +237,7 @@ def count_broken_statements(
     counted = np.isfinite(np.concatenate([closeness, comparison_scores]))
     counted[: len(weight)] &= weight != 0
     rows = np.sort(statement_rows(data), axis=1)
-    # An item that is named twice in one comparison is spoken of once.
+    # An item that occurs twice in one comparison counts once.
     is_first_mention = np.column_stack([np.ones(len(rows), dtype=bool), np.diff(rows, axis=1) > 0])
     is_first_mention &= (rows >= 0) & counted[:, None]
     n_broken, n_statements = (

@@ -1,4 +1,4 @@
-"""Who is near whom, in the data and on a map, for the rows that are asked for."""
+"""Neighbours of query rows in the data and on a map."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from hetviz.features.spaces.affinities import space_of
 from hetviz.metrics.fit.rows import coordinates_of
 
 NEAR = 0.05
-"""Share of a dataset that counts as near to an item."""
+"""Share of a dataset that counts as close to an item."""
 _MIN_ROWS = 4
 
 
 class Neighborhoods:
-    """Nearness in the data and on a map, found when it is asked for.
+    """Neighbours in the data and on a map, computed on demand.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Neighborhoods:
     ) -> None:
         value: Any = k
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise ParameterError(f"trust: k = {k!r}; a whole number from 1.")
+            raise ParameterError(f"trust: k = {k!r} must be a whole number from 1.")
         self.data, self.k = data, int(k)
         self.places = coordinates_of(data, embedding)
         self.spaces = {name: space_of(dataset) for name, dataset in data.datasets.items()}
@@ -64,11 +64,11 @@ class Neighborhoods:
 
     @property
     def standard_error(self) -> float:
-        """Of the share of rows that count as near; the largest there was."""
+        """Largest standard error of the share of rows that count as close."""
         return max((seen.standard_error for seen in self._horizons.values()), default=0.0)
 
     def sampled_rows(self, name: str, same: bool) -> NearRows:
-        """Return the rows of a dataset that are looked at; `same`: from rows of that dataset."""
+        """Return the candidate rows of a dataset. `same`: for queries of the same dataset."""
         if (name, same) not in self._horizons:
             self._horizons[name, same] = choose_near_rows(
                 self.placed[name], self._n_asked, NEAR, self.k, self._rng, same
@@ -76,27 +76,27 @@ class Neighborhoods:
         return self._horizons[name, same]
 
     def linked_rows(self, able: Ints) -> Ints:
-        """Return the linked rows of a dataset that are looked at."""
+        """Return a sample of the linked rows of a dataset."""
         return choose_near_rows(able, self._n_asked, NEAR, self.k, self._rng, False).candidates
 
     def nearest_on_map(self, source: str, target: str, rows: Ints) -> Ints:
-        """Return the k nearest of another dataset on the map for rows of one, shape (q, k)."""
+        """Return the k nearest rows of another dataset on the map, shape (q, k)."""
         candidates = self.placed[target]
-        seen = self.candidates(target, False)
+        seen = self.sampled_rows(target, False)
         if seen.sampled and self.places[target].shape[1] > MAX_TREE_AXES:
             candidates = seen.candidates
         A, B = self.places[source][rows], self.places[target][candidates]
         return np.asarray(candidates[nearest_places(A, B, min(self.k, len(candidates)))])
 
     def own_dataset_errors(self) -> tuple[Floats, Floats, Floats]:
-        """Return false and missing neighbours in the row's own dataset, and of how many."""
+        """Return the numbers of false and missing neighbours in the own dataset, and k."""
         shape = (3, self.data.n_rows)
         false, missing, of = np.full(shape, np.nan)
         for name, place in self.data.offsets.items():
             space, rows = self.spaces[name], self.query_rows[name]
             if space is None or len(self.placed[name]) < _MIN_ROWS or not len(rows):
                 continue
-            seen = self.candidates(name, True)
+            seen = self.sampled_rows(name, True)
             k = min(self.k, (len(seen.candidates) - 1) // 2)
             Y = self.places[name]
             counts = count_mistaken_neighbors(space, CrossSpace(Y, Y), rows, seen, k)
@@ -106,14 +106,14 @@ class Neighborhoods:
         return false, missing, of
 
     def data_radius(self, name: str, rows: Ints) -> Floats:
-        """Return how far near reaches in the data from rows of a dataset that has features."""
+        """Return the distance within which rows are close in the data, for each given row."""
         radius = self._cached_radius(name)
         missing = np.unique(rows[np.isnan(radius[rows])])
         space = self.spaces[name]
         if len(missing) and space is not None:
-            seen = self.candidates(name, True)
+            seen = self.sampled_rows(name, True)
             radius[missing] = seen.limits(space, missing, True)
-        # what is compared with it may come from another sum, whose rounding differs
+        # Tolerance for rounding: compared distances may be summed in another order.
         return np.asarray(radius[rows] * (1.0 + 1e-9))
 
     def _cached_radius(self, name: str) -> Floats:
@@ -121,12 +121,12 @@ class Neighborhoods:
         return self._data_radius_cache.setdefault(name, empty)
 
     def map_radius(self, source: str, target: str) -> Floats:
-        """Return how far near reaches on the map to rows of `target`, from the rows asked."""
+        """Return the distance within which rows of `target` are close on the map, by query."""
         if (source, target) not in self._map_radius_cache:
             rows, is_same_dataset = self.query_rows[source], source == target
             radius = np.full(len(self.data[source]), np.nan)
             if len(rows) and len(self.placed[target]) > is_same_dataset:
-                seen = self.candidates(target, is_same_dataset)
+                seen = self.sampled_rows(target, is_same_dataset)
                 radius[rows] = seen.limits(
                     self.map_distances(source, target), rows, is_same_dataset
                 )
@@ -138,7 +138,7 @@ class Neighborhoods:
         return CrossSpace(self.places[source], self.places[target])
 
     def nearest_in_own_dataset(self, row: int) -> Ints:
-        """Return the k rows of its own dataset nearest to a global row on the map."""
+        """Return the k nearest rows on the map in the dataset of a global row."""
         for name, place in self.data.offsets.items():
             if place.start <= row < place.stop and row - place.start in self.placed[name]:
                 others = self.placed[name][self.placed[name] != row - place.start]

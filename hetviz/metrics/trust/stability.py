@@ -1,4 +1,4 @@
-"""How much each item moves when the same map is made again."""
+"""Stability of places over several maps."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ _ROUNDS = 3
 
 @one_thread()
 def stability(embeddings: Sequence[Embedding]) -> Floats:
-    """Say of each row how much its place stays the same over several maps.
+    """Return how stable the place of each row is over several maps.
 
     Parameters
     ----------
     embeddings : sequence of Embedding
-        At least two, of the same data (other seeds, other methods), with as many axes. Rows are
-        matched to those of the first by dataset and id.
+        At least two maps of the same data with the same number of axes, such as other seeds or
+        methods. Rows are matched to those of the first map by dataset and id.
 
     Returns
     -------
     array of shape (n_rows,)
-        Rows of the first map: 1 where all maps agree, 0 where the places differ as much as those
-        of two unrelated rows; NaN where fewer than two maps have a place.
+        Rows of the first map: 1 if all maps agree, 0 if the places differ as much as those of two
+        unrelated rows. NaN if fewer than two maps have a place.
 
     Raises
     ------
     hetviz.errors.ParameterError
-        For fewer than two maps, or other numbers of axes.
+        For fewer than two maps, or different numbers of axes.
 
     Notes
     -----
-    The maps are brought to one size and turned (orthogonal Procrustes) to lie over their mean,
-    three times (Gower 1975). A row's value is 1 - s / S: s is the standard deviation of its places,
-    S that of all places. O(maps n k^2).
+    Generalised Procrustes analysis (Gower 1975): maps are scaled to one size and rotated to their
+    mean three times. The value of a row is 1 - s / S, with the standard deviation s of its places
+    and S of all places. O(maps n k^2).
     """
     maps = list(embeddings)
     if len(maps) < 2:
-        raise ParameterError(f"stability: {len(maps)} maps; at least two are needed.")
+        raise ParameterError(f"stability: at least two maps are needed, but there are {len(maps)}.")
     if len({embedding.n_components for embedding in maps}) > 1:
         raise ParameterError("stability: the maps have different numbers of axes.")
     Y = np.stack([_matched(maps[0], embedding) for embedding in maps])
@@ -52,10 +52,10 @@ def stability(embeddings: Sequence[Embedding]) -> Floats:
     shared: Bools = np.asarray(counted.all(axis=0), dtype=bool)
     if shared.sum() < 2:
         shared = np.asarray(counted.any(axis=0), dtype=bool)
-    for embedding in Y:
-        embedding -= np.nanmean(embedding[shared], axis=0)
-        size = np.sqrt(np.nanmean((embedding[shared] ** 2).sum(axis=1)))
-        embedding /= size if size > 0 else 1.0
+    for places in Y:
+        places -= np.nanmean(places[shared], axis=0)
+        size = np.sqrt(np.nanmean((places[shared] ** 2).sum(axis=1)))
+        places /= size if size > 0 else 1.0
     mean = Y[0]
     for _ in range(_ROUNDS):
         Y = np.stack(
@@ -69,7 +69,7 @@ def stability(embeddings: Sequence[Embedding]) -> Floats:
         mean = total / np.maximum(times, 1)[:, None]
     apart = np.where(counted, ((Y - mean) ** 2).sum(axis=2), 0.0).sum(axis=0)
     spread = np.sqrt(apart / np.maximum(times - 1, 1))
-    # every map has size 1 by now
+    # All maps have size 1 here.
     return np.where(times > 1, np.clip(1.0 - spread, 0.0, 1.0), np.nan)
 
 

@@ -1,4 +1,4 @@
-"""Where a map may be trusted: what each item's surroundings get right and wrong."""
+"""Reliability of each place on a map: false and missing neighbours, and broken guidance."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ from hetviz.metrics.trust.neighborhoods import NEAR, Neighborhoods
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trust:
-    """What the surroundings of each row get right and wrong; arrays of shape (n_rows,).
+    """Errors of the map around each row, as arrays of shape (n_rows,).
 
-    NaN where something does not apply: a row without a place, or not asked for; a dataset without
-    features (`false_within`, `missing_within`); a row from which no link leads on, nor from what
-    is near it in the data (`false_across`, `missing_across`).
+    NaN if a value does not apply: rows without a place or not requested, datasets without features
+    (`false_within`, `missing_within`), and rows without links of their own or of close rows
+    (`false_across`, `missing_across`).
 
     Attributes
     ----------
     k : int
     false_within : array
-        How many of the row's k nearest in its dataset on the map are not near in the data.
+        How many of the k nearest rows of the same dataset on the map are not close in the data.
     missing_within : array
-        How many of its k nearest in the data are far on the map.
+        How many of the k nearest rows in the data are far on the map.
     of_within : array
-        k, or fewer where the dataset has no 2 k other rows.
+        k, or less if the dataset has fewer than 2 k other rows.
     false_across : array
-        How many of its nearest of another dataset on the map nothing speaks for: neither a link
-        from the row or something near it in the data, nor one to something near the neighbour.
+        How many of the nearest rows of other datasets on the map have no support: no link from the
+        row or rows close to it in the data, and no link to rows close to the neighbour.
     missing_across : array
-        How many of what links lead to, from the row or what is near it in the data, are far on the
+        How many of the rows linked to the row, or to rows close to it in the data, are far on the
         map.
     of_across : array
-        What the two are counts of: k, where their shares are means over datasets.
+        Total of the two counts above: k, as shares are means over datasets.
     violated : array
-        How many statements about the row the map breaks: links that say together and are not among
-        the nearest 5 % of all pairs of the two datasets, links that say apart and are, and
-        comparisons whose near pair is not the nearer one.
+        How many statements about the row the map does not satisfy: positive links that are not
+        among the closest 5 % of all pairs of the two datasets, negative links that are, and
+        comparisons that do not hold.
     said : array
-        How many statements about the row there are whose items all have places.
+        Number of statements about the row whose items all have places.
     score : array
-        From 0 (bad) to 1 (good): the mean of the shares that are right within the dataset, across
-        datasets, and of what was said.
+        From 0 (bad) to 1 (good): mean of the correct shares within the dataset, across datasets,
+        and of the statements.
     standard_error : float
-        Near means among the nearest 5 % (at least k); this is the standard error of that share, 0
-        where all rows were looked at.
+        Close means among the nearest 5 % (at least k). This is the standard error of that share, 0
+        if all rows were used.
     """
 
     k: int
@@ -67,7 +67,7 @@ class Trust:
     _neighborhoods: Neighborhoods
 
     def near(self, row: int) -> Ints:
-        """Return the k rows of its own dataset nearest to a row on the map, as global rows."""
+        """Return the k nearest rows of the same dataset on the map, as global rows."""
         return self._neighborhoods.nearest_in_own_dataset(row)
 
 
@@ -80,19 +80,19 @@ def trust(
     *,
     rows: Iterable[int] | None = None,
 ) -> Trust:
-    """Say of each row what the map gets right and wrong around it.
+    """Return the errors of the map around each row.
 
     Parameters
     ----------
     data : HeteroData
     embedding : Embedding
-        Rows are matched by dataset and id; its own axes measure nearness.
+        Rows are matched by dataset and id. The axes of the embedding measure distances.
     k : int
-        How many neighbours are looked at.
+        Number of neighbours.
     random_state : int
-        Seeds what is sampled.
+        Seed for sampling.
     rows : iterable of int, optional
-        Global rows to ask for; all when absent.
+        Global rows. All by default.
 
     Returns
     -------
@@ -105,11 +105,11 @@ def trust(
 
     Notes
     -----
-    Near is among the nearest 5 % of a dataset, but at least k (and at most half). Up to 16,000,000
-    pairs of a dataset all rows are looked at; above that a sample of 2,000 of them stands for all,
-    the k nearest included. O(n c d) time for c rows looked at, in blocks of bounded memory. The
-    counts of false and missing neighbours follow Venna and Kaski (2001) with a fixed threshold in
-    place of ranks; those across datasets are our own.
+    Close means among the nearest 5 % of a dataset, but at least k (and at most half). Uses all rows
+    up to 16,000,000 pairs of a dataset, and a sample of 2,000 rows above, also for the k nearest.
+    O(n c d) time for c rows used, in blocks of bounded memory. The counts of false and missing
+    neighbours follow Venna and Kaski (2001) with a fixed threshold instead of ranks. Those across
+    datasets are our own.
     """
     neighborhoods = Neighborhoods(data, embedding, k, random_state, rows)
     n_false, n_missing, of_within = neighborhoods.own_dataset_errors()

@@ -90,8 +90,8 @@ def _ties_text(comparison: Comparison, measure: str) -> str:
     names = [short_title(comparison.candidate(key).title) for key in tied_keys]
     if len(names) < 2 or len(comparison.seeds) < 2:
         return ""
-    subject = theme.join_words(names) if len(names) <= 3 else f"The first {len(names)}"
-    return f" {subject} cannot be told apart by these {len(comparison.seeds)} splits."
+    subject = theme.join_words(names) if len(names) <= 3 else f"the first {len(names)}"
+    return f" These {len(comparison.seeds)} splits cannot distinguish {subject}."
 
 
 def deciding_measure(comparison: Comparison) -> str | None:

@@ -50,7 +50,7 @@ def test_label_problem_reasons() -> None:
     with pytest.raises(DataError, match="this label or column does not exist"):
         chosen("items:colour")
     with pytest.raises(
-        ParameterError, match="gbc: label = 'colour' is unknown. Give dataset:column"
+        ParameterError, match=r"gbc: label = 'colour' is unknown\. Give dataset:column"
     ):
         chosen("colour")
 

@@ -6,7 +6,7 @@ import pytest
 from hetviz.core.measures.neighborhoods import count_near
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Links
 from hetviz.errors import ParameterError
-from hetviz.metrics.trust import neighborhoods as vicinities
+from hetviz.metrics.trust import neighborhoods as neighborhoods
 from hetviz.metrics.trust.stability import stability
 from hetviz.metrics.trust.trust import trust
 
@@ -179,10 +179,10 @@ def test_a_sample_of_rows_stands_for_all_within_its_error(monkeypatch: pytest.Mo
 
 
 def test_what_counts_as_near() -> None:
-    assert count_near(1000, vicinities.NEAR, 10) == 50
-    assert count_near(100, vicinities.NEAR, 10) == 10
-    assert count_near(8, vicinities.NEAR, 10) == 4
-    assert count_near(1, vicinities.NEAR, 10) == 1
+    assert count_near(1000, neighborhoods.NEAR, 10) == 50
+    assert count_near(100, neighborhoods.NEAR, 10) == 10
+    assert count_near(8, neighborhoods.NEAR, 10) == 4
+    assert count_near(1, neighborhoods.NEAR, 10) == 1
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, True])

@@ -104,7 +104,7 @@ def test_comparisons_add_reverse_repeat(workspace: Workspace) -> None:
     assert added_guidance(workspace.state.opened(), far).opposite[0][1] == COMPARED
     workspace.do(ReverseComparisons([COMPARED]))
     assert list(table(workspace))[-1] == "comparison|plants|007|birds|b1|plants|NA"
-    with pytest.raises(DataError, match="no reverse"):
+    with pytest.raises(DataError, match="cannot be reversed"):
         workspace.do(ReverseComparisons([OAK_KITE]))
 
 
@@ -222,7 +222,10 @@ def test_set_labels(workspace: Workspace) -> None:
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (AddLinks("plants", "birds", [["b1", "007"]]), "'birds' has it: are the two exchanged"),
+        (
+            AddLinks("plants", "birds", [["b1", "007"]]),
+            "'birds' has this id. Are source and target swapped",
+        ),
         (AddLinks("plants", "birds", [["nobody", "b1"]]), "no such id.*nobody"),
         (AddLinks("plant", "birds", [["007", "b1"]]), "Did you mean 'plants'"),
         (AddLinks("plants", "birds", [["007", "b1"]], 1.5), "from -1"),
@@ -243,7 +246,7 @@ def test_set_labels(workspace: Workspace) -> None:
         (DropStatements([ASH_WREN, "x"]), "this statement does not exist"),
         (RenameSet("link", " "), "empty"),
         (RenameSet("lasso", "x"), "There are: link"),
-        (SetLabels("plants", "sort", {"b1": "tall"}), "has it"),
+        (SetLabels("plants", "sort", {"b1": "tall"}), "has this id"),
         (SetLabels("plants", "sort", {"007": ["tall"]}), "text or a number"),
         (SetLabels("plants", " ", {"007": "tall"}), "not empty"),
     ],

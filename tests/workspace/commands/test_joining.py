@@ -135,7 +135,7 @@ def test_leave_unlinked_and_undo(blobs: BlobStore) -> None:
     after = workspace.do(LeaveUnlinked("films")).opened()
     assert after["films"].ids.tolist() == ["a", "c", "e"]
     assert after.links[0].i.tolist() == [0, 1, 2]
-    with pytest.raises(DataError, match="links reach all of it"):
+    with pytest.raises(DataError, match="all of its items are linked"):
         workspace.do(LeaveUnlinked("films"))
     assert len(workspace.undo().opened()["films"]) == 5
 

@@ -122,7 +122,7 @@ def test_filters_follow_dataset(workspace: Workspace) -> None:
 
 def test_bad_filter_is_error(workspace: Workspace) -> None:
     for wrong in (Filter("fish", "x"), Filter("plants", "colour")):
-        with pytest.raises(DataError, match="no such"):
+        with pytest.raises(DataError, match="does not exist"):
             workspace.do(SetFilters([wrong]))
     with pytest.raises(DataError, match="fields"):
         workspace.do(SetFilters([{"dataset": "plants", "colour": "red"}]))
