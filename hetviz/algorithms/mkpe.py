@@ -410,10 +410,10 @@ class MKPE(BaseEmbedder):
         self.spread_of_starts_ = list(result.finals)
         linked = with_identity_links(data) if self.tie_views else data
         n_similarity_blocks = len(blocks) - len(self._scored.links)
-        parts = {
-            f"{names[block.d]} - {names[block.e]} {'similarities' if b < n_similarity_blocks else 'links'}": loss
-            for b, (block, loss) in enumerate(zip(blocks, state.losses.tolist(), strict=True))
-        }
+        parts = {}
+        for b, (block, loss) in enumerate(zip(blocks, state.losses.tolist(), strict=True)):
+            kind = "similarities" if b < n_similarity_blocks else "links"
+            parts[f"{names[block.d]} - {names[block.e]} {kind}"] = loss
         return Fit(
             self._places_by_dataset(data, result.descent.places),
             n_iter=len(result.history) - 1,

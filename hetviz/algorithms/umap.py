@@ -195,8 +195,8 @@ class UMAP(BaseEmbedder):
             also=(None,),
             advanced=True,
             details=(
-                '``"dataset:column"``. Missing labels count as unknown. A label with fractions is a '
-                "number."
+                '``"dataset:column"``. Missing labels count as unknown. A label with fractions is '
+                "a number."
             ),
         ),
     ] = None

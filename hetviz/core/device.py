@@ -135,7 +135,7 @@ class TorchDevice(ComputeDevice):
             return 0.5 * float(self.xp.mps.recommended_max_memory())
         return _DEFAULT_MEMORY
 
-    def release(self) -> None:
+    def free_cached_memory(self) -> None:
         if self.kind in CARDS:
             getattr(self.xp, self.kind).empty_cache()
 

@@ -110,7 +110,7 @@ def search_grid(
 
     Returns
     -------
-    Searched
+    GridSearchResult
         The best point; of equal ones the first that was tried.
 
     Raises

@@ -47,7 +47,7 @@ class _LostStep(Command):
     """A step that cannot be replayed. It keeps the later undo steps aligned."""
 
     op: ClassVar[str] = "lost"
-    label: ClassVar[str] = "a step that was lost"
+    label: ClassVar[str] = "lost step"
 
 
 @dataclass(frozen=True, eq=False)

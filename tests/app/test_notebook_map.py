@@ -48,7 +48,7 @@ def asked(widget: MapWidget, path: str, body: bytes = b"") -> tuple[int, str, by
     """Ask as the browser does; return status, media type and content."""
     sent: list[tuple[Any, Any]] = []
     widget.send = lambda content, buffers=None: sent.append((content, buffers))
-    widget._heard(widget, {"ask": "1", "path": path}, [body] if body else [])
+    widget._on_message(widget, {"ask": "1", "path": path}, [body] if body else [])
     ((content, buffers),) = sent
     assert content["answer"] == "1"
     return content["status"], content.get("kind", ""), buffers[0] if buffers else b""
@@ -192,11 +192,11 @@ def test_colour_is_chosen_by_title(widget: MapWidget) -> None:
     title = widget._spec["colour"]["title"]
     assert title in widget.colours
     option = widget._spec["colours"][-1]
-    widget._heard(widget, {"trigger": "colour", "value": option["key"]}, [])
+    widget._on_message(widget, {"trigger": "colour", "value": option["key"]}, [])
     assert widget._spec["colour"]["title"] == option["title"]
     with pytest.raises(ParameterError, match="hotness"):
         widget.colour = "hotness"
-    widget._heard(widget, {"trigger": "colour", "value": "no such"}, [])
+    widget._on_message(widget, {"trigger": "colour", "value": "no such"}, [])
     assert widget._spec["colour"]["title"] == option["title"]
 
 

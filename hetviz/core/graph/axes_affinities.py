@@ -68,7 +68,7 @@ def axes_affinities(
         Joint axes; items with all-zero rows have no neighbours.
     features : sequence of ndarray of shape (n_d, k_d), or None
         Own features of each dataset, centred.
-    blend : Blend
+    blend : AxesBlend
     random_state : int
         Seed of the approximate search in large datasets.
     progress : callable

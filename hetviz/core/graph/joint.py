@@ -205,7 +205,7 @@ def joint_affinities(
 
     Returns
     -------
-    Joint, or None
+    JointDistribution, or None
         None if there are neither neighbourhoods nor links.
 
     Notes

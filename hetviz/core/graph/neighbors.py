@@ -224,7 +224,7 @@ def cross_neighbors_by_cells(A: Floats, B: Floats, k: int, cells: NeighborCells)
     B : ndarray of shape (n, d)
     k : int
         At most n.
-    cells : Cells
+    cells : NeighborCells
         Cells of the rows of B.
 
     Returns

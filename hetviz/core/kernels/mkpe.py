@@ -232,7 +232,7 @@ class Descent:
     Parameters
     ----------
     domains : sequence of Domain
-    blocks : sequence of Scores
+    blocks : sequence of ScoreBlock
     frames : sequence of ndarray of shape (size_d, r)
         Orthonormal start.
     sigma : float

@@ -92,11 +92,11 @@ def attraction_of(row: int, Y: Floats, pulls: AttractionGraph) -> Attraction | N
     row : int
     Y : ndarray of shape (n, k)
         The map; rows of NaN attract no item.
-    pulls : Pulls
+    graph : AttractionGraph
 
     Returns
     -------
-    Held, or None
+    Attraction, or None
         None if the item has no position, or no item with a position attracts it.
 
     Notes

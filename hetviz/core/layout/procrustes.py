@@ -45,7 +45,7 @@ def align(Y: Floats, reference: Floats, *, scale: bool = True) -> SimilarityTran
 
     Returns
     -------
-    Similarity
+    SimilarityTransform
         Minimises sum_i |s (y_i - origin) R + target - reference_i|^2 (orthogonal Procrustes,
         Schoenemann 1966). With fewer than two shared rows it only shifts, or is the identity.
     """

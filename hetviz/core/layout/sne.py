@@ -132,8 +132,8 @@ class SneLayout:
         Symmetric, non-negative, of sum 1, with an empty diagonal.
     Y : ndarray of shape (n, 1) or (n, 2)
         Start positions.
-    apart : Apart, optional
-    loose : Loose, optional
+    apart : ApartPairs, optional
+    capped : CappedPairs, optional
     exact : bool, optional
         Whether repulsion is exact; by default up to 8,000 points. Layouts of more than 3,000 points
         begin with the grid.
@@ -392,7 +392,7 @@ class WideSneLayout(SneLayout):
     ----------
     P : csr_array of shape (n, n)
     Y : ndarray of shape (n, k)
-    apart, loose, mass, double, threads
+    apart, capped, mass, double, threads
         As `SneLayout`.
     """
 
@@ -447,7 +447,7 @@ class WideSneLayout(SneLayout):
         kernel, one = self._kernels.wide_repulsion, self._real(1)
         self._team.each(self._rows, kernel, self._Y, one, self._mass, push)
 
-    def _keep_apart(self, force: Array) -> None:
+    def _push_pairs_apart(self, force: Array) -> None:
         one = self._real(1)
         self._kernels.wide_push_apart(
             self._Y, one, *self._pairs, force, self._squared_reach, self._pull

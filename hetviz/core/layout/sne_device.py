@@ -47,7 +47,7 @@ class DeviceSneLayout(SneLayout):
     device : Device
     P : csr_array of shape (n, n)
     Y : ndarray of shape (n, k)
-    apart, loose, exact, mass, double
+    apart, capped, exact, mass, double
         As `SneLayout`; on more than two axes forces are exact.
 
     Notes
@@ -110,7 +110,7 @@ class DeviceSneLayout(SneLayout):
     def _extent(self) -> float:
         return float(np.ptp(self.positions, axis=0).max())
 
-    def _iterate(self, steps: int, force: Array, rate: Array, longest: AnyFloat) -> None:
+    def _run_steps(self, steps: int, force: Array, rate: Array, longest: AnyFloat) -> None:
         pairs = self._pairs_with(force)
         for _ in range(steps):
             self._forces()

@@ -103,7 +103,7 @@ def count_mistaken_neighbors(
     data, places : Space
         Distances in the data and on the map.
     rows : array of int, shape (q,)
-    candidates : Horizon
+    near_rows : NearRows
     k : int
 
     Returns

@@ -69,7 +69,7 @@ def find_contradictions(
     -------
     n_pairs : int
         Number of contradicting pairs.
-    chains : list of Chain
+    chains : list of ContradictionChain
         Shortest first. Without any of its links, a chain does not contradict by itself.
 
     Notes

@@ -68,7 +68,7 @@ class PartialOrder:
         The first row of each comparison.
     fate : ndarray of shape (m,)
         Fate of each given row, one of `STAGES`.
-    conflicts : tuple of Conflict
+    conflicts : tuple of OrderConflict
         Smallest first; at most the requested number.
     n_conflicts : int
         Number of statements removed because of contradictions and cycles.

@@ -35,7 +35,7 @@ class TargetLoss:
     ----------
     task : {"number", "classes"}
     f, t : ndarray of shape (n, K)
-    how : {"soft", "paper"}
+    method : {"soft", "paper"}
         For classes. ``"soft"`` is the divergence of sigmoid(f) from sigmoid(t), with its minimum at
         f = t. ``"paper"`` uses t as the label of the logistic loss, which pushes f beyond t.
     """
@@ -43,7 +43,7 @@ class TargetLoss:
     task: str
     f: Floats
     t: Floats
-    how: str = "soft"
+    method: str = "soft"
 
     @property
     def value(self) -> Floats:
@@ -51,7 +51,7 @@ class TargetLoss:
         f, t = self.f, self.t
         if self.task == NUMBER:
             return np.asarray((f - t) ** 2)
-        if self.how == "paper":
+        if self.method == "paper":
             return np.logaddexp(0.0, -f * t)
         return np.asarray(np.logaddexp(0.0, f) - np.logaddexp(0.0, t) + self._q * (t - f))
 
@@ -60,14 +60,14 @@ class TargetLoss:
         """Derivative by f."""
         if self.task == NUMBER:
             return 2.0 * (self.f - self.t)
-        return -self.t * self._wrong if self.how == "paper" else self._p - self._q
+        return -self.t * self._wrong if self.method == "paper" else self._p - self._q
 
     @property
     def curvature(self) -> Floats:
         """Second derivative by f."""
         if self.task == NUMBER:
             return np.full_like(self.f, 2.0)
-        if self.how == "paper":
+        if self.method == "paper":
             return self.t**2 * self._wrong * (1.0 - self._wrong)
         return self._p * (1.0 - self._p)
 
@@ -76,7 +76,7 @@ class TargetLoss:
         """Derivative by t."""
         if self.task == NUMBER:
             return 2.0 * (self.t - self.f)
-        if self.how == "paper":
+        if self.method == "paper":
             return -self.f * self._wrong
         return self._q * (1.0 - self._q) * (self.t - self.f)
 
@@ -85,7 +85,7 @@ class TargetLoss:
         """Second derivative by t; for "soft" only its non-negative part."""
         if self.task == NUMBER:
             return np.full_like(self.f, 2.0)
-        if self.how == "paper":
+        if self.method == "paper":
             return self.f**2 * self._wrong * (1.0 - self._wrong)
         return self._q * (1.0 - self._q)
 
@@ -192,7 +192,7 @@ def connectivity(
 
     Parameters
     ----------
-    task, how
+    task, method
         See `TargetLoss`.
     f : ndarray of shape (n_i, K)
     S : csr_array of shape (n_i, n_i)
@@ -428,7 +428,7 @@ class GbcModel:
     ----------
     prior : ndarray of shape (K,)
         Margin of a row that no source contains.
-    boosters : list of list of Boosted
+    boosters : list of list of Booster
         Boosters of each source: trained on labels only, then with consensus and links.
     margins : list of ndarray of shape (n_i, K)
         Margins of each source.

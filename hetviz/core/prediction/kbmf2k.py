@@ -107,7 +107,7 @@ class Factorisation:
     Parameters
     ----------
     designs : sequence of Design
-    blocks : sequence of Links
+    blocks : sequence of DomainLinks
     r : int
         Number of components; the precisions switch off superfluous ones.
     rng : Generator

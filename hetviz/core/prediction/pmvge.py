@@ -198,7 +198,7 @@ class Objective:
     Parameters
     ----------
     nets : sequence of Net
-    blocks : sequence of Block
+    blocks : sequence of LinkSampling
     similarity : {"inner", "distance"}
     bias : bool
         Learn b; without it a distance never gives a link a probability above 0.5.

@@ -75,7 +75,7 @@ def coca(
 
     Parameters
     ----------
-    sources : sequence of Source
+    sources : sequence of FeatureSource
         Sources of the same n rows.
     graphs : sequence of csr_array of shape (n, n)
         Symmetric relations, see `relation`.

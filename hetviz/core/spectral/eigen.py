@@ -65,7 +65,7 @@ def solve(
 
     Parameters
     ----------
-    blocks : sequence of Block
+    blocks : sequence of ProjectionBlock
         One per dataset, made by `hetviz.core.spectral.prepare.make_block`; their rows are stacked.
     S : sparse array of shape (n, n)
         Symmetric similarity over all rows.

@@ -55,7 +55,7 @@ def link_evidence(
 
     Returns
     -------
-    list of Evidence
+    list of LinkEvidence
         One for each of ``graph.links``.
 
     Notes

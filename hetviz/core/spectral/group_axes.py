@@ -97,7 +97,7 @@ def learn_groups(
     datasets: Sequence[slice],
     groups: Sequence[Ints],
     random_state: int = 0,
-    refused: Sequence[Ints] | None = None,
+    excluded_rows: Sequence[Ints] | None = None,
 ) -> list[LearnedGroup]:
     """Learn what the members of each group have in common.
 
@@ -111,12 +111,12 @@ def learn_groups(
         Rows of each group, from one dataset, at least `MIN_MEMBERS` and all known.
     random_state : int
         Seed of the folds, and of the sample that represents a dataset of more than 4,000 items.
-    excluded : sequence of array of int, optional
+    excluded_rows : sequence of array of int, optional
         For each group the rows of its dataset that a person excluded.
 
     Returns
     -------
-    list of TaughtGroup
+    list of LearnedGroup
         In the order of `groups`.
 
     Notes
@@ -140,7 +140,9 @@ def learn_groups(
         scores, checks = [], []
         for g in group_numbers:
             others = np.concatenate([_NO_ROWS, *(groups[h] for h in group_numbers if h != g)])
-            excluded = _NO_ROWS if refused is None else refused[g][has_axes[refused[g]]]
+            excluded = (
+                _NO_ROWS if excluded_rows is None else excluded_rows[g][has_axes[excluded_rows[g]]]
+            )
             rank = _left_out_ranks(X, sample, groups[g], others, excluded, rng)
             v, c = _fit(X, sample, groups[g], others, excluded)
             s = X @ v + c

@@ -92,7 +92,7 @@ def choose_projection(
 
     Returns
     -------
-    Choice
+    ProjectionChoice
         With the best mean area; of equal ones the larger ridge and the fewer axes.
 
     Raises

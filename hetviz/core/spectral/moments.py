@@ -146,7 +146,7 @@ def guided_by_sums(
 
     Returns
     -------
-    Guided
+    GuidedSolution
         With embeddings of 0 rows.
 
     Raises

@@ -110,14 +110,13 @@ class GuidanceReport:
         if order is None:
             yield "There are no comparisons."
         else:
-            counts = ", ".join(f"{count:,} {word}" for word, count in order.counts.items() if count)
+            counts = ", ".join(f"{n:,} {stage}" for stage, n in order.counts.items() if n)
             yield f"{len(order.fate):,} comparisons: {counts or 'none'}."
         if self.repeated:
             n_repeats = sum(len(keys) - 1 for keys in self.repeated)
             yield f"{count(n_repeats, 'duplicate link')}."
         if self.n_conflicts:
-            plural = "s" if self.n_conflicts != 1 else ""
-            yield f"{self.n_conflicts:,} contradiction{plural}:"
+            yield f"{count(self.n_conflicts, 'contradiction')}:"
             yield from (conflict.sentence for conflict in self.conflicts[:3])
         else:
             yield "There are no contradictions."

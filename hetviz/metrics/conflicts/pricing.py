@@ -162,7 +162,7 @@ class _StatementMap:
         return np.unique(self._of_row[self._starts[row] : self._starts[row + 1]])
 
     def are_satisfied(self, statements: Ints, moved_row: int, target: int) -> Bools:
-        """Say whether statements hold once row `moved_row` lies at row `target`; False if not placed."""
+        """Return which statements hold if a row moves to the place of row `target`."""
         rows = self.arrays.rows[statements]
         rows_after_move = np.where(rows == moved_row, target, rows)
         near_length = np.sqrt(

@@ -112,7 +112,7 @@ class BlockScore:
 
     @property
     def share_close_ceiling(self) -> float:
-        """The most that `share_close` could be: the nearest 5 % of the pairs may be fewer than links."""
+        """Maximum of `share_close`: there may be more links than 5 % of the pairs."""
         linked = len(self.distinct)
         return min(1.0, NEAR_SHARE * self.candidates / linked) if linked else float("nan")
 

@@ -100,8 +100,8 @@ def nearest(
 
     Notes
     -----
-    Costs O(n_rows log n_rows), and `close_distances` if not given. Rows at the same distance are in the
-    order of the data.
+    Costs O(n_rows log n_rows), and `close_distances` if not given. Rows at the same distance are
+    in the order of the data.
     """
     touching = links_touching(data, [row]) if links is None else links
     linked = np.zeros(data.n_rows, dtype=bool)
@@ -157,20 +157,20 @@ def close_distances(
     ----------
     data, embedding
     close_share : float
-        Share of all pairs of two datasets that counts as near.
+        Share of all pairs of two datasets that counts as close.
     random_state : int
     pairs : collection of (str, str), optional
-        Pairs of datasets to look at, either way round, where not at all of them.
+        Pairs of datasets to compute, in any order. All by default.
 
     Returns
     -------
     array of shape (n_datasets, n_datasets)
-        See `hetviz.core.measures.satisfaction.near_distance`; NaN where there is no pair with places, and
-        of datasets that were not asked for.
+        See `hetviz.core.measures.satisfaction.near_distance`. NaN for pairs of datasets that are
+        not computed or have no placed pair.
 
     Notes
     -----
-    As `link_closeness`, for every pair of datasets.
+    As `link_closeness`, for all pairs of datasets.
     """
     places = coordinates_of(data, embedding)
     dataset_pairs = None if pairs is None else {frozenset(pair) for pair in pairs}

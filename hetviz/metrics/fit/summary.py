@@ -236,7 +236,8 @@ def _no_common_items_note(measured: MeasuredMap) -> str:
     common = [name for name in data.datasets if name in embedding.coordinates]
     if not common:
         return (
-            f"Nothing to measure: the map is of {join_words(list(embedding.coordinates))}, the data of "
+            f"Nothing to measure: the map is of {join_words(list(embedding.coordinates))}, the "
+            "data of "
             f"{join_words(list(data.datasets))}. Use the same dataset names."
         )
     name = common[0]

@@ -97,7 +97,7 @@ def _linked_neighbors(
 ) -> tuple[Ints, Bools]:
     """Return the k linked rows from which one goes on, nearest first, and which of them count.
 
-    Of the rows that are `linked_rows`, those `sampled` are looked at.
+    Only the `sampled` ones of the `linked_rows` are candidates.
     """
     space = neighborhoods.spaces[source]
     if space is None or not len(linked_rows):
@@ -132,7 +132,7 @@ def _error_shares(
 ) -> Floats:
     """Return the shares of false and of missing neighbours of rows, shape (2, q).
 
-    `nearest` (q, k) are their nearest of the target on the map.
+    `nearest` (q, k) are the nearest rows of the target dataset on the map.
     """
     q = len(rows)
     select = sp.csr_array(
@@ -195,7 +195,7 @@ def _near_expected(
     expected_rows: Ints,
     is_expected: Bools,
 ) -> Bools:
-    """Say which neighbours on the map are near, in the data, to a row expected there."""
+    """Return which neighbours on the map are close to an expected row in the data."""
     is_near = np.zeros(nearest.shape, dtype=bool)
     reach = np.full(expected_rows.shape, np.nan)
     reach[is_expected] = neighborhoods.data_radius(target, expected_rows[is_expected])

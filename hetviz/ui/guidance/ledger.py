@@ -157,24 +157,22 @@ def _make_ledger(state: State) -> Ledger:
     links, comparisons = _link_frame(data), _comparison_frame(data)
     for frame in (links, comparisons):
         frame["on"] = ~frame["set"].isin(list(state.off))
-    link_closeness, comparison_closeness = (
-        np.full(len(links), np.nan),
-        np.full(len(comparisons), np.nan),
-    )
+    link_values = np.full(len(links), np.nan)
+    comparison_values = np.full(len(comparisons), np.nan)
     embedding = None if run is None else state.embedding(run)
     if run is not None and embedding is not None:
         from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness
 
-        link_closeness = link_closeness(data, embedding)
-        comparison_closeness = comparison_closeness(data, embedding)
+        link_values = link_closeness(data, embedding)
+        comparison_values = comparison_closeness(data, embedding)
         hidden = links_hidden_from(state.guided or data, run)
         if hidden is not None:
             links["held"] = links["key"].isin(statement_keys(hidden))
             comparisons["held"] = comparisons["key"].isin(statement_keys(hidden))
     has_map = embedding is not None
-    links = _with_fate(links, link_closeness, has_map)
-    comparisons["near"] = comparison_closeness
-    comparisons["fate"] = _fate_column(comparison_closeness > 0.5, comparison_closeness, has_map)
+    links = _with_fate(links, link_values, has_map)
+    comparisons["near"] = comparison_values
+    comparisons["fate"] = _fate_column(comparison_values > 0.5, comparison_values, has_map)
     ledger = Ledger(links, comparisons, _hidden_links(state, data, links), tuple(groups_of(data)))
     # Computed here so that the page does not wait for it.
     for form in ("link", "comparison"):

@@ -19,7 +19,9 @@ from hetviz.core.clustering.partition_choice import (
 SIZES = {"k-means": 3, "agglomerative": 3, "hdbscan": 6}
 
 
-def heaps(sizes: tuple[int, ...] = (40, 30, 20), seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def make_heaps(
+    sizes: tuple[int, ...] = (40, 30, 20), seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     code = np.repeat(np.arange(len(sizes)), sizes)
     return rng.normal(size=(len(code), 2)) * 0.3 + np.c_[10.0 * code, (code % 2) * 10.0], code
@@ -27,7 +29,7 @@ def heaps(sizes: tuple[int, ...] = (40, 30, 20), seed: int = 0) -> tuple[np.ndar
 
 @pytest.mark.parametrize("method", METHODS)
 def test_partition_finds_groups_sorted_by_size(method: str) -> None:
-    X, code = heaps()
+    X, code = make_heaps()
     found = partition(X, method, SIZES[method])
     assert found.tolist() == code.tolist()
     mixed = np.random.default_rng(1).permutation(len(X))
@@ -56,7 +58,7 @@ def test_partition_has_at_most_as_many_groups_as_points() -> None:
 
 
 def test_hdbscan_marks_outliers_as_noise() -> None:
-    X, code = heaps()
+    X, code = make_heaps()
     far = np.vstack([X, [[100.0, 100.0], [-100.0, 50.0]]])
     assert partition(far, "hdbscan", 6).tolist() == [*code.tolist(), -1, -1]
     assert partition(X[:6], "hdbscan", 5).tolist() == [-1] * 6
@@ -67,7 +69,7 @@ def test_partition_fits_large_data_on_a_sample(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MAX_PAIRED_ROWS", 60)
-    X, code = heaps((60, 50, 40))
+    X, code = make_heaps((60, 50, 40))
     assert adjusted_rand_score(partition(X, method, SIZES[method]), code) == 1.0
 
 
@@ -85,7 +87,7 @@ def test_silhouette_of_a_small_case() -> None:
 
 
 def test_choose_partition_of_clear_groups() -> None:
-    X, _ = heaps((30, 30, 30, 30), seed=2)
+    X, _ = make_heaps((30, 30, 30, 30), seed=2)
     assert sizes_to_try(len(X), "k-means") == list(range(2, 11))
     assert sizes_to_try(1_900, "k-means")[-1] == 40
     assert sizes_to_try(12, "k-means") == [2]

@@ -111,6 +111,6 @@ def test_searches_use_the_requested_device(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(ComputeDevice, "available_memory", lambda self: 1e6)
     with (
         compute_on(ComputeDevice()),
-        pytest.warns(DataWarning, match="500 x 6 are too many .* processor"),
+        pytest.warns(DataWarning, match="500 x 6 do not fit .* processor"),
     ):
         feature_neighbors(PLAIN, 7)

@@ -132,11 +132,11 @@ def test_attraction_of_capped_pairs_ends_at_neighbor_distance() -> None:
     i, j = np.array([0, 5]), np.array([7, 11])
     Y[j] = Y[i] + np.array([[0.4, 0.3], [1.5, 0.0]])
     part = np.array([2e-4, 3e-4])
-    plain, loose = (
+    plain, capped = (
         SneLayout(P, Y, double=True),
         SneLayout(P, Y, capped=CappedPairs(i, j, part), double=True),
     )
-    difference = loose.gradient() - plain.gradient()
+    difference = capped.gradient() - plain.gradient()
     # 2 p log(1 + max(d, 1)^2) for 2 p log(1 + d^2): the near pair is let go, the far one is not
     pull = 4.0 * part[0] / 1.25 * np.array([0.4, 0.3])
     np.testing.assert_allclose(difference[[0, 7]], [pull, -pull], atol=1e-15)
@@ -244,12 +244,12 @@ def test_layout_does_not_depend_on_compiled_code(tmp_path: Path) -> None:
     code = """
 import sys
 import numpy as np
-from tests.core.layout.test_sne import P, START, Layout, Phase
-layout = Layout(P, START)
+from tests.core.layout.test_sne import P, START, Phase, SneLayout
+layout = SneLayout(P, START)
 if sys.argv[1] == "parts":
     layout.kl(exact=True)
     layout.gradient()
-layout = Layout(P, START)
+layout = SneLayout(P, START)
 layout.run([Phase(100)])
 print(layout.positions.tobytes().hex())
 """

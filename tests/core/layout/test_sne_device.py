@@ -26,7 +26,7 @@ GUIDED = {
     "apart": ApartPairs(
         np.array([0, 5, 9, 0]), np.array([30, 40, 5, 30]), np.array([1, 0.5, 0.2, 1])
     ),
-    "loose": CappedPairs(np.array([0, 5]), np.array([7, 11]), np.array([2e-4, 3e-4])),
+    "capped": CappedPairs(np.array([0, 5]), np.array([7, 11]), np.array([2e-4, 3e-4])),
 }
 PLACES = {1: START[:, :1], 2: START, 3: RNG.normal(size=(120, 3))}
 

@@ -15,12 +15,12 @@ def test_placement_error_of_a_map_equal_to_the_features() -> None:
     # Of nothing but chance the error is about the distance of two rows.
     chance = placement_error([X], [np.random.default_rng(1).normal(size=(2_000, 2))])
     assert 0.5 < chance.median < 1.1
-    assert abs(chance.median - placement_error([X], [chance_of(1)], random_state=5).median) < (
-        4 * chance.standard_error
-    )
+    assert abs(
+        chance.median - placement_error([X], [error_of_random_map(1)], random_state=5).median
+    ) < (4 * chance.standard_error)
 
 
-def chance_of(seed: int) -> np.ndarray:
+def error_of_random_map(seed: int) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(2_000, 2))
 
 

@@ -44,7 +44,7 @@ def test_no_comparisons_give_equal_distances() -> None:
 
 
 def test_cycle_is_named() -> None:
-    with pytest.raises(DataError, match="in a circle") as caught:
+    with pytest.raises(DataError, match="in a cycle") as caught:
         embed_by_constant_shift(4, np.array([[0, 1, 0, 2], [0, 2, 0, 3], [0, 3, 0, 1]]))
     for pair in ("(0, 1)", "(0, 2)", "(0, 3)"):
         assert pair in str(caught.value)

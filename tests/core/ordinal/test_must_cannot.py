@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from hetviz.core.ordinal.must_cannot import find_contradictions
 
 
-def found(ends: list[list[int]], apart: list[int], n: int, **more: object) -> list[tuple[int, ...]]:
+def chains_of(
+    ends: list[list[int]], apart: list[int], n: int, **more: object
+) -> list[tuple[int, ...]]:
     mask = np.isin(np.arange(len(ends)), apart)
     count, chains = find_contradictions(np.array(ends).reshape(-1, 2), mask, n, **more)  # type: ignore[arg-type]
     assert count >= len(chains)
@@ -19,33 +21,33 @@ def found(ends: list[list[int]], apart: list[int], n: int, **more: object) -> li
 
 def test_shortest_chain_is_ordered() -> None:
     ends = [[0, 1], [1, 2], [2, 3], [3, 0], [0, 2]]
-    assert found(ends, [4], 4) in ([(4, 0, 1)], [(4, 3, 2)])
-    assert found([*ends[:3], [3, 0]], [3], 4) == [(3, 0, 1, 2)]
+    assert chains_of(ends, [4], 4) in ([(4, 0, 1)], [(4, 3, 2)])
+    assert chains_of([*ends[:3], [3, 0]], [3], 4) == [(3, 0, 1, 2)]
 
 
 def test_no_chain_without_contradiction() -> None:
-    assert found([[0, 1], [2, 3], [1, 2]], [2], 4) == []
-    assert found([], [], 3) == []
+    assert chains_of([[0, 1], [2, 3], [1, 2]], [2], 4) == []
+    assert chains_of([], [], 3) == []
 
 
 def test_self_and_direct_contradictions_come_first() -> None:
     ends = [[0, 1], [1, 2], [0, 2], [1, 0], [2, 2]]
-    assert found(ends, [2, 3, 4], 3) == [(4,), (3, 0), (2, 0, 1)]
+    assert chains_of(ends, [2, 3, 4], 3) == [(4,), (3, 0), (2, 0, 1)]
 
 
 def test_only_contradictions_of_new_links() -> None:
     ends = [[0, 1], [0, 1], [2, 3], [3, 0], [1, 2]]
     new = np.array([False, False, False, True, False])
     # 0 and 1 were opposed before; 1 and 2 are joined by the new link
-    assert found(ends, [1, 4], 4, new=new) == [(4, 0, 3, 2)]
+    assert chains_of(ends, [1, 4], 4, new=new) == [(4, 0, 3, 2)]
     again = np.array([False, False, False, False, True])
-    assert found(ends, [1, 4], 4, new=again) == [(4, 0, 3, 2)]
+    assert chains_of(ends, [1, 4], 4, new=again) == [(4, 0, 3, 2)]
 
 
 def test_repeated_link_is_reported_by_its_new_row() -> None:
     ends = [[0, 1], [0, 1], [0, 1]]
     new = np.array([False, False, True])
-    assert found(ends, [0], 2, new=new) == [(0, 2)]
+    assert chains_of(ends, [0], 2, new=new) == [(0, 2)]
 
 
 def test_weak_links_contradict_only_below_required_distance() -> None:

@@ -13,7 +13,7 @@ from hetviz.core.ordinal.partial_order import maximal_acyclic, partial_order, sh
 from hetviz.errors import ParameterError
 
 
-def drawn(seed, n_objects, m):
+def random_pairs(seed, n_objects, m):
     return np.random.default_rng(seed).integers(0, n_objects, (m, 4))
 
 
@@ -84,7 +84,7 @@ def test_no_rows_and_unknown_options() -> None:
 
 @given(seed=st.integers(0, 10_000), n=st.integers(3, 8), m=st.integers(1, 60))
 def test_result_is_acyclic_maximal_and_reduced(seed: int, n: int, m: int) -> None:
-    pairs = drawn(seed, n, m)
+    pairs = random_pairs(seed, n, m)
     found = partial_order(pairs, contradictions="majority", multiplicity="set")
     graph = nx.DiGraph(edges_of(found.pairs))
     assert nx.is_directed_acyclic_graph(graph)
@@ -106,7 +106,7 @@ def test_result_is_acyclic_maximal_and_reduced(seed: int, n: int, m: int) -> Non
 
 @given(seed=st.integers(0, 10_000), n=st.integers(3, 6), m=st.integers(1, 60))
 def test_implied_statements_respect_weights(seed: int, n: int, m: int) -> None:
-    pairs = drawn(seed, n, m)
+    pairs = random_pairs(seed, n, m)
     weight = np.random.default_rng(seed).integers(1, 4, m).astype(float)
     whole = partial_order(pairs, weight, reduce=False)
     found = partial_order(pairs, weight)
@@ -125,7 +125,7 @@ def test_implied_statements_respect_weights(seed: int, n: int, m: int) -> None:
 
 @given(seed=st.integers(0, 10_000), n=st.integers(3, 8), m=st.integers(1, 60))
 def test_result_is_idempotent_and_symmetric(seed: int, n: int, m: int) -> None:
-    pairs = drawn(seed, n, m)
+    pairs = random_pairs(seed, n, m)
     once = partial_order(pairs, multiplicity="set")
     twice = partial_order(once.pairs)
     np.testing.assert_array_equal(once.pairs, twice.pairs)

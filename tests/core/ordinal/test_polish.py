@@ -13,7 +13,7 @@ from hetviz.core.ordinal.comparisons import comparison_outcomes
 from hetviz.core.ordinal.polish import MIN_COMPARISONS, choose_pull, move_along, polish_map
 
 
-def asked(n: int = 40, m: int = 400, seed: int = 0) -> tuple[Any, Any]:
+def make_comparisons(n: int = 40, m: int = 400, seed: int = 0) -> tuple[Any, Any]:
     """Places, and comparisons that hold of them."""
     rng = np.random.default_rng(seed)
     Y = rng.normal(size=(n, 2))
@@ -27,7 +27,7 @@ def asked(n: int = 40, m: int = 400, seed: int = 0) -> tuple[Any, Any]:
 
 def test_polish_minimises_the_loss() -> None:
     rng = np.random.default_rng(1)
-    _, pairs = asked(6, 30)
+    _, pairs = make_comparisons(6, 30)
     Y, weight, pull = rng.normal(size=(6, 2)), rng.random(30), 0.3
     size = ((Y - Y.mean(axis=0)) ** 2).sum()
 
@@ -47,7 +47,7 @@ def test_polish_minimises_the_loss() -> None:
 
 
 def test_stronger_pull_moves_less() -> None:
-    true, pairs = asked()
+    true, pairs = make_comparisons()
     start = true + np.random.default_rng(2).normal(size=true.shape)
     pairs = pairs[(pairs < 39).all(axis=1)]
     weight = np.ones(len(pairs))
@@ -60,7 +60,7 @@ def test_stronger_pull_moves_less() -> None:
 
 
 def test_choose_pull_by_held_out_comparisons() -> None:
-    true, pairs = asked(40, 600)
+    true, pairs = make_comparisons(40, 600)
     start = true + 0.7 * np.random.default_rng(3).normal(size=true.shape)
     weight, rng = np.ones(len(pairs)), np.random.default_rng(0)
     pull, accuracy = choose_pull(lambda told: start, pairs, weight, rng)
@@ -70,7 +70,7 @@ def test_choose_pull_by_held_out_comparisons() -> None:
 
 
 def test_choose_pull_of_random_or_few_comparisons_is_none() -> None:
-    true, pairs = asked(40, 600)
+    true, pairs = make_comparisons(40, 600)
     rng = np.random.default_rng(4)
     turned = np.where(rng.random(600)[:, None] < 0.5, pairs[:, [2, 3, 0, 1]], pairs)
     weight = np.ones(600)

@@ -50,14 +50,14 @@ def test_walk_features_average_linked_rows() -> None:
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
 
 
-def made(surely: float, y: np.ndarray) -> np.ndarray:
+def make_probabilities(surely: float, y: np.ndarray) -> np.ndarray:
     P = RNG.random((len(y), 3)) + surely * np.eye(3)[y]
     return np.asarray(P / P.sum(axis=1, keepdims=True))
 
 
 def test_pool_weights_prefer_the_fitting_model() -> None:
     y = RNG.integers(0, 3, 400)
-    good, bad = made(2.0, y), made(0.0, y)
+    good, bad = make_probabilities(2.0, y), make_probabilities(0.0, y)
     w = pool_weights([bad, good], y)
     assert w[1] > 2.0 > 0.3 > w[0] >= 0.0
     np.testing.assert_allclose(pool_weights([bad[:0], good[:0]], y[:0]), [1.0, 1.0])
@@ -75,7 +75,7 @@ def test_pool_weights_prefer_the_fitting_model() -> None:
 
 def test_pool_weights_minimise_the_penalised_likelihood() -> None:
     y = RNG.integers(0, 3, 50)
-    parts = [made(s, y) for s in (0.3, 0.6, 1.0)]
+    parts = [make_probabilities(s, y) for s in (0.3, 0.6, 1.0)]
     w = pool_weights(parts, y, prior=2.0, total=1.5)
 
     def loss(v: np.ndarray) -> float:

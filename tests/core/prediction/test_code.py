@@ -166,7 +166,7 @@ def test_cancel_returns_partial_result() -> None:
 
 
 def test_invalid_input_raises() -> None:
-    with pytest.raises(DataError, match="cannot be below 0"):
+    with pytest.raises(DataError, match="cannot be negative"):
         make_cooccurrence_block(0, 1, [[1.0, -1.0]])
     with pytest.raises(ParameterError, match="all 0"):
         make_cooccurrence_block(0, 1, np.zeros((2, 2)))

@@ -32,7 +32,7 @@ FAST = GbcSettings(n_rounds=12, lam0=1.0, lam1=0.0)
 ALONE = replace(FAST, lam0=0.0, weights="equal")
 
 
-def made(
+def make_problem(
     n: int = 160, task: str = "classes", classes: int = 2, missing: float = 0.0, seed: int = 0
 ) -> tuple[list[GbcSource], np.ndarray, np.ndarray]:
     """Return two sources, labels of half the rows, and all labels."""
@@ -183,7 +183,7 @@ def test_graph_of_similar_rows_has_less_loss() -> None:
 def test_single_source_equals_lightgbm(task: str, classes: int, objective: dict[str, Any]) -> None:
     import lightgbm
 
-    sources, _, Y = made(task=task, classes=classes)
+    sources, _, Y = make_problem(task=task, classes=classes)
     X = sources[0].X
     ours = fit_gbc([sources[0]], [], Y, task, replace(ALONE, n_rounds=40))
     y = Y[:, 0] if task == gbc.NUMBER else Y.argmax(axis=1) if classes > 2 else (Y[:, 0] + 1) / 2
@@ -210,7 +210,7 @@ def test_single_source_equals_lightgbm(task: str, classes: int, objective: dict[
 
 
 def test_sparse_and_dense_features_give_the_same() -> None:
-    sources, Y, _ = made()
+    sources, Y, _ = make_problem()
     thin = [replace(s, X=np.where(s.X > 0.5, s.X, 0.0)) for s in sources]
     sparse = [replace(s, X=sp.csr_array(s.X)) for s in thin]
     first, second = (fit_gbc(each, [], Y, gbc.CLASSES, FAST) for each in (thin, sparse))
@@ -218,7 +218,7 @@ def test_sparse_and_dense_features_give_the_same() -> None:
 
 
 def test_missing_cells_carry_information() -> None:
-    _, Y, whole = made()
+    _, Y, whole = make_problem()
     told = whole[:, 0] > 0
     X = np.where(told, 1.0, np.nan)[:, None] * np.ones((1, 2))
     fitted = fit_gbc([GbcSource(X, np.arange(len(Y)))], [], Y, gbc.CLASSES, ALONE)
@@ -230,7 +230,7 @@ def test_missing_cells_carry_information() -> None:
 def test_new_rows_with_equal_features_get_equal_margins(
     missing: float, task: str, classes: int
 ) -> None:
-    sources, Y, _ = made(task=task, classes=classes, missing=missing)
+    sources, Y, _ = make_problem(task=task, classes=classes, missing=missing)
     fitted = fit_gbc(sources, [ring(len(Y))], Y, task, replace(FAST, lam1=0.1))
     margins = [fitted.margin(i, source.X) for i, source in enumerate(sources)]
     rows = [source.rows for source in sources]
@@ -244,13 +244,13 @@ def test_new_rows_with_equal_features_get_equal_margins(
 
 
 def test_the_objective_falls_for_numbers_with_fixed_weights() -> None:
-    sources, Y, _ = made(task=gbc.NUMBER)
+    sources, Y, _ = make_problem(task=gbc.NUMBER)
     settings = GbcSettings(n_rounds=30, lam0=1.0, lam1=0.0, weights="equal", alone=0)
     assert (np.diff(fit_gbc(sources, [], Y, gbc.NUMBER, settings).history) < 0).all()
 
 
 def test_the_order_of_sources_does_not_matter_without_coupling() -> None:
-    sources, Y, _ = made(missing=0.2)
+    sources, Y, _ = make_problem(missing=0.2)
     settings = replace(FAST, lam0=0.0)
     one, two = (fit_gbc(each, [], Y, gbc.CLASSES, settings) for each in (sources, sources[::-1]))
     np.testing.assert_allclose(one.joint, two.joint, atol=1e-13)
@@ -258,7 +258,7 @@ def test_the_order_of_sources_does_not_matter_without_coupling() -> None:
 
 
 def test_a_source_given_twice_shares_its_weight() -> None:
-    sources, Y, _ = made()
+    sources, Y, _ = make_problem()
     settings = replace(FAST, lam0=0.0)
     alone = fit_gbc([sources[0]], [], Y, gbc.CLASSES, settings)
     twice = fit_gbc([sources[0]] * 2, [], Y, gbc.CLASSES, settings)
@@ -269,7 +269,7 @@ def test_a_source_given_twice_shares_its_weight() -> None:
 
 
 def test_uncoupled_source_ignores_labels_of_other_rows() -> None:
-    sources, Y, _ = made(missing=0.3)
+    sources, Y, _ = make_problem(missing=0.3)
     elsewhere = np.setdiff1d(np.arange(len(Y)), sources[0].rows)
     fewer = Y.copy()
     fewer[elsewhere] = np.nan
@@ -282,7 +282,7 @@ def test_uncoupled_source_ignores_labels_of_other_rows() -> None:
 
 
 def test_consensus_trains_a_source_without_labels() -> None:
-    sources, Y, whole = made(n=300)
+    sources, Y, whole = make_problem(n=300)
     apart, near = (
         fit_gbc(sources, [], Y, gbc.CLASSES, replace(FAST, lam0=lam, n_rounds=40))
         for lam in (0.0, 3.0)
@@ -302,7 +302,7 @@ def test_consensus_trains_a_source_without_labels() -> None:
 
 
 def test_sources_learn_alone_before_they_are_coupled() -> None:
-    sources, Y, _ = made(missing=0.2)
+    sources, Y, _ = make_problem(missing=0.2)
     settings = replace(FAST, weights="equal", alone=4)
     seen: list[list[np.ndarray]] = []
     for lam0 in (0.0, 1.0):
@@ -334,7 +334,7 @@ def test_consensus_weights_sum_to_one() -> None:
 def test_sharpness_only_affects_classes() -> None:
     sure = []
     for task in (gbc.CLASSES, gbc.NUMBER):
-        sources, Y, _ = made(n=300, task=task)
+        sources, Y, _ = make_problem(n=300, task=task)
         hidden = np.isnan(Y[:, 0])
         settings = replace(FAST, n_rounds=30)
         fits = [
@@ -389,7 +389,7 @@ def test_links_propagate_labels() -> None:
 
 @pytest.mark.parametrize("weights", ["holdout", "training"])
 def test_a_source_of_noise_loses_weight(weights: str) -> None:
-    sources, Y, _ = made(n=300)
+    sources, Y, _ = make_problem(n=300)
     noise = GbcSource(np.random.default_rng(9).normal(size=(300, 5)), np.arange(300))
     fitted = fit_gbc([*sources, noise], [], Y, gbc.CLASSES, replace(FAST, weights=weights))
     assert fitted.weights[-1].argmin() == 2
@@ -397,7 +397,7 @@ def test_a_source_of_noise_loses_weight(weights: str) -> None:
 
 
 def test_cross_validation_chooses_from_its_grids_and_stops_early() -> None:
-    sources, Y, _ = made(n=120)
+    sources, Y, _ = make_problem(n=120)
     settings = choose_settings(
         sources, [ring(120)], Y, gbc.CLASSES, FAST, ["lam0", "lam1"], ignore_progress
     )
@@ -416,7 +416,7 @@ def test_cross_validation_chooses_from_its_grids_and_stops_early() -> None:
 
 @pytest.mark.parametrize("links", [False, True])
 def test_folds_share_only_uncoupled_rounds(links: bool) -> None:
-    sources, Y, _ = made(n=100, classes=3)
+    sources, Y, _ = make_problem(n=100, classes=3)
     graphs = [ring(100)] if links else []
     known = np.flatnonzero(np.isfinite(Y).all(axis=1))
     hidden = known[::3]
@@ -454,7 +454,7 @@ def test_one_linear_step_is_ridge_regression() -> None:
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_learners_predict_their_training_rows(learner: str, sparse: bool) -> None:
-    sources, Y, whole = made(n=300, classes=3)
+    sources, Y, whole = make_problem(n=300, classes=3)
     if sparse:
         sources = [GbcSource(sp.csr_array(np.maximum(s.X, 0.0)), s.rows) for s in sources]
     how = replace(FAST, learner=learner, line_search=True)
@@ -480,13 +480,13 @@ def test_auto_learner_is_chosen_by_held_out_labels() -> None:
         how = replace(FAST, learner="auto")
         state = gbc._Training.start(sources, [], Y, gbc.NUMBER, how, ignore_progress)
         assert state.learners[place] in best
-        assert state.held is not None
-        assert state.held[-1].argmin() == place
+        assert state.held_out is not None
+        assert state.held_out[-1].argmin() == place
 
 
 @pytest.mark.parametrize("task", ["classes", gbc.NUMBER])
 def test_line_search_minimises_the_objective(task: str) -> None:
-    sources, Y, _ = made(task=task)
+    sources, Y, _ = make_problem(task=task)
     how = replace(FAST, line_search=True, alone=0, weights="equal")
     state = gbc._Training.start(sources, [], Y, task, how, ignore_progress)
     state.round(0)
@@ -517,7 +517,7 @@ def test_plain_trees_replace_missing_lightgbm(
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", broken)
-    sources, Y, whole = made(n=200)
+    sources, Y, whole = make_problem(n=200)
     fitted = fit_gbc(sources, [], Y, gbc.CLASSES, replace(FAST, n_rounds=30))
     hidden = np.isnan(Y[:, 0])
     assert ((fitted.joint > 0) == (whole > 0))[hidden].mean() > 0.75

@@ -93,14 +93,14 @@ def test_best_products_by_cells_have_high_recall(
     B = centres[rng.integers(0, 30, 800)] + 0.2 * rng.normal(size=(800, 12))
     exact = set(np.argsort(-(A @ B.T), axis=None)[:300].tolist())
     looked_at = []
-    take = _BestPairs.take
+    take = _BestPairs.add
 
     def counted(self: _BestPairs, rows: np.ndarray, columns: np.ndarray, S: np.ndarray) -> None:
         looked_at.append(S.size)
         take(self, rows, columns, S)
 
     monkeypatch.setattr("hetviz.core.prediction.link_ridge._MAX_PAIRS_EXACT", 30_000)
-    monkeypatch.setattr("hetviz.core.prediction.link_ridge._BestPairs.take", counted)
+    monkeypatch.setattr("hetviz.core.prediction.link_ridge._BestPairs.add", counted)
     i, j = best_products(A, B, np.arange(900), 300)
     assert sum(looked_at) < 45_000
     assert len(exact & set((i * 800 + j).tolist())) > 270

@@ -164,7 +164,7 @@ def test_cancel_returns_partial_result(exact: bool) -> None:
 
 def test_invalid_links_raise() -> None:
     for W in (np.zeros((2, 2)), np.array([[1.0, -1.0]])):
-        with pytest.raises(ParameterError, match="0 or more, and some above"):
+        with pytest.raises(ParameterError, match="0 or more, not all 0"):
             make_link_block(0, 1, W)
 
 

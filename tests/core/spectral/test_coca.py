@@ -15,7 +15,7 @@ from hetviz.core.spectral.sources import prepare_source
 from hetviz.errors import DataWarning, NotApplicableError
 
 
-def everyone(n):
+def all_rows(n):
     return np.ones(n, dtype=bool)
 
 
@@ -23,7 +23,7 @@ def views(seed=0, n=40, widths=(5, 4, 3), scale="none"):
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(n, 2))
     X = [Z @ rng.normal(size=(2, d)) + 0.5 * rng.normal(size=(n, d)) for d in widths]
-    return X, [prepare_source(x, everyone(n), scale) for x in X]
+    return X, [prepare_source(x, all_rows(n), scale) for x in X]
 
 
 def random_graph(seed=1, n=40, edges=90):
@@ -48,7 +48,7 @@ def same_up_to_sign(A, B, **tolerance):
 
 def test_two_rows_two_sources():
     X = np.array([[1.0], [-1.0]])
-    found = coca([prepare_source(s * X, everyone(2), "none") for s in (1.0, 2.0)], [], 1)
+    found = coca([prepare_source(s * X, all_rows(2), "none") for s in (1.0, 2.0)], [], 1)
     assert_allclose(found.values, [(5 + np.sqrt(73)) / 2])
     assert_allclose([U[0, 0] for U in found.directions], [0.5695948, 0.8219256], atol=1e-7)
     assert_allclose(found.scores[:, 0], [1.1067230, -1.1067230], atol=1e-7)
@@ -56,7 +56,7 @@ def test_two_rows_two_sources():
 
 def test_two_rows_two_sources_by_difference():
     X = np.array([[1.0], [-1.0]])
-    sources = [prepare_source(s * X, everyone(2), "none") for s in (1.0, 2.0)]
+    sources = [prepare_source(s * X, all_rows(2), "none") for s in (1.0, 2.0)]
     found = coca(sources, [], 1, alpha=0.1, agreement="difference")
     # (w - 2 alpha) x'x and 2 alpha x'z: [[.6, .8], [.8, 2.4]]
     assert_allclose(found.values, [1.5 + np.sqrt(0.81 + 0.64)])
@@ -219,7 +219,7 @@ def test_order_of_sources_and_rows_does_not_matter(scale):
     assert_allclose(turned.scores, before.scores, atol=1e-10)
     assert_allclose(turned.directions[0], before.directions[2], atol=1e-10)
     order = np.random.default_rng(0).permutation(40)
-    again = [prepare_source(x[order], everyone(40), scale) for x in X]
+    again = [prepare_source(x[order], all_rows(40), scale) for x in X]
     assert_allclose(coca(again, [], 2).scores, before.scores[order], atol=1e-10)
 
 
@@ -227,14 +227,14 @@ def test_order_of_sources_and_rows_does_not_matter(scale):
 def test_rotating_a_source_does_not_matter(scale):
     X, sources = views(scale=scale)
     Q = np.linalg.qr(np.random.default_rng(1).normal(size=(5, 5)))[0]
-    turned = [prepare_source(X[0] @ Q, everyone(40), scale), *sources[1:]]
+    turned = [prepare_source(X[0] @ Q, all_rows(40), scale), *sources[1:]]
     same_up_to_sign(coca(turned, [], 2).scores, coca(sources, [], 2).scores, atol=1e-10)
 
 
 @pytest.mark.parametrize("scale", ["block", "norm"])
 def test_units_do_not_matter_once_scaled(scale):
     X, sources = views(scale=scale)
-    scaled = [prepare_source(1e4 * X[0] + 3.0, everyone(40), scale), *sources[1:]]
+    scaled = [prepare_source(1e4 * X[0] + 3.0, all_rows(40), scale), *sources[1:]]
     assert_allclose(coca(scaled, [], 2).scores, coca(sources, [], 2).scores, atol=1e-9)
 
 
@@ -242,11 +242,11 @@ def test_sparse_rows_and_more_features_than_rows_give_the_same_map():
     rng = np.random.default_rng(3)
     wide = rng.random((30, 90)) * (rng.random((30, 90)) < 0.2)
     narrow = rng.normal(size=(30, 4))
-    there = everyone(30)
+    there = all_rows(30)
     there[4] = False
     wide[4] = 0.0
     sources = [
-        [prepare_source(x, there, "block"), prepare_source(narrow, everyone(30), "block")]
+        [prepare_source(x, there, "block"), prepare_source(narrow, all_rows(30), "block")]
         for x in (wide, sp.csr_array(wide))
     ]
     assert sources[0][0].r <= 29
@@ -275,7 +275,7 @@ def test_missing_rows_are_placed_by_other_sources():
     rng = np.random.default_rng(5)
     there = rng.random(60) < 0.7
     first = np.where(there[:, None], X[0], 0.0)
-    sources = [prepare_source(first, there, "norm"), prepare_source(X[1], everyone(60), "norm")]
+    sources = [prepare_source(first, there, "norm"), prepare_source(X[1], all_rows(60), "norm")]
     found = coca(sources, [], 2)
     alone = sources[1].dot(found.directions[1])
     assert_allclose(found.scores[~there], alone[~there])
@@ -287,14 +287,14 @@ def test_missing_rows_are_placed_by_other_sources():
 
 def test_constant_sources_raise():
     X, sources = views()
-    flat = prepare_source(np.full((40, 3), 7.0), everyone(40), "block")
+    flat = prepare_source(np.full((40, 3), 7.0), all_rows(40), "block")
     assert flat.r == 0
     same = coca([sources[0], flat], [], 2)
     same_up_to_sign(same.scores, pca(X[0], 2), atol=1e-12)
     with pytest.raises(NotApplicableError, match="no axis"):
         coca([flat], [], 2)
-    with pytest.warns(DataWarning, match="Only 1 of 2 axes"):
-        coca([prepare_source(X[0][:, :1], everyone(40), "none")], [], 2)
+    with pytest.warns(DataWarning, match="only 1 of 2 axes"):
+        coca([prepare_source(X[0][:, :1], all_rows(40), "none")], [], 2)
 
 
 # Weights ----------------------------------------------------------------------------------------
@@ -340,7 +340,7 @@ def labelled(seed=0, n=60):
     noise = rng.normal(size=(n, 4))
     i, j = np.triu_indices(n, 1)
     signs = np.where(classes[i] == classes[j], 1.0, -1.0)
-    sources = [prepare_source(x, everyone(n), "block") for x in (good, good.copy(), noise)]
+    sources = [prepare_source(x, all_rows(n), "block") for x in (good, good.copy(), noise)]
     return sources, (i, j), signs, classes
 
 

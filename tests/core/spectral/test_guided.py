@@ -671,5 +671,5 @@ def test_choose_projection_uses_tags_and_negative_links():
 
 def test_choose_projection_raises_for_few_links():
     X, W = problem(links=9)
-    with pytest.raises(NotApplicableError, match=r"at least 10 links.*there are 9.*as numbers"):
+    with pytest.raises(NotApplicableError, match=r"at least 10 links.*There are 9.*to numbers"):
         choose_projection(X, W)

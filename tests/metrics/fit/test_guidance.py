@@ -92,7 +92,7 @@ def test_curve_of_plain_links_and_of_none() -> None:
     direct = guidance_curve(embedding, data.links[0])
     through = guidance_curve(embedding, HeteroData(data.datasets, data.links[0]))
     np.testing.assert_array_equal(direct[1], through[1])
-    with pytest.raises(DataError, match="no link that says together"):
+    with pytest.raises(DataError, match="no together links"):
         guidance_curve(embedding, HeteroData(data.datasets))
     with pytest.raises(DataError, match="lacks this dataset"):
         guidance_curve(embedding, Links("a", "z", [0], [0]))

@@ -6,7 +6,7 @@ import pytest
 from hetviz.core.measures.neighborhoods import count_near
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Links
 from hetviz.errors import ParameterError
-from hetviz.metrics.trust import neighborhoods as neighborhoods
+from hetviz.metrics.trust import neighborhoods
 from hetviz.metrics.trust.stability import stability
 from hetviz.metrics.trust.trust import trust
 

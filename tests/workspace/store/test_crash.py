@@ -109,7 +109,7 @@ def test_lost_step_is_reported_and_undo_works(tmp_path: Path) -> None:
         again = Sessions(tmp_path).get(sid)
         # "Two" is lost; the undo took back "Three" and not what lay before "Two".
         assert again.state.title == "One"
-        assert again.undo_name == "a step that was lost"
+        assert again.undo_name == "lost step"
         again.undo()
         again.undo()
         assert again.state.title == "plants, birds"
