@@ -40,14 +40,14 @@ def test_processor_needs_no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_missing_card_error_names_available_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    there: list[str] = []
-    monkeypatch.setattr(devices, "available_cards", lambda: there)
+    mask: list[str] = []
+    monkeypatch.setattr(devices, "available_cards", lambda: mask)
     monkeypatch.setattr(devices, "TorchDevice", lambda kind: kind)
     assert device_by_name("auto") is None
     assert "finds no graphics card" in reason_for_no_card()
     with pytest.raises(ParameterError, match=r"'cuda'\): PyTorch finds no graphics card\. Choose"):
         device_by_name("cuda")
-    there.append("mps")
+    mask.append("mps")
     assert device_by_name("auto") == device_by_name("mps") == "mps"
     with pytest.raises(ParameterError, match="PyTorch finds only 'mps'"):
         device_by_name("cuda")
@@ -78,9 +78,9 @@ def test_device_operations(name: str) -> None:
     device = device_of(name)
     frozen = np.arange(4.0)
     frozen.flags.writeable = False
-    there = device.array(frozen, device.single)
-    there += 1.0
-    np.testing.assert_array_equal(device.host(there), [1.0, 2.0, 3.0, 4.0])
+    mask = device.array(frozen, device.single)
+    mask += 1.0
+    np.testing.assert_array_equal(device.host(mask), [1.0, 2.0, 3.0, 4.0])
     assert frozen[0] == 0.0
     D = device.array([[3.0, 1.0, 2.0, 0.5]], device.double)
     values, columns = device.smallest(D, 2)

@@ -9,40 +9,40 @@ from hetviz.core.grid_search import Span, search_grid
 
 def peaked(**at):
     """Return an objective with one peak on logarithmic axes, and what it was asked."""
-    asked = []
+    calls = []
 
     def score(points):
-        asked.extend(points)
+        calls.extend(points)
         return [
             -sum((math.log(point[name]) - math.log(top)) ** 2 for name, top in at.items())
             for point in points
         ]
 
-    return score, asked
+    return score, calls
 
 
 @pytest.mark.parametrize("whole_grid", [True, False])
 @pytest.mark.parametrize("top", [1_000.0, 1e-4], ids=["above", "below"])
 def test_search_extends_the_grid_to_the_optimum(whole_grid, top):
-    score, asked = peaked(ridge=top, axes=120)
+    score, calls = peaked(ridge=top, axes=120)
     spans = {"ridge": Span((0.1, 1.0, 10.0)), "axes": Span((15, 30), whole=True)}
-    found = search_grid(score, spans, whole_grid=whole_grid)
-    assert found.best == {"ridge": top, "axes": 120}
-    assert found.cut_off == found.at_limit == ()
+    result = search_grid(score, spans, whole_grid=whole_grid)
+    assert result.best == {"ridge": top, "axes": 120}
+    assert result.cut_off == result.at_limit == ()
     # one value more than the best on each side, or the best would be at an end
-    values = found.spans["ridge"].values
+    values = result.spans["ridge"].values
     assert values[0] < top < values[-1]
-    assert len(asked) == len(found.tried) == len({tuple(p.items()) for p in asked})
+    assert len(calls) == len(result.tried) == len({tuple(p.items()) for p in calls})
 
 
 def test_search_distinguishes_cut_off_and_limit():
     score, _ = peaked(power=9.0, axes=4_000)
     spans = {"power": Span((0.5, 1.0, 2.0), high=4.0), "axes": Span((10, 20), whole=True)}
-    found = search_grid(score, spans, max_points=10)
-    assert len(found.tried) == 10
-    assert found.best["power"] == 4.0
-    assert found.at_limit == ("power",)
-    assert found.cut_off == ("axes",)
+    result = search_grid(score, spans, max_points=10)
+    assert len(result.tried) == 10
+    assert result.best["power"] == 4.0
+    assert result.at_limit == ("power",)
+    assert result.cut_off == ("axes",)
 
 
 def test_choices_do_not_grow_and_start_is_first():
@@ -50,10 +50,10 @@ def test_choices_do_not_grow_and_start_is_first():
         return [(point["kernel"] == "rbf") + (point["scale"] == "auto") for point in points]
 
     spans = {"kernel": Span(("linear", "rbf"), grows=False), "scale": Span((0.0, 0.5, 1.0))}
-    found = search_grid(score, spans, start={"scale": "auto", "kernel": "linear"})
-    assert found.tried[0][0] == {"kernel": "linear", "scale": "auto"}
-    assert found.best == {"kernel": "rbf", "scale": "auto"}
-    assert found.cut_off == ()
+    result = search_grid(score, spans, start={"scale": "auto", "kernel": "linear"})
+    assert result.tried[0][0] == {"kernel": "linear", "scale": "auto"}
+    assert result.best == {"kernel": "rbf", "scale": "auto"}
+    assert result.cut_off == ()
 
 
 def test_failed_point_is_never_best():

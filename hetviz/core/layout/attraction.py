@@ -84,7 +84,7 @@ def umap_stiffness(min_dist: float) -> Stiffness:
     return of
 
 
-def attraction_of(row: int, Y: Floats, pulls: AttractionGraph) -> Attraction | None:
+def attraction_of(row: int, Y: Floats, graph: AttractionGraph) -> Attraction | None:
     r"""Return the attraction of an item by the other items.
 
     Parameters
@@ -109,7 +109,7 @@ def attraction_of(row: int, Y: Floats, pulls: AttractionGraph) -> Attraction | N
     """
     if not np.isfinite(Y[row]).all():
         return None
-    rows = {kind: sp.csr_array(part[[row]]) for kind, part in pulls.parts.items()}
+    rows = {kind: sp.csr_array(part[[row]]) for kind, part in graph.parts.items()}
     others = np.unique(
         np.concatenate([np.empty(0, np.int64), *(entries.indices for entries in rows.values())])
     )
@@ -122,7 +122,7 @@ def attraction_of(row: int, Y: Floats, pulls: AttractionGraph) -> Attraction | N
     total_affinity = np.sum(list(affinity.values()), axis=0) if affinity else np.zeros(0)
     difference = Y[row] - Y[others]
     squared = (difference**2).sum(axis=1)
-    stiffness = pulls.stiffness(squared)
+    stiffness = graph.stiffness(squared)
     pull = total_affinity * stiffness
     total = float(pull.sum())
     if not total > 0:

@@ -30,8 +30,8 @@ def make_heaps(
 @pytest.mark.parametrize("method", METHODS)
 def test_partition_finds_groups_sorted_by_size(method: str) -> None:
     X, code = make_heaps()
-    found = partition(X, method, SIZES[method])
-    assert found.tolist() == code.tolist()
+    result = partition(X, method, SIZES[method])
+    assert result.tolist() == code.tolist()
     mixed = np.random.default_rng(1).permutation(len(X))
     assert partition(X[mixed], method, SIZES[method]).tolist() == code[mixed].tolist()
 
@@ -40,8 +40,8 @@ def test_partition_finds_groups_sorted_by_size(method: str) -> None:
 def test_partition_does_not_depend_on_order(method: str) -> None:
     X = np.random.default_rng(3).normal(size=(120, 2))
     mixed = np.random.default_rng(4).permutation(len(X))
-    found = partition(X, method, 5)
-    assert partition(X[mixed], method, 5).tolist() == found[mixed].tolist()
+    result = partition(X, method, 5)
+    assert partition(X[mixed], method, 5).tolist() == result[mixed].tolist()
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -80,8 +80,8 @@ def test_number_by_size_then_centre() -> None:
 
 def test_silhouette_of_a_small_case() -> None:
     X = np.array([[0.0], [1.0], [10.0], [12.0]])
-    own, other = np.array([1, 1, 2, 2]), np.array([11, 10, 9.5, 11.5])
-    expected = ((other - own) / other).mean()
+    own_part, other = np.array([1, 1, 2, 2]), np.array([11, 10, 9.5, 11.5])
+    expected = ((other - own_part) / other).mean()
     assert silhouette_of(X, np.array([0, 0, 1, 1])) == pytest.approx(expected)
     assert np.isnan(silhouette_of(X, np.zeros(4, dtype=np.int64)))
 
@@ -101,6 +101,6 @@ def test_choose_partition_of_clear_groups() -> None:
 
 
 def test_too_few_points_have_no_stability() -> None:
-    found = measure_partition(np.arange(6.0)[:, None], "k-means", 2)
-    assert np.isnan(found.stability)
-    assert found.score == 0.0
+    result = measure_partition(np.arange(6.0)[:, None], "k-means", 2)
+    assert np.isnan(result.stability)
+    assert result.score == 0.0

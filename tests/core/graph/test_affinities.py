@@ -46,11 +46,11 @@ def joint(
     rng = np.random.default_rng(1)
     parts = [conditional(rng.normal(size=(n, 3))) if features else None for n in sizes]
     positive = two_sided(W)
-    found = joint_affinities(
+    result = joint_affinities(
         JointGraph(sizes, parts, positive, sp.csr_array(positive.shape), (), weights), balance
     )
-    assert found is not None
-    return found
+    assert result is not None
+    return result
 
 
 def full(shape: tuple[int, int]) -> Any:
@@ -75,10 +75,10 @@ def test_affinities_equal_those_of_opentsne() -> None:
     affinity = pytest.importorskip("openTSNE.affinity")
     X = np.random.default_rng(2).normal(size=(200, 5))
     k, allowed = neighbors_needed(200, 15.0)
-    found = nearest_neighbors(FeatureSpace(X), k)
-    ours = symmetric_affinities(conditional_affinities(found, allowed))
+    result = nearest_neighbors(FeatureSpace(X), k)
+    ours = symmetric_affinities(conditional_affinities(result, allowed))
     # Its own search for neighbours would compile for half a minute.
-    theirs = affinity.joint_probabilities_nn(found.index, np.sqrt(found.squared), [15.0])
+    theirs = affinity.joint_probabilities_nn(result.index, np.sqrt(result.squared), [15.0])
     assert abs(ours - theirs).max() < 1e-8 * ours.max()
 
 
@@ -87,9 +87,9 @@ def test_nearest_neighbors_equal_brute_force() -> None:
     D = ((X[:, None] - X[None]) ** 2).sum(axis=2)
     np.fill_diagonal(D, np.inf)
     heard: list[float] = []
-    found = nearest_neighbors(FeatureSpace(X), 7, heard.append)
-    np.testing.assert_array_equal(found.index, np.argsort(D, axis=1)[:, :7])
-    np.testing.assert_allclose(found.squared, np.sort(D, axis=1)[:, :7], atol=1e-12)
+    result = nearest_neighbors(FeatureSpace(X), 7, heard.append)
+    np.testing.assert_array_equal(result.index, np.argsort(D, axis=1)[:, :7])
+    np.testing.assert_allclose(result.squared, np.sort(D, axis=1)[:, :7], atol=1e-12)
     assert heard[-1] == 1.0
 
 
@@ -105,11 +105,11 @@ def test_approximate_neighbors_exclude_the_row_itself(monkeypatch: pytest.Monkey
             self.neighbor_graph = index, np.take_along_axis(D, index, axis=1)
 
     monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=Search))
-    found = approximate_neighbors(X, 3)
-    assert (found.index != np.arange(54)[:, None]).all()
+    result = approximate_neighbors(X, 3)
+    assert (result.index != np.arange(54)[:, None]).all()
     exact = nearest_neighbors(FeatureSpace(X), 3)
-    np.testing.assert_allclose(found.squared, exact.squared, atol=1e-12)
-    assert (found.squared[50:] == 0).all()
+    np.testing.assert_allclose(result.squared, exact.squared, atol=1e-12)
+    assert (result.squared[50:] == 0).all()
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -152,9 +152,9 @@ def test_adaptive_weights_are_those_of_the_paper() -> None:
     links = sp.csr_array((np.ones(1000), (np.arange(1000), np.arange(1000) % 613)))
     parts = [conditional(RNG.normal(size=(1000, 2))), None]
     W = two_sided(links)
-    found = joint_affinities(JointGraph((1000, 613), parts, W, sp.csr_array(W.shape)), paper)
-    assert found is not None
-    assert found.beta == pytest.approx({(0, 0): 0.6199628, (0, 1): 0.3800372}, abs=1e-7)
+    result = joint_affinities(JointGraph((1000, 613), parts, W, sp.csr_array(W.shape)), paper)
+    assert result is not None
+    assert result.beta == pytest.approx({(0, 0): 0.6199628, (0, 1): 0.3800372}, abs=1e-7)
 
 
 def test_joint_equal_weights_and_factors() -> None:
@@ -169,10 +169,10 @@ def test_joint_equal_weights_and_factors() -> None:
 
 
 def test_joint_few_or_weak_links_count_less_unless_printed() -> None:
-    one = sp.csr_array((np.ones(1), ([0], [0])), shape=(40, 20))
-    default = joint((40, 20), one, Balance(0.0)).beta[0, 1]
+    first = sp.csr_array((np.ones(1), ([0], [0])), shape=(40, 20))
+    default = joint((40, 20), first, Balance(0.0)).beta[0, 1]
     assert default == pytest.approx(0.05 / 2.05)
-    printed = joint((40, 20), one, Balance(0.0, printed=True)).beta[0, 1]
+    printed = joint((40, 20), first, Balance(0.0, printed=True)).beta[0, 1]
     assert printed == pytest.approx(1 / 3)
     half = joint((40, 20), 0.5 * full((40, 20)), Balance(0.0)).beta[0, 1]
     assert half == pytest.approx(0.5 / 2.5)
@@ -180,12 +180,12 @@ def test_joint_few_or_weak_links_count_less_unless_printed() -> None:
 
 def test_joint_is_a_symmetric_distribution_whose_blocks_sum_to_their_weights() -> None:
     W = sp.csr_array((RNG.random((40, 20)) < 0.1).astype(float))
-    found = joint((40, 20), W, Balance(0.5))
-    assert found.P.sum() == pytest.approx(1.0)
-    assert abs(found.P - found.P.T).max() < 1e-18
-    assert not found.P.diagonal().any()
-    assert found.P[:40][:, :40].sum() == pytest.approx(found.beta[0, 0])
-    assert 2 * found.P[:40][:, 40:].sum() == pytest.approx(found.beta[0, 1])
+    result = joint((40, 20), W, Balance(0.5))
+    assert result.P.sum() == pytest.approx(1.0)
+    assert abs(result.P - result.P.T).max() < 1e-18
+    assert not result.P.diagonal().any()
+    assert result.P[:40][:, :40].sum() == pytest.approx(result.beta[0, 0])
+    assert 2 * result.P[:40][:, 40:].sum() == pytest.approx(result.beta[0, 1])
 
 
 def test_joint_featureless_dataset_has_a_block_only_with_links() -> None:
@@ -193,13 +193,13 @@ def test_joint_featureless_dataset_has_a_block_only_with_links() -> None:
     assert set(joint((6, 5), W, Balance(1.0), features=False).beta) == {(0, 1)}
     positive = two_sided(W).tolil()
     positive[0, 1] = positive[1, 0] = 1.0
-    found = joint_affinities(
+    result = joint_affinities(
         JointGraph((6, 5), (None, None), positive.tocsr(), sp.csr_array((11, 11))),
         Balance(0.0),
     )
-    assert found is not None
-    assert found.beta[0, 0] == pytest.approx((2 / 6) / (2 / 6 + 1))
-    assert found.P[0, 1] == pytest.approx(found.beta[0, 0] / 2)
+    assert result is not None
+    assert result.beta[0, 0] == pytest.approx((2 / 6) / (2 / 6 + 1))
+    assert result.P[0, 1] == pytest.approx(result.beta[0, 0] / 2)
 
 
 def test_links_within_a_dataset_take_half_of_their_rows() -> None:
@@ -217,10 +217,10 @@ def test_joint_apart_pairs_have_no_affinity() -> None:
     P = conditional(X)
     i, j = (int(end[0]) for end in P.nonzero())
     apart = sp.csr_array((np.ones(2), ([i, j], [j, i])), shape=(20, 20))
-    found = joint_affinities(JointGraph((20,), (P,), sp.csr_array((20, 20)), apart), Balance(1.0))
-    assert found is not None
-    assert found.P[i, j] == found.P[j, i] == 0.0
-    assert found.P.sum() == pytest.approx(1.0)
+    result = joint_affinities(JointGraph((20,), (P,), sp.csr_array((20, 20)), apart), Balance(1.0))
+    assert result is not None
+    assert result.P[i, j] == result.P[j, i] == 0.0
+    assert result.P.sum() == pytest.approx(1.0)
 
 
 def test_joint_without_neighbors_and_links_is_none() -> None:

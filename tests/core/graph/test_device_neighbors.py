@@ -49,24 +49,24 @@ def test_device_neighbors_equal_processor(name: str, X: Any) -> None:
 
 @pytest.mark.parametrize("name", DEVICES)
 def test_uncertain_rows_are_compared_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[bool, int]] = []
+    calls: list[tuple[bool, int]] = []
     fill = device_neighbors._BlockSearch.fill
 
     def heard(self: Any, rows: Any, single: bool, progress: Any) -> Any:
-        asked.append((single, len(rows)))
+        calls.append((single, len(rows)))
         return fill(self, rows, single, progress)
 
     monkeypatch.setattr(device_neighbors._BlockSearch, "fill", heard)
     nearest_rows_on(device_of(name), PLAIN, 20)
-    assert asked == [(True, 500)]
-    asked.clear()
+    assert calls == [(True, 500)]
+    calls.clear()
     nearest_rows_on(device_of(name), TIGHT, 20)
-    assert asked == [(True, 500), (False, 500)]
+    assert calls == [(True, 500), (False, 500)]
     # A card that is set to multiply in less than single precision multiplies in double.
-    asked.clear()
+    calls.clear()
     monkeypatch.setattr(ComputeDevice, "keeps_single_precision", lambda self: False)
     index, _ = nearest_rows_on(device_of(name), PLAIN, 20)
-    assert asked == [(False, 500)]
+    assert calls == [(False, 500)]
     np.testing.assert_array_equal(index, nearest_neighbors(FeatureSpace(PLAIN), 20).index)
 
 
@@ -99,9 +99,9 @@ def test_searches_use_the_requested_device(monkeypatch: pytest.MonkeyPatch) -> N
     across = cross_neighbors(A, PLAIN, 7)
     monkeypatch.setattr(neighbors, "EXACT_ROWS", 100)
     with collect_recalls() as heard, compute_on(ComputeDevice()):
-        found = feature_neighbors(sp.csr_array(PLAIN), 7, name="things")
+        result = feature_neighbors(sp.csr_array(PLAIN), 7, name="things")
         other = cross_neighbors(A, PLAIN, 7)
-    np.testing.assert_array_equal(found.index, exact.index)
+    np.testing.assert_array_equal(result.index, exact.index)
     np.testing.assert_array_equal(other.index, across.index)
     np.testing.assert_allclose(other.squared, across.squared, atol=1e-12)
     assert heard == {"things": 1.0}

@@ -52,21 +52,21 @@ def test_neighbor_graph_of_few_and_equal_rows() -> None:
 
 def test_approximate_search_uses_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.random.default_rng(0).normal(size=(40, 30))
-    asked: list[tuple[int, int]] = []
+    calls: list[tuple[int, int]] = []
 
     def search(rows: np.ndarray, k: int, random_state: int) -> Neighbors:
-        asked.append((k, random_state))
+        calls.append((k, random_state))
         return nearest_neighbors(FeatureSpace(rows), k)
 
     monkeypatch.setattr("hetviz.core.graph.neighbors.EXACT_ROWS", 39)
     monkeypatch.setattr("hetviz.core.graph.neighbors.approximate_neighbors", search)
     # Rows without groups are compared two by two as long as that takes less.
     A = neighbor_graph(X, 5, random_state=7)
-    assert asked == []
+    assert calls == []
     np.testing.assert_allclose(A.toarray(), brute(X, 5, True), atol=1e-12)
     monkeypatch.setattr("hetviz.core.graph.neighbors.DESCENT_ROWS", 39)
     A = neighbor_graph(X, 5, random_state=7)
-    assert asked == [(5, 7)]
+    assert calls == [(5, 7)]
     np.testing.assert_allclose(A.toarray(), brute(X, 5, True), atol=1e-12)
 
 
@@ -92,42 +92,42 @@ def test_feature_neighbors_search_enough_cells(
     monkeypatch.setattr("hetviz.core.graph.neighbors.EXACT_ROWS", 1_000)
     rng = np.random.default_rng(4)
     X = 9.0 * rng.normal(size=(20, 8))[rng.integers(0, 20, 2_000)] + rng.normal(size=(2_000, 8))
-    given = sp.csr_array(X) if sparse else X
+    options = sp.csr_array(X) if sparse else X
     shares: list[float] = []
-    found = feature_neighbors(given, 30, 0, shares.append)
+    result = feature_neighbors(options, 30, 0, shares.append)
     # Told of once a cell, so that it is known that cells were searched; the last one is the end.
     assert len(set(shares)) > 50
     assert shares[-1] == 1.0
     exact = nearest_neighbors(FeatureSpace(X), 30)
-    same = [len(np.intersect1d(a, b)) for a, b in zip(found.index, exact.index, strict=True)]
+    same = [len(np.intersect1d(a, b)) for a, b in zip(result.index, exact.index, strict=True)]
     assert np.mean(same) > 0.95 * 30
     # What is told of a sample is what was found, but for the error of the sample.
-    assert abs(found.recall - np.mean(same) / 30) < 0.02
-    assert measure_recall(given, exact) == 1.0
+    assert abs(result.recall - np.mean(same) / 30) < 0.02
+    assert measure_recall(options, exact) == 1.0
     with collect_recalls() as heard:
-        again = feature_neighbors(given, 30, 0, name="things")
-        feature_neighbors(given[:900], 30, 0, name="few")
-    assert heard == {"things": found.recall}
-    np.testing.assert_array_equal(found.index, again.index)
+        again = feature_neighbors(options, 30, 0, name="things")
+        feature_neighbors(options[:900], 30, 0, name="few")
+    assert heard == {"things": result.recall}
+    np.testing.assert_array_equal(result.index, again.index)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_neighbors_by_cells_have_high_recall(sparse: bool) -> None:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 5))[rng.integers(0, 60, 1_500)] + 0.3 * rng.normal(size=(1_500, 5))
-    given = sp.csr_array(X) if sparse else X
-    found, exact = neighbors_by_cells(given, 10), nearest_neighbors(FeatureSpace(X), 10)
-    same = [len(np.intersect1d(a, b)) for a, b in zip(found.index, exact.index, strict=True)]
+    options = sp.csr_array(X) if sparse else X
+    result, exact = neighbors_by_cells(options, 10), nearest_neighbors(FeatureSpace(X), 10)
+    same = [len(np.intersect1d(a, b)) for a, b in zip(result.index, exact.index, strict=True)]
     assert np.mean(same) > 9.3
-    assert (found.index != np.arange(1_500)[:, None]).all()
-    assert (np.diff(found.squared, axis=1) >= 0).all()
-    away = ((X[:, None] - X[found.index]) ** 2).sum(axis=2)
-    np.testing.assert_allclose(found.squared, away, atol=1e-9)
+    assert (result.index != np.arange(1_500)[:, None]).all()
+    assert (np.diff(result.squared, axis=1) >= 0).all()
+    away = ((X[:, None] - X[result.index]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(result.squared, away, atol=1e-9)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("hetviz.core.graph.neighbors._MANY_ROWS", 0)
-        np.testing.assert_array_equal(neighbors_by_cells(given, 10).index, found.index)
-    few = neighbors_by_cells(given[:12], 11)
-    assert np.sort(few.index, axis=1).tolist() == [
+        np.testing.assert_array_equal(neighbors_by_cells(options, 10).index, result.index)
+    small = neighbors_by_cells(options[:12], 11)
+    assert np.sort(small.index, axis=1).tolist() == [
         [k for k in range(12) if k != i] for i in range(12)
     ]
 
@@ -146,13 +146,13 @@ def test_cross_neighbors_by_cells() -> None:
     B = centres[rng.integers(0, 40, 900)] + 0.2 * rng.normal(size=(900, 4))
     A = centres[rng.integers(0, 40, 150)] + 0.2 * rng.normal(size=(150, 4))
     A[3] = B[17]
-    exact, found = (
+    exact, result = (
         cross_neighbors(A, B, 8),
         cross_neighbors_by_cells(A, B, 8, NeighborCells.around_sample(B)),
     )
-    same = [len(np.intersect1d(a, b)) for a, b in zip(found.index, exact.index, strict=True)]
+    same = [len(np.intersect1d(a, b)) for a, b in zip(result.index, exact.index, strict=True)]
     assert np.mean(same) > 7.6
-    assert found.index[3, 0] == 17 and found.squared[3, 0] == 0.0
+    assert result.index[3, 0] == 17 and result.squared[3, 0] == 0.0
     # Cells of which all are looked through hide nothing.
     whole = cross_neighbors_by_cells(A, B, 8, NeighborCells.around_sample(B, count=5))
     np.testing.assert_array_equal(whole.index, exact.index)
@@ -169,7 +169,7 @@ def test_affordable_neighbors_are_exact_for_few_rows(
     monkeypatch.setattr("hetviz.core.graph.neighbors.EXACT_ROWS", 1_000)
     # In noise of twelve columns cells tell little: all would be compared to find nearly all.
     monkeypatch.setattr("hetviz.core.graph.neighbors._MAX_PROBES", 10)
-    found = affordable_neighbors(X, 5)
-    same = [len(np.intersect1d(a, b)) for a, b in zip(found.index, exact.index, strict=True)]
-    assert 0.1 < found.recall < 0.9
-    assert found.recall == pytest.approx(np.mean(same) / 5, abs=0.06)
+    result = affordable_neighbors(X, 5)
+    same = [len(np.intersect1d(a, b)) for a, b in zip(result.index, exact.index, strict=True)]
+    assert 0.1 < result.recall < 0.9
+    assert result.recall == pytest.approx(np.mean(same) / 5, abs=0.06)

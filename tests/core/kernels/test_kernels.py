@@ -107,7 +107,7 @@ def test_rkhs_penalty_equals_the_dual_problem(X):
     W = guidance(40)
     K = RbfKernel(3.0)(X, X)
     fitted = kernel_map(K)
-    found = guided_projection(
+    result = guided_projection(
         [fitted(K[:, fitted.landmarks])], W, gamma=0.7, absolute=True, n_components=3
     )
     graph = SignedGraph.split(W)
@@ -115,7 +115,7 @@ def test_rkhs_penalty_equals_the_dual_problem(X):
     B = K_c * graph.absolute_degrees @ K_c + 0.7 * K_c
     # K_c is singular along one direction, which a tiny shift keeps out of the way
     mu = eigh(K_c @ graph.positive @ K_c, B + 1e-12 * np.eye(40), eigvals_only=True)
-    assert_allclose(found.mu[0], mu[::-1][:3], atol=1e-9)
+    assert_allclose(result.mu[0], mu[::-1][:3], atol=1e-9)
 
 
 def test_paper_penalty_has_the_kernel_itself_as_features(X):
@@ -124,12 +124,12 @@ def test_paper_penalty_has_the_kernel_itself_as_features(X):
     graph = SignedGraph.split(W)
     w = graph.absolute_degrees
     fitted = kernel_map(K, penalty="paper", weights=w)
-    found = guided_projection([fitted(K[:, fitted.landmarks])], W, gamma=0.7, absolute=True)
+    result = guided_projection([fitted(K[:, fitted.landmarks])], W, gamma=0.7, absolute=True)
     K_c = center_kernel(K, w)
     mu, A = eigh(K_c @ graph.positive @ K_c, K_c * w @ K_c + 0.7 * np.eye(40))
-    assert_allclose(found.mu[0], mu[::-1][:2], atol=1e-10)
+    assert_allclose(result.mu[0], mu[::-1][:2], atol=1e-10)
     expected = K_c @ A[:, -1]
-    Y = found.embeddings[0][:, 0]
+    Y = result.embeddings[0][:, 0]
     assert_allclose(Y * np.sign(Y @ expected), expected, atol=1e-9)
 
 

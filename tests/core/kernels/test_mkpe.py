@@ -31,22 +31,22 @@ def tables(seed: int = 0, missing: float = 0.6) -> dict[tuple[int, int], Any]:
 WEIGHTS = {(d, e): 0.1 if d == e else 1.0 + d for d in range(3) for e in range(d, 3)}
 
 
-def blocks_of(found: dict[tuple[int, int], Any]) -> list[Any]:
-    made = []
-    for (d, e), S in found.items():
+def blocks_of(result: dict[tuple[int, int], Any]) -> list[Any]:
+    blocks = []
+    for (d, e), S in result.items():
         i, j = np.nonzero(np.isfinite(S))
-        made.append(known_scores(d, e, S.shape, i, j, S[i, j], WEIGHTS[d, e]))
-    return made
+        blocks.append(known_scores(d, e, S.shape, i, j, S[i, j], WEIGHTS[d, e]))
+    return blocks
 
 
-def plain_loss(found: dict[tuple[int, int], Any], places: list[Any], sigma: float) -> float:
+def plain_loss(result: dict[tuple[int, int], Any], places: list[Any], sigma: float) -> float:
     """The definition."""
     total = 0.0
-    for (d, e), S in found.items():
+    for (d, e), S in result.items():
         D = ((places[d][:, None] - places[e][None]) ** 2).sum(axis=2)
-        known = np.isfinite(S)
-        miss = (np.exp(-D / sigma**2) - S)[known]
-        total += WEIGHTS[d, e] / known.sum() * float(miss @ miss)
+        is_known = np.isfinite(S)
+        miss = (np.exp(-D / sigma**2) - S)[is_known]
+        total += WEIGHTS[d, e] / is_known.sum() * float(miss @ miss)
     return total
 
 
@@ -57,17 +57,17 @@ def frames_of(sizes: tuple[int, ...], r: int = 2, seed: int = 1) -> list[Any]:
 
 def test_exp_of_minus() -> None:
     x = np.concatenate([np.linspace(0.0, 39.9, 500), [0.0, 1e-12]])
-    found = np.array([kernels.exp_of_minus(value) for value in x])
-    np.testing.assert_allclose(found, np.exp(-x), rtol=2e-13)
+    result = np.array([kernels.exp_of_minus(value) for value in x])
+    np.testing.assert_allclose(result, np.exp(-x), rtol=2e-13)
     assert kernels.exp_of_minus(1e9) == pytest.approx(np.exp(-40.0))
 
 
 @pytest.mark.parametrize("missing", [0.05, 0.6, 0.97])
 def test_loss_equals_its_definition(missing: float) -> None:
-    found = tables(missing=missing)
+    result = tables(missing=missing)
     frames = frames_of(SIZES)
-    descent = Descent([Domain(n) for n in SIZES], blocks_of(found), frames, 0.7)
-    assert descent.loss == pytest.approx(plain_loss(found, frames, 0.7), rel=1e-12)
+    descent = Descent([Domain(n) for n in SIZES], blocks_of(result), frames, 0.7)
+    assert descent.loss == pytest.approx(plain_loss(result, frames, 0.7), rel=1e-12)
     assert any(block.i is None for block in descent.blocks) == (missing < 0.97)
 
 
@@ -75,23 +75,23 @@ def test_loss_equals_its_definition(missing: float) -> None:
 @pytest.mark.parametrize("parametric", [False, True])
 def test_gradients(missing: float, parametric: bool) -> None:
     rng = np.random.default_rng(2)
-    found = tables(missing=missing)
+    result = tables(missing=missing)
     inputs = [rng.normal(size=(n, 5)) if parametric else None for n in SIZES]
     domains = [Domain(n, X, 1.7) for n, X in zip(SIZES, inputs, strict=True)]
     frames = frames_of(tuple(domain.size for domain in domains), 3)
-    descent = Descent(domains, blocks_of(found), frames, 1.3)
+    descent = Descent(domains, blocks_of(result), frames, 1.3)
 
     def at(d: int, Q: Any) -> float:
         places = [domain.places(frame) for domain, frame in zip(domains, frames, strict=True)]
         places[d] = domains[d].places(Q)
-        return plain_loss(found, places, 1.3)
+        return plain_loss(result, places, 1.3)
 
     for d in range(3):
         assert gradient_error(lambda Q, d=d: at(d, Q), descent.gradient(d), frames[d]) < 1e-9
     places = [domain.places(frame) for domain, frame in zip(domains, frames, strict=True)]
     assert (
         gradient_error(
-            lambda eta: plain_loss(found, places, float(np.exp(eta[0]))),
+            lambda eta: plain_loss(result, places, float(np.exp(eta[0]))),
             np.array([descent.slope_in_eta()]),
             np.array([np.log(1.3)]),
         )
@@ -121,38 +121,38 @@ def test_the_loss_never_rises_and_frames_stay_orthonormal(retraction: str) -> No
 
 
 def test_loss_is_invariant_to_rotation() -> None:
-    found, frames = tables(), frames_of(SIZES, 3)
+    result, frames = tables(), frames_of(SIZES, 3)
     turn = random_frame(3, 3, np.random.default_rng(5))
     domains = [Domain(n) for n in SIZES]
-    one = Descent(domains, blocks_of(found), frames, 0.9)
-    two = Descent(domains, blocks_of(found), [Q @ turn for Q in frames], 0.9)
-    assert one.loss == pytest.approx(two.loss, rel=1e-13)
+    first = Descent(domains, blocks_of(result), frames, 0.9)
+    two = Descent(domains, blocks_of(result), [Q @ turn for Q in frames], 0.9)
+    assert first.loss == pytest.approx(two.loss, rel=1e-13)
 
 
 def test_swapped_domains_and_transposed_scores_give_the_same_gradients() -> None:
-    found, frames = tables(), frames_of(SIZES)
+    result, frames = tables(), frames_of(SIZES)
     order = (2, 1, 0)
-    turned = {(order[e], order[d]): S.T for (d, e), S in found.items()}
+    turned = {(order[e], order[d]): S.T for (d, e), S in result.items()}
     swapped = []
     for (d, e), S in turned.items():
         i, j = np.nonzero(np.isfinite(S))
         swapped.append(known_scores(d, e, S.shape, i, j, S[i, j], WEIGHTS[order[e], order[d]]))
-    one = Descent([Domain(n) for n in SIZES], blocks_of(found), frames, 0.9)
+    first = Descent([Domain(n) for n in SIZES], blocks_of(result), frames, 0.9)
     two = Descent([Domain(SIZES[d]) for d in order], swapped, [frames[d] for d in order], 0.9)
-    assert one.loss == pytest.approx(two.loss, rel=1e-13)
+    assert first.loss == pytest.approx(two.loss, rel=1e-13)
     for d in range(3):
-        np.testing.assert_allclose(one.gradient(d), two.gradient(order[d]), atol=1e-14)
+        np.testing.assert_allclose(first.gradient(d), two.gradient(order[d]), atol=1e-14)
 
 
 def test_descent_is_invariant_to_units() -> None:
     rng = np.random.default_rng(3)
-    found = tables()
+    result = tables()
     inputs = [rng.normal(size=(n, 5)) for n in SIZES]
     frames = frames_of((5, 5, 5))
     traces = []
     for factor in (1.0, 8.0):
         domains = [Domain(n, factor * X) for n, X in zip(SIZES, inputs, strict=True)]
-        descent = Descent(domains, blocks_of(found), frames, 2.0 * factor)
+        descent = Descent(domains, blocks_of(result), frames, 2.0 * factor)
         for _ in range(20):
             descent.sweep()
         traces.append(descent.state.trace)
@@ -160,10 +160,10 @@ def test_descent_is_invariant_to_units() -> None:
 
 
 def test_identity_inputs_equal_free_positions() -> None:
-    found, frames = tables(), frames_of(SIZES)
+    result, frames = tables(), frames_of(SIZES)
     traces = []
     for domains in ([Domain(n) for n in SIZES], [Domain(n, np.eye(n)) for n in SIZES]):
-        descent = Descent(domains, blocks_of(found), frames, 1.0)
+        descent = Descent(domains, blocks_of(result), frames, 1.0)
         for _ in range(10):
             descent.sweep()
         traces.append(descent.state.trace)
@@ -182,10 +182,10 @@ def test_two_items_reach_their_score_exactly() -> None:
 
 
 def test_weights_and_step_scale_inversely() -> None:
-    found, frames = tables(), frames_of(SIZES)
-    plain = Descent([Domain(n) for n in SIZES], blocks_of(found), frames, 1.0)
+    result, frames = tables(), frames_of(SIZES)
+    plain = Descent([Domain(n) for n in SIZES], blocks_of(result), frames, 1.0)
     double = []
-    for (d, e), S in found.items():
+    for (d, e), S in result.items():
         i, j = np.nonzero(np.isfinite(S))
         double.append(known_scores(d, e, S.shape, i, j, S[i, j], 2 * WEIGHTS[d, e]))
     heavy = Descent([Domain(n) for n in SIZES], double, frames, 1.0, step=0.5)
@@ -260,5 +260,5 @@ def test_place_item_reaches_its_scores() -> None:
     F = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     truth = np.array([0.4, 0.3])
     s = np.exp(-((F - truth) ** 2).sum(axis=1))
-    found = place_item([(F, s, np.ones(3))], 1.0, F)
-    np.testing.assert_allclose(found, truth, atol=1e-3)
+    result = place_item([(F, s, np.ones(3))], 1.0, F)
+    np.testing.assert_allclose(result, truth, atol=1e-3)

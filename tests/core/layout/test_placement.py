@@ -15,9 +15,9 @@ def test_interpolated_median_moves_with_weights() -> None:
         ([1.0, 9.0, 1.0], 1.0, 1.2),
         ([1.0, 0.0, 0.0], 3.0, 3.0),
     ):
-        given = np.array([weights])
-        np.testing.assert_allclose(_weighted_medians(values, given, False), [at])
-        np.testing.assert_allclose(_weighted_medians(values, given, True), [between])
+        options = np.array([weights])
+        np.testing.assert_allclose(_weighted_medians(values, options, False), [at])
+        np.testing.assert_allclose(_weighted_medians(values, options, True), [between])
 
 
 def test_interpolated_medians_do_not_lie_on_lines() -> None:

@@ -38,8 +38,8 @@ def affinities(n: int = 120, groups: int = 3, seed: int = 0) -> Any:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 5)) + 6.0 * rng.normal(size=(groups, 5))[np.arange(n) % groups]
     k, perplexity = neighbors_needed(n, 10.0)
-    found = nearest_neighbors(FeatureSpace(X), k)
-    return symmetric_affinities(conditional_affinities(found, perplexity))
+    result = nearest_neighbors(FeatureSpace(X), k)
+    return symmetric_affinities(conditional_affinities(result, perplexity))
 
 
 P = affinities()
@@ -53,8 +53,8 @@ def kl_of(P: Any, Y: Any) -> float:
     np.fill_diagonal(Q, 0.0)
     Q /= Q.sum()
     dense = P.toarray()
-    kept = dense > 0
-    return float((dense[kept] * np.log(dense[kept] / Q[kept])).sum())
+    retained = dense > 0
+    return float((dense[retained] * np.log(dense[retained] / Q[retained])).sum())
 
 
 def hinge_of(apart: ApartPairs, Y: Any, reach: float) -> float:
@@ -99,9 +99,9 @@ def test_kl_is_a_sum_over_blocks() -> None:
     blocks = {(0, 0): joint.within[0], (1, 1): joint.within[1], (0, 1): joint.across[0, 1]}
     for (d, e), block in blocks.items():
         p, q = block.toarray(), Q[rows[d], rows[e]]
-        kept = p > 0
+        retained = p > 0
         beta = joint.beta[d, e]
-        total += beta * float((p[kept] * np.log(p[kept] / q[kept])).sum())
+        total += beta * float((p[retained] * np.log(p[retained] / q[retained])).sum())
         total += beta * np.log(beta / (1 if d == e else 2))
     assert SneLayout(joint.P, Y, double=True).kl(exact=True) == pytest.approx(total, rel=1e-10)
 
@@ -145,11 +145,11 @@ def test_attraction_of_capped_pairs_ends_at_neighbor_distance() -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("exaggeration", [1.0, 12.0])
-def test_single_dataset_equals_opentsne(exaggeration: float) -> None:  # noqa: N802
+def test_single_dataset_equals_opentsne(exaggeration: float) -> None:
     openTSNE = pytest.importorskip("openTSNE")
-    given = openTSNE.affinity.PrecomputedAffinities(P.copy(), normalize=False)
+    options = openTSNE.affinity.PrecomputedAffinities(P.copy(), normalize=False)
     theirs = openTSNE.TSNEEmbedding(
-        START.copy(), given, negative_gradient_method="bh", theta=0.0, n_jobs=1
+        START.copy(), options, negative_gradient_method="bh", theta=0.0, n_jobs=1
     ).optimize(30, exaggeration=exaggeration, momentum=0.8, learning_rate=120 / exaggeration)
     layout = SneLayout(P, START, double=True)
     layout.run([Phase(30, exaggeration, 0.8)])
@@ -253,15 +253,15 @@ layout = SneLayout(P, START)
 layout.run([Phase(100)])
 print(layout.positions.tobytes().hex())
 """
-    found = []
+    result = []
     for order in ("whole", "parts", "parts"):
         # the third process finds the parts compiled
         env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / order)}
         done = subprocess.run(
             [sys.executable, "-c", code, order], env=env, stdout=subprocess.PIPE, check=True
         )
-        found.append(done.stdout)
-    assert found[0] == found[1] == found[2]
+        result.append(done.stdout)
+    assert result[0] == result[1] == result[2]
 
 
 def test_layout_on_one_axis() -> None:
@@ -384,8 +384,8 @@ def test_gradient_with_unequal_masses() -> None:
     np.fill_diagonal(Q, 0.0)
     Q /= Q.sum()
     dense = P.toarray()
-    there = dense > 0
-    expected = float((dense[there] * np.log(dense[there] / Q[there])).sum())
+    mask = dense > 0
+    expected = float((dense[mask] * np.log(dense[mask] / Q[mask])).sum())
     assert layout.kl(exact=True) == pytest.approx(expected, rel=1e-10)
     gradient = layout.gradient()
     for i, axis in ((0, 0), (17, 1), (101, 0)):
@@ -449,13 +449,13 @@ def test_flat_third_axis_equals_two_axes() -> None:
 
 def test_three_axes_do_not_depend_on_threads() -> None:
     Y = np.column_stack([START, START[::-1, 0]])
-    found = []
+    result = []
     for threads in (1, 2):
         layout = WideSneLayout(P, Y, threads=threads)
         layout.run([Phase(30)])
-        found.append(layout.positions)
-    np.testing.assert_array_equal(*found)
-    assert kl_of(P, found[0]) < kl_of(P, START)
+        result.append(layout.positions)
+    np.testing.assert_array_equal(*result)
+    assert kl_of(P, result[0]) < kl_of(P, START)
 
 
 def test_golden_tetrahedron() -> None:

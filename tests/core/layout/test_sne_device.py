@@ -44,12 +44,12 @@ def test_device_forces_equal_processor(
     monkeypatch.setattr(sne_device, "_BLOCK_ENTRIES", 2_000)
     for double, off in ((True, 1e-14), (False, 1e-6)):
         Y = PLACES[axes]
-        one = DeviceSneLayout(device_of(name), P, Y, double=double, **more)
+        first = DeviceSneLayout(device_of(name), P, Y, double=double, **more)
         other = processor(P, Y, double=double, **more)
         wanted = other.gradient(2.0)
-        assert np.abs(one.gradient(2.0) - wanted).max() < off * np.abs(wanted).max()
-        assert one.kl(exact=True) == pytest.approx(other.kl(exact=True), rel=max(off, 1e-12))
-        np.testing.assert_allclose(one.positions, Y, rtol=1e-6)
+        assert np.abs(first.gradient(2.0) - wanted).max() < off * np.abs(wanted).max()
+        assert first.kl(exact=True) == pytest.approx(other.kl(exact=True), rel=max(off, 1e-12))
+        np.testing.assert_allclose(first.positions, Y, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", DEVICES)
@@ -63,12 +63,12 @@ def test_device_gradient_equals_finite_differences(name: str) -> None:
 def test_device_steps_equal_processor(name: str) -> None:
     for axes in (1, 2, 3):
         Y = PLACES[axes]
-        one = DeviceSneLayout(device_of(name), P, Y, double=True, **GUIDED)
+        first = DeviceSneLayout(device_of(name), P, Y, double=True, **GUIDED)
         other = processor(P, Y, double=True, **GUIDED)
-        for layout in (one, other):
+        for layout in (first, other):
             layout.run([Phase(20, 4.0), Phase(10)])
-        np.testing.assert_allclose(one.positions, other.positions, atol=1e-10)
-        assert one.history == pytest.approx(other.history, rel=1e-10)
+        np.testing.assert_allclose(first.positions, other.positions, atol=1e-10)
+        assert first.history == pytest.approx(other.history, rel=1e-10)
 
 
 @pytest.mark.parametrize("name", DEVICES)
@@ -77,25 +77,25 @@ def test_device_grid_forces_equal_processor(name: str, extent: float) -> None:
     Y = extent * RNG.uniform(-1, 1, size=(800, 2)) * [1.0, 0.3]
     mass = RNG.uniform(0.5, 1.5, 800)
     empty = sp.csr_array((800, 800))
-    one = DeviceSneLayout(device_of(name), empty, Y, exact=False, mass=mass).gradient()
+    first = DeviceSneLayout(device_of(name), empty, Y, exact=False, mass=mass).gradient()
     other = SneLayout(empty, Y, exact=False, mass=mass).gradient()
-    assert np.abs(one - other).max() < 2e-6 * np.abs(other).max()
+    assert np.abs(first - other).max() < 2e-6 * np.abs(other).max()
 
 
 @pytest.mark.parametrize("name", DEVICES)
 @pytest.mark.parametrize("exact", [True, False])
 def test_device_layout_is_deterministic_and_as_good(name: str, exact: bool) -> None:
     start = spectral_start(P, 2, np.random.default_rng(0))
-    one, again = (DeviceSneLayout(device_of(name), P, start, exact=exact) for _ in range(2))
-    for layout in (one, again):
+    first, again = (DeviceSneLayout(device_of(name), P, start, exact=exact) for _ in range(2))
+    for layout in (first, again):
         layout.run([Phase(20, 12.0)])
-    np.testing.assert_array_equal(one.positions, again.positions)
+    np.testing.assert_array_equal(first.positions, again.positions)
     other = SneLayout(P, start, exact=exact)
     other.run([Phase(20, 12.0)])
-    for layout in (one, other):
+    for layout in (first, other):
         layout.run([Phase(80)])
-    assert one.kl(exact=True) == pytest.approx(other.kl(exact=True), rel=0.05)
-    assert one.history[-1] == pytest.approx(one.kl(exact=True), rel=0.02)
+    assert first.kl(exact=True) == pytest.approx(other.kl(exact=True), rel=0.05)
+    assert first.history[-1] == pytest.approx(first.kl(exact=True), rel=0.02)
 
 
 def test_padded_blocks_of_long_and_empty_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,12 +106,12 @@ def test_padded_blocks_of_long_and_empty_rows(monkeypatch: pytest.MonkeyPatch) -
     graph = sp.csr_array(W / W.sum())
     apart = ApartPairs(np.array([50]), np.array([51]), np.ones(1))
     Y = 0.1 * START[:60]
-    one, other = (make(graph, Y, apart=apart, double=True) for make in (on_numpy, SneLayout))
-    np.testing.assert_allclose(one.gradient(), other.gradient(), atol=1e-14)
+    first, other = (make(graph, Y, apart=apart, double=True) for make in (on_numpy, SneLayout))
+    np.testing.assert_allclose(first.gradient(), other.gradient(), atol=1e-14)
 
 
-def on_numpy(*given: Any, **more: Any) -> DeviceSneLayout:
-    return DeviceSneLayout(ComputeDevice(), *given, **more)
+def on_numpy(*options: Any, **more: Any) -> DeviceSneLayout:
+    return DeviceSneLayout(ComputeDevice(), *options, **more)
 
 
 def test_make_layout_uses_the_device_and_can_be_cancelled() -> None:

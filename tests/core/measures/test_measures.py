@@ -41,11 +41,11 @@ def test_percentiles_between_datasets_equal_brute_force(seed, n, m, k):
     A, B = grid_points(seed, n, k), grid_points(seed + 1, m, k)
     rng = np.random.default_rng(seed)
     i, j = rng.integers(0, n, 20), rng.integers(0, m, 20)
-    found = distance_percentiles(A, i, j, B)
+    result = distance_percentiles(A, i, j, B)
     D = cdist(A, B, "sqeuclidean")
-    assert found.candidates == n * m
-    assert found.standard_error == 0.0
-    assert_allclose(found.values, brute_percentiles(D[i, j], D), atol=1e-12)
+    assert result.candidates == n * m
+    assert result.standard_error == 0.0
+    assert_allclose(result.values, brute_percentiles(D[i, j], D), atol=1e-12)
 
 
 @pytest.mark.parametrize("chunk", [2_000_000, 37])
@@ -54,32 +54,32 @@ def test_percentiles_within_a_dataset_count_each_pair_once(seed, chunk, monkeypa
     monkeypatch.setattr(satisfaction, "_BLOCK_PAIRS", chunk)
     Y = grid_points(seed, 25)
     i, j = np.triu_indices(25, k=1)
-    found = distance_percentiles(Y, i, j)
+    result = distance_percentiles(Y, i, j)
     D = cdist(Y, Y, "sqeuclidean")
-    assert found.candidates == 300
-    assert_allclose(found.values, brute_percentiles(D[i, j], D[i, j]), atol=1e-12)
-    assert_allclose(satisfaction_area(found.values), 0.5)
+    assert result.candidates == 300
+    assert_allclose(result.values, brute_percentiles(D[i, j], D[i, j]), atol=1e-12)
+    assert_allclose(satisfaction_area(result.values), 0.5)
 
 
 def test_percentiles_ignore_rows_without_position():
     A, B = grid_points(0, 12), grid_points(1, 9)
     A[3] = np.nan
-    found = distance_percentiles(A, [3, 4], [0, 0], B)
+    result = distance_percentiles(A, [3, 4], [0, 0], B)
     D = cdist(np.delete(A, 3, axis=0), B, "sqeuclidean")
-    assert found.candidates == 99
-    assert found.skipped == 1
-    assert np.isnan(found.values[0])
-    assert_allclose(found.values[1], brute_percentiles([D[3, 0]], D)[0])
-    assert satisfaction_area(found.values) == pytest.approx(1 - found.values[1])
+    assert result.candidates == 99
+    assert result.skipped == 1
+    assert np.isnan(result.values[0])
+    assert_allclose(result.values[1], brute_percentiles([D[3, 0]], D)[0])
+    assert satisfaction_area(result.values) == pytest.approx(1 - result.values[1])
 
 
 def test_percentiles_without_candidates():
     nowhere = np.full((3, 2), np.nan)
-    found = distance_percentiles(nowhere, [0], [1])
-    assert found.candidates == 0
-    assert np.isnan(satisfaction_area(found.values))
-    assert np.isnan(satisfaction_curve(found.values)[1]).all()
-    assert np.isnan(link_auc(found.values, 0))
+    result = distance_percentiles(nowhere, [0], [1])
+    assert result.candidates == 0
+    assert np.isnan(satisfaction_area(result.values))
+    assert np.isnan(satisfaction_curve(result.values)[1]).all()
+    assert np.isnan(link_auc(result.values, 0))
     assert np.isnan(satisfaction_area(np.zeros(0)))
 
 
@@ -132,11 +132,11 @@ def test_trustworthiness_and_continuity_equal_scikit_learn(k):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(120, 6))
     Y = X[:, :2] + 0.3 * rng.normal(size=(120, 2))
-    found = measure_preservation(FeatureSpace(X), Y, n_neighbors=k)
-    assert_allclose(found.trustworthiness, trustworthiness(X, Y, n_neighbors=k), atol=1e-12)
-    assert_allclose(found.continuity, trustworthiness(Y, X, n_neighbors=k), atol=1e-12)
-    assert found.trustworthiness_error == found.continuity_error == 0.0
-    assert found.n_queries == 120
+    result = measure_preservation(FeatureSpace(X), Y, n_neighbors=k)
+    assert_allclose(result.trustworthiness, trustworthiness(X, Y, n_neighbors=k), atol=1e-12)
+    assert_allclose(result.continuity, trustworthiness(Y, X, n_neighbors=k), atol=1e-12)
+    assert result.trustworthiness_error == result.continuity_error == 0.0
+    assert result.n_queries == 120
 
 
 def test_preservation_is_the_same_for_all_spaces():
@@ -158,9 +158,11 @@ def test_preservation_ignores_rows_without_position():
     rng = np.random.default_rng(6)
     X, Y = rng.normal(size=(60, 4)), rng.normal(size=(60, 2))
     Y[[5, 9]] = np.nan
-    kept = np.isfinite(Y[:, 0])
-    found = measure_preservation(FeatureSpace(X), Y)
-    assert_allclose(found.trustworthiness, trustworthiness(X[kept], Y[kept], n_neighbors=10))
+    retained = np.isfinite(Y[:, 0])
+    result = measure_preservation(FeatureSpace(X), Y)
+    assert_allclose(
+        result.trustworthiness, trustworthiness(X[retained], Y[retained], n_neighbors=10)
+    )
 
 
 def test_sampled_preservation_is_close_to_exact():
@@ -178,8 +180,8 @@ def test_sampled_preservation_is_close_to_exact():
 
 def test_preservation_of_perfect_and_tiny_maps():
     X = np.random.default_rng(8).normal(size=(50, 2))
-    found = measure_preservation(FeatureSpace(X), 3 * X @ [[0, 1], [-1, 0]])
-    assert (found.trustworthiness, found.continuity) == (1.0, 1.0)
+    result = measure_preservation(FeatureSpace(X), 3 * X @ [[0, 1], [-1, 0]])
+    assert (result.trustworthiness, result.continuity) == (1.0, 1.0)
     assert np.isnan(measure_preservation(FeatureSpace(X[:3]), X[:3]).trustworthiness)
     assert measure_preservation(FeatureSpace(X[:6]), X[:6]).n_neighbors == 2
 
@@ -208,19 +210,19 @@ def test_align_recovers_a_similarity_transform(seed, k, factor, flip):
         Q[:, 0] *= -1
     moved = factor * Y @ Q + rng.normal(size=k)
     moved[3] = np.nan
-    found = align(moved, Y)
-    assert_allclose(np.delete(found(moved), 3, axis=0), np.delete(Y, 3, axis=0), atol=1e-9)
-    assert np.isnan(found(moved)[3]).all()
-    assert found.residual < 1e-12
+    result = align(moved, Y)
+    assert_allclose(np.delete(result(moved), 3, axis=0), np.delete(Y, 3, axis=0), atol=1e-9)
+    assert np.isnan(result(moved)[3]).all()
+    assert result.residual < 1e-12
 
 
 def test_align_never_increases_the_residual():
     rng = np.random.default_rng(9)
     Y, reference = rng.normal(size=(30, 2)), rng.normal(size=(30, 2))
-    found = align(Y, reference, scale=False)
-    assert found.scale == 1.0
+    result = align(Y, reference, scale=False)
+    assert result.scale == 1.0
     assert_allclose(
-        squareform(cdist(found(Y), found(Y)), checks=False),
+        squareform(cdist(result(Y), result(Y)), checks=False),
         squareform(cdist(Y, Y), checks=False),
         atol=1e-12,
     )

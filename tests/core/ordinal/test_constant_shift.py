@@ -19,15 +19,15 @@ def consistent(n: int, m: int, seed: int = 0) -> np.ndarray:
 @pytest.mark.parametrize("n", [3, 10, 50])
 def test_distances_are_shifted_levels_with_margin_one(n: int) -> None:
     pairs = consistent(n, 20 * n)
-    Delta, found = order_levels(n, pairs), embed_by_constant_shift(n, pairs)
-    X = found.positions
+    Delta, result = order_levels(n, pairs), embed_by_constant_shift(n, pairs)
+    X = result.positions
     d = ((X[:, None] - X[None]) ** 2).sum(axis=2)
     off = ~np.eye(n, dtype=bool)
-    np.testing.assert_allclose(d[off], (Delta - 2 * found.shift)[off], atol=1e-9)
+    np.testing.assert_allclose(d[off], (Delta - 2 * result.shift)[off], atol=1e-9)
     i, j, k, q = pairs.T
     assert (d[k, q] - d[i, j]).min() >= 1 - 1e-9
     assert X.shape[1] <= n - 1
-    assert found.levels == Delta.max()
+    assert result.levels == Delta.max()
 
 
 def test_levels_are_longest_paths() -> None:
@@ -38,8 +38,8 @@ def test_levels_are_longest_paths() -> None:
 
 
 def test_no_comparisons_give_equal_distances() -> None:
-    found = embed_by_constant_shift(4, np.zeros((0, 4), dtype=int))
-    d = ((found.positions[:, None] - found.positions[None]) ** 2).sum(axis=2)
+    result = embed_by_constant_shift(4, np.zeros((0, 4), dtype=int))
+    d = ((result.positions[:, None] - result.positions[None]) ** 2).sum(axis=2)
     np.testing.assert_allclose(d, 1 - np.eye(4), atol=1e-12)
 
 

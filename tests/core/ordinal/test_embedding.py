@@ -23,8 +23,8 @@ N, M = 14, 60
 
 def factor(K):
     values, U = np.linalg.eigh(K)
-    kept = values > 1e-9 * values[-1]
-    return U[:, kept] * np.sqrt(values[kept])
+    retained = values > 1e-9 * values[-1]
+    return U[:, retained] * np.sqrt(values[retained])
 
 
 def toy(seed=0, n=N, m=M):
@@ -56,10 +56,10 @@ def optimum(views, beta, C=C, tol=1e-7):
     ("n", "C", "value"), [(3, [(0, 1, 0, 2)], 1 / np.sqrt(3)), (4, [(0, 1, 2, 3)], 0.5)]
 )
 def test_exact_answers_without_features(n: int, C: list, value: float) -> None:
-    found = embed_order([None], hinge(n, C, 10.0), tol=1e-9)
-    assert found.objective == pytest.approx(value, abs=1e-7)
-    assert found.critical_beta == pytest.approx(value, abs=1e-9)
-    assert np.abs(found.parts[0].sum(axis=0)).max() < 1e-12
+    result = embed_order([None], hinge(n, C, 10.0), tol=1e-9)
+    assert result.objective == pytest.approx(value, abs=1e-7)
+    assert result.critical_beta == pytest.approx(value, abs=1e-9)
+    assert np.abs(result.parts[0].sum(axis=0)).max() < 1e-12
     nothing = embed_order([None], hinge(n, C, 0.999 * value))
     assert nothing.objective == pytest.approx(0.999 * value)
     assert nothing.parts[0].shape[1] == 0
@@ -103,7 +103,7 @@ def test_objective_equals_conic_solver(beta: float) -> None:
 @pytest.mark.parametrize("beta", [1.0, 10.0, 100.0])
 def test_diagonal_objective_equals_linear_program(beta: float) -> None:
     B = np.hstack([K / np.sqrt(np.diag(K)) for K in KERNELS])
-    found = weigh_columns(B, hinge(N, C, beta), tol=1e-6, max_passes=200)
+    result = weigh_columns(B, hinge(N, C, beta), tol=1e-6, max_passes=200)
     i, j, k, q = C.T
     Z = (B[k] - B[q]) ** 2 - (B[i] - B[j]) ** 2
     m, r = Z.shape
@@ -112,39 +112,41 @@ def test_diagonal_objective_equals_linear_program(beta: float) -> None:
         A_ub=np.hstack([-Z, -np.eye(m)]),
         b_ub=-np.ones(m),
     ).fun
-    assert found.objective == pytest.approx(exact, rel=1e-5)
-    assert found.objective == pytest.approx(conic(KERNELS, C, beta, diagonal=True), rel=1e-5)
-    assert found.bound <= exact + 1e-9
-    assert found.objective >= optimum(VIEWS, beta) - 1e-6
+    assert result.objective == pytest.approx(exact, rel=1e-5)
+    assert result.objective == pytest.approx(conic(KERNELS, C, beta, diagonal=True), rel=1e-5)
+    assert result.bound <= exact + 1e-9
+    assert result.objective >= optimum(VIEWS, beta) - 1e-6
 
 
 def test_dual_certificate_holds() -> None:
     h = hinge(N, C, 10.0)
-    found = embed_order(VIEWS, h, tol=1e-6, max_passes=80)
-    assert found.converged
-    assert 0 <= found.gap <= 1e-6
-    assert found.objective == pytest.approx(found.history[-1])
-    assert all(np.diff(found.history) <= 0)
-    L = h.laplacian(found.multipliers)
+    result = embed_order(VIEWS, h, tol=1e-6, max_passes=80)
+    assert result.converged
+    assert 0 <= result.gap <= 1e-6
+    assert result.objective == pytest.approx(result.history[-1])
+    assert all(np.diff(result.history) <= 0)
+    L = h.laplacian(result.multipliers)
     L = L if isinstance(L, np.ndarray) else L.toarray()
-    for Phi, A in zip(VIEWS, found.parts, strict=True):
+    for Phi, A in zip(VIEWS, result.parts, strict=True):
         S = np.eye(Phi.shape[1]) - Phi.T @ L @ Phi
         assert eigh(S, eigvals_only=True)[0] >= -1e-3
         assert np.linalg.norm(S @ A) <= 1e-2
-    G = np.hstack([Phi @ A for Phi, A in zip(VIEWS, found.parts, strict=True)])
+    G = np.hstack([Phi @ A for Phi, A in zip(VIEWS, result.parts, strict=True)])
     t = h.short(G)
-    assert found.multipliers[t < -1e-3].max(initial=0.0) < 1e-7
-    assert_allclose(found.multipliers[t > 1e-3], h.weight[t > 1e-3], atol=1e-6)
+    assert result.multipliers[t < -1e-3].max(initial=0.0) < 1e-7
+    assert_allclose(result.multipliers[t > 1e-3], h.weight[t > 1e-3], atol=1e-6)
 
 
 def test_scale_centring_duplicates_and_order_of_kernels() -> None:
     s, beta = 3.0, 10.0
-    one = VIEWS[:1]
-    assert optimum([np.sqrt(s) * one[0]], beta) == pytest.approx(optimum(one, s * beta) / s, 1e-5)
+    first = VIEWS[:1]
+    assert optimum([np.sqrt(s) * first[0]], beta) == pytest.approx(
+        optimum(first, s * beta) / s, 1e-5
+    )
     H = np.eye(N) - 1 / N
     centred = factor(H @ KERNELS[0] @ H)
-    assert optimum([centred], beta) == pytest.approx(optimum(one, beta), rel=1e-5)
-    assert optimum([one[0], one[0]], beta) == pytest.approx(optimum(one, beta), rel=1e-5)
+    assert optimum([centred], beta) == pytest.approx(optimum(first, beta), rel=1e-5)
+    assert optimum([first[0], first[0]], beta) == pytest.approx(optimum(first, beta), rel=1e-5)
     both = optimum(VIEWS, beta)
     assert optimum(VIEWS[::-1], beta) == pytest.approx(both, rel=1e-5)
     assert both <= min(optimum([Phi], beta) for Phi in VIEWS) + 1e-6
@@ -171,29 +173,29 @@ def test_beta_below_critical_gives_one_point() -> None:
 def test_listed_pairs_equal_all_pairs() -> None:
     rng = np.random.default_rng(1)
     n = 60
-    few = np.vstack([rng.integers(0, n, (40, 4)), [[3, 3, 4, 5], [1, 2, 1, 2]]])
-    many = np.vstack([few, rng.integers(0, n, (2_000, 4))])
+    small = np.vstack([rng.integers(0, n, (40, 4)), [[3, 3, 4, 5], [1, 2, 1, 2]]])
+    many = np.vstack([small, rng.integers(0, n, (2_000, 4))])
     weight = np.zeros(len(many))
-    weight[: len(few)] = rng.random(len(few))
-    G, a = rng.normal(size=(n, 3)), rng.random(len(few))
-    listed, dense = Hinge(n, few, weight[: len(few)]), Hinge(n, many, weight)
+    weight[: len(small)] = rng.random(len(small))
+    G, a = rng.normal(size=(n, 3)), rng.random(len(small))
+    listed, dense = Hinge(n, small, weight[: len(small)]), Hinge(n, many, weight)
     assert not isinstance(listed.laplacian(a), np.ndarray)
-    assert_allclose(listed.short(G), dense.short(G)[: len(few)])
+    assert_allclose(listed.short(G), dense.short(G)[: len(small)])
     padded = np.concatenate([a, np.zeros(2_000)])
     assert_allclose(listed.laplacian(a).toarray(), dense.laplacian(padded), atol=1e-12)
-    i, j, k, q = few.T
+    i, j, k, q = small.T
     pull = a @ (((G[k] - G[q]) ** 2).sum(1) - ((G[i] - G[j]) ** 2).sum(1))
     assert np.trace(G.T @ (listed.laplacian(a) @ G)) == pytest.approx(pull)
 
 
 def test_fixed_rank_improves_the_convex_optimum() -> None:
     h, Phi = hinge(N, C, 30.0), VIEWS[0]
-    found = embed_order([Phi], h)
-    start = canonical_axes(Phi, found.parts[0], 2)
+    result = embed_order([Phi], h)
+    start = canonical_axes(Phi, result.parts[0], 2)
     before = float((start**2).sum()) + h.loss(h.short(Phi @ start))
-    flat, objective, _ = embed_on_axes(Phi, h, start, multipliers=found.multipliers)
+    flat, objective, _ = embed_on_axes(Phi, h, start, multipliers=result.multipliers)
     assert flat.shape == start.shape
-    assert found.bound <= objective < before
+    assert result.bound <= objective < before
     assert objective == pytest.approx(float((flat**2).sum()) + h.loss(h.short(Phi @ flat)))
 
 

@@ -73,8 +73,8 @@ def test_tightest_chain_is_reported() -> None:
     assert (chain.apart, chain.together) == (4, (1, 2, 3))
     # said again more strongly, the pair itself is enough
     again = np.vstack([ends, [[3, 0]]])
-    found = find_contradictions(again, np.append(mask, False), 4, np.append(strength, 1.0))
-    assert (found[1][0].apart, found[1][0].together) == (4, (5,))
+    result = find_contradictions(again, np.append(mask, False), 4, np.append(strength, 1.0))
+    assert (result[1][0].apart, result[1][0].together) == (4, (5,))
     # what a new link brings about was not there before
     new = np.array([False, True, False, False, False])
     assert find_contradictions(ends, mask, 4, strength, new=new)[0] == 1

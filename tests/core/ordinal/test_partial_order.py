@@ -22,10 +22,10 @@ def edges_of(pairs):
 
 
 def test_chain_keeps_links_and_drops_shortcut() -> None:
-    found = partial_order([[0, 1, 0, 2], [0, 2, 0, 3], [0, 1, 0, 3]])
-    assert found.pairs.tolist() == [[0, 1, 0, 2], [0, 2, 0, 3]]
-    assert found.rows(order.IMPLIED).tolist() == [2]
-    assert found.reduced
+    result = partial_order([[0, 1, 0, 2], [0, 2, 0, 3], [0, 1, 0, 3]])
+    assert result.pairs.tolist() == [[0, 1, 0, 2], [0, 2, 0, 3]]
+    assert result.rows(order.IMPLIED).tolist() == [2]
+    assert result.reduced
     whole = partial_order([[0, 1, 0, 2], [0, 2, 0, 3], [0, 1, 0, 3]], reduce=False)
     assert whole.counts["kept"] == 3
     uneven = partial_order([[0, 1, 0, 2], [0, 2, 0, 3], [0, 1, 0, 3]], [1, 1, 2])
@@ -43,35 +43,35 @@ def test_chain_keeps_links_and_drops_shortcut() -> None:
 )
 def test_opposite_statements(policy: str, pairs: list, weight: list) -> None:
     rows = [[0, 1, 0, 2], [0, 2, 0, 1], [0, 1, 0, 3]]
-    found = partial_order(rows, [3, 1, 1], contradictions=policy)
-    assert found.pairs.tolist() == pairs
-    assert found.weight.tolist() == weight
-    assert found.conflicts[0].rows == ((0,), (1,))
-    assert found.n_conflicts == 1
+    result = partial_order(rows, [3, 1, 1], contradictions=policy)
+    assert result.pairs.tolist() == pairs
+    assert result.weight.tolist() == weight
+    assert result.conflicts[0].rows == ((0,), (1,))
+    assert result.n_conflicts == 1
     tie = partial_order(rows, contradictions=policy)
     assert tie.pairs.tolist() == [[0, 1, 0, 3]]
-    kept = partial_order(rows, contradictions="keep", steps="contradictions")
-    assert kept.counts["kept"] == 3
+    retained = partial_order(rows, contradictions="keep", steps="contradictions")
+    assert retained.counts["kept"] == 3
     circle = partial_order(rows, [3, 1, 1], contradictions="keep")
     assert circle.rows(order.CIRCULAR).tolist() == [1]
 
 
 def test_cycle_of_three_keeps_two() -> None:
-    found = partial_order([[0, 1, 0, 2], [0, 2, 0, 3], [3, 0, 1, 0], [0, 1, 2, 0]])
-    assert found.counts["circular"] == 1 or found.rows(order.CIRCULAR).tolist() == [0, 3]
-    assert sorted(row for rows in found.conflicts[0].rows for row in rows) == [0, 1, 2, 3]
-    assert len(found.conflicts[0]) == 3
+    result = partial_order([[0, 1, 0, 2], [0, 2, 0, 3], [3, 0, 1, 0], [0, 1, 2, 0]])
+    assert result.counts["circular"] == 1 or result.rows(order.CIRCULAR).tolist() == [0, 3]
+    assert sorted(row for rows in result.conflicts[0].rows for row in rows) == [0, 1, 2, 3]
+    assert len(result.conflicts[0]) == 3
 
 
 def test_impossible_and_repeated_rows() -> None:
-    found = partial_order([[0, 1, 1, 0], [0, 3, 2, 2], [0, 0, 0, 3], [1, 1, 3, 0]], [1, 1, 2, 3])
-    assert found.rows(order.IMPOSSIBLE).tolist() == [0, 1]
-    assert found.rows(order.REPEATED).tolist() == [3]
-    assert found.weight.tolist() == [5.0]
-    near = found.pairs[0, :2]
+    result = partial_order([[0, 1, 1, 0], [0, 3, 2, 2], [0, 0, 0, 3], [1, 1, 3, 0]], [1, 1, 2, 3])
+    assert result.rows(order.IMPOSSIBLE).tolist() == [0, 1]
+    assert result.rows(order.REPEATED).tolist() == [3]
+    assert result.weight.tolist() == [5.0]
+    near = result.pairs[0, :2]
     assert near[0] == near[1]
-    one = partial_order([[0, 0, 0, 3], [1, 1, 3, 0]], [2, 3], multiplicity="set")
-    assert one.weight.tolist() == [1.0]
+    first = partial_order([[0, 0, 0, 3], [1, 1, 3, 0]], [2, 3], multiplicity="set")
+    assert first.weight.tolist() == [1.0]
 
 
 def test_no_rows_and_unknown_options() -> None:
@@ -85,12 +85,12 @@ def test_no_rows_and_unknown_options() -> None:
 @given(seed=st.integers(0, 10_000), n=st.integers(3, 8), m=st.integers(1, 60))
 def test_result_is_acyclic_maximal_and_reduced(seed: int, n: int, m: int) -> None:
     pairs = random_pairs(seed, n, m)
-    found = partial_order(pairs, contradictions="majority", multiplicity="set")
-    graph = nx.DiGraph(edges_of(found.pairs))
+    result = partial_order(pairs, contradictions="majority", multiplicity="set")
+    graph = nx.DiGraph(edges_of(result.pairs))
     assert nx.is_directed_acyclic_graph(graph)
     assert set(nx.transitive_reduction(graph).edges) == set(graph.edges)
-    assert len(found.fate) == m
-    assert sum(found.counts.values()) == m
+    assert len(result.fate) == m
+    assert sum(result.counts.values()) == m
     closure = nx.transitive_closure(graph)
     zero = {(i, i) for i in range(n)}
 
@@ -98,9 +98,9 @@ def test_result_is_acyclic_maximal_and_reduced(seed: int, n: int, m: int) -> Non
         return "zero" if a == b else (min(a, b), max(a, b))
 
     closure = nx.relabel_nodes(closure, dict.fromkeys(zero & set(closure), "zero"))
-    for i, j, k, q in pairs[found.rows(order.IMPLIED)].tolist():
+    for i, j, k, q in pairs[result.rows(order.IMPLIED)].tolist():
         assert closure.has_edge(pair(i, j), pair(k, q))
-    for i, j, k, q in pairs[found.rows(order.CIRCULAR)].tolist():
+    for i, j, k, q in pairs[result.rows(order.CIRCULAR)].tolist():
         assert closure.has_edge(pair(k, q), pair(i, j))
 
 
@@ -109,18 +109,18 @@ def test_implied_statements_respect_weights(seed: int, n: int, m: int) -> None:
     pairs = random_pairs(seed, n, m)
     weight = np.random.default_rng(seed).integers(1, 4, m).astype(float)
     whole = partial_order(pairs, weight, reduce=False)
-    found = partial_order(pairs, weight)
-    left = {tuple(pair): w for pair, w in zip(found.pairs.tolist(), found.weight, strict=True)}
+    result = partial_order(pairs, weight)
+    left = {tuple(pair): w for pair, w in zip(result.pairs.tolist(), result.weight, strict=True)}
 
     def ends(i: int, j: int, k: int, q: int) -> tuple[tuple[int, int], tuple[int, int]]:
         return (i, j) if i != j else (-1, -1), (k, q) if k != q else (-1, -1)
 
-    for said, w in zip(whole.pairs.tolist(), whole.weight, strict=True):
-        others = [ends(*one) for one, v in left.items() if v >= w and list(one) != said]
-        start, end = ends(*said)
+    for expected, w in zip(whole.pairs.tolist(), whole.weight, strict=True):
+        others = [ends(*first) for first, v in left.items() if v >= w and list(first) != expected]
+        start, end = ends(*expected)
         heavy = nx.DiGraph([*others, (end, end)])
         implied = start in heavy and nx.has_path(heavy, start, end)
-        assert (tuple(said) in left) != implied
+        assert (tuple(expected) in left) != implied
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(3, 8), m=st.integers(1, 60))
@@ -141,15 +141,15 @@ def test_result_has_half_of_the_weight(seed: int, n: int, e: int) -> None:
     edges = np.unique(rng.integers(0, n, (e, 2)), axis=0)
     edges = edges[edges[:, 0] != edges[:, 1]]
     weight = rng.random(len(edges)) + 0.1
-    kept = maximal_acyclic(edges, weight, 2, rng)
-    graph = nx.DiGraph(edges[kept].tolist())
+    retained = maximal_acyclic(edges, weight, 2, rng)
+    graph = nx.DiGraph(edges[retained].tolist())
     assert nx.is_directed_acyclic_graph(graph)
-    assert weight[kept].sum() >= weight.sum() / 2
-    for u, v in edges[~kept].tolist():
+    assert weight[retained].sum() >= weight.sum() / 2
+    for u, v in edges[~retained].tolist():
         assert nx.has_path(graph, v, u)
     whole = nx.DiGraph(edges.tolist())
     for cycle, edge in zip(
-        shortest_cycles(edges, np.flatnonzero(~kept)), edges[~kept].tolist(), strict=True
+        shortest_cycles(edges, np.flatnonzero(~retained)), edges[~retained].tolist(), strict=True
     ):
         steps = edges[cycle].tolist()
         assert steps[0] == edge

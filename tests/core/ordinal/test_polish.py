@@ -37,13 +37,13 @@ def test_polish_minimises_the_loss() -> None:
         mean = 2.0 * size / 6
         lengths = [np.sqrt((part**2).sum(axis=1) + 1e-6 * mean) for part in (near, far)]
         excess = 5.0 * (lengths[0] - lengths[1]) / np.sqrt(mean)
-        said = weight @ np.logaddexp(0.0, excess) / weight.sum()
-        return float(said + pull * ((X - Y) ** 2).sum() / size)
+        expected = weight @ np.logaddexp(0.0, excess) / weight.sum()
+        return float(expected + pull * ((X - Y) ** 2).sum() / size)
 
-    found = polish_map(Y, pairs, weight, pull)
-    without_gradient = minimize(loss, found.ravel(), method="BFGS")
-    assert loss(found.ravel()) < loss(Y.ravel())
-    assert loss(found.ravel()) == pytest.approx(without_gradient.fun, rel=1e-4)
+    result = polish_map(Y, pairs, weight, pull)
+    without_gradient = minimize(loss, result.ravel(), method="BFGS")
+    assert loss(result.ravel()) < loss(Y.ravel())
+    assert loss(result.ravel()) == pytest.approx(without_gradient.fun, rel=1e-4)
 
 
 def test_stronger_pull_moves_less() -> None:
@@ -54,8 +54,8 @@ def test_stronger_pull_moves_less() -> None:
     ways = [polish_map(start, pairs, weight, pull) for pull in (1e6, 1.0, 0.03)]
     moved = [float(np.abs(Y - start).sum()) for Y in ways]
     assert moved[0] < 1e-3 < moved[1] < moved[2]
-    kept = [comparison_outcomes(Y, pairs).mean() for Y in (start, *ways[1:])]
-    assert kept[0] < kept[1] < kept[2]
+    retained = [comparison_outcomes(Y, pairs).mean() for Y in (start, *ways[1:])]
+    assert retained[0] < retained[1] < retained[2]
     assert_allclose(ways[2][39], start[39])
 
 
@@ -63,7 +63,7 @@ def test_choose_pull_by_held_out_comparisons() -> None:
     true, pairs = make_comparisons(40, 600)
     start = true + 0.7 * np.random.default_rng(3).normal(size=true.shape)
     weight, rng = np.ones(len(pairs)), np.random.default_rng(0)
-    pull, accuracy = choose_pull(lambda told: start, pairs, weight, rng)
+    pull, accuracy = choose_pull(lambda reported: start, pairs, weight, rng)
     assert pull is not None
     assert accuracy[f"{pull:g}"] == max(accuracy.values())
     assert accuracy[f"{pull:g}"] > accuracy["none"] + 0.02
@@ -74,13 +74,13 @@ def test_choose_pull_of_random_or_few_comparisons_is_none() -> None:
     rng = np.random.default_rng(4)
     turned = np.where(rng.random(600)[:, None] < 0.5, pairs[:, [2, 3, 0, 1]], pairs)
     weight = np.ones(600)
-    pull, accuracy = choose_pull(lambda told: true, turned, weight, np.random.default_rng(0))
+    pull, accuracy = choose_pull(lambda reported: true, turned, weight, np.random.default_rng(0))
     assert pull is None
     assert accuracy["none"] == pytest.approx(0.5, abs=0.06)
-    few = choose_pull(
-        lambda told: true, pairs[: MIN_COMPARISONS - 1], weight[: MIN_COMPARISONS - 1], rng
+    small = choose_pull(
+        lambda reported: true, pairs[: MIN_COMPARISONS - 1], weight[: MIN_COMPARISONS - 1], rng
     )
-    assert few == (None, {})
+    assert small == (None, {})
 
 
 def test_move_along_nearby_points() -> None:

@@ -33,8 +33,8 @@ def test_choose_informative_covers_nearly_the_optimum() -> None:
     open_ = rng.random(9)
     allowed = np.ones(9, dtype=bool)
     allowed[4] = False
-    known = np.array([2])
-    chosen, gain = choose_informative(sp.csr_array(S), open_, known, allowed, 3)
+    is_known = np.array([2])
+    chosen, gain = choose_informative(sp.csr_array(S), open_, is_known, allowed, 3)
     assert not {2, 4} & set(chosen.tolist())
     before = covered(S, open_, [2])
     for k in range(3):
@@ -42,7 +42,7 @@ def test_choose_informative_covers_nearly_the_optimum() -> None:
         assert gain[k] == pytest.approx(after - before)
         before = after
     free = [row for row in range(9) if row not in (2, 4)]
-    best = max(covered(S, open_, [2, *some]) for some in combinations(free, 3))
+    best = max(covered(S, open_, [2, *subset]) for subset in combinations(free, 3))
     start = covered(S, open_, [2])
     assert before - start >= (1 - 1 / np.e) * (best - start)
 

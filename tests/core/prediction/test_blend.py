@@ -23,10 +23,10 @@ def test_propagate_keeps_known_labels() -> None:
     A = sp.csr_array(
         np.array([[0, 1, 0, 0, 0], [1, 0, 1, 0, 0], [0, 1, 0, 0, 0], [0, 0, 0, 0, 0], [0] * 5])
     ).astype(float)
-    known = np.array([True, False, False, True, False])
+    is_known = np.array([True, False, False, True, False])
     start = np.array([[1.0, 0], [0.5, 0.5], [0.5, 0.5], [0, 1], [0.5, 0.5]])
-    F = propagate([(row_shares(A), None)], start, known)
-    np.testing.assert_array_equal(F[known], start[known])
+    F = propagate([(row_shares(A), None)], start, is_known)
+    np.testing.assert_array_equal(F[is_known], start[is_known])
     assert F[1, 0] > F[2, 0] > 0.7
     np.testing.assert_array_equal(F[4], start[4])
     np.testing.assert_allclose(F.sum(axis=1), 1.0)
@@ -34,20 +34,20 @@ def test_propagate_keeps_known_labels() -> None:
 
 def test_propagate_via_other_items() -> None:
     B = sp.csr_array(np.array([[1.0, 0], [1, 0], [0, 1]]))
-    known = np.array([True, False, False])
+    is_known = np.array([True, False, False])
     start = np.array([[1.0, 0], [0.5, 0.5], [0.5, 0.5]])
-    F = propagate([(row_shares(B), row_shares(sp.csr_array(B.T)))], start, known)
+    F = propagate([(row_shares(B), row_shares(sp.csr_array(B.T)))], start, is_known)
     assert F[1, 0] > 0.8
     assert F[2, 0] == pytest.approx(0.5)
 
 
 def test_walk_features_average_linked_rows() -> None:
     A = sp.csr_array(np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0] * 4])).astype(float)
-    found = walk_features([(row_shares(A), None)], np.eye(4), restart=0.5, rounds=40)
+    result = walk_features([(row_shares(A), None)], np.eye(4), restart=0.5, rounds=40)
     exact = 0.5 * np.linalg.inv(np.eye(3) - 0.5 * row_shares(A).toarray()[:3, :3])
-    np.testing.assert_allclose(found[:3, :3], exact, atol=1e-9)
-    np.testing.assert_array_equal(found[3], np.eye(4)[3])
-    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    np.testing.assert_allclose(result[:3, :3], exact, atol=1e-9)
+    np.testing.assert_array_equal(result[3], np.eye(4)[3])
+    np.testing.assert_allclose(result.sum(axis=1), 1.0)
 
 
 def make_probabilities(surely: float, y: np.ndarray) -> np.ndarray:
@@ -61,8 +61,8 @@ def test_pool_weights_prefer_the_fitting_model() -> None:
     w = pool_weights([bad, good], y)
     assert w[1] > 2.0 > 0.3 > w[0] >= 0.0
     np.testing.assert_allclose(pool_weights([bad[:0], good[:0]], y[:0]), [1.0, 1.0])
-    few = pool_weights([bad[:2], good[:2]], y[:2])
-    np.testing.assert_allclose(few, [1.0, 1.0], atol=0.6)
+    small = pool_weights([bad[:2], good[:2]], y[:2])
+    np.testing.assert_allclose(small, [1.0, 1.0], atol=0.6)
     np.testing.assert_allclose(
         pool_probabilities([bad, good], np.array([0.0, 1.0])), good, atol=1e-3
     )

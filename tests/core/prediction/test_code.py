@@ -93,19 +93,19 @@ def test_likelihood_is_invariant_to_rotation_and_shift(model: str) -> None:
     A, B = rng.normal(size=(7, 2)), rng.normal(size=(5, 2))
     turn = random_frame(2, 2, rng)
     block = make_cooccurrence_block(0, 1, counts(), model)
-    one = block.value(A, B)[0]
-    assert block.value(A @ turn + 4.0, B @ turn + 4.0)[0] == pytest.approx(one, rel=1e-12)
+    first = block.value(A, B)[0]
+    assert block.value(A @ turn + 4.0, B @ turn + 4.0)[0] == pytest.approx(first, rel=1e-12)
     assert make_cooccurrence_block(0, 1, 7.0 * counts(), model).value(A, B)[0] == pytest.approx(
-        one, rel=1e-13
+        first, rel=1e-13
     )
 
 
 def test_two_by_two_table() -> None:
     block = make_cooccurrence_block(0, 1, [[0.4, 0.1], [0.1, 0.4]], "UU")
-    found = fit_code([2, 2], [block], 1, np.random.default_rng(0))
-    A, B = found.places
+    result = fit_code([2, 2], [block], 1, np.random.default_rng(0))
+    A, B = result.places
     D = (A - B.T) ** 2
-    assert found.values[0] == pytest.approx(-1.1935496041, abs=1e-9)
+    assert result.values[0] == pytest.approx(-1.1935496041, abs=1e-9)
     assert D[0, 1] - D[0, 0] == pytest.approx(np.log(4.0), abs=1e-3)
 
 
@@ -114,39 +114,39 @@ def test_fit_recovers_a_true_model() -> None:
     A, B = 0.7 * rng.normal(size=(8, 2)), 0.7 * rng.normal(size=(6, 2))
     P = np.exp(-((A[:, None] - B[None]) ** 2).sum(axis=2))
     P /= P.sum()
-    found = fit_code([8, 6], [make_cooccurrence_block(0, 1, P, "UU")], 2, np.random.default_rng(0))
-    most = float((P * np.log(P)).sum())
-    assert found.values[0] <= most + 1e-12
-    assert found.values[0] == pytest.approx(most, abs=1e-5)
+    result = fit_code([8, 6], [make_cooccurrence_block(0, 1, P, "UU")], 2, np.random.default_rng(0))
+    maximum = float((P * np.log(P)).sum())
+    assert result.values[0] <= maximum + 1e-12
+    assert result.values[0] == pytest.approx(maximum, abs=1e-5)
 
 
 def test_independent_items_coincide() -> None:
     px, py = np.array([0.5, 0.3, 0.2]), np.array([0.6, 0.4])
     block = make_cooccurrence_block(0, 1, np.outer(px, py), "MM")
-    found = fit_code([3, 2], [block], 2, np.random.default_rng(0))
+    result = fit_code([3, 2], [block], 2, np.random.default_rng(0))
     expected = float(px @ np.log(px) + py @ np.log(py))
-    assert found.values[0] == pytest.approx(expected, abs=1e-6)
-    D = ((found.places[0][:, None] - found.places[1][None]) ** 2).sum(axis=2)
+    assert result.values[0] == pytest.approx(expected, abs=1e-6)
+    D = ((result.places[0][:, None] - result.places[1][None]) ** 2).sum(axis=2)
     assert np.ptp(D) < 0.02
 
 
 def test_conditional_model_is_bounded_by_entropy() -> None:
     P = counts()
     P = P / P.sum()
-    found = fit_code(
+    result = fit_code(
         [7, 5], [make_cooccurrence_block(0, 1, P, "CM")], 2, np.random.default_rng(0), n_init=2
     )
     px = P.sum(axis=1, keepdims=True)
     seen = P > 0
-    assert found.values[0] <= float((P * np.log(np.where(seen, P / px, 1.0))).sum()) + 1e-12
+    assert result.values[0] <= float((P * np.log(np.where(seen, P / px, 1.0))).sum()) + 1e-12
 
 
 def test_fit_returns_the_best_start() -> None:
     blocks = [make_cooccurrence_block(0, 1, counts(20, 15))]
-    found = fit_code([20, 15], blocks, 2, np.random.default_rng(0), n_init=4)
-    assert len(found.finals) == 4
-    assert found.history[-1] == pytest.approx(min(found.finals))
-    assert (np.diff(found.history) <= 1e-12).all()
+    result = fit_code([20, 15], blocks, 2, np.random.default_rng(0), n_init=4)
+    assert len(result.finals) == 4
+    assert result.history[-1] == pytest.approx(min(result.finals))
+    assert (np.diff(result.history) <= 1e-12).all()
 
 
 def test_cancel_returns_partial_result() -> None:

@@ -94,12 +94,12 @@ def test_target_loss_slopes_are_derivatives(task: str, how: str) -> None:
     g, h = gbc.label_slopes(task, f, y)
     assert gradient_error(lambda x: float(gbc.label_loss(task, x, y).sum()), g, f) < 1e-8
     assert gradient_error(lambda x: float(gbc.label_slopes(task, x, y)[0].sum()), h, f) < 1e-8
-    found = gbc.TargetLoss(task, f, t, how)
+    result = gbc.TargetLoss(task, f, t, how)
     value: Callable[..., float] = lambda a, b: float(gbc.TargetLoss(task, a, b, how).value.sum())  # noqa: E731
-    assert gradient_error(lambda x: value(x, t), found.slope, f) < 1e-8
-    assert gradient_error(lambda x: value(f, x), found.target_slope, t) < 1e-8
+    assert gradient_error(lambda x: value(x, t), result.slope, f) < 1e-8
+    assert gradient_error(lambda x: value(f, x), result.target_slope, t) < 1e-8
     slope: Callable[..., float] = lambda a: float(gbc.TargetLoss(task, a, t, how).slope.sum())  # noqa: E731
-    assert gradient_error(slope, found.curvature, f) < 1e-8
+    assert gradient_error(slope, result.curvature, f) < 1e-8
 
 
 def test_soft_consensus_has_its_minimum_at_agreement() -> None:
@@ -219,10 +219,10 @@ def test_sparse_and_dense_features_give_the_same() -> None:
 
 def test_missing_cells_carry_information() -> None:
     _, Y, whole = make_problem()
-    told = whole[:, 0] > 0
-    X = np.where(told, 1.0, np.nan)[:, None] * np.ones((1, 2))
+    reported = whole[:, 0] > 0
+    X = np.where(reported, 1.0, np.nan)[:, None] * np.ones((1, 2))
     fitted = fit_gbc([GbcSource(X, np.arange(len(Y)))], [], Y, gbc.CLASSES, ALONE)
-    assert ((fitted.joint[:, 0] > 0) == told).all()
+    assert ((fitted.joint[:, 0] > 0) == reported).all()
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -252,9 +252,9 @@ def test_the_objective_falls_for_numbers_with_fixed_weights() -> None:
 def test_the_order_of_sources_does_not_matter_without_coupling() -> None:
     sources, Y, _ = make_problem(missing=0.2)
     settings = replace(FAST, lam0=0.0)
-    one, two = (fit_gbc(each, [], Y, gbc.CLASSES, settings) for each in (sources, sources[::-1]))
-    np.testing.assert_allclose(one.joint, two.joint, atol=1e-13)
-    np.testing.assert_allclose(one.weights, two.weights[:, ::-1], atol=1e-13)
+    first, two = (fit_gbc(each, [], Y, gbc.CLASSES, settings) for each in (sources, sources[::-1]))
+    np.testing.assert_allclose(first.joint, two.joint, atol=1e-13)
+    np.testing.assert_allclose(first.weights, two.weights[:, ::-1], atol=1e-13)
 
 
 def test_a_source_given_twice_shares_its_weight() -> None:
@@ -408,18 +408,18 @@ def test_cross_validation_chooses_from_its_grids_and_stops_early() -> None:
     coin = np.where(np.random.default_rng(4).random(Y.shape) < 0.5, 1.0, -1.0)
     early = choose_settings(sources, [], coin, gbc.CLASSES, ALONE, ["early"], ignore_progress)
     assert early.n_rounds < 50
-    kept = choose_settings(
+    retained = choose_settings(
         sources, [], Y, gbc.CLASSES, replace(FAST, lam1=0.7), ["lam1"], ignore_progress
     )
-    assert kept.lam1 == 0.7
+    assert retained.lam1 == 0.7
 
 
 @pytest.mark.parametrize("links", [False, True])
 def test_folds_share_only_uncoupled_rounds(links: bool) -> None:
     sources, Y, _ = make_problem(n=100, classes=3)
     graphs = [ring(100)] if links else []
-    known = np.flatnonzero(np.isfinite(Y).all(axis=1))
-    hidden = known[::3]
+    is_known = np.flatnonzero(np.isfinite(Y).all(axis=1))
+    hidden = is_known[::3]
     how = GbcSettings(n_rounds=14, alone=6)
     fold = gbc._Fold(sources, graphs, Y, gbc.CLASSES, how, hidden, ignore_progress, None)
     seen = Y.copy()
@@ -497,9 +497,9 @@ def test_line_search_minimises_the_objective(task: str) -> None:
 
     def value(times: float) -> float:
         state.f[0] = at + times * change / how.trees.learning_rate
-        found = state._value(0)
+        result = state._value(0)
         state.f[0] = at
-        return found
+        return result
 
     assert value(length) <= min(value(times) for times in np.linspace(0, 20, 401)) + 1e-4
 
@@ -511,10 +511,10 @@ def test_plain_trees_replace_missing_lightgbm(
 
     real = builtins.__import__
 
-    def broken(name: str, *rest: Any) -> Any:
+    def broken(name: str, *others: Any) -> Any:
         if name == "lightgbm":
             raise OSError("libgomp.so.1: cannot open shared object file")
-        return real(name, *rest)
+        return real(name, *others)
 
     monkeypatch.setattr(builtins, "__import__", broken)
     sources, Y, whole = make_problem(n=200)
@@ -537,9 +537,9 @@ def test_probabilities_sum_to_one_and_spread_needs_two_sources() -> None:
     f = [np.array([[1.0], [3.0]]), np.array([[3.0]])]
     rows = [np.array([0, 1]), np.array([0])]
     joint = np.array([[2.0], [3.0]])
-    found = source_disagreement(gbc.NUMBER, joint, f, rows, np.array([0.5, 0.5]))
-    assert found[0] == pytest.approx(1.0)
-    assert np.isnan(found[1])
+    result = source_disagreement(gbc.NUMBER, joint, f, rows, np.array([0.5, 0.5]))
+    assert result[0] == pytest.approx(1.0)
+    assert np.isnan(result[1])
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])

@@ -75,15 +75,15 @@ def test_regression_equals_textbook_formula() -> None:
 
 
 def test_truncated_moments() -> None:
-    zero, one = np.zeros(1), np.ones(1)
-    mean, variance, _ = truncated_moments(zero, one, 0.0)
+    zero, first = np.zeros(1), np.ones(1)
+    mean, variance, _ = truncated_moments(zero, first, 0.0)
     assert mean[0] == pytest.approx(0.7978845608)
     assert variance[0] == pytest.approx(0.3633802276)
-    mean, variance, log_z = truncated_moments(zero, -one, 1.0)
+    mean, variance, log_z = truncated_moments(zero, -first, 1.0)
     assert mean[0] == pytest.approx(-1.5251352761)
     assert variance[0] == pytest.approx(0.1990977, abs=1e-7)
     assert log_z[0] == pytest.approx(norm.logcdf(-1.0))
-    mean, variance, _ = truncated_moments(np.array([-40.0]), one, 1.0)
+    mean, variance, _ = truncated_moments(np.array([-40.0]), first, 1.0)
     assert mean[0] == pytest.approx(1.02436, abs=1e-5)
     assert variance[0] == pytest.approx(5.93e-4, rel=1e-2)
 
@@ -112,27 +112,27 @@ def swap_start(model: Factorisation, other: Factorisation) -> None:
 
 def test_transposed_labels_and_swapped_domains_give_transposed_scores() -> None:
     K, L, Y, _ = planted(missing=0.2)
-    one = Factorisation(
+    first = Factorisation(
         [Design(K, 40), Design(L, 30)], [DomainLinks(0, 1, Y)], 3, np.random.default_rng(0)
     )
     two = Factorisation(
         [Design(L, 30), Design(K, 40)], [DomainLinks(0, 1, Y.T)], 3, np.random.default_rng(1)
     )
-    swap_start(one, two)
+    swap_start(first, two)
     for _ in range(10):
-        one.sweep()
+        first.sweep()
         for d in (1, 0):
             two.update_weights(d)
             two.update_factors(d)
         two.update_scores()
-    scores = [model.projections(0) @ model.projections(1).T for model in (one, two)]
+    scores = [model.projections(0) @ model.projections(1).T for model in (first, two)]
     np.testing.assert_allclose(scores[0], scores[1].T, atol=1e-8)
 
 
 def test_scores_follow_the_order_of_rows() -> None:
     K, L, Y, _ = planted(missing=0.2)
     order = np.random.default_rng(4).permutation(40)
-    one = Factorisation(
+    first = Factorisation(
         [Design(K, 40), Design(L, 30)], [DomainLinks(0, 1, Y)], 3, np.random.default_rng(0)
     )
     two = Factorisation(
@@ -141,12 +141,12 @@ def test_scores_follow_the_order_of_rows() -> None:
         3,
         np.random.default_rng(0),
     )
-    two.sides[0].A, two.sides[0].G = one.sides[0].A[order], one.sides[0].G[order]
-    two._F[0] = one._F[0][order]
+    two.sides[0].A, two.sides[0].G = first.sides[0].A[order], first.sides[0].G[order]
+    two._F[0] = first._F[0][order]
     for _ in range(10):
-        one.sweep()
+        first.sweep()
         two.sweep()
-    np.testing.assert_allclose(two.projections(0), one.projections(0)[order], atol=1e-8)
+    np.testing.assert_allclose(two.projections(0), first.projections(0)[order], atol=1e-8)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -208,9 +208,9 @@ def test_infer_stops_on_convergence_and_cancel() -> None:
             priors=Priors(margin=0.5),
         )
 
-    found = infer(model(), 500, tol=1e-3)
-    assert len(found.history) < 500
-    assert "the evidence rose" in found.reason
+    result = infer(model(), 500, tol=1e-3)
+    assert len(result.history) < 500
+    assert "the evidence rose" in result.reason
 
     def stop(fraction: float, message: str = "", **figures: Any) -> None:
         if fraction >= 0.1:

@@ -44,8 +44,8 @@ def test_kronecker_ridge_equals_the_full_system() -> None:
 
 def test_spectrum_of_factor_equals_spectrum_of_kernel() -> None:
     F = RNG.normal(size=(9, 4))
-    found = Spectrum.of_factor(F)
-    np.testing.assert_allclose(found.features @ found.features.T, F @ F.T, atol=1e-9)
+    result = Spectrum.of_factor(F)
+    np.testing.assert_allclose(result.features @ result.features.T, F @ F.T, atol=1e-9)
     X = sp.csr_array(RNG.random((30, 12)) * (RNG.random((30, 12)) < 0.4))
     thin = thin_factor(X, 11)
     U, s, _ = np.linalg.svd(X.toarray(), full_matrices=False)
@@ -64,8 +64,8 @@ def test_walks_sum_powers_of_the_scaled_graph() -> None:
     W = sp.csr_array(np.array([[0.0, 1, 1, 0], [1, 0, 0, 0], [1, 0, 0, 1], [0, 0, 1, 0]]))
     T = walk_matrix(W)
     plain = sum(0.5**k * np.linalg.matrix_power(T.toarray(), k) for k in (1, 2, 3))
-    found = walk_scores(T, np.array([3, 1]), slice(0, 3), 3, 0.5)
-    np.testing.assert_allclose(found, plain[[3, 1]][:, :3], atol=1e-12)
+    result = walk_scores(T, np.array([3, 1]), slice(0, 3), 3, 0.5)
+    np.testing.assert_allclose(result, plain[[3, 1]][:, :3], atol=1e-12)
 
 
 def test_best_products_equal_the_full_table(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,8 +79,8 @@ def test_best_products_equal_the_full_table(monkeypatch: pytest.MonkeyPatch) -> 
 def test_best_products_exclude_known_pairs() -> None:
     A, B = RNG.normal(size=(20, 3)), RNG.normal(size=(15, 3))
     S = A @ B.T
-    known = np.sort(np.argsort(-S, axis=None)[:7])
-    i, j = best_products(A, B, np.arange(20), 5, known)
+    is_known = np.sort(np.argsort(-S, axis=None)[:7])
+    i, j = best_products(A, B, np.arange(20), 5, is_known)
     assert sorted(i * 15 + j) == sorted(np.argsort(-S, axis=None)[7:12])
 
 
@@ -114,10 +114,10 @@ def test_thin_factor_of_large_matrices() -> None:
     X = sp.csr_array(base * (rng.random((1_300, 1_200)) < 0.3))
     F = thin_factor(X, 5)
     values = np.linalg.svd(X.toarray(), compute_uv=False)
-    found = np.sqrt(np.linalg.eigvalsh(F.T @ F))[::-1]
-    assert found[0] == pytest.approx(values[0], rel=1e-6)
+    result = np.sqrt(np.linalg.eigvalsh(F.T @ F))[::-1]
+    assert result[0] == pytest.approx(values[0], rel=1e-6)
     # the others are hardly larger than those that follow them
-    np.testing.assert_allclose(found, values[:5], rtol=0.1)
+    np.testing.assert_allclose(result, values[:5], rtol=0.1)
     np.testing.assert_array_equal(F, thin_factor(X, 5))
 
 

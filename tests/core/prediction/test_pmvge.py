@@ -20,7 +20,7 @@ def links(n: int, m: int, seed: int = 0, density: float = 0.4) -> Any:
     return rng.random((n, m)) * (rng.random((n, m)) < density)
 
 
-def objective(similarity: str = "distance", hidden: int = 4, **given: Any) -> Objective:
+def objective(similarity: str = "distance", hidden: int = 4, **options: Any) -> Objective:
     rng = np.random.default_rng(0)
     nets = [
         Net(rng.normal(size=(7, 3)), 7, hidden, 2),
@@ -29,7 +29,7 @@ def objective(similarity: str = "distance", hidden: int = 4, **given: Any) -> Ob
     ]
     blocks = [make_link_block(0, 1, links(7, 5)), make_link_block(0, 0, links(7, 7), 0.3)]
     blocks += [make_link_block(1, 2, links(5, 6), 2.0)]
-    return Objective(nets, blocks, similarity, **given)
+    return Objective(nets, blocks, similarity, **options)
 
 
 def point(model: Objective, seed: int = 1) -> Any:
@@ -79,11 +79,11 @@ def test_full_rank_reaches_optimal_logits() -> None:
     W = links(4, 3, density=1.0) + 0.1
     nets = [Net(None, 4, 0, 4), Net(None, 3, 0, 4)]
     model = Objective(nets, [make_link_block(0, 1, W)], "inner", decay=0.0)
-    found = train(model, np.random.default_rng(0), 3000)
-    Y, Z = model.outputs(found.flat)
+    result = train(model, np.random.default_rng(0), 3000)
+    Y, Z = model.outputs(result.flat)
     block = model.blocks[0]
     best = np.log(block.P.toarray() / (5.0 * np.multiply.outer(block.u, block.v)))
-    np.testing.assert_allclose(model.logits(Y, Z, float(found.flat[-1])), best, atol=2e-3)
+    np.testing.assert_allclose(model.logits(Y, Z, float(result.flat[-1])), best, atol=2e-3)
 
 
 def test_negative_pairs_exclude_the_item_itself() -> None:
@@ -116,9 +116,9 @@ def test_loss_is_invariant_to_rotation_and_shift(similarity: str) -> None:
 
 
 def test_the_scale_of_links_does_not_matter() -> None:
-    one, two = make_link_block(0, 1, links(7, 5)), make_link_block(0, 1, 9.0 * links(7, 5))
-    np.testing.assert_allclose(one.P.toarray(), two.P.toarray(), rtol=1e-14)
-    np.testing.assert_allclose(np.outer(one.u, one.v), np.outer(two.u, two.v), rtol=1e-13)
+    first, two = make_link_block(0, 1, links(7, 5)), make_link_block(0, 1, 9.0 * links(7, 5))
+    np.testing.assert_allclose(first.P.toarray(), two.P.toarray(), rtol=1e-14)
+    np.testing.assert_allclose(np.outer(first.u, first.v), np.outer(two.u, two.v), rtol=1e-13)
 
 
 def test_outputs_follow_the_order_of_items() -> None:
@@ -139,13 +139,13 @@ def test_training_lowers_the_loss_and_finds_planted_groups(exact: bool) -> None:
     W = (group[:, None] == mine[None]).astype(float)
     X = np.eye(4)[group] + 0.1 * np.random.default_rng(0).normal(size=(40, 4))
     model = Objective([Net(X, 40, 8, 2), Net(None, 20, 8, 2)], [make_link_block(0, 1, W)])
-    found = train(model, np.random.default_rng(0), 100, exact=exact)
-    Y, Z = model.outputs(found.flat)
+    result = train(model, np.random.default_rng(0), 100, exact=exact)
+    Y, Z = model.outputs(result.flat)
     D = ((Y[:, None] - Z[None]) ** 2).sum(axis=2)
     assert D[W > 0].mean() < 0.5 * D[W == 0].mean()
-    assert found.history[-1] < found.history[0]
+    assert result.history[-1] < result.history[0]
     if exact:
-        assert (np.diff(found.history) <= 1e-12).all()
+        assert (np.diff(result.history) <= 1e-12).all()
 
 
 @pytest.mark.parametrize("exact", [True, False])
@@ -180,7 +180,7 @@ def test_reach_equals_the_derivative(hidden: int) -> None:
         (net.forward(flat, (features + h * step) @ axes)[0] - net.forward(flat, net.X)[0]) / h
         for step in np.eye(4)
     ]
-    expected = [np.sqrt((one**2).sum(axis=1).mean()) for one in moved]
+    expected = [np.sqrt((first**2).sum(axis=1).mean()) for first in moved]
     np.testing.assert_allclose(net.reach(flat, axes), expected, rtol=1e-5)
 
 

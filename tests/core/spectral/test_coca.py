@@ -1,4 +1,4 @@
-"""Collective component analysis: exact small cases, special cases with known answers, invariances."""
+"""Collective component analysis: exact small cases, known special cases, invariances."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ def same_up_to_sign(A, B, **tolerance):
 
 def test_two_rows_two_sources():
     X = np.array([[1.0], [-1.0]])
-    found = coca([prepare_source(s * X, all_rows(2), "none") for s in (1.0, 2.0)], [], 1)
-    assert_allclose(found.values, [(5 + np.sqrt(73)) / 2])
-    assert_allclose([U[0, 0] for U in found.directions], [0.5695948, 0.8219256], atol=1e-7)
-    assert_allclose(found.scores[:, 0], [1.1067230, -1.1067230], atol=1e-7)
+    result = coca([prepare_source(s * X, all_rows(2), "none") for s in (1.0, 2.0)], [], 1)
+    assert_allclose(result.values, [(5 + np.sqrt(73)) / 2])
+    assert_allclose([U[0, 0] for U in result.directions], [0.5695948, 0.8219256], atol=1e-7)
+    assert_allclose(result.scores[:, 0], [1.1067230, -1.1067230], atol=1e-7)
 
 
 def test_two_rows_two_sources_by_difference():
     X = np.array([[1.0], [-1.0]])
     sources = [prepare_source(s * X, all_rows(2), "none") for s in (1.0, 2.0)]
-    found = coca(sources, [], 1, alpha=0.1, agreement="difference")
+    result = coca(sources, [], 1, alpha=0.1, agreement="difference")
     # (w - 2 alpha) x'x and 2 alpha x'z: [[.6, .8], [.8, 2.4]]
-    assert_allclose(found.values, [1.5 + np.sqrt(0.81 + 0.64)])
+    assert_allclose(result.values, [1.5 + np.sqrt(0.81 + 0.64)])
 
 
 @pytest.mark.parametrize("weights", [None, np.array([0.6, 0.3, 0.1])])
@@ -67,7 +67,7 @@ def test_two_rows_two_sources_by_difference():
 def test_agreement_by_difference_is_the_printed_objective(weights, weights_in):
     _, sources = views()
     alpha, w = 0.02, np.full(3, 1 / 3) if weights is None else weights
-    found = coca(
+    result = coca(
         sources,
         [],
         2,
@@ -86,15 +86,15 @@ def test_agreement_by_difference_is_the_printed_objective(weights, weights_in):
         )
         return sum(w[j] * (Y[j] ** 2).sum() for j in range(3)) - alpha * apart
 
-    U = np.vstack(found.directions)
-    assert_allclose([printed(u) for u in U.T], found.values)
+    U = np.vstack(result.directions)
+    assert_allclose([printed(u) for u in U.T], result.values)
     # (4.3) is stationary on |u| = 1 there: its gradient points along u
     h = 1e-5
     slope = [
         (printed(U[:, 0] + h * e) - printed(U[:, 0] - h * e)) / (2 * h) for e in np.eye(len(U))
     ]
-    assert_allclose(slope, 2 * found.values[0] * U[:, 0], atol=1e-6)
-    assert found.values[0] == max(found.values)
+    assert_allclose(slope, 2 * result.values[0] * U[:, 0], atol=1e-6)
+    assert result.values[0] == max(result.values)
 
 
 def test_without_agreement_both_forms_are_one():
@@ -114,9 +114,9 @@ def test_one_source_is_pca_and_equal_factors_are_pca_of_all():
 
 def test_without_agreement_the_strongest_source_dominates():
     X, sources = views()
-    found = coca(sources, [], 1, alpha=0.0)
+    result = coca(sources, [], 1, alpha=0.0)
     strength = [np.linalg.svd(x - x.mean(0), compute_uv=False)[0] for x in X]
-    lengths = [np.linalg.norm(U) for U in found.directions]
+    lengths = [np.linalg.norm(U) for U in result.directions]
     assert_allclose(lengths, np.eye(3)[np.argmax(strength)], atol=1e-12)
 
 
@@ -137,18 +137,18 @@ def test_axes_are_eigenvectors_of_the_joint_matrix(weights_in):
     _, sources = views()
     graphs = [relation(random_graph(seed)) for seed in (1, 2)]
     w, v = np.array([0.5, 0.3, 0.2]), np.array([0.8, 0.2])
-    found = coca(
+    result = coca(
         sources, graphs, 2, alpha=2.0, source_weights=w, graph_weights=v, weights_in=weights_in
     )
     C = np.full((3, 3), 2.0) if weights_in == "diagonal" else 6.0 * np.sqrt(np.outer(w, w))
     np.fill_diagonal(C, w)
     A = joint(sources, C, (v[0] * graphs[0] + v[1] * graphs[1]).toarray())
-    U = np.vstack(found.directions)
-    assert_allclose(A @ U, U * found.values, atol=1e-10)
-    assert_allclose(found.values, np.linalg.eigvalsh(A)[::-1][:2])
-    mean = sum(s.dot(u) for s, u in zip(sources, found.directions, strict=True)) / 3
-    assert_allclose(found.scores, mean, atol=1e-12)
-    assert_allclose(found.scores.mean(axis=0), 0.0, atol=1e-12)
+    U = np.vstack(result.directions)
+    assert_allclose(A @ U, U * result.values, atol=1e-10)
+    assert_allclose(result.values, np.linalg.eigvalsh(A)[::-1][:2])
+    mean = sum(s.dot(u) for s, u in zip(sources, result.directions, strict=True)) / 3
+    assert_allclose(result.scores, mean, atol=1e-12)
+    assert_allclose(result.scores.mean(axis=0), 0.0, atol=1e-12)
     M = v[0] * graphs[0] + v[1] * graphs[1]
     smooth = coca(
         sources,
@@ -173,13 +173,13 @@ def test_equal_weights_in_all_and_diagonal_agree():
 def test_block_constraint_is_kept_monotone_and_bounded(widths):
     _, sources = views(widths=widths)
     graph = relation(random_graph())
-    found = coca(sources, [graph], 3, constraint="block")
-    history = np.array(found.history)
+    result = coca(sources, [graph], 3, constraint="block")
+    history = np.array(result.history)
     assert (np.diff(history) >= -1e-10 * abs(history[-1])).all()
     assert history[-1] > history[0]
-    assert history[-1] <= found.bound
-    assert_allclose(found.values.sum(), history[-1])
-    for U in found.directions:
+    assert history[-1] <= result.bound
+    assert_allclose(result.values.sum(), history[-1])
+    for U in result.directions:
         inner = U.T @ U if len(U) >= 3 else U @ U.T
         assert_allclose(inner, np.eye(len(inner)), atol=1e-10)
 
@@ -192,17 +192,17 @@ def test_rescaled_sources_have_unit_axes():
 
 def test_relations_alone_are_the_centred_eigenvectors():
     A = random_graph(n=60)
-    found = coca([], [relation(A)], 3)
+    result = coca([], [relation(A)], 3)
     root = np.sqrt(np.maximum(A.sum(axis=1), 1e-300))
     M = A.toarray() / np.outer(root, root)
     H = np.eye(60) - 1 / 60
     values, Y = np.linalg.eigh(H @ M @ H)
-    assert_allclose(found.values, values[::-1][:3], atol=1e-12)
+    assert_allclose(result.values, values[::-1][:3], atol=1e-12)
     linked = A.sum(axis=1) > 0
-    assert np.isnan(found.scores[~linked]).all()
-    same_up_to_sign(found.scores[linked], Y[:, ::-1][linked, :3], atol=1e-8)
+    assert np.isnan(result.scores[~linked]).all()
+    same_up_to_sign(result.scores[linked], Y[:, ::-1][linked, :3], atol=1e-8)
     plain = coca([], [relation(A, "none")], 1)
-    assert plain.values[0] > found.values[0]
+    assert plain.values[0] > result.values[0]
 
 
 def test_empty_relation_changes_nothing():
@@ -242,20 +242,20 @@ def test_sparse_rows_and_more_features_than_rows_give_the_same_map():
     rng = np.random.default_rng(3)
     wide = rng.random((30, 90)) * (rng.random((30, 90)) < 0.2)
     narrow = rng.normal(size=(30, 4))
-    there = all_rows(30)
-    there[4] = False
+    mask = all_rows(30)
+    mask[4] = False
     wide[4] = 0.0
     sources = [
-        [prepare_source(x, there, "block"), prepare_source(narrow, all_rows(30), "block")]
+        [prepare_source(x, mask, "block"), prepare_source(narrow, all_rows(30), "block")]
         for x in (wide, sp.csr_array(wide))
     ]
     assert sources[0][0].r <= 29
     dense, sparse = (coca(pair, [relation(random_graph(n=30))], 2) for pair in sources)
     assert_allclose(sparse.values, dense.values, atol=1e-10)
     same_up_to_sign(sparse.scores, dense.scores, atol=1e-9)
-    for x, pair, found in zip((wide, sp.csr_array(wide)), sources, (dense, sparse), strict=True):
-        placed = pair[0].map(found.directions[0])(x)[there]
-        assert_allclose(placed, pair[0].dot(found.directions[0])[there], atol=1e-10)
+    for x, pair, result in zip((wide, sp.csr_array(wide)), sources, (dense, sparse), strict=True):
+        placed = pair[0].map(result.directions[0])(x)[mask]
+        assert_allclose(placed, pair[0].dot(result.directions[0])[mask], atol=1e-10)
 
 
 def test_products_equal_the_formed_matrix(monkeypatch):
@@ -273,16 +273,16 @@ def test_products_equal_the_formed_matrix(monkeypatch):
 def test_missing_rows_are_placed_by_other_sources():
     X, _ = views(n=60)
     rng = np.random.default_rng(5)
-    there = rng.random(60) < 0.7
-    first = np.where(there[:, None], X[0], 0.0)
-    sources = [prepare_source(first, there, "norm"), prepare_source(X[1], all_rows(60), "norm")]
-    found = coca(sources, [], 2)
-    alone = sources[1].dot(found.directions[1])
-    assert_allclose(found.scores[~there], alone[~there])
-    both = (sources[0].dot(found.directions[0]) + alone) / 2
-    assert_allclose(found.scores[there], both[there])
-    nobody = coca([prepare_source(first, there, "norm")], [], 2)
-    assert np.isnan(nobody.scores[~there]).all()
+    mask = rng.random(60) < 0.7
+    first = np.where(mask[:, None], X[0], 0.0)
+    sources = [prepare_source(first, mask, "norm"), prepare_source(X[1], all_rows(60), "norm")]
+    result = coca(sources, [], 2)
+    alone = sources[1].dot(result.directions[1])
+    assert_allclose(result.scores[~mask], alone[~mask])
+    both = (sources[0].dot(result.directions[0]) + alone) / 2
+    assert_allclose(result.scores[mask], both[mask])
+    nobody = coca([prepare_source(first, mask, "norm")], [], 2)
+    assert np.isnan(nobody.scores[~mask]).all()
 
 
 def test_constant_sources_raise():
@@ -357,9 +357,9 @@ def test_learned_weights_split_equal_sources_and_drop_noise(similarity):
 
 def test_relations_are_weighted_separately():
     sources, pairs, signs, classes = labelled()
-    told = sp.csr_array((classes[:, None] == classes[None]).astype(float))
-    told.setdiag(0)
-    told.eliminate_zeros()
-    w, v = learned_weights(sources, [relation(told), random_graph(n=60)], pairs, signs, 2)
+    reported = sp.csr_array((classes[:, None] == classes[None]).astype(float))
+    reported.setdiag(0)
+    reported.eliminate_zeros()
+    w, v = learned_weights(sources, [relation(reported), random_graph(n=60)], pairs, signs, 2)
     assert_allclose([w.sum(), v.sum()], 1.0)
     assert v[0] > 0.99

@@ -194,17 +194,17 @@ def test_solution_satisfies_its_optimality_conditions(signed, path):
     weights = graph.absolute_degrees
     blocks = [make_block(X[0], weights[:60]), make_block(X[1], weights[60:])]
     S, mass, coupling = signed_form(blocks, graph, signed, 0.3)
-    found = solve(blocks, S, mass, 3, coupling=coupling, keep=None, path=path)
+    result = solve(blocks, S, mass, 3, coupling=coupling, keep=None, path=path)
     Z = np.zeros((110, 10))
-    Z[:60, :6], Z[60:, 6:] = (x - m.centre for x, m in zip(X, found.maps, strict=True))
+    Z[:60, :6], Z[60:, 6:] = (x - m.centre for x, m in zip(X, result.maps, strict=True))
     T = np.diag(mass) + (0 if coupling is None else coupling.toarray())
-    ridge = np.diag(np.repeat([m.ridge for m in found.maps], (6, 4)))
+    ridge = np.diag(np.repeat([m.ridge for m in result.maps], (6, 4)))
     G, B = Z.T @ S @ Z, Z.T @ T @ Z + ridge
-    P = np.vstack([m.coefficients for m in found.maps])
-    assert np.abs(G @ P - B @ P * found.mu).max() < 1e-11 * np.abs(G @ P).max()
+    P = np.vstack([m.coefficients for m in result.maps])
+    assert np.abs(G @ P - B @ P * result.mu).max() < 1e-11 * np.abs(G @ P).max()
     assert_allclose(P.T @ B @ P, np.eye(3), atol=1e-11)
-    assert_allclose(found.mu, eigh(G, B, eigvals_only=True)[::-1][:3], atol=1e-12)
-    assert_allclose(np.vstack(found.embeddings), Z @ P, atol=1e-12)
+    assert_allclose(result.mu, eigh(G, B, eigvals_only=True)[::-1][:3], atol=1e-12)
+    assert_allclose(np.vstack(result.embeddings), Z @ P, atol=1e-12)
     largest = P[np.abs(P).argmax(axis=0), range(3)]
     assert (largest > 0).all()
 
@@ -598,46 +598,48 @@ def problem(n=60, width=40, links=60, seed=0):
 def test_choose_projection_area_equals_refits():
     X, W = problem(links=40)
     gammas, axes = (0.1, 5.0), (1, 2, 5)
-    found = choose_projection(X, W, gammas=gammas, axes=axes)
+    result = choose_projection(X, W, gammas=gammas, axes=axes)
     p, q = sp.triu(W, 1).tocoo().coords
     fold = _assign_folds(np.full(len(p), 1), np.ones(len(p), dtype=bool), 0)
     owner = np.repeat([0, 1], 60)
     expected = np.zeros((2, 3))
     for number in range(FOLDS):
-        kept = fold != number
-        half = sp.csr_array((np.ones(kept.sum()), (p[kept], q[kept])), shape=W.shape)
+        retained = fold != number
+        half = sp.csr_array((np.ones(retained.sum()), (p[retained], q[retained])), shape=W.shape)
         for row, gamma in enumerate(gammas):
             fitted = guided_projection(X, half + half.T, gamma=gamma, n_components=5)
             for column, k in enumerate(axes):
                 scale = axis_scale(fitted.mu[0, :k], 0.0 if k <= 3 else 1.0)
                 Y = np.vstack(fitted.embeddings)[:, :k] * scale
-                held = ~kept
-                expected[row, column] += _area(Y, p[held], q[held], owner, [60, 60], 0) / FOLDS
+                held_out = ~retained
+                expected[row, column] += (
+                    _area(Y, p[held_out], q[held_out], owner, [60, 60], 0) / FOLDS
+                )
     rows, columns = (
-        [had.index(one) for one in asked]
-        for had, asked in ((found.gammas, gammas), (found.axes, axes))
+        [had.index(first) for first in calls]
+        for had, calls in ((result.gammas, gammas), (result.axes, axes))
     )
-    np.testing.assert_allclose(found.areas[np.ix_(rows, columns)], expected, atol=1e-6)
-    best = np.unravel_index(np.nanargmax(found.areas), found.areas.shape)
-    assert (found.gamma, found.n_components) == (found.gammas[best[0]], found.axes[best[1]])
+    np.testing.assert_allclose(result.areas[np.ix_(rows, columns)], expected, atol=1e-6)
+    best = np.unravel_index(np.nanargmax(result.areas), result.areas.shape)
+    assert (result.gamma, result.n_components) == (result.gammas[best[0]], result.axes[best[1]])
 
 
 def test_choose_projection_takes_more_ridge_for_few_links():
     X, W = problem(links=30)
-    found = choose_projection(X, W, gammas=(1e-3, 10.0), axes=(2,))
-    assert found.gamma >= 10.0
-    assert found.areas[1, 0] > found.areas[0, 0] + 0.02
+    result = choose_projection(X, W, gammas=(1e-3, 10.0), axes=(2,))
+    assert result.gamma >= 10.0
+    assert result.areas[1, 0] > result.areas[0, 0] + 0.02
 
 
 def test_choose_projection_extends_the_grid():
     X, W = problem(links=60, width=10)
-    found = choose_projection(X, W, gammas=(1e-4, 1e-3), axes=(1,))
-    assert found.axes == (1,) and found.gammas[:2] == (1e-4, 1e-3)
-    assert found.gamma > 1e-3 and not found.cut_off
-    assert found.gamma == found.gammas[-2] or found.at_limit
+    result = choose_projection(X, W, gammas=(1e-4, 1e-3), axes=(1,))
+    assert result.axes == (1,) and result.gammas[:2] == (1e-4, 1e-3)
+    assert result.gamma > 1e-3 and not result.cut_off
+    assert result.gamma == result.gammas[-2] or result.at_limit
     # All the shared directions are two: further axes are noise, so the grid of them ends by itself.
-    found = choose_projection(X, W, gammas=(found.gamma,), axes=(1, 2))
-    assert 2 in found.axes and found.axes[-1] <= 8 and not found.cut_off
+    result = choose_projection(X, W, gammas=(result.gamma,), axes=(1, 2))
+    assert 2 in result.axes and result.axes[-1] <= 8 and not result.cut_off
 
 
 def test_folds_are_even_within_every_kind_of_link_and_seeded():
@@ -662,9 +664,9 @@ def test_choose_projection_uses_tags_and_negative_links():
         W[i, 60 + j] = -1.0
     W = sp.csr_array(W.tocsr() + W.tocsr().T)
     heard = []
-    found = choose_projection([*X, 3], W, gammas=(0.1,), axes=(1, 2), progress=heard.append)
-    assert np.isfinite(found.areas).all()
-    assert found.areas.max() > 0.6
+    result = choose_projection([*X, 3], W, gammas=(0.1,), axes=(1, 2), progress=heard.append)
+    assert np.isfinite(result.areas).all()
+    assert result.areas.max() > 0.6
     assert heard == sorted(heard)
     assert heard[-1] == pytest.approx(1.0)
 

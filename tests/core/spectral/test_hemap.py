@@ -33,8 +33,12 @@ def objective(T, S, C_T, C_S, B_T, B_S, P_T, P_S, beta, theta):
         return ((X - B @ P) ** 2).sum()
 
     clusters = miss(C_T, B_T, B_T.T @ C_T) + miss(C_S, B_S, B_S.T @ C_S)
-    own = miss(T, B_T, P_T) + miss(S, B_S, P_S)
-    return theta * own + (1 - theta) * clusters + beta / 2 * (miss(T, B_S, P_T) + miss(S, B_T, P_S))
+    own_part = miss(T, B_T, P_T) + miss(S, B_S, P_S)
+    return (
+        theta * own_part
+        + (1 - theta) * clusters
+        + beta / 2 * (miss(T, B_S, P_T) + miss(S, B_T, P_S))
+    )
 
 
 @pytest.mark.parametrize(("beta", "theta"), [(1.0, 0.5), (0.3, 0.8), (2.0, 1.0), (0.0, 0.5)])
@@ -46,26 +50,26 @@ def test_thin_factor_squares_to_the_printed_matrix(beta, theta):
     values = np.linalg.eigvalsh(A)[::-1]
     assert values[-1] > -1e-10 * values[0]
     assert (values > 1e-10 * values[0]).sum() <= 5 + 4 + 3 + 4
-    found = hemap(T, S, 3, C_T=C_T, C_S=C_S, beta=beta, theta=theta)
-    assert_allclose(found.values, values[:3], rtol=1e-10)
-    B = np.vstack([found.B_T, found.B_S])
-    assert_allclose(A @ B, B * found.values, atol=1e-9)
+    result = hemap(T, S, 3, C_T=C_T, C_S=C_S, beta=beta, theta=theta)
+    assert_allclose(result.values, values[:3], rtol=1e-10)
+    B = np.vstack([result.B_T, result.B_S])
+    assert_allclose(A @ B, B * result.values, atol=1e-9)
     assert_allclose(B.T @ B, np.eye(3), atol=1e-10)
 
 
 def test_two_rows_each():
     T = np.array([[1.0], [-1.0]])
-    found = hemap(T, 2 * T, 1)
-    assert_allclose(found.values, [(25 + np.sqrt(481)) / 2])
-    assert_allclose(found.B_T[:, 0], [0.3839386, -0.3839386], atol=1e-7)
-    assert_allclose(found.B_S[:, 0], [0.5937939, -0.5937939], atol=1e-7)
+    result = hemap(T, 2 * T, 1)
+    assert_allclose(result.values, [(25 + np.sqrt(481)) / 2])
+    assert_allclose(result.B_T[:, 0], [0.3839386, -0.3839386], atol=1e-7)
+    assert_allclose(result.B_S[:, 0], [0.5937939, -0.5937939], atol=1e-7)
 
 
 def test_more_features_than_rows():
     T, S, C_T, C_S = problem(n=10, widths=(30, 25))
     A = printed(T, S, C_T, C_S, 1.0, 0.5)
-    found = hemap(T, S, 4, C_T=C_T, C_S=C_S)
-    assert_allclose(found.values, np.linalg.eigvalsh(A)[::-1][:4], rtol=1e-10)
+    result = hemap(T, S, 4, C_T=C_T, C_S=C_S)
+    assert_allclose(result.values, np.linalg.eigvalsh(A)[::-1][:4], rtol=1e-10)
 
 
 def test_objective_of_equal_blocks_is_a_constant_less_the_trace():
@@ -88,11 +92,11 @@ def test_objective_of_equal_blocks_is_a_constant_less_the_trace():
 def test_block_constraint_is_kept_monotone_and_bounded(theta):
     T, S, C_T, C_S = problem(n=100)
     clusters = {} if theta == 1.0 else {"C_T": C_T, "C_S": C_S}
-    found = hemap(T, S, 2, theta=theta, constraint="block", **clusters)
-    history = np.array(found.history)
+    result = hemap(T, S, 2, theta=theta, constraint="block", **clusters)
+    history = np.array(result.history)
     assert (np.diff(history) <= 1e-9 * history[0]).all()
-    assert found.bound <= history[-1] < history[0]
-    for B in (found.B_T, found.B_S):
+    assert result.bound <= history[-1] < history[0]
+    for B in (result.B_T, result.B_S):
         assert_allclose(B.T @ B, np.eye(2), atol=1e-10)
     none = np.zeros((100, 0))
     last = objective(
@@ -100,10 +104,10 @@ def test_block_constraint_is_kept_monotone_and_bounded(theta):
         S,
         clusters.get("C_T", none),
         clusters.get("C_S", none),
-        found.B_T,
-        found.B_S,
-        found.P_T,
-        found.P_S,
+        result.B_T,
+        result.B_S,
+        result.P_T,
+        result.P_S,
         1.0,
         theta,
     )
@@ -142,8 +146,8 @@ def test_order_of_rows_matters_for_each_alone_and_not_for_both():
     before = hemap(T, S, 2)
     both = hemap(T[order], S[order], 2)
     assert_allclose(both.B_T, before.B_T[order], atol=1e-10)
-    one = hemap(T, S[order], 2)
-    assert np.abs(one.values - before.values).max() > 0.01 * before.values[0]
+    first = hemap(T, S[order], 2)
+    assert np.abs(first.values - before.values).max() > 0.01 * before.values[0]
 
 
 @pytest.mark.parametrize("constraint", ["joint", "block"])
@@ -160,30 +164,30 @@ def test_swapping_target_and_source_swaps_their_maps(constraint):
 
 def test_select_sources_takes_equal_clouds():
     B = np.random.default_rng(0).normal(size=(200, 2))
-    found = select_sources(B, B.copy())
-    assert found.decision == "accept"
-    assert found.rows.tolist() == list(range(200))
-    assert found.divergence == pytest.approx(0.0, abs=1e-12)
-    assert found.printed == pytest.approx(0.0, abs=1e-12)
+    result = select_sources(B, B.copy())
+    assert result.decision == "accept"
+    assert result.rows.tolist() == list(range(200))
+    assert result.divergence == pytest.approx(0.0, abs=1e-12)
+    assert result.printed == pytest.approx(0.0, abs=1e-12)
 
 
 def test_select_sources_rejects_distant_clouds():
     rng = np.random.default_rng(1)
-    found = select_sources(rng.normal(size=(150, 2)), 50.0 + rng.normal(size=(120, 2)))
-    assert found.decision == "too_risky"
-    assert found.fraction == 0.0
-    assert found.rows.size == 0
-    assert found.divergence > 10 * found.chance
+    result = select_sources(rng.normal(size=(150, 2)), 50.0 + rng.normal(size=(120, 2)))
+    assert result.decision == "too_risky"
+    assert result.fraction == 0.0
+    assert result.rows.size == 0
+    assert result.divergence > 10 * result.chance
 
 
 def test_select_sources_takes_only_the_mixed_part():
     rng = np.random.default_rng(2)
     target = rng.normal(size=(200, 2))
     near, far = rng.normal(size=(40, 2)), 30.0 + rng.normal(size=(160, 2))
-    found = select_sources(np.r_[target, target[:40] - 30.0], np.r_[target[:40] - 30.0, near, far])
-    assert set(found.rows.tolist()) <= set(range(80))
-    assert found.decision == "caution"
-    assert 0.1 <= found.fraction < 0.3
+    result = select_sources(np.r_[target, target[:40] - 30.0], np.r_[target[:40] - 30.0, near, far])
+    assert set(result.rows.tolist()) <= set(range(80))
+    assert result.decision == "caution"
+    assert 0.1 <= result.fraction < 0.3
 
 
 def test_selection_does_not_depend_on_units_and_keeps_its_seed():
@@ -204,21 +208,21 @@ def test_selection_does_not_depend_on_rounding_where_no_direction_leads(rounding
     both = np.linalg.qr(X - X.mean(axis=0))[0]
     plain = select_sources(both[:120], both[120:])
     moved = both * (1 + rounding * rng.normal(size=both.shape))
-    found = select_sources(moved[:120], moved[120:])
-    assert found.decision == plain.decision
-    assert found.rows.tolist() == plain.rows.tolist()
-    assert found.target_leaf.tolist() == plain.target_leaf.tolist()
+    result = select_sources(moved[:120], moved[120:])
+    assert result.decision == plain.decision
+    assert result.rows.tolist() == plain.rows.tolist()
+    assert result.target_leaf.tolist() == plain.target_leaf.tolist()
 
 
 def test_select_sources_of_equal_rows():
-    found = select_sources(np.zeros((30, 1)), np.zeros((60, 1)))
-    assert found.decision == "accept"
-    assert len(found.rows) == 60
+    result = select_sources(np.zeros((30, 1)), np.zeros((60, 1)))
+    assert result.decision == "accept"
+    assert len(result.rows) == 60
 
 
 def test_bridge_between_classes():
-    found = bridge(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 0, 1]), np.eye(3))
-    assert_allclose(found, [[0.45, 0.45, 0.1], [0.1, 0.1, 0.8]])
+    result = bridge(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 0, 1]), np.eye(3))
+    assert_allclose(result, [[0.45, 0.45, 0.1], [0.1, 0.1, 0.8]])
     rng = np.random.default_rng(4)
     p_v, outputs = rng.dirichlet(np.ones(4), 7), rng.dirichlet(np.ones(3), 20)
     # class 3 has no source row, so it says what all of them say
@@ -235,6 +239,6 @@ def test_bridge_between_values():
     assert np.bincount(bins).tolist() == [100] * 10
     assert (np.diff(bins[np.argsort(values)]) >= 0).all()
     outputs = (3.0 * values + 1.0)[:, None]
-    found = bridge(np.eye(10), bins, outputs)
-    assert (np.diff(found[:, 0]) > 0).all()
+    result = bridge(np.eye(10), bins, outputs)
+    assert (np.diff(result[:, 0]) > 0).all()
     assert quantile_bins(np.ones(5)).tolist() == [1] * 5

@@ -145,20 +145,20 @@ def test_new_axes_are_close_to_similar_and_linked_items() -> None:
     Z = np.eye(4)
     near = sp.csr_array([[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
     linked = sp.csr_array([[0.0, 0.0, 2.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
-    found = new_axes(Z, near, linked)
-    assert_allclose(found[0], np.array([0.5, 0.5, np.sqrt(0.5), 0.0]))
-    assert not found[1].any()
+    result = new_axes(Z, near, linked)
+    assert_allclose(result[0], np.array([0.5, 0.5, np.sqrt(0.5), 0.0]))
+    assert not result[1].any()
 
 
 def test_link_evidence_of_structured_and_random_links() -> None:
     graph, features, _, _ = planted()
-    (told,) = link_evidence(graph, features)
-    assert told.n_hidden == round(0.2 * graph.links[0].W.nnz)
-    assert told.auc > 0.85
+    (reported,) = link_evidence(graph, features)
+    assert reported.n_hidden == round(0.2 * graph.links[0].W.nnz)
+    assert reported.auc > 0.85
     at_random, features, _, _ = planted(wrong=1.0)
     (chance,) = link_evidence(at_random, features)
     assert abs(chance.auc - 0.5) < 4 * chance.standard_error
-    few = replace(graph, links=(replace(graph.links[0], W=graph.links[0].W[:, :2][:30]),))
-    assert few.links[0].W.nnz < MIN_LINKS
-    few = replace(few, sizes=(30, 2), own=(None, None))
-    assert link_evidence(few, [features[0][:30], None])[0].n_hidden == 0
+    small = replace(graph, links=(replace(graph.links[0], W=graph.links[0].W[:, :2][:30]),))
+    assert small.links[0].W.nnz < MIN_LINKS
+    small = replace(small, sizes=(30, 2), own=(None, None))
+    assert link_evidence(small, [features[0][:30], None])[0].n_hidden == 0

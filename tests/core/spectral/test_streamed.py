@@ -41,11 +41,11 @@ def test_streamed_blocks_equal_memory_and_files(signed, path, tmp_path, monkeypa
     from_file = guided_projection(mapped, W, signed=signed, path=path)
     monkeypatch.setattr(prepare, "STREAM_ENTRIES", 100)
     in_pieces = guided_projection(X, W, signed=signed, path=path)
-    for found in (from_file, in_pieces):
-        assert_allclose(found.mu, whole.mu, atol=1e-11)
-        for Y, Z in zip(found.embeddings, whole.embeddings, strict=True):
+    for result in (from_file, in_pieces):
+        assert_allclose(result.mu, whole.mu, atol=1e-11)
+        for Y, Z in zip(result.embeddings, whole.embeddings, strict=True):
             assert_allclose(Y, Z, atol=1e-8)
-        assert_allclose(found.maps[0](X[0]), whole.embeddings[0], atol=1e-8)
+        assert_allclose(result.maps[0](X[0]), whole.embeddings[0], atol=1e-8)
 
 
 def test_single_precision_is_summed_in_double(tmp_path):
@@ -53,9 +53,9 @@ def test_single_precision_is_summed_in_double(tmp_path):
     rounded = [x.astype(np.float32).astype(np.float64) for x in X]
     whole = guided_projection(rounded, W)
     mapped = [on_disk(x, tmp_path / f"{v}.npy", np.float32) for v, x in enumerate(X)]
-    found = guided_projection(mapped, W)
-    assert_allclose(found.mu, whole.mu, atol=1e-11)
-    assert_allclose(found.embeddings[0], whole.embeddings[0], atol=1e-8)
+    result = guided_projection(mapped, W)
+    assert_allclose(result.mu, whole.mu, atol=1e-11)
+    assert_allclose(result.embeddings[0], whole.embeddings[0], atol=1e-8)
 
 
 def test_streamed_block_products(tmp_path):
@@ -95,5 +95,5 @@ def test_bad_value_in_a_file_is_named(tmp_path):
 def test_constant_features_have_zero_coefficients(tmp_path):
     X, W = problem()
     wider = np.hstack([X[0], np.full((len(X[0]), 1), 7.0)])
-    found = guided_projection([on_disk(wider, tmp_path / "x.npy", np.float64), X[1]], W)
-    assert_allclose(found.maps[0].coefficients[7], 0.0, atol=1e-12)
+    result = guided_projection([on_disk(wider, tmp_path / "x.npy", np.float64), X[1]], W)
+    assert_allclose(result.maps[0].coefficients[7], 0.0, atol=1e-12)
