@@ -147,7 +147,7 @@ def actions(n: int, sid: str, first: str = "") -> list[dict[str, Any]]:
             turn()
             taken.append(time.process_time() - start)
         told(message, *taken)
-        # The app has a thread for it, while somebody looks at the map.
+        # The app runs this in a thread while the map is open.
         while waiting and not first:
             start = time.process_time()
             waiting.pop()()

@@ -50,7 +50,7 @@ _WATCH = f"""() => {{
   }};
   look();
 }}"""
-# Shares of the map's width and height between which about three quarters of the points lie.
+# Range of the map, as shares of width and height, that holds about three quarters of the points.
 _MOST = ((0.02, 0.2), (0.98, 0.98))
 
 

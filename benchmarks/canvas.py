@@ -25,7 +25,7 @@ PLACES = ("data", "map", "compare", "export")
 _HALF_MINUTE = 30_000
 _STEP = 6
 _MAP = "document.querySelector('.st-key-map .hv-map').__hv"
-# Share of a grid of points where the map lies, and where nothing lies over it.
+# Share of a grid of points covered by the map, and not covered by anything else.
 _COVER = f"""() => {{
   const root = document.querySelector('.st-key-map .hv-map');
   const box = root.getBoundingClientRect();
@@ -65,7 +65,7 @@ _PLACE = f"""(row) => {{
   const box = map.stage.getBoundingClientRect();
   return [box.left + map.view.x(map.pos[2 * row]), box.top + map.view.y(map.pos[2 * row + 1])];
 }}"""
-# A row whose point nothing lies over and that is linked.
+# A linked row with an uncovered point.
 _ROW = f"""() => {{
   const {{ map }} = {_MAP};
   const at = {_PLACE};

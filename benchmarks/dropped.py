@@ -60,7 +60,7 @@ def beside_umap_learn(files: Mapping[str, bytes], random_state: int = 0) -> list
         maps = [(f"hetviz, {first.title}", first.embedding)]
         best = first.choice.best_neighbours
         if best is not None and best.offered:
-            # What the app offers beside the first map then.
+            # The app's other proposals for the first map.
             other = hetviz.embed(seen, best.method, random_state=random_state, **best.params)
             maps.append((f"hetviz, offered beside it: {best.title}", other))
     maps.append(("umap-learn", _among(seen, plain)))

@@ -35,7 +35,7 @@ from tests.soak.test_load import memory
 # A folder of more files may be given.
 DATA = "may"
 FOUND = Path(__file__).parents[1] / "tests" / "soak" / "hostile" / "found"
-# Health is told under any name: who asks for it knows an address only.
+# Health checks work for any host name.
 PAGES = ("/", "/map", "/_stcore/health", "/_stcore/host-config", "/hv/items/x")
 CLOSED = ("/_stcore/metrics", "/_stcore/agent/openapi.json", "/_stcore/agent/mcp")
 HEADERS = {

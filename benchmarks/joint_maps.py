@@ -189,7 +189,7 @@ def measure_default(file: Path, name: str, data: HeteroData, seed: int) -> None:
     started = time.process_time()
     with tempfile.TemporaryDirectory() as home, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # An order kept from an earlier run would be looked up.
+        # The cache would return an earlier order.
         os.environ["HETVIZ_HOME"] = home
         choice = choose_method(train, random_state=seed)
     seconds = time.process_time() - started

@@ -98,7 +98,7 @@ def made(folder: Path, n: int, d: int, m: int, seed: int = 0) -> None:
         (folder / name).mkdir(parents=True, exist_ok=True)
         for k, start in enumerate(range(0, half, step)):
             rows = np.arange(start, min(start + step, half))
-            # The plane is a spiral over row numbers, so that links are known to lie near on it.
+            # A spiral over row numbers, so that linked rows are close.
             turn = rows / half * 40.0
             hidden = np.column_stack([np.cos(turn), np.sin(turn)]).astype(np.float32)
             X = hidden @ mixing[t] + rng.standard_normal((len(rows), d), dtype=np.float32)

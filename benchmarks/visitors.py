@@ -29,7 +29,7 @@ VISITORS, REST_S = 20, 5
 # Waves, and the seconds that each visitor of one stays once the first map is there.
 FULL, QUICK = (5, 25.0), (1, 30.0)
 HEAVY_ROWS = 20_000
-# They wait for work that was asked for, and not for the page.
+# Waiting times for jobs, not for pages.
 WORK = ("drop a file", "Map them", "first map")
 # What was waited for each act in all waves.
 ACTS: dict[str, list[float]] = defaultdict(list)

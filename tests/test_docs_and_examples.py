@@ -96,7 +96,7 @@ SHOWN = {
     for page in [*DOCS.rglob("*.md"), ROOT / "README.md"]
     if re.search(r"^```(python|console)$", text := page.read_text(encoding="utf-8"), flags=re.M)
 }
-# umap-learn compiles anew in each process: one does for all that use it.
+# umap-learn compiles in each process, so one process runs all of its pages.
 PAGES = [
     pytest.param(page, marks=[pytest.mark.xdist_group("umap-learn")] * ('"umap"' in text))
     for page, text in sorted(SHOWN.items())

@@ -24,7 +24,8 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
     for layer in (
-        "_higher_layers _html _json _moved _pandas _samples _text _types _version errors params progress",
+        "_higher_layers _html _json _moved _pandas _samples _text _types _version errors params "
+        "progress",
         "core",
         "data",
         "features",
@@ -45,13 +46,12 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 
-# What stands beside the methods in hetviz/algorithms: what a method is, and who finds it.
+# Modules of hetviz/algorithms that are not methods.
 CONTRACT = frozenset(
     {"base", "cost", "needs", "papers", "predictor", "registry", "room", "shared_params"}
 )
 
-# They use the library as anybody does, by its public names; all other modules import what they
-# need from where it is.
+# Modules that use the library by its public names. All others import from the defining modules.
 PUBLIC_USERS = frozenset({"cli", "__main__", "pages"})
 
 SCREEN = frozenset({"ui", "pages", "app"})
@@ -154,7 +154,7 @@ def import_violation(layer: str, path: Path, module: str) -> str | None:
 def call_violations(node: ast.Call) -> Iterator[str]:
     name = ast.unparse(node.func)
     for banned in BANNED_CALLS:
-        # A plain name is banned as a function and as anybody's method, a dotted one as it stands.
+        # Plain names are banned as functions and methods, dotted names literally.
         if name == banned or ("." not in banned and name.endswith(f".{banned}")):
             yield f"calls {name}"
     for keyword in node.keywords:

@@ -26,7 +26,7 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         hetviz.embed(LINKED, "mkpe")
-        # What can be kept of umap-learn is kept among the installed packages.
+        # umap-learn caches its kernels in its installation.
         hetviz.embed(HeteroData([ONE]), "umap", engine="umap-learn", n_epochs=10)
 
 

@@ -141,7 +141,7 @@ def library_page() -> str:
     for name in hetviz.__all__:
         statements = inspect.cleandoc(getattr(hetviz, name).__doc__).partition("\n\n")[0]
         rows.append(f"| [`{name}`](../api/hetviz.html#{name}) | {text(statements)} |")
-    head = "# The library\n\nAll of it is said in full in the [reference](../api/hetviz.html)"
+    head = "# The library\n\nThe full documentation is in the [reference](../api/hetviz.html)"
     return (
         f"{head}, with shapes, units, errors, equations and costs; "
         "beside it the [errors](../api/hetviz/errors.html), the [contract for "

@@ -102,11 +102,13 @@ class JointSpectral(BaseEmbedder):
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
-        def near(dataset: Dataset, share: Progress) -> Sparse | None:
+        def neighbor_affinities(dataset: Dataset, share: Progress) -> Sparse | None:
             kind = value_for(self.features, dataset.name, "auto")
             return symmetric_affinities(dataset, self.perplexity, kind, self.random_state, share)
 
-        graph = joint_graph(data, near, ProgressPart(progress, 0.0, 0.6), self.tie_views)
+        graph = joint_graph(
+            data, neighbor_affinities, ProgressPart(progress, 0.0, 0.6), self.tie_views
+        )
         A = link_graph(graph)
         progress(0.6, "Slow modes of the graph")
         Y, values = spectral_axes(

@@ -374,10 +374,10 @@ class MKPOE(BaseEmbedder):
         message = "Trying how far points may move"
 
         def refit(rows: Ints) -> Floats:
-            some = beta * weight[rows] / weight[rows].sum()
+            scaled_weight = beta * weight[rows] / weight[rows].sum()
             flat = embed_fixed_rank(
                 views,
-                Hinge(n, pairs[rows], some, self.margin),
+                Hinge(n, pairs[rows], scaled_weight, self.margin),
                 self.n_components,
                 diagonal=self.diagonal,
                 tol=max(self.tol, QUICK_TOL),

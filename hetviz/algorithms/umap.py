@@ -287,11 +287,13 @@ class UMAP(BaseEmbedder):
             if self._is_own_map(start):
                 n_epochs, speed = max(n_epochs // 10, 1), 0.05
                 # Attraction fades with distance, so linked items start together.
-                said = placed.among(user_link_weights(data))
+                user_affinities = placed.among(user_link_weights(data))
                 strong_links = table_links(data).among(placed.mask)
-                said = guidance_affinities(placed.graph, said, bonds=strong_links.share)
+                user_affinities = guidance_affinities(
+                    placed.graph, user_affinities, bonds=strong_links.share
+                )
                 Y = move_linked_together(
-                    said, placed.graph, Y, strong_links.links, strong_links.share
+                    user_affinities, placed.graph, Y, strong_links.links, strong_links.share
                 )
                 Y = move_similar_along(placed.graph, Y, placed.numbers(followers))
             else:
@@ -449,24 +451,27 @@ class UMAP(BaseEmbedder):
         dataset, _, column = self.target.partition(":")
         label = next(
             (
-                one
-                for one in data.labels
-                if one.dataset == dataset and (one.name == column or not column)
+                candidate
+                for candidate in data.labels
+                if candidate.dataset == dataset and (candidate.name == column or not column)
             ),
             None,
         )
         if label is None:
-            there = ", ".join(f"{one.dataset}:{one.name}" for one in data.labels) or "none"
-            raise ParameterError(
-                f"umap: target = {self.target!r} is not a label of the data. Labels: {there}."
+            available = (
+                ", ".join(f"{candidate.dataset}:{candidate.name}" for candidate in data.labels)
+                or "none"
             )
-        known = label.known
+            raise ParameterError(
+                f"umap: target = {self.target!r} is not a label of the data. Labels: {available}."
+            )
+        is_known = label.known
         values = label.values
-        if all(isinstance(value, float) for value in values[known]) and known.all():
+        if all(isinstance(value, float) for value in values[is_known]) and is_known.all():
             return {dataset: values.astype(np.float64)}
         codes = np.full(len(values), -1, dtype=np.int64)
-        place = {value: at for at, value in enumerate(label.classes)}
-        codes[known] = [place[value] for value in values[known]]
+        code_of = {value: code for code, value in enumerate(label.classes)}
+        codes[is_known] = [code_of[value] for value in values[is_known]]
         return {dataset: codes}
 
     def _graph(self, graph: JointGraph, data: HeteroData) -> Sparse:

@@ -1,4 +1,4 @@
-"""Collective components on datasets: sources, weights, gaps, new items."""
+"""CoCA on datasets: sources, weights, missing items and new items."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def ids(n: int, letter: str = "r") -> list[str]:
 
 
 def described(n: int = 60, noise: bool = False) -> HeteroData:
-    """Views of one entity in different orders, one with gaps, with labels and two relations."""
+    """Views of one entity in different orders, with gaps, labels and two kinds of links."""
     rng = np.random.default_rng(0)
     classes = np.repeat(["a", "b", "c"], n // 3)
     centre = 3.0 * np.eye(3)[np.repeat([0, 1, 2], n // 3)]
@@ -47,7 +47,7 @@ def described(n: int = 60, noise: bool = False) -> HeteroData:
     return HeteroData(parts, links, None, [Labels("x", "class", classes)])
 
 
-def test_views_share_places_by_id_whatever_their_order() -> None:
+def test_views_share_places_by_id_in_any_order() -> None:
     data = described()
     embedding = CoCA().fit(data).embedding_
     x, y = (dict(zip(embedding.ids[n], embedding.coordinates[n], strict=True)) for n in "xy")
@@ -57,7 +57,7 @@ def test_views_share_places_by_id_whatever_their_order() -> None:
     np.testing.assert_allclose(again.coordinates["x"], embedding.coordinates["x"], atol=1e-9)
 
 
-def test_links_within_are_sources_and_those_between_entities_are_not() -> None:
+def test_only_links_within_an_entity_are_sources() -> None:
     data = described()
     other = Dataset("other", ids(5, "o"), np.random.default_rng(2).normal(size=(5, 3)))
     bare = HeteroData(data.datasets, (), None, data.labels)
@@ -73,20 +73,20 @@ def test_links_within_are_sources_and_those_between_entities_are_not() -> None:
 
 
 @pytest.mark.parametrize("learn_from", ["links", "labels"])
-def test_learned_weights_find_the_source_of_noise(learn_from: str) -> None:
+def test_learned_weights_are_low_for_noise(learn_from: str) -> None:
     data = described(noise=True)
     model = CoCA(weights="learned", learn_from=learn_from).fit(data)
     weights = model.weights_["thing"]
     assert weights["noise"] < 0.1
     assert weights["x"] + weights["y"] > 0.9
-    # what people said is learned from, or is a source, but not both
+    # User links are either training data or a source, not both.
     assert ("said" in weights) == (learn_from == "labels")
     assert "near" in weights
     equal = CoCA().fit(data).weights_["thing"]
     assert equal["noise"] == pytest.approx(1 / 3)
 
 
-def test_nothing_to_learn_from_is_told() -> None:
+def test_warns_without_pairs_to_learn_from() -> None:
     data = described()
     bare = HeteroData(data.datasets)
     for learn_from, words in (("links", "Nothing is known of pairs"), ("labels", "no labels")):
@@ -97,7 +97,7 @@ def test_nothing_to_learn_from_is_told() -> None:
         )
 
 
-def test_weights_by_hand() -> None:
+def test_manual_weights() -> None:
     data = HeteroData(described().datasets)
     alone = HeteroData([data["x"]])
     only_x = CoCA(weights={"y": 0.0}).fit(data)
@@ -107,7 +107,7 @@ def test_weights_by_hand() -> None:
     first = np.linalg.svd(Z, full_matrices=False)[0][:, 0]
     found = only_x.embedding_.coordinates["x"][:, 0]
     assert abs(np.corrcoef(first, found)[0, 1]) == pytest.approx(1.0)
-    # a view without a weight places nothing by itself
+    # A view of weight 0 does not place items.
     new = Dataset("y", ["new"], np.asarray(data["y"].X)[:1], entity="thing")
     assert not only_x.transform(new).placed["y"].any()
     with pytest.raises(ParameterError, match="weights are 0 for all of x, y"):
@@ -116,7 +116,7 @@ def test_weights_by_hand() -> None:
         CoCA(weights={"x": "learned"}).fit(data)
 
 
-def test_new_items_lie_at_the_mean_of_the_views_that_show_them() -> None:
+def test_new_items_get_the_mean_of_their_views() -> None:
     data = HeteroData(described().datasets)
     model = CoCA().fit(data)
     X, Y = np.asarray(data["x"].X), np.asarray(data["y"].X)
@@ -144,14 +144,14 @@ def test_new_items_lie_at_the_mean_of_the_views_that_show_them() -> None:
         {"agreement": "difference", "alpha": 0.01},
     ],
 )
-def test_every_option_changes_the_map(options: dict[str, Any]) -> None:
+def test_each_option_changes_the_map(options: dict[str, Any]) -> None:
     data = described()
     plain, changed = (CoCA(**o).fit(data).embedding_.stacked() for o in ({}, options))
     assert np.isfinite(changed).all()
     assert np.abs(plain - changed).max() > 1e-6
 
 
-def test_relations_without_features() -> None:
+def test_links_without_features() -> None:
     data = described()
     bare = HeteroData([Dataset("x", data["x"].ids), Dataset("lone", ["z"])], data.links)
     with pytest.warns(DataWarning, match="lone has neither"):
@@ -160,7 +160,7 @@ def test_relations_without_features() -> None:
     assert (embedding.placed["x"] == linked).all()
 
 
-def test_data_with_one_source_each_are_refused_in_plain_words() -> None:
+def test_single_sources_are_refused() -> None:
     rng = np.random.default_rng(4)
     data = HeteroData(
         [Dataset(name, ids(9, name), rng.normal(size=(9, 3))) for name in "ab"],
@@ -173,7 +173,7 @@ def test_data_with_one_source_each_are_refused_in_plain_words() -> None:
     assert next(v for v in suggest(within) if v.card.key == "coca").suits
 
 
-def test_numerals_are_told_apart_about_as_well_as_by_scaled_principal_components() -> None:
+def test_digits_cluster_about_as_well_as_with_scaled_pca() -> None:
     with np.load(FIXTURES / "mfeat_fou_zer.npz") as file:
         views = {name: np.asarray(file[name], dtype=np.float64) for name in ("fou", "zer")}
     data = HeteroData([Dataset(name, ids(2000), X, entity="numeral") for name, X in views.items()])

@@ -1,4 +1,4 @@
-"""CODE as a method: co-occurrences from links and likeness, apart, missing items, new ones."""
+"""CODE on datasets: co-occurrences from links and similarities, missing and new items."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GROUPS = 4
 
 
 def world(n: int = 60, tags: int = 24) -> HeteroData:
-    """Items with features, and words without, linked to the items of one group each."""
+    """Items with features, and words without features, each linked to one group of items."""
     rng = np.random.default_rng(0)
     group, mine = np.arange(n) % GROUPS, np.arange(tags) % GROUPS
     X = 4.0 * rng.normal(size=(GROUPS, 6))[group] + rng.normal(size=(n, 6))
@@ -31,7 +31,7 @@ WORLD = world()
 
 
 @pytest.mark.parametrize("model", ["MM", "UU", "CM"])
-def test_linked_items_end_together_held_out_ones_too(model: str) -> None:
+def test_linked_items_are_close_including_held_out_links(model: str) -> None:
     train, held = WORLD.holdout(links=0.3)
     fitted = CODE(model=model).fit(train)
     scores = evaluate(WORLD, fitted.embedding_, held).to_dict()
@@ -48,7 +48,7 @@ def test_linked_items_end_together_held_out_ones_too(model: str) -> None:
     assert weighed == pytest.approx(fitted.log_likelihood_)
 
 
-def test_likeness_counts_by_its_weight() -> None:
+def test_similarity_weight_changes_the_map() -> None:
     keep = {}
     for weight in (0.0, 1.0):
         model = CODE(within_weight=weight).fit(WORLD)
@@ -56,7 +56,7 @@ def test_likeness_counts_by_its_weight() -> None:
     assert keep[1.0] > keep[0.0]
 
 
-def test_new_items_go_where_links_and_likeness_lead() -> None:
+def test_new_items_follow_links_and_similarities() -> None:
     model = CODE(n_iter=60).fit(WORLD)
     new = model.transform(
         Dataset("words", ["more", "lost"]),
@@ -72,7 +72,7 @@ def test_new_items_go_where_links_and_likeness_lead() -> None:
     assert set(near % GROUPS) == {1}
 
 
-def test_apart_and_unseen_items() -> None:
+def test_apart_links_and_items_without_links() -> None:
     words = Dataset("words", [*WORLD["words"].ids, "apart only"])
     more = Links("items", "words", [0], [24], -1.0, kind="apart")
     with pytest.warns(DataWarning, match="1 of words have neither"):
@@ -80,7 +80,7 @@ def test_apart_and_unseen_items() -> None:
     assert model.embedding_.n_unplaced == 1
 
 
-def test_what_cannot_be_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refuses_unsuitable_data(monkeypatch: pytest.MonkeyPatch) -> None:
     bad = Links("items", "words", [0, 1], [0, 1], score=[2.0, -1.0])
     data = HeteroData([WORLD["items"].subset(range(8)), WORLD["words"]], [bad])
     with pytest.warns(DataWarning) as told:
@@ -92,7 +92,7 @@ def test_what_cannot_be_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         CODE().fit(WORLD)
 
 
-def test_a_stop_keeps_the_map_so_far() -> None:
+def test_cancel_keeps_the_partial_map() -> None:
     def stop(fraction: float, message: str = "", **figures: Any) -> None:
         if "iteration 5" in message:
             assert figures["layout"]().shape == (84, 2)

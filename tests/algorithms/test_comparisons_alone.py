@@ -1,4 +1,4 @@
-"""Methods that need comparisons only: GNMDS and the exact map of an order."""
+"""Methods for comparisons without features: GNMDS and partial order embedding."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning, NotApplica
 
 
 def made(n: int = 30, m: int = 900) -> HeteroData:
-    """Two datasets without features, compared across, and one item that nobody compared."""
+    """Two datasets without features, compared across, and one item without comparisons."""
     rng = np.random.default_rng(0)
     Z, C = rng.normal(size=(n, 2)), rng.integers(0, n, (m, 3))
     C = C[(C[:, 0] != C[:, 1]) & (C[:, 0] != C[:, 2]) & (C[:, 1] != C[:, 2])]
@@ -29,7 +29,7 @@ def made(n: int = 30, m: int = 900) -> HeteroData:
     return HeteroData([a, b], [], Comparisons(C))
 
 
-def test_gnmds_finds_a_plane_from_comparisons_across_datasets() -> None:
+def test_gnmds_recovers_a_plane_from_comparisons_across_datasets() -> None:
     train, held = made().holdout(links=0, comparisons=0.3)
     with pytest.warns(DataWarning, match="1 items are in no comparison"):
         model = GNMDS().fit(train)
@@ -43,7 +43,7 @@ def test_gnmds_finds_a_plane_from_comparisons_across_datasets() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
-def test_gnmds_reports_layouts_and_keeps_the_last_when_stopped() -> None:
+def test_gnmds_reports_layouts_and_keeps_the_last_on_cancel() -> None:
     data = made()
     seen: list[np.ndarray] = []
 
@@ -59,7 +59,7 @@ def test_gnmds_reports_layouts_and_keeps_the_last_when_stopped() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
-def test_gnmds_tells_what_did_not_work() -> None:
+def test_gnmds_warns_about_problems() -> None:
     data = made()
     with pytest.warns(ConvergenceWarning, match="relative gap"):
         GNMDS(tol=1e-8, beta=1000.0).fit(data)
@@ -69,7 +69,7 @@ def test_gnmds_tells_what_did_not_work() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
-def test_the_exact_map_keeps_every_comparison_on_enough_axes() -> None:
+def test_partial_order_embedding_satisfies_all_comparisons() -> None:
     data = made()
     model = PartialOrderEmbedding(n_components=28).fit(data)
     assert hetviz.evaluate(data, model.embedding_).to_dict()["comparison_accuracy"] == 1.0
@@ -81,20 +81,20 @@ def test_the_exact_map_keeps_every_comparison_on_enough_axes() -> None:
 
 
 @pytest.mark.parametrize("method", [GNMDS, PartialOrderEmbedding])
-def test_comparisons_that_cancel_are_refused(method: Any) -> None:
+def test_cancelling_comparisons_are_refused(method: Any) -> None:
     a = Dataset("a", ["x", "y", "z"])
     data = HeteroData([a], [], Comparisons([[0, 1, 2], [0, 2, 1]]))
     with pytest.raises(NotApplicableError, match="contradict"):
         method().fit(data)
 
 
-def test_too_many_items_are_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_items_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hetviz.algorithms.partial_order.MAX_OBJECTS", 10)
     with pytest.raises(NotApplicableError, match="10 items at most; 30 are compared"):
         PartialOrderEmbedding().fit(made())
 
 
-def test_points_are_moved_as_far_as_comparisons_held_out_confirm() -> None:
+def test_polish_improves_held_out_comparisons() -> None:
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(25, 4))
     triplets = rng.integers(0, 25, (1_200, 3))

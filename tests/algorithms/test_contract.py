@@ -1,4 +1,4 @@
-"""What every method promises, checked for all that the registry finds."""
+"""Requirements on all registered methods."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def rich_data() -> HeteroData:
 
 
 def closer(Z: Any, rows: Any) -> Any:
-    """Turn rows a, b, c round where b is not the nearer to a."""
+    """Swap b and c in rows (a, b, c) if c is closer to a."""
     near, far = (((Z[rows[:, 0]] - Z[rows[:, end]]) ** 2).sum(axis=1) for end in (1, 2))
     turned = np.where((near > far)[:, None], rows[:, [0, 2, 1]], rows)
     return turned[near != far]
@@ -79,7 +79,7 @@ def _notes_are_expected() -> Any:
         yield
 
 
-def test_the_registry_finds_the_first_methods() -> None:
+def test_registry_finds_methods() -> None:
     assert {"pca", "guided-projection"} <= set(KEYS)
     with pytest.raises(ParameterError, match="Did you mean guided-projection"):
         get_method("guided-projecton")
@@ -101,7 +101,7 @@ def test_papers_are_full_references(key: str) -> None:
     assert papers
     for paper in papers:
         assert paper.title and 1850 < paper.year < 2027
-        # Initials, then a surname, of each author.
+        # Each author has initials and a surname.
         for author in re.split(r", | and ", paper.authors):
             assert re.fullmatch(r"(?:[A-Z]\.(?:-[A-Z]\.)? )+(?:van der |de )?[A-Z]\w+", author)
         assert paper.doi == "" or re.fullmatch(r"10\.\d{4,}/\S+", paper.doi)
@@ -110,7 +110,7 @@ def test_papers_are_full_references(key: str) -> None:
         assert paper.place or paper.arxiv
 
 
-def test_a_reference_as_it_is_named_and_found() -> None:
+def test_reference_formats() -> None:
     paper = Reference(
         "L. van der Maaten and G. Hinton",
         "Maps",
@@ -147,7 +147,7 @@ def test_parameters_are_declared_once(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_fit_sets_what_it_promises_and_nothing_else(key: str) -> None:
+def test_fit_sets_only_documented_attributes(key: str) -> None:
     method = get_method(key)()
     before = method.get_params()
     fingerprint = DATA.fingerprint()
@@ -171,9 +171,7 @@ def test_fit_sets_what_it_promises_and_nothing_else(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_linear_algebra_has_one_thread_while_it_fits_and_places(
-    key: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fit_and_transform_use_one_thread(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     counts: list[set[int]] = []
 
     def count(*_: Any, **__: Any) -> None:
@@ -193,8 +191,8 @@ def test_linear_algebra_has_one_thread_while_it_fits_and_places(
 
 
 @pytest.mark.parametrize("key", ["umap", "mr-sne", "lpp", "hemap", "guided-projection"])
-def test_the_same_map_on_any_number_of_threads(key: str) -> None:
-    """Of rows and columns enough for linear algebra to share them out."""
+def test_map_does_not_depend_on_threads(key: str) -> None:
+    """The data are large enough for multi-threaded linear algebra."""
     rng = np.random.default_rng(5)
     Z, ids = rng.normal(size=(240, 3)), [str(k) for k in range(240)]
     parts = [
@@ -211,7 +209,7 @@ def test_the_same_map_on_any_number_of_threads(key: str) -> None:
 
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
 @pytest.mark.parametrize("key", KEYS)
-def test_a_fitted_method_is_copied_and_pickled(key: str, again: Callable[[Any], Any]) -> None:
+def test_fitted_method_can_be_copied_and_pickled(key: str, again: Callable[[Any], Any]) -> None:
     method = once_fitted(key)
     found = again(method)
     np.testing.assert_array_equal(found.embedding_.stacked(), method.embedding_.stacked())
@@ -225,13 +223,13 @@ def test_a_fitted_method_is_copied_and_pickled(key: str, again: Callable[[Any], 
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_same_seed_same_map(key: str) -> None:
+def test_same_seed_gives_same_map(key: str) -> None:
     first, second = once_fitted(key).embedding_, fitted(key).embedding_
     np.testing.assert_array_equal(first.stacked(), second.stacked())
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_a_cancel_passes_through(key: str) -> None:
+def test_cancel_is_raised(key: str) -> None:
     def cancel(fraction: float, message: str = "", **figures: Any) -> None:
         raise Cancelled
 
@@ -240,13 +238,13 @@ def test_a_cancel_passes_through(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_a_bad_parameter_is_named_with_what_is_allowed(key: str) -> None:
+def test_bad_parameter_message_lists_allowed_values(key: str) -> None:
     with pytest.raises(ParameterError, match=r"n_components = 0; it must be a whole number"):
         fitted(key, n_components=0)
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_a_featureless_world_without_links_is_refused_with_reasons(key: str) -> None:
+def test_data_without_features_and_links_are_refused(key: str) -> None:
     data = HeteroData([Dataset("a", ["x", "y"])])
     if get_method(key).card.needs:
         with pytest.raises(NotApplicableError) as caught:
@@ -270,7 +268,7 @@ def test_tiny_and_constant_data_give_a_map_or_a_reason(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_new_rows_land_where_fitted_twins_lie_and_old_ones_stay(key: str) -> None:
+def test_new_rows_equal_their_fitted_twins(key: str) -> None:
     method = once_fitted(key)
     if Capability.OUT_OF_SAMPLE not in method.card.capabilities:
         with pytest.raises(HetvizError, match="cannot place new items"):
@@ -292,7 +290,7 @@ def test_new_rows_land_where_fitted_twins_lie_and_old_ones_stay(key: str) -> Non
         get_method(key)().transform(DATA["other"])
 
 
-def test_suggest_ranks_by_what_was_measured_then_by_what_is_used_never_by_the_alphabet(
+def test_suggest_ranks_by_benchmark_then_by_used_data(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def order() -> list[str]:
@@ -321,18 +319,16 @@ def test_suggest_ranks_by_what_was_measured_then_by_what_is_used_never_by_the_al
     uses = [v.uses for v in suggest(DATA) if v.suits and not {*v.card.needs} & asked]
     assert uses[2:] == sorted(uses[2:], reverse=True)
     known["shapes"]["linked"][1]["behind"] = 0.004
-    # less than .01 apart is a tie, which goes to what is solved in one step
+    # Differences below .01 are ties, and closed forms win ties.
     assert order()[:2] == ["pca", "umap"]
 
 
-# What methods have nothing to tell of beside the places.
+# Methods without diagnostics.
 _SILENT: set[str] = set()
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_what_a_method_found_out_is_kept_with_the_map_and_told_in_three_places(
-    key: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_diagnostics_are_saved_and_shown(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = once_fitted(key).embedding_.diagnostics
     assert bool(found) != (key in _SILENT)
     for name, one in found.items():
@@ -357,14 +353,14 @@ def test_what_a_method_found_out_is_kept_with_the_map_and_told_in_three_places(
         for one in found.values():
             value = max(one.values.values(), key=abs)
             for words in (one.title, one.says, one.written(value)):
-                # A unit stays with its number, so spaces differ.
+                # Non-breaking spaces join numbers and units.
                 assert words in html.unescape(text).replace("\N{NO-BREAK SPACE}", " "), (
                     where,
                     words,
                 )
 
 
-def test_axes_of_closed_forms_are_told_by_the_features_that_go_with_them() -> None:
+def test_axis_diagnostics_list_correlated_features() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4)) * [9.0, 3.0, 0.1, 0.1]
     data = HeteroData([Dataset("things", map(str, range(60)), X, feature_names=[*"abcd"])])

@@ -1,4 +1,4 @@
-"""The cost estimate: small parts, the power law, and what is kept of it on this machine."""
+"""Time estimates: small parts, power law and stored times."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def data(n: int = 900, width: int = 4) -> HeteroData:
     return HeteroData([a, b, c], [links], said)
 
 
-def test_a_power_law_is_continued_exactly() -> None:
+def test_seconds_at_extrapolates_a_power_law() -> None:
     times = {200: 0.02 * 200**1.5, 400: 0.02 * 400**1.5}
     assert cost.seconds_at(times, 6400) == pytest.approx(0.02 * 6400**1.5)
     assert cost.seconds_at({200: 1.0}, 400) == 2.0
@@ -39,12 +39,12 @@ def test_a_power_law_is_continued_exactly() -> None:
     assert cost.seconds_at({}, 400) is None
 
 
-def test_times_that_fall_or_soar_by_chance_give_no_nonsense() -> None:
+def test_seconds_at_limits_the_exponent() -> None:
     assert cost.seconds_at({200: 2.0, 400: 1.0}, 4000) == 1.0
     assert cost.seconds_at({200: 0.001, 400: 1.0}, 4000) == pytest.approx(1000.0)
 
 
-def test_a_small_part_keeps_links_comparisons_and_whole_objects() -> None:
+def test_small_part_keeps_links_comparisons_and_objects() -> None:
     whole = data()
     part = cost.small_part(whole, 200)
     assert 200 <= part.n_rows <= 202
@@ -55,7 +55,7 @@ def test_a_small_part_keeps_links_comparisons_and_whole_objects() -> None:
     assert cost.small_part(whole, 200).fingerprint() == part.fingerprint()
 
 
-def test_what_was_measured_is_kept_for_data_of_the_same_kind() -> None:
+def test_measured_times_are_stored_by_kind_of_data() -> None:
     kind = hetviz.get_method("pca")
     assert cost.stored_seconds("pca", data()) is None
     seconds = cost.measure_seconds(kind, data())
@@ -65,11 +65,11 @@ def test_what_was_measured_is_kept_for_data_of_the_same_kind() -> None:
     assert cost.stored_seconds("pca", data(width=9)) is None
     verdicts = {verdict.card.key: verdict for verdict in hetviz.suggest(data())}
     assert verdicts["pca"].seconds == cost.stored_seconds("pca", data())
-    # of what was not measured here, what it took elsewhere
+    # Without local measurements, the benchmark time is used.
     assert verdicts["cca"].seconds == ranking.expected_seconds("cca", data().n_rows)
 
 
-def test_a_method_that_fails_on_small_parts_has_no_estimate(
+def test_failing_method_has_no_estimate(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kind = hetviz.get_method("pca")
@@ -82,7 +82,7 @@ def test_a_method_that_fails_on_small_parts_has_no_estimate(
     assert cost.stored_seconds("pca", data()) is None
 
 
-def test_measuring_can_be_stopped() -> None:
+def test_measuring_can_be_cancelled() -> None:
     def stop(fraction: float, message: str = "", **figures: Any) -> None:
         raise Cancelled("Stopped.")
 
@@ -100,16 +100,14 @@ def test_measuring_can_be_stopped() -> None:
         json.dumps({"version": hetviz.__version__, "seconds": {"pca": 7}}),
     ],
 )
-def test_a_broken_or_older_file_counts_as_none(folder: Path, content: str) -> None:
+def test_damaged_or_old_files_are_ignored(folder: Path, content: str) -> None:
     (folder / "costs.json").write_text(content)
     assert cost.stored_seconds("pca", data()) is None
     cost.store_times("pca", data(), {400: 1.5})
     assert cost.stored_seconds("pca", data()) is not None
 
 
-def test_a_folder_that_cannot_be_written_keeps_nothing(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_read_only_folder_stores_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocked = folder / "file"
     blocked.touch()
     monkeypatch.setenv("HETVIZ_HOME", str(blocked))

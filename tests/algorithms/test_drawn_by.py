@@ -1,4 +1,4 @@
-"""Learned spaces of many axes, drawn as a neighbour map: kept, read back, cancelled, added to."""
+"""Maps with many axes drawn as neighbour maps: saving, cancelling and new items."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DATA = grouped()
 FITTED = GuidedProjection(n_components=5, drawn_by="neighbors").fit(DATA)
 
 
-def test_the_axes_stay_and_the_picture_shows_the_groups_that_two_axes_cannot() -> None:
+def test_neighbor_map_shows_groups_hidden_on_two_axes() -> None:
     found = FITTED.embedding_
     plain = GuidedProjection(n_components=5).fit(DATA).embedding_
     np.testing.assert_array_equal(found.stacked(), plain.stacked())
@@ -60,7 +60,7 @@ def test_the_axes_stay_and_the_picture_shows_the_groups_that_two_axes_cannot() -
     np.testing.assert_array_equal(again.planar().stacked(), flat.stacked())
 
 
-def test_new_items_lie_beside_their_nearest_on_the_axes() -> None:
+def test_new_items_are_drawn_near_their_nearest_items() -> None:
     X = np.asarray(DATA["a"].X)
     new = FITTED.transform(Dataset("a", ["twin", "like"], np.vstack([X[7], X[7] + 0.1])))
     found = FITTED.embedding_
@@ -74,7 +74,7 @@ def test_new_items_lie_beside_their_nearest_on_the_axes() -> None:
     assert joined.planar().coordinates["b"].shape == (90, 2)
 
 
-def test_it_is_written_and_read_back(tmp_path) -> None:
+def test_drawing_is_saved_and_loaded(tmp_path) -> None:
     found = FITTED.embedding_
     read = read_coordinates("c.csv", coordinates_csv(found).encode(), DATA)
     packed = unpack_coordinates(pack_coordinates(found), DATA, "")
@@ -92,7 +92,7 @@ def test_it_is_written_and_read_back(tmp_path) -> None:
     assert hetviz.load_run(again)[1].drawn is not None
 
 
-def test_a_cancel_in_either_stage_leaves_what_there_is() -> None:
+def test_cancel_in_each_stage_keeps_partial_results() -> None:
     def stops_at(share: float):
         def progress(fraction: float, message: str = "", **figures: object) -> None:
             if fraction >= share and "layout" in figures:
@@ -115,7 +115,7 @@ def test_a_cancel_in_either_stage_leaves_what_there_is() -> None:
     assert second.value.partial.n_components == 3
 
 
-def test_axes_that_can_be_looked_at_are_refused_or_drawn_as_they_are() -> None:
+def test_two_axes_are_refused_or_drawn_directly() -> None:
     with pytest.raises(ParameterError, match="n_components = 2: give 10"):
         PCA(drawn_by="neighbors").fit(DATA)
     rng = np.random.default_rng(2)
@@ -128,7 +128,7 @@ def test_axes_that_can_be_looked_at_are_refused_or_drawn_as_they_are() -> None:
     assert found.drawn is None
 
 
-def test_every_method_of_more_than_two_axes_has_the_option() -> None:
+def test_methods_with_many_axes_have_drawn_by() -> None:
     for card in methods():
         axes = get_method(card.key).params["n_components"]
         wide = getattr(axes, "high", 2) is None or getattr(axes, "high", 2) > 3
@@ -136,7 +136,7 @@ def test_every_method_of_more_than_two_axes_has_the_option() -> None:
         assert ("drawn_by" in get_method(card.key).params) == (wide and not own), card.key
 
 
-def test_points_of_other_axes_are_no_neighbours() -> None:
+def test_drawing_keeps_components_separate() -> None:
     rng = np.random.default_rng(1)
     half = rng.normal(size=(40, 4))
     Y = np.vstack([half, half])
@@ -145,7 +145,7 @@ def test_points_of_other_axes_are_no_neighbours() -> None:
     D = np.linalg.norm(drawn.positions[:40] - drawn.positions[40:], axis=1)
     near = np.linalg.norm(drawn.positions[:40, None] - drawn.positions[None, :40], axis=2)
     near[np.arange(40), np.arange(40)] = np.inf
-    # twins of the two groups are farther from each other than from a neighbour of their own
+    # Twins of the two groups are farther from each other than from their own neighbours.
     assert (near.min(axis=1) < D).mean() > 0.9
     assert share_neighbors_preserved(Y, Y, groups, rng) == 1.0
     few = make_axes_map(Y[:3], [np.arange(3)], np.random.default_rng(0))
@@ -153,7 +153,7 @@ def test_points_of_other_axes_are_no_neighbours() -> None:
     assert few.share_preserved is None
 
 
-def test_beside_is_the_place_of_a_twin_and_none_without_axes() -> None:
+def test_twins_share_the_drawn_place() -> None:
     Y = np.array([[0.0, 0, 0], [1, 0, 0], [0, 9, 0], [np.nan] * 3])
     Z = np.array([[5.0, 5], [6, 5], [-3, 2], [np.nan] * 2])
     found = place_new_points(np.array([[0.0, 9, 0], [np.nan] * 3]), Y, Z)

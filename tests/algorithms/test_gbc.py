@@ -1,4 +1,4 @@
-"""Boosting consensus as a method: labels, partial rows, missing cells, new rows, refusals."""
+"""Gradient boosting consensus: labels, missing rows and cells, new rows and refusals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hetviz.features.relations.label_problems import label_column, label_problem
 
 
 def two_views(n: int = 90, seed: int = 0) -> HeteroData:
-    """Return two views that each lack rows, a graph, and a label known of half the items."""
+    """Return two views with missing rows, a graph, and a label for half of the items."""
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(n, 2))
     ids = np.array([f"i{k}" for k in range(n)], dtype=object)
@@ -38,7 +38,7 @@ def fitted(data: HeteroData, **params: Any) -> GradientBoostingConsensus:
     return GradientBoostingConsensus(**{"n_rounds": 15, **params}).fit(data)
 
 
-def test_every_item_gets_a_label_and_one_that_nothing_records_the_prior() -> None:
+def test_all_items_get_a_label_and_unrecorded_items_the_prior() -> None:
     data = two_views()
     model = fitted(data, label="items:side")
     table = model.predict(data)
@@ -47,7 +47,7 @@ def test_every_item_gets_a_label_and_one_that_nothing_records_the_prior() -> Non
     ]
     assert len(table) == data.n_rows
     np.testing.assert_allclose(table[["p_left", "p_right"]].sum(axis=1), 1.0)
-    # rows of one item say the same, whatever shows it
+    # All views of an item have the same prediction.
     assert (table.groupby("id")["probability"].nunique() == 1).all()
     lost = table[table["id"] == "nowhere"].iloc[0]
     known = [value for value in data.labels[0].values if value is not None]
@@ -60,7 +60,7 @@ def test_every_item_gets_a_label_and_one_that_nothing_records_the_prior() -> Non
     assert rounds.groupby("round")["weight"].sum().round(9).eq(2.0).all()
 
 
-def test_new_rows_may_lack_sources_and_know_their_other_views() -> None:
+def test_new_rows_may_lack_sources() -> None:
     data = two_views()
     model = fitted(data)
     X, Z = np.asarray(data["first"].X), np.asarray(data["second"].X)
@@ -86,7 +86,7 @@ def test_new_rows_may_lack_sources_and_know_their_other_views() -> None:
         GradientBoostingConsensus().predict(data)
 
 
-def test_numbers_are_learned_and_their_spread_told() -> None:
+def test_regression_predicts_numbers_and_spread() -> None:
     rng = np.random.default_rng(1)
     Z = rng.normal(size=(80, 2))
     ids = [f"i{k}" for k in range(80)]
@@ -105,7 +105,7 @@ def test_numbers_are_learned_and_their_spread_told() -> None:
     assert model.problem_.column.task == NUMBER
 
 
-def test_what_was_chosen_is_told() -> None:
+def test_chosen_settings_are_reported() -> None:
     data = two_views(60)
     model = fitted(data, n_rounds=5, lam0="cv", lam1="cv")
     assert model.settings_.n_rounds == model.diagnostics_["n_rounds"] == 5
@@ -114,7 +114,7 @@ def test_what_was_chosen_is_told() -> None:
     assert early.n_iter_ == early.diagnostics_["n_rounds"] <= 200
 
 
-def test_missing_cells_count_as_missing_and_the_label_is_no_feature() -> None:
+def test_missing_cells_and_the_label_column_are_no_features() -> None:
     values = np.arange(40.0)
     cells = pd.DataFrame(
         {
@@ -147,7 +147,7 @@ def test_missing_cells_count_as_missing_and_the_label_is_no_feature() -> None:
     np.testing.assert_array_equal(twin, X[[5, 6]])
 
 
-def test_labels_of_other_views_count_and_digits_are_classes() -> None:
+def test_labels_of_other_views_are_used() -> None:
     ids = [f"i{k}" for k in range(12)]
     X = np.arange(24.0).reshape(12, 2)
     parts = [Dataset(name, ids, X, entity="thing") for name in ("a", "b")]
@@ -166,7 +166,7 @@ def test_labels_of_other_views_count_and_digits_are_classes() -> None:
     ("others", "words"),
     [(("x",), "x is left off: it shows"), (("x", "y"), "x, y are left off: they show")],
 )
-def test_datasets_of_other_items_are_told(others: tuple[str, ...], words: str) -> None:
+def test_warns_about_datasets_of_other_items(others: tuple[str, ...], words: str) -> None:
     data = two_views(60)
     rest = [Dataset(name, ["p", "q"], np.eye(2), entity=f"other {name}") for name in others]
     with pytest.warns(DataWarning, match=words):
@@ -185,14 +185,14 @@ def test_datasets_of_other_items_are_told(others: tuple[str, ...], words: str) -
         ({"n_rounds": "many"}, ParameterError, "'cv' or 'early'"),
     ],
 )
-def test_what_cannot_be_learned_is_refused(
+def test_unlearnable_labels_are_refused(
     params: dict[str, Any], error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
         fitted(two_views(40), **params)
 
 
-def test_too_few_labels_one_class_and_too_much_work_are_refused(
+def test_few_labels_one_class_and_large_data_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     data = two_views(40)
@@ -209,7 +209,7 @@ def test_too_few_labels_one_class_and_too_much_work_are_refused(
         fitted(data, lam0="cv", lam1="cv")
 
 
-def test_lightgbm_is_loaded_by_a_fit_only() -> None:
+def test_lightgbm_is_imported_only_by_fit() -> None:
     program = (
         "import sys, hetviz; hetviz.methods(); assert 'lightgbm' not in sys.modules\n"
         "X, y = [[k, 0] for k in range(40)], ['a', 'b'] * 20\n"

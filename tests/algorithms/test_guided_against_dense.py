@@ -1,4 +1,4 @@
-"""Guided projection against its own definition, written out with dense matrices."""
+"""Guided projection compared with its dense matrix formulation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GAMMA = 0.1
 
 
 def signed_data(seed: int, negative: float) -> HeteroData:
-    """Three datasets, linked between and within, partly apart; some rows have no link."""
+    """Three datasets with links of both signs between and within, and rows without links."""
     rng = np.random.default_rng(seed)
     sizes, widths = {"a": 40, "b": 30, "c": 25}, {"a": 6, "b": 4, "c": 5}
     datasets = [
@@ -33,7 +33,7 @@ def signed_data(seed: int, negative: float) -> HeteroData:
 
 
 def dense(data: HeteroData, form: str) -> tuple[Floats, Floats]:
-    """Return (mu, Y) of the two best axes from the generalised eigenproblem itself."""
+    """Return (mu, Y) of the two best axes from the generalised eigenproblem."""
     W = np.zeros((data.n_rows, data.n_rows))
     for group in data.links:
         p = data.offsets[group.source].start + group.i
@@ -68,9 +68,7 @@ def dense(data: HeteroData, form: str) -> tuple[Floats, Floats]:
 
 @pytest.mark.parametrize("form", ["ratio", "similarity", "paper"])
 @pytest.mark.parametrize(("seed", "negative"), [(0, 0.1), (1, 0.3), (2, 0.9)])
-def test_axes_and_agreement_are_those_of_the_dense_problem(
-    form: str, seed: int, negative: float
-) -> None:
+def test_axes_and_agreement_equal_the_dense_solution(form: str, seed: int, negative: float) -> None:
     data = signed_data(seed, negative)
     model = GuidedProjection(signed=form, gamma=GAMMA, axis_scale=0.0).fit(data)
     mu, Y = dense(data, form)
@@ -80,15 +78,15 @@ def test_axes_and_agreement_are_those_of_the_dense_problem(
     np.testing.assert_allclose(found * signs, Y, atol=1e-8 * np.abs(Y).max())
 
 
-def test_the_cap_binds_where_most_guidance_says_apart() -> None:
-    """So that the test above covers both sides of the minimum."""
+def test_cap_applies_if_most_links_are_negative() -> None:
+    """The test above covers both sides of the minimum."""
     few, many = signed_data(0, 0.1), signed_data(2, 0.9)
     shares = [(data.adjacency(-1).sum() / data.adjacency(1).sum()) for data in (few, many)]
     assert shares[0] < 0.5 < 2.0 < shares[1]
 
 
 @pytest.mark.parametrize("variant", ["block", "printed"])
-def test_the_printed_ridge_of_kernels_is_that_of_their_coefficients(variant: str) -> None:
+def test_paper_penalty_of_kernels_uses_coefficients(variant: str) -> None:
     rng = np.random.default_rng(3)
     parts = {"a": rng.normal(size=(12, 3)), "b": rng.normal(size=(9, 2))}
     W = np.zeros((21, 21))
@@ -103,7 +101,7 @@ def test_the_printed_ridge_of_kernels_is_that_of_their_coefficients(variant: str
         H = np.eye(len(X)) - D[rows] / D[rows].sum()
         K[rows, rows] = H @ part @ H.T
         ridge[rows] = GAMMA * np.trace(K[rows, rows] * D[rows] @ K[rows, rows]) / len(X)
-    # min theta'KLK theta, and the ridge on both sides but in the printed form
+    # min theta'KLK theta, with the ridge on both sides except in the printed form
     L = np.diag(D) - W
     bottom = K * D @ K + np.diag(ridge)
     top = K @ L @ K + (np.diag(ridge) if variant == "block" else 0.0)

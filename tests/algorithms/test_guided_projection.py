@@ -56,7 +56,7 @@ def test_tied_views_equal_identity_links() -> None:
         GuidedProjection(tie_views=False).fit(views)
 
 
-def test_two_points_each_exactly() -> None:
+def test_two_points_per_dataset_exactly() -> None:
     data = HeteroData(
         [Dataset("x", ids(2), [[1.0], [-1.0]]), Dataset("y", ids(2, "s"), [[2.0], [-2.0]])],
         [Links("x", "y", [0, 1], [0, 1])],
@@ -80,7 +80,7 @@ def three_datasets() -> HeteroData:
     return HeteroData(parts, chain)
 
 
-def test_any_number_of_datasets_and_what_is_never_linked_directly() -> None:
+def test_indirectly_linked_datasets_are_aligned() -> None:
     data = three_datasets()
     train, held = data.holdout(links=0.3)
     embedding = GuidedProjection().fit(train).embedding_
@@ -91,7 +91,7 @@ def test_any_number_of_datasets_and_what_is_never_linked_directly() -> None:
     assert evaluate(through, embedding).to_dict()["guidance_area"] > 0.85
 
 
-def test_gaussian_kernel_bends_where_lines_cannot() -> None:
+def test_gaussian_kernel_fits_nonlinear_links() -> None:
     angle = np.linspace(0, 2 * np.pi, 80, endpoint=False)
     rng = np.random.default_rng(0)
     radius = np.where(np.arange(80) % 2 == 0, 1.0, 3.0)
@@ -110,7 +110,7 @@ def test_gaussian_kernel_bends_where_lines_cannot() -> None:
     assert area["rbf"] > 0.7 > area["linear"]
 
 
-def test_linear_features_and_their_kernel_agree() -> None:
+def test_linear_features_equal_linear_kernel() -> None:
     data = three_datasets()
     kernels = HeteroData(
         [
@@ -125,7 +125,7 @@ def test_linear_features_and_their_kernel_agree() -> None:
     np.testing.assert_allclose(plain, through * signs, atol=1e-3)
 
 
-def test_apart_pushes_apart_and_few_of_them_cost_little() -> None:
+def test_negative_links_separate_their_pairs() -> None:
     data = three_datasets()
     apart = Links("a", "b", [0, 1], [0, 1], [-1.0, -1.0])
     kept = Links("a", "b", range(2, 60), range(2, 60))
@@ -137,7 +137,7 @@ def test_apart_pushes_apart_and_few_of_them_cost_little() -> None:
     assert abs(with_apart["guidance_area"] - judged["guidance_area"]) < 0.02
 
 
-def test_nineteen_antonyms_among_thousands_of_links_cost_next_to_nothing() -> None:
+def test_few_negative_links_hardly_change_the_map() -> None:
     data = hetviz.load("emoji")
     without = HeteroData(data.datasets, [g for g in data.links if (g.weight > 0).all()])
     areas = [
@@ -148,14 +148,14 @@ def test_nineteen_antonyms_among_thousands_of_links_cost_next_to_nothing() -> No
     assert abs(areas[0] - areas[1]) < 0.02
 
 
-def test_guidance_that_is_only_negative_is_refused_with_a_remedy() -> None:
+def test_only_negative_links_are_refused() -> None:
     data = three_datasets()
     negative = HeteroData(data.datasets, [Links("a", "b", [0, 1], [1, 0], -1.0)])
     with pytest.raises(NotApplicableError, match=r"All guidance says apart.*belong together"):
         GuidedProjection().fit(negative)
 
 
-def test_the_paper_s_anchor_is_refused_by_name_when_unbounded() -> None:
+def test_unbounded_anchor_variant_is_refused() -> None:
     rng = np.random.default_rng(0)
     parts = [Dataset(name, ids(60, name), rng.normal(size=(60, 4))) for name in "ab"]
     links = [
@@ -166,7 +166,7 @@ def test_the_paper_s_anchor_is_refused_by_name_when_unbounded() -> None:
         GuidedProjection(variant="anchor", signed="paper").fit(HeteroData(parts, links))
 
 
-def test_a_dataset_without_links_is_left_off_and_told() -> None:
+def test_dataset_without_links_is_left_off_with_a_warning() -> None:
     data = three_datasets()
     lone = HeteroData(data.datasets, data.links[:1])
     with pytest.warns(DataWarning, match="No link reaches c"):
@@ -176,7 +176,7 @@ def test_a_dataset_without_links_is_left_off_and_told() -> None:
     assert model.diagnostics_["unguided"] == ["c"]
 
 
-def test_separate_groups_of_datasets_each_get_all_axes() -> None:
+def test_unconnected_datasets_each_get_all_axes() -> None:
     data = three_datasets()
     fourth = Dataset("d", ids(60, "d"), np.asarray(data["a"].X)[:, :2])
     links = [Links("a", "b", range(60), range(60)), Links("c", "d", range(60), range(60))]
@@ -187,10 +187,10 @@ def test_separate_groups_of_datasets_each_get_all_axes() -> None:
     assert components["a"] == components["b"] != components["c"] == components["d"]
 
 
-def test_a_new_tag_lands_by_its_links() -> None:
+def test_new_tag_is_placed_by_its_links() -> None:
     data = three_datasets()
     tags = Dataset("tags", ["t0", "t1", "t2"])
-    # t2 is linked to exactly what t1 is linked to, so a new tag with those links is its twin
+    # t1 and t2 have the same links, so a new tag with these links is a twin.
     rows = np.r_[np.arange(30), np.arange(30, 60), np.arange(30, 60)]
     tagged = Links("a", "tags", rows, np.repeat([0, 1, 2], 30))
     model = GuidedProjection().fit(data.edit().add(tags, tagged))
@@ -203,7 +203,7 @@ def test_a_new_tag_lands_by_its_links() -> None:
     assert new.placed["tags"].tolist() == [True, False]
 
 
-def test_scale_of_features_and_order_of_datasets_do_not_matter() -> None:
+def test_feature_scale_and_dataset_order_do_not_matter() -> None:
     data = three_datasets()
     plain = GuidedProjection().fit(data).embedding_
     scaled = HeteroData(
@@ -221,7 +221,7 @@ def test_scale_of_features_and_order_of_datasets_do_not_matter() -> None:
             np.testing.assert_allclose(Y, Z * np.sign((Y * Z).sum(axis=0)), atol=1e-6)
 
 
-def test_features_by_dataset_and_what_they_lack() -> None:
+def test_features_parameter_by_dataset() -> None:
     data = three_datasets()
     model = GuidedProjection(features={"a": "rbf", "b": "featureless"}).fit(data)
     assert model.diagnostics_["features"] == {"a": "rbf", "b": "featureless", "c": "linear"}
@@ -231,7 +231,7 @@ def test_features_by_dataset_and_what_they_lack() -> None:
         GuidedProjection(features={"z": "rbf"}).fit(data)
 
 
-def test_ridge_and_axes_by_links_held_out() -> None:
+def test_cross_validation_chooses_ridge_and_axes() -> None:
     data = three_datasets()
     model = GuidedProjection(gamma="cv", n_components="cv").fit(data)
     chosen = model.diagnostics_["chosen"]

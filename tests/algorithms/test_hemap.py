@@ -1,4 +1,4 @@
-"""HeMap on datasets: who is paired, what is said with the picture, what may be learned."""
+"""HeMap on datasets: pairing, warnings and transfer decisions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def ids(n: int, letter: str) -> list[str]:
 
 
 def two(linked: int = 60, n: int = 80) -> HeteroData:
-    """Two datasets that show one hidden plane, with classes in other words."""
+    """Two datasets of one hidden plane, with class names that differ."""
     rng = np.random.default_rng(0)
     classes = np.repeat([0, 1, 2, 3], n // 4)
     Z = 3.0 * np.array([[0, 0], [0, 1], [1, 0], [1, 1]])[classes] + 0.4 * rng.normal(size=(n, 2))
@@ -32,9 +32,7 @@ def two(linked: int = 60, n: int = 80) -> HeteroData:
 
 @pytest.mark.parametrize("kind", ["linear", "nonlinear"])
 @pytest.mark.parametrize("constraint", ["joint", "block"])
-def test_linked_items_meet_and_unlinked_ones_follow_their_features(
-    kind: str, constraint: str
-) -> None:
+def test_linked_items_are_close_and_others_follow_features(kind: str, constraint: str) -> None:
     data = two()
     model = HeMap(kind=kind, constraint=constraint).fit(data)
     assert model.diagnostics_["pairing"] == "links"
@@ -51,7 +49,7 @@ def test_linked_items_meet_and_unlinked_ones_follow_their_features(
         assert model.n_iter_ > 0
 
 
-def test_random_pairs_align_nothing_and_the_picture_says_so() -> None:
+def test_random_pairs_are_reported() -> None:
     data = two(linked=0)
     with pytest.warns(DataWarning, match="paired at random|Too risky"):
         model = HeMap(pairing="random").fit(data)
@@ -64,7 +62,7 @@ def test_random_pairs_align_nothing_and_the_picture_says_so() -> None:
     assert "random" not in by_links.embedding_.note
 
 
-def test_labels_pair_where_no_link_does() -> None:
+def test_labels_pair_items_without_links() -> None:
     data = two(linked=0)
     model = HeMap().fit(data)
     assert model.diagnostics_["pairing"] == "labels"
@@ -73,7 +71,7 @@ def test_labels_pair_where_no_link_does() -> None:
     assert (value["t"][pairs.target] == value["s"][pairs.source]).all()
     assert set(pairs.target) == set(range(80))
     bare = HeteroData(data.datasets)
-    # Of pairs by chance it may also say that they are too risky to learn from.
+    # Random pairs may also be reported as too risky to learn from.
     with pytest.warns(DataWarning) as told:
         assert HeMap().fit(bare).diagnostics_["pairing"] == "random"
     assert any("at random" in str(warning.message) for warning in told)
@@ -82,7 +80,7 @@ def test_labels_pair_where_no_link_does() -> None:
             HeMap(pairing=pairing).fit(bare)
 
 
-def test_whether_it_is_too_risky_does_not_turn_on_rounding() -> None:
+def test_transfer_decision_does_not_depend_on_rounding() -> None:
     bare = HeteroData(two(linked=0).datasets)
     rng = np.random.default_rng(1)
     found = []
@@ -98,7 +96,7 @@ def test_whether_it_is_too_risky_does_not_turn_on_rounding() -> None:
         np.testing.assert_array_equal(other.rows, found[0].rows)
 
 
-def test_of_the_smaller_side_every_row_is_kept_and_some_are_drawn_again() -> None:
+def test_pairs_use_all_rows_of_the_smaller_dataset() -> None:
     data = two(linked=0)
     smaller = data.edit().subset({"s": range(0, 80, 2)})
     for pairing in ("random", "labels"):
@@ -126,7 +124,7 @@ def test_views_are_paired_by_id() -> None:
     assert np.median(there) < 0.5
 
 
-def test_the_two_datasets_that_most_links_join_are_drawn_unless_named() -> None:
+def test_default_datasets_have_most_links() -> None:
     data = two()
     rng = np.random.default_rng(1)
     third = Dataset("third", ids(30, "x"), rng.normal(size=(30, 4)))
@@ -144,14 +142,14 @@ def test_the_two_datasets_that_most_links_join_are_drawn_unless_named() -> None:
         HeMap(target="t", source="t").fit(more)
 
 
-def test_a_source_that_is_like_the_target_may_be_learned_from() -> None:
+def test_similar_source_is_accepted() -> None:
     model = HeMap().fit(two(linked=80))
     transfer = model.diagnostics_["transfer"]
     assert transfer["decision"] == "accept"
     assert len(model.selection_.rows) == round(transfer["fraction"] * 80)
 
 
-def test_an_unlike_source_is_refused_with_its_share() -> None:
+def test_dissimilar_source_is_rejected() -> None:
     rng = np.random.default_rng(2)
     clusters = 20.0 * rng.normal(size=(6, 4))[rng.integers(0, 6, 200)]
     data = HeteroData(
@@ -169,7 +167,7 @@ def test_an_unlike_source_is_refused_with_its_share() -> None:
     assert model.selection_.rows.size == 0
 
 
-def test_one_dataset_with_features_is_too_few() -> None:
+def test_single_dataset_with_features_is_refused() -> None:
     data = HeteroData(
         [Dataset("a", ids(3, "a"), np.eye(3)), Dataset("tags", ["x"])],
         [Links("a", "tags", [0], [0])],

@@ -1,4 +1,4 @@
-"""Joint map as a method: limits, all kinds of links, a person's word, earlier maps, new items."""
+"""Joint map: limits, kinds of links, user links, earlier maps and new items."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GROUPS = 5
 
 
 def world(n: int = 150, tags: int = 30, share: float = 0.25, seed: int = 0) -> HeteroData:
-    """Items with features in groups, and tags without, linked with items of one group each."""
+    """Items with features in groups, and tags without features, each linked to one group."""
     rng = np.random.default_rng(seed)
     group, mine = np.arange(n) % GROUPS, np.arange(tags) % GROUPS
     X = 3.0 * rng.normal(size=(GROUPS, 6))[group] + rng.normal(size=(n, 6))
@@ -44,17 +44,17 @@ def quick(**parameters: Any) -> JointMap:
     return JointMap(**({"n_iter": 200, "perplexity": 15.0} | parameters))
 
 
-def test_groups_lie_together_across_datasets_and_unseen_links_are_kept() -> None:
+def test_groups_are_close_across_datasets_including_held_out_links() -> None:
     train, held_out = WORLD.holdout(0.2, random_state=0)
     scores = evaluate(train, quick().fit(train).embedding_, held_out).to_dict()
-    # a map that knows the groups and nothing else has .92: a fifth of a group is linked with a word
+    # A perfect map of the groups has .92, because a word links to a fifth of its group.
     assert scores["link_auc_held_out"] > 0.85
     assert scores["degree_auc_held_out"] > 0.85
     assert scores["label_across_accuracy"] > 0.9
     assert scores["trustworthiness"] > 0.85
 
 
-def test_pairs_are_scored_on_the_joint_axes_and_new_rows_with_them() -> None:
+def test_link_scores_use_joint_axes() -> None:
     train, _ = WORLD.holdout(0.2, random_state=0)
     method = quick(n_iter=10).fit(train)
     items, words = WORLD["items"], WORLD["words"]
@@ -68,24 +68,24 @@ def test_pairs_are_scored_on_the_joint_axes_and_new_rows_with_them() -> None:
     known = method.link_scores(items, words, Y["items"], Y["words"])[:1]
     alike = method.link_scores(twin, words, Y["items"][:1], Y["words"])
     np.testing.assert_allclose(alike, known, atol=0.05)
-    # a word that nothing describes is taken for what lies around its place
+    # A word without data uses the items around its place.
     named = Dataset("words", ["new"])
     around = method.link_scores(items, named, Y["items"], Y["words"][:1])[:, 0]
     assert np.corrcoef(around, scores[:, 0])[0, 1] > 0.8
 
 
-def test_one_dataset_without_links_is_a_neighbour_map_of_it() -> None:
+def test_single_dataset_is_a_neighbour_map() -> None:
     data = HeteroData([WORLD["items"]])
     method = quick().fit(data)
     X = np.asarray(WORLD["items"].X)
     assert measure_preservation(FeatureSpace(X), method.embedding_.stacked()).trustworthiness > 0.9
     assert method.link_evidence_ == {}
-    # what is about links alone changes nothing
+    # Parameters of links have no effect.
     same = quick(link_strength=1.0, check_links=False).fit(data)
     np.testing.assert_array_equal(same.embedding_.stacked(), method.embedding_.stacked())
 
 
-def test_a_graph_without_any_features_has_a_map() -> None:
+def test_network_without_features_has_a_map() -> None:
     rng = np.random.default_rng(0)
     group = np.arange(60) % 3
     i, j = np.nonzero(np.triu((group[:, None] == group) & (rng.random((60, 60)) < 0.3), 1))
@@ -95,7 +95,7 @@ def test_a_graph_without_any_features_has_a_map() -> None:
     assert (group[order[:, 1]] == group).mean() > 0.9
 
 
-def test_the_shared_space_is_an_embedding_to_ask() -> None:
+def test_axes_are_an_embedding() -> None:
     method = quick().fit(WORLD)
     axes = method.axes_
     assert list(axes.coordinates) == ["items", "words"]
@@ -107,7 +107,7 @@ def test_the_shared_space_is_an_embedding_to_ask() -> None:
     assert (rows % GROUPS == 3).all()
 
 
-def test_links_that_say_no_more_than_chance_count_less_and_that_is_told() -> None:
+def test_random_links_count_less_with_a_warning() -> None:
     rng = np.random.default_rng(1)
     links = WORLD.links[0]
     shuffled = Links("items", "words", links.i, rng.permutation(links.j), kind="at random")
@@ -127,14 +127,14 @@ def test_links_that_say_no_more_than_chance_count_less_and_that_is_told() -> Non
     assert trust[0] > trust[1]
 
 
-def test_how_much_links_count_goes_with_what_was_foretold() -> None:
+def test_link_weight_follows_auc() -> None:
     assert link_weight(LinkEvidence(float("nan"), 0.0, 0)) == 1.0
     assert link_weight(LinkEvidence(0.3, 0.01, 50)) == MIN_LINK_WEIGHT
     assert link_weight(LinkEvidence(0.6, 0.0, 50)) == pytest.approx(0.1 / (FULL_WEIGHT_AUC - 0.5))
     assert link_weight(LinkEvidence(0.95, 0.0, 50)) == 1.0
 
 
-def test_strong_links_are_kept_better_and_neighbours_worse() -> None:
+def test_link_strength_trades_neighbours_for_links() -> None:
     scores = [
         evaluate(WORLD, quick(link_strength=m).fit(WORLD).embedding_).to_dict() for m in (0.0, 0.9)
     ]
@@ -142,7 +142,7 @@ def test_strong_links_are_kept_better_and_neighbours_worse() -> None:
     assert scores[1]["trustworthiness"] < scores[0]["trustworthiness"]
 
 
-def test_a_dataset_of_weight_nothing_takes_no_part() -> None:
+def test_dataset_of_weight_zero_is_left_out() -> None:
     method = quick(weights={"words": 0.0})
     with pytest.warns(DataWarning, match="30 of words"):
         method.fit(WORLD)
@@ -151,7 +151,7 @@ def test_a_dataset_of_weight_nothing_takes_no_part() -> None:
     assert method.link_evidence_ == {}
 
 
-def test_links_that_say_apart_push_and_are_heard_in_the_axes() -> None:
+def test_negative_links_act_in_layout_and_axes() -> None:
     rng = np.random.default_rng(4)
     near = evaluate(WORLD, quick().fit(WORLD).axes_)
     assert near.to_dict()["trustworthiness"] > 0.8
@@ -176,7 +176,7 @@ def test_links_that_say_apart_push_and_are_heard_in_the_axes() -> None:
     assert cosines[1] < cosines[0]
 
 
-def test_views_kernels_and_distances_take_part() -> None:
+def test_views_kernels_and_distances_are_used() -> None:
     rng = np.random.default_rng(0)
     X, ids = np.asarray(WORLD["items"].X), WORLD["items"].ids
     D = np.linalg.norm(X[:, None] - X[None], axis=2)
@@ -191,7 +191,7 @@ def test_views_kernels_and_distances_take_part() -> None:
         assert np.median(apart) < 0.3 * np.std(Y["left"])
 
 
-def test_one_axis_and_nothing_to_go_by() -> None:
+def test_one_axis_and_data_without_information() -> None:
     embedding = quick(n_components=1).fit(WORLD).embedding_
     assert (embedding.n_components, embedding.n_unplaced) == (1, 0)
     same = Dataset("same", [str(k) for k in range(9)], np.ones((9, 2)))
@@ -199,7 +199,7 @@ def test_one_axis_and_nothing_to_go_by() -> None:
         JointMap().fit(HeteroData([same]))
 
 
-def test_partial_layouts_have_all_rows_and_a_cancel_keeps_the_last() -> None:
+def test_partial_layouts_have_all_rows_and_cancel_keeps_the_last() -> None:
     words = Dataset("words", [*WORLD["words"].ids, "lonely"])
     data = HeteroData([WORLD["items"], words], WORLD.links)
     frames: list[Any] = []
@@ -219,7 +219,7 @@ def test_partial_layouts_have_all_rows_and_a_cancel_keeps_the_last() -> None:
     assert caught.value.partial is method.embedding_
 
 
-def test_going_on_from_an_earlier_map_moves_only_what_must() -> None:
+def test_continuing_moves_only_affected_items() -> None:
     words = Dataset("words", [*WORLD["words"].ids, "new"])
     data = HeteroData([WORLD["items"], words], WORLD.links)
     with pytest.warns(DataWarning, match="1 of words"):
@@ -235,7 +235,7 @@ def test_going_on_from_an_earlier_map_moves_only_what_must() -> None:
     assert np.linalg.norm(after[[0, 5, 15]] - after[-1], axis=1).max() < 0.3 * extent
 
 
-def test_what_is_said_is_heard_from_an_earlier_map_and_the_rest_stays() -> None:
+def test_continuing_applies_new_links() -> None:
     first = quick().fit(WORLD).embedding_
     places = first.coordinates["items"]
     a = int(places[:, 0].argmin())
@@ -246,11 +246,11 @@ def test_what_is_said_is_heard_from_an_earlier_map_and_the_rest_stays() -> None:
     Y = again.embedding_.coordinates["items"]
     assert np.linalg.norm(Y[a] - Y[b]) < 0.1 * far
     assert np.median(np.delete(displacements(first, again.embedding_), [a, b])) < 0.05
-    # a person's word counts in full whatever is foretold of it
+    # User links always count in full.
     assert again.diagnostics_["links foretold"]["items - items, said"]["counts"] == 1.0
 
 
-def test_new_items_lie_with_their_like_and_their_linked() -> None:
+def test_new_items_are_close_to_similar_and_linked_items() -> None:
     method = quick().fit(WORLD)
     Y = method.embedding_.coordinates["items"]
     X = np.asarray(WORLD["items"].X)
@@ -266,7 +266,7 @@ def test_new_items_lie_with_their_like_and_their_linked() -> None:
     assert np.isnan(placed[1]).all()
 
 
-def test_what_a_person_says_does_not_wait_for_links_to_be_checked_again(
+def test_user_links_do_not_repeat_the_link_check(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     first = quick().fit(WORLD)

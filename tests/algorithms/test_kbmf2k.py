@@ -1,4 +1,4 @@
-"""KBMF2K as a method: probabilities of links, unknown pairs, new items, several datasets."""
+"""KBMF2K: link probabilities, unknown pairs, new items and several datasets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GROUPS = 4
 
 
 def world(n: int = 60, tags: int = 24, extra: bool = False, **linked: Any) -> HeteroData:
-    """Items and words in groups; links join items and words of one group."""
+    """Items and words in groups, with links within groups."""
     rng = np.random.default_rng(0)
     group, mine = np.arange(n) % GROUPS, np.arange(tags) % GROUPS
     X = 4.0 * rng.normal(size=(GROUPS, 6))[group] + rng.normal(size=(n, 6))
@@ -43,7 +43,7 @@ def scores(model: KBMF2K, data: HeteroData) -> Any:
 
 
 @pytest.mark.parametrize("likelihood", ["probit", "gaussian"])
-def test_held_out_links_are_the_likeliest_of_what_is_left(likelihood: str) -> None:
+def test_held_out_links_have_the_highest_probability(likelihood: str) -> None:
     train, _ = WORLD.holdout(links=0.3)
     model = KBMF2K(n_components=6, likelihood=likelihood).fit(train)
     P = scores(model, train)
@@ -61,7 +61,7 @@ def test_held_out_links_are_the_likeliest_of_what_is_left(likelihood: str) -> No
     np.testing.assert_allclose(found["score"], P[i, j])
 
 
-def test_new_items_and_their_probabilities() -> None:
+def test_new_items_have_link_probabilities() -> None:
     train, _ = WORLD.holdout(links=0.0, objects={"items": 0.2})
     model = KBMF2K(n_components=6).fit(train)
     fresh = [text for text in WORLD["items"].ids if text not in set(train["items"].ids)]
@@ -73,7 +73,7 @@ def test_new_items_and_their_probabilities() -> None:
     assert roc_auc_score(truth, found["score"]) > 0.9
 
 
-def test_what_a_kernel_says_of_new_rows_is_used() -> None:
+def test_kernels_of_new_rows_are_used() -> None:
     X = np.asarray(WORLD["items"].X)
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 50.0)
     old = np.arange(50)
@@ -88,7 +88,7 @@ def test_what_a_kernel_says_of_new_rows_is_used() -> None:
     assert roc_auc_score(truth, found["score"]) > 0.85
 
 
-def test_unknown_pairs_are_not_zeros() -> None:
+def test_unknown_pairs_differ_from_zeros() -> None:
     with pytest.warns(DataWarning, match="all that is known says the same"):
         KBMF2K(unlisted="unknown", n_iter=5).fit(WORLD)
     rng = np.random.default_rng(1)
@@ -101,7 +101,7 @@ def test_unknown_pairs_are_not_zeros() -> None:
     assert roc_auc_score(TRUTH[left], scores(model, data)[left]) > 0.9
 
 
-def test_three_datasets_and_one_without_links() -> None:
+def test_three_datasets_with_one_unlinked() -> None:
     data = world(extra=True)
     model = KBMF2K(n_components=4).fit(data)
     assert model.embedding_.n_unplaced == 0
@@ -111,20 +111,20 @@ def test_three_datasets_and_one_without_links() -> None:
     assert np.isnan(model.transform(Dataset("marks", ["new"])).coordinates["marks"]).all()
 
 
-def test_large_kernels_of_low_rank_come_to_the_same() -> None:
+def test_low_rank_kernels_give_the_same_result() -> None:
     full = scores(KBMF2K(n_components=4, rank=None).fit(WORLD), WORLD)
     low = scores(KBMF2K(n_components=4, rank=30).fit(WORLD), WORLD)
     assert np.corrcoef(full.ravel(), low.ravel())[0, 1] > 0.9
 
 
-def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_data_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kbmf2k, "MAX_PAIRS", 1_000)
     monkeypatch.setattr(kbmf2k, "MAX_ROWS", 50)
     with pytest.raises(NotApplicableError, match=r"1,440 pairs.*items has too many"):
         KBMF2K().fit(WORLD)
 
 
-def test_a_stop_keeps_the_map_so_far() -> None:
+def test_cancel_keeps_the_partial_map() -> None:
     def stop(fraction: float, message: str = "", **figures: Any) -> None:
         if "layout" in figures and fraction > 0.1:
             assert figures["layout"]().shape == (84, 2)

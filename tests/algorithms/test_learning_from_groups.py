@@ -1,4 +1,4 @@
-"""A few items said to belong together teach where others like them belong, or are refused."""
+"""Learning from user links: similar items follow a group, or the group is rejected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ N, KINDS = 240, 4
 
 
 def kinds(seed: int = 0, kernel: bool = False, sparse: bool = False) -> tuple[HeteroData, Any]:
-    """Items whose kind is one of many features, most of which say something else."""
+    """Items whose kind is one of many features, most of which are unrelated."""
     rng = np.random.default_rng(seed)
     kind = np.arange(N) % KINDS
     X = np.hstack([np.eye(KINDS)[kind], rng.normal(size=(N, 16)) * 0.6])
@@ -60,7 +60,7 @@ def fitted(key: str, data: HeteroData, start: Any = None, **parameters: Any) -> 
 
 
 def same_kind(Y: Any, kind: Any, rows: Any) -> float:
-    """Return the share of each row's ten nearest that are of its kind."""
+    """Return the share of the ten nearest rows with the same kind, for each row."""
     D = np.linalg.norm(Y[rows][:, None] - Y[None], axis=2)
     return float((kind[np.argsort(D, axis=1)[:, 1:11]] == kind[rows][:, None]).mean())
 
@@ -79,10 +79,10 @@ REST = np.setdiff1d(np.flatnonzero(np.arange(N) % KINDS < 2), np.concatenate(NAM
         ("umap", "dense"),
     ],
 )
-def test_items_like_those_named_follow(key: str, form: str) -> None:
+def test_similar_items_follow_a_group(key: str, form: str) -> None:
     data, kind = kinds(kernel=form == "kernel", sparse=form == "sparse")
     said = data.edit().add(together(*NAMED))
-    # Of a map from one start a few neighbours differ from processor to processor.
+    # A few neighbours differ between processors.
     alone, taught = (
         np.mean(
             [
@@ -102,7 +102,7 @@ def test_items_like_those_named_follow(key: str, form: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["joint-map", "mr-sne", "umap"])
-def test_they_follow_on_a_map_that_was_there_before_too(key: str) -> None:
+def test_similar_items_follow_on_an_earlier_map(key: str) -> None:
     data, kind = kinds()
     said = data.edit().add(together(*NAMED))
     alone, taught = [], []
@@ -112,13 +112,13 @@ def test_they_follow_on_a_map_that_was_there_before_too(key: str) -> None:
             method = fitted(key, said, before, learn_groups=learn, random_state=state)
             Y = method.embedding_.coordinates["items"]
             found.append(same_kind(Y, kind, REST))
-            # beside each other, not in one point: on mr-sne .2 to .4 were their pull not to end
+            # Close but not at one point. Without the limit of their pull mr-sne gives .2 to .4.
             assert key != "mr-sne" or np.median(pdist(Y[NAMED[0]])) > 0.6
     assert np.mean(taught) > np.mean(alone) + 0.01
 
 
 @pytest.mark.parametrize("key", ["joint-map", "mr-sne", "umap"])
-def test_without_three_that_belong_together_nothing_is_learned(key: str) -> None:
+def test_groups_of_two_are_not_learned(key: str) -> None:
     data, _ = kinds()
     two = data.edit().add(Links("items", "items", [0, 1], [4, 5], kind="said"))
     maps = [fitted(key, two, learn_groups=learn) for learn in (False, True)]
@@ -126,7 +126,7 @@ def test_without_three_that_belong_together_nothing_is_learned(key: str) -> None
     assert maps[1].diagnostics_["learned"] == []
 
 
-def test_items_named_by_chance_are_refused_and_that_is_told() -> None:
+def test_random_groups_are_rejected_with_a_message() -> None:
     data, _ = kinds()
     rng = np.random.default_rng(5)
     chance = np.sort(rng.choice(N, 9, replace=False))
@@ -134,7 +134,7 @@ def test_items_named_by_chance_are_refused_and_that_is_told() -> None:
     (group,) = hetviz.learned_from(said)
     assert not group.learned
     assert group.followers == ()
-    # to ask is no claim: those most like them are asked about all the same
+    # The most similar items are still asked about.
     assert len(group.to_ask) == 12
     assert not {id_ for id_, _ in group.to_ask} & set(group.named)
     with pytest.warns(DataWarning, match="only they move"):
@@ -145,18 +145,18 @@ def test_items_named_by_chance_are_refused_and_that_is_told() -> None:
     np.testing.assert_array_equal(refused.embedding_.stacked(), blind.embedding_.stacked())
 
 
-def test_what_was_said_does_not_count_as_evidence_for_itself() -> None:
+def test_user_links_are_no_evidence_for_their_group() -> None:
     data, _ = kinds()
     refused = 0
     for seed in range(20):
         chance = np.sort(np.random.default_rng(seed).choice(N, 6, replace=False))
         said = data.edit().add(together(chance))
         refused += not hetviz.learned_from(said)[0].learned
-    # the links said would put the named beside one another, were they in the axes
+    # In the axes, user links would bring the named items together.
     assert refused >= 18
 
 
-def test_followers_are_of_the_kind_that_was_named() -> None:
+def test_followers_are_in_the_same_dataset() -> None:
     data, kind = kinds()
     said = data.edit().add(together(*NAMED))
     found = hetviz.learned_from(said)
@@ -172,7 +172,7 @@ def test_followers_are_of_the_kind_that_was_named() -> None:
     json.dumps([group.to_dict() for group in found])
 
 
-def test_who_was_refused_follows_no_more_and_is_not_asked_about_again() -> None:
+def test_rejected_items_do_not_follow() -> None:
     data, _ = kinds()
     said = data.edit().add(together(NAMED[0]))
     (before,) = hetviz.learned_from(said)
@@ -184,12 +184,12 @@ def test_who_was_refused_follows_no_more_and_is_not_asked_about_again() -> None:
     (after,) = hetviz.learned_from(said.edit().add(apart))
     assert not {f"i{row}" for row in first} & {id_ for id_, _ in after.to_ask}
     assert after.named == before.named
-    # a link that came with the data and says apart is nobody's refusal
+    # A negative table link is not a rejection by a person.
     given = Links("items", "items", [NAMED[0][0]] * 4, first, -np.ones(4))
     assert items_set_apart(said.edit().add(given), [NAMED[0]])[0].size == 0
 
 
-def test_a_group_by_chance_is_asked_about_until_most_answers_were_no() -> None:
+def test_questions_stop_after_mostly_negative_answers() -> None:
     data, _ = kinds()
     rng = np.random.default_rng(5)
     chance, others = np.split(rng.choice(N, 28, replace=False), [9])
@@ -201,13 +201,13 @@ def test_a_group_by_chance_is_asked_about_until_most_answers_were_no() -> None:
     assert group.to_ask == ()
     again = GroupSummary.from_dict(before := hetviz.learned_from(said)[0].to_dict())
     assert again.to_dict() == before
-    # as a project of before has it
+    # Format of earlier projects.
     sure = hetviz.learned_from(data.edit().add(together(NAMED[0])))[0].to_dict()
     del sure["to_ask"]
     assert [id_ for id_, _ in GroupSummary.from_dict(sure).to_ask] == sure["followers"] != []
 
 
-def test_taking_a_statement_back_gives_the_map_from_before() -> None:
+def test_removing_a_statement_restores_the_map() -> None:
     data, _ = kinds()
     said = data.edit().add(together(*NAMED))
     before = fitted("joint-map", data, n_iter=60).embedding_.stacked()
@@ -216,7 +216,7 @@ def test_taking_a_statement_back_gives_the_map_from_before() -> None:
     np.testing.assert_array_equal(before, again)
 
 
-def test_groups_are_those_joined_within_a_dataset() -> None:
+def test_groups_are_connected_within_a_dataset() -> None:
     data, _ = kinds()
     said = data.edit().add(
         Links("items", "items", [0, 1, 7, 9], [1, 2, 8, 10], kind="said"),
@@ -228,7 +228,7 @@ def test_groups_are_those_joined_within_a_dataset() -> None:
     assert [group.tolist() for group in user_groups(said, 3)] == [[0, 1, 2], [9, 10, 11]]
 
 
-def test_beliefs_are_shares_and_unknown_items_have_none() -> None:
+def test_beliefs_are_shares_of_known_items() -> None:
     rng = np.random.default_rng(0)
     Z = np.vstack([rng.normal(size=(40, 3)) + 4.0, rng.normal(size=(60, 3)), np.zeros((5, 3))])
     groups = [np.arange(6), np.arange(40, 46)]
@@ -242,7 +242,7 @@ def test_beliefs_are_shares_and_unknown_items_have_none() -> None:
     assert axes.shape == (105, sum(group.confidence > 0 for group in taught))
 
 
-def test_groups_of_unlike_width_are_told_apart() -> None:
+def test_groups_of_different_width_are_separated() -> None:
     rng = np.random.default_rng(0)
     kind = np.repeat(np.arange(8), 50)
     middle = rng.normal(size=(8, 24)) * 2.1
@@ -252,11 +252,11 @@ def test_groups_of_unlike_width_are_told_apart() -> None:
     taught = learn_groups(Z, [slice(0, 400)], groups)
     belief = np.stack([group.membership for group in taught], axis=1)
     unnamed = np.setdiff1d(np.arange(400), np.concatenate(groups))
-    # each group alone sets its own end, which is not where two of them meet: .94 by these
+    # Each group has its own boundary. A common boundary gives .94.
     assert (belief.argmax(axis=1) == kind)[unnamed].mean() > 0.98
 
 
-def test_links_that_came_with_the_data_keep_their_weight() -> None:
+def test_table_links_keep_their_weight() -> None:
     data, _ = kinds()
     said = data.edit().add(together(*NAMED))
     shares = []
@@ -267,7 +267,7 @@ def test_links_that_came_with_the_data_keep_their_weight() -> None:
     np.testing.assert_allclose(shares[1], shares[0], atol=1e-15)
 
 
-def test_where_features_tell_the_named_better_they_are_not_overruled() -> None:
+def test_better_features_are_not_overruled() -> None:
     data, kind = kinds()
     rng = np.random.default_rng(0)
     clear = np.hstack([3.0 * np.eye(KINDS)[kind], rng.normal(size=(N, 2)) * 0.1])
@@ -284,7 +284,7 @@ def test_where_features_tell_the_named_better_they_are_not_overruled() -> None:
     assert all(group.learned for group in aside.of_items(said))
 
 
-def test_what_was_said_places_items_too_few_to_have_neighbours() -> None:
+def test_user_links_place_items_of_tiny_datasets() -> None:
     data, _ = kinds()
     people = Dataset("people", ["ann", "bob"])
     known = Links("people", "people", [0], [1], kind="said")
@@ -294,7 +294,7 @@ def test_what_was_said_places_items_too_few_to_have_neighbours() -> None:
     assert np.isfinite(Y).all()
 
 
-def test_fewer_named_need_more_evidence() -> None:
+def test_small_groups_need_more_evidence() -> None:
     needed = [needed_auc(s) for s in (3, 6, 9, 30)]
     assert needed == sorted(needed, reverse=True)
     assert needed[-1] == MIN_AUC

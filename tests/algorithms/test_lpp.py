@@ -26,7 +26,7 @@ def centred(X: Floats, D: Floats) -> Floats:
     return np.asarray(X - np.average(X, axis=0, weights=D))
 
 
-def test_lpp_solves_its_own_eigenproblem() -> None:
+def test_lpp_solves_its_eigenproblem() -> None:
     X = np.random.default_rng(0).normal(size=(60, 5))
     model = LPP(n_components=3, n_neighbors=6, gamma=0.0).fit(
         HeteroData([Dataset("a", ids(60), X)])
@@ -41,7 +41,7 @@ def test_lpp_solves_its_own_eigenproblem() -> None:
     np.testing.assert_allclose(np.average(Y**2, axis=0, weights=D), 1.0)
 
 
-def test_without_features_it_is_the_laplacian_eigenmap_of_the_links() -> None:
+def test_without_features_lpp_is_a_laplacian_eigenmap() -> None:
     rng = np.random.default_rng(1)
     i, j = np.arange(29), np.arange(1, 30)
     weight = rng.uniform(0.3, 1.0, 29)
@@ -55,7 +55,7 @@ def test_without_features_it_is_the_laplacian_eigenmap_of_the_links() -> None:
     assert angle < 1e-7
 
 
-def test_datasets_are_drawn_apart_at_one_size_and_links_between_them_are_ignored() -> None:
+def test_datasets_are_separate_and_of_equal_size() -> None:
     rng = np.random.default_rng(2)
     parts = [
         Dataset("big", ids(80), 100.0 * rng.normal(size=(80, 4))),
@@ -69,7 +69,7 @@ def test_datasets_are_drawn_apart_at_one_size_and_links_between_them_are_ignored
     assert max(sizes) < 1.5 * min(sizes)
 
 
-def test_what_makes_rows_near_is_a_choice() -> None:
+def test_graph_parameter_defines_neighbours() -> None:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(40, 4))
     data = HeteroData(
@@ -92,7 +92,7 @@ def bad_link() -> Links:
     return Links("a", "a", [0], [1], -1.0)
 
 
-def test_rows_with_nothing_to_go_by_are_left_off() -> None:
+def test_rows_without_information_are_left_off() -> None:
     X = np.random.default_rng(5).normal(size=(30, 3))
     data = HeteroData([Dataset("a", ids(30), X), Dataset("tags", ["x", "y"])])
     with pytest.warns(DataWarning, match="tags"):
@@ -133,7 +133,7 @@ def test_two_views_solve_the_joint_problem_of_both_graphs(pairing: float) -> Non
     np.testing.assert_allclose(found * np.sign((found * expected).sum(axis=0)), expected, atol=1e-9)
 
 
-def test_heavy_pairs_lead_to_canonical_correlations() -> None:
+def test_large_pair_weight_gives_canonical_correlations() -> None:
     data = two_views()
     rho = CCA(gamma=0.0).fit(data).correlations_
     heavy = MultiviewLPP(gamma=0.0, pairing=1e6).fit(data).agreement_

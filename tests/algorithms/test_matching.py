@@ -1,4 +1,4 @@
-"""Canonical correlations and cross-domain matching, against their textbook definitions."""
+"""CCA and CDMCA compared with their textbook definitions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def correlations(X: Floats, Y: Floats, weight: Floats | None = None) -> Floats:
 
 
 @pytest.mark.parametrize("method", [CCA, CDMCA])
-def test_canonical_correlations_of_the_numerals(method: type[CCA] | type[CDMCA]) -> None:
+def test_canonical_correlations_of_digits(method: type[CCA] | type[CDMCA]) -> None:
     with np.load(FIXTURES / "mfeat_fou_zer.npz") as file:
         views = [np.asarray(file[name], dtype=np.float64) for name in ("fou", "zer")]
     data = HeteroData(
@@ -66,7 +66,7 @@ def many_to_many(seed: int = 1) -> tuple[HeteroData, Floats, Floats, Floats]:
 
 
 @pytest.mark.parametrize("method", [CCA, CDMCA])
-def test_many_to_many_links_equal_rows_repeated_pair_by_pair(
+def test_many_to_many_links_equal_repeated_rows(
     method: type[CCA] | type[CDMCA],
 ) -> None:
     data, X, Y, w = many_to_many()
@@ -75,7 +75,7 @@ def test_many_to_many_links_equal_rows_repeated_pair_by_pair(
     np.testing.assert_allclose(mu, correlations(X, Y, w), atol=1e-12)
 
 
-def test_ridge_is_that_of_ridge_cca() -> None:
+def test_ridge_equals_ridge_cca() -> None:
     X, Y = (Z - Z.mean(axis=0) for Z in hidden_plane(2))
     data = HeteroData(
         [Dataset(name, ids(50, "o"), Z, entity="o") for name, Z in (("a", X), ("b", Y))]
@@ -87,7 +87,7 @@ def test_ridge_is_that_of_ridge_cca() -> None:
     np.testing.assert_allclose(model.correlations_[0], rho, atol=1e-12)
 
 
-def test_it_equals_guided_projection_where_nothing_says_apart() -> None:
+def test_equals_guided_projection_without_negative_links() -> None:
     data = many_to_many(3)[0]
     maps = [
         method(gamma=0.1).fit(data).embedding_.stacked()
@@ -134,7 +134,7 @@ def test_cdmca_of_three_datasets_solves_its_joint_problem() -> None:
     np.testing.assert_allclose(found * np.sign((found * Y).sum(axis=0)), Y, atol=1e-9)
 
 
-def test_links_within_and_apart_count_as_the_cards_say() -> None:
+def test_links_within_and_negative_links_follow_the_cards() -> None:
     data, apart = three_datasets(), three_datasets(within=-1.0)
     without = HeteroData(data.datasets, data.links[:2])
     for method in (CCA, CDMCA):
@@ -146,7 +146,7 @@ def test_links_within_and_apart_count_as_the_cards_say() -> None:
         assert changed == (method is CDMCA)
 
 
-def test_two_sides_without_features_are_correspondence_analysis() -> None:
+def test_featureless_datasets_give_correspondence_analysis() -> None:
     rng = np.random.default_rng(5)
     W = rng.uniform(0.1, 1.0, (12, 9)) * (rng.random((12, 9)) < 0.5)
     W[:, 0] = W[0, :] = 0.3
@@ -163,7 +163,7 @@ def test_two_sides_without_features_are_correspondence_analysis() -> None:
     np.testing.assert_allclose(model.agreement_[0], inertia[1:5], atol=1e-12)
 
 
-def test_a_linear_kernel_gives_the_linear_map() -> None:
+def test_linear_kernel_gives_the_linear_map() -> None:
     data = three_datasets()
     kernels = HeteroData(
         [
@@ -172,7 +172,7 @@ def test_a_linear_kernel_gives_the_linear_map() -> None:
         ],
         data.links,
     )
-    # the relative ridge of a kernel refers to its rows, that of features to their columns
+    # The relative ridge refers to rows for kernels, and to columns for features.
     plain = CDMCA(gamma=1e-9).fit(data)
     curved = KernelCDMCA(gamma=1e-9, kernel="precomputed").fit(kernels)
     np.testing.assert_allclose(curved.agreement_, plain.agreement_, atol=1e-7)
@@ -180,7 +180,7 @@ def test_a_linear_kernel_gives_the_linear_map() -> None:
     np.testing.assert_allclose(B * np.sign((A * B).sum(axis=0)), A, atol=1e-5)
 
 
-def test_the_paper_s_penalty_is_that_of_the_dual_coefficients() -> None:
+def test_paper_penalty_uses_dual_coefficients() -> None:
     data = three_datasets()
     gamma = 0.2
     model = KernelCDMCA(gamma=gamma, kernel_penalty="paper").fit(data)
@@ -203,13 +203,13 @@ def test_the_paper_s_penalty_is_that_of_the_dual_coefficients() -> None:
     assert abs(own.agreement_[0, 0] - model.agreement_[0, 0]) > 1e-3
 
 
-def test_more_axes_than_there_are_features_are_not_invented() -> None:
+def test_axes_are_limited_by_features() -> None:
     data = many_to_many()[0]
     with pytest.warns(DataWarning, match="Only 4 of 7 axes"):
         assert CCA(n_components=7, gamma=0.0).fit(data).embedding_.n_components == 4
 
 
-def test_weights_of_datasets_move_three_and_not_two() -> None:
+def test_dataset_weights_need_three_datasets() -> None:
     two, three = many_to_many()[0], three_datasets()
     for data, moved in ((two, False), (three, True)):
         plain = CDMCA().fit(data).embedding_.stacked()
@@ -222,7 +222,7 @@ def test_weights_of_datasets_move_three_and_not_two() -> None:
     assert not left.placed["c"].any()
 
 
-def test_cca_is_refused_with_its_reason() -> None:
+def test_cca_refusal_has_a_reason() -> None:
     one = HeteroData([Dataset("a", ids(3, "a"), np.eye(3))])
     apart = HeteroData(
         [Dataset("a", ids(3, "a"), np.eye(3)), Dataset("b", ids(3, "b"), np.eye(3))],

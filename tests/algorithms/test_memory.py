@@ -21,7 +21,7 @@ from hetviz.errors import NotApplicableError
 from hetviz.runs.embed.run import fit_run
 
 KEYS = [card.key for card in methods()]
-# Those that hold matrices of all pairs: an estimate of them must be near, since it refuses.
+# Methods with matrices of all pairs. Their estimates must be tight, because they refuse fits.
 OF_PAIRS = ["code", "kbmf2k", "kernel-cdmca", "mkpe", "mkpoe", "partial-order"]
 DATA = made(600)
 
@@ -62,7 +62,7 @@ def test_fit_refuses_when_memory_is_too_small(
     assert reason.startswith(f"It needs about {need} of memory for 600 items")
     assert "only 10 MB are free. Map at most about 385 items, or choose" in reason
     assert calls == []
-    # Another method takes less, and is made.
+    # Another method needs less memory and runs.
     assert fit_run(DATA, "pca").embedding is not None
 
 
@@ -110,7 +110,7 @@ def test_available_bytes_respects_the_cgroup_limit(
 
     write_limits(tmp_path, "1000000")
     assert memory.available_bytes() == 700_000
-    # A service has a group of its own.
+    # A service has its own group.
     (tmp_path / "cgroup").write_text("0::/system.slice/hetviz.service\n")
     write_limits(tmp_path / "system.slice" / "hetviz.service", "500000")
     assert memory.available_bytes() == 200_000

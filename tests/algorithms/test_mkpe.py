@@ -1,4 +1,4 @@
-"""MKPE as a method: what it makes of scores, views, apart, missing items and new ones."""
+"""MKPE: scores, views, negative links, missing and new items."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GROUPS = 4
 
 
 def world(n: int = 60, tags: int = 20, **linked: Any) -> HeteroData:
-    """Items in groups, and words with features of their own linked to items of one group."""
+    """Items in groups, and words with own features, each linked to one group."""
     rng = np.random.default_rng(0)
     group, mine = np.arange(n) % GROUPS, np.arange(tags) % GROUPS
     X = 4.0 * rng.normal(size=(GROUPS, 6))[group] + rng.normal(size=(n, 6))
@@ -35,7 +35,7 @@ WORLD = world()
     "parameters",
     [{}, {"variant": "parametric"}, {"variant": "parametric", "inputs": "features"}],
 )
-def test_linked_items_end_together_held_out_ones_too(parameters: dict[str, Any]) -> None:
+def test_linked_items_are_close_including_held_out_links(parameters: dict[str, Any]) -> None:
     train, held = WORLD.holdout(links=0.3)
     model = MKPE(n_components=3, **parameters).fit(train)
     scores = evaluate(WORLD, model.embedding_, held).to_dict()
@@ -50,7 +50,7 @@ def test_linked_items_end_together_held_out_ones_too(parameters: dict[str, Any])
         np.testing.assert_allclose(frame.T @ frame, np.eye(3), atol=1e-12)
 
 
-def test_a_feature_that_says_nothing_is_not_important() -> None:
+def test_noise_features_are_not_important() -> None:
     rng = np.random.default_rng(1)
     X = np.asarray(WORLD["items"].X)
     noisy = Dataset("items", WORLD["items"].ids, np.hstack([X, 0.01 * rng.normal(size=(60, 1))]))
@@ -72,7 +72,7 @@ def wide(n: int = 12, p: int = 40) -> HeteroData:
     return HeteroData([items, words], [Links("items", "words", np.arange(n), np.arange(n) % 4)])
 
 
-def test_new_items_do_not_follow_directions_that_no_fitted_item_has() -> None:
+def test_new_items_ignore_directions_without_fitted_variance() -> None:
     data = wide()
     X = np.asarray(data["items"].X)
     nowhere = np.linalg.svd(X - X.mean(axis=0))[2][-1]
@@ -89,7 +89,7 @@ def test_new_items_do_not_follow_directions_that_no_fitted_item_has() -> None:
     assert model.frames_["items"].shape == (40, 2)
 
 
-def test_directions_of_features_keep_what_they_say() -> None:
+def test_directions_keep_the_requested_variance() -> None:
     items = wide()["items"]
     X = np.asarray(items.X)
     D = np.linalg.norm(X[:, None] - X[None], axis=2)
@@ -102,14 +102,14 @@ def test_directions_of_features_keep_what_they_say() -> None:
             near = np.linalg.norm(Z[:, None] - Z[None], axis=2)
             np.testing.assert_allclose(near * found.size, D, atol=1e-9)
     assert UnitFeatures.fit(items, 0.01, least=4).of(items).shape[1] == 4
-    # no more directions than asked for can be had: all features are used
+    # There are not enough directions, so all features are used.
     assert UnitFeatures.fit(items, 0.5, least=13).axes is None
     assert UnitFeatures.fit(items, "auto").of(items).shape[1] == 3
-    # fewer features than items: nothing is left out
+    # With fewer features than items, all are used.
     assert UnitFeatures.fit(WORLD["items"], "auto").axes is None
 
 
-def test_as_in_the_paper_is_what_its_settings_say() -> None:
+def test_paper_equals_its_single_settings() -> None:
     data = wide()
     printed = MKPE(paper=True, within_weight=5.0, n_init=3).fit(data)
     by_hand = MKPE(within_weight=0.1, equal_spread=False, n_init=1, n_iter=100, sigma0=None).fit(
@@ -118,12 +118,12 @@ def test_as_in_the_paper_is_what_its_settings_say() -> None:
     np.testing.assert_array_equal(printed.embedding_.stacked(), by_hand.embedding_.stacked())
     assert len(printed.spread_of_starts_) == 1
     for frame in printed.frames_.values():
-        # places are orthonormal themselves
+        # The places are orthonormal.
         np.testing.assert_allclose(frame.T @ frame, np.eye(2), atol=1e-12)
     np.testing.assert_array_equal(printed.embedding_.coordinates["items"], printed.frames_["items"])
 
 
-def test_new_items_land_near_their_group() -> None:
+def test_new_items_are_close_to_their_group() -> None:
     train, held = WORLD.holdout(links=0.0, objects={"items": 0.2})
     for variant in ("coordinates", "parametric"):
         model = MKPE(variant=variant, n_components=3).fit(train)
@@ -135,7 +135,7 @@ def test_new_items_land_near_their_group() -> None:
         assert (known[D.argmin(axis=1)] == group).mean() > 0.9
 
 
-def test_a_new_item_without_features_goes_where_its_links_lead() -> None:
+def test_new_item_without_features_is_placed_by_links() -> None:
     tags = Dataset("tags", [f"t{k}" for k in range(GROUPS)])
     links = Links("items", "tags", np.arange(60), np.arange(60) % GROUPS)
     model = MKPE(n_components=3).fit(HeteroData([WORLD["items"], tags], [links]))
@@ -150,7 +150,7 @@ def test_a_new_item_without_features_goes_where_its_links_lead() -> None:
     assert away[::GROUPS].mean() < 0.5 * away[1::GROUPS].mean()
 
 
-def test_items_without_anything_are_left_off() -> None:
+def test_items_without_data_are_left_off() -> None:
     tags = Dataset("tags", [*"abcd", "lonely"])
     data = HeteroData(
         [WORLD["items"], tags], [Links("items", "tags", range(60), np.arange(60) % 4)]
@@ -161,7 +161,7 @@ def test_items_without_anything_are_left_off() -> None:
     assert not model.embedding_.placed["tags"][4]
 
 
-def test_apart_pushes_and_scores_are_kept_as_they_are() -> None:
+def test_negative_links_separate_and_scores_are_unchanged() -> None:
     features = WORLD["items"]
     near = Links("items", "items", [0], [4])
     far = Links("items", "items", [0], [4], -1.0)
@@ -181,13 +181,13 @@ def test_apart_pushes_and_scores_are_kept_as_they_are() -> None:
         MKPE(n_iter=1).fit(HeteroData([features], [Links("items", "items", [0], [1], score=[5.0])]))
 
 
-def test_what_is_masked_cannot_matter_and_zeros_do() -> None:
+def test_masked_pairs_do_not_matter_but_zeros_do() -> None:
     once = MKPE(n_iter=5).fit(WORLD).embedding_.stacked()
     complete = MKPE(n_iter=5).fit(world(complete=True)).embedding_.stacked()
     assert np.abs(once - complete).max() > 1e-3
 
 
-def test_views_of_one_object_lie_together() -> None:
+def test_views_of_one_object_are_close() -> None:
     rng = np.random.default_rng(2)
     Z = rng.normal(size=(30, 2))
     ids = [f"o{k}" for k in range(30)]
@@ -201,7 +201,7 @@ def test_views_of_one_object_lie_together() -> None:
     assert gap[True] < 0.5 * gap[False]
 
 
-def test_more_axes_than_items_is_refused_by_name() -> None:
+def test_more_axes_than_items_are_refused() -> None:
     tags = Dataset("tags", ["a", "b"])
     data = HeteroData(
         [WORLD["items"], tags], [Links("items", "tags", range(60), np.arange(60) % 2)]
@@ -215,7 +215,7 @@ def test_more_axes_than_items_is_refused_by_name() -> None:
         MKPE(within="none").fit(HeteroData([WORLD["items"]]))
 
 
-def test_a_stop_keeps_the_map_so_far() -> None:
+def test_cancel_keeps_the_partial_map() -> None:
     seen: list[Any] = []
 
     def stop(fraction: float, message: str = "", **figures: Any) -> None:
@@ -233,7 +233,7 @@ def test_a_stop_keeps_the_map_so_far() -> None:
     assert "stopped" in model.stopping_reason_
 
 
-def test_parameters_of_the_paper() -> None:
+def test_paper_parameters() -> None:
     model = MKPE(sigma0=None, equal_spread=False, retraction="qr", link_score="weight").fit(WORLD)
     assert np.isfinite(model.embedding_.stacked()).all()
     assert MKPE(sigma0=0.5, n_init=1).fit(WORLD).sigma_ > 0

@@ -23,7 +23,7 @@ N = 60
 
 
 def made(seed: int = 0, m: int = 500, flipped: float = 0.0) -> tuple[HeteroData, np.ndarray]:
-    """A view that tells, a view of noise, and comparisons of places in a plane."""
+    """An informative view, a view of noise, and comparisons of places in a plane."""
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(N, 2))
     ids = [f"i{k}" for k in range(N)]
@@ -56,7 +56,7 @@ def quiet(model: MKPOE, data: HeteroData, **options: Any) -> MKPOE:
         {"order": "none", "contradictions": "keep"},
     ],
 )
-def test_held_out_comparisons_are_kept_and_noise_weighs_little(params: dict) -> None:
+def test_held_out_comparisons_hold_and_noise_has_low_weight(params: dict) -> None:
     data, _ = made()
     train, held = data.holdout(links=0, comparisons=0.3)
     model = MKPOE(**params).fit(train)
@@ -69,7 +69,7 @@ def test_held_out_comparisons_are_kept_and_noise_weighs_little(params: dict) -> 
     json.dumps(model.diagnostics_, allow_nan=False)
 
 
-def test_the_sum_of_kernels_cannot_leave_noise_out() -> None:
+def test_sum_of_kernels_includes_noise() -> None:
     data, _ = made()
     product, summed = MKPOE(beta=3.0).fit(data), MKPOE(beta=3.0, combine="sum").fit(data)
     assert product.view_weights_["noise"] < summed.view_weights_["noise"]
@@ -77,7 +77,7 @@ def test_the_sum_of_kernels_cannot_leave_noise_out() -> None:
     assert single.view_weights_ == {"tells": 1.0}
 
 
-def test_new_items_by_one_view_or_both_land_where_twins_lie() -> None:
+def test_new_items_equal_their_fitted_twins() -> None:
     data, _ = made()
     model = MKPOE(features="rbf").fit(data)
     tells, noise = np.asarray(data["tells"].X), np.asarray(data["noise"].X)
@@ -96,7 +96,7 @@ def test_new_items_by_one_view_or_both_land_where_twins_lie() -> None:
     assert np.isfinite(alone.coordinates["tells"]).all()
 
 
-def test_a_view_that_starts_late_completes_the_place_of_a_fitted_item() -> None:
+def test_new_view_completes_the_place_of_a_fitted_item() -> None:
     data, _ = made()
     short = data.edit().subset({"noise": [f"i{k}" for k in range(1, N)]})
     model = MKPOE().fit(short)
@@ -108,7 +108,7 @@ def test_a_view_that_starts_late_completes_the_place_of_a_fitted_item() -> None:
     assert np.isfinite(fitted).all()
 
 
-def test_weights_are_told_by_feature_and_by_landmark() -> None:
+def test_weights_by_feature_and_landmark() -> None:
     data, _ = made()
     by_feature = MKPOE(diagonal=True).fit(data)
     assert set(by_feature.column_weights_["tells"]) <= {"1", "2", "3", "4", "5"}
@@ -119,7 +119,7 @@ def test_weights_are_told_by_feature_and_by_landmark() -> None:
     assert len(full.diagnostics_["column_weights"]["tells"]) == 20
 
 
-def test_kernels_distances_and_sparse_features_give_the_map_of_plain_ones() -> None:
+def test_kernels_distances_and_sparse_features_equal_plain_features() -> None:
     data, _ = made()
     X = np.asarray(data["tells"].X)
     X = X - X.mean(axis=0)
@@ -159,7 +159,7 @@ def test_many_sparse_features_of_few_items() -> None:
     )
 
 
-def test_the_strength_is_chosen_by_comparisons_held_out() -> None:
+def test_strength_is_chosen_by_cross_validation() -> None:
     data, _ = made(m=200, flipped=0.1)
     model = MKPOE(beta="cv").fit(data)
     tried = model.diagnostics_["problems"]["thing"]["held_out_by_beta"]
@@ -167,7 +167,7 @@ def test_the_strength_is_chosen_by_comparisons_held_out() -> None:
     assert all(0.5 < share <= 1.0 for share in tried.values())
 
 
-def test_too_little_strength_is_told() -> None:
+def test_warns_about_too_little_strength() -> None:
     data, _ = made()
     with pytest.warns(DataWarning, match="all items fall into one point"):
         model = MKPOE(beta=0.5).fit(data)
@@ -177,26 +177,26 @@ def test_too_little_strength_is_told() -> None:
     np.testing.assert_allclose(given.embedding_.stacked(), MKPOE().fit(data).embedding_.stacked())
 
 
-def test_the_strength_may_be_written_as_relative() -> None:
+def test_strength_accepts_multiples() -> None:
     data, _ = made()
     said = MKPOE(beta="relative:10").fit(data).embedding_.stacked()
     np.testing.assert_array_equal(said, MKPOE(beta=10.0).fit(data).embedding_.stacked())
 
 
 @pytest.mark.parametrize("wrong", ["relative:", "relative:nan", "relative:-3", "30"])
-def test_a_strength_that_is_none_is_told(wrong: str) -> None:
+def test_invalid_strength_is_refused(wrong: str) -> None:
     data, _ = made()
     with pytest.raises(ParameterError, match="relative:30"):
         MKPOE(beta=wrong).fit(data)
 
 
-def test_what_cannot_be_reached_is_told() -> None:
+def test_warns_if_not_converged() -> None:
     data, _ = made()
     with pytest.warns(ConvergenceWarning, match="relative gap"):
         MKPOE(beta=3000.0, tol=1e-8).fit(data)
 
 
-def test_kinds_without_comparisons_are_left_off_and_told() -> None:
+def test_kinds_without_comparisons_are_left_off_with_a_warning() -> None:
     data, _ = made()
     more = data.edit().add(Dataset("other", ["x", "y"], [[0.0], [1.0]]), Dataset("bare", ["u"]))
     more = more.edit().add(Comparisons([[0, 1, 2 * N]]))
@@ -212,7 +212,7 @@ def test_kinds_without_comparisons_are_left_off_and_told() -> None:
 
 
 def across() -> HeteroData:
-    """Comparisons of people with books only, and links that join the two."""
+    """Comparisons between people and books, and links between them."""
     rng = np.random.default_rng(4)
     Z = rng.normal(size=(40, 2))
     a = Dataset("a", [f"a{k}" for k in range(40)], Z @ rng.normal(size=(2, 4)))
@@ -239,7 +239,7 @@ def test_comparisons_across_kinds_need_joined_datasets() -> None:
     )
 
 
-def test_layouts_come_on_the_way_and_a_stop_keeps_the_last() -> None:
+def test_partial_layouts_and_cancel_keeps_the_last() -> None:
     data, _ = made()
     seen: list[np.ndarray] = []
 
@@ -257,7 +257,7 @@ def test_layouts_come_on_the_way_and_a_stop_keeps_the_last() -> None:
     assert model.stopping_reason_ == "stopped early"
 
 
-def test_circles_are_reported_by_row() -> None:
+def test_cycles_are_reported_by_row() -> None:
     ids = ["a", "b", "c", "d"]
     X = np.random.default_rng(0).normal(size=(4, 3))
     said = Comparisons([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 2, 3]])
@@ -270,7 +270,7 @@ def test_circles_are_reported_by_row() -> None:
     assert not nothing.embedding_.stacked().any()
 
 
-def test_a_view_without_any_compared_item_counts_nothing() -> None:
+def test_view_without_compared_items_has_no_weight() -> None:
     data, _ = made()
     few = data.edit().subset({"noise": ["i58", "i59"]})
     said = Comparisons([[0, 1, 2], [3, 4, 5]])

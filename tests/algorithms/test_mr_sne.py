@@ -1,4 +1,4 @@
-"""MR-SNE as a method: what it does with links, apart, nothing, earlier maps and new items."""
+"""MR-SNE: links, negative links, earlier maps and new items."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GROUPS = 5
 
 
 def world(n: int = 150, tags: int = 10, seed: int = 0, tag_features: bool = True) -> HeteroData:
-    """Items in groups, and tags linked to the items of one group each."""
+    """Items in groups, and tags each linked to one group."""
     rng = np.random.default_rng(seed)
     centres = 5.0 * rng.normal(size=(GROUPS, 6))
     group = np.arange(n) % GROUPS
@@ -45,14 +45,14 @@ def quick(**parameters: Any) -> MRSNE:
     return MRSNE(**({"n_iter": 200, "perplexity": 15.0} | parameters))
 
 
-def test_linked_items_and_neighbours_end_together() -> None:
+def test_linked_items_and_neighbours_are_close() -> None:
     scores = evaluate(WORLD, quick().fit(WORLD).embedding_).to_dict()
     assert scores["link_auc"] > 0.9
     assert scores["trustworthiness"] > 0.85
 
 
 @pytest.mark.parametrize("normalization", ["unnorm", "norm", "pmi"])
-def test_a_few_tags_spread_as_wide_as_many_items(normalization: str) -> None:
+def test_few_tags_spread_as_wide_as_many_items(normalization: str) -> None:
     data = world(400, 10)
     first, second = extents(MRSNE(normalization=normalization).fit(data).embedding_)
     assert 0.5 < first / second < 2.0
@@ -61,7 +61,7 @@ def test_a_few_tags_spread_as_wide_as_many_items(normalization: str) -> None:
     assert abs(np.log(uneven[0] / uneven[1])) > abs(np.log(first / second))
 
 
-def test_weights_of_blocks_are_told_and_the_strength_of_links_is_felt() -> None:
+def test_block_weights_follow_link_strength() -> None:
     plain, strong = quick().fit(WORLD), quick(link_strength=8.0).fit(WORLD)
     for method in (plain, strong):
         assert sum(method.beta_.values()) == pytest.approx(1.0)
@@ -76,7 +76,7 @@ def test_weights_of_blocks_are_told_and_the_strength_of_links_is_felt() -> None:
     assert set(alone.beta_) == {("items", "items")}
 
 
-def test_one_column_per_item_counts_as_no_features() -> None:
+def test_one_hot_ids_are_no_features() -> None:
     items = WORLD["items"]
     plain = HeteroData([items, Dataset("words", WORLD["words"].ids)], WORLD.links)
     hot = HeteroData([items, Dataset("words", WORLD["words"].ids, np.eye(10))], WORLD.links)
@@ -85,7 +85,7 @@ def test_one_column_per_item_counts_as_no_features() -> None:
     np.testing.assert_array_equal(a.embedding_.stacked(), b.embedding_.stacked())
 
 
-def test_items_without_features_and_links_have_no_place_and_are_told() -> None:
+def test_items_without_features_and_links_have_no_place() -> None:
     data = world(60, 5, tag_features=False)
     words = Dataset("words", [*data["words"].ids, "lonely"])
     data = HeteroData([data["items"], words], data.links)
@@ -95,7 +95,7 @@ def test_items_without_features_and_links_have_no_place_and_are_told() -> None:
     assert embedding.n_unplaced == 1
 
 
-def test_datasets_that_nothing_joins_are_different_components() -> None:
+def test_unlinked_datasets_are_separate_components() -> None:
     data = HeteroData(WORLD.datasets.values())
     with pytest.warns(DataWarning, match="Links do not connect all datasets"):
         embedding = quick().fit(data).embedding_
@@ -104,7 +104,7 @@ def test_datasets_that_nothing_joins_are_different_components() -> None:
     assert len(set(quick().fit(WORLD).embedding_.components.values())) == 1
 
 
-def test_nothing_to_go_by_is_refused() -> None:
+def test_data_without_information_are_refused() -> None:
     same = Dataset("same", [str(k) for k in range(9)], np.ones((9, 2)))
     with pytest.raises(NotApplicableError, match="no link counts"):
         MRSNE().fit(HeteroData([same]))
@@ -112,7 +112,7 @@ def test_nothing_to_go_by_is_refused() -> None:
         MRSNE(features="precomputed").fit(WORLD)
 
 
-def test_links_within_a_dataset_pull_and_apart_pushes() -> None:
+def test_links_within_a_dataset_pull_and_push() -> None:
     rng = np.random.default_rng(4)
     items = WORLD["items"]
     i, j = np.arange(5), np.arange(5) + 21
@@ -134,7 +134,7 @@ def test_links_within_a_dataset_pull_and_apart_pushes() -> None:
     assert quick().fit(guided).diagnostics_["apart far enough"] >= 0.8
 
 
-def test_distances_and_kernels_make_neighbours_too() -> None:
+def test_distances_and_kernels_define_neighbours() -> None:
     X = np.asarray(WORLD["items"].X)
     D = np.linalg.norm(X[:, None] - X[None], axis=2)
     ids = WORLD["items"].ids
@@ -146,7 +146,7 @@ def test_distances_and_kernels_make_neighbours_too() -> None:
     assert measure_preservation(FeatureSpace(X), Y).trustworthiness > 0.9
 
 
-def test_views_of_one_object_are_drawn_together() -> None:
+def test_views_of_one_object_are_close() -> None:
     rng = np.random.default_rng(0)
     X = np.asarray(WORLD["items"].X)
     ids = WORLD["items"].ids
@@ -166,7 +166,7 @@ def test_views_of_one_object_are_drawn_together() -> None:
     assert gap(quick()) < 0.5 * gap(quick(tie_views=False))
 
 
-def test_the_papers_own_steps_reach_a_layout() -> None:
+def test_paper_steps_reach_a_layout() -> None:
     method = MRSNE(paper=True, perplexity=15.0).fit(WORLD)
     assert method.n_iter_ == 500
     assert method.loss_history_[-1] < method.loss_history_[0]
@@ -180,7 +180,7 @@ def test_one_axis() -> None:
     assert embedding.n_unplaced == 0
 
 
-def test_going_on_from_an_earlier_map_moves_only_what_must() -> None:
+def test_continuing_moves_only_affected_items() -> None:
     words = Dataset("words", [*(f"w{k}" for k in range(10)), "new"])
     data = HeteroData([WORLD["items"], words], WORLD.links)
     with pytest.warns(DataWarning, match="1 of words"):
@@ -199,7 +199,7 @@ def test_going_on_from_an_earlier_map_moves_only_what_must() -> None:
     assert again.loss_history_[-1] < 1.05 * cold
 
 
-def test_going_on_with_more_items_or_from_another_kind_of_map() -> None:
+def test_continuing_with_new_items_or_another_method() -> None:
     part = WORLD.edit().subset({"items": np.arange(120)})
     first = MRSNE(perplexity=15.0).fit(part)
     with warnings.catch_warnings():
@@ -219,7 +219,7 @@ def test_going_on_with_more_items_or_from_another_kind_of_map() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
-def test_partial_layouts_have_all_rows_and_a_cancel_keeps_the_last() -> None:
+def test_partial_layouts_have_all_rows_and_cancel_keeps_the_last() -> None:
     data = world(60, 5, tag_features=False)
     data = HeteroData([data["items"], Dataset("words", [*data["words"].ids, "x"])], data.links)
     frames: list[Any] = []
@@ -240,7 +240,7 @@ def test_partial_layouts_have_all_rows_and_a_cancel_keeps_the_last() -> None:
     assert method.stopping_reason_.startswith("stopped after")
 
 
-def test_new_items_lie_near_their_like_and_their_linked() -> None:
+def test_new_items_are_close_to_similar_and_linked_items() -> None:
     method = MRSNE(perplexity=15.0).fit(WORLD)
     Y = method.embedding_.coordinates["items"]
     X = np.asarray(WORLD["items"].X)
@@ -256,7 +256,7 @@ def test_new_items_lie_near_their_like_and_their_linked() -> None:
     np.testing.assert_array_equal(linked[1:], placed[1:])
 
 
-def test_new_items_without_features_lie_amid_their_links() -> None:
+def test_new_items_without_features_are_placed_by_links() -> None:
     data = world(60, 5, tag_features=False)
     method = quick().fit(data)
     Y = method.embedding_.coordinates["items"]
@@ -267,7 +267,7 @@ def test_new_items_without_features_lie_amid_their_links() -> None:
     assert np.isnan(placed[1]).all()
 
 
-def test_kernels_are_ready_after_warming_up() -> None:
+def test_warm_up_compiles_kernels() -> None:
     from hetviz.core.layout import sne_loops
 
     MRSNE.warm_up()
@@ -276,7 +276,7 @@ def test_kernels_are_ready_after_warming_up() -> None:
     assert len(sne_loops.exact_steps.signatures) == before
 
 
-def test_what_is_said_is_heard_from_an_earlier_map_and_the_rest_stays() -> None:
+def test_continuing_applies_new_links() -> None:
     first = quick().fit(WORLD).embedding_
     places = first.coordinates["items"]
     a = int(places[:, 0].argmin())
@@ -293,7 +293,7 @@ def test_what_is_said_is_heard_from_an_earlier_map_and_the_rest_stays() -> None:
     assert left[0.0] > 0.5
 
 
-def test_three_axes_keep_more_go_on_and_place_new_items() -> None:
+def test_three_axes() -> None:
     found = {}
     for k in (2, 3):
         method = quick(n_components=k, n_iter=150).fit(WORLD)
@@ -310,7 +310,7 @@ def test_three_axes_keep_more_go_on_and_place_new_items() -> None:
     np.testing.assert_allclose(placed, method.embedding_.coordinates["items"][0], atol=1e-9)
 
 
-def test_more_axes_than_two_are_refused_where_all_pairs_are_too_many(
+def test_three_axes_of_large_data_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("hetviz.algorithms.mr_sne.MAX_ROWS_ABOVE_TWO_AXES", 100)

@@ -1,4 +1,4 @@
-"""Methods that can be computed on a graphics card, with numpy in its place."""
+"""Methods on a graphics card, with numpy as a substitute."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def fitted(key: str, device: str, data: HeteroData = WORLD) -> FittedRun:
 
 @pytest.mark.usefixtures("_card")
 @pytest.mark.parametrize("key", METHODS)
-def test_a_map_from_a_card_is_about_as_good_and_says_where_it_was_made(key: str) -> None:
+def test_device_map_is_as_good_and_names_the_device(key: str) -> None:
     plain, there = (fitted(key, device) for device in ("cpu", "auto"))
     ends = [run.model.loss_history_[-1] for run in (plain, there)]
     assert ends[1] == pytest.approx(ends[0], rel=0.1)
@@ -50,7 +50,7 @@ def test_a_map_from_a_card_is_about_as_good_and_says_where_it_was_made(key: str)
 
 
 @pytest.mark.usefixtures("_no_card")
-def test_without_a_card_it_is_refused_or_computed_on_the_processor_which_is_told() -> None:
+def test_missing_device_is_refused_or_replaced_with_a_warning() -> None:
     with pytest.raises(ParameterError, match=r"device = 'cuda'\): PyTorch finds no graphics card"):
         fitted("mr-sne", "cuda")
     with pytest.warns(DataWarning, match="so the map is computed on the processor"):
@@ -62,7 +62,7 @@ def test_without_a_card_it_is_refused_or_computed_on_the_processor_which_is_told
 
 
 @pytest.mark.usefixtures("_card")
-def test_what_holds_an_item_is_told_where_there_is_no_card(
+def test_attraction_graph_works_without_the_device(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     model = fitted("mr-sne", "cuda").model

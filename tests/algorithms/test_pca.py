@@ -12,12 +12,12 @@ rng = np.random.default_rng(0)
 
 
 def aligned(Y: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """Flip axes and rescale as a whole to compare with a reference."""
+    """Flip axes and rescale the map to compare it with a reference."""
     signs = np.sign((Y * reference).sum(axis=0))
     return Y * signs * np.linalg.norm(reference) / np.linalg.norm(Y)
 
 
-def test_one_dataset_is_ordinary_pca() -> None:
+def test_single_dataset_equals_pca() -> None:
     X = rng.normal(size=(50, 6)) * [5, 3, 2, 1, 1, 1]
     Y = PCA().fit(HeteroData([Dataset("a", [str(k) for k in range(50)], X)])).embedding_
     reference = decomposition.PCA(2).fit(X)
@@ -26,7 +26,7 @@ def test_one_dataset_is_ordinary_pca() -> None:
     )
 
 
-def test_views_count_the_same_and_share_points() -> None:
+def test_views_have_equal_weight_and_share_places() -> None:
     ids = [str(k) for k in range(30)]
     small, large = rng.normal(size=(30, 3)), 1000 * rng.normal(size=(30, 40))
     data = HeteroData(
@@ -40,7 +40,7 @@ def test_views_count_the_same_and_share_points() -> None:
     np.testing.assert_allclose(aligned(Y["s"], reference), reference, atol=1e-9)
 
 
-def test_an_object_that_a_view_lacks_is_placed_by_the_others() -> None:
+def test_object_missing_in_a_view_is_placed_by_others() -> None:
     Z = rng.normal(size=(40, 2)) * [3, 1]
     ids = [str(k) for k in range(40)]
     first = Dataset("f", ids, Z, entity="e")
@@ -77,7 +77,7 @@ def test_standardize_gives_every_feature_the_same_spread() -> None:
     np.testing.assert_allclose(both[0], both[1], atol=1e-10)
 
 
-def test_featureless_datasets_are_left_off_and_told() -> None:
+def test_featureless_datasets_are_left_off_with_a_warning() -> None:
     data = HeteroData([Dataset("a", ["x", "y"], np.eye(2)), Dataset("tags", ["t"])])
     with pytest.warns(DataWarning, match="tags has no features"):
         embedding = PCA().fit(data).embedding_
@@ -85,12 +85,12 @@ def test_featureless_datasets_are_left_off_and_told() -> None:
     assert embedding.components["a"] != embedding.components["tags"]
 
 
-def test_entities_do_not_share_a_component() -> None:
+def test_entities_are_separate_components() -> None:
     data = HeteroData([Dataset("a", ["x", "y"], np.eye(2)), Dataset("b", ["x", "y"], np.eye(2))])
     assert len(set(PCA().fit(data).embedding_.components.values())) == 2
 
 
-def test_weights_of_views_and_none() -> None:
+def test_view_weights() -> None:
     ids = [str(k) for k in range(30)]
     X, Z = rng.normal(size=(30, 3)), rng.normal(size=(30, 4))
     views = [Dataset("x", ids, X, entity="e"), Dataset("z", ids, Z, entity="e")]

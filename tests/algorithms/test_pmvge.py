@@ -1,4 +1,4 @@
-"""PMvGE as a method: its variants, items without features, new ones, predicted links."""
+"""PMvGE: variants, featureless items, new items and predicted links."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GROUPS = 4
 
 
 def world(n: int = 60, tags: int = 24, sparse: bool = False) -> HeteroData:
-    """Items with features, and words without, linked to the items of one group each."""
+    """Items with features, and words without features, each linked to one group of items."""
     rng = np.random.default_rng(0)
     group, mine = np.arange(n) % GROUPS, np.arange(tags) % GROUPS
     X = 4.0 * rng.normal(size=(GROUPS, 6))[group] + rng.normal(size=(n, 6))
@@ -45,13 +45,13 @@ def test_held_out_links_are_predicted(within: str, similarity: str) -> None:
     assert ("items", "words") in model.biases_
 
 
-def test_weight_0_within_is_to_ignore_it() -> None:
+def test_within_weight_zero_equals_ignored() -> None:
     one = PMvGE(within="ignored", n_iter=10).fit(WORLD).embedding_.stacked()
     two = PMvGE(within="sn_graph", within_weight=0.0, n_iter=10).fit(WORLD).embedding_.stacked()
     np.testing.assert_array_equal(one, two)
 
 
-def test_neighbours_within_keep_likeness() -> None:
+def test_neighbour_links_keep_similarities() -> None:
     keep = {}
     for within in ("ignored", "sn_graph"):
         model = PMvGE(within=within, perplexity=5.0).fit(WORLD)
@@ -75,7 +75,7 @@ def test_new_items_are_placed_by_their_features_and_fitted_ones_exactly(hidden: 
     assert np.isnan(model.transform(Dataset("words", ["x"])).coordinates["words"]).all()
 
 
-def test_sparse_and_wide_features_and_kernels() -> None:
+def test_sparse_wide_and_kernel_inputs() -> None:
     dense = PMvGE(n_iter=5).fit(WORLD).embedding_.stacked()
     sparse = PMvGE(n_iter=5).fit(world(sparse=True)).embedding_.stacked()
     np.testing.assert_allclose(sparse, dense, atol=1e-6)
@@ -96,7 +96,7 @@ def test_words_without_links_are_left_off() -> None:
     assert model.embedding_.n_unplaced == 1
 
 
-def test_very_many_pairs_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_pairs_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pmvge, "EXACT_PAIRS", 10)
     monkeypatch.setattr(pmvge, "BATCH_SIZE", 256)
     model = PMvGE(within="ignored", n_iter=60).fit(WORLD)
@@ -104,7 +104,7 @@ def test_very_many_pairs_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     assert evaluate(WORLD, model.embedding_).to_dict()["link_auc"] > 0.8
 
 
-def test_a_stop_keeps_the_map_so_far() -> None:
+def test_cancel_keeps_the_partial_map() -> None:
     def stop(fraction: float, message: str = "", **figures: Any) -> None:
         if message.startswith("Iteration 5"):
             assert figures["layout"]().shape == (84, 2)
@@ -117,7 +117,7 @@ def test_a_stop_keeps_the_map_so_far() -> None:
     assert model.n_iter_ == 5
 
 
-def test_it_tells_how_well_links_are_told_and_which_features_do_it() -> None:
+def test_diagnostics_explain_links_and_features() -> None:
     rng = np.random.default_rng(1)
     group = np.arange(60) % 2
     X = rng.normal(size=(60, 5))

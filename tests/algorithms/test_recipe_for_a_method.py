@@ -1,4 +1,4 @@
-"""CONTRIBUTING says that a method is added by one file. Here that is done, to the letter."""
+"""The steps of CONTRIBUTING for a new method, run literally."""
 
 from __future__ import annotations
 

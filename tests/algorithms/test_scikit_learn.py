@@ -51,14 +51,14 @@ WITHOUT_FIT = (
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_checks_that_never_fit_pass_for_every_method(key: str) -> None:
+def test_estimator_checks_without_fit(key: str) -> None:
     model = hetviz.get_method(key)()
     for check in WITHOUT_FIT:
         check(key, clone(model))
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_every_method_has_the_calls(key: str) -> None:
+def test_all_methods_have_estimator_methods(key: str) -> None:
     model = hetviz.get_method(key)()
     assert isinstance(model, BaseEmbedder)
     assert model.set_output(transform="default") is model
@@ -67,7 +67,7 @@ def test_every_method_has_the_calls(key: str) -> None:
             getattr(model, call)(DATA)
 
 
-def test_search_over_settings_by_held_out_links() -> None:
+def test_grid_search_by_held_out_links() -> None:
     splits = HoldoutSplits(DATA, 3, links=0.25)
     model = hetviz.get_method("guided-projection")()
     with warnings.catch_warnings():
@@ -84,7 +84,7 @@ def test_search_over_settings_by_held_out_links() -> None:
     assert search.best_estimator_.embedding_.n_rows == 80
 
 
-def test_splits_are_those_of_holdout() -> None:
+def test_splits_equal_holdout() -> None:
     compared = Comparisons([[0, 1, 2], [3, 4, 5], [6, 7, 8], [1, 2, 3]])
     data = HeteroData(DATA.datasets, DATA.links, compared)
     splits = HoldoutSplits(data, 2, links=0.3, comparisons=0.5, random_state=4)
@@ -118,12 +118,12 @@ def test_outputs_are_arrays_frames_or_embeddings() -> None:
         both.set_output(transform="polars")
 
 
-def test_a_pipeline_may_end_in_a_method() -> None:
+def test_pipeline_with_a_method_at_the_end() -> None:
     Y = make_pipeline(StandardScaler(), hetviz.get_method("pca")()).fit_transform(DATA["a"].X)
     assert Y.shape == (40, 2)
 
 
-def test_what_cannot_be_scored_or_fitted_is_said() -> None:
+def test_score_and_fit_errors() -> None:
     model = hetviz.get_method("pca")().fit(DATA)
     with pytest.raises(HetvizError, match=r"data\.holdout"):
         model.score(HeteroData(DATA.datasets))
@@ -149,7 +149,7 @@ def excused(estimator: Any) -> dict[str, str]:
     return EXCUSED
 
 
-# scikit-learn 1.7 has no word for it.
+# scikit-learn 1.7 has no tag for it.
 HAS_STRICT = (
     "xfail_strict" in inspect.signature(estimator_checks.parametrize_with_checks).parameters
 )
@@ -162,6 +162,6 @@ HAS_STRICT = (
 )
 @pytest.mark.filterwarnings("ignore")
 def test_check_estimator(estimator: Any, check: Any) -> None:
-    # A check that finds that it does not apply says so in this way.
+    # Checks that do not apply raise SkipTest.
     with contextlib.suppress(SkipTest):
         check(estimator)

@@ -1,4 +1,4 @@
-"""UMAP as a method: what it does with links, apart, earlier maps and new items."""
+"""UMAP: links, negative links, earlier maps and new items."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GROUPS = 5
 
 
 def world(n: int = 150, tags: int = 10) -> HeteroData:
-    """Items in groups, and tags linked to the items of one group each."""
+    """Items in groups, and tags each linked to one group."""
     rng = np.random.default_rng(0)
     group, mine = np.arange(n) % GROUPS, np.arange(tags) % GROUPS
     X = 5.0 * rng.normal(size=(GROUPS, 6))[group] + rng.normal(size=(n, 6))
@@ -33,7 +33,7 @@ def quick(**parameters: Any) -> UMAP:
     return UMAP(**({"n_epochs": 150} | parameters))
 
 
-def test_linked_items_and_neighbours_end_together() -> None:
+def test_linked_items_and_neighbours_are_close() -> None:
     method = quick().fit(WORLD)
     scores = evaluate(WORLD, method.embedding_).to_dict()
     assert scores["link_auc"] > 0.9
@@ -43,7 +43,7 @@ def test_linked_items_and_neighbours_end_together() -> None:
     assert weak["link_auc"] < scores["link_auc"]
 
 
-def test_more_than_two_axes_and_one() -> None:
+def test_one_and_three_axes() -> None:
     for k in (1, 3):
         embedding = quick(n_components=k).fit(WORLD).embedding_
         assert embedding.n_components == k
@@ -61,7 +61,7 @@ def test_items_without_features_and_links_have_no_place() -> None:
         UMAP().fit(HeteroData([same]))
 
 
-def test_links_that_say_apart_are_no_edges_and_part_their_pairs() -> None:
+def test_negative_links_are_no_edges_and_separate_pairs() -> None:
     i, j = np.arange(5), np.arange(5) + GROUPS
     said = Links("items", "items", i, j, -np.ones(5))
     parted = quick().fit(HeteroData(WORLD.datasets.values(), [*WORLD.links, said]))
@@ -72,13 +72,13 @@ def test_links_that_say_apart_are_no_edges_and_part_their_pairs() -> None:
     assert gap[1].mean() > 1.5 * gap[0].mean()
 
 
-def test_weights_leave_a_dataset_out() -> None:
+def test_weight_zero_leaves_a_dataset_out() -> None:
     with pytest.warns(DataWarning, match="10 of words"):
         embedding = quick(weights={"words": 0.0}).fit(WORLD).embedding_
     assert embedding.n_unplaced == 10
 
 
-def test_going_on_from_an_earlier_map_keeps_the_picture_and_brings_together_what_was_said() -> None:
+def test_continuing_keeps_the_map_and_applies_new_links() -> None:
     first = quick().fit(WORLD)
     before = first.embedding_.stacked()
     words = first.embedding_.coordinates["words"]
@@ -93,7 +93,7 @@ def test_going_on_from_an_earlier_map_keeps_the_picture_and_brings_together_what
     assert np.linalg.norm(after["words"][far.argmax()] - after["items"][0]) < 0.5 * far.max()
 
 
-def test_a_cancel_keeps_the_layout() -> None:
+def test_cancel_keeps_the_layout() -> None:
     frames: list[Any] = []
 
     def progress(fraction: float, message: str = "", **figures: Any) -> None:
@@ -108,7 +108,7 @@ def test_a_cancel_keeps_the_layout() -> None:
     assert caught.value.partial is method.embedding_
 
 
-def test_new_items_lie_near_their_like_and_their_linked() -> None:
+def test_new_items_are_close_to_similar_and_linked_items() -> None:
     method = quick().fit(WORLD)
     X = np.asarray(WORLD["items"].X)
     rng = np.random.default_rng(1)

@@ -1,4 +1,4 @@
-"""umap's graph is umap-learn's; its engine gives umap-learn's layout; ours keeps as much."""
+"""Graph, engine and layout compared with umap-learn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hetviz.errors import NotApplicableError, ParameterError
 from hetviz.features.spaces.affinities import dataset_neighbors
 from hetviz.metrics.fit.summary import evaluate
 
-# umap-learn compiles anew in each process: one of them does for all its tests.
+# umap-learn compiles in each process, so all its tests share one.
 pytestmark = pytest.mark.xdist_group("umap-learn")
 
 RNG = np.random.default_rng(3)
@@ -44,7 +44,7 @@ def fitted(data: HeteroData = DATA, **given: Any) -> np.ndarray:
     return UMAP(**given).fit(data).embedding_.coordinates["items"]
 
 
-def test_our_graph_by_exact_neighbours_is_that_of_umap_learn() -> None:
+def test_graph_equals_umap_learn() -> None:
     ours = fuzzy_graph(dataset_neighbors(ITEMS, 14))
     learned = learned_graph(
         X, None, umap_settings(n_neighbors=15, metric="euclidean", random_state=0)
@@ -57,13 +57,13 @@ def test_our_graph_by_exact_neighbours_is_that_of_umap_learn() -> None:
     "given", [{}, {"metric": "cosine"}, {"min_dist": 0.5, "n_neighbors": 8}, {"densmap": True}]
 )
 @pytest.mark.filterwarnings("ignore")
-def test_the_engine_of_umap_learn_is_umap_learn(given: dict[str, Any]) -> None:
+def test_engine_equals_umap_learn(given: dict[str, Any]) -> None:
     expected = theirs(n_epochs=50, **given).fit_transform(X)
     np.testing.assert_array_equal(fitted(engine="umap-learn", n_epochs=50, **given), expected)
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_target_separates_classes_as_umap_learn_does() -> None:
+def test_target_separates_classes_like_umap_learn() -> None:
     expected = theirs(n_epochs=50, target_weight=0.8).fit_transform(X, GROUP)
     found = fitted(engine="umap-learn", n_epochs=50, target="items:group", target_weight=0.8)
     np.testing.assert_array_equal(found, expected)
@@ -93,14 +93,14 @@ def test_views_of_the_same_items_are_joined_by_id() -> None:
     assert UMAP(n_epochs=30).fit(two).embedding_.n_unplaced == 0
 
 
-def test_the_metric_counts_beside_links_too() -> None:
+def test_metric_is_used_with_links() -> None:
     lone = Dataset("tags", ["a", "b"])
     linked = HeteroData([ITEMS, lone], [Links("items", "tags", range(20), np.arange(20) % 2)])
     by = {m: fitted(linked, n_epochs=30, metric=m) for m in ("euclidean", "cosine")}
     assert np.abs(by["euclidean"] - by["cosine"]).max() > 1e-3
 
 
-def test_the_own_layout_keeps_as_many_neighbours() -> None:
+def test_hetviz_layout_shows_as_many_neighbours() -> None:
     ours = evaluate(DATA, UMAP().fit(DATA).embedding_).to_dict()
     learned = evaluate(DATA, UMAP(engine="umap-learn").fit(DATA).embedding_).to_dict()
     assert ours["trustworthiness"] > learned["trustworthiness"] - 0.02
@@ -141,14 +141,14 @@ def test_sparse_features_kernels_and_distances() -> None:
         (DATA, {"metric": "euclid"}, ParameterError, "metric"),
     ],
 )
-def test_what_umap_learn_cannot_do_is_said(
+def test_umap_learn_engine_refusals(
     data: HeteroData, given: dict[str, Any], error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
         UMAP(**given).fit(data)
 
 
-def test_new_items_find_their_place_beside_umap_learns_layout() -> None:
+def test_new_items_are_placed_on_umap_learn_layouts() -> None:
     model = UMAP(engine="umap-learn", n_epochs=100).fit(DATA)
     placed = model.transform(Dataset("items", ["new"], X[:1] + 0.01)).coordinates["items"]
     Y = model.embedding_.coordinates["items"]
@@ -174,10 +174,10 @@ print(*maps())
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_any_number_of_threads_gives_the_same_map() -> None:
-    """This process has one thread; another, which has to compile all anew, has two."""
+def test_map_does_not_depend_on_threads() -> None:
+    """Compare this process with one thread to another process with two threads."""
     two = {"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2", "NUMBA_NUM_THREADS": "2"}
-    # Where the environment names the processor that OpenBLAS shall take it for, both heed it.
+    # Both processes use the processor type of OpenBLAS from the environment.
     two |= {key: value for key, value in os.environ.items() if key == "OPENBLAS_CORETYPE"}
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT],
@@ -192,7 +192,7 @@ def test_any_number_of_threads_gives_the_same_map() -> None:
     assert len(set(here)) == 2
 
 
-def test_umap_learn_is_loaded_only_where_it_is_needed() -> None:
+def test_umap_learn_is_imported_only_if_needed() -> None:
     script = """
 import sys, numpy as np, hetviz
 from hetviz import Dataset, HeteroData, Links

@@ -1,4 +1,4 @@
-"""Links of items that no method saw, through the public calls."""
+"""Links of new items through the public API."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHARED = 0.35
 
 
 def receptors() -> tuple[Any, Any, Any]:
-    """Links and two similarities in which, as between drugs, no two items are much alike."""
+    """Links and two similarity matrices in which no two items are very similar."""
     rng = np.random.default_rng(3)
     X, Z = rng.normal(size=(54, 4)), rng.normal(size=(26, 4))
 
@@ -29,7 +29,7 @@ def receptors() -> tuple[Any, Any, Any]:
 
 
 def fold_of(Y: Any, K: Any, L: Any, fold: Any) -> tuple[HeteroData, Dataset]:
-    """The data without some drugs, and these as new ones."""
+    """The data without some drugs, and these drugs as new items."""
     ids = np.array([f"d{row}" for row in range(len(K))])
     train = np.setdiff1d(np.arange(len(Y)), fold)
     data = HeteroData(
@@ -49,7 +49,7 @@ def fold_of(Y: Any, K: Any, L: Any, fold: Any) -> tuple[HeteroData, Dataset]:
         ("kbmf2k", {}, 0.7),
     ],
 )
-def test_links_of_unseen_items_are_found(key: str, settings: dict[str, Any], least: float) -> None:
+def test_links_of_new_items_are_predicted(key: str, settings: dict[str, Any], least: float) -> None:
     Y, K, L = receptors()
     found = []
     for fold in np.array_split(np.random.default_rng(0).permutation(len(Y)), 5):
@@ -62,7 +62,7 @@ def test_links_of_unseen_items_are_found(key: str, settings: dict[str, Any], lea
     assert np.mean(found) > least
 
 
-def test_a_place_is_linear_in_a_new_row_of_a_kernel_whose_diagonal_is_1() -> None:
+def test_place_is_linear_in_new_rows_of_a_normalised_kernel() -> None:
     Y, K, L = receptors()
     data, new = fold_of(Y, K, L, np.arange(6))
     model = hetviz.get_method("mkpe")(variant="parametric", n_init=1).fit(data)

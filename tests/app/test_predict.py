@@ -166,7 +166,7 @@ def test_default_is_tested_on_hidden_links_and_items(
 def test_unsuitable_methods_are_listed_with_reason(visit: Visit) -> None:
     app = own_data(visit)
     offered = app.selectbox(key="links-method").options
-    assert any("Like links like" in name for name in offered)
+    assert any("Links of similar items" in name for name in offered)
     assert not any("GNMDS" in name for name in offered)
     assert "It needs comparisons" in html_of(app)
 

@@ -176,7 +176,7 @@ def test_region_and_trust_failures_are_shown_and_retried(
     assert told[0] == theme.escape_markdown(
         "Finding the regions of the map failed: The worker was stopped."
     )
-    assert len(told) == 2 and "trusted" in told[1]
+    assert len(told) == 2 and "reliable" in told[1]
     app.button(key="again-regions").click().run()
     assert len(app.error) == 1 and asks() == {"levels": [], "later": True, "failed": False}
     app.button(key="again-trust").click().run()

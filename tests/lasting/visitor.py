@@ -54,7 +54,7 @@ class Visitor:
         self._socket: ClientConnection | None = None
         self._states: dict[str, WidgetState] = {}
         self._tab = ""
-        # Parts of the page that run again by themselves: every so many seconds, and when next.
+        # Fragments that rerun: interval in seconds, and time of the next run.
         self._beats: dict[str, tuple[float, float]] = {}
         cookies = http.cookiejar.CookieJar()
         self._http = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(cookies))
@@ -66,7 +66,7 @@ class Visitor:
             pass
         address = self.url.replace("http", "ws", 1) + "/_stcore/stream"
         cookie = "; ".join(f"{one.name}={one.value}" for one in self._cookies)
-        # Without the token the server does not look at who is logged in.
+        # The server ignores the login without the token.
         token = [one.value or "" for one in self._cookies if "xsrf" in one.name]
         self._socket = connect(
             address,

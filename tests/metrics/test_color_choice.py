@@ -1,4 +1,4 @@
-"""Which colour a new map begins with: the column that its neighbours agree on."""
+"""The default color of a new map."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.metrics.color_choice import find_best_color
 
 
-def test_the_column_that_neighbours_agree_on_is_told_and_no_code_or_chance() -> None:
+def test_find_best_color_skips_ids_and_random_columns() -> None:
     rng = np.random.default_rng(0)
     Y = rng.random((300, 2))
     group = (Y[:, 0] * 3).astype(int)
@@ -37,7 +37,7 @@ def test_the_column_that_neighbours_agree_on_is_told_and_no_code_or_chance() -> 
         return find_best_color(data, Embedding(places, names, kinds))
 
     assert found(data) == json.dumps(["many", "kind"])
-    # Of numbers too: what grows along the map.
+    # Numbers that grow along the map count as well.
     data = data.edit().replace(
         Dataset("many", ids["many"], table=table.drop(columns="kind").assign(size=Y[:, 1]))
     )

@@ -18,7 +18,7 @@ from hetviz.metrics.contrast import (
 CHOSEN = np.arange(200) < 40
 
 
-def test_a_value_that_the_chosen_have_more_often_is_found() -> None:
+def test_find_differences_reports_frequent_values() -> None:
     kind = ["cake"] * 30 + ["tree"] * 10 + ["cake"] * 16 + ["tree"] * 144
     (found,) = find_differences({"kind": infer("kind", kind)}, CHOSEN)
     assert (found.column, found.value, found.inside, found.outside) == ("kind", "cake", 0.75, 0.1)
@@ -26,7 +26,7 @@ def test_a_value_that_the_chosen_have_more_often_is_found() -> None:
     assert found.z == pytest.approx(0.65 / np.sqrt(pooled * (1 - pooled) * (1 / 40 + 1 / 160)))
 
 
-def test_numbers_are_compared_by_ranks() -> None:
+def test_find_differences_compares_numbers_by_ranks() -> None:
     rng = np.random.default_rng(1)
     size = np.round(np.where(CHOSEN, 3.0, 0.0) + rng.normal(size=200), 1)
     size[[3, 150]] = np.nan
@@ -43,7 +43,7 @@ def test_numbers_are_compared_by_ranks() -> None:
     assert found.z == pytest.approx(norm.isf(test.pvalue / 2), rel=1e-9)
 
 
-def test_chance_and_small_selections_say_nothing() -> None:
+def test_find_differences_ignores_chance_and_small_selections() -> None:
     rng = np.random.default_rng(2)
     columns = {
         "a": infer("a", rng.normal(size=200)),
@@ -55,7 +55,7 @@ def test_chance_and_small_selections_say_nothing() -> None:
     assert find_differences({"c": infer("c", ["x"] * 2 + ["y"] * 198)}, np.ones(200, bool)) == []
 
 
-def test_few_whole_numbers_are_groups_and_many_are_not() -> None:
+def test_few_whole_numbers_are_categories() -> None:
     groups = group_values(infer("digit", pd.Series([3, 1, None, 3])))
     assert groups is not None
     assert groups.tolist() == ["3", "1", None, "3"]
@@ -63,7 +63,7 @@ def test_few_whole_numbers_are_groups_and_many_are_not() -> None:
     assert group_values(infer("x", [0.5, 1.5, 0.5])) is None
 
 
-def test_shares_effect_and_p_are_those_of_fisher() -> None:
+def test_find_frequent_things_equals_fisher_test() -> None:
     has = np.array([1, 1, 1, 0, 0, 0, 0, 1, 0, 0])
     M = sp.csr_array(np.c_[has, 1 - has].astype(float))
     code = np.array([0, 0, 0, 0, 1, 1, 1, 1, -1, -1])
@@ -73,18 +73,18 @@ def test_shares_effect_and_p_are_those_of_fisher() -> None:
     assert row.p == pytest.approx(fisher_exact([[3, 1], [1, 5]], alternative="greater").pvalue)
     h = 2 * np.arcsin(np.sqrt(0.75)) - 2 * np.arcsin(np.sqrt(1 / 6))
     assert row.effect == pytest.approx(h)
-    # One of four has the thing in the other group: less than two.
+    # In the other group only one of four rows has the thing.
     assert not ((found.group == 1) & (found.thing == 0)).any()
     assert found.attrs["tests"] == 4
 
 
-def test_rows_without_anything_take_no_part() -> None:
+def test_rows_without_things_are_ignored() -> None:
     M = sp.csr_array(np.array([[1.0], [1.0], [0.0], [0.0]]))
     found = find_frequent_things(M, np.array([0, 0, 1, 1]), 2)
     assert found.empty
 
 
-def test_numbers_by_the_rank_sum() -> None:
+def test_find_shifted_numbers_equals_rank_sum_test() -> None:
     rng = np.random.default_rng(0)
     x = np.round(rng.normal(size=60), 1)
     code = np.repeat([0, 1, -1], 20)
@@ -101,12 +101,12 @@ def test_numbers_by_the_rank_sum() -> None:
     assert found.attrs["tests"] == 2
 
 
-def test_a_constant_column_and_none_tell_nothing() -> None:
+def test_constant_and_empty_columns_have_no_result() -> None:
     assert find_shifted_numbers(np.ones((6, 1)), np.array([0, 0, 0, 1, 1, 1]), 2).empty
     assert find_shifted_numbers(np.zeros((6, 0)), np.zeros(6, dtype=np.int64), 1).empty
 
 
-def test_correction_by_hand() -> None:
+def test_correct_p_values_by_hand() -> None:
     assert correct_p_values(np.array([0.04, 0.01, 0.03])).tolist() == pytest.approx(
         [0.04, 0.03, 0.04]
     )

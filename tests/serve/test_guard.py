@@ -44,7 +44,7 @@ def get(
         ("LOCALHOST.", True),
         ("127.0.0.1", True),
         ("[::1]:8501", True),
-        # A name of somebody else's that was made to lead here.
+        # DNS rebinding.
         ("evil.example", False),
         ("127.0.0.1.evil.example:8501", False),
         ("localhost@evil.example", False),
@@ -106,7 +106,7 @@ def test_response_headers() -> None:
     result = get().headers
     assert result["x-content-type-options"] == "nosniff"
     assert result["referrer-policy"] == "no-referrer"
-    # An answer keeps what it said itself.
+    # Responses keep their own headers.
     assert result["x-frame-options"] == "SAMEORIGIN"
     for rule in ("default-src 'none'", "frame-ancestors 'none'", "connect-src 'self'"):
         assert rule in result["content-security-policy"]

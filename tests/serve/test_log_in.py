@@ -104,7 +104,7 @@ def test_project_is_shared_and_revoked(tmp_path: Path) -> None:
         items = f"/hv/search/{ada.sid}?q=a"
         assert status(ada, items) == 200
 
-        # A project of somebody else's, known by its id, is neither opened nor answered.
+        # A private project of another person is not accessible by its id.
         own_values, stranger = bob.sid, Visitor(server.url, "data")
         bob.sid = ada.sid
         bob.run()

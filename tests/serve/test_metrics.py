@@ -56,6 +56,6 @@ def test_metrics_are_optional(tmp_path: Path) -> None:
         "hetviz_job_processor_seconds_total 1.250",
     ):
         assert line in text.splitlines()
-    # As the text format of Prometheus wants it: each name is said once what it is.
+    # Prometheus needs exactly one HELP and TYPE per metric.
     heads = [line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")]
     assert len(heads) == len(set(heads))

@@ -304,7 +304,7 @@ class Reader:
         assert stdin is not None and stdout is not None
         stdin.write(json.dumps([way, str(path)]) + "\n")
         stdin.flush()
-        # The clock only ends what hangs; how much work a file took is told by the process.
+        # The clock only ends hanging processes. Work is measured in processor time.
         if not select.select([stdout], [], [], 600.0)[0]:
             self.end()
             return {"what": "hung", "more": "", "s": 600.0, "mb": 0.0}

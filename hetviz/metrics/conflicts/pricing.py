@@ -154,8 +154,8 @@ class _StatementMap:
             if source == target:
                 i, j = np.minimum(i, j), np.maximum(i, j)
             other = None if source == target else self.places[target]
-            found = distance_percentiles(self.places[source], i, j, other, random_state=seed)
-            F[indices], n_candidates[indices] = found.values, found.candidates
+            percentiles = distance_percentiles(self.places[source], i, j, other, random_state=seed)
+            F[indices], n_candidates[indices] = percentiles.values, percentiles.candidates
         return F, n_candidates
 
     def statements_of(self, row: int) -> Ints:

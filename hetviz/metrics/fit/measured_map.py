@@ -82,19 +82,21 @@ class MeasuredMap:
         """Scores of given and held-out links, ranked among all pairs of their datasets."""
         held_out = self.held_out
         if held_out is None:
-            (given,) = block_scores_of_parts(
+            (given_blocks,) = block_scores_of_parts(
                 self.places, [self.data.links], self.random_state, self.beat
             )
-            return given, []
+            return given_blocks, []
         if self.held_out_places is self.places:
-            given, hidden = block_scores_of_parts(
+            given_blocks, held_out_blocks = block_scores_of_parts(
                 self.places, [self.data.links, held_out.links], self.random_state, self.beat
             )
-            return given, hidden
+            return given_blocks, held_out_blocks
         seed, beat = self.random_state, self.beat
-        (given,) = block_scores_of_parts(self.places, [self.data.links], seed, beat)
-        (hidden,) = block_scores_of_parts(self.held_out_places, [held_out.links], seed, beat)
-        return given, hidden
+        (given_blocks,) = block_scores_of_parts(self.places, [self.data.links], seed, beat)
+        (held_out_blocks,) = block_scores_of_parts(
+            self.held_out_places, [held_out.links], seed, beat
+        )
+        return given_blocks, held_out_blocks
 
     @cached_property
     def cross_links(self) -> dict[tuple[str, str], sp.csr_array]:

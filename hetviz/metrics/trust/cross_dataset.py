@@ -75,8 +75,10 @@ def _cross_links(neighborhoods: Neighborhoods) -> dict[tuple[str, str], sp.csr_a
             )
             shape = (len(data[source]), len(data[target]))
             identity = sp.csr_array((np.ones(len(i)), (i, j)), shape=shape)
-            given = links.get((source, target))
-            links[source, target] = identity if given is None else sp.csr_array(given + identity)
+            existing = links.get((source, target))
+            links[source, target] = (
+                identity if existing is None else sp.csr_array(existing + identity)
+            )
     for (source, target), W in links.items():
         source_placed, target_placed = np.zeros(W.shape[0]), np.zeros(W.shape[1])
         source_placed[neighborhoods.placed[source]] = target_placed[

@@ -47,11 +47,11 @@ def stability(embeddings: Sequence[Embedding]) -> Floats:
         raise ParameterError(f"stability: at least two maps are needed, but there are {len(maps)}.")
     if len({embedding.n_components for embedding in maps}) > 1:
         raise ParameterError("stability: the maps have different numbers of axes.")
-    Y = np.stack([_matched(maps[0], embedding) for embedding in maps])
-    counted: Bools = np.asarray(np.isfinite(Y).all(axis=2), dtype=bool)
-    shared: Bools = np.asarray(counted.all(axis=0), dtype=bool)
+    Y = np.stack([_match_rows(maps[0], embedding) for embedding in maps])
+    has_place: Bools = np.asarray(np.isfinite(Y).all(axis=2), dtype=bool)
+    shared: Bools = np.asarray(has_place.all(axis=0), dtype=bool)
     if shared.sum() < 2:
-        shared = np.asarray(counted.any(axis=0), dtype=bool)
+        shared = np.asarray(has_place.any(axis=0), dtype=bool)
     for places in Y:
         places -= np.nanmean(places[shared], axis=0)
         size = np.sqrt(np.nanmean((places[shared] ** 2).sum(axis=1)))
@@ -64,23 +64,23 @@ def stability(embeddings: Sequence[Embedding]) -> Floats:
                 for embedding in Y
             ]
         )
-        total = np.where(counted[:, :, None], Y, 0.0).sum(axis=0)
-        times = counted.sum(axis=0)
-        mean = total / np.maximum(times, 1)[:, None]
-    apart = np.where(counted, ((Y - mean) ** 2).sum(axis=2), 0.0).sum(axis=0)
-    spread = np.sqrt(apart / np.maximum(times - 1, 1))
+        total = np.where(has_place[:, :, None], Y, 0.0).sum(axis=0)
+        n_maps = has_place.sum(axis=0)
+        mean = total / np.maximum(n_maps, 1)[:, None]
+    squared_deviation = np.where(has_place, ((Y - mean) ** 2).sum(axis=2), 0.0).sum(axis=0)
+    spread = np.sqrt(squared_deviation / np.maximum(n_maps - 1, 1))
     # All maps have size 1 here.
-    return np.where(times > 1, np.clip(1.0 - spread, 0.0, 1.0), np.nan)
+    return np.where(n_maps > 1, np.clip(1.0 - spread, 0.0, 1.0), np.nan)
 
 
-def _matched(first: Embedding, other: Embedding) -> Floats:
+def _match_rows(first: Embedding, other: Embedding) -> Floats:
     """Return the places of the rows of `first` on another map."""
-    found = []
+    matched = []
     for name, ids in first.ids.items():
         Y = np.full((len(ids), first.n_components), np.nan)
         if name in other.coordinates:
             row_of = {text: row for row, text in enumerate(other.ids[name])}
             rows = np.array([row_of.get(text, -1) for text in ids], dtype=np.int64)
             Y[rows >= 0] = other.coordinates[name][rows[rows >= 0]]
-        found.append(Y)
-    return np.vstack(found)
+        matched.append(Y)
+    return np.vstack(matched)

@@ -565,7 +565,7 @@ class _HiddenTest:
 
     pairs: _SampledPairs
     scores: Mapping[str, Floats]
-    cold: Bools
+    is_cold: Bools
     scales: Mapping[str, ScoreScale]
 
 

@@ -7,7 +7,6 @@ import unicodedata
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.io.binary_books import MOST, Failed, xls, xlsb
 
 from hetviz.errors import DataError
 from hetviz.io import Choices, read_tables
@@ -16,6 +15,7 @@ from hetviz.io.formats.typed_values import FORMULA_ERRORS
 from hetviz.io.intake.preview import raw_tables
 from hetviz.io.sandbox import child, process
 from tests.depth import examples
+from tests.io.binary_workbooks import MOST, Failed, xls, xlsb
 from tests.io.file_builders import packed, unpacked
 
 BINARY = pytest.mark.parametrize("name", ["t.xls", "t.xlsb"])

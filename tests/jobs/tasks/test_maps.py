@@ -173,7 +173,7 @@ def test_refit_has_consequences_and_learned_groups() -> None:
     assert figures["consequences"]["n_items"] == 5
     (group,) = figures["learned"]
     assert group["named"] == ["a0", "a4", "a8", "a12", "a16"]
-    # Of a map of other rows nothing can be told.
+    # A map of other rows has no consequences.
     fewer = Embedding({"a": first.embedding.coordinates["a"][:60]}, {"a": data["a"].ids[:60]})
     created = make_map(
         statements_list, "pca", {}, 0, 0.0, ignore_progress, start=fewer, statements=keys

@@ -33,7 +33,7 @@ def after(data: HeteroData, command: dict[str, Any], blobs: BlobStore) -> Hetero
     return from_dict(command).apply(State(data=data), Context(blobs)).opened()
 
 
-def test_a_chain_is_told_and_each_fix_but_the_weak_one_ends_it(tmp_path: Path) -> None:
+def test_chain_conflict_and_its_fixes(tmp_path: Path) -> None:
     data = kin([1, 0.5, -1])
     report = hetviz.guidance_report(data)
     (conflict,) = report.conflicts
@@ -61,11 +61,11 @@ def test_a_chain_is_told_and_each_fix_but_the_weak_one_ends_it(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("weights", [[1, 1, 1], [1, -1, -1], [-1, -1, -1]])
-def test_what_can_be_true_together_is_no_conflict(weights: list[float]) -> None:
+def test_consistent_links_have_no_conflict(weights: list[float]) -> None:
     assert hetviz.guidance_report(kin(weights)).conflicts == ()
 
 
-def test_what_was_observed_is_no_part_of_a_chain_but_can_be_opposed() -> None:
+def test_observed_links_conflict_only_directly() -> None:
     assert hetviz.guidance_report(kin([1, 1, -1], role="relation")).n_conflicts == 0
     data = kin([1, -1, 1], role="relation")
     opposed = data.edit().add(Links("plants", "birds", [0], [0], [-0.5], kind="said"))
@@ -73,14 +73,14 @@ def test_what_was_observed_is_no_part_of_a_chain_but_can_be_opposed() -> None:
     assert len(conflict.keys) == 2
 
 
-def test_one_thing_is_not_apart_from_itself() -> None:
+def test_negative_link_of_one_object_is_a_conflict() -> None:
     data = kin([1, 1, 1]).edit().add(Links("plants", "leaves", [0], [0], [-1.0]))
     (conflict,) = hetviz.guidance_report(data).conflicts
     assert conflict.keys == ("link|plants|oak|leaves|oak|link",)
     assert "are the same item" in conflict.sentence
 
 
-def test_repeats_are_listed_and_their_fix_keeps_the_first(tmp_path: Path) -> None:
+def test_duplicate_links_and_their_fix(tmp_path: Path) -> None:
     data = kin([1, 1, 1]).edit().add(Links("plants", "plants", [1, 0], [0, 1], kind="said"))
     report = hetviz.guidance_report(data)
     first = "link|plants|oak|plants|ash|said"
@@ -90,7 +90,7 @@ def test_repeats_are_listed_and_their_fix_keeps_the_first(tmp_path: Path) -> Non
     assert hetviz.guidance_report(fixed).repeated == ()
 
 
-def test_a_circle_of_comparisons_names_its_statements_and_is_ended(tmp_path: Path) -> None:
+def test_comparison_cycle_and_its_fixes(tmp_path: Path) -> None:
     items = Dataset("x", list("abcd"))
     said = Comparisons([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 2, 3]], [1, 2, 3, 1])
     data = HeteroData([items], [], said)
@@ -109,7 +109,7 @@ def test_a_circle_of_comparisons_names_its_statements_and_is_ended(tmp_path: Pat
     assert json.loads(json.dumps(report.to_dict()))["conflicts"][0]["kind"] == "comparisons"
 
 
-def test_a_statement_is_checked_before_it_is_added() -> None:
+def test_find_new_conflicts_of_links() -> None:
     data = kin([1, 1, 1])
     assert find_new_conflicts(data, Links("plants", "birds", [1], [0], [0.5])) == []
     (chain,) = find_new_conflicts(data, Links("leaves", "leaves", [0], [1], [-1]))
@@ -127,7 +127,7 @@ def test_a_statement_is_checked_before_it_is_added() -> None:
     )
 
 
-def test_a_comparison_is_checked_before_it_is_added() -> None:
+def test_find_new_conflicts_of_comparisons() -> None:
     items = Dataset("x", list("abcd"))
     data = HeteroData([items], [], Comparisons([[0, 1, 2], [0, 2, 3]]))
     assert find_new_conflicts(data, Comparisons([[0, 1, 3]])) == []

@@ -14,7 +14,7 @@ def said(rows: list) -> HeteroData:
     return HeteroData([first, second], [], Comparisons(rows) if rows else None)
 
 
-def test_opposite_rows_are_found_across_views_of_the_same_objects() -> None:
+def test_opposite_comparisons_across_views_are_found() -> None:
     # Rows 4 to 7 are the same objects as rows 0 to 3.
     report = hetviz.guidance_report(said([[0, 1, 2], [4, 6, 5], [0, 1, 3], [0, 3, 3]]))
     assert report.comparisons is not None
@@ -28,7 +28,7 @@ def test_opposite_rows_are_found_across_views_of_the_same_objects() -> None:
     assert json.loads(json.dumps(report.to_dict()))["comparisons"]["n_conflicts"] == 1
 
 
-def test_nothing_said_is_told_in_words() -> None:
+def test_report_without_guidance() -> None:
     report = hetviz.guidance_report(said([]))
     assert report.comparisons is None
     assert report.rows.empty
@@ -38,7 +38,7 @@ def test_nothing_said_is_told_in_words() -> None:
     json.dumps(report.to_dict())
 
 
-def test_the_samples_comparisons_hold_together() -> None:
+def test_sample_comparisons_are_consistent() -> None:
     report = hetviz.guidance_report(hetviz.load("emoji"))
     assert report.comparisons is not None
     assert len(report.comparisons.fate) == 399

@@ -24,7 +24,7 @@ OURS = file((0, 1, 1), (1, 2, 0.5), rows=[[0, 1, 2]])
 THEIRS = file((1, 0, 0.25), (0, 2, -1), (2, 3, 1), rows=[[0, 1, 2], [0, 2, 1]])
 
 
-def test_both_files_are_there_and_differences_are_listed() -> None:
+def test_merge_contains_both_files_and_lists_differences() -> None:
     merged = hetviz.merge_guidance(BASE, OURS, THEIRS)
     assert (merged.both, merged.only_ours, merged.only_theirs) == (2, 1, 3)
     assert merged.differ == ({"key": "link|x|a|x|b|link", "fields": {"weight": [1.0, 0.25]}},)
@@ -36,7 +36,7 @@ def test_both_files_are_there_and_differences_are_listed() -> None:
     json.dumps(merged.to_dict())
 
 
-def test_theirs_may_count_instead_and_the_result_is_a_file() -> None:
+def test_merge_keeps_theirs_and_writes_csv() -> None:
     merged = hetviz.merge_guidance(BASE, OURS, THEIRS, keep="theirs")
     again = hetviz.merge_guidance(BASE, merged.csv().encode(), merged.csv().encode())
     assert (again.both, again.only_ours, again.only_theirs, again.differ) == (6, 0, 0, ())
@@ -44,7 +44,7 @@ def test_theirs_may_count_instead_and_the_result_is_a_file() -> None:
     assert table.loc["link|x|a|x|b|link", "weight"] == 0.25
 
 
-def test_bad_files_and_words_are_refused() -> None:
+def test_merge_refuses_bad_files_and_options() -> None:
     with pytest.raises(DataError, match=r"theirs, row 1.*'z'"):
         hetviz.merge_guidance(BASE, OURS, OURS.replace(b"x,a,", b"x,z,"))
     with pytest.raises(ParameterError, match="keep"):

@@ -23,7 +23,7 @@ def priced(links: list[Links], compared: Comparisons | None = None) -> list[dict
     return [{str(key): value for key, value in row.items()} for row in found.to_dict("records")]
 
 
-def test_the_cheaper_end_moves_and_what_it_breaks_is_named() -> None:
+def test_price_moves_the_cheaper_end() -> None:
     links = [Links("x", "x", [0, 0, 3], [3, 1, 4]), Links("x", "x", [0], [1], kind="met")]
     (row,) = priced(links)
     # Links a-b and d-e are satisfied. Moving a to d breaks a-b twice, moving d to a breaks d-e.
@@ -37,13 +37,13 @@ def test_the_cheaper_end_moves_and_what_it_breaks_is_named() -> None:
     assert "Moving “d” to “a” would undo 1 other statement" in str(row["sentence"])
 
 
-def test_a_free_move_says_so() -> None:
+def test_price_of_a_free_move() -> None:
     (row,) = priced([Links("x", "x", [0], [5])])
     assert (row["row"], row["price"], row["neighbours"]) == (5, 0, 0)
     assert "nothing else" in str(row["sentence"])
 
 
-def test_only_the_statements_asked_for_are_priced_and_only_if_broken() -> None:
+def test_price_of_selected_statements() -> None:
     data, embedding = line([Links("x", "x", [0, 0, 0], [3, 1, 5])])
     every = hetviz.price(data, embedding, near=0.2, k=2)
     asked = hetviz.price(
@@ -53,7 +53,7 @@ def test_only_the_statements_asked_for_are_priced_and_only_if_broken() -> None:
     assert asked.to_dict("records") == every.iloc[1:].to_dict("records")
 
 
-def test_what_is_said_apart_is_held_by_common_links() -> None:
+def test_price_of_negative_links() -> None:
     data, embedding = line([Links("x", "x", [0, 0, 1], [1, 2, 2], [-1, 1, 1])])
     # 5 of 15 pairs are close, so a-c and b-c are satisfied.
     found = hetviz.price(data, embedding, near=0.3, k=2)
@@ -63,7 +63,7 @@ def test_what_is_said_apart_is_held_by_common_links() -> None:
     assert "keep “a” close to “b”" in found["sentence"][0]
 
 
-def test_broken_comparisons_name_what_a_move_would_break() -> None:
+def test_price_of_comparisons() -> None:
     (row,) = priced([Links("x", "x", [0], [1])], Comparisons([[0, 5, 1], [0, 1, 5]]))
     assert (row["form"], row["rank"]) == ("comparison", -1)
     assert row["kept"] == pytest.approx(1 / 91)
@@ -71,7 +71,7 @@ def test_broken_comparisons_name_what_a_move_would_break() -> None:
     assert row["row"] == 5
 
 
-def test_items_without_a_place_are_passed_over() -> None:
+def test_price_skips_items_without_a_place() -> None:
     data, _ = line([Links("x", "x", [0, 0], [3, 5])])
     Y = np.array(X)
     Y[3] = np.nan
@@ -79,7 +79,7 @@ def test_items_without_a_place_are_passed_over() -> None:
     assert found["key"].tolist() == ["link|x|a|x|f|link"]
 
 
-def test_a_map_that_keeps_all_has_no_rows() -> None:
+def test_price_of_a_satisfied_map_is_empty() -> None:
     assert list(priced([Links("x", "x", [0], [1])])) == []
     with pytest.raises(ParameterError, match="near"):
         hetviz.price(*line([]), near=0)

@@ -1,4 +1,4 @@
-"""How far items moved between two maps."""
+"""Displacements of items between two maps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def embedding(Y: np.ndarray) -> Embedding:
     return Embedding(parts, {name: [str(k) for k in range(len(y))] for name, y in parts.items()})
 
 
-def test_a_turned_map_has_not_moved_but_for_the_items_that_did() -> None:
+def test_displacements_ignore_rotation() -> None:
     rng = np.random.default_rng(0)
     Y = rng.normal(size=(60, 2))
     turn = np.array([[0.0, 3.0], [3.0, 0.0]])
@@ -31,13 +31,13 @@ def test_a_turned_map_has_not_moved_but_for_the_items_that_did() -> None:
     assert np.delete(far, [7, 50]).max() < 1e-9
 
 
-def test_other_rows_are_refused() -> None:
+def test_different_rows_are_refused() -> None:
     Y = np.random.default_rng(0).normal(size=(10, 2))
     with pytest.raises(HetvizError, match="same rows"):
         displacements(embedding(Y), embedding(Y[:8]))
 
 
-def test_maps_without_a_common_place_have_no_distance() -> None:
+def test_maps_without_common_places_give_nan() -> None:
     Y = np.random.default_rng(0).normal(size=(4, 2))
     Z = Y.copy()
     Z[:] = np.nan

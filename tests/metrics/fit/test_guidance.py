@@ -62,7 +62,7 @@ def test_areas_and_auc_equal_brute_force() -> None:
     assert "guidance_area_held_out" not in values
 
 
-def test_rows_are_matched_by_id_and_unplaced_ones_skipped() -> None:
+def test_rows_are_matched_by_id_without_unplaced_ones() -> None:
     data, embedding = example()
     order = rng.permutation(12)
     shuffled = Embedding({"a": A[order], "b": B}, {"a": [f"a{k}" for k in order], "b": ids(9, "b")})
@@ -75,7 +75,7 @@ def test_rows_are_matched_by_id_and_unplaced_ones_skipped() -> None:
     assert np.isfinite(list(scores.to_dict().values())).all()
 
 
-def test_curve_starts_at_none_ends_at_all_and_encloses_the_area() -> None:
+def test_curve_integrates_to_the_area() -> None:
     data, embedding = example()
     for sign, name in ((1, "guidance_area"), (-1, "negative_guidance_area")):
         f, kept = guidance_curve(embedding, data, sign=sign, n_points=20_001)
@@ -87,7 +87,7 @@ def test_curve_starts_at_none_ends_at_all_and_encloses_the_area() -> None:
     assert (np.diff(guidance_curve(embedding, data)[1]) >= 0).all()
 
 
-def test_curve_of_plain_links_and_of_none() -> None:
+def test_curve_of_links_without_data() -> None:
     data, embedding = example()
     direct = guidance_curve(embedding, data.links[0])
     through = guidance_curve(embedding, HeteroData(data.datasets, data.links[0]))
@@ -98,14 +98,14 @@ def test_curve_of_plain_links_and_of_none() -> None:
         guidance_curve(embedding, Links("a", "z", [0], [0]))
 
 
-def test_a_curve_of_rows_that_are_not_there_is_refused() -> None:
+def test_curve_of_unknown_rows_is_refused() -> None:
     _, embedding = example()
     with pytest.raises(DataError) as caught:
         guidance_curve(embedding, [Links("a", "b", [0, 12], [9, 0]), Links("a", "a", [0], [40])])
     assert [problem.value for problem in caught.value.problems] == ["12", "9", "40"]
 
 
-def test_new_rows_know_no_distances_among_themselves() -> None:
+def test_new_rows_have_no_distances_among_themselves() -> None:
     data = HeteroData([Dataset("a", ids(12, "a"), kernel=np.eye(12) + 1.0)])
     _, held = data.holdout(objects={"a": 1 / 3})
     rows = np.array([data["a"].position(text) for text in held["a"].ids])
@@ -114,7 +114,7 @@ def test_new_rows_know_no_distances_among_themselves() -> None:
     assert "trustworthiness" in evaluate(data, Embedding({"a": A}, {"a": data["a"].ids})).to_dict()
 
 
-def test_held_out_guidance_has_its_own_values() -> None:
+def test_held_out_links_have_separate_values() -> None:
     data, embedding = example()
     train, held = data.holdout(links=0.5, comparisons=0.4)
     values = evaluate(train, embedding, held).to_dict()
@@ -122,7 +122,7 @@ def test_held_out_guidance_has_its_own_values() -> None:
     assert values["guidance_area"] == evaluate(train, embedding).to_dict()["guidance_area"]
 
 
-def test_trustworthiness_is_the_usual_one() -> None:
+def test_trustworthiness_equals_scikit_learn() -> None:
     X = rng.normal(size=(60, 5))
     Y = X[:, :2]
     data = HeteroData([Dataset("a", ids(60, "a"), X), Dataset("tags", ["t"])])
@@ -144,8 +144,8 @@ def test_perfect_and_chance_maps() -> None:
     assert abs(evaluate(data, chance).to_dict()["guidance_area"] - 0.5) < 0.06
 
 
-def test_apart_is_judged_against_together_and_can_reach_one():
-    # Two sorts on a line, well apart: the map is perfect.
+def test_apart_auc_can_reach_one():
+    # Two kinds on a line with a wide gap: a perfect map.
     rng = np.random.default_rng(0)
     sort = np.repeat(np.arange(5), 8)
     Y = 100.0 * sort[:, None] + rng.normal(size=(40, 2))
@@ -159,14 +159,14 @@ def test_apart_is_judged_against_together_and_can_reach_one():
     values = scores.to_dict()
     assert values["apart_auc"] == 1.0
     assert scores.ceiling("apart_auc") == 1.0
-    # Most of all pairs are of different sorts, which keeps the other measure low.
+    # Most pairs are of different kinds, which keeps the other measure low.
     assert values["negative_guidance_area"] < 0.65 < scores.ceiling("negative_guidance_area")
     shuffled = evaluate(data, Embedding({"a": rng.permutation(Y)}, {"a": np.array(ids)}))
     gap = abs(shuffled.to_dict()["apart_auc"] - 0.5)
     assert gap < shuffled.resolutions["apart_auc"] < 0.5
 
 
-def test_what_a_measure_can_tell_shrinks_with_what_it_is_taken_of():
+def test_resolution_shrinks_with_more_links():
     data, Y, _ = few_and_many()
     few, many = (evaluate(HeteroData(data.datasets.values(), [links]), Y) for links in data.links)
     for name in ("guidance_area", "link_auc", "links_kept", "degree_auc"):

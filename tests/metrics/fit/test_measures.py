@@ -72,12 +72,12 @@ def brute_ndcg(D: np.ndarray, truth: np.ndarray) -> list[float]:
     return gains
 
 
-def test_ndcg_of_tags_is_the_one_of_scikit_learn() -> None:
+def test_ndcg_equals_scikit_learn() -> None:
     data, embedding = example()
     values = evaluate(data, embedding).to_dict()
     D = distances(A, B)
     assert values["ndcg"] == pytest.approx(np.mean(brute_ndcg(D, W)), abs=1e-12)
-    # The guess has the same order for all items: the tags most often given, ties in their order.
+    # The guess has the same order for all items: by frequency, ties in data order.
     order = np.argsort(-W.sum(axis=0), kind="stable")
     rank = np.empty(N_B)
     rank[order] = np.arange(N_B)
@@ -85,14 +85,14 @@ def test_ndcg_of_tags_is_the_one_of_scikit_learn() -> None:
     assert values["ndcg_guess"] == pytest.approx(np.mean(guess), abs=1e-12)
 
 
-def test_ndcg_asks_both_ways_where_both_have_features() -> None:
+def test_ndcg_uses_both_directions_if_both_have_features() -> None:
     data, embedding = example(features_of_b=True)
     D = distances(A, B)
     both = brute_ndcg(D, W) + brute_ndcg(D.T, W.T)
     assert evaluate(data, embedding).to_dict()["ndcg"] == pytest.approx(np.mean(both), abs=1e-12)
 
 
-def test_ndcg_of_held_out_tags_leaves_out_the_given_ones() -> None:
+def test_held_out_ndcg_skips_given_tags() -> None:
     data, embedding = example()
     train, held = data.holdout(links=0.4)
     truth, known = np.zeros((N_A, N_B), bool), np.zeros((N_A, N_B), bool)
@@ -114,7 +114,7 @@ def test_ndcg_of_held_out_tags_leaves_out_the_given_ones() -> None:
     assert 0 < values["ndcg_guess_held_out"] < 1
 
 
-def test_linked_items_nearby_equal_brute_force() -> None:
+def test_linked_neighbors_equal_brute_force() -> None:
     data, embedding = example()
     values = evaluate(data, embedding).to_dict()
     D = distances(A, B)
@@ -133,7 +133,7 @@ def test_linked_items_nearby_equal_brute_force() -> None:
     assert shares == sorted(shares)
 
 
-def test_items_sharing_a_link_nearby_equal_brute_force() -> None:
+def test_shared_link_neighbors_equal_brute_force() -> None:
     data, embedding = example()
     values = evaluate(data, embedding).to_dict()
     for k in NEIGHBOR_COUNTS:
@@ -150,8 +150,8 @@ def test_items_sharing_a_link_nearby_equal_brute_force() -> None:
         assert found == pytest.approx((np.mean(np.array(hits) > 0), np.mean(hits)), abs=1e-12)
 
 
-def test_metrics_within_a_domain_by_hand() -> None:
-    # four pictures on a line; 0 and 1 share a tag, 2 shares one with 0, 3 has one of its own
+def test_shared_link_neighbors_by_hand() -> None:
+    # Four pictures on a line: 0 and 1 share a tag, 0 and 2 share a tag, 3 has its own tag.
     pictures, tags = Dataset("pictures", list("abcd")), Dataset("tags", list("xyz"))
     links = Links("pictures", "tags", np.array([0, 1, 0, 2, 3]), np.array([0, 0, 1, 1, 2]))
     data = HeteroData([pictures, tags], [links])
@@ -166,12 +166,12 @@ def test_metrics_within_a_domain_by_hand() -> None:
     wanted = [[True, True, False], [True, False, False], [False, False, True], [False] * 3]
     np.testing.assert_array_equal(hits, wanted)
     values = shared_link_neighbors(measured)
-    # of the tags, x and y are both of picture a, and z of none of theirs
+    # Tags x and y belong to picture a, tag z does not.
     assert values["metric_1_within@1"][0] == pytest.approx((2 + 2) / 7)
 
 
 @pytest.mark.parametrize("tied", [False, True])
-def test_reconstruction_is_roc_of_ranks(tied: bool) -> None:
+def test_graph_auc_equals_roc_of_ranks(tied: bool) -> None:
     data, embedding = example()
     places = {"a": np.round(A) if tied else A, "b": np.round(B) if tied else B}
     Y = np.vstack(list(places.values()))
@@ -194,7 +194,7 @@ def test_reconstruction_is_roc_of_ranks(tied: bool) -> None:
         assert (np.diff(false) >= 0).all()
         assert (np.diff(true) >= 0).all()
     else:
-        # Equally near rows in random order, many times.
+        # Rows at equal distance in random order, many times.
         drawn = []
         shuffled = np.random.default_rng(0)
         for _ in range(200):
@@ -203,7 +203,7 @@ def test_reconstruction_is_roc_of_ranks(tied: bool) -> None:
         assert value == pytest.approx(np.mean(drawn), abs=4 * np.std(drawn) / np.sqrt(200))
 
 
-def test_groups_equal_brute_force() -> None:
+def test_cluster_measures_equal_brute_force() -> None:
     data, embedding = example()
     values = evaluate(data, embedding).to_dict()
     code = cluster_map(MeasuredMap(data, embedding)).code
@@ -218,7 +218,7 @@ def test_groups_equal_brute_force() -> None:
     assert values["nmi"] == pytest.approx(nmi, abs=1e-12)
 
 
-def test_rand_index_on_all_pairs_is_the_usual_one_where_links_are_a_partition() -> None:
+def test_rand_index_pairs_equals_scikit_learn_for_partitions() -> None:
     group = rng.integers(0, 3, 30)
     i, j = np.nonzero(group[:, None] == group)
     data = HeteroData(
@@ -227,12 +227,12 @@ def test_rand_index_on_all_pairs_is_the_usual_one_where_links_are_a_partition() 
     Y = rng.normal(size=(30, 2))
     embedding = Embedding({"a": Y, "b": Y}, {"a": ids(30, "a"), "b": ids(30, "b")})
     code = cluster_map(MeasuredMap(data, embedding)).code[:30]
-    # Pairs of a row and its own copy are in both; the usual index has each other pair once.
+    # Pairs of a row and its copy are in both. The usual index has all other pairs once.
     pairs = evaluate(data, embedding).to_dict()["rand_index_pairs"]
     assert (pairs * 900 - 30) / 870 == pytest.approx(rand_score(group, code), abs=1e-12)
 
 
-def test_held_out_items_join_the_group_with_the_nearest_centre() -> None:
+def test_held_out_items_get_the_nearest_cluster() -> None:
     centres = np.array([[0.0, 0.0], [10.0, 0.0]])
     side = np.arange(40) % 2
     Y = centres[side] + 0.1 * rng.normal(size=(40, 2))
@@ -260,7 +260,7 @@ def test_variance_ratio_of_two_and_of_more() -> None:
     assert ratio == pytest.approx(np.trace(np.cov(C.T)) / pooled, abs=1e-12)
 
 
-def test_label_neighbours_are_those_of_scikit_learn() -> None:
+def test_label_knn_equals_scikit_learn() -> None:
     codes = rng.integers(0, 2, 60)
     Y = rng.normal(size=(60, 3))
     expected = [
@@ -269,12 +269,12 @@ def test_label_neighbours_are_those_of_scikit_learn() -> None:
         for rest in [np.arange(60) != row]
     ]
     np.testing.assert_array_equal(label_agreement(Y, codes, 5), expected)
-    # Two of each: the label of the nearest decides.
+    # Two of each, so the label of the nearest decides.
     line = np.array([[0.0], [1.0], [2.1], [3.3], [4.6]])
     assert label_agreement(line, np.array([0, 0, 1, 1, 0]), 4)[0]
 
 
-def test_numbers_and_names_are_no_classes() -> None:
+def test_fractions_and_unique_names_are_no_classes() -> None:
     def codes(values: list) -> object:
         a = Dataset("a", ids(len(values), "a"))
         return label_codes(HeteroData([a], labels=[Labels("a", "x", values)]))
@@ -295,7 +295,7 @@ def test_nearest_places_equal_brute_force_in_few_and_many_axes(d: int) -> None:
     assert (piled != np.arange(9)[:, None]).all()
 
 
-def test_turning_shifting_and_scaling_a_map_changes_no_measure() -> None:
+def test_measures_are_invariant_to_similarity_transforms() -> None:
     data, embedding = example()
     train, held = data.holdout(links=0.3, comparisons=0.3)
     turn = np.array([[0.6, -0.8], [0.8, 0.6]])
@@ -305,19 +305,19 @@ def test_turning_shifting_and_scaling_a_map_changes_no_measure() -> None:
     assert after == pytest.approx(before, abs=1e-9)
 
 
-def test_the_order_of_rows_changes_no_measure() -> None:
+def test_measures_do_not_depend_on_row_order() -> None:
     data, embedding = example()
     order = {"a": rng.permutation(N_A), "b": rng.permutation(N_B)}
     other = data.edit().subset(order)
     before = evaluate(data, embedding).to_dict()
     after = evaluate(other, embedding).to_dict()
-    # The guess takes tags given equally often in the order of the data, k-means starts anywhere.
+    # The guess sorts tags of equal frequency by data order. k-means starts are random.
     for name in ("ndcg_guess", "rand_index", "rand_index_pairs", "nmi"):
         assert before.pop(name) == pytest.approx(after.pop(name), abs=0.1)
     assert after == pytest.approx(before, abs=1e-9)
 
 
-def test_sampled_measures_lie_within_their_stated_error() -> None:
+def test_sampled_measures_are_within_their_error() -> None:
     n = 4_000
     Y = rng.normal(size=(n, 2))
     Z = Y + 0.4 * rng.normal(size=(n, 2))
@@ -338,7 +338,7 @@ def test_sampled_measures_lie_within_their_stated_error() -> None:
     assert np.abs(z).max() < 4
 
 
-def test_curves_of_each_sort_agree_with_the_measures() -> None:
+def test_curves_agree_with_measures() -> None:
     data, embedding = example()
     train, held = data.holdout(links=0.4, comparisons=0.4)
     found = curves(train, embedding, held)
@@ -358,7 +358,7 @@ def test_curves_of_each_sort_agree_with_the_measures() -> None:
             assert 0 <= min(y) <= max(y) <= 1
 
 
-def test_comparisons_curve_counts_ties_half_at_its_end() -> None:
+def test_comparison_curve_counts_ties_half() -> None:
     Y = np.array([[0.0], [1.0], [2.0], [-1.0]])
     data = HeteroData(
         [Dataset("a", ids(4, "a"))], (), Comparisons([[0, 1, 2], [0, 1, 3], [0, 2, 1]])
@@ -369,14 +369,14 @@ def test_comparisons_curve_counts_ties_half_at_its_end() -> None:
     assert at[1.0] == pytest.approx(0.5)
 
 
-def test_the_area_is_that_of_scikit_learn_with_ties() -> None:
+def test_link_ranking_auc_equals_scikit_learn() -> None:
     rng = np.random.default_rng(0)
     scores, links = rng.integers(0, 6, 200).astype(float), rng.random(200) < 0.2
     auc, _ = link_ranking(scores, links, ())
     assert auc == pytest.approx(roc_auc_score(links, scores))
 
 
-def test_precision_among_equals_is_the_mean_over_their_orders() -> None:
+def test_link_ranking_precision_with_ties() -> None:
     scores, links = [3.0, 2.0, 2.0, 2.0, 1.0], [False, True, False, True, False]
     _, precision = link_ranking(scores, links, (1, 2, 3, 5, 9))
     orders = [(0, *order, 4) for order in itertools.permutations((1, 2, 3))]
@@ -386,6 +386,6 @@ def test_precision_among_equals_is_the_mean_over_their_orders() -> None:
     assert 9 not in precision
 
 
-def test_pairs_without_a_score_come_last() -> None:
+def test_unscored_pairs_rank_last() -> None:
     auc, precision = link_ranking([0.5, -np.inf, -np.inf], [True, False, False], (1,))
     assert (auc, precision[1]) == (1.0, 1.0)

@@ -29,13 +29,13 @@ def test_nearest_equal_brute_force_and_links_are_marked() -> None:
     order = [k for k in np.argsort(to_b) if k != 5]
     assert (found["b"].rows - 30).tolist() == order[:6]
     assert found["b"].linked.tolist() == [k in (0, 1) for k in order[:6]]
-    # Near is what is among the closest tenth of all pairs of the two, not of this item's own.
+    # Close means among the closest tenth of all pairs of both datasets, not of this item.
     there = np.delete(A, 7, axis=0)[:, None], np.delete(B, 5, axis=0)[None]
     far = np.sort(np.linalg.norm(there[0] - there[1], axis=2), axis=None)
     n_near = sum(to_b[k] <= far[len(far) // 10 - 1] for k in order)
     assert (found["b"].n_others, found["b"].n_close, found["b"].n_links) == (40, n_near, 2)
     assert found["b"].n_links_close == sum(k in (0, 1) for k in order[:n_near])
-    # The linked ones with their ranks; row 5 has no place.
+    # Linked rows with their ranks. Row 5 has no place.
     ranks = {k: sum(to_b[j] < to_b[k] for j in order) for k in (0, 1, 2)}
     near_first = sorted(ranks, key=lambda k: ranks[k])
     assert (found["b"].ends - 30).tolist() == near_first
@@ -48,7 +48,7 @@ def test_nearest_equal_brute_force_and_links_are_marked() -> None:
     assert (found["a"].n_others, found["a"].n_links) == (28, 1)
 
 
-def test_a_link_is_kept_by_one_measure_everywhere() -> None:
+def test_closeness_of_links_is_consistent() -> None:
     data, embedding = example()
     m = 200
     i, j = rng.integers(0, 30, m), rng.integers(0, 41, m)
@@ -65,19 +65,19 @@ def test_a_link_is_kept_by_one_measure_everywhere() -> None:
         assert met == kept[mine].sum()
     broken = set(price(data, embedding)["key"])
     assert broken == set(statement_keys(data)[placed & ~kept])
-    # And for the whole of a map, where what has no place is not kept.
+    # For the whole map, links without a place are not close.
     summary = evaluate(data, embedding).to_dict()["links_kept"]
     assert summary == pytest.approx((near[data.links[0].weight > 0] >= 0.95).mean())
 
 
-def test_reach_ends_between_the_last_near_pair_and_the_next() -> None:
+def test_close_distances_separate_close_from_far_pairs() -> None:
     Y = np.arange(5.0)[:, None] ** 2
     far = sorted(abs(a - b) for k, a in enumerate(Y[:, 0]) for b in Y[:k, 0])
     assert near_distance(Y, share=0.3) == (far[2] + far[3]) / 2
     assert near_distance(Y, share=0.01) == 0.0
     assert near_distance(Y, share=1.0) == far[-1]
     assert np.isnan(near_distance(Y[:1]))
-    # Equally far pairs are near together, or none of them.
+    # Pairs at equal distance are either all close or all far.
     line = np.array([[0.0], [1.0], [2.0], [3.0]])
     assert near_distance(line, share=0.4) == 1.5
     assert near_distance(line, share=0.2) == 0.0
@@ -87,7 +87,7 @@ def test_reach_ends_between_the_last_near_pair_and_the_next() -> None:
     assert (near == (share <= NEAR_SHARE)).all()
 
 
-def test_an_item_without_a_place_has_no_nearest() -> None:
+def test_item_without_a_place_has_no_nearest() -> None:
     data, embedding = example()
     assert nearest(data, embedding, 7) == {}
 
@@ -106,35 +106,35 @@ def map_of(data: HeteroData, a: list[float], b: list[float]) -> Embedding:
     return Embedding(places, {name: part.ids for name, part in data.datasets.items()})
 
 
-def test_each_link_is_ranked_among_all_pairs_of_its_datasets() -> None:
+def test_link_closeness_ranks_among_all_pairs() -> None:
     data = data_of([Links("a", "b", [0, 3], [0, 0]), Links("b", "a", [2], [0])])
     near = link_closeness(data, map_of(data, [0.0, 1.0, 2.0, 10.0], [0.0, 1.5, 3.2]))
-    # Twelve pairs; a tie with itself counts half. Of the distances from a to b, 0 is the least,
-    # 10 the greatest, and 3.2 has three above it: 6.8, 8.5 and 10.
+    # Twelve pairs. Ties with itself count half. Distances from a to b: 0 is the smallest,
+    # 10 the largest, and three are above 3.2: 6.8, 8.5 and 10.
     assert near == pytest.approx([11.5 / 12, 0.5 / 12, 3.5 / 12])
 
 
-def test_links_within_a_dataset_are_ranked_among_its_own_pairs() -> None:
+def test_link_closeness_within_a_dataset() -> None:
     data = data_of([Links("a", "a", [0, 0], [1, 3])])
     near = link_closeness(data, map_of(data, [0.0, 1.0, 3.0, 10.0], [0.0] * 3))
     assert near == pytest.approx([5.5 / 6, 0.5 / 6])
 
 
-def test_an_end_without_a_place_has_no_nearness() -> None:
+def test_link_closeness_without_a_place_is_nan() -> None:
     data = data_of([Links("a", "b", [0, 1], [0, 0])])
     near = link_closeness(data, map_of(data, [np.nan, 1.0, 2.0, 3.0], [0.0, 1.0, 2.0]))
     assert np.isnan(near[0])
     assert np.isfinite(near[1])
 
 
-def test_comparisons_tell_how_clearly_the_map_agrees() -> None:
+def test_comparison_closeness_values() -> None:
     data = data_of([], Comparisons([[0, 1, 2], [0, 2, 1], [4, 4, 4]]))
     near = comparison_closeness(data, map_of(data, [0.0, 1.0, 3.0, 10.0], [0.0] * 3))
     assert near == pytest.approx([0.75, 0.25, 0.5])
     assert len(comparison_closeness(data_of([]), map_of(data, [0.0] * 4, [0.0] * 3))) == 0
 
 
-def test_links_said_later_leave_the_nearness_of_many_as_it_was(
+def test_link_closeness_is_cached_for_large_groups(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(near_module, "_MIN_CACHED_LINKS", 3)
@@ -147,7 +147,7 @@ def test_links_said_later_leave_the_nearness_of_many_as_it_was(
     later = HeteroData(parts, [Links("y", "x", [1], [2]), many])
     again = Embedding(Y, {one.name: one.ids for one in parts})
     np.testing.assert_array_equal(link_closeness(later, first), link_closeness(later, again))
-    # Other items under the same links are looked at anew.
+    # Other items with the same links are computed again.
     turned = [Dataset("x", list("hgfedcba")), parts[1]]
     other = HeteroData(turned, [many])
     np.testing.assert_array_equal(link_closeness(other, first), link_closeness(other, again))

@@ -40,7 +40,7 @@ def squared(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
 
 
 def order_of(D: np.ndarray, row: int, itself: bool) -> list[int]:
-    """Rows that have a place, the nearest to `row` first."""
+    """Placed rows, the nearest to `row` first."""
     found = [k for k in np.argsort(D[row]) if np.isfinite(D[row, k])]
     return [k for k in found if k != row] if itself else found
 
@@ -57,7 +57,7 @@ def test_trust_equals_brute_force(b_has_features: bool) -> None:
     places = {name: np.asarray(Y) for name, Y in embedding.coordinates.items()}
     here = {(s, t): squared(places[s], places[t]) for s in "ab" for t in "ab"}
     known = {"a": squared(data["a"].X, data["a"].X)}
-    # Rows without a place are nowhere, in the data too.
+    # Rows without a place are ignored, in the data too.
     known["a"][:, 11] = np.nan
     if b_has_features:
         known["b"] = squared(data["b"].X, data["b"].X)
@@ -98,7 +98,7 @@ def _check_across(found, data, here, known, W, name, other, row, at) -> None:
     mapped = order_of(here[name, other], row, False)[:K]
     right = set(expected)
     if other in known:
-        # Its own partners, then one of each linked row near it.
+        # Its own links, then one link of each close row.
         first = [
             *np.flatnonzero(linked[row])[:K],
             *(np.flatnonzero(linked[k])[0] for k in via if k != row),
@@ -111,12 +111,12 @@ def _check_across(found, data, here, known, W, name, other, row, at) -> None:
     assert found.false_across[at] == pytest.approx(K * share, abs=1e-12)
 
 
-def test_statements_that_the_map_breaks_are_counted_at_both_ends() -> None:
+def test_broken_statements_count_for_both_items() -> None:
     line = np.arange(100.0)[:, None]
     links = Links("a", "a", [0, 0, 0], [1, 50, 3], [1, 1, -1])
     data = HeteroData([Dataset("a", ids(100, "a"))], links, Comparisons([[0, 9, 5], [0, 5, 9]]))
     found = trust(data, Embedding({"a": line}, {"a": data["a"].ids}), k=5)
-    # Near are the five nearest of 99: row 3 should not be, row 50 should.
+    # The five nearest of 99 are close: row 3, linked as apart, but not row 50, linked as together.
     assert (found.violated[0], found.said[0]) == (3, 5)
     assert (found.violated[50], found.said[50]) == (1, 1)
     assert (found.violated[9], found.said[9]) == (1, 2)
@@ -125,7 +125,7 @@ def test_statements_that_the_map_breaks_are_counted_at_both_ends() -> None:
     assert np.isnan(found.score[20])
 
 
-def test_some_rows_alone_get_the_same_as_among_all() -> None:
+def test_subset_of_rows_gives_the_same_values() -> None:
     data, embedding = example()
     every, some = trust(data, embedding, k=K), trust(data, embedding, k=K, rows=[3, 70])
     asked = np.isin(np.arange(data.n_rows), [3, 70])
@@ -135,7 +135,7 @@ def test_some_rows_alone_get_the_same_as_among_all() -> None:
         assert np.isnan(part[~asked]).all()
 
 
-def test_a_perfect_map_is_trusted_and_turning_it_changes_nothing() -> None:
+def test_perfect_map_has_full_trust_after_rotation() -> None:
     X = rng.normal(size=(80, 2))
     data = HeteroData(
         [Dataset("a", ids(80, "a"), X), Dataset("b", ids(80, "b"), X)],
@@ -152,7 +152,7 @@ def test_a_perfect_map_is_trusted_and_turning_it_changes_nothing() -> None:
     np.testing.assert_allclose(trust(data, Embedding(turned, names)).score, score, atol=1e-12)
 
 
-def test_views_of_one_object_belong_together_without_links() -> None:
+def test_views_of_one_object_count_as_linked() -> None:
     X = rng.normal(size=(40, 2))
     views = [Dataset(name, ids(40, "o"), X, entity="thing") for name in "ab"]
     names = {"a": ids(40, "o"), "b": ids(40, "o")}
@@ -162,7 +162,7 @@ def test_views_of_one_object_belong_together_without_links() -> None:
     assert apart.missing_across.mean() > 3
 
 
-def test_a_sample_of_rows_stands_for_all_within_its_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sampled_trust_is_within_its_error(monkeypatch: pytest.MonkeyPatch) -> None:
     n = 3_000
     X = rng.normal(size=(n, 3))
     data = HeteroData([Dataset("a", ids(n, "a"), X)])
@@ -172,13 +172,13 @@ def test_a_sample_of_rows_stands_for_all_within_its_error(monkeypatch: pytest.Mo
     monkeypatch.setattr("hetviz.core.measures.neighborhoods.EXACT_PAIRS", 1_000_000)
     sampled = trust(data, embedding)
     assert sampled.standard_error == pytest.approx(np.sqrt(0.05 * 0.95 / 2_000), rel=0.02)
-    # The ten nearest of a sample lie a little farther away than the ten nearest of all.
+    # The ten nearest of a sample are slightly farther than the ten nearest of all.
     for field in ("false_within", "missing_within"):
         assert abs(getattr(sampled, field).mean() - getattr(exact, field).mean()) < 0.5
     assert np.corrcoef(sampled.score, exact.score)[0, 1] > 0.7
 
 
-def test_what_counts_as_near() -> None:
+def test_number_of_close_rows() -> None:
     assert count_near(1000, neighborhoods.NEAR, 10) == 50
     assert count_near(100, neighborhoods.NEAR, 10) == 10
     assert count_near(8, neighborhoods.NEAR, 10) == 4
@@ -192,7 +192,7 @@ def test_k_is_checked(k: object) -> None:
         trust(data, embedding, k=k)  # type: ignore[arg-type]
 
 
-def test_stability_sees_what_moves_and_not_how_a_map_is_turned() -> None:
+def test_stability_ignores_rotation() -> None:
     Y = rng.normal(size=(200, 2))
     names = {"a": ids(200, "a")}
     turn = np.array([[0.0, -3.0], [-3.0, 0.0]])
@@ -207,7 +207,7 @@ def test_stability_sees_what_moves_and_not_how_a_map_is_turned() -> None:
     assert stability(noise).mean() < 0.25
 
 
-def test_stability_matches_rows_by_id_and_skips_those_without_a_place() -> None:
+def test_stability_matches_rows_by_id() -> None:
     Y = rng.normal(size=(20, 2))
     first = Y.copy()
     first[3] = np.nan

@@ -139,14 +139,14 @@ def test_run_large_rejects_unsupported_coca_settings(tmp_path: Path) -> None:
     pq.write_table(pa.table({"i": ["i1"], "j": ["i2"]}), tmp_path / "said.parquet")
     said = '[guidance.said]\npath = "said.parquet"\nfrom = "{}"\nto = "{}"\ni = "i"\nj = "j"\n'
     for text, word in (
-        (VIEWS + 'weights = "learned"', "give numbers by table"),
+        (VIEWS + 'weights = "learned"', "Give a number for each table"),
         (VIEWS + 'output = "smoothed"', "output = 'smoothed' cannot be used"),
         (VIEWS + 'drawn_by = "neighbors"', "drawn_by = 'neighbors' cannot be used"),
         (
             VIEWS.replace("[blocks]", said.format("front", "back") + "[blocks]"),
             "Leave the links out",
         ),
-        (VIEWS + "weights = {front = 0.0, back = 0.0}", "give one above 0"),
+        (VIEWS + "weights = {front = 0.0, back = 0.0}", "Give one above 0"),
     ):
         (tmp_path / "recipe.toml").write_text(text)
         with pytest.raises(ParameterError, match=word):
@@ -313,7 +313,7 @@ def test_run_large_reports_unknown_ids(tmp_path: Path, monkeypatch: pytest.Monke
         with pytest.raises(DataError) as caught:
             hetviz.run_recipe(recipe, tmp_path / "out")
         words = str(caught.value)
-        assert "30 of 305 links name ids" in words
+        assert "30 of 305 links have ids" in words
         assert "lost0, lost1, " in words and "lost19" in words and "lost20" not in words
     recipe.write_text(
         recipe.read_text().replace('weight = "w"', 'weight = "w"\nunknown = "leave-out"')
@@ -348,7 +348,7 @@ def test_run_large_reports_bad_features(bad: float, tmp_path: Path) -> None:
             "only reads local files",
         ),
         ('path = "binds.parquet"', 'path = "recipe.toml"', "neither Parquet nor Arrow"),
-        ('path = "genes/*.parquet"', 'path = "none/*.parquet"', "no such file"),
+        ('path = "genes/*.parquet"', 'path = "none/*.parquet"', "the file does not exist"),
         ('to = "drugs"', 'to = "dogs"', "is not the name of a table"),
         ("rows = 40", "rows = 0", "1 or more"),
         ("rows = 40", 'rows = "many"', "wrong kind"),

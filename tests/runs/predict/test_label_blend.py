@@ -128,6 +128,8 @@ def test_blend_rejects_data_larger_than_memory(
     data = made(600)
     monkeypatch.setattr(memory, "available_bytes", lambda: 10e6)
     told: list[object] = []
-    with pytest.raises(NotApplicableError, match=r"about .* of memory for 600 items, and 10 MB"):
+    with pytest.raises(
+        NotApplicableError, match=r"about .* of memory for 600 items, but only 10 MB"
+    ):
         predict_labels(data, "first", "side", progress=lambda *said, **_: told.append(said))
     assert told == []

@@ -192,7 +192,7 @@ def test_transfer_with_random_pairing_needs_caution() -> None:
 def test_find_labels_task_returns_findings_and_map() -> None:
     made = find_labels(two_views(), "a", "digit", ignore_progress, repeats=1, n_rounds=5)
     assert made.kind == "labels"
-    assert made.content["title"] == "Boosting consensus"
+    assert made.content["title"] == "Gradient boosting consensus (GBC)"
     assert made.maps[0].params == {"n_rounds": 5, "label": "a:digit"}
     assert made.maps[0].embedding.n_components == 2
     json.dumps(made.content)
@@ -217,7 +217,7 @@ def test_find_labels_task_returns_findings_and_map() -> None:
         ("Choose from a, b, near", {"sources": ["c"]}, ParameterError),
         ("Did you mean lam", {"lam": 1}, ParameterError),
         ("learns from one other label", {"method": "hemap"}, ParameterError),
-        ("no such label", {"method": "hemap", "source": ("b", "size")}, DataError),
+        ("does not exist", {"method": "hemap", "source": ("b", "size")}, DataError),
     ],
 )
 def test_predict_labels_rejects_bad_arguments(

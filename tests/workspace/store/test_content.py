@@ -62,7 +62,7 @@ def test_loaded_data_are_shared(times: list[str]) -> None:
     again = read_files({"trees.csv": b"id,age\nx,1\ny,3\n"}, base=other.data)
     assert len(again.data["plants"]) == 4
     assert len(times) == 5
-    # Nothing is kept for its own sake.
+    # Unused data are released.
     del displayed
     gc.collect()
     read_files(FILES)
@@ -112,7 +112,7 @@ import os, sys
 from hetviz.io.intake import parse
 read = parse.parse_files
 def parse_files(files, *rest):
-    if any(name in {deadly!r} for name, _ in files):
+    if any(name in {crashing_table!r} for name, _ in files):
         os.abort()
     return read(files, *rest)
 parse.parse_files = parse_files

@@ -73,7 +73,7 @@ def agreed(workspace: Workspace, folder: Path) -> None:
     assert workspace.notes == []
     expected = said(folder)
     result = known(workspace)
-    # A step may be told in other words now.
+    # Messages may have changed.
     assert (result.pop("undo") is None) == (expected["undo"] is None)
     assert (result.pop("redo") is None) == (expected["redo"] is None)
     assert result == {name: expected[name] for name in result}
@@ -88,7 +88,7 @@ def test_earlier_session_opens(earlier: Path, tmp_path: Path) -> None:
     before = (home / sid / JOURNAL).read_bytes()
     sessions.get(sid).do(SetTitle("Later"))
     sessions.close()
-    # What was kept is what it was: lines are added, none is changed.
+    # Lines are added, and none is changed.
     assert (home / sid / JOURNAL).read_bytes().startswith(before)
     again = Sessions(home)
     assert again.get(sid).state.title == "Later"

@@ -149,7 +149,7 @@ def test_project_round_trip(tmp_path: Path) -> None:
         workspace.redo()
         again.redo()
     assert everything(again)[:2] == everything(workspace)[:2]
-    # And it is kept as any other.
+    # New steps are saved as usual.
     again.do(SetTitle("Onwards"))
     before = everything(again)
     present.close()
@@ -219,7 +219,7 @@ def test_lost_step_stays_lost(tmp_path: Path) -> None:
     assert len(workspace.pop_notes()) == 2, "the clusters, and their new name"
     again = sessions.get(open_project(save_project(workspace), "a.hetviz", sessions))
     assert everything(again) == everything(workspace)
-    # One that is needed and damaged is told of when it is saved, not when it is opened.
+    # A damaged blob is reported when the project is saved.
     key = next(entry_list for entry_list in workspace.log if entry_list["op"] == "record-run")[
         "coordinates"
     ]
