@@ -280,7 +280,7 @@ def test_better_features_are_not_overruled() -> None:
     aside = taught.unless_features_tell(said)
     assert aside.axes.shape[1] == 0
     assert aside.followers == []
-    assert "their own features find such items again better" in aside.account(said)
+    assert "features predict such items better" in aside.account(said)
     assert all(group.learned for group in aside.of_items(said))
 
 

@@ -89,7 +89,7 @@ def test_items_without_features_and_links_have_no_place() -> None:
     data = world(60, 5, tag_features=False)
     words = Dataset("words", [*data["words"].ids, "lonely"])
     data = HeteroData([data["items"], words], data.links)
-    with pytest.warns(DataWarning, match="1 of words have neither features"):
+    with pytest.warns(DataWarning, match="1 of words have no features"):
         embedding = quick().fit(data).embedding_
     assert np.isnan(embedding.coordinates["words"][5]).all()
     assert embedding.n_unplaced == 1

@@ -81,12 +81,12 @@ def test_added_statement_is_one_step_and_requests_refit(visit: Visit, started: l
     said = [links for links in workspace.state.opened().links if links.kind == "said"]
     assert sum(map(len, said)) == 3
     assert not workspace.view_state.groups
-    # What was named stays lit, and the map is to tell what these three pairs did.
+    # The named items stay selected, and the refit measures the three pairs.
     assert workspace.view_state.selection.tolist() == [0, 1, 7, 1300]
     assert started[0] is None
     assert len(NEW[0]) == 3
     assert set(NEW[0]) <= set(hetviz.statements(workspace.state.opened())["key"])
-    # The opposite is said to be one before it is added, and may be all the same.
+    # A contradicting statement shows a warning and can be added anyway.
     app.session_state["statement-draft"] = StatementDraft("apart", -1.0)
     grouped(app, A=[0], B=[7])
     assert "These have a link together" in html_of(app)
@@ -142,18 +142,18 @@ def test_group_is_labelled(visit: Visit, started: list[Any]) -> None:
     }
     assert told["emoji"] == 2
     assert told["keywords"] == 1
-    # In a column of one's own: what came with the data is as it was.
+    # The label has its own column, and the data stay as they are.
     assert {label.name for label in data.labels if "odd ones" in label.values} == {"my label 1"}
     groups = {label.name: label for label in DATA.labels if label.dataset == "emoji"}
     for label in data.labels:
         if label.dataset == "emoji" and label.name in groups:
             assert list(label.values) == list(groups[label.name].values)
-    # The colours of what came with the data are those that they were.
+    # The colours of the data stay the same.
     state = workspace_of(app).state
     assert state.view.colour is None or "my label" not in str(state.view.colour)
     key = next(one.key for one in colour_options(data) if "group" in one.key.lower())
     assert colouring(data, key).code.tolist() == colouring(DATA, key).code.tolist()
-    # No method that makes no use of labels moves a map for one.
+    # A label does not refit a map whose method ignores labels.
     assert started == []
 
 
@@ -183,7 +183,7 @@ def test_browser_requests_are_handled_or_ignored(visit: Visit, started: list[Any
             wish(8, what="say", how="sing"),
             wish("9", what="group", group="B", packed=packed),
             wish(10, "other", what="group", group="B", packed=packed),
-            # Heard before.
+            # Handled already.
             wish(7, what="group", group="B", packed=packed),
         ):
             messages.handle_requests(bad)

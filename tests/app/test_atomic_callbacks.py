@@ -20,7 +20,7 @@ def page() -> None:
         ctx = get_script_run_ctx()
         assert ctx is not None
         assert ctx.script_requests is not None
-        # As if the next click came from the browser just now.
+        # Simulates the next click of the browser.
         ctx.script_requests.request_rerun(RerunData(page_script_hash=ctx.page_script_hash))
         st.session_state["done"].append("ended")
 
@@ -33,7 +33,7 @@ def test_event_does_not_interrupt_callback(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given = SafeSessionState.on_script_will_rerun
-    # Put back at the end, whatever is set meanwhile.
+    # The patches are reverted at the end.
     monkeypatch.setattr(SafeSessionState, "on_script_will_rerun", given)
     monkeypatch.setattr(SessionState, "_widget_changed", SessionState._widget_changed)
     monkeypatch.setattr(app_session, "RerunData", RerunData)
@@ -44,5 +44,5 @@ def test_event_does_not_interrupt_callback(
     app = AppTest.from_function(page).run()
     app.button(key="act").click().run()
     assert app.session_state["done"] == ["begun", "ended"]
-    # What came is not forgotten: the page was made for it after that.
+    # The second event runs the page afterwards.
     assert app.session_state["runs"] == 2

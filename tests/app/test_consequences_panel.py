@@ -93,7 +93,7 @@ def test_moved_items_are_shown_for_last_refit_only(visit: Visit, monkeypatch: An
     workspace.set_view_state(selection=[])
     app.run()
     assert "What moved most" in html_of(app)
-    # Something more is said, which the map does not follow: what moved before is told no more.
+    # Moved items are hidden after another statement that the map does not follow.
     monkeypatch.setattr(actions, "is_auto_refit", lambda: False)
     workspace.do(AddLinks("emoji", "emoji", [list(map(str, DATA["emoji"].ids[[20, 30]]))], 1.0))
     app.run()
@@ -140,7 +140,7 @@ def test_preview_is_shown_before_adding(visit: Visit, monkeypatch: Any) -> None:
         ids = run.embedding.ids["emoji"]
         learned = [
             {"dataset": "emoji", "named": [ids[0]], "n_followers": 40, "followers": ["x"]},
-            # Of a group that was named before, nothing is said now.
+            # A group of an earlier statement is not counted.
             {"dataset": "emoji", "named": [ids[9]], "n_followers": 2, "followers": ["y"]},
         ]
         figures = {"consequences": FIGURES["consequences"], "learned": learned}
@@ -165,7 +165,7 @@ def test_preview_is_shown_before_adding(visit: Visit, monkeypatch: Any) -> None:
         in text
     )
     assert "About 40 more may be similar." in text
-    # Nothing has been said, and nothing of it is kept.
+    # The preview adds no statement.
     assert workspace.state is state
 
 
@@ -226,11 +226,11 @@ def test_shared_column_weight_is_raised_and_undone(visit: Visit, monkeypatch: An
 
     assert weights() == {"area_km2": 4.0}
     assert len(refitted) == 1
-    # It is offered as it stands now, not three times that.
+    # The slider starts at the current weight.
     assert app.slider(key="because-countries-area_km2-4").value == 4.0
     workspace.undo()
     assert weights() == {}
-    # An item that is let go among others is asked the same of those.
+    # A dropped item offers the columns shared with the nearest items.
     workspace.set_view_state(groups={"A": rows[:1], "B": rows[1:]})
     dropped = (int(rows[0]), 0.0, 0.0)
     app.session_state["statement-draft"] = StatementDraft(dropped=dropped, proposed=(int(rows[1]),))

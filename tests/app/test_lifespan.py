@@ -39,7 +39,7 @@ def test_closed_session_drops_finished_jobs(
         assert (id in background._PREVIEWS) == bool(n)
         assert (ARRAY_CACHE.get(id, array.key) is not None) == bool(n)
     ARRAY_CACHE.clear(here)
-    # What is on the disk comes back.
+    # Stored projects open again.
     assert sessions.n_open == 1
     assert sessions.get(left).state.title == "Kept"
     sessions.close()

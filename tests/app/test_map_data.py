@@ -134,7 +134,7 @@ def test_rerun_computes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
         for name in names:
             monkeypatch.setattr(module, name, fail)
     assert told(state, selection=[1]) == first
-    # Both themes come at once: the browser changes them without asking.
+    # The spec has the colours of both themes.
     assert first["colour"]["palette"]["dark"] != first["colour"]["palette"]["light"]
     assert first["tokens"]["dark"] != first["tokens"]["light"]
 
@@ -170,7 +170,7 @@ def test_filters_give_mask_and_move_names_only() -> None:
     assert mask[60:].all()
     assert spec["frame"] == told(state)["frame"]
     assert told(state)["mask"] is None
-    # the words q and r borrow are still there: only categories without any row lose their name
+    # Only categories without rows lose their names.
     assert {name["text"] for name in spec["names"]} == {"P", "R"}
 
 
@@ -188,7 +188,7 @@ def test_spec_without_map_supports_running_job() -> None:
     assert spec["live"] == {"job": "j1", "title": "First map"}
     assert np.isnan(places(spec)).all()
     assert spec["names"] == []
-    # Where items are is not known yet, which is not the same as that they have no place.
+    # Unknown positions are not counted as missing ones.
     assert spec["unplaced"] == 0
     fresh = replace(state, runs=(), chosen=None, view=DisplaySettings())
     spec = description.map_spec(fresh, None, session=SESSION, live=Job("j1", "me", "First map"))
@@ -265,7 +265,7 @@ def test_importance_covers_map_first() -> None:
     weight = np.concatenate([rng.random(500) + 1, np.zeros(20)])
     order = priority.sort_by_importance(np.arange(520), points, weight)
     assert order[0] == weight.argmax()
-    # the crowd lies in at most four parts of the map, the two lone places in one each
+    # The crowd covers at most four cells, the two single points one cell each.
     assert (order[:6] >= 500).sum() == 2
     assert len(set(map(tuple, points[order[order >= 500][:2]]))) == 2
 

@@ -72,7 +72,7 @@ def test_drawn_tabs_stay_ready_until_change(visit: Visit) -> None:
     assert "hv-quick" in text
     assert note_tab(view.token, "Guidance")
     pick(app, 1)
-    # What was selected is shown under Item only, and that was not looked at.
+    # The selection changes only the Item tab, which is not open.
     assert set(view.drawn_states) == {"Guidance", "Clusters", "Predict"}
     press(app, "ask-yes")
     assert set(view.drawn_states) == {"Guidance"}
@@ -125,7 +125,7 @@ def test_neighbours_and_linked_items_can_be_selected(visit: Visit) -> None:
     assert len(workspace_of(app).view_state.selection) == 0
     press(pick(app, 1500), "pick-linked")
     rows = workspace_of(app).view_state.selection
-    # What it is linked to, and not the item itself.
+    # The linked items without the item itself.
     assert 1500 not in rows
     assert (rows < 1273).sum() > 0
 

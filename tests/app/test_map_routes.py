@@ -277,7 +277,7 @@ def test_regions_belong_to_requested_map() -> None:
     codes = np.frombuffer(ask(f"/hv/array/{sid}/{levels[0]['key']}").body, dtype=np.int8)
     assert len(codes) == data.n_rows
     assert codes.max() == len(levels[0]["names"]) - 1
-    # A map that is no longer the chosen one has none to tell, and that is no error.
+    # A map that is not chosen has no regions, without an error.
     assert ask(f"/hv/regions/{sid}?of={'0' * 32}").json == {"levels": []}
 
 
@@ -312,7 +312,7 @@ def test_thumbnails_fit_into_cells(sid: str) -> None:
     alpha = strip[:, :, 3]
     assert alpha[20, 20] == 255 and alpha[2, 20] == 0
     assert alpha[20, 60] == 255 and alpha[20, 42] == 0
-    # a broken picture, a row without one, and a dataset without any leave their cells empty
+    # Cells of broken or missing pictures are empty.
     assert not alpha[:, 80:].any()
 
 

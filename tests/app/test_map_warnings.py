@@ -198,7 +198,7 @@ def test_warning_action_runs_and_can_be_undone(
     assert not app.exception
     assert not app.error
     if kind in ("stale", "not-joined", "unplaced", "poor-colour", "better-neighbours"):
-        # These change nothing of the data: a map is made, ticks are off, items picked or coloured.
+        # These actions do not change the data.
         picked = workspace.view_state.selection.tolist()
         told = {
             "stale": len(made) == 1,
@@ -211,7 +211,7 @@ def test_warning_action_runs_and_can_be_undone(
         assert workspace.state.data is before.data
         return
     if kind == "crowded-join":
-        # What is left is proposed on, with its warning.
+        # The rest is proposed again with its warning.
         assert [len(links) for links in workspace.state.opened().links] == [20]
     else:
         assert words not in html_of(app)
@@ -238,14 +238,14 @@ def test_better_neighbours_warning_makes_or_shows_map(
 
     assert told()
     assert not told(offered=False)
-    # Maps made before that was kept.
+    # Maps of earlier versions lack the field.
     old = {"best_neighbours": {"title": "Neighbour map with links", "score": 0.95}}
     assert not [
         one for one in map_warnings.map_warnings(state, run, old) if one.kind == "better-neighbours"
     ]
     (bare,) = told(kept=None, chosen_kept=None)
     assert "hidden links" not in bare.text
-    # Once it is made it is shown, and not made again.
+    # An existing map is shown and not made again.
     other = replace(run, id="r2", method="mr-sne", title="Neighbour map with links")
     workspace.state = replace(state, runs=(run, other), chosen="r1")
     app.run()
@@ -259,7 +259,7 @@ def test_headline_names_best_colour_then_counts(visit: Visit) -> None:
     html = html_of(shown(visit(), goods(), page="start", figures={"colour": SIDE}))
     assert "<h1>Neighbours on this map are similar in “Side of goods”</h1>" in html
     assert "60 goods and 3 shops on one map. 60 links pull items together." in html
-    # Where that is not known, or was of a column that is gone.
+    # The best colour is unknown or its column was removed.
     gone = json.dumps(["goods", "gone"])
     for figures in ({}, {"colour": gone}):
         html = html_of(shown(visit(), goods(), page="start", figures=figures))
@@ -299,7 +299,7 @@ def test_stale_map_of_unknown_method_chooses_method(
     app = stale(visit(), monkeypatch)
     press(app, "mend-stale")
     assert started == ["first"]
-    # While one is being made, nothing asks for it.
+    # The warning is hidden while a map is made.
     monkeypatch.setattr(background, "running_job", lambda: SimpleNamespace(seq=0))
     state = workspace_of(app).state
     assert state.run is not None

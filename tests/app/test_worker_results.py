@@ -27,7 +27,7 @@ def some_data() -> HeteroData:
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Task]]:
     out: list[tuple[str, Task]] = []
-    # Tests before this one looked at the same samples.
+    # Other tests use the same cached samples.
     drop_unused(-1.0)
 
     def send(session: str, id: str, task: Task) -> bool:
@@ -73,7 +73,7 @@ def test_failed_result_is_raised_and_cancelled_one_repeated(
         ask()
     told.value.retry()
     assert ask() is None and len(sent) == 3
-    # Where no worker takes it on it is not waited for.
+    # A rejected task is not pending.
     assert worker_results.fetch_from_worker("busy", data, "other", REPORT, {}) is None
     assert not worker_results.is_working("busy")
 
@@ -126,7 +126,7 @@ def test_thread_result_is_computed_once(
     assert ask() is None
     waiting.pop()()
     assert ask().tolist() == [1.0, 1.0]
-    # Where it is there at once the page need not be drawn again.
+    # A result within the wait time needs no second run of the page.
     monkeypatch.setattr(worker_results, "START_THREAD", [lambda work: work()])
     seen = worker_results.n_arrived("beside")
     assert worker_results.compute_in_thread("beside", data, "other", lambda: 3, None) == 3

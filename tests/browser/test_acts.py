@@ -38,7 +38,7 @@ def bar(page: Page) -> Locator:
 
 
 def lasso(page: Page, x0: float, y0: float, x1: float, y1: float) -> int:
-    """Draw round a part of the map and return how many items it holds."""
+    """Lasso a part of the map and return the number of selected items."""
     before = told(page, "version")
     page.get_by_role("button", name="Lasso").click()
     drag(page, (x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0))
@@ -64,7 +64,7 @@ APART = """() => {
 
 
 def apart(page: Page) -> float:
-    """Return how far the middles of two remembered groups lie apart, in widths of the map."""
+    """Return the distance of the centres of two groups in widths of the map."""
     return float(page.evaluate(APART))
 
 
@@ -73,7 +73,7 @@ def until_apart(page: Page, low: float, high: float) -> None:
 
 
 def moved(page: Page) -> None:
-    """Wait until the map was made again and nothing travels any more."""
+    """Wait for the refit and its transition."""
     told = page.locator(".st-key-panel").get_by_text(re.compile("What moved most|What changed"))
     # Two cores may be shared with other tests.
     expect(told.first).to_be_visible(timeout=150_000)
@@ -88,7 +88,7 @@ def test_lasso_statement_refits_and_can_be_undone(opened: Page, picture: Picture
     group(page, "A")
     lasso(page, 0.8, 0.5, 0.95, 0.75)
     group(page, "B")
-    # Groups and what is drafted outlive another page.
+    # Groups and the draft survive a page change.
     page.get_by_role("link", name="Data").click()
     expect(page.get_by_text("Add files")).to_be_visible()
     page.get_by_role("link", name="Map").click()
@@ -99,7 +99,7 @@ def test_lasso_statement_refits_and_can_be_undone(opened: Page, picture: Picture
         "() => { const { groups } = document.querySelector('.st-key-map .hv-map').__hv.map.acts;"
         " window.groupA = groups.get('A'); window.groupB = groups.get('B'); }"
     )
-    # A step at a time: the slider is drawn anew after each, and then hears no key for a moment.
+    # One step at a time: the slider is redrawn after each and ignores keys for a moment.
     for strength in (0.9, 0.8):
         page.get_by_role("slider").focus()
         page.keyboard.press("ArrowLeft")
@@ -120,7 +120,7 @@ def test_lasso_statement_refits_and_can_be_undone(opened: Page, picture: Picture
     page.get_by_role("button", name="Redo ").click()
     until_apart(page, 0, 0.5 * before)
     moved(page)
-    # Without the set, the items find back to their like.
+    # Without the set, the items return.
     page.get_by_role("tab", name="Guidance").click()
     page.locator(".st-key-sets").get_by_text("together").first.click()
     expect(page.get_by_role("button", name="Undo switch guidance")).to_be_visible()
@@ -150,7 +150,7 @@ def test_statement_by_keyboard(opened: Page) -> None:
     page.keyboard.press("x")
     expect(page.get_by_role("button", name="Undo ")).to_contain_text("apart")
     moved(page)
-    # What was named stays selected, and in sight.
+    # The named items stay selected and visible.
     until(page, "map.acts.groups.size === 0 && map.count === 2")
     until(page, "!map.camera.loses(map.pickedRows(), map.geometry)")
 
@@ -177,7 +177,7 @@ def test_contradiction_is_shown_before_adding(opened: Page) -> None:
         bar(page).get_by_role("button", name="Apart")
     ).first.click()
     expect(page.get_by_text("These have a link together")).to_be_visible()
-    # The bar is still taking its width: a press on what moves away under it is none.
+    # The bar is still resizing, and a click on a moving button is lost.
     settled(page)
     bar(page).get_by_role("button", name=re.compile("^Say .* anyway$")).click()
     expect(page.get_by_role("button", name="Undo ")).to_contain_text("apart")
@@ -203,12 +203,12 @@ def test_dragged_item_asks_what_it_belongs_with(opened: Page, picture: Picture) 
     expect(bar(page).get_by_text("belongs here with")).to_be_visible()
     until(page, "map.acts.groups.get('B')?.length === 4")
     settled(page)
-    # The keys of the map stand beside what they say, not beside who is near.
+    # The shortcut keys are next to the statement kinds.
     near = "document.querySelector('.st-key-acts [class*=\"st-key-near-\"] button')"
     assert page.evaluate(f"getComputedStyle({near}, '::after').content") == "none"
     picture(page, "dragged")
     bar(page).get_by_role("button", name="Say ").click()
     moved(page)
     picture(page, "dropped")
-    # What was named is on the screen, as more than one spot.
+    # The named items are on the screen at more than one point.
     until(page, f"map.pickedRows().length === 5 && ({SPREAD})(map)")

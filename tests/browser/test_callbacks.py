@@ -13,13 +13,13 @@ from tests.browser.test_shell import go
 PROJECT = ".st-key-project button"
 UNDO = "const undo = document.querySelector('.st-key-undo button');"
 PLACE = "document.querySelector('.st-key-place-data a').click()"
-# Long enough that the timer of the bar is due before what is clicked can be sent.
+# Long enough for the timer of the bar to fire before the click is sent.
 BUSY = "const end = performance.now() + 4500; while (performance.now() < end);"
 
 
 @pytest.fixture
 def renamed(page: Page, projects: Projects) -> Page:
-    """Give a page of a project that was renamed four times."""
+    """Return a page of a project that was renamed four times."""
     names = ("None", "One", "Two", "Three")
     page.goto(f"/map?s={projects.make(*map(SetTitle, names))}")
     stage(page)
@@ -40,7 +40,7 @@ def test_fast_clicks_are_all_handled(renamed: Page) -> None:
 def test_timer_does_not_repeat_callbacks(renamed: Page) -> None:
     renamed.evaluate(f"() => {{ {UNDO} {BUSY} undo.click(); }}")
     expect(renamed.locator(PROJECT)).to_contain_text("Two")
-    # The timer comes again; what it once sent of a field that is gone must not come back.
+    # The timer fires again and must not restore the removed field.
     renamed.wait_for_timeout(5000)
     expect(renamed.locator(PROJECT)).to_contain_text("Two")
     expect(renamed.get_by_role("button", name="Redo project name")).to_be_visible()

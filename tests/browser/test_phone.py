@@ -18,7 +18,7 @@ AT = """(row) => {
   const box = map.stage.getBoundingClientRect();
   return [box.left + map.view.x(map.pos[2 * row]), box.top + map.view.y(map.pos[2 * row + 1])];
 }"""
-# Rows whose point nothing covers: neither a card nor the sheet.
+# Rows whose points are covered by neither a card nor the sheet.
 OPEN = f"""() => {{
   const {{ map }} = document.querySelector('.st-key-map .hv-map').__hv;
   return [...Array(map.n).keys()].filter((row) => {{
@@ -46,7 +46,7 @@ def phone(browser: Browser, server: Server) -> Iterator[Page]:
     assert watch.problems == []
 
 
-# How many lines end in a name and how many do not, and the rest that the selected item tells of.
+# Numbers of lines with and without a name, and the number of links not drawn.
 LINES = """() => {
   const { map } = document.querySelector('.st-key-map .hv-map').__hv;
   const pieces = map.overlay.pieces.filter((one) => one.kind === 'linked');
@@ -62,7 +62,7 @@ LINES = """() => {
 
 
 def seen(page: Page, rows: list[int]) -> bool:
-    """Say whether nothing lies over the points of these rows."""
+    """Return whether the points of these rows are uncovered."""
     return set(rows) <= set(page.evaluate(OPEN))
 
 
@@ -90,7 +90,7 @@ def test_file_is_mapped_and_statement_undone_by_touch(phone: Page) -> None:
     until(page, "!map.data.live && !map.motion && !map.flight")
     settled(page)
     meant = told(page, "data.colour.option")
-    # Two that lie far from each other, each above the sheet that opens.
+    # Two distant items above the sheet.
     first = page.evaluate(OPEN)[0]
     choose(page, first)
     until(page, "!map.flight")
@@ -102,14 +102,14 @@ def test_file_is_mapped_and_statement_undone_by_touch(phone: Page) -> None:
     page.get_by_role("button", name="Belongs with this").tap()
     until(page, "map.acts.preview.length === 1")
     settled(page)
-    # What is about to be said stands in the sheet.
+    # The sheet shows the draft.
     panel = page.locator(".st-key-panel")
     expect(panel.get_by_role("heading", name="1 new pair will be pulled together")).to_be_visible()
     page.get_by_role("button", name="Apply to 1 pair").tap()
     expect(panel.get_by_text("What changed")).to_be_visible(timeout=PATIENCE)
     settled(page)
     until(page, "!map.motion && !map.flight")
-    # Both are in sight, above the bar and the sheet, and the colours mean what they meant.
+    # Both are visible above the bar and the sheet, and the colours are unchanged.
     assert told(page, "count") == 2
     assert seen(page, [first, second])
     assert told(page, "data.colour.option") == meant
@@ -120,7 +120,7 @@ def test_file_is_mapped_and_statement_undone_by_touch(phone: Page) -> None:
     settled(page)
     until(page, "!map.motion && !map.flight")
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
-    # Taken back, all of the map is seen again.
+    # After undo the whole map is visible.
     until(page, "!map.view.zoomed")
 
 
@@ -130,7 +130,7 @@ def test_selected_items_are_visible_and_lines_have_names(phone: Page) -> None:
     stage(page)
     settled(page)
     until(page, "map.overlay.pieces.length > 0")
-    # The outermost of the items in sight, and two keywords with links.
+    # The outermost visible items and two linked keywords.
     rows = page.evaluate(
         """() => {
           const { map } = document.querySelector('.st-key-map .hv-map').__hv;
@@ -176,13 +176,13 @@ def test_sheet_head_resizes_sheet(phone: Page) -> None:
     last = page.locator("[data-tab=Maps]").bounding_box()
     assert head is not None and last is not None
     right = last["x"] + last["width"]
-    # A finger's width is free beside the tabs, at 320 pixels too.
+    # There is space for a finger next to the tabs, even at 320 pixels.
     assert min(head["height"], head["x"] + head["width"] - right - (WIDE - 320)) >= 44
     sheet = page.locator("html")
     before = sheet.get_attribute("data-hv-sheet")
     page.touchscreen.tap(right + 30, head["y"] + head["height"] / 2)
     expect(sheet).not_to_have_attribute("data-hv-sheet", str(before))
-    # The film is a list in the sheet, which needs nothing of the server.
+    # The maps are a list in the sheet and need no request.
     page.locator("[data-tab=Maps]").tap()
     maps = page.get_by_role("tabpanel", name="Maps").get_by_role("button")
     expect(maps).to_have_count(1)

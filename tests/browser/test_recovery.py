@@ -27,7 +27,7 @@ from tests.browser.test_app import SELECTED, drag, make_map, settled, stage, tol
 
 @pytest.fixture
 def fresh(browser: Browser) -> Iterator[Server]:
-    """Serve the app for one test alone."""
+    """Serve the app for a single test."""
     with serve(ROOT / "app.py", ARTIFACTS / "lasting.log") as server:
         yield server
 
@@ -78,7 +78,7 @@ def test_killed_server_loses_nothing(browser: Browser, open_page: Open, tmp_path
     port = free_port()
     env = {"HETVIZ_HOME": str(tmp_path)}
     with serve(ROOT / "app.py", ARTIFACTS / "killed.log", env=env, port=port) as first:
-        # Not watched: a browser complains of a server that is gone.
+        # Not watched, since the browser reports the lost server.
         page = browser.new_context(base_url=first.url).new_page()
         page.set_default_timeout(30_000)
         page.goto("/map")
@@ -92,7 +92,7 @@ def test_killed_server_loses_nothing(browser: Browser, open_page: Open, tmp_path
         os.kill(first.pid, signal.SIGKILL)
         # The worker ends with its server.
         assert wait_until(lambda: not session_members(first.pid), 20)
-    # What a server that is there again says; until then the browser tries in vain.
+    # The browser retries until the server is back.
     heard: list[object] = []
 
     def listen(socket: WebSocket) -> None:
@@ -103,7 +103,7 @@ def test_killed_server_loses_nothing(browser: Browser, open_page: Open, tmp_path
 
     page.on("websocket", listen)
     with serve(ROOT / "app.py", ARTIFACTS / "killed-2.log", env=env, port=port):
-        # The open tab comes back by itself: its heartbeat runs the page, and clicks work then.
+        # The open tab reconnects by its timer, and clicks work.
         wait_in(page, lambda: bool(heard))
         expect(page.get_by_text("Connection error")).to_have_count(0, timeout=30_000)
         expect(page.locator('[data-test-connection-state="CONNECTED"]')).to_be_visible()
@@ -143,7 +143,7 @@ def test_lost_worker_is_replaced_or_reported(fresh: Server, open_page: Open) -> 
 
 
 def make_and_kill(server: Server, page: Page) -> set[int]:
-    """Make a map and kill the worker before it takes that up; return its number."""
+    """Start a map, kill the worker before it begins and return its process id."""
     (worker,) = workers_of(server)
     os.kill(worker, signal.SIGSTOP)
     make_map(page)
@@ -155,7 +155,7 @@ def make_and_kill(server: Server, page: Page) -> set[int]:
 def workers_of(server: Server) -> list[int]:
     found = []
     for pid in session_members(server.pid):
-        # Another process of it may have ended since it was listed.
+        # A listed process may have ended.
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             if "hetviz.jobs.process.worker" in Path(f"/proc/{pid}/cmdline").read_text():
                 found.append(pid)

@@ -24,7 +24,7 @@ from tests.browser.test_app import settled, stage
 
 @contextlib.contextmanager
 def proxy(port: int, backend: int) -> Iterator[None]:
-    """Pass connections on as a reverse proxy does that keeps the Host header."""
+    """Forward connections like a reverse proxy that keeps the Host header."""
 
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
@@ -50,7 +50,7 @@ def proxy(port: int, backend: int) -> Iterator[None]:
         with contextlib.suppress(OSError):
             while data := inner.recv(65_536):
                 outer.sendall(data)
-        # Whoever still reads from the other side hears the end.
+        # Readers of the other side get the end of the stream.
         with contextlib.suppress(OSError):
             outer.shutdown(socket.SHUT_RDWR)
 
@@ -82,7 +82,7 @@ def test_app_works_below_path_behind_proxy(open_page: Open) -> None:
             page.get_by_role("link", name="Compare").click()
             expect(page).to_have_url(re.compile(rf"{url}/tools/hetviz/compare\?s="))
             settled(page)
-            # The list of projects leads to addresses below the path as well.
+            # Links of the project list contain the path.
             page.get_by_role("link", name="Start").click()
             expect(page.get_by_text("Your own data")).to_be_visible()
             settled(page)
@@ -121,7 +121,7 @@ def test_foreign_hosts_and_origins_are_refused(server: Server) -> None:
                 subprotocols=["streamlit"],  # type: ignore[list-item]
                 additional_headers={"Host": host} if host != own else {},
             )
-        # Two Host headers, as this library then sends, are no request at all.
+        # The library would send two Host headers, which is invalid.
         assert refused.value.response.status_code in (400, 403)
 
 
@@ -142,7 +142,7 @@ def test_unknown_session_id_is_not_adopted(open_page: Open, server: Server) -> N
 
 
 def test_other_sites_cannot_frame_or_read_app(browser: Browser, server: Server) -> None:
-    """A page of another origin, in the same browser, tries what it can."""
+    """Try to read and frame the app from another origin in the same browser."""
     own = urlsplit(server.url).netloc
     page: Page = browser.new_page()
     try:

@@ -45,7 +45,7 @@ def test_map_element_stays_on_all_pages(page: Page) -> None:
     steps = page.evaluate("history.length")
     for place in PLACES:
         go(page, place)
-    # The project stands in each address from the start, not as a step of its own.
+    # The project is in each address from the start, without an extra history step.
     assert page.evaluate("history.length") == steps + len(PLACES)
     page.go_back()
     page.wait_for_selector(".hv-at-export", state="attached")
@@ -59,8 +59,8 @@ def test_map_element_stays_on_all_pages(page: Page) -> None:
     page.emulate_media(color_scheme="dark")
     page.wait_for_selector('.hv-map[data-theme="dark"]', state="attached")
     assert stage(page).bounding_box() == frame
-    # From the first paint on, but for what the visitor did within half a second.
-    # What is below a tenth counts as still.
+    # Layout shifts from the first paint, except within 0.5 s after input.
+    # A shift below 0.1 counts as none.
     assert page.evaluate("window.hvShift") < 0.1
 
 
@@ -68,7 +68,7 @@ def test_page_link_works_during_map_messages(page: Page) -> None:
     page.goto("/map")
     stage(page)
     settled(page)
-    # Each once while a run waits, and once at rest.
+    # Each once during a run and once when idle.
     for number, (place, before) in enumerate(
         [*((place, True) for place in PLACES), *((place, False) for place in PLACES)]
     ):
@@ -82,12 +82,12 @@ def test_page_link_works_during_map_messages(page: Page) -> None:
         )
         page.wait_for_selector(f".hv-at-{place}", state="attached")
         settled(page)
-    # And it is not clicked for the visitor where they went elsewhere since.
+    # The click is not repeated after another page was opened.
     page.go_back()
     page.wait_for_selector(".hv-at-export", state="attached")
     settled(page)
     expect(page.locator(".hv-at-export")).to_be_attached()
-    # One that was lost is made again.
+    # A lost click is repeated.
     page.evaluate(
         "() => document.querySelector('.st-key-place-data a').addEventListener('click',"
         " (event) => { event.preventDefault(); event.stopPropagation(); }, { once: true })"
@@ -110,7 +110,7 @@ def test_lists_are_one_tab_stop_and_help_is_searchable(page: Page) -> None:
     expect(page.locator('.hv-bar [data-tool="lasso"]')).to_be_focused()
     page.keyboard.press("End")
     expect(page.get_by_role("button", name="More tools")).to_be_focused()
-    # A row that is drawn anew by its own click keeps the focus.
+    # A row that its click redraws keeps the focus.
     row = page.locator(".hv-legend .hv-row").first
     row.focus()
     page.keyboard.press("Enter")
@@ -123,7 +123,7 @@ def test_lists_are_one_tab_stop_and_help_is_searchable(page: Page) -> None:
     expect(help_.get_by_text("lasso, from any tool")).to_be_visible()
     expect(help_.get_by_text("HETVIZ_HOME")).to_be_hidden()
     page.keyboard.press("Escape")
-    # Find knows places too.
+    # The search finds pages too.
     stage(page).focus()
     page.keyboard.press("/")
     page.keyboard.type("compare")
@@ -135,7 +135,7 @@ def test_lists_are_one_tab_stop_and_help_is_searchable(page: Page) -> None:
 
 
 def keys_lead_from_part_to_part(page: Page) -> None:
-    """Go to the panel, its tabs, the map and its tools."""
+    """Move the focus over panel, tabs, map and tools."""
     stage(page).focus()
     settled(page)
     page.keyboard.press("3")
@@ -151,9 +151,9 @@ def keys_lead_from_part_to_part(page: Page) -> None:
     page.keyboard.press("Shift+F6")
     expect(stage(page)).to_be_focused()
     page.keyboard.press("Shift+F6")
-    # The stop of the tools is where it was left.
+    # The toolbar keeps its focused tool.
     expect(page.get_by_role("button", name="More tools")).to_be_focused()
-    # Find and Help have their keys on all places.
+    # The keys of search and help work on all pages.
     go(page, "data")
     page.keyboard.press("?")
     expect(page.locator(".st-key-help-body").get_by_label("Search help")).to_be_visible()
@@ -169,7 +169,7 @@ def test_bar_shows_working_during_runs(page: Page) -> None:
     bar = page.locator(".st-key-state")
     expect(bar.get_by_text("Map up to date")).to_be_visible()
     expect(bar.get_by_text("Working …")).to_be_hidden()
-    # What a page that takes a while says of itself, without waiting for such a one.
+    # The text of a slow page is tested without a slow page.
     app = page.locator('[data-testid="stApp"]')
     app.evaluate("(app) => app.setAttribute('data-test-script-state', 'running')")
     expect(bar.get_by_text("Working …")).to_be_visible()
@@ -201,7 +201,7 @@ def test_reload_keeps_running_job(page: Page) -> None:
 
 
 def signs_of_tabs(page: Page) -> dict[str, Locator]:
-    """Return what each tab shows once it is drawn, which may begin after a click has returned."""
+    """Return an element of each tab that shows that it is drawn."""
     panel = page.locator(".st-key-panel")
     return {
         "Item": panel.get_by_text("Click an item to see"),
@@ -220,7 +220,7 @@ def test_pages_and_tabs_open_at_once(page: Page) -> None:
     def look(place: str) -> None:
         settled(page)
         found[place] = serious_barriers(page)
-        # Another theme has other colours, and is the same otherwise.
+        # The theme changes only the colours.
         themed(page, "dark")
         found[f"{place}, dark"] = serious_barriers(page, only="color-contrast")
         themed(page, "light")
@@ -244,7 +244,7 @@ def test_drawn_tab_opens_without_rerun(page: Page) -> None:
     sent: list[object] = []
 
     def heard(payload: object) -> None:
-        # Playwright takes no method of a list.
+        # Playwright does not accept bound methods of lists.
         sent.append(payload)
 
     page.on("websocket", lambda socket: socket.on("framesent", heard))
@@ -264,7 +264,7 @@ def test_drawn_tab_opens_without_rerun(page: Page) -> None:
         expect(sign).to_be_visible()
         assert sum(other.is_visible() for other in shown.values()) == 1
     assert runs(sent) == before
-    # A key of a tab that is not looked at presses nothing.
+    # A key of a hidden tab does nothing.
     page.get_by_role("tab", name="Clusters").click()
     panel.get_by_text("links stay inside").first.click()
     for key in ("y", "n", "ArrowLeft", "s"):
@@ -273,18 +273,18 @@ def test_drawn_tab_opens_without_rerun(page: Page) -> None:
     expect(shown["Predict"]).to_be_visible()
     expect(page.get_by_role("button", name="Undo", exact=True)).to_be_disabled()
     assert runs(sent) == before
-    # The next run keeps the tab that was turned to, and a key presses what is seen.
+    # The next run keeps the tab, and its keys work.
     panel.get_by_text("Answers are saved right away").click()
     page.keyboard.press("y")
     expect(panel.get_by_text("1 judged, 1 of them right")).to_be_visible()
     expect(shown["Predict"]).to_be_visible()
-    # What was said since is not what lies behind.
+    # A tab drawn before the last statement is not reused.
     page.get_by_role("tab", name="Guidance").click()
     expect(panel.get_by_text(re.compile("4,131 links"))).to_be_visible()
 
 
 def runs(sent: list[object]) -> int:
-    """Return how many runs were asked for, but for what the bar asks by itself."""
+    """Return the number of runs without those of the timer."""
     count = 0
     for payload in sent:
         message = BackMsg()
@@ -314,7 +314,7 @@ def test_item_head_appears_before_panel_and_does_not_move(
     settled(page)
     page.mouse.move(*page.evaluate(_FREE))
     until(page, "map.hovered >= 0 && map.media.cards.has(map.hovered)")
-    # What was shown in the last frame before the panel's own card.
+    # The head in the last frame before the panel arrives.
     page.evaluate(
         f"""() => {{ const lines = {_LINES}; const look = () => {{
           if (document.querySelector('.hv-early')) window.hvEarly = lines('.hv-early');
@@ -331,7 +331,7 @@ def test_item_head_appears_before_panel_and_does_not_move(
     assert len(early) > 2
     now = page.evaluate(f"({_LINES})('.st-key-tab-item')")
     assert [line for line in early if line not in now] == []
-    # Of several there is none.
+    # Several items have no head.
     page.evaluate("() => document.querySelector('.st-key-map .hv-map').__hv.map.select([3, 4, 5])")
     settled(page)
     expect(page.locator(".hv-early")).to_have_count(0)
@@ -346,7 +346,7 @@ def test_popovers_have_theme_of_app(page: Page) -> None:
     expect(page.locator(".hv-help").first).to_be_visible()
     expect(page.get_by_label("Search help")).to_be_visible()
     assert not serious_barriers(page)
-    # A chart that the server will not draw anew.
+    # A chart that the server does not redraw.
     page.evaluate(
         "() => { const { dark, light } = document.querySelector('.st-key-map .hv-map').__hv.map"
         ".data.tokens; document.body.insertAdjacentHTML('beforeend', '<div class=js-plotly-plot>"
@@ -404,7 +404,7 @@ def test_fast_undo_presses_undo_one_step_each(page: Page) -> None:
     expect(project.get_by_text("First", exact=True)).to_be_visible()
     settled(page)
     undo = page.get_by_role("button", name="Undo project name")
-    # Of clicks too none is lost, and none takes back what its button did not name.
+    # Fast clicks are all handled, and each undoes only the named step.
     undo.evaluate("(button) => { for (let k = 0; k < 4; k += 1) button.click(); }")
     expect(page.get_by_role("button", name="Undo", exact=True)).to_be_disabled()
     settled(page)

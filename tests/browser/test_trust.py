@@ -25,7 +25,7 @@ def test_trust_overlay_is_shown_and_hidden(page: Page, picture: Picture) -> None
     page.wait_for_timeout(400)
     hazy = page.locator(".st-key-map .hv-stage").screenshot()
     picture(page, "haze")
-    # Some of the map is under haze, and some is not.
+    # The overlay covers only a part of the map.
     old, new = (np.asarray(Image.open(io.BytesIO(s)).convert("L"), float) for s in (plain, hazy))
     assert 0.02 < (np.abs(old - new) > 6).mean() < 0.9
     more.click()
