@@ -136,18 +136,18 @@ def label_candidates(
     ]
     present = (Z != 0).any(axis=1)
     rows = np.flatnonzero(present)
-    known = np.flatnonzero(column.known[rows])
+    labelled = np.flatnonzero(column.known[rows])
     classes = cast(list[LabelValue], column.classes)
     code_of = {value: code for code, value in enumerate(classes)}
     y = np.full(len(rows), -1, dtype=np.int64)
-    y[known] = [code_of[column.values[row]] for row in rows[known]]
-    if len(np.unique(y[known])) < MIN_CLASSES:
+    y[labelled] = [code_of[column.values[row]] for row in rows[labelled]]
+    if len(np.unique(y[labelled])) < MIN_CLASSES:
         return []
     P = class_probabilities(Z[rows], y, len(code_of))
     can_ask = np.ones(len(rows), dtype=bool) if allowed is None else allowed[span][rows]
     can_ask &= ~np.isin(rows + span.start, np.array(sorted(skipped), dtype=np.int64))
     S = neighbor_similarity(Z[rows], random_state=random_state)
-    chosen, gain = choose_informative(S, label_uncertainty(P), known, can_ask, n)
+    chosen, gain = choose_informative(S, label_uncertainty(P), labelled, can_ask, n)
     return [
         LabelCandidate(
             int(rows[at]) + span.start,

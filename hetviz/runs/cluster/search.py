@@ -123,8 +123,8 @@ def search_clusters(
 
 def _check_arguments(method: str, n_clusters: int | None, label: str | None, space: str) -> None:
     if method not in (*METHODS, LABEL):
-        known = ", ".join((*METHODS, LABEL))
-        raise ParameterError(f"clusters: method = {method!r}, but it must be one of {known}.")
+        choices = ", ".join((*METHODS, LABEL))
+        raise ParameterError(f"clusters: method = {method!r}, but it must be one of {choices}.")
     if space not in (MAP, FULL):
         raise ParameterError(f"clusters: space = {space!r}, but it must be map or full.")
     if n_clusters is not None and (isinstance(n_clusters, bool) or int(n_clusters) != n_clusters):

@@ -432,9 +432,9 @@ def embed(
     value: object = data
     if not isinstance(value, HeteroData):
         kind = type(value).__name__
-        what = "data of the type HeteroData are needed"
+        message = "data of the type HeteroData are needed"
         call = "Call hetviz.embed(HeteroData.from_frames({'name': table, ...}, links=pairs))."
-        raise DataError(Problem("not-data", "embed", what, kind, call))
+        raise DataError(Problem("not-data", "embed", message, kind, call))
     report = ignore_progress if progress is None else progress
     if key is None:
         if params:
@@ -543,8 +543,8 @@ def _reason_of_choice(comparison: Comparison, chosen: Candidate, n_rows: int = 0
     rank = "Highest" if better else "Next"
     text = f"{reason} {score} {rank}: {comparison.candidate(second).title}"
     text += f" ({per_hundred(second_score)} %)."
-    rest = [comparison.candidate(key).title for key in others if key != second]
-    text += f" Also tried: {join_words(rest)}." if rest else ""
+    further_titles = [comparison.candidate(key).title for key in others if key != second]
+    text += f" Also tried: {join_words(further_titles)}." if further_titles else ""
     return (
         f"{text} Scores are from hidden links and comparisons, neighbours and labels, where there "
         "are any."

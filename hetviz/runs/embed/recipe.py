@@ -148,8 +148,8 @@ def read_recipe(path: str | Path) -> Recipe:
     for key, value in document.items():
         if key not in _KEYS or not isinstance(value, _KEYS[key]):
             is_known = key in _KEYS
-            what = f"{key} has the wrong kind of value" if is_known else "unknown key"
-            raise gate.refusal("bad-recipe", file.name, what, value if is_known else key)
+            message = f"{key} has the wrong kind of value" if is_known else "unknown key"
+            raise gate.refusal("bad-recipe", file.name, message, value if is_known else key)
     if document.get("format") != FORMAT or "data" not in document or "method" not in document:
         raise gate.refusal(
             "bad-recipe", file.name, f"a recipe has format = {FORMAT}, data and method"

@@ -468,9 +468,9 @@ def _make_table(name: str, key: str, section: _Rows, folder: Path) -> Table:
     else:
         for column in columns:
             if not _NUMBER_TYPE.fullmatch(types[column]):
-                what = "features must be numbers, or one column of lists of equal length"
+                message = "features must be numbers, or one column of lists of equal length"
                 raise DataError(
-                    Problem("bad-type", f"{where}, column {column}", what, types[column])
+                    Problem("bad-type", f"{where}, column {column}", message, types[column])
                 )
         d, single = len(columns), {types[column] for column in columns} <= {"float", "halffloat"}
     if files.n_rows < 2:

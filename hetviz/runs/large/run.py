@@ -622,8 +622,8 @@ def _temporary_folder(parent: Path) -> Iterator[Path]:
         parent.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=".blocks-", dir=parent.resolve()))
     except OSError as error:
-        what = f"cannot be written: {error.strerror}"
-        raise gate.refusal("not-written", str(parent), what) from None
+        message = f"cannot be written: {error.strerror}"
+        raise gate.refusal("not-written", str(parent), message) from None
     try:
         yield folder
     finally:

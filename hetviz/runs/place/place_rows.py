@@ -221,9 +221,9 @@ def _new_ids(where: str, owner: Dataset, ids: list[str], problems: list[Problem]
     """Return the positions of ids that do not exist yet."""
     is_known = owner.find(ids) >= 0
     if not ids or is_known.all():
-        what = "all ids exist already" if ids else "there are no rows"
+        message = "all ids exist already" if ids else "there are no rows"
         example = ids[0] if ids else ""
-        raise DataError(Problem("no-rows", where, what, example, "Give at least one new row."))
+        raise DataError(Problem("no-rows", where, message, example, "Give at least one new row."))
     problems += [
         Problem("known-id", where, "it exists already and stays unchanged", text, severity="note")
         for text, exists in zip(ids, is_known, strict=True)
@@ -248,9 +248,9 @@ def _links_of_column(
         for part in dict.fromkeys(filter(None, parts)):
             target = part if other.find([part])[0] >= 0 else by_title.get(part)
             if target is None:
-                what = f"no item of {other.name!r} has this name, so the link is left out"
+                message = f"no item of {other.name!r} has this name, so the link is left out"
                 place = f"{where}, id {text}, column {other.name}"
-                problems.append(Problem("unknown-id", place, what, part, severity="note"))
+                problems.append(Problem("unknown-id", place, message, part, severity="note"))
             else:
                 links.append((name, text, other.name, target))
     return links

@@ -506,7 +506,7 @@ def test_refinement_keeps_more_neighbours(
         found[blocks] = record_of(tmp_path / "out")
     told = capsys.readouterr().out
     assert "50 iterations of 720 rows: half moved by" in told
-    assert "rows, the others placed by them: half moved by" in told
+    assert "rows, other rows placed by them: half moved by" in told
     _, embedding = hetviz.load_run(tmp_path / "out")
     assert "were then drawn towards those like them" in embedding.note
     before, after, some = (one["scores"]["neighbors_kept"] for one in found.values())

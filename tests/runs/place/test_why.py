@@ -255,9 +255,9 @@ def test_why_without_fit_separates_close_and_far_links() -> None:
     embedding = Embedding(places, {name: data[name].ids for name in places})
     found = hetviz.why(data, embedding, "a", "x", method="mkpe", fit=False)
     # Of four other items, all are as far as "near" (4 / 4) and one as far as "far" (1 / 4).
-    assert [one.id for one in found.holds] == ["near"]
+    assert [reason.id for reason in found.holds] == ["near"]
     assert found.holds[0].share == pytest.approx(0.8)
-    assert [(one.id, one.distance) for one in found.elsewhere] == [
+    assert [(reason.id, reason.distance) for reason in found.elsewhere] == [
         ("far", pytest.approx(np.sqrt(200) / 10))
     ]
     assert found.parts == {} and found.sentence.startswith("Its close links")
