@@ -185,7 +185,7 @@ def interactions(page: Page, n: int) -> list[dict[str, Any]]:
 def live(page: Page, n: int) -> dict[str, Any]:
     """Count the layouts that the browser draws a second while a neighbour map is made."""
     page.get_by_role("button", name="New map", exact=True).click()
-    page.get_by_role("combobox", name="Method").fill("Neighbour map with links")
+    page.get_by_role("combobox", name="Method").fill("Multimodal relational SNE")
     page.keyboard.press("Enter")
     settled(page)
     page.get_by_role("button", name="Make map").click()
@@ -247,7 +247,7 @@ def answers(page: Page, repeats: int) -> list[dict[str, Any]]:
     result: dict[str, list[float]] = {"first": [], "end": []}
     for _ in range(repeats):
         page.get_by_role("button", name="New map", exact=True).click()
-        page.get_by_role("combobox", name="Method").fill("Neighbour map with links")
+        page.get_by_role("combobox", name="Method").fill("Multimodal relational SNE")
         page.keyboard.press("Enter")
         settled(page)
         page.evaluate(_WATCH)

@@ -48,7 +48,7 @@ RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 
 # Modules of hetviz/algorithms that are not methods.
 CONTRACT = frozenset(
-    {"base", "cost", "needs", "papers", "predictor", "registry", "room", "shared_params"}
+    {"base", "cost", "memory", "papers", "ranking", "predictor", "registry", "shared_params"}
 )
 
 # Modules that use the library by its public names. All others import from the defining modules.

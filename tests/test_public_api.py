@@ -310,7 +310,7 @@ def test_unusual_data_have_map() -> None:
     assert hetviz.evaluate(data, embedding).to_dict()["guidance_area"] > 0.7
     assert embedding.ids["a"].tolist() == ["007", "NA", "7", "é", "x,y", "z"]
     apart = HeteroData([a, b], Links("a", "b", [0], [0], -1.0))
-    with pytest.raises(NotApplicableError, match="All guidance says apart"):
+    with pytest.raises(NotApplicableError, match="All links keep items apart"):
         hetviz.embed(apart, "guided-projection")
 
 

@@ -151,7 +151,7 @@ def test_few_negative_links_hardly_change_the_map() -> None:
 def test_only_negative_links_are_refused() -> None:
     data = three_datasets()
     negative = HeteroData(data.datasets, [Links("a", "b", [0, 1], [1, 0], -1.0)])
-    with pytest.raises(NotApplicableError, match=r"All guidance says apart.*belong together"):
+    with pytest.raises(NotApplicableError, match=r"All links keep items apart.*belong together"):
         GuidedProjection().fit(negative)
 
 

@@ -93,7 +93,11 @@ def test_comparison_shows_words_and_numbers(visit: Visit) -> None:
         r"Guided projection is best at showing links, neighbours and labels: \d+ %", head[1]
     )
     rows = re.findall(r'<tr><th scope="row">([^<]*).*?</tr>', text)
-    assert set(rows) == {"Guided projection", "Cross-domain matching", "Principal components"}
+    assert set(rows) == {
+        "Guided projection",
+        "Cross-domain matching correlation analysis (CDMCA)",
+        "Principal components",
+    }
     assert kept.content["recommendation"]["sentence"].split(".")[0] in text
     assert len(kept.runs) == 3
     # The working map stays until another is chosen.

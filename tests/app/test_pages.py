@@ -255,7 +255,7 @@ def test_notes_of_method_are_shown_below_map(visit: Visit) -> None:
     app = press(visit(), "open-digit-views")
     background.RUNNER.submit(
         str(app.session_state["sid"]),
-        "Heterogeneous mapping",
+        "Heterogeneous spectral mapping (HeMap)",
         Task(
             "hetviz.jobs.tasks.maps:make_map",
             {

@@ -352,7 +352,7 @@ def test_running_job_moves_the_map(page: Page, picture: Picture) -> None:
     stage(page)
     settled(page)
     before = told(page, "stats.frames")
-    make_map(page, "Neighbour map with links")
+    make_map(page, "Multimodal relational SNE")
     page.wait_for_function(
         "before => document.querySelector('.st-key-map .hv-map').__hv.frames > before + 1",
         arg=before,

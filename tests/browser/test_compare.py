@@ -11,7 +11,11 @@ from tests.browser.harness import LOOKS, Picture, each_look
 from tests.browser.projects import Projects
 from tests.browser.test_app import serious_barriers, settled
 
-PICKED = ("Guided projection", "Cross-domain matching", "Principal components")
+PICKED = (
+    "Guided projection",
+    "Cross-domain matching correlation analysis (CDMCA)",
+    "Principal components",
+)
 EACH = "[...document.querySelectorAll('.hv-map[data-together]')].map((e) => e.__hv.map)"
 
 

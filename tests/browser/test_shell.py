@@ -192,7 +192,7 @@ def test_reload_keeps_running_job(page: Page) -> None:
     page.goto("/map")
     stage(page)
     settled(page)
-    make_map(page, "Neighbour map with links")
+    make_map(page, "Multimodal relational SNE")
     expect(page.locator(".st-key-state").get_by_text(re.compile(r"\d\s%"))).to_be_visible()
     page.reload()
     expect(page.get_by_role("button", name="Undo new map")).to_be_visible(timeout=120_000)

@@ -32,5 +32,5 @@ def test_ask_prints_questions_about_items(
     assert "'pixels:digit' cannot be asked for" in capsys.readouterr().err
     monkeypatch.setattr(hetviz, "gains_ahead", lambda *_: [Gain("links", 60, 0.003, 0.02)])
     assert cli.main(arguments) == 0
-    assert "a hidden link is found by 0.003 at most" in capsys.readouterr().err
-    assert all("nearer to" in line for line in lines)
+    assert "found again by at most 0.003" in capsys.readouterr().err
+    assert all("closer to" in line for line in lines)

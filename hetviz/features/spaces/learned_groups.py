@@ -138,8 +138,8 @@ class LearnedGroups:
         }
         if ignored:
             messages.append(
-                f"What was learned from the named items of {join_words(sorted(ignored))} is not used. "
-                "Their features predict such items better, so only the named items move."
+                f"What was learned from the named items of {join_words(sorted(ignored))} is not "
+                "used. Their features predict such items better, so only the named items move."
             )
         return " ".join(messages)
 

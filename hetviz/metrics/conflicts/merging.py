@@ -94,7 +94,7 @@ def merge_guidance(
         raise ParameterError(f"merge_guidance: keep = {keep!r} must be 'ours' or 'theirs'.")
     unguided = HeteroData(data.datasets, labels=data.labels)
     our_guidance, their_guidance = (
-        _read_side(unguided, *given) for given in (("ours", ours), ("theirs", theirs))
+        _read_side(unguided, name, source) for name, source in (("ours", ours), ("theirs", theirs))
     )
     our_data = add_statements(unguided, our_guidance.parts).data
     combined = add_statements(our_data, their_guidance.parts)

@@ -75,9 +75,7 @@ def trust_sentences(
             n_text = theme.count(n_statements, "statement")
             wrong.append(f"The map contradicts {broken:,} of {n_text} about it.")
         else:
-            n_text = (
-                "the only statement" if n_statements == 1 else f"all {n_statements:,} statements"
-            )
+            n_text = "the statement" if n_statements == 1 else f"all {n_statements:,} statements"
             right.append(f"The map follows {n_text} about it.")
     return (wrong, right) if wrong or right else None
 

@@ -1,4 +1,4 @@
-"""Boosting consensus: terms against differences, weights, and LightGBM's own objectives."""
+"""Gradient boosting consensus: terms against differences, weights, and LightGBM's own objectives."""
 
 from __future__ import annotations
 

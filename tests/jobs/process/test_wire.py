@@ -46,16 +46,16 @@ def test_messages_in_pieces() -> None:
     reader = MessageReader()
     with ours, drip:
         drip.setblocking(False)
-        assert reader.ready(drip) == ([], True)
+        assert reader.read_available(drip) == ([], True)
         for part in [*encode_message("a", [b"", b"12345", b""], id="x"), *encode_message("b")]:
             ours.sendall(part)
-        received, alive = reader.ready(drip)
+        received, alive = reader.read_available(drip)
         assert alive
         assert [(entry.kind, entry.fields) for entry in received] == [("a", {"id": "x"}), ("b", {})]
         assert [bytes(part) for part in received[0].parts] == [b"", b"12345", b""]
         ours.sendall(encode_message("c")[0][:-1])
         ours.close()
-        assert reader.ready(drip) == ([], False)
+        assert reader.read_available(drip) == ([], False)
 
 
 def test_outbox_never_blocks() -> None:
@@ -69,7 +69,7 @@ def test_outbox_never_blocks() -> None:
         outbox.flush(ours)
         assert outbox
         while not got:
-            got, _ = reader.ready(theirs)
+            got, _ = reader.read_available(theirs)
             outbox.flush(ours)
         assert not outbox
         assert np.array_equal(got[0].value(), sent)
@@ -159,7 +159,7 @@ def test_array_cache_holds_last_two() -> None:
     data = [HeteroData([Dataset(name, ["x"])]) for name in "abc"]
 
     def send(one: HeteroData) -> tuple[bool, Any]:
-        arguments = numbers.wrap({"data": one, "seed": 3}, shelf.held)
+        arguments = numbers.wrap({"data": one, "seed": 3}, shelf.numbers)
         got = shelf.unwrap(through(arguments))
         assert got["seed"] == 3
         return arguments["data"].value is not None, got["data"]
@@ -181,4 +181,4 @@ def test_array_cache_holds_last_two() -> None:
 def test_numbers_are_weak_references() -> None:
     numbers = ArrayNumbers()
     numbers.wrap({"data": HeteroData([Dataset("a", ["x"])])}, [])
-    assert len(numbers._known) == 0
+    assert len(numbers._numbers) == 0

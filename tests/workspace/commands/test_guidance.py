@@ -240,7 +240,7 @@ def test_set_labels(workspace: Workspace) -> None:
         (EditStatements({OAK_KITE: {"weight": 0}}), "Remove the statement"),
         (EditStatements({OAK_KITE: {"weight": "much"}}), "a number is needed"),
         (EditStatements({OAK_KITE: {"colour": "red"}}), "this field does not exist"),
-        (EditStatements({OAK_KITE: {"when": "now"}}), "noted by itself"),
+        (EditStatements({OAK_KITE: {"when": "now"}}), "set automatically"),
         (EditStatements({OAK_KITE: {"kind": " "}}), "text is needed"),
         (EditStatements({"link|a": {"weight": 1}}), "this statement does not exist"),
         (DropStatements([ASH_WREN, "x"]), "this statement does not exist"),

@@ -179,6 +179,6 @@ def later_model(folder: Path) -> object:
     [later_journal, later_project, later_bundle, later_features, later_recipe, later_model],
 )
 def test_newer_files_are_errors(opened: Callable[[Path], object], tmp_path: Path) -> None:
-    with pytest.raises(HetvizError, match="(later|newer) version of hetviz") as refused:
+    with pytest.raises(HetvizError, match=r"(later|newer) version of hetviz") as refused:
         opened(tmp_path)
     assert "pen it with that version" in str(refused.value)

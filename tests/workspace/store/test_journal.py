@@ -170,7 +170,7 @@ def test_journal_of_other_process_is_error(path: Path) -> None:
 @pytest.mark.parametrize(
     ("head", "why"),
     [
-        (b'{"format": 2}\n', "later version"),
+        (b'{"format": 2}\n', "newer version"),
         (b'{"format": "x"}\n', "damaged"),
         (b"[]\n", "damaged"),
         (b"\x00\x00\n", "damaged"),

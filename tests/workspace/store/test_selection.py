@@ -108,7 +108,7 @@ def test_write_failure_is_logged_without_session(
     (tmp_path / sid / "glance.json").mkdir()
     workspace.set_view_state(selection=[1])
     assert workspace.view_state.selection.tolist() == [1]
-    assert "could not be kept" in caplog.text
+    assert "could not be saved" in caplog.text
     assert sid not in caplog.text
     assert sorted(path.name for path in (tmp_path / sid).iterdir()) == [
         "blobs",

@@ -215,7 +215,7 @@ def test_the_settings_of_a_server_are_known(folder: Path) -> None:
 def test_people_and_what_they_share_are_known(folder: Path) -> None:
     expected, people = read("expected.json"), People(folder / "server")
     for person, about in expected["people"].items():
-        assert plain(people.all_of(person)) == about
+        assert plain(people.export_person(person)) == about
     owner = next(iter(expected["people"]))
     statements = people.comments(owner, "A" * 22)
     assert [entry.text for entry in statements] == [entry["text"] for entry in expected["comments"]]
