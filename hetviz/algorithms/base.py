@@ -443,7 +443,11 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         return self.memory_estimate.total_bytes(data)
 
     def _store_fit(
-        self, data: HeteroData, fit: Fit, heard: Mapping[str, float], device: ComputeDevice | None
+        self,
+        data: HeteroData,
+        fit: Fit,
+        recall_by_dataset: Mapping[str, float],
+        device: ComputeDevice | None,
     ) -> None:
         self.embedding_ = Embedding(
             {name: fit.coordinates[name] for name in data.datasets},
@@ -454,7 +458,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
             diagnostics=by_key(
                 [
                     *fit.messages,
-                    *_neighbor_search_messages(heard),
+                    *_neighbor_search_messages(recall_by_dataset),
                     *_landmark_messages(self._placement),
                     *self._axis_messages(data, fit.coordinates),
                 ]
@@ -791,7 +795,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         )
         progress(
             0.8,
-            "All items by their landmarks",
+            "Placing all items by their landmarks",
             layout=lambda: place_by_landmarks(
                 data,
                 rows,

@@ -158,7 +158,7 @@ class GNMDS(BaseEmbedder):
             done = 0.1 + share_of_fit * step / (step + 4)
             progress(
                 done,
-                "Keeping comparisons",
+                "Fitting comparisons",
                 layout=lambda: np.vstack(list(rows_from_objects(data, objects, parts[0]).values())),
                 gap=gap,
             )
@@ -170,7 +170,7 @@ class GNMDS(BaseEmbedder):
                 self.n_components,
                 tol=self.tol,
                 report=report,
-                beat=lambda: progress(done, "Keeping comparisons"),
+                beat=lambda: progress(done, "Fitting comparisons"),
             )
             if has_polish:
                 latest[:] = flat.parts
@@ -200,7 +200,7 @@ class GNMDS(BaseEmbedder):
         def tick(share: float) -> None:
             nonlocal done
             done = share
-            progress(done, "Trying how far points may move")
+            progress(done, "Testing how far points may move")
 
         def refit(rows: Ints) -> Floats:
             weight = self.order_.weight[rows]

@@ -123,7 +123,7 @@ class GraphAxes(BaseEmbedder):
         graph = joint_graph(
             data, self._neighbor_affinities, ProgressPart(progress, 0.05, 0.2), self.tie_views
         )
-        progress(0.2, "Slow modes of the graph")
+        progress(0.2, "Eigenvectors of the graph")
         Z, _ = spectral_axes(
             link_graph(graph), [data.n_rows], self.n_axes, self.random_state, power=0.0
         )

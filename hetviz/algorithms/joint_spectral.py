@@ -110,7 +110,7 @@ class JointSpectral(BaseEmbedder):
             data, neighbor_affinities, ProgressPart(progress, 0.0, 0.6), self.tie_views
         )
         A = link_graph(graph)
-        progress(0.6, "Slow modes of the graph")
+        progress(0.6, "Eigenvectors of the graph")
         Y, values = spectral_axes(
             A, [data.n_rows], self.n_components, self.random_state, power=0.0, unit_rows=False
         )

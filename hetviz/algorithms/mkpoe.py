@@ -308,7 +308,7 @@ class MKPOE(BaseEmbedder):
                 diagonal=self.diagonal,
                 rng=rng,
                 margin=self.margin,
-                tick=lambda share: progress(0.6 * share, "Trying on comparisons held out"),
+                tick=lambda share: progress(0.6 * share, "Testing on hidden comparisons"),
             )
             solved.tried, factor = chosen.accuracy, chosen.factor
         if not np.isfinite(critical_beta):
@@ -325,7 +325,7 @@ class MKPOE(BaseEmbedder):
                 f"{critical_beta:.3g}. All items are at one point. Use a higher strength."
             )
 
-        done, message = 0.6, f"Keeping comparisons of {problem.name}"
+        done, message = 0.6, f"Fitting comparisons of {problem.name}"
 
         def report(step: int, gap: float, parts: list[Floats]) -> None:
             nonlocal done
@@ -371,7 +371,7 @@ class MKPOE(BaseEmbedder):
     ) -> None:
         n = len(solved.objects)
         share = 0.0
-        message = "Trying how far points may move"
+        message = "Testing how far points may move"
 
         def refit(rows: Ints) -> Floats:
             scaled_weight = beta * weight[rows] / weight[rows].sum()

@@ -314,7 +314,7 @@ class UMAP(BaseEmbedder):
             reason = f"stopped after {layout.n_iter:,} epochs"
             stopped.partial = self._make_fit(layout, placed, reason)
             raise
-        return self._make_fit(layout, placed, "all epochs made")
+        return self._make_fit(layout, placed, "all epochs finished")
 
     def _attraction_graph(self, data: HeteroData) -> AttractionGraph | None:
         if self.engine == "umap-learn":
@@ -419,7 +419,9 @@ class UMAP(BaseEmbedder):
         n_epochs = self.n_epochs or (500 if len(ids) <= MAX_ROWS_FOR_MANY_EPOCHS else 200)
         row_of = data[names[0]].find
         coordinates = {name: Y[row_of(data[name].ids)] for name in names}
-        return Fit(coordinates, n_iter=n_epochs, stopping_reason="all epochs made by umap-learn")
+        return Fit(
+            coordinates, n_iter=n_epochs, stopping_reason="all epochs finished by umap-learn"
+        )
 
     def _matrix_and_metric(self, dataset: Dataset, matrix_name: str) -> tuple[Matrix, str]:
         """Return the matrix and the metric for umap-learn."""

@@ -186,7 +186,7 @@ def test_labels_start_search_for_similar_items(visit: Visit) -> None:
     assert group["label"] == ["my label 1", "food"]
     assert group["followers"]
     go(app, "guidance")
-    assert "Is it “food”, as these are?" in html_of(app)
+    assert "Is it “food”, like these?" in html_of(app)
     app.button(key="ask-no").click().run()
     app.button(key="ask-yes").click().run()
     mine = next(one for one in workspace.state.opened().labels if one.name == "my label 1")
