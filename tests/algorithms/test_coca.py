@@ -105,8 +105,8 @@ def test_manual_weights() -> None:
     X = np.asarray(alone["x"].X)
     Z = (X - X.mean(0)) / X.std(0)
     first = np.linalg.svd(Z, full_matrices=False)[0][:, 0]
-    found = only_x.embedding_.coordinates["x"][:, 0]
-    assert abs(np.corrcoef(first, found)[0, 1]) == pytest.approx(1.0)
+    places = only_x.embedding_.coordinates["x"][:, 0]
+    assert abs(np.corrcoef(first, places)[0, 1]) == pytest.approx(1.0)
     # A view of weight 0 does not place items.
     new = Dataset("y", ["new"], np.asarray(data["y"].X)[:1], entity="thing")
     assert not only_x.transform(new).placed["y"].any()
@@ -181,8 +181,8 @@ def test_digits_cluster_about_as_well_as_with_scaled_pca() -> None:
 
     def nmi(model: Any) -> float:
         Y = model.fit(data).embedding_.coordinates["fou"]
-        found = KMeans(10, n_init=3, random_state=0).fit_predict(Y)
-        return float(normalized_mutual_info_score(classes, found))
+        clusters = KMeans(10, n_init=3, random_state=0).fit_predict(Y)
+        return float(normalized_mutual_info_score(classes, clusters))
 
     collective, raw = nmi(CoCA(n_components=8)), nmi(CoCA(n_components=8, scale="none"))
     plain = nmi(PCA(n_components=8, standardize=True))

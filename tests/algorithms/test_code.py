@@ -32,9 +32,9 @@ WORLD = world()
 
 @pytest.mark.parametrize("model", ["MM", "UU", "CM"])
 def test_linked_items_are_close_including_held_out_links(model: str) -> None:
-    train, held = WORLD.holdout(links=0.3)
+    train, held_out = WORLD.holdout(links=0.3)
     fitted = CODE(model=model).fit(train)
-    scores = evaluate(WORLD, fitted.embedding_, held).to_dict()
+    scores = evaluate(WORLD, fitted.embedding_, held_out).to_dict()
     assert scores["link_auc_held_out"] > 0.78
     assert (np.diff(fitted.loss_history_) <= 1e-10).all()
     assert fitted.log_likelihood_ == -fitted.loss_history_[-1]
@@ -83,9 +83,9 @@ def test_apart_links_and_items_without_links() -> None:
 def test_refuses_unsuitable_data(monkeypatch: pytest.MonkeyPatch) -> None:
     bad = Links("items", "words", [0, 1], [0, 1], score=[2.0, -1.0])
     data = HeteroData([WORLD["items"].subset(range(8)), WORLD["words"]], [bad])
-    with pytest.warns(DataWarning) as told:
+    with pytest.warns(DataWarning) as caught:
         model = CODE(n_iter=3).fit(data)
-    assert any("1 scores below 0" in str(warning.message) for warning in told)
+    assert any("1 scores below 0" in str(warning.message) for warning in caught)
     assert not model.embedding_.placed["words"][1]
     monkeypatch.setattr(code, "MAX_PAIRS", 100)
     with pytest.raises(NotApplicableError, match="3,600 in one dataset"):

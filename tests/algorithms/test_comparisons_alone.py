@@ -16,7 +16,7 @@ from hetviz.data import Comparisons, Dataset, HeteroData
 from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning, NotApplicableError
 
 
-def made(n: int = 30, m: int = 900) -> HeteroData:
+def make_data(n: int = 30, m: int = 900) -> HeteroData:
     """Two datasets without features, compared across, and one item without comparisons."""
     rng = np.random.default_rng(0)
     Z, C = rng.normal(size=(n, 2)), rng.integers(0, n, (m, 3))
@@ -30,10 +30,10 @@ def made(n: int = 30, m: int = 900) -> HeteroData:
 
 
 def test_gnmds_recovers_a_plane_from_comparisons_across_datasets() -> None:
-    train, held = made().holdout(links=0, comparisons=0.3)
+    train, held_out = make_data().holdout(links=0, comparisons=0.3)
     with pytest.warns(DataWarning, match="1 items are in no comparison"):
         model = GNMDS().fit(train)
-    scores = hetviz.evaluate(train, model.embedding_, held).to_dict()
+    scores = hetviz.evaluate(train, model.embedding_, held_out).to_dict()
     assert scores["comparison_accuracy"] > 0.97
     assert scores["comparison_accuracy_held_out"] > 0.85
     assert model.gap_ <= 3e-3
@@ -44,7 +44,7 @@ def test_gnmds_recovers_a_plane_from_comparisons_across_datasets() -> None:
 
 @pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
 def test_gnmds_reports_layouts_and_keeps_the_last_on_cancel() -> None:
-    data = made()
+    data = make_data()
     seen: list[np.ndarray] = []
 
     def watch(fraction: float, message: str = "", **figures: Any) -> None:
@@ -60,7 +60,7 @@ def test_gnmds_reports_layouts_and_keeps_the_last_on_cancel() -> None:
 
 @pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
 def test_gnmds_warns_about_problems() -> None:
-    data = made()
+    data = make_data()
     with pytest.warns(ConvergenceWarning, match="relative gap"):
         GNMDS(tol=1e-8, beta=1000.0).fit(data)
     with pytest.warns(DataWarning, match="too small"):
@@ -70,7 +70,7 @@ def test_gnmds_warns_about_problems() -> None:
 
 @pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
 def test_partial_order_embedding_satisfies_all_comparisons() -> None:
-    data = made()
+    data = make_data()
     model = PartialOrderEmbedding(n_components=28).fit(data)
     assert hetviz.evaluate(data, model.embedding_).to_dict()["comparison_accuracy"] == 1.0
     flat = PartialOrderEmbedding().fit(data)
@@ -91,7 +91,7 @@ def test_cancelling_comparisons_are_refused(method: Any) -> None:
 def test_too_many_items_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hetviz.algorithms.partial_order.MAX_OBJECTS", 10)
     with pytest.raises(NotApplicableError, match="10 items at most; 30 are compared"):
-        PartialOrderEmbedding().fit(made())
+        PartialOrderEmbedding().fit(make_data())
 
 
 def test_polish_improves_held_out_comparisons() -> None:
@@ -103,15 +103,17 @@ def test_polish_improves_held_out_comparisons() -> None:
     nearer = ((Z[a] - Z[b]) ** 2).sum(axis=1) < ((Z[a] - Z[c]) ** 2).sum(axis=1)
     triplets = np.where(nearer[:, None], triplets, triplets[:, [0, 2, 1]])
     data = HeteroData([Dataset("things", map(str, range(25)))], [], Comparisons(triplets))
-    kept = {}
+    accuracy = {}
     for polish in (False, True):
         model = GNMDS(polish=polish).fit(data)
-        told = model.embedding_.diagnostics
-        kept[polish] = told["kept comparisons of comparisons"].values["on the axes shown"]
-        assert ("moved in the end of comparisons" in told) == polish
-        assert kept[polish] == pytest.approx(
+        diagnostics = model.embedding_.diagnostics
+        accuracy[polish] = diagnostics["kept comparisons of comparisons"].values[
+            "on the axes shown"
+        ]
+        assert ("moved in the end of comparisons" in diagnostics) == polish
+        assert accuracy[polish] == pytest.approx(
             comparison_accuracy(model.embedding_.coordinates["things"], triplets)
         )
-    by_pull = told["moved in the end of comparisons"].values
+    by_pull = diagnostics["moved in the end of comparisons"].values
     assert max(by_pull.values()) > by_pull["not moved"]
-    assert kept[True] > kept[False]
+    assert accuracy[True] > accuracy[False]

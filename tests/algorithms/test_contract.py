@@ -187,7 +187,7 @@ def test_fit_and_transform_use_one_thread(key: str, monkeypatch: pytest.MonkeyPa
             place = method._transform
             monkeypatch.setattr(method, "_transform", lambda rows: (count(), place(rows))[1])
             method.transform(Dataset("first", ["new"], np.asarray(DATA["first"].X)[:1]))
-    assert all(found == {1} for found in counts)
+    assert all(n_threads == {1} for n_threads in counts)
 
 
 @pytest.mark.parametrize("key", ["umap", "mr-sne", "lpp", "hemap", "guided-projection"])
@@ -200,25 +200,25 @@ def test_map_does_not_depend_on_threads(key: str) -> None:
         for name, d in (("first", 130), ("other", 110))
     ]
     data = HeteroData(parts, [Links("first", "other", np.arange(120), np.arange(120))])
-    found = []
+    maps = []
     for threads in (1, 2):
         with threadpool_limits(threads):
-            found.append(get_method(key)().fit(data).embedding_.stacked())
-    np.testing.assert_array_equal(*found)
+            maps.append(get_method(key)().fit(data).embedding_.stacked())
+    np.testing.assert_array_equal(*maps)
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
 @pytest.mark.parametrize("key", KEYS)
 def test_fitted_method_can_be_copied_and_pickled(key: str, again: Callable[[Any], Any]) -> None:
     method = once_fitted(key)
-    found = again(method)
-    np.testing.assert_array_equal(found.embedding_.stacked(), method.embedding_.stacked())
-    assert found.get_params() == method.get_params()
-    assert found.loss_history_ == method.loss_history_
-    assert not found.embedding_.coordinates["first"].flags.writeable
+    duplicate = again(method)
+    np.testing.assert_array_equal(duplicate.embedding_.stacked(), method.embedding_.stacked())
+    assert duplicate.get_params() == method.get_params()
+    assert duplicate.loss_history_ == method.loss_history_
+    assert not duplicate.embedding_.coordinates["first"].flags.writeable
     if Capability.OUT_OF_SAMPLE in method.card.capabilities:
         new = Dataset("first", ["new"], np.asarray(DATA["first"].X)[:1] + 0.1, entity="thing")
-        places = [one.transform(new).stacked() for one in (method, found)]
+        places = [model.transform(new).stacked() for model in (method, duplicate)]
         np.testing.assert_array_equal(*places)
 
 
@@ -257,9 +257,9 @@ def test_data_without_features_and_links_are_refused(key: str) -> None:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_tiny_and_constant_data_give_a_map_or_a_reason(key: str) -> None:
-    one = Dataset("one", ["007"], [[1.0, 2.0]])
+    single = Dataset("one", ["007"], [[1.0, 2.0]])
     flat = Dataset("flat", ["a", "b", "c"], np.ones((3, 2)))
-    data = HeteroData([one, flat], [Links("one", "flat", [0], [1])])
+    data = HeteroData([single, flat], [Links("one", "flat", [0], [1])])
     try:
         embedding = get_method(key)().fit(data).embedding_
     except HetvizError:
@@ -304,7 +304,7 @@ def test_suggest_ranks_by_benchmark_then_by_used_data(
     first = next(place for place, which in enumerate(needs) if which)
     assert all(needs[first:])
     assert not any(needs[:first])
-    known = {
+    benchmarks = {
         "shapes": {
             "linked": [
                 {"method": "umap", "behind": 0.0, "n_sets": 1},
@@ -314,11 +314,11 @@ def test_suggest_ranks_by_benchmark_then_by_used_data(
         "seconds": {},
         "measuring": [1.0, 1.0],
     }
-    monkeypatch.setattr(ranking, "_measured_table", lambda: known)
+    monkeypatch.setattr(ranking, "_measured_table", lambda: benchmarks)
     assert order()[:2] == ["umap", "pca"]
     uses = [v.uses for v in suggest(DATA) if v.suits and not {*v.card.needs} & asked]
     assert uses[2:] == sorted(uses[2:], reverse=True)
-    known["shapes"]["linked"][1]["behind"] = 0.004
+    benchmarks["shapes"]["linked"][1]["behind"] = 0.004
     # Differences below .01 are ties, and closed forms win ties.
     assert order()[:2] == ["pca", "umap"]
 
@@ -329,30 +329,30 @@ _SILENT: set[str] = set()
 
 @pytest.mark.parametrize("key", KEYS)
 def test_diagnostics_are_saved_and_shown(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = once_fitted(key).embedding_.diagnostics
-    assert bool(found) != (key in _SILENT)
-    for name, one in found.items():
-        assert one.key == name
-        assert one.title[0].isupper() and one.says.endswith(".")
-        assert one.values and all(np.isfinite(value) for value in one.values.values())
-        if one.unit == "share":
-            assert all(-1e-9 <= value <= 1.0 + 1e-9 for value in one.values.values())
-    kept = json.loads(json.dumps(to_json(found), allow_nan=False))
-    shown: list[str] = []
+    diagnostics_by_key = once_fitted(key).embedding_.diagnostics
+    assert bool(diagnostics_by_key) != (key in _SILENT)
+    for name, diagnostic in diagnostics_by_key.items():
+        assert diagnostic.key == name
+        assert diagnostic.title[0].isupper() and diagnostic.says.endswith(".")
+        assert diagnostic.values and all(np.isfinite(value) for value in diagnostic.values.values())
+        if diagnostic.unit == "share":
+            assert all(-1e-9 <= value <= 1.0 + 1e-9 for value in diagnostic.values.values())
+    loaded = json.loads(json.dumps(to_json(diagnostics_by_key), allow_nan=False))
+    views: list[str] = []
     for where, name in ((theme, "section"), (theme, "quiet"), (diagnostics.st, "html")):
-        monkeypatch.setattr(where, name, lambda *words: shown.extend(words))
-    monkeypatch.setattr(theme, "show_pairs", lambda rows: shown.extend(map(" ".join, rows)))
+        monkeypatch.setattr(where, name, lambda *words: views.extend(words))
+    monkeypatch.setattr(theme, "show_pairs", lambda rows: views.extend(map(" ".join, rows)))
     monkeypatch.setattr(diagnostics.st, "expander", lambda words: nullcontext())
-    diagnostics.show_diagnostics({"diagnostics": kept})
+    diagnostics.show_diagnostics({"diagnostics": loaded})
     places = {
-        "app": "\n".join(shown),
-        "command line": "\n".join(diagnostic_lines(from_json(kept))),
-        "report": report._found_out(from_json(kept)),
+        "app": "\n".join(views),
+        "command line": "\n".join(diagnostic_lines(from_json(loaded))),
+        "report": report._found_out(from_json(loaded)),
     }
     for where, text in places.items():
-        for one in found.values():
-            value = max(one.values.values(), key=abs)
-            for words in (one.title, one.says, one.written(value)):
+        for diagnostic in diagnostics_by_key.values():
+            value = max(diagnostic.values.values(), key=abs)
+            for words in (diagnostic.title, diagnostic.says, diagnostic.written(value)):
                 # Non-breaking spaces join numbers and units.
                 assert words in html.unescape(text).replace("\N{NO-BREAK SPACE}", " "), (
                     where,
@@ -364,10 +364,10 @@ def test_axis_diagnostics_list_correlated_features() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4)) * [9.0, 3.0, 0.1, 0.1]
     data = HeteroData([Dataset("things", map(str, range(60)), X, feature_names=[*"abcd"])])
-    found = get_method("pca")(standardize=False).fit(data).embedding_
+    embedding = get_method("pca")(standardize=False).fit(data).embedding_
     for axis, name in ((0, "a"), (1, "b")):
-        told = found.diagnostics[f"axis {axis + 1} of things"].values
-        assert next(iter(told)) == name
-        along = found.coordinates["things"][:, axis]
-        assert told[name] == pytest.approx(np.corrcoef(along, X[:, axis])[0, 1])
+        correlations = embedding.diagnostics[f"axis {axis + 1} of things"].values
+        assert next(iter(correlations)) == name
+        along = embedding.coordinates["things"][:, axis]
+        assert correlations[name] == pytest.approx(np.corrcoef(along, X[:, axis])[0, 1])
     assert not any(key.startswith("axis") for key in once_fitted("mr-sne").embedding_.diagnostics)

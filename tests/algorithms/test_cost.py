@@ -27,8 +27,8 @@ def data(n: int = 900, width: int = 4) -> HeteroData:
     b = Dataset("b", [f"o{k}" for k in range(n)], rng.normal(size=(n, 3)), entity="thing")
     c = Dataset("c", [f"c{k}" for k in range(50)])
     links = Links("a", "c", range(200), np.arange(200) % 50)
-    said = Comparisons(rng.permutation(2 * n)[:300].reshape(100, 3))
-    return HeteroData([a, b, c], [links], said)
+    comparisons = Comparisons(rng.permutation(2 * n)[:300].reshape(100, 3))
+    return HeteroData([a, b, c], [links], comparisons)
 
 
 def test_seconds_at_extrapolates_a_power_law() -> None:
@@ -74,7 +74,7 @@ def test_failing_method_has_no_estimate(
 ) -> None:
     kind = hetviz.get_method("pca")
 
-    def fail(self: Any, *rest: Any) -> None:
+    def fail(self: Any, *args: Any) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr(kind, "_fit", fail)

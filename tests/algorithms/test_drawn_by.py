@@ -42,20 +42,20 @@ FITTED = GuidedProjection(n_components=5, drawn_by="neighbors").fit(DATA)
 
 
 def test_neighbor_map_shows_groups_hidden_on_two_axes() -> None:
-    found = FITTED.embedding_
+    embedding = FITTED.embedding_
     plain = GuidedProjection(n_components=5).fit(DATA).embedding_
-    np.testing.assert_array_equal(found.stacked(), plain.stacked())
+    np.testing.assert_array_equal(embedding.stacked(), plain.stacked())
     assert plain.drawn is None
-    flat, codes = found.planar(), np.tile(GROUP, 2)
+    flat, codes = embedding.planar(), np.tile(GROUP, 2)
     assert flat.n_components == 2
     assert flat.drawn is None
     assert flat.note.endswith("; neighbour map of 5 axes")
-    right = [label_agreement(e.planar().stacked(), codes, 5).mean() for e in (found, plain)]
+    right = [label_agreement(e.planar().stacked(), codes, 5).mean() for e in (embedding, plain)]
     assert right[0] > 0.95
     assert right[0] > right[1] + 0.1
-    told = found.diagnostics
-    assert told["picture"].to_dict()["values"]["neighbours in both"] > 0.4
-    assert "agreement" in " ".join(told)
+    diagnostics = embedding.diagnostics
+    assert diagnostics["picture"].to_dict()["values"]["neighbours in both"] > 0.4
+    assert "agreement" in " ".join(diagnostics)
     again = GuidedProjection(n_components=5, drawn_by="neighbors").fit(DATA).embedding_
     np.testing.assert_array_equal(again.planar().stacked(), flat.stacked())
 
@@ -63,26 +63,26 @@ def test_neighbor_map_shows_groups_hidden_on_two_axes() -> None:
 def test_new_items_are_drawn_near_their_nearest_items() -> None:
     X = np.asarray(DATA["a"].X)
     new = FITTED.transform(Dataset("a", ["twin", "like"], np.vstack([X[7], X[7] + 0.1])))
-    found = FITTED.embedding_
+    embedding = FITTED.embedding_
     assert new.drawn is not None
-    assert found.drawn is not None
-    np.testing.assert_allclose(new.drawn["a"][0], found.drawn["a"][7], atol=1e-9)
-    width = found.planar().stacked().std()
-    assert np.linalg.norm(new.drawn["a"][1] - found.drawn["a"][7]) < width
-    joined = found.joined(Embedding({"a": new.coordinates["a"]}, {"a": new.ids["a"]}))
+    assert embedding.drawn is not None
+    np.testing.assert_allclose(new.drawn["a"][0], embedding.drawn["a"][7], atol=1e-9)
+    width = embedding.planar().stacked().std()
+    assert np.linalg.norm(new.drawn["a"][1] - embedding.drawn["a"][7]) < width
+    joined = embedding.joined(Embedding({"a": new.coordinates["a"]}, {"a": new.ids["a"]}))
     np.testing.assert_array_equal(joined.planar().coordinates["a"][-2:], new.drawn["a"])
     assert joined.planar().coordinates["b"].shape == (90, 2)
 
 
 def test_drawing_is_saved_and_loaded(tmp_path) -> None:
-    found = FITTED.embedding_
-    read = read_coordinates("c.csv", coordinates_csv(found).encode(), DATA)
-    packed = unpack_coordinates(pack_coordinates(found), DATA, "")
+    embedding = FITTED.embedding_
+    read = read_coordinates("c.csv", coordinates_csv(embedding).encode(), DATA)
+    packed = unpack_coordinates(pack_coordinates(embedding), DATA, "")
     parts = _Parts()
-    sent = _map_of(_map(found, parts), [memoryview(part) for part in parts._parts])
+    sent = _map_of(_map(embedding, parts), [memoryview(part) for part in parts._parts])
     for other in (read, packed, sent):
-        np.testing.assert_array_equal(other.stacked(), found.stacked())
-        np.testing.assert_array_equal(other.planar().stacked(), found.planar().stacked())
+        np.testing.assert_array_equal(other.stacked(), embedding.stacked())
+        np.testing.assert_array_equal(other.planar().stacked(), embedding.planar().stacked())
     hetviz.save(DATA, tmp_path / "data")
     params = {"n_components": 5, "drawn_by": "neighbors"}
     run = fit_run(DATA, "guided-projection", params, only=np.arange(150))
@@ -103,13 +103,13 @@ def test_cancel_in_each_stage_keeps_partial_results() -> None:
 
         return progress
 
-    made = MKPE(n_components=3, drawn_by="neighbors", n_iter=2, n_init=1)
+    method = MKPE(n_components=3, drawn_by="neighbors", n_iter=2, n_init=1)
     with pytest.raises(Cancelled) as first:
-        made.fit(DATA, stops_at(0.1))
+        method.fit(DATA, stops_at(0.1))
     assert isinstance(first.value.partial, Embedding)
     assert first.value.partial.drawn is None
     with pytest.raises(Cancelled) as second:
-        made.fit(DATA, stops_at(0.7))
+        method.fit(DATA, stops_at(0.7))
     assert isinstance(second.value.partial, Embedding)
     assert second.value.partial.drawn is not None
     assert second.value.partial.n_components == 3
@@ -120,20 +120,24 @@ def test_two_axes_are_refused_or_drawn_directly() -> None:
         PCA(drawn_by="neighbors").fit(DATA)
     rng = np.random.default_rng(2)
     flat = [Dataset(name, [f"{k}" for k in range(20)], rng.normal(size=(20, 2))) for name in "ab"]
-    few = HeteroData(flat, [Links("a", "b", np.arange(20), np.arange(20))])
-    with pytest.warns(DataWarning) as told:
-        found = hetviz.embed(few, "guided-projection", n_components=4, drawn_by="neighbors")
-    assert "2 axes hold anything here" in str(told[-1].message)
-    assert found.n_components == 2
-    assert found.drawn is None
+    flat_data = HeteroData(flat, [Links("a", "b", np.arange(20), np.arange(20))])
+    with pytest.warns(DataWarning) as caught:
+        embedding = hetviz.embed(
+            flat_data, "guided-projection", n_components=4, drawn_by="neighbors"
+        )
+    assert "2 axes hold anything here" in str(caught[-1].message)
+    assert embedding.n_components == 2
+    assert embedding.drawn is None
 
 
 def test_methods_with_many_axes_have_drawn_by() -> None:
     for card in methods():
         axes = get_method(card.key).params["n_components"]
         wide = getattr(axes, "high", 2) is None or getattr(axes, "high", 2) > 3
-        own = card.key in ("mr-sne", "umap", "joint-map", "graph-axes")
-        assert ("drawn_by" in get_method(card.key).params) == (wide and not own), card.key
+        is_neighbor_map = card.key in ("mr-sne", "umap", "joint-map", "graph-axes")
+        assert ("drawn_by" in get_method(card.key).params) == (wide and not is_neighbor_map), (
+            card.key
+        )
 
 
 def test_drawing_keeps_components_separate() -> None:
@@ -148,14 +152,14 @@ def test_drawing_keeps_components_separate() -> None:
     # Twins of the two groups are farther from each other than from their own neighbours.
     assert (near.min(axis=1) < D).mean() > 0.9
     assert share_neighbors_preserved(Y, Y, groups, rng) == 1.0
-    few = make_axes_map(Y[:3], [np.arange(3)], np.random.default_rng(0))
-    np.testing.assert_array_equal(few.positions, 0.0)
-    assert few.share_preserved is None
+    tiny_map = make_axes_map(Y[:3], [np.arange(3)], np.random.default_rng(0))
+    np.testing.assert_array_equal(tiny_map.positions, 0.0)
+    assert tiny_map.share_preserved is None
 
 
 def test_twins_share_the_drawn_place() -> None:
     Y = np.array([[0.0, 0, 0], [1, 0, 0], [0, 9, 0], [np.nan] * 3])
     Z = np.array([[5.0, 5], [6, 5], [-3, 2], [np.nan] * 2])
-    found = place_new_points(np.array([[0.0, 9, 0], [np.nan] * 3]), Y, Z)
-    np.testing.assert_array_equal(found[0], [-3.0, 2.0])
-    assert np.isnan(found[1]).all()
+    places = place_new_points(np.array([[0.0, 9, 0], [np.nan] * 3]), Y, Z)
+    np.testing.assert_array_equal(places[0], [-3.0, 2.0])
+    assert np.isnan(places[1]).all()

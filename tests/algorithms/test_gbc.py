@@ -50,8 +50,8 @@ def test_all_items_get_a_label_and_unrecorded_items_the_prior() -> None:
     # All views of an item have the same prediction.
     assert (table.groupby("id")["probability"].nunique() == 1).all()
     lost = table[table["id"] == "nowhere"].iloc[0]
-    known = [value for value in data.labels[0].values if value is not None]
-    assert lost["p_right"] == pytest.approx(known.count("right") / len(known))
+    labels = [value for value in data.labels[0].values if value is not None]
+    assert lost["p_right"] == pytest.approx(labels.count("right") / len(labels))
     assert np.isnan(lost["spread"])
     assert not model.embedding_.placed["items"][-1]
     assert model.embedding_.placed["items"][:-1].all()
@@ -70,12 +70,14 @@ def test_new_rows_may_lack_sources() -> None:
             Dataset("second", ["twin", "i3"], Z[[5, 5]], entity="thing"),
         ]
     )
-    found = model.predict(twin).set_index(["dataset", "id"])["p_right"]
+    probability = model.predict(twin).set_index(["dataset", "id"])["p_right"]
     old = model.predict(data).set_index(["dataset", "id"])["p_right"]
-    assert found["first", "twin"] == found["second", "twin"] == old["items", "i20"]
-    assert found["first", "half"] != found["first", "twin"]
+    assert probability["first", "twin"] == probability["second", "twin"] == old["items", "i20"]
+    assert probability["first", "half"] != probability["first", "twin"]
     only = fitted(data.edit().drop("first"))
-    assert found["second", "i3"] != only.predict(twin["second"]).set_index("id")["p_right"]["i3"]
+    assert (
+        probability["second", "i3"] != only.predict(twin["second"]).set_index("id")["p_right"]["i3"]
+    )
     places = model.transform(twin)
     np.testing.assert_allclose(
         places.coordinates["first"][0], model.embedding_.coordinates["items"][20], atol=1e-12
@@ -123,16 +125,16 @@ def test_missing_cells_and_the_label_column_are_no_features() -> None:
             "target": values,
         }
     )
-    made = tables.fit(cells)
+    model = tables.fit(cells)
     data = HeteroData(
         [
             Dataset(
                 "people",
                 [f"p{k}" for k in range(40)],
-                made.X,
-                feature_names=made.feature_names,
+                model.X,
+                feature_names=model.feature_names,
                 table=cells,
-                recipe={"features": made.recipe},
+                recipe={"features": model.recipe},
             )
         ]
     )
@@ -168,9 +170,13 @@ def test_labels_of_other_views_are_used() -> None:
 )
 def test_warns_about_datasets_of_other_items(others: tuple[str, ...], words: str) -> None:
     data = two_views(60)
-    rest = [Dataset(name, ["p", "q"], np.eye(2), entity=f"other {name}") for name in others]
+    other_datasets = [
+        Dataset(name, ["p", "q"], np.eye(2), entity=f"other {name}") for name in others
+    ]
     with pytest.warns(DataWarning, match=words):
-        fitted(HeteroData([*data.datasets.values(), *rest], data.links, None, data.labels))
+        fitted(
+            HeteroData([*data.datasets.values(), *other_datasets], data.links, None, data.labels)
+        )
 
 
 @pytest.mark.parametrize(
@@ -196,10 +202,10 @@ def test_few_labels_one_class_and_large_data_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     data = two_views(40)
-    one = [value if value == "left" else None for value in data.labels[0].values]
-    few = [*data.labels[0].values[:3], *[None] * 38]
+    one_class = [value if value == "left" else None for value in data.labels[0].values]
+    few_labels = [*data.labels[0].values[:3], *[None] * 38]
     many = [f"c{row}" for row in range(41)]
-    for values, words in ((one, "holds one value only"), (few, "are needed")):
+    for values, words in ((one_class, "holds one value only"), (few_labels, "are needed")):
         with pytest.raises(NotApplicableError, match=words):
             fitted(HeteroData(data.datasets, [], None, [Labels("items", "side", values)]))
     named = HeteroData(data.datasets, [], None, [Labels("items", "side", many)])

@@ -27,8 +27,8 @@ def signed_data(seed: int, negative: float) -> HeteroData:
         i = rng.integers(0, sizes[source] - 3, m)
         j = rng.integers(0, sizes[target] - 3, m)
         weight = rng.uniform(0.2, 1.0, m) * np.where(rng.random(m) < negative, -1.0, 1.0)
-        kept = i != j if source == target else np.ones(m, dtype=bool)
-        links.append(Links(source, target, i[kept], j[kept], weight[kept]))
+        is_pair = i != j if source == target else np.ones(m, dtype=bool)
+        links.append(Links(source, target, i[is_pair], j[is_pair], weight[is_pair]))
     return HeteroData(datasets, links)
 
 
@@ -73,15 +73,15 @@ def test_axes_and_agreement_equal_the_dense_solution(form: str, seed: int, negat
     model = GuidedProjection(signed=form, gamma=GAMMA, axis_scale=0.0).fit(data)
     mu, Y = dense(data, form)
     np.testing.assert_allclose(model.agreement_, np.tile(mu, (3, 1)), rtol=1e-8)
-    found = model.embedding_.stacked()
-    signs = np.sign((found * Y).sum(axis=0))
-    np.testing.assert_allclose(found * signs, Y, atol=1e-8 * np.abs(Y).max())
+    places = model.embedding_.stacked()
+    signs = np.sign((places * Y).sum(axis=0))
+    np.testing.assert_allclose(places * signs, Y, atol=1e-8 * np.abs(Y).max())
 
 
 def test_cap_applies_if_most_links_are_negative() -> None:
     """The test above covers both sides of the minimum."""
-    few, many = signed_data(0, 0.1), signed_data(2, 0.9)
-    shares = [(data.adjacency(-1).sum() / data.adjacency(1).sum()) for data in (few, many)]
+    few_negative, many = signed_data(0, 0.1), signed_data(2, 0.9)
+    shares = [(data.adjacency(-1).sum() / data.adjacency(1).sum()) for data in (few_negative, many)]
     assert shares[0] < 0.5 < 2.0 < shares[1]
 
 
@@ -119,8 +119,8 @@ def test_paper_penalty_of_kernels_uses_coefficients(variant: str) -> None:
     ).fit(data)
     np.testing.assert_allclose(model.agreement_[0], 1.0 - values[:2], atol=1e-9)
     if variant == "block":
-        found, wanted = model.embedding_.stacked(), (K @ Q)[:, :2]
-        signs = np.sign((found * wanted).sum(axis=0))
-        np.testing.assert_allclose(found * signs, wanted, atol=1e-8)
+        places, wanted = model.embedding_.stacked(), (K @ Q)[:, :2]
+        signs = np.sign((places * wanted).sum(axis=0))
+        np.testing.assert_allclose(places * signs, wanted, atol=1e-8)
         other = GuidedProjection(kernel="precomputed", gamma=GAMMA).fit(data)
         assert np.abs(other.agreement_ - model.agreement_).max() > 1e-3

@@ -50,8 +50,8 @@ def test_tied_views_equal_identity_links() -> None:
         [Links("a", "b", np.arange(50), np.arange(50)[::-1])],
     )
     tied = GuidedProjection().fit(views).embedding_
-    said = GuidedProjection().fit(linked).embedding_
-    np.testing.assert_allclose(tied.stacked(), said.stacked(), atol=1e-9)
+    with_links = GuidedProjection().fit(linked).embedding_
+    np.testing.assert_allclose(tied.stacked(), with_links.stacked(), atol=1e-9)
     with pytest.raises(NotApplicableError, match="no guidance"):
         GuidedProjection(tie_views=False).fit(views)
 
@@ -82,9 +82,9 @@ def three_datasets() -> HeteroData:
 
 def test_indirectly_linked_datasets_are_aligned() -> None:
     data = three_datasets()
-    train, held = data.holdout(links=0.3)
+    train, held_out = data.holdout(links=0.3)
     embedding = GuidedProjection().fit(train).embedding_
-    scores = evaluate(train, embedding, held).to_dict()
+    scores = evaluate(train, embedding, held_out).to_dict()
     assert scores["guidance_area"] > 0.9
     assert scores["guidance_area_held_out"] > 0.85
     through = HeteroData(data.datasets, [Links("a", "c", range(60), range(60))])
@@ -128,9 +128,9 @@ def test_linear_features_equal_linear_kernel() -> None:
 def test_negative_links_separate_their_pairs() -> None:
     data = three_datasets()
     apart = Links("a", "b", [0, 1], [0, 1], [-1.0, -1.0])
-    kept = Links("a", "b", range(2, 60), range(2, 60))
-    more = HeteroData(data.datasets, [kept, apart, data.links[1]])
-    without = HeteroData(data.datasets, [kept, data.links[1]])
+    positive = Links("a", "b", range(2, 60), range(2, 60))
+    more = HeteroData(data.datasets, [positive, apart, data.links[1]])
+    without = HeteroData(data.datasets, [positive, data.links[1]])
     pushed, plain = (GuidedProjection().fit(part).embedding_ for part in (more, without))
     with_apart, judged = (evaluate(more, part).to_dict() for part in (pushed, plain))
     assert with_apart["negative_guidance_area"] > judged["negative_guidance_area"]
@@ -238,8 +238,8 @@ def test_cross_validation_chooses_ridge_and_axes() -> None:
     areas = model.diagnostics_["held_out_area"]
     best = max((area, key, k) for key, row in areas.items() for k, area in row.items())
     assert areas[f"{chosen['gamma']:g}"][str(chosen["n_components"])] == pytest.approx(best[0])
-    told = model.embedding_.diagnostics["chosen"]
-    assert next(iter(told.values.values())) == pytest.approx(best[0])
+    diagnostic = model.embedding_.diagnostics["chosen"]
+    assert next(iter(diagnostic.values.values())) == pytest.approx(best[0])
     by_hand = GuidedProjection(gamma=chosen["gamma"], n_components=chosen["n_components"])
     np.testing.assert_array_equal(
         by_hand.fit(data).embedding_.stacked(), model.embedding_.stacked()

@@ -37,8 +37,10 @@ def test_linked_items_are_close_and_others_follow_features(kind: str, constraint
     model = HeMap(kind=kind, constraint=constraint).fit(data)
     assert model.diagnostics_["pairing"] == "links"
     assert model.diagnostics_["pairs"] == 60
-    rest = HeteroData(data.datasets, [Links("t", "s", range(60, 80), range(60, 80))])
-    scores = [evaluate(part, model.embedding_).to_dict()["guidance_area"] for part in (data, rest)]
+    other_links = HeteroData(data.datasets, [Links("t", "s", range(60, 80), range(60, 80))])
+    scores = [
+        evaluate(part, model.embedding_).to_dict()["guidance_area"] for part in (data, other_links)
+    ]
     assert scores[0] > 0.85
     assert scores[1] > 0.8
     assert model.embedding_.stacked_placed().all()
@@ -72,9 +74,9 @@ def test_labels_pair_items_without_links() -> None:
     assert set(pairs.target) == set(range(80))
     bare = HeteroData(data.datasets)
     # Random pairs may also be reported as too risky to learn from.
-    with pytest.warns(DataWarning) as told:
+    with pytest.warns(DataWarning) as caught:
         assert HeMap().fit(bare).diagnostics_["pairing"] == "random"
-    assert any("at random" in str(warning.message) for warning in told)
+    assert any("at random" in str(warning.message) for warning in caught)
     for pairing, words in (("links", "share no id"), ("labels", "no class in common")):
         with pytest.raises(NotApplicableError, match=words):
             HeMap(pairing=pairing).fit(bare)
@@ -83,25 +85,25 @@ def test_labels_pair_items_without_links() -> None:
 def test_transfer_decision_does_not_depend_on_rounding() -> None:
     bare = HeteroData(two(linked=0).datasets)
     rng = np.random.default_rng(1)
-    found = []
+    decisions = []
     for size in (0.0, 1e-15, 1e-12, 1e-10):
         parts = [
             Dataset(name, part.ids, np.asarray(part.X) * (1 + size * rng.normal(size=part.X.shape)))
             for name, part in bare.datasets.items()
         ]
         with pytest.warns(DataWarning):
-            found.append(HeMap().fit(HeteroData(parts)).selection_)
-    for other in found[1:]:
-        assert other.decision == found[0].decision
-        np.testing.assert_array_equal(other.rows, found[0].rows)
+            decisions.append(HeMap().fit(HeteroData(parts)).selection_)
+    for other in decisions[1:]:
+        assert other.decision == decisions[0].decision
+        np.testing.assert_array_equal(other.rows, decisions[0].rows)
 
 
 def test_pairs_use_all_rows_of_the_smaller_dataset() -> None:
     data = two(linked=0)
     smaller = data.edit().subset({"s": range(0, 80, 2)})
     for pairing in ("random", "labels"):
-        told = pytest.warns(DataWarning) if pairing == "random" else nullcontext()
-        with told:
+        expected_warning = pytest.warns(DataWarning) if pairing == "random" else nullcontext()
+        with expected_warning:
             pairs = HeMap(pairing=pairing).fit(smaller).pairing_
         assert len(pairs.target) == len(pairs.source) == 80
         assert set(pairs.target) == set(range(80))
@@ -118,10 +120,10 @@ def test_views_are_paired_by_id() -> None:
     )
     model = HeMap().fit(views)
     assert model.diagnostics_["pairing"] == "links"
-    there = np.linalg.norm(
+    distances = np.linalg.norm(
         model.embedding_.coordinates["t"] - model.embedding_.coordinates["s"][::-1], axis=1
     )
-    assert np.median(there) < 0.5
+    assert np.median(distances) < 0.5
 
 
 def test_default_datasets_have_most_links() -> None:

@@ -65,9 +65,9 @@ def test_link_scores_use_joint_axes() -> None:
     groups = np.equal.outer(np.arange(150) % GROUPS, np.arange(30) % GROUPS)
     assert scores[groups].min() > np.quantile(scores[~groups], 0.9)
     twin = Dataset("items", ["new"], np.asarray(items.X)[:1])
-    known = method.link_scores(items, words, Y["items"], Y["words"])[:1]
+    fitted_scores = method.link_scores(items, words, Y["items"], Y["words"])[:1]
     alike = method.link_scores(twin, words, Y["items"][:1], Y["words"])
-    np.testing.assert_allclose(alike, known, atol=0.05)
+    np.testing.assert_allclose(alike, fitted_scores, atol=0.05)
     # A word without data uses the items around its place.
     named = Dataset("words", ["new"])
     around = method.link_scores(items, named, Y["items"], Y["words"][:1])[:, 0]
@@ -118,12 +118,14 @@ def test_random_links_count_less_with_a_warning() -> None:
         kind: link_weight(evidence) for (_, _, kind), evidence in method.link_evidence_.items()
     }
     assert counts["at random"] < 0.6
-    told = method.diagnostics_["links foretold"]
-    assert told["items - words, at random"]["counts"] == counts["at random"]
+    entries = method.diagnostics_["links foretold"]
+    assert entries["items - words, at random"]["counts"] == counts["at random"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         blind = quick(check_links=False).fit(data)
-    trust = [evaluate(data, one.embedding_).to_dict()["trustworthiness"] for one in (method, blind)]
+    trust = [
+        evaluate(data, model.embedding_).to_dict()["trustworthiness"] for model in (method, blind)
+    ]
     assert trust[0] > trust[1]
 
 
@@ -270,9 +272,11 @@ def test_user_links_do_not_repeat_the_link_check(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     first = quick().fit(WORLD)
-    monkeypatch.setattr(joint_map, "link_evidence", lambda *rest: pytest.fail("checked again"))
-    said = Links("items", "items", [0], [1], kind="said")
-    again = quick().fit(WORLD.edit().add(said), start=first.embedding_)
-    kept = {key: one for key, one in again.link_evidence_.items() if "said" not in key}
-    assert kept == first.link_evidence_
+    monkeypatch.setattr(joint_map, "link_evidence", lambda *args: pytest.fail("checked again"))
+    user_link = Links("items", "items", [0], [1], kind="said")
+    again = quick().fit(WORLD.edit().add(user_link), start=first.embedding_)
+    table_evidence = {
+        key: evidence for key, evidence in again.link_evidence_.items() if "said" not in key
+    }
+    assert table_evidence == first.link_evidence_
     assert again.link_evidence_["items", "items", "said"].n_hidden == 0

@@ -54,23 +54,25 @@ def test_held_out_links_have_the_highest_probability(likelihood: str) -> None:
     assert model.evidence_ == -model.loss_history_[-1]
     if likelihood == "probit":
         assert ((P >= 0) & (P <= 1)).all()
-    found = hetviz.predict_links(train, "items", "words", top=10, by=model)
-    i = train["items"].find(found["source_id"])
-    j = train["words"].find(found["target_id"])
+    predicted = hetviz.predict_links(train, "items", "words", top=10, by=model)
+    i = train["items"].find(predicted["source_id"])
+    j = train["words"].find(predicted["target_id"])
     assert TRUTH[i, j].mean() >= 0.9
-    np.testing.assert_allclose(found["score"], P[i, j])
+    np.testing.assert_allclose(predicted["score"], P[i, j])
 
 
 def test_new_items_have_link_probabilities() -> None:
     train, _ = WORLD.holdout(links=0.0, objects={"items": 0.2})
     model = KBMF2K(n_components=6).fit(train)
     fresh = [text for text in WORLD["items"].ids if text not in set(train["items"].ids)]
-    found = hetviz.predict_links(
+    predicted = hetviz.predict_links(
         HeteroData([WORLD["items"], WORLD["words"]]), "items", "words", 300, only=fresh, by=model
     )
-    assert len(found) == len(fresh) * 24
-    truth = TRUTH[WORLD["items"].find(found["source_id"]), WORLD["words"].find(found["target_id"])]
-    assert roc_auc_score(truth, found["score"]) > 0.9
+    assert len(predicted) == len(fresh) * 24
+    truth = TRUTH[
+        WORLD["items"].find(predicted["source_id"]), WORLD["words"].find(predicted["target_id"])
+    ]
+    assert roc_auc_score(truth, predicted["score"]) > 0.9
 
 
 def test_kernels_of_new_rows_are_used() -> None:
@@ -83,9 +85,9 @@ def test_kernels_of_new_rows_are_used() -> None:
     model = KBMF2K(n_components=5).fit(HeteroData([whole.subset(old), WORLD["words"]], [seen]))
     fresh = whole.ids[50:].tolist()
     data = HeteroData([whole, WORLD["words"]])
-    found = hetviz.predict_links(data, "items", "words", 240, only=fresh, by=model)
-    truth = TRUTH[whole.find(found["source_id"]), WORLD["words"].find(found["target_id"])]
-    assert roc_auc_score(truth, found["score"]) > 0.85
+    predicted = hetviz.predict_links(data, "items", "words", 240, only=fresh, by=model)
+    truth = TRUTH[whole.find(predicted["source_id"]), WORLD["words"].find(predicted["target_id"])]
+    assert roc_auc_score(truth, predicted["score"]) > 0.85
 
 
 def test_unknown_pairs_differ_from_zeros() -> None:
@@ -93,8 +95,8 @@ def test_unknown_pairs_differ_from_zeros() -> None:
         KBMF2K(unlisted="unknown", n_iter=5).fit(WORLD)
     rng = np.random.default_rng(1)
     i, j = np.nonzero(rng.random(TRUTH.shape) < 0.3)
-    told = Links("items", "words", i, j, np.where(TRUTH[i, j], 1.0, -1.0))
-    data = HeteroData([WORLD["items"], WORLD["words"]], [told])
+    signed_links = Links("items", "words", i, j, np.where(TRUTH[i, j], 1.0, -1.0))
+    data = HeteroData([WORLD["items"], WORLD["words"]], [signed_links])
     model = KBMF2K(unlisted="unknown", n_components=5).fit(data)
     left = np.ones(TRUTH.shape, dtype=bool)
     left[i, j] = False

@@ -81,14 +81,14 @@ REST = np.setdiff1d(np.flatnonzero(np.arange(N) % KINDS < 2), np.concatenate(NAM
 )
 def test_similar_items_follow_a_group(key: str, form: str) -> None:
     data, kind = kinds(kernel=form == "kernel", sparse=form == "sparse")
-    said = data.edit().add(together(*NAMED))
+    guided = data.edit().add(together(*NAMED))
     # A few neighbours differ between processors.
     alone, taught = (
         np.mean(
             [
                 same_kind(
                     fitted(
-                        key, said, learn_groups=learn, random_state=state
+                        key, guided, learn_groups=learn, random_state=state
                     ).embedding_.coordinates["items"],
                     kind,
                     REST,
@@ -104,14 +104,14 @@ def test_similar_items_follow_a_group(key: str, form: str) -> None:
 @pytest.mark.parametrize("key", ["joint-map", "mr-sne", "umap"])
 def test_similar_items_follow_on_an_earlier_map(key: str) -> None:
     data, kind = kinds()
-    said = data.edit().add(together(*NAMED))
+    guided = data.edit().add(together(*NAMED))
     alone, taught = [], []
     for state in range(3):
         before = fitted(key, data, random_state=state).embedding_
-        for learn, found in ((False, alone), (True, taught)):
-            method = fitted(key, said, before, learn_groups=learn, random_state=state)
+        for learn, embedding in ((False, alone), (True, taught)):
+            method = fitted(key, guided, before, learn_groups=learn, random_state=state)
             Y = method.embedding_.coordinates["items"]
-            found.append(same_kind(Y, kind, REST))
+            embedding.append(same_kind(Y, kind, REST))
             # Close but not at one point. Without the limit of their pull mr-sne gives .2 to .4.
             assert key != "mr-sne" or np.median(pdist(Y[NAMED[0]])) > 0.6
     assert np.mean(taught) > np.mean(alone) + 0.01
@@ -130,18 +130,18 @@ def test_random_groups_are_rejected_with_a_message() -> None:
     data, _ = kinds()
     rng = np.random.default_rng(5)
     chance = np.sort(rng.choice(N, 9, replace=False))
-    said = data.edit().add(together(chance))
-    (group,) = hetviz.learned_from(said)
+    guided = data.edit().add(together(chance))
+    (group,) = hetviz.learned_from(guided)
     assert not group.learned
     assert group.followers == ()
     # The most similar items are still asked about.
     assert len(group.to_ask) == 12
     assert not {id_ for id_, _ in group.to_ask} & set(group.named)
     with pytest.warns(DataWarning, match="only they move"):
-        refused = fitted("joint-map", said, n_iter=50)
+        refused = fitted("joint-map", guided, n_iter=50)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        blind = fitted("joint-map", said, n_iter=50, learn_groups=False)
+        blind = fitted("joint-map", guided, n_iter=50, learn_groups=False)
     np.testing.assert_array_equal(refused.embedding_.stacked(), blind.embedding_.stacked())
 
 
@@ -150,18 +150,18 @@ def test_user_links_are_no_evidence_for_their_group() -> None:
     refused = 0
     for seed in range(20):
         chance = np.sort(np.random.default_rng(seed).choice(N, 6, replace=False))
-        said = data.edit().add(together(chance))
-        refused += not hetviz.learned_from(said)[0].learned
+        guided = data.edit().add(together(chance))
+        refused += not hetviz.learned_from(guided)[0].learned
     # In the axes, user links would bring the named items together.
     assert refused >= 18
 
 
 def test_followers_are_in_the_same_dataset() -> None:
     data, kind = kinds()
-    said = data.edit().add(together(*NAMED))
-    found = hetviz.learned_from(said)
-    assert [group.named for group in found] == [tuple(f"i{k}" for k in rows) for rows in NAMED]
-    for value, group in enumerate(found):
+    guided = data.edit().add(together(*NAMED))
+    groups = hetviz.learned_from(guided)
+    assert [group.named for group in groups] == [tuple(f"i{k}" for k in rows) for rows in NAMED]
+    for value, group in enumerate(groups):
         assert group.learned
         assert group.auc > group.needed
         followers = [int(name[1:]) for name in group.followers]
@@ -169,37 +169,37 @@ def test_followers_are_in_the_same_dataset() -> None:
         assert (kind[followers] == value).mean() > 0.8
         assert list(group.certainty) == sorted(group.certainty, reverse=True)
         assert "may be similar" in str(group)
-    json.dumps([group.to_dict() for group in found])
+    json.dumps([group.to_dict() for group in groups])
 
 
 def test_rejected_items_do_not_follow() -> None:
     data, _ = kinds()
-    said = data.edit().add(together(NAMED[0]))
-    (before,) = hetviz.learned_from(said)
+    guided = data.edit().add(together(NAMED[0]))
+    (before,) = hetviz.learned_from(guided)
     first = [int(id_[1:]) for id_, _ in before.to_ask[:4]]
     apart = Links("items", "items", [NAMED[0][0]] * 4, first, -np.ones(4), kind="said")
-    assert [rows.tolist() for rows in items_set_apart(said.edit().add(apart), [NAMED[0]])] == [
+    assert [rows.tolist() for rows in items_set_apart(guided.edit().add(apart), [NAMED[0]])] == [
         sorted(first)
     ]
-    (after,) = hetviz.learned_from(said.edit().add(apart))
+    (after,) = hetviz.learned_from(guided.edit().add(apart))
     assert not {f"i{row}" for row in first} & {id_ for id_, _ in after.to_ask}
     assert after.named == before.named
     # A negative table link is not a rejection by a person.
-    given = Links("items", "items", [NAMED[0][0]] * 4, first, -np.ones(4))
-    assert items_set_apart(said.edit().add(given), [NAMED[0]])[0].size == 0
+    table_link = Links("items", "items", [NAMED[0][0]] * 4, first, -np.ones(4))
+    assert items_set_apart(guided.edit().add(table_link), [NAMED[0]])[0].size == 0
 
 
 def test_questions_stop_after_mostly_negative_answers() -> None:
     data, _ = kinds()
     rng = np.random.default_rng(5)
     chance, others = np.split(rng.choice(N, 28, replace=False), [9])
-    said = data.edit().add(together(np.sort(chance)))
-    assert not hetviz.learned_from(said)[0].learned
+    guided = data.edit().add(together(np.sort(chance)))
+    assert not hetviz.learned_from(guided)[0].learned
     apart = Links("items", "items", [chance[0]] * 19, others, -np.ones(19), kind="said")
-    (group,) = hetviz.learned_from(said.edit().add(apart))
+    (group,) = hetviz.learned_from(guided.edit().add(apart))
     assert not group.learned
     assert group.to_ask == ()
-    again = GroupSummary.from_dict(before := hetviz.learned_from(said)[0].to_dict())
+    again = GroupSummary.from_dict(before := hetviz.learned_from(guided)[0].to_dict())
     assert again.to_dict() == before
     # Format of earlier projects.
     sure = hetviz.learned_from(data.edit().add(together(NAMED[0])))[0].to_dict()
@@ -209,23 +209,23 @@ def test_questions_stop_after_mostly_negative_answers() -> None:
 
 def test_removing_a_statement_restores_the_map() -> None:
     data, _ = kinds()
-    said = data.edit().add(together(*NAMED))
+    guided = data.edit().add(together(*NAMED))
     before = fitted("joint-map", data, n_iter=60).embedding_.stacked()
-    fitted("joint-map", said, n_iter=60)
+    fitted("joint-map", guided, n_iter=60)
     again = fitted("joint-map", data, n_iter=60).embedding_.stacked()
     np.testing.assert_array_equal(before, again)
 
 
 def test_groups_are_connected_within_a_dataset() -> None:
     data, _ = kinds()
-    said = data.edit().add(
+    guided = data.edit().add(
         Links("items", "items", [0, 1, 7, 9], [1, 2, 8, 10], kind="said"),
         Links("items", "items", [3, 10], [4, 11], [-1.0, 0.5], kind="said"),
         Links("items", "tags", [2, 7], [0, 0], kind="said"),
         Links("items", "items", [20, 21], [21, 22]),
     )
-    assert [group.tolist() for group in user_groups(said)] == [[0, 1, 2], [7, 8], [9, 10, 11]]
-    assert [group.tolist() for group in user_groups(said, 3)] == [[0, 1, 2], [9, 10, 11]]
+    assert [group.tolist() for group in user_groups(guided)] == [[0, 1, 2], [7, 8], [9, 10, 11]]
+    assert [group.tolist() for group in user_groups(guided, 3)] == [[0, 1, 2], [9, 10, 11]]
 
 
 def test_beliefs_are_shares_of_known_items() -> None:
@@ -248,7 +248,7 @@ def test_groups_of_different_width_are_separated() -> None:
     middle = rng.normal(size=(8, 24)) * 2.1
     Z = middle[kind] + np.linspace(0.5, 2.0, 8)[kind, None] * rng.normal(size=(400, 24))
     Z /= np.linalg.norm(Z, axis=1, keepdims=True)
-    groups = [np.arange(9) + 50 * one for one in range(8)]
+    groups = [np.arange(9) + 50 * k for k in range(8)]
     taught = learn_groups(Z, [slice(0, 400)], groups)
     belief = np.stack([group.membership for group in taught], axis=1)
     unnamed = np.setdiff1d(np.arange(400), np.concatenate(groups))
@@ -258,10 +258,10 @@ def test_groups_of_different_width_are_separated() -> None:
 
 def test_table_links_keep_their_weight() -> None:
     data, _ = kinds()
-    said = data.edit().add(together(*NAMED))
+    guided = data.edit().add(together(*NAMED))
     shares = []
-    for one in (data, said):
-        pulls = fitted("joint-map", one, n_iter=10).attraction_graph(one)
+    for variant in (data, guided):
+        pulls = fitted("joint-map", variant, n_iter=10).attraction_graph(variant)
         shares.append(pulls.parts["link"].toarray())
     assert shares[0].sum() > 0.1
     np.testing.assert_allclose(shares[1], shares[0], atol=1e-15)
@@ -273,22 +273,22 @@ def test_better_features_are_not_overruled() -> None:
     clear = np.hstack([3.0 * np.eye(KINDS)[kind], rng.normal(size=(N, 2)) * 0.1])
     items = Dataset("items", data["items"].ids, clear)
     links = Links("items", "tags", rng.integers(N, size=900), rng.integers(12, size=900))
-    said = HeteroData([items, data["tags"]], [links]).edit().add(together(*NAMED))
-    found = find_learned_groups(said, joint_graph(said, lambda *_: None, ignore_progress))
-    taught = replace(found, groups=tuple(replace(g, auc=0.8, needed=0.7) for g in found.groups))
+    guided = HeteroData([items, data["tags"]], [links]).edit().add(together(*NAMED))
+    learned = find_learned_groups(guided, joint_graph(guided, lambda *_: None, ignore_progress))
+    taught = replace(learned, groups=tuple(replace(g, auc=0.8, needed=0.7) for g in learned.groups))
     assert taught.axes.shape[1] == 2
-    aside = taught.unless_features_tell(said)
+    aside = taught.unless_features_tell(guided)
     assert aside.axes.shape[1] == 0
     assert aside.followers == []
-    assert "features predict such items better" in aside.account(said)
-    assert all(group.learned for group in aside.of_items(said))
+    assert "features predict such items better" in aside.account(guided)
+    assert all(group.learned for group in aside.of_items(guided))
 
 
 def test_user_links_place_items_of_tiny_datasets() -> None:
     data, _ = kinds()
     people = Dataset("people", ["ann", "bob"])
-    known = Links("people", "people", [0], [1], kind="said")
-    more = HeteroData([*data.datasets.values(), people], [*data.links, known])
+    user_link = Links("people", "people", [0], [1], kind="said")
+    more = HeteroData([*data.datasets.values(), people], [*data.links, user_link])
     with pytest.warns(DataWarning, match="Links do not connect"):
         Y = fitted("joint-map", more, n_iter=50).embedding_.stacked()
     assert np.isfinite(Y).all()

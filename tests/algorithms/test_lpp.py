@@ -129,8 +129,10 @@ def test_two_views_solve_the_joint_problem_of_both_graphs(pairing: float) -> Non
     mu, P = eigh(Z.T @ S @ Z, Z.T * D @ Z)
     np.testing.assert_allclose(model.agreement_[0], mu[::-1][:2], atol=1e-12)
     expected = Z @ P[:, ::-1][:, :2]
-    found = model.embedding_.stacked()
-    np.testing.assert_allclose(found * np.sign((found * expected).sum(axis=0)), expected, atol=1e-9)
+    places = model.embedding_.stacked()
+    np.testing.assert_allclose(
+        places * np.sign((places * expected).sum(axis=0)), expected, atol=1e-9
+    )
 
 
 def test_large_pair_weight_gives_canonical_correlations() -> None:

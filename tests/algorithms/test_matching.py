@@ -130,8 +130,8 @@ def test_cdmca_of_three_datasets_solves_its_joint_problem() -> None:
     mu, P = eigh(Z.T @ W @ Z, Z.T * D @ Z + np.diag(ridge))
     np.testing.assert_allclose(model.agreement_[0], mu[::-1][:3], atol=1e-12)
     Y = Z @ P[:, ::-1][:, :3]
-    found = model.embedding_.stacked()
-    np.testing.assert_allclose(found * np.sign((found * Y).sum(axis=0)), Y, atol=1e-9)
+    places = model.embedding_.stacked()
+    np.testing.assert_allclose(places * np.sign((places * Y).sum(axis=0)), Y, atol=1e-9)
 
 
 def test_links_within_and_negative_links_follow_the_cards() -> None:
@@ -151,9 +151,9 @@ def test_featureless_datasets_give_correspondence_analysis() -> None:
     W = rng.uniform(0.1, 1.0, (12, 9)) * (rng.random((12, 9)) < 0.5)
     W[:, 0] = W[0, :] = 0.3
     i, j = np.nonzero(W)
-    rest = Dataset("rest", ["r"], [[1.0]])
+    unlinked = Dataset("rest", ["r"], [[1.0]])
     data = HeteroData(
-        [Dataset("rows", ids(12, "r")), Dataset("columns", ids(9, "c")), rest],
+        [Dataset("rows", ids(12, "r")), Dataset("columns", ids(9, "c")), unlinked],
         [Links("rows", "columns", i, j, W[i, j])],
     )
     with pytest.warns(DataWarning, match=r"rest.*left off"):
@@ -199,8 +199,8 @@ def test_paper_penalty_uses_dual_coefficients() -> None:
         ridge[rows] = gamma * np.trace(K[rows, rows].T * D[rows] @ K[rows, rows]) / 50
     mu = eigh(K.T @ W @ K, K.T * D @ K + np.diag(ridge), eigvals_only=True)
     np.testing.assert_allclose(model.agreement_[0], mu[::-1][:2], atol=1e-9)
-    own = KernelCDMCA(gamma=gamma).fit(data)
-    assert abs(own.agreement_[0, 0] - model.agreement_[0, 0]) > 1e-3
+    default_penalty = KernelCDMCA(gamma=gamma).fit(data)
+    assert abs(default_penalty.agreement_[0, 0] - model.agreement_[0, 0]) > 1e-3
 
 
 def test_axes_are_limited_by_features() -> None:
@@ -223,12 +223,12 @@ def test_dataset_weights_need_three_datasets() -> None:
 
 
 def test_cca_refusal_has_a_reason() -> None:
-    one = HeteroData([Dataset("a", ids(3, "a"), np.eye(3))])
+    single = HeteroData([Dataset("a", ids(3, "a"), np.eye(3))])
     apart = HeteroData(
         [Dataset("a", ids(3, "a"), np.eye(3)), Dataset("b", ids(3, "b"), np.eye(3))],
         [Links("a", "b", [0], [0], -1.0), Links("a", "a", [0], [1])],
     )
-    for data, reason in ((one, "only one"), (apart, "different datasets belong together")):
+    for data, reason in ((single, "only one"), (apart, "different datasets belong together")):
         with pytest.raises(NotApplicableError, match=reason):
             CCA().fit(data)
         verdict = next(v for v in suggest(data) if v.card.key == "cca")

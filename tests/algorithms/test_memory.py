@@ -102,9 +102,9 @@ def test_available_bytes_respects_the_cgroup_limit(
     monkeypatch.setattr(memory, "_CGROUP_ROOT", tmp_path)
     monkeypatch.setattr(memory, "_CGROUP_FILE", tmp_path / "cgroup")
 
-    def write_limits(folder: Path, most: str) -> None:
+    def write_limits(folder: Path, limit: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "memory.max").write_text(f"{most}\n")
+        (folder / "memory.max").write_text(f"{limit}\n")
         (folder / "memory.current").write_text("400000\n")
         (folder / "memory.stat").write_text("anon 1\ninactive_file 100000\n")
 
@@ -120,10 +120,10 @@ def test_available_bytes_respects_the_cgroup_limit(
 
 
 def test_suggest_reports_the_memory_estimate() -> None:
-    found = {verdict.card.key: verdict for verdict in suggest(DATA)}
-    assert found["mkpe"].n_bytes == get_method("mkpe")().bytes_for(DATA) > 10e6
+    verdicts = {verdict.card.key: verdict for verdict in suggest(DATA)}
+    assert verdicts["mkpe"].n_bytes == get_method("mkpe")().bytes_for(DATA) > 10e6
     bare = HeteroData([Dataset("a", ["x", "y"], np.eye(2))])
-    assert all(one.n_bytes is None for one in suggest(bare) if not one.suits)
+    assert all(other.n_bytes is None for other in suggest(bare) if not other.suits)
 
 
 def test_base_embedder_has_a_default_memory_estimate() -> None:

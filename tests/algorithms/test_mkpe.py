@@ -36,9 +36,9 @@ WORLD = world()
     [{}, {"variant": "parametric"}, {"variant": "parametric", "inputs": "features"}],
 )
 def test_linked_items_are_close_including_held_out_links(parameters: dict[str, Any]) -> None:
-    train, held = WORLD.holdout(links=0.3)
+    train, held_out = WORLD.holdout(links=0.3)
     model = MKPE(n_components=3, **parameters).fit(train)
-    scores = evaluate(WORLD, model.embedding_, held).to_dict()
+    scores = evaluate(WORLD, model.embedding_, held_out).to_dict()
     assert scores["link_auc_held_out"] > 0.85
     assert (np.diff(model.loss_history_) <= 0).all()
     assert len(model.spread_of_starts_) == 3
@@ -93,14 +93,14 @@ def test_directions_keep_the_requested_variance() -> None:
     items = wide()["items"]
     X = np.asarray(items.X)
     D = np.linalg.norm(X[:, None] - X[None], axis=2)
-    for share, most in ((1.0, 11), (0.95, 3), (0.01, 1)):
-        found = UnitFeatures.fit(items, share)
-        Z = found.of(items)
-        assert Z.shape[1] == most
+    for share, n_directions in ((1.0, 11), (0.95, 3), (0.01, 1)):
+        inputs = UnitFeatures.fit(items, share)
+        Z = inputs.of(items)
+        assert Z.shape[1] == n_directions
         assert (Z**2).sum() / len(Z) >= share - 1e-12
         if share == 1.0:
             near = np.linalg.norm(Z[:, None] - Z[None], axis=2)
-            np.testing.assert_allclose(near * found.size, D, atol=1e-9)
+            np.testing.assert_allclose(near * inputs.size, D, atol=1e-9)
     assert UnitFeatures.fit(items, 0.01, least=4).of(items).shape[1] == 4
     # There are not enough directions, so all features are used.
     assert UnitFeatures.fit(items, 0.5, least=13).axes is None
@@ -124,15 +124,15 @@ def test_paper_equals_its_single_settings() -> None:
 
 
 def test_new_items_are_close_to_their_group() -> None:
-    train, held = WORLD.holdout(links=0.0, objects={"items": 0.2})
+    train, held_out = WORLD.holdout(links=0.0, objects={"items": 0.2})
     for variant in ("coordinates", "parametric"):
         model = MKPE(variant=variant, n_components=3).fit(train)
-        new = model.transform(Dataset("items", held["items"].ids, held["items"].X))
+        new = model.transform(Dataset("items", held_out["items"].ids, held_out["items"].X))
         group = np.array([int(text[1:]) % GROUPS for text in new.ids["items"]])
-        known = np.array([int(text[1:]) % GROUPS for text in train["items"].ids])
+        groups = np.array([int(text[1:]) % GROUPS for text in train["items"].ids])
         Y, F = new.coordinates["items"], model.embedding_.coordinates["items"]
         D = ((Y[:, None] - F[None]) ** 2).sum(axis=2)
-        assert (known[D.argmin(axis=1)] == group).mean() > 0.9
+        assert (groups[D.argmin(axis=1)] == group).mean() > 0.9
 
 
 def test_new_item_without_features_is_placed_by_links() -> None:

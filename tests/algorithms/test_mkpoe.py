@@ -22,7 +22,7 @@ from hetviz.errors import (
 N = 60
 
 
-def made(seed: int = 0, m: int = 500, flipped: float = 0.0) -> tuple[HeteroData, np.ndarray]:
+def make_data(seed: int = 0, m: int = 500, flipped: float = 0.0) -> tuple[HeteroData, np.ndarray]:
     """An informative view, a view of noise, and comparisons of places in a plane."""
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(N, 2))
@@ -57,11 +57,11 @@ def quiet(model: MKPOE, data: HeteroData, **options: Any) -> MKPOE:
     ],
 )
 def test_held_out_comparisons_hold_and_noise_has_low_weight(params: dict) -> None:
-    data, _ = made()
-    train, held = data.holdout(links=0, comparisons=0.3)
+    data, _ = make_data()
+    train, held_out = data.holdout(links=0, comparisons=0.3)
     model = MKPOE(**params).fit(train)
-    before = hetviz.evaluate(train, hetviz.embed(train, "pca"), held).to_dict()
-    after = hetviz.evaluate(train, model.embedding_, held).to_dict()
+    before = hetviz.evaluate(train, hetviz.embed(train, "pca"), held_out).to_dict()
+    after = hetviz.evaluate(train, model.embedding_, held_out).to_dict()
     assert after["comparison_accuracy_held_out"] > before["comparison_accuracy_held_out"] + 0.05
     assert model.view_weights_["noise"] < 0.25
     assert sum(model.view_weights_.values()) == pytest.approx(1.0)
@@ -70,7 +70,7 @@ def test_held_out_comparisons_hold_and_noise_has_low_weight(params: dict) -> Non
 
 
 def test_sum_of_kernels_includes_noise() -> None:
-    data, _ = made()
+    data, _ = make_data()
     product, summed = MKPOE(beta=3.0).fit(data), MKPOE(beta=3.0, combine="sum").fit(data)
     assert product.view_weights_["noise"] < summed.view_weights_["noise"]
     single = MKPOE(weights={"noise": 0.0}).fit(data)
@@ -78,7 +78,7 @@ def test_sum_of_kernels_includes_noise() -> None:
 
 
 def test_new_items_equal_their_fitted_twins() -> None:
-    data, _ = made()
+    data, _ = make_data()
     model = MKPOE(features="rbf").fit(data)
     tells, noise = np.asarray(data["tells"].X), np.asarray(data["noise"].X)
     twins = HeteroData(
@@ -97,7 +97,7 @@ def test_new_items_equal_their_fitted_twins() -> None:
 
 
 def test_new_view_completes_the_place_of_a_fitted_item() -> None:
-    data, _ = made()
+    data, _ = make_data()
     short = data.edit().subset({"noise": [f"i{k}" for k in range(1, N)]})
     model = MKPOE().fit(short)
     noise = np.asarray(data["noise"].X)
@@ -109,7 +109,7 @@ def test_new_view_completes_the_place_of_a_fitted_item() -> None:
 
 
 def test_weights_by_feature_and_landmark() -> None:
-    data, _ = made()
+    data, _ = make_data()
     by_feature = MKPOE(diagonal=True).fit(data)
     assert set(by_feature.column_weights_["tells"]) <= {"1", "2", "3", "4", "5"}
     by_landmark = MKPOE(diagonal=True, features="rbf").fit(data)
@@ -120,7 +120,7 @@ def test_weights_by_feature_and_landmark() -> None:
 
 
 def test_kernels_distances_and_sparse_features_equal_plain_features() -> None:
-    data, _ = made()
+    data, _ = make_data()
     X = np.asarray(data["tells"].X)
     X = X - X.mean(axis=0)
     D = np.linalg.norm(X[:, None] - X[None], axis=2)
@@ -160,7 +160,7 @@ def test_many_sparse_features_of_few_items() -> None:
 
 
 def test_strength_is_chosen_by_cross_validation() -> None:
-    data, _ = made(m=200, flipped=0.1)
+    data, _ = make_data(m=200, flipped=0.1)
     model = MKPOE(beta="cv").fit(data)
     tried = model.diagnostics_["problems"]["thing"]["held_out_by_beta"]
     assert set(tried) == {3.0, 10.0, 30.0, 100.0, 300.0}
@@ -168,43 +168,45 @@ def test_strength_is_chosen_by_cross_validation() -> None:
 
 
 def test_warns_about_too_little_strength() -> None:
-    data, _ = made()
+    data, _ = make_data()
     with pytest.warns(DataWarning, match="all items fall into one point"):
         model = MKPOE(beta=0.5).fit(data)
     assert not model.embedding_.stacked().any()
     critical = model.critical_beta_["thing"]
-    given = MKPOE(beta=30 * critical, absolute_beta=True).fit(data)
-    np.testing.assert_allclose(given.embedding_.stacked(), MKPOE().fit(data).embedding_.stacked())
+    absolute = MKPOE(beta=30 * critical, absolute_beta=True).fit(data)
+    np.testing.assert_allclose(
+        absolute.embedding_.stacked(), MKPOE().fit(data).embedding_.stacked()
+    )
 
 
 def test_strength_accepts_multiples() -> None:
-    data, _ = made()
-    said = MKPOE(beta="relative:10").fit(data).embedding_.stacked()
-    np.testing.assert_array_equal(said, MKPOE(beta=10.0).fit(data).embedding_.stacked())
+    data, _ = make_data()
+    relative = MKPOE(beta="relative:10").fit(data).embedding_.stacked()
+    np.testing.assert_array_equal(relative, MKPOE(beta=10.0).fit(data).embedding_.stacked())
 
 
 @pytest.mark.parametrize("wrong", ["relative:", "relative:nan", "relative:-3", "30"])
 def test_invalid_strength_is_refused(wrong: str) -> None:
-    data, _ = made()
+    data, _ = make_data()
     with pytest.raises(ParameterError, match="relative:30"):
         MKPOE(beta=wrong).fit(data)
 
 
 def test_warns_if_not_converged() -> None:
-    data, _ = made()
+    data, _ = make_data()
     with pytest.warns(ConvergenceWarning, match="relative gap"):
         MKPOE(beta=3000.0, tol=1e-8).fit(data)
 
 
 def test_kinds_without_comparisons_are_left_off_with_a_warning() -> None:
-    data, _ = made()
+    data, _ = make_data()
     more = data.edit().add(Dataset("other", ["x", "y"], [[0.0], [1.0]]), Dataset("bare", ["u"]))
     more = more.edit().add(Comparisons([[0, 1, 2 * N]]))
     with pytest.warns(DataWarning) as caught:
         model = MKPOE().fit(more)
-    told = " ".join(str(warning.message) for warning in caught)
-    assert "1 of" in told
-    assert "No comparison is about other, bare" in told
+    text = " ".join(str(warning.message) for warning in caught)
+    assert "1 of" in text
+    assert "No comparison is about other, bare" in text
     assert not model.embedding_.placed["other"].any()
     components = model.embedding_.components
     assert components is not None
@@ -228,9 +230,9 @@ def test_comparisons_across_kinds_need_joined_datasets() -> None:
     data = across()
     with pytest.raises(NotApplicableError, match="switch on Join datasets"):
         MKPOE().fit(data)
-    train, held = data.holdout(links=0, comparisons=0.3)
+    train, held_out = data.holdout(links=0, comparisons=0.3)
     model = quiet(MKPOE(join=True), train)
-    scores = hetviz.evaluate(train, model.embedding_, held).to_dict()
+    scores = hetviz.evaluate(train, model.embedding_, held_out).to_dict()
     assert scores["comparison_accuracy_held_out"] > 0.8
     assert model.embedding_.placed["b"].all()
     twin = model.transform(Dataset("b", ["new"], np.asarray(data["b"].X)[[5]]))
@@ -240,7 +242,7 @@ def test_comparisons_across_kinds_need_joined_datasets() -> None:
 
 
 def test_partial_layouts_and_cancel_keeps_the_last() -> None:
-    data, _ = made()
+    data, _ = make_data()
     seen: list[np.ndarray] = []
 
     def watch(fraction: float, message: str = "", **figures: Any) -> None:
@@ -260,8 +262,8 @@ def test_partial_layouts_and_cancel_keeps_the_last() -> None:
 def test_cycles_are_reported_by_row() -> None:
     ids = ["a", "b", "c", "d"]
     X = np.random.default_rng(0).normal(size=(4, 3))
-    said = Comparisons([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 2, 3]])
-    model = MKPOE().fit(HeteroData([Dataset("t", ids, X)], [], said))
+    comparisons = Comparisons([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 2, 3]])
+    model = MKPOE().fit(HeteroData([Dataset("t", ids, X)], [], comparisons))
     assert model.order_["t"].counts["circular"] == 1
     assert model.diagnostics_["comparisons"]["t"]["kept"] == 3
     empty = Comparisons([[0, 1, 2], [0, 2, 1]])
@@ -271,10 +273,10 @@ def test_cycles_are_reported_by_row() -> None:
 
 
 def test_view_without_compared_items_has_no_weight() -> None:
-    data, _ = made()
-    few = data.edit().subset({"noise": ["i58", "i59"]})
-    said = Comparisons([[0, 1, 2], [3, 4, 5]])
+    data, _ = make_data()
+    small = data.edit().subset({"noise": ["i58", "i59"]})
+    comparisons = Comparisons([[0, 1, 2], [3, 4, 5]])
     for diagonal in (False, True):
-        model = MKPOE(diagonal=diagonal).fit(HeteroData(few.datasets, [], said))
+        model = MKPOE(diagonal=diagonal).fit(HeteroData(small.datasets, [], comparisons))
         assert model.view_weights_ == {"tells": 1.0, "noise": 0.0}
         assert np.isfinite(model.embedding_.stacked()).all()

@@ -294,14 +294,14 @@ def test_continuing_applies_new_links() -> None:
 
 
 def test_three_axes() -> None:
-    found = {}
+    scores = {}
     for k in (2, 3):
         method = quick(n_components=k, n_iter=150).fit(WORLD)
         Y = method.embedding_.stacked()
         assert Y.shape == (160, k)
         assert (Y.std(axis=0) > 1.0).all()
-        found[k] = method.loss_history_[-1]
-    assert found[3] < found[2]
+        scores[k] = method.loss_history_[-1]
+    assert scores[3] < scores[2]
     again = quick(n_components=3).fit(WORLD, start=method.embedding_)
     assert again.n_iter_ == 100
     assert np.median(displacements(method.embedding_, again.embedding_)) < 0.1

@@ -37,16 +37,16 @@ def fitted(key: str, device: str, data: HeteroData = WORLD) -> FittedRun:
 @pytest.mark.usefixtures("_card")
 @pytest.mark.parametrize("key", METHODS)
 def test_device_map_is_as_good_and_names_the_device(key: str) -> None:
-    plain, there = (fitted(key, device) for device in ("cpu", "auto"))
-    ends = [run.model.loss_history_[-1] for run in (plain, there)]
+    plain, on_device = (fitted(key, device) for device in ("cpu", "auto"))
+    ends = [run.model.loss_history_[-1] for run in (plain, on_device)]
     assert ends[1] == pytest.approx(ends[0], rel=0.1)
-    assert not np.array_equal(there.embedding.stacked(), plain.embedding.stacked())
+    assert not np.array_equal(on_device.embedding.stacked(), plain.embedding.stacked())
     again = fitted(key, "cuda")
-    np.testing.assert_array_equal(again.embedding.stacked(), there.embedding.stacked())
-    assert there.run.params["device"] == "auto"
-    assert there.run.versions["device"] == there.model.diagnostics_["device"] == "numpy"
+    np.testing.assert_array_equal(again.embedding.stacked(), on_device.embedding.stacked())
+    assert on_device.run.params["device"] == "auto"
+    assert on_device.run.versions["device"] == on_device.model.diagnostics_["device"] == "numpy"
     assert "device" not in plain.run.versions and "device" not in plain.model.diagnostics_
-    assert pickle.loads(pickle.dumps(there.model)).device == "auto"
+    assert pickle.loads(pickle.dumps(on_device.model)).device == "auto"
 
 
 @pytest.mark.usefixtures("_no_card")
@@ -54,9 +54,9 @@ def test_missing_device_is_refused_or_replaced_with_a_warning() -> None:
     with pytest.raises(ParameterError, match=r"device = 'cuda'\): PyTorch finds no graphics card"):
         fitted("mr-sne", "cuda")
     with pytest.warns(DataWarning, match="so the map is computed on the processor"):
-        found = fitted("mr-sne", "auto")
+        model = fitted("mr-sne", "auto")
     plain = fitted("mr-sne", "cpu")
-    np.testing.assert_array_equal(found.embedding.stacked(), plain.embedding.stacked())
+    np.testing.assert_array_equal(model.embedding.stacked(), plain.embedding.stacked())
     with pytest.raises(ParameterError, match="device = 'gpu'; it must be one of 'cpu', 'auto'"):
         fitted("mr-sne", "gpu")
 

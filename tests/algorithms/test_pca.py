@@ -104,8 +104,8 @@ def test_view_weights() -> None:
     joined = [(V - V.mean(0)) / np.linalg.norm(V - V.mean(0)) for V in (X, Z)]
     reference = decomposition.PCA(2).fit_transform(np.hstack([2.0 * joined[0], joined[1]]))
     heavier = PCA(weights={"x": 4.0}).fit(data)
-    found = heavier.embedding_.coordinates["x"]
-    np.testing.assert_allclose(aligned(found, reference), reference, atol=1e-9)
+    places = heavier.embedding_.coordinates["x"]
+    np.testing.assert_allclose(aligned(places, reference), reference, atol=1e-9)
     with pytest.warns(DataWarning, match="no features that count"):
         nowhere = PCA(weights={"x": 0.0, "z": 0.0}).fit(data).embedding_
     assert nowhere.n_unplaced == 60

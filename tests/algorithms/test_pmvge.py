@@ -37,18 +37,18 @@ WORLD = world()
 def test_held_out_links_are_predicted(within: str, similarity: str) -> None:
     train, _ = WORLD.holdout(links=0.3)
     model = PMvGE(within=within, similarity=similarity, n_components=3, n_iter=100).fit(train)
-    found = hetviz.predict_links(train, "items", "words", top=20, by=model)
-    i, j = WORLD["items"].find(found["source_id"]), WORLD["words"].find(found["target_id"])
+    predicted = hetviz.predict_links(train, "items", "words", top=20, by=model)
+    i, j = WORLD["items"].find(predicted["source_id"]), WORLD["words"].find(predicted["target_id"])
     assert (i % GROUPS == j % GROUPS).mean() >= 0.9
-    assert found["score"].between(0, 1).all()
+    assert predicted["score"].between(0, 1).all()
     assert (np.diff(model.loss_history_) <= 1e-10).all()
     assert ("items", "words") in model.biases_
 
 
 def test_within_weight_zero_equals_ignored() -> None:
-    one = PMvGE(within="ignored", n_iter=10).fit(WORLD).embedding_.stacked()
+    ignored = PMvGE(within="ignored", n_iter=10).fit(WORLD).embedding_.stacked()
     two = PMvGE(within="sn_graph", within_weight=0.0, n_iter=10).fit(WORLD).embedding_.stacked()
-    np.testing.assert_array_equal(one, two)
+    np.testing.assert_array_equal(ignored, two)
 
 
 def test_neighbour_links_keep_similarities() -> None:
@@ -61,9 +61,9 @@ def test_neighbour_links_keep_similarities() -> None:
 
 @pytest.mark.parametrize("hidden", [0, 16])
 def test_new_items_are_placed_by_their_features_and_fitted_ones_exactly(hidden: int) -> None:
-    train, held = WORLD.holdout(links=0.0, objects={"items": 0.2})
+    train, held_out = WORLD.holdout(links=0.0, objects={"items": 0.2})
     model = PMvGE(hidden=hidden, n_components=3, n_iter=80).fit(train)
-    new = model.transform(Dataset("items", held["items"].ids, held["items"].X))
+    new = model.transform(Dataset("items", held_out["items"].ids, held_out["items"].X))
     words = model.embedding_.coordinates["words"]
     group = np.array([int(text[1:]) % GROUPS for text in new.ids["items"]])
     D = np.linalg.norm(new.coordinates["items"][:, None] - words[None], axis=2)
@@ -127,12 +127,18 @@ def test_diagnostics_explain_links_and_features() -> None:
     data = HeteroData([items, words], [Links("items", "words", np.arange(60), group)])
     for hidden in (0, 8):
         model = PMvGE(within="ignored", hidden=hidden, n_iter=60).fit(data)
-        told = model.embedding_.diagnostics
-        moved = told["importances of items"].values
+        diagnostics = model.embedding_.diagnostics
+        moved = diagnostics["importances of items"].values
         assert max(moved, key=lambda name: moved[name]) == "c"
-        assert 0.3 < told["explained"].values["items - words"] == model.explained_["items - words"]
-        assert told["loss by kind"].values == {"items - words": pytest.approx(1.0)}
+        assert (
+            0.3
+            < diagnostics["explained"].values["items - words"]
+            == model.explained_["items - words"]
+        )
+        assert diagnostics["loss by kind"].values == {"items - words": pytest.approx(1.0)}
         places = model.embedding_.coordinates["items"]
-        assert told["spread"].values["items"] == pytest.approx(np.sqrt(places.var(axis=0).sum()))
+        assert diagnostics["spread"].values["items"] == pytest.approx(
+            np.sqrt(places.var(axis=0).sum())
+        )
     assert "bias" not in PMvGE(bias=False, n_iter=2).fit(data).embedding_.diagnostics
     assert {*PMvGE(n_iter=2).fit(data).explained_} == {"items - words", "items, alike by features"}

@@ -75,8 +75,8 @@ def test_grid_search_by_held_out_links() -> None:
         search = GridSearchCV(model, {"gamma": [0.01, 10.0]}, cv=splits).fit(splits)
         alone = []
         for seed in range(3):
-            train, held = DATA.holdout(links=0.25, random_state=seed)
-            alone.append(clone(model).set_params(gamma=0.01).fit(train).score(held))
+            train, held_out = DATA.holdout(links=0.25, random_state=seed)
+            alone.append(clone(model).set_params(gamma=0.01).fit(train).score(held_out))
         scores = cross_val_score(clone(model).set_params(gamma=0.01), splits, cv=splits)
     np.testing.assert_array_equal(scores, alone)
     assert search.cv_results_["mean_test_score"][0] == pytest.approx(np.mean(alone))
@@ -90,10 +90,10 @@ def test_splits_equal_holdout() -> None:
     splits = HoldoutSplits(data, 2, links=0.3, comparisons=0.5, random_state=4)
     assert len(splits) == splits.shape[0] == 44
     assert splits.get_n_splits() == 2
-    for seed, (train, held) in zip((4, 5), splits.split(), strict=True):
+    for seed, (train, held_out) in zip((4, 5), splits.split(), strict=True):
         first, second = data.holdout(0.3, 0.5, random_state=seed)
         assert splits[train].data.fingerprint() == first.fingerprint()
-        assert splits[held, ...].data.fingerprint() == second.fingerprint()
+        assert splits[held_out, ...].data.fingerprint() == second.fingerprint()
 
 
 def test_outputs_are_arrays_frames_or_embeddings() -> None:

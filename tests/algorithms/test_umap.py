@@ -63,8 +63,8 @@ def test_items_without_features_and_links_have_no_place() -> None:
 
 def test_negative_links_are_no_edges_and_separate_pairs() -> None:
     i, j = np.arange(5), np.arange(5) + GROUPS
-    said = Links("items", "items", i, j, -np.ones(5))
-    parted = quick().fit(HeteroData(WORLD.datasets.values(), [*WORLD.links, said]))
+    negative = Links("items", "items", i, j, -np.ones(5))
+    parted = quick().fit(HeteroData(WORLD.datasets.values(), [*WORLD.links, negative]))
     assert parted.diagnostics_["apart far enough"] == 1.0
     plain = quick().fit(WORLD).embedding_.coordinates["items"]
     apart = parted.embedding_.coordinates["items"]
@@ -83,8 +83,8 @@ def test_continuing_keeps_the_map_and_applies_new_links() -> None:
     before = first.embedding_.stacked()
     words = first.embedding_.coordinates["words"]
     far = np.linalg.norm(words - first.embedding_.coordinates["items"][0], axis=1)
-    said = Links("items", "words", [0], [far.argmax()], kind="said")
-    changed = HeteroData(WORLD.datasets.values(), [*WORLD.links, said])
+    user_link = Links("items", "words", [0], [far.argmax()], kind="said")
+    changed = HeteroData(WORLD.datasets.values(), [*WORLD.links, user_link])
     again = quick().fit(changed, start=first.embedding_)
     moved = np.linalg.norm(again.embedding_.stacked() - before, axis=1)
     assert again.n_iter_ == 15

@@ -32,16 +32,16 @@ ITEMS = Dataset("items", IDS, X)
 DATA = HeteroData([ITEMS], labels=[Labels("items", "group", GROUP.tolist())])
 
 
-def theirs(**given: Any) -> Any:
+def theirs(**params: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import umap
 
-        return umap.UMAP(random_state=0, n_jobs=1, **given)
+        return umap.UMAP(random_state=0, n_jobs=1, **params)
 
 
-def fitted(data: HeteroData = DATA, **given: Any) -> np.ndarray:
-    return UMAP(**given).fit(data).embedding_.coordinates["items"]
+def fitted(data: HeteroData = DATA, **params: Any) -> np.ndarray:
+    return UMAP(**params).fit(data).embedding_.coordinates["items"]
 
 
 def test_graph_equals_umap_learn() -> None:
@@ -54,22 +54,22 @@ def test_graph_equals_umap_learn() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [{}, {"metric": "cosine"}, {"min_dist": 0.5, "n_neighbors": 8}, {"densmap": True}]
+    "params", [{}, {"metric": "cosine"}, {"min_dist": 0.5, "n_neighbors": 8}, {"densmap": True}]
 )
 @pytest.mark.filterwarnings("ignore")
-def test_engine_equals_umap_learn(given: dict[str, Any]) -> None:
-    expected = theirs(n_epochs=50, **given).fit_transform(X)
-    np.testing.assert_array_equal(fitted(engine="umap-learn", n_epochs=50, **given), expected)
+def test_engine_equals_umap_learn(params: dict[str, Any]) -> None:
+    expected = theirs(n_epochs=50, **params).fit_transform(X)
+    np.testing.assert_array_equal(fitted(engine="umap-learn", n_epochs=50, **params), expected)
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_target_separates_classes_like_umap_learn() -> None:
     expected = theirs(n_epochs=50, target_weight=0.8).fit_transform(X, GROUP)
-    found = fitted(engine="umap-learn", n_epochs=50, target="items:group", target_weight=0.8)
-    np.testing.assert_array_equal(found, expected)
-    own = fitted(n_epochs=50, target="items:group")
+    engine_map = fitted(engine="umap-learn", n_epochs=50, target="items:group", target_weight=0.8)
+    np.testing.assert_array_equal(engine_map, expected)
+    hetviz_map = fitted(n_epochs=50, target="items:group")
     plain = fitted(n_epochs=50)
-    assert _apart(own) > _apart(plain)
+    assert _apart(hetviz_map) > _apart(plain)
 
 
 def _apart(Y: np.ndarray) -> float:
@@ -122,7 +122,7 @@ def test_sparse_features_kernels_and_distances() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "given", "error", "words"),
+    ("data", "params", "error", "words"),
     [
         (DATA, {"densmap": True}, NotApplicableError, "engine"),
         (
@@ -142,10 +142,10 @@ def test_sparse_features_kernels_and_distances() -> None:
     ],
 )
 def test_umap_learn_engine_refusals(
-    data: HeteroData, given: dict[str, Any], error: type[Exception], words: str
+    data: HeteroData, params: dict[str, Any], error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
-        UMAP(**given).fit(data)
+        UMAP(**params).fit(data)
 
 
 def test_new_items_are_placed_on_umap_learn_layouts() -> None:
@@ -157,8 +157,8 @@ def test_new_items_are_placed_on_umap_learn_layouts() -> None:
 
 def maps() -> list[str]:
     """Return the digests of a map by each engine."""
-    given = np.random.default_rng(0).normal(size=(150, 30))
-    data = HeteroData([Dataset("items", [str(k) for k in range(150)], given)])
+    X = np.random.default_rng(0).normal(size=(150, 30))
+    data = HeteroData([Dataset("items", [str(k) for k in range(150)], X)])
     return [
         hashlib.sha256(fitted(data, engine=engine, n_epochs=40).tobytes()).hexdigest()
         for engine in ("hetviz", "umap-learn")

@@ -51,15 +51,15 @@ def fold_of(Y: Any, K: Any, L: Any, fold: Any) -> tuple[HeteroData, Dataset]:
 )
 def test_links_of_new_items_are_predicted(key: str, settings: dict[str, Any], least: float) -> None:
     Y, K, L = receptors()
-    found = []
+    scores = []
     for fold in np.array_split(np.random.default_rng(0).permutation(len(Y)), 5):
         data, new = fold_of(Y, K, L, fold)
         model = hetviz.get_method(key)(n_components=5, **settings).fit(data)
         places = model.transform(new).coordinates["drugs"]
-        there = model.embedding_.coordinates["targets"]
-        S = model.link_scores(new, data["targets"], places, there)
-        found.append(roc_auc_score(Y[fold].ravel(), S.ravel()))
-    assert np.mean(found) > least
+        targets = model.embedding_.coordinates["targets"]
+        S = model.link_scores(new, data["targets"], places, targets)
+        scores.append(roc_auc_score(Y[fold].ravel(), S.ravel()))
+    assert np.mean(scores) > least
 
 
 def test_place_is_linear_in_new_rows_of_a_normalised_kernel() -> None:

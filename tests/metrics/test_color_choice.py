@@ -24,10 +24,10 @@ def test_find_best_color_skips_ids_and_random_columns() -> None:
             "size": rng.random(300),
         }
     )
-    few = pd.DataFrame({"half": ["left"] * 10 + ["right"] * 10})
+    few_rows = pd.DataFrame({"half": ["left"] * 10 + ["right"] * 10})
     ids = {"many": [f"m{k}" for k in range(300)], "few": [f"f{k}" for k in range(20)]}
     many = Dataset("many", ids["many"], table=table)
-    data = HeteroData([many, Dataset("few", ids["few"], table=few)])
+    data = HeteroData([many, Dataset("few", ids["few"], table=few_rows)])
     line = np.column_stack([np.arange(20.0), np.zeros(20)])
     places = {"many": Y, "few": line}
 

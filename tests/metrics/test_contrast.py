@@ -20,27 +20,32 @@ CHOSEN = np.arange(200) < 40
 
 def test_find_differences_reports_frequent_values() -> None:
     kind = ["cake"] * 30 + ["tree"] * 10 + ["cake"] * 16 + ["tree"] * 144
-    (found,) = find_differences({"kind": infer("kind", kind)}, CHOSEN)
-    assert (found.column, found.value, found.inside, found.outside) == ("kind", "cake", 0.75, 0.1)
+    (difference,) = find_differences({"kind": infer("kind", kind)}, CHOSEN)
+    assert (difference.column, difference.value, difference.inside, difference.outside) == (
+        "kind",
+        "cake",
+        0.75,
+        0.1,
+    )
     pooled = 46 / 200
-    assert found.z == pytest.approx(0.65 / np.sqrt(pooled * (1 - pooled) * (1 / 40 + 1 / 160)))
+    assert difference.z == pytest.approx(0.65 / np.sqrt(pooled * (1 - pooled) * (1 / 40 + 1 / 160)))
 
 
 def test_find_differences_compares_numbers_by_ranks() -> None:
     rng = np.random.default_rng(1)
     size = np.round(np.where(CHOSEN, 3.0, 0.0) + rng.normal(size=200), 1)
     size[[3, 150]] = np.nan
-    (found,) = find_differences({"size": infer("size", size)}, CHOSEN)
-    assert found.value is None
-    assert found.inside == np.nanmedian(size[:40])
-    assert found.outside == np.nanmedian(size[40:])
-    known = ~np.isnan(size)
+    (difference,) = find_differences({"size": infer("size", size)}, CHOSEN)
+    assert difference.value is None
+    assert difference.inside == np.nanmedian(size[:40])
+    assert difference.outside == np.nanmedian(size[40:])
+    is_known = ~np.isnan(size)
     test = mannwhitneyu(
-        size[known & CHOSEN], size[known & ~CHOSEN], method="asymptotic", use_continuity=False
+        size[is_known & CHOSEN], size[is_known & ~CHOSEN], method="asymptotic", use_continuity=False
     )
     from scipy.stats import norm
 
-    assert found.z == pytest.approx(norm.isf(test.pvalue / 2), rel=1e-9)
+    assert difference.z == pytest.approx(norm.isf(test.pvalue / 2), rel=1e-9)
 
 
 def test_find_differences_ignores_chance_and_small_selections() -> None:
@@ -50,8 +55,8 @@ def test_find_differences_ignores_chance_and_small_selections() -> None:
         "b": infer("b", rng.choice(["x", "y"], size=200)),
     }
     assert find_differences(columns, CHOSEN) == []
-    few = np.arange(200) < 2
-    assert find_differences({"c": infer("c", ["x"] * 2 + ["y"] * 198)}, few) == []
+    two_rows = np.arange(200) < 2
+    assert find_differences({"c": infer("c", ["x"] * 2 + ["y"] * 198)}, two_rows) == []
     assert find_differences({"c": infer("c", ["x"] * 2 + ["y"] * 198)}, np.ones(200, bool)) == []
 
 
@@ -67,21 +72,21 @@ def test_find_frequent_things_equals_fisher_test() -> None:
     has = np.array([1, 1, 1, 0, 0, 0, 0, 1, 0, 0])
     M = sp.csr_array(np.c_[has, 1 - has].astype(float))
     code = np.array([0, 0, 0, 0, 1, 1, 1, 1, -1, -1])
-    found = find_frequent_things(M, code, 2)
-    row = found[(found.group == 0) & (found.thing == 0)].iloc[0]
+    table = find_frequent_things(M, code, 2)
+    row = table[(table.group == 0) & (table.thing == 0)].iloc[0]
     assert (row.inside, row.outside) == (0.75, pytest.approx(1 / 6))
     assert row.p == pytest.approx(fisher_exact([[3, 1], [1, 5]], alternative="greater").pvalue)
     h = 2 * np.arcsin(np.sqrt(0.75)) - 2 * np.arcsin(np.sqrt(1 / 6))
     assert row.effect == pytest.approx(h)
     # In the other group only one of four rows has the thing.
-    assert not ((found.group == 1) & (found.thing == 0)).any()
-    assert found.attrs["tests"] == 4
+    assert not ((table.group == 1) & (table.thing == 0)).any()
+    assert table.attrs["tests"] == 4
 
 
 def test_rows_without_things_are_ignored() -> None:
     M = sp.csr_array(np.array([[1.0], [1.0], [0.0], [0.0]]))
-    found = find_frequent_things(M, np.array([0, 0, 1, 1]), 2)
-    assert found.empty
+    table = find_frequent_things(M, np.array([0, 0, 1, 1]), 2)
+    assert table.empty
 
 
 def test_find_shifted_numbers_equals_rank_sum_test() -> None:
@@ -90,15 +95,15 @@ def test_find_shifted_numbers_equals_rank_sum_test() -> None:
     code = np.repeat([0, 1, -1], 20)
     x[code == 0] += 1.5
     x[3] = np.nan
-    found = find_shifted_numbers(x[:, None], code, 2)
-    row = found[found.group == 0].iloc[0]
+    table = find_shifted_numbers(x[:, None], code, 2)
+    row = table[table.group == 0].iloc[0]
     inside, outside = x[code == 0], x[code != 0]
     inside = inside[~np.isnan(inside)]
     U = mannwhitneyu(inside, outside, use_continuity=False, method="asymptotic")
     assert row.p == pytest.approx(U.pvalue)
     assert row.effect == pytest.approx(2 * U.statistic / (len(inside) * len(outside)) - 1)
     assert row.inside == np.median(inside)
-    assert found.attrs["tests"] == 2
+    assert table.attrs["tests"] == 2
 
 
 def test_constant_and_empty_columns_have_no_result() -> None:

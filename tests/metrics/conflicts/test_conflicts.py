@@ -92,8 +92,8 @@ def test_duplicate_links_and_their_fix(tmp_path: Path) -> None:
 
 def test_comparison_cycle_and_its_fixes(tmp_path: Path) -> None:
     items = Dataset("x", list("abcd"))
-    said = Comparisons([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 2, 3]], [1, 2, 3, 1])
-    data = HeteroData([items], [], said)
+    comparisons = Comparisons([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 2, 3]], [1, 2, 3, 1])
+    data = HeteroData([items], [], comparisons)
     report = hetviz.guidance_report(data)
     (conflict,) = report.conflicts
     assert sorted(conflict.keys) == [

@@ -8,7 +8,7 @@ from hetviz import Comparisons, Dataset, HeteroData
 IDS = ["a", "b", "c", "d"]
 
 
-def said(rows: list) -> HeteroData:
+def data_with_comparisons(rows: list) -> HeteroData:
     first = Dataset("first", IDS, [[0.0], [1.0], [2.0], [3.0]], entity="thing")
     second = Dataset("second", IDS, entity="thing")
     return HeteroData([first, second], [], Comparisons(rows) if rows else None)
@@ -16,7 +16,9 @@ def said(rows: list) -> HeteroData:
 
 def test_opposite_comparisons_across_views_are_found() -> None:
     # Rows 4 to 7 are the same objects as rows 0 to 3.
-    report = hetviz.guidance_report(said([[0, 1, 2], [4, 6, 5], [0, 1, 3], [0, 3, 3]]))
+    report = hetviz.guidance_report(
+        data_with_comparisons([[0, 1, 2], [4, 6, 5], [0, 1, 3], [0, 3, 3]])
+    )
     assert report.comparisons is not None
     assert report.rows["stage"].tolist() == ["contradicted", "contradicted", "kept", "impossible"]
     (conflict,) = report.conflict_rows()
@@ -29,7 +31,7 @@ def test_opposite_comparisons_across_views_are_found() -> None:
 
 
 def test_report_without_guidance() -> None:
-    report = hetviz.guidance_report(said([]))
+    report = hetviz.guidance_report(data_with_comparisons([]))
     assert report.comparisons is None
     assert report.rows.empty
     assert report.conflict_rows() == []

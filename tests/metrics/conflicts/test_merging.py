@@ -16,8 +16,8 @@ BASE = HeteroData([Dataset("x", list("abcd"))], [Links("x", "x", [2], [3], kind=
 
 def file(*links: tuple[int, int, float], rows: list[list[int]] | None = None) -> bytes:
     groups = [Links("x", "x", [i], [j], [w]) for i, j, w in links]
-    said = Comparisons(rows) if rows else None
-    return guidance_csv(HeteroData(BASE.datasets, groups, said)).encode()
+    comparisons = Comparisons(rows) if rows else None
+    return guidance_csv(HeteroData(BASE.datasets, groups, comparisons)).encode()
 
 
 OURS = file((0, 1, 1), (1, 2, 0.5), rows=[[0, 1, 2]])

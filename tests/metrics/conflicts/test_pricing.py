@@ -19,8 +19,8 @@ def line(links: list[Links], compared: Comparisons | None = None) -> tuple[Heter
 
 
 def priced(links: list[Links], compared: Comparisons | None = None) -> list[dict[str, object]]:
-    found = hetviz.price(*line(links, compared), near=0.2, k=2)
-    return [{str(key): value for key, value in row.items()} for row in found.to_dict("records")]
+    table = hetviz.price(*line(links, compared), near=0.2, k=2)
+    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
 
 
 def test_price_moves_the_cheaper_end() -> None:
@@ -56,11 +56,11 @@ def test_price_of_selected_statements() -> None:
 def test_price_of_negative_links() -> None:
     data, embedding = line([Links("x", "x", [0, 0, 1], [1, 2, 2], [-1, 1, 1])])
     # 5 of 15 pairs are close, so a-c and b-c are satisfied.
-    found = hetviz.price(data, embedding, near=0.3, k=2)
-    assert found["key"].tolist() == ["link|x|a|x|b|link"]
-    assert (found["price"][0], found["neighbours"][0]) == (1, 1)
-    assert found["opposed_by"][0] == ["link|x|a|x|c|link"]
-    assert "keep “a” close to “b”" in found["sentence"][0]
+    table = hetviz.price(data, embedding, near=0.3, k=2)
+    assert table["key"].tolist() == ["link|x|a|x|b|link"]
+    assert (table["price"][0], table["neighbours"][0]) == (1, 1)
+    assert table["opposed_by"][0] == ["link|x|a|x|c|link"]
+    assert "keep “a” close to “b”" in table["sentence"][0]
 
 
 def test_price_of_comparisons() -> None:
@@ -75,8 +75,8 @@ def test_price_skips_items_without_a_place() -> None:
     data, _ = line([Links("x", "x", [0, 0], [3, 5])])
     Y = np.array(X)
     Y[3] = np.nan
-    found = hetviz.price(data, Embedding({"x": Y}, {"x": data["x"].ids}), near=0.2)
-    assert found["key"].tolist() == ["link|x|a|x|f|link"]
+    table = hetviz.price(data, Embedding({"x": Y}, {"x": data["x"].ids}), near=0.2)
+    assert table["key"].tolist() == ["link|x|a|x|f|link"]
 
 
 def test_price_of_a_satisfied_map_is_empty() -> None:

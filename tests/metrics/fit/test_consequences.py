@@ -40,17 +40,17 @@ def test_consequences_count_statements_links_and_other_items() -> None:
     before, after = np.arange(N, dtype=float), np.arange(N, dtype=float)
     # Item 0 moves to item 39. Item 20 moves to the other end, away from item 21.
     after[0], after[20] = 39.2, -4.0
-    found = hetviz.consequences(data, at(before), at(after), [key_of(data, 2)])
-    assert (found.n_items, found.n_said) == (2, 1)
-    assert (found.kept_before, found.kept_after) == (0, 1)
-    assert found.apart_before == pytest.approx(1.0)
-    assert found.apart_after == pytest.approx(0.2 / 43.2)
-    assert (found.links_won, found.links_lost) == (0, 1)
-    assert (found.n_moved, found.n_others) == (1, 38)
+    result = hetviz.consequences(data, at(before), at(after), [key_of(data, 2)])
+    assert (result.n_items, result.n_said) == (2, 1)
+    assert (result.kept_before, result.kept_after) == (0, 1)
+    assert result.apart_before == pytest.approx(1.0)
+    assert result.apart_after == pytest.approx(0.2 / 43.2)
+    assert (result.links_won, result.links_lost) == (0, 1)
+    assert (result.n_moved, result.n_others) == (1, 38)
     # The neighbours of item 39 are not near item 0 in the data. Item 39 itself does not count.
-    assert found.true_before == pytest.approx(1.0)
-    assert found.true_after < found.true_before and found.has_more_false_neighbors
-    words = " ".join(found.sentences())
+    assert result.true_before == pytest.approx(1.0)
+    assert result.true_after < result.true_before and result.has_more_false_neighbors
+    words = " ".join(result.sentences())
     assert words.startswith(
         "1 of 1 pair follows your guidance now (0 before). Their distance is under 1 % of the"
     )
@@ -63,30 +63,30 @@ def test_consequences_report_pairs_of_hubs() -> None:
     i, j = np.r_[np.full(4, 0), np.full(4, 39), 10, 15, 25], np.r_[1:5, 35:39, 11, 16, 26]
     data = HeteroData(list(data.datasets.values()), [Links("items", "items", i, j), data.links[1]])
     place = at(np.arange(N, dtype=float))
-    found = hetviz.consequences(data, place, place, [key_of(data, 11)])
-    assert (found.kept_after, found.n_hubs) == (0, 1)
-    assert found.sentences()[1].startswith("1 pair did not get close, because both items have")
+    result = hetviz.consequences(data, place, place, [key_of(data, 11)])
+    assert (result.kept_after, result.n_hubs) == (0, 1)
+    assert result.sentences()[1].startswith("1 pair did not get close, because both items have")
 
 
 def test_consequences_of_an_unchanged_map() -> None:
     data = on_a_line()
     place = at(np.arange(N, dtype=float))
-    found = hetviz.consequences(data, place, place, [key_of(data, 2)])
-    assert found.kept_before == found.kept_after == 0
-    assert found.n_moved == found.links_won == found.links_lost == 0
-    assert not found.has_more_false_neighbors
-    again = consequences_from_dict(json.loads(json.dumps(found.to_dict())))
-    assert again == found
+    result = hetviz.consequences(data, place, place, [key_of(data, 2)])
+    assert result.kept_before == result.kept_after == 0
+    assert result.n_moved == result.links_won == result.links_lost == 0
+    assert not result.has_more_false_neighbors
+    again = consequences_from_dict(json.loads(json.dumps(result.to_dict())))
+    assert again == result
 
 
 def test_consequences_of_a_comparison_have_no_distance() -> None:
     data = on_a_line(comparisons=True)
     before = np.arange(N, dtype=float)
-    found = hetviz.consequences(data, at(before), at(before), [key_of(data, 3)])
-    assert (found.n_items, found.kept_after) == (3, 1)
-    assert np.isnan(found.apart_after)
-    assert found.to_dict()["apart_after"] is None
-    assert found.sentences()[0] == "1 of 1 statement follows your guidance now (1 before)."
+    result = hetviz.consequences(data, at(before), at(before), [key_of(data, 3)])
+    assert (result.n_items, result.kept_after) == (3, 1)
+    assert np.isnan(result.apart_after)
+    assert result.to_dict()["apart_after"] is None
+    assert result.sentences()[0] == "1 of 1 statement follows your guidance now (1 before)."
 
 
 def test_consequences_refuse_unknown_statements() -> None:

@@ -78,12 +78,12 @@ def test_rows_are_matched_by_id_without_unplaced_ones() -> None:
 def test_curve_integrates_to_the_area() -> None:
     data, embedding = example()
     for sign, name in ((1, "guidance_area"), (-1, "negative_guidance_area")):
-        f, kept = guidance_curve(embedding, data, sign=sign, n_points=20_001)
+        f, satisfied = guidance_curve(embedding, data, sign=sign, n_points=20_001)
         assert f[0] == 0.0
         assert f[-1] == 1.0
-        assert (kept[0], kept[-1]) == ((0.0, 1.0) if sign > 0 else (1.0, 0.0))
+        assert (satisfied[0], satisfied[-1]) == ((0.0, 1.0) if sign > 0 else (1.0, 0.0))
         area = evaluate(data, embedding).to_dict()[name]
-        assert np.trapezoid(kept, f) == pytest.approx(area, abs=1e-3)
+        assert np.trapezoid(satisfied, f) == pytest.approx(area, abs=1e-3)
     assert (np.diff(guidance_curve(embedding, data)[1]) >= 0).all()
 
 
@@ -107,18 +107,20 @@ def test_curve_of_unknown_rows_is_refused() -> None:
 
 def test_new_rows_have_no_distances_among_themselves() -> None:
     data = HeteroData([Dataset("a", ids(12, "a"), kernel=np.eye(12) + 1.0)])
-    _, held = data.holdout(objects={"a": 1 / 3})
-    rows = np.array([data["a"].position(text) for text in held["a"].ids])
-    embedding = Embedding({"a": A[rows]}, {"a": held["a"].ids})
-    assert "trustworthiness" not in evaluate(held, embedding).to_dict()
+    _, held_out = data.holdout(objects={"a": 1 / 3})
+    rows = np.array([data["a"].position(text) for text in held_out["a"].ids])
+    embedding = Embedding({"a": A[rows]}, {"a": held_out["a"].ids})
+    assert "trustworthiness" not in evaluate(held_out, embedding).to_dict()
     assert "trustworthiness" in evaluate(data, Embedding({"a": A}, {"a": data["a"].ids})).to_dict()
 
 
 def test_held_out_links_have_separate_values() -> None:
     data, embedding = example()
-    train, held = data.holdout(links=0.5, comparisons=0.4)
-    values = evaluate(train, embedding, held).to_dict()
-    assert values["guidance_area_held_out"] == evaluate(held, embedding).to_dict()["guidance_area"]
+    train, held_out = data.holdout(links=0.5, comparisons=0.4)
+    values = evaluate(train, embedding, held_out).to_dict()
+    assert (
+        values["guidance_area_held_out"] == evaluate(held_out, embedding).to_dict()["guidance_area"]
+    )
     assert values["guidance_area"] == evaluate(train, embedding).to_dict()["guidance_area"]
 
 
@@ -168,10 +170,12 @@ def test_apart_auc_can_reach_one():
 
 def test_resolution_shrinks_with_more_links():
     data, Y, _ = few_and_many()
-    few, many = (evaluate(HeteroData(data.datasets.values(), [links]), Y) for links in data.links)
+    few_links, many = (
+        evaluate(HeteroData(data.datasets.values(), [links]), Y) for links in data.links
+    )
     for name in ("guidance_area", "link_auc", "links_kept", "degree_auc"):
-        assert 0 < many.resolutions[name] < few.resolutions[name]
-        assert few.ceiling(name) <= 1.0
+        assert 0 < many.resolutions[name] < few_links.resolutions[name]
+        assert few_links.ceiling(name) <= 1.0
 
 
 def few_and_many():

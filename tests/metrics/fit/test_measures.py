@@ -94,22 +94,22 @@ def test_ndcg_uses_both_directions_if_both_have_features() -> None:
 
 def test_held_out_ndcg_skips_given_tags() -> None:
     data, embedding = example()
-    train, held = data.holdout(links=0.4)
-    truth, known = np.zeros((N_A, N_B), bool), np.zeros((N_A, N_B), bool)
-    for part, matrix in ((held, truth), (train, known)):
+    train, held_out = data.holdout(links=0.4)
+    truth, given_tags = np.zeros((N_A, N_B), bool), np.zeros((N_A, N_B), bool)
+    for part, matrix in ((held_out, truth), (train, given_tags)):
         for links in part.links:
             if (links.source, links.target) == ("a", "b"):
                 matrix[links.i, links.j] = True
     gains = []
-    for distance, mine, told in zip(distances(A, B), truth, known, strict=True):
+    for distance, mine, tags in zip(distances(A, B), truth, given_tags, strict=True):
         if mine.any():
-            free = ~told
+            free = ~tags
             gains.append(
                 ndcg_score([mine[free].astype(float)], [-distance[free]], k=int(mine.sum()))
                 if free.sum() > 1
                 else 1.0
             )
-    values = evaluate(train, embedding, held).to_dict()
+    values = evaluate(train, embedding, held_out).to_dict()
     assert values["ndcg_held_out"] == pytest.approx(np.mean(gains), abs=1e-12)
     assert 0 < values["ndcg_guess_held_out"] < 1
 
@@ -146,8 +146,8 @@ def test_shared_link_neighbors_equal_brute_force() -> None:
         if k > N_A - 1:
             assert f"metric_1_within@{k}" not in values
             continue
-        found = values[f"metric_1_within@{k}"], values[f"metric_2_within@{k}"]
-        assert found == pytest.approx((np.mean(np.array(hits) > 0), np.mean(hits)), abs=1e-12)
+        measured = values[f"metric_1_within@{k}"], values[f"metric_2_within@{k}"]
+        assert measured == pytest.approx((np.mean(np.array(hits) > 0), np.mean(hits)), abs=1e-12)
 
 
 def test_shared_link_neighbors_by_hand() -> None:
@@ -208,10 +208,10 @@ def test_cluster_measures_equal_brute_force() -> None:
     values = evaluate(data, embedding).to_dict()
     code = cluster_map(MeasuredMap(data, embedding)).code
     assert len(np.unique(code)) == 3
-    kept = [code[i] == code[N_A + j] for i, j in zip(*np.nonzero(W), strict=True)]
-    kept += [code[N_A + j] != code[i] for j, i in ((1, 20), (2, 21), (3, 22))]
-    kept += [code[0] == code[5], code[1] == code[9]]
-    assert values["rand_index"] == pytest.approx(np.mean(kept), abs=1e-12)
+    is_together = [code[i] == code[N_A + j] for i, j in zip(*np.nonzero(W), strict=True)]
+    is_together += [code[N_A + j] != code[i] for j, i in ((1, 20), (2, 21), (3, 22))]
+    is_together += [code[0] == code[5], code[1] == code[9]]
+    assert values["rand_index"] == pytest.approx(np.mean(is_together), abs=1e-12)
     same = code[:N_A][:, None] == code[N_A:]
     assert values["rand_index_pairs"] == pytest.approx(np.mean(same == W), abs=1e-12)
     nmi = normalized_mutual_info_score(KINDS, code[:N_A])
@@ -239,9 +239,9 @@ def test_held_out_items_get_the_nearest_cluster() -> None:
     a = Dataset("a", ids(40, "a"), Y)
     links = Links("a", "a", np.arange(38), np.arange(2, 40))
     data = HeteroData([a], links, labels=[Labels("a", "side", [str(s) for s in side])])
-    train, held = data.holdout(links=0.0, objects={"a": 0.25})
+    train, held_out = data.holdout(links=0.0, objects={"a": 0.25})
     everywhere = Embedding({"a": Y}, {"a": a.ids})
-    values = evaluate(train, everywhere, held).to_dict()
+    values = evaluate(train, everywhere, held_out).to_dict()
     assert values["rand_index_held_out"] == 1.0
     assert values["nmi"] == pytest.approx(1.0)
     assert values["label_knn_accuracy"] == 1.0
@@ -264,9 +264,9 @@ def test_label_knn_equals_scikit_learn() -> None:
     codes = rng.integers(0, 2, 60)
     Y = rng.normal(size=(60, 3))
     expected = [
-        KNeighborsClassifier(5).fit(Y[rest], codes[rest]).predict(Y[[row]])[0] == codes[row]
+        KNeighborsClassifier(5).fit(Y[others], codes[others]).predict(Y[[row]])[0] == codes[row]
         for row in range(60)
-        for rest in [np.arange(60) != row]
+        for others in [np.arange(60) != row]
     ]
     np.testing.assert_array_equal(label_agreement(Y, codes, 5), expected)
     # Two of each, so the label of the nearest decides.
@@ -289,19 +289,21 @@ def test_fractions_and_unique_names_are_no_classes() -> None:
 def test_nearest_places_equal_brute_force_in_few_and_many_axes(d: int) -> None:
     X, Y = rng.normal(size=(30, d)), rng.normal(size=(50, d))
     np.testing.assert_array_equal(nearest_places(X, Y, 6), np.argsort(distances(X, Y))[:, :6])
-    own = distances(Y, Y) + np.diag(np.full(50, np.inf))
-    np.testing.assert_array_equal(nearest_places(Y, Y, 4, same=True), np.argsort(own)[:, :4])
+    without_self = distances(Y, Y) + np.diag(np.full(50, np.inf))
+    np.testing.assert_array_equal(
+        nearest_places(Y, Y, 4, same=True), np.argsort(without_self)[:, :4]
+    )
     piled = nearest_places(np.zeros((9, d)), np.zeros((9, d)), 3, same=True)
     assert (piled != np.arange(9)[:, None]).all()
 
 
 def test_measures_are_invariant_to_similarity_transforms() -> None:
     data, embedding = example()
-    train, held = data.holdout(links=0.3, comparisons=0.3)
+    train, held_out = data.holdout(links=0.3, comparisons=0.3)
     turn = np.array([[0.6, -0.8], [0.8, 0.6]])
     moved = {"a": 4 * A @ turn + 7, "b": 4 * B @ turn + 7}
-    before = evaluate(train, embedding, held).to_dict()
-    after = evaluate(train, Embedding(moved, embedding.ids), held).to_dict()
+    before = evaluate(train, embedding, held_out).to_dict()
+    after = evaluate(train, Embedding(moved, embedding.ids), held_out).to_dict()
     assert after == pytest.approx(before, abs=1e-9)
 
 
@@ -333,26 +335,26 @@ def test_sampled_measures_are_within_their_error() -> None:
     exact = rank_partners(cross.stacked, T, max_queries=10**6)
     assert exact.standard_error == 0.0
     drawn = [rank_partners(cross.stacked, T, random_state=seed) for seed in range(12)]
-    z = [(one.auc - exact.auc) / one.standard_error for one in drawn]
+    z = [(sample.auc - exact.auc) / sample.standard_error for sample in drawn]
     assert 0.3 < np.std(z) < 2.2
     assert np.abs(z).max() < 4
 
 
 def test_curves_agree_with_measures() -> None:
     data, embedding = example()
-    train, held = data.holdout(links=0.4, comparisons=0.4)
-    found = curves(train, embedding, held)
-    assert set(found) == {"links", "apart", "a|b", "a|a", "comparisons"}
-    values = evaluate(train, embedding, held).to_dict()
-    x, y = found["comparisons"]["held_out"]
+    train, held_out = data.holdout(links=0.4, comparisons=0.4)
+    curves_by_kind = curves(train, embedding, held_out)
+    assert set(curves_by_kind) == {"links", "apart", "a|b", "a|a", "comparisons"}
+    values = evaluate(train, embedding, held_out).to_dict()
+    x, y = curves_by_kind["comparisons"]["held_out"]
     assert y[-1] == pytest.approx(values["comparison_accuracy_held_out"], abs=1e-6)
     for kind, sign in (("links", 1), ("apart", -1)):
-        x, y = map(np.array, found[kind]["given"])
-        f, kept = guidance_curve(embedding, train, sign=sign, n_points=100_001)
-        np.testing.assert_allclose(y, np.interp(x, f, kept), atol=0.03)
+        x, y = map(np.array, curves_by_kind[kind]["given"])
+        f, satisfied = guidance_curve(embedding, train, sign=sign, n_points=100_001)
+        np.testing.assert_allclose(y, np.interp(x, f, satisfied), atol=0.03)
         assert y[-1] == (1.0 if sign > 0 else 0.0)
         assert (sign * np.diff(y) >= 0).all()
-    for parts in found.values():
+    for parts in curves_by_kind.values():
         for x, y in parts.values():
             assert (np.diff(x) > 0).all()
             assert 0 <= min(y) <= max(y) <= 1

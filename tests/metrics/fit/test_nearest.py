@@ -24,28 +24,32 @@ def example() -> tuple[HeteroData, Embedding]:
 
 def test_nearest_equal_brute_force_and_links_are_marked() -> None:
     data, embedding = example()
-    found = nearest(data, embedding, 2, n=6, close_share=0.1)
+    nearest_by_dataset = nearest(data, embedding, 2, n=6, close_share=0.1)
     to_b = np.linalg.norm(B - A[2], axis=1)
     order = [k for k in np.argsort(to_b) if k != 5]
-    assert (found["b"].rows - 30).tolist() == order[:6]
-    assert found["b"].linked.tolist() == [k in (0, 1) for k in order[:6]]
+    assert (nearest_by_dataset["b"].rows - 30).tolist() == order[:6]
+    assert nearest_by_dataset["b"].linked.tolist() == [k in (0, 1) for k in order[:6]]
     # Close means among the closest tenth of all pairs of both datasets, not of this item.
-    there = np.delete(A, 7, axis=0)[:, None], np.delete(B, 5, axis=0)[None]
-    far = np.sort(np.linalg.norm(there[0] - there[1], axis=2), axis=None)
+    both = np.delete(A, 7, axis=0)[:, None], np.delete(B, 5, axis=0)[None]
+    far = np.sort(np.linalg.norm(both[0] - both[1], axis=2), axis=None)
     n_near = sum(to_b[k] <= far[len(far) // 10 - 1] for k in order)
-    assert (found["b"].n_others, found["b"].n_close, found["b"].n_links) == (40, n_near, 2)
-    assert found["b"].n_links_close == sum(k in (0, 1) for k in order[:n_near])
+    assert (
+        nearest_by_dataset["b"].n_others,
+        nearest_by_dataset["b"].n_close,
+        nearest_by_dataset["b"].n_links,
+    ) == (40, n_near, 2)
+    assert nearest_by_dataset["b"].n_links_close == sum(k in (0, 1) for k in order[:n_near])
     # Linked rows with their ranks. Row 5 has no place.
     ranks = {k: sum(to_b[j] < to_b[k] for j in order) for k in (0, 1, 2)}
     near_first = sorted(ranks, key=lambda k: ranks[k])
-    assert (found["b"].ends - 30).tolist() == near_first
-    assert found["b"].n_closer.tolist() == [ranks[k] for k in near_first]
-    assert found["b"].weight.tolist() == [{2: -1}.get(k, 1) for k in near_first]
-    assert found["b"].is_satisfied().tolist() == [
+    assert (nearest_by_dataset["b"].ends - 30).tolist() == near_first
+    assert nearest_by_dataset["b"].n_closer.tolist() == [ranks[k] for k in near_first]
+    assert nearest_by_dataset["b"].weight.tolist() == [{2: -1}.get(k, 1) for k in near_first]
+    assert nearest_by_dataset["b"].is_satisfied().tolist() == [
         (ranks[k] < n_near) == (k != 2) for k in near_first
     ]
-    assert 2 not in found["a"].rows
-    assert (found["a"].n_others, found["a"].n_links) == (28, 1)
+    assert 2 not in nearest_by_dataset["a"].rows
+    assert (nearest_by_dataset["a"].n_others, nearest_by_dataset["a"].n_links) == (28, 1)
 
 
 def test_closeness_of_links_is_consistent() -> None:
@@ -56,15 +60,17 @@ def test_closeness_of_links_is_consistent() -> None:
     i, j = np.unique(np.column_stack([i, j]), axis=0).T
     data = HeteroData(list(data.datasets.values()), [Links("a", "b", i, j, weight[: len(i)])])
     near = link_closeness(data, embedding)
-    kept = np.where(data.links[0].weight > 0, near >= 1.0 - NEAR_SHARE, near < 1.0 - NEAR_SHARE)
+    is_satisfied = np.where(
+        data.links[0].weight > 0, near >= 1.0 - NEAR_SHARE, near < 1.0 - NEAR_SHARE
+    )
     placed = np.isfinite(near)
-    assert 0 < kept[placed].sum() < placed.sum()
+    assert 0 < is_satisfied[placed].sum() < placed.sum()
     for row in range(30):
         mine = placed & (i == row)
         met = nearest(data, embedding, row)["b"].is_satisfied().sum() if mine.any() else 0
-        assert met == kept[mine].sum()
+        assert met == is_satisfied[mine].sum()
     broken = set(price(data, embedding)["key"])
-    assert broken == set(statement_keys(data)[placed & ~kept])
+    assert broken == set(statement_keys(data)[placed & ~is_satisfied])
     # For the whole map, links without a place are not close.
     summary = evaluate(data, embedding).to_dict()["links_kept"]
     assert summary == pytest.approx((near[data.links[0].weight > 0] >= 0.95).mean())
@@ -142,10 +148,10 @@ def test_link_closeness_is_cached_for_large_groups(
     parts = [Dataset(name, list("abcdefgh")) for name in "xy"]
     many = Links("x", "y", np.arange(8), np.arange(8)[::-1])
     Y = {name: rng.normal(size=(8, 2)) for name in "xy"}
-    first = Embedding(Y, {one.name: one.ids for one in parts})
+    first = Embedding(Y, {dataset.name: dataset.ids for dataset in parts})
     link_closeness(HeteroData(parts, [many]), first)
     later = HeteroData(parts, [Links("y", "x", [1], [2]), many])
-    again = Embedding(Y, {one.name: one.ids for one in parts})
+    again = Embedding(Y, {dataset.name: dataset.ids for dataset in parts})
     np.testing.assert_array_equal(link_closeness(later, first), link_closeness(later, again))
     # Other items with the same links are computed again.
     turned = [Dataset("x", list("hgfedcba")), parts[1]]

@@ -41,8 +41,8 @@ def squared(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
 
 def order_of(D: np.ndarray, row: int, itself: bool) -> list[int]:
     """Placed rows, the nearest to `row` first."""
-    found = [k for k in np.argsort(D[row]) if np.isfinite(D[row, k])]
-    return [k for k in found if k != row] if itself else found
+    order = [k for k in np.argsort(D[row]) if np.isfinite(D[row, k])]
+    return [k for k in order if k != row] if itself else order
 
 
 def near_set(D: np.ndarray, row: int, itself: bool) -> set[int]:
@@ -53,14 +53,14 @@ def near_set(D: np.ndarray, row: int, itself: bool) -> set[int]:
 @pytest.mark.parametrize("b_has_features", [True, False])
 def test_trust_equals_brute_force(b_has_features: bool) -> None:
     data, embedding = example(b_has_features)
-    found = trust(data, embedding, k=K)
+    result = trust(data, embedding, k=K)
     places = {name: np.asarray(Y) for name, Y in embedding.coordinates.items()}
     here = {(s, t): squared(places[s], places[t]) for s in "ab" for t in "ab"}
-    known = {"a": squared(data["a"].X, data["a"].X)}
+    data_distances = {"a": squared(data["a"].X, data["a"].X)}
     # Rows without a place are ignored, in the data too.
-    known["a"][:, 11] = np.nan
+    data_distances["a"][:, 11] = np.nan
     if b_has_features:
-        known["b"] = squared(data["b"].X, data["b"].X)
+        data_distances["b"] = squared(data["b"].X, data["b"].X)
     W = {("a", "b"): np.zeros((N_A, N_B), bool)}
     W["a", "b"][data.links[0].i, data.links[0].j] = True
     W["a", "b"][11] = False
@@ -69,68 +69,68 @@ def test_trust_equals_brute_force(b_has_features: bool) -> None:
         for row in range(len(data[name])):
             at = data.offsets[name].start + row
             if np.isnan(places[name][row, 0]):
-                assert np.isnan([getattr(found, field)[at] for field in FIELDS]).all()
+                assert np.isnan([getattr(result, field)[at] for field in FIELDS]).all()
                 continue
-            if name in known:
+            if name in data_distances:
                 mapped = order_of(here[name, name], row, True)[:K]
-                truly = order_of(known[name], row, True)[:K]
-                false = len(set(mapped) - near_set(known[name], row, True))
+                truly = order_of(data_distances[name], row, True)[:K]
+                false = len(set(mapped) - near_set(data_distances[name], row, True))
                 missing = len(set(truly) - near_set(here[name, name], row, True))
-                assert (found.false_within[at], found.missing_within[at]) == (false, missing)
-                assert set(found.near(at) - data.offsets[name].start) == set(mapped)
+                assert (result.false_within[at], result.missing_within[at]) == (false, missing)
+                assert set(result.near(at) - data.offsets[name].start) == set(mapped)
             else:
-                assert np.isnan(found.false_within[at])
-            _check_across(found, data, here, known, W, name, other, row, at)
+                assert np.isnan(result.false_within[at])
+            _check_across(result, data, here, data_distances, W, name, other, row, at)
 
 
-def _check_across(found, data, here, known, W, name, other, row, at) -> None:
+def _check_across(result, data, here, data_distances, W, name, other, row, at) -> None:
     linked = W[name, other]
     via = [row] if linked[row].any() else []
-    if name in known:
-        able = [k for k in np.argsort(known[name][row]) if linked[k].any() and k != row]
-        via += [k for k in able[: K - len(via)] if k in near_set(known[name], row, True)]
+    if name in data_distances:
+        able = [k for k in np.argsort(data_distances[name][row]) if linked[k].any() and k != row]
+        via += [k for k in able[: K - len(via)] if k in near_set(data_distances[name], row, True)]
     expected = set(np.flatnonzero(linked[via].any(axis=0))) if via else set()
     if not expected:
-        assert np.isnan(found.missing_across[at])
+        assert np.isnan(result.missing_across[at])
         return
     share = len(expected - near_set(here[name, other], row, False)) / len(expected)
-    assert found.missing_across[at] == pytest.approx(K * share, abs=1e-12)
+    assert result.missing_across[at] == pytest.approx(K * share, abs=1e-12)
     mapped = order_of(here[name, other], row, False)[:K]
     right = set(expected)
-    if other in known:
+    if other in data_distances:
         # Its own links, then one link of each close row.
         first = [
             *np.flatnonzero(linked[row])[:K],
             *(np.flatnonzero(linked[k])[0] for k in via if k != row),
         ]
         for partner in first[:K]:
-            right |= near_set(known[other], partner, True) | {partner}
+            right |= near_set(data_distances[other], partner, True) | {partner}
     else:
         mapped = mapped[: len(expected)]
     share = len(set(mapped) - right) / len(mapped)
-    assert found.false_across[at] == pytest.approx(K * share, abs=1e-12)
+    assert result.false_across[at] == pytest.approx(K * share, abs=1e-12)
 
 
 def test_broken_statements_count_for_both_items() -> None:
     line = np.arange(100.0)[:, None]
     links = Links("a", "a", [0, 0, 0], [1, 50, 3], [1, 1, -1])
     data = HeteroData([Dataset("a", ids(100, "a"))], links, Comparisons([[0, 9, 5], [0, 5, 9]]))
-    found = trust(data, Embedding({"a": line}, {"a": data["a"].ids}), k=5)
+    result = trust(data, Embedding({"a": line}, {"a": data["a"].ids}), k=5)
     # The five nearest of 99 are close: row 3, linked as apart, but not row 50, linked as together.
-    assert (found.violated[0], found.said[0]) == (3, 5)
-    assert (found.violated[50], found.said[50]) == (1, 1)
-    assert (found.violated[9], found.said[9]) == (1, 2)
-    assert (found.violated[20], found.said[20]) == (0, 0)
-    assert found.score[0] == pytest.approx(1 - 3 / 5)
-    assert np.isnan(found.score[20])
+    assert (result.violated[0], result.said[0]) == (3, 5)
+    assert (result.violated[50], result.said[50]) == (1, 1)
+    assert (result.violated[9], result.said[9]) == (1, 2)
+    assert (result.violated[20], result.said[20]) == (0, 0)
+    assert result.score[0] == pytest.approx(1 - 3 / 5)
+    assert np.isnan(result.score[20])
 
 
 def test_subset_of_rows_gives_the_same_values() -> None:
     data, embedding = example()
-    every, some = trust(data, embedding, k=K), trust(data, embedding, k=K, rows=[3, 70])
+    every, subset = trust(data, embedding, k=K), trust(data, embedding, k=K, rows=[3, 70])
     asked = np.isin(np.arange(data.n_rows), [3, 70])
     for field in FIELDS:
-        whole, part = getattr(every, field), getattr(some, field)
+        whole, part = getattr(every, field), getattr(subset, field)
         np.testing.assert_array_equal(part[asked], whole[asked])
         assert np.isnan(part[~asked]).all()
 
@@ -213,14 +213,14 @@ def test_stability_matches_rows_by_id() -> None:
     first[3] = np.nan
     order = rng.permutation(20)
     other = Embedding({"a": Y[order]}, {"a": [f"a{k}" for k in order]})
-    found = stability([Embedding({"a": first}, {"a": ids(20, "a")}), other])
-    assert np.isnan(found[3])
-    np.testing.assert_allclose(np.delete(found, 3), 1.0, atol=1e-9)
+    values = stability([Embedding({"a": first}, {"a": ids(20, "a")}), other])
+    assert np.isnan(values[3])
+    np.testing.assert_allclose(np.delete(values, 3), 1.0, atol=1e-9)
 
 
 def test_stability_needs_two_maps_with_the_same_axes() -> None:
-    one = Embedding({"a": rng.normal(size=(5, 2))})
+    embedding = Embedding({"a": rng.normal(size=(5, 2))})
     with pytest.raises(ParameterError, match="at least two"):
-        stability([one])
+        stability([embedding])
     with pytest.raises(ParameterError, match="numbers of axes"):
-        stability([one, Embedding({"a": rng.normal(size=(5, 3))})])
+        stability([embedding, Embedding({"a": rng.normal(size=(5, 3))})])
