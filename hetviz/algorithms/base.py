@@ -387,7 +387,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         axes = {name: np.asarray(fit.coordinates[name], np.float64) for name in data.datasets}
         k = next(iter(axes.values())).shape[1]
         if k <= MAX_PLOTTED_AXES:
-            warn_about_data(f"{k} axes hold anything here, so these are drawn as they are.")
+            warn_about_data(f"The result has only {k} axes, so they are drawn directly.")
             return fit
         Y = np.vstack(list(axes.values()))
         placed: Bools = np.asarray(np.isfinite(Y).all(axis=1), dtype=bool)
@@ -903,6 +903,12 @@ def to_heterodata(value: FitInput) -> tuple[HeteroData, bool]:
 def warn_about_data(message: str) -> None:
     """Warn about a problem in the data that the user should check."""
     warnings.warn(message, DataWarning, stacklevel=3)
+
+
+def left_off_message(datasets: Sequence[str], lack: str) -> str:
+    """Return the warning about datasets that are left off the map."""
+    has, is_ = ("has", "is") if len(datasets) == 1 else ("have", "are")
+    return f"{join_words(list(datasets))} {has} {lack} and {is_} left off the map."
 
 
 def _check_square(data: HeteroData) -> None:

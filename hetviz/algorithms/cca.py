@@ -13,6 +13,7 @@ from hetviz.algorithms.base import (
     Need,
     ProjectionEmbedder,
     Reference,
+    left_off_message,
     warn_about_data,
 )
 from hetviz.algorithms.shared_params import (
@@ -126,9 +127,7 @@ class CCA(ProjectionEmbedder):
         )
         unguided = self._projection.unguided
         if unguided:
-            warn_about_data(
-                f"{', '.join(unguided)} has no pairs with another dataset and is left off the map."
-            )
+            warn_about_data(left_off_message(unguided, "no pairs with another dataset"))
         self.correlations_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
         return self._projected(data)

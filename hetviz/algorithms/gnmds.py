@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from hetviz._text import count
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import (
     BaseEmbedder,
@@ -139,7 +140,7 @@ class GNMDS(BaseEmbedder):
         n_left_out = data.n_objects - len(objects)
         if n_left_out:
             warn_about_data(
-                f"{n_left_out:,} items have no comparison that counts. They are left off the map."
+                f"{count(n_left_out, 'item')} without comparisons that count: left off the map."
             )
         share = self.order_.weight / self.order_.weight.sum()
         critical_beta = critical_beta_for([None], Hinge(len(objects), retained, share))

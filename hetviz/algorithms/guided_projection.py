@@ -15,6 +15,7 @@ from hetviz.algorithms.base import (
     MethodCard,
     Need,
     ProjectionEmbedder,
+    left_off_message,
     warn_about_data,
 )
 from hetviz.algorithms.papers import GRESS_2014
@@ -220,7 +221,7 @@ class GuidedProjection(ProjectionEmbedder):
         )
         unguided = self._projection.unguided
         if unguided:
-            warn_about_data(f"{', '.join(unguided)} has no links and is left off the map.")
+            warn_about_data(left_off_message(unguided, "no links"))
         self.agreement_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
         return Fit(

@@ -15,6 +15,7 @@ from hetviz.algorithms.base import (
     MethodCard,
     Need,
     Reference,
+    left_off_message,
     warn_about_data,
 )
 from hetviz.algorithms.memory import MemoryEstimate
@@ -258,9 +259,7 @@ class KBMF2K(BaseEmbedder):
             raise NotApplicableError(self.card.title, ["There are no links between two datasets."])
         left_out = [name for name in data.datasets if name not in ends]
         if left_out:
-            warn_about_data(
-                f"{', '.join(left_out)} has no links to other datasets and is left off the map."
-            )
+            warn_about_data(left_off_message(left_out, "no links to other datasets"))
         progress(0.0, "Comparing items")
         compared = [data[name] for name in self._names]
         self._like = similarities(compared, self.within, self.random_state)

@@ -9,7 +9,15 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Ints
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, warn_about_data
+from hetviz.algorithms.base import (
+    BaseEmbedder,
+    Capability,
+    Fit,
+    MethodCard,
+    Need,
+    left_off_message,
+    warn_about_data,
+)
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.papers import MCFEE_2011
 from hetviz.algorithms.shared_params import (
@@ -265,7 +273,7 @@ class MKPOE(BaseEmbedder):
         used_datasets = {name for problem in problems for name in problem.numbers}
         absent = [name for name in data.datasets if name not in used_datasets]
         if absent:
-            warn_about_data(f"{', '.join(absent)} has no comparisons and is left off the map.")
+            warn_about_data(left_off_message(absent, "no comparisons"))
 
     def _solve(
         self,

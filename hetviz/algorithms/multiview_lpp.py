@@ -12,6 +12,7 @@ from hetviz.algorithms.base import (
     MethodCard,
     Need,
     ProjectionEmbedder,
+    left_off_message,
     warn_about_data,
 )
 from hetviz.algorithms.memory import MemoryEstimate
@@ -167,9 +168,7 @@ class MultiviewLPP(ProjectionEmbedder):
         )
         left_out = self._projection.unguided
         if left_out:
-            warn_about_data(
-                f"{', '.join(left_out)} has no neighbours and no links and is left off the map."
-            )
+            warn_about_data(left_off_message(left_out, "no neighbours and no links"))
         self.agreement_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
         return self._projected(data)

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from hetviz._text import count
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.papers import MCFEE_2011
@@ -99,7 +100,7 @@ class PartialOrderEmbedding(BaseEmbedder):
         n_left_out = data.n_objects - len(objects)
         if n_left_out:
             warn_about_data(
-                f"{n_left_out:,} items have no comparison that counts. They are left off the map."
+                f"{count(n_left_out, 'item')} without comparisons that count: left off the map."
             )
         progress(0.2, "Solving for the axes")
         solution = embed_by_constant_shift(len(objects), retained)

@@ -17,6 +17,7 @@ from hetviz.algorithms.base import (
     MethodCard,
     Need,
     Reference,
+    left_off_message,
     warn_about_data,
 )
 from hetviz.algorithms.shared_params import DrawnBy, NComponents
@@ -113,9 +114,7 @@ class PCA(BaseEmbedder):
                 name for name in names if not data[name].is_featureless and self._weight(name) > 0
             ]
             if not featured:
-                warn_about_data(
-                    f"{', '.join(names)} has no features that count and is left off the map."
-                )
+                warn_about_data(left_off_message(names, "no features that count"))
                 shape = self.n_components
                 coordinates |= {name: np.full((len(data[name]), shape), np.nan) for name in names}
                 continue

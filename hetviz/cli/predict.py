@@ -251,7 +251,7 @@ def add_place(add: AddCommand) -> None:
 
 
 def _place(args: argparse.Namespace) -> int:
-    from hetviz.exports.writing import write
+    from hetviz.exports.writing import write_file
     from hetviz.io import escape_formula, gate
     from hetviz.io.intake.new_items import read_new_items
 
@@ -282,7 +282,7 @@ def _place(args: argparse.Namespace) -> int:
             str(name): [_escape_cell(cell, escape_formula) for cell in texts[name]]
             for name in texts
         }
-        write(args.out, table.assign(**safe).to_csv(index=False).encode())
+        write_file(args.out, table.assign(**safe).to_csv(index=False).encode())
     record = {
         "dataset": args.dataset,
         "items": [

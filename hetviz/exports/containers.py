@@ -19,7 +19,7 @@ from hetviz.metrics.fit.rows import coordinates_of
 if TYPE_CHECKING:
     import h5py
 
-_WHEN = (1980, 1, 1, 0, 0, 0)
+_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def anndata_bytes(data: HeteroData, embedding: Embedding) -> bytes:
@@ -68,18 +68,18 @@ def anndata_bytes(data: HeteroData, embedding: Embedding) -> bytes:
     # The library's own times of each object would make every file differ.
     buffer = io.BytesIO()
     with h5py.File(buffer, "w", track_order=True) as file:
-        _marked(file, "anndata", "0.1.0")
+        _set_encoding(file, "anndata", "0.1.0")
         keys = ids if only is not None else names + "|" + ids
-        _frame(file, "obs", keys, columns)
+        _write_frame(file, "obs", keys, columns)
         features = () if only is None else _feature_names(only.feature_names, only.X)
-        _frame(file, "var", np.array(features, dtype=object), {})
+        _write_frame(file, "var", np.array(features, dtype=object), {})
         if only is not None and only.X is not None:
-            _matrix(file, "X", only.X)
+            _write_matrix(file, "X", only.X)
         for name in ("layers", "obsm", "obsp", "varm", "varp", "uns"):
-            _marked(file.create_group(name), "dict", "0.1.0")
-        _matrix(file["obsm"], "X_hetviz", Y)
+            _set_encoding(file.create_group(name), "dict", "0.1.0")
+        _write_matrix(file["obsm"], "X_hetviz", Y)
         if data.links:
-            _matrix(file["obsp"], "links", data.adjacency())
+            _write_matrix(file["obsp"], "links", data.adjacency())
     return buffer.getvalue()
 
 
@@ -88,50 +88,50 @@ def _feature_names(names: tuple[str, ...] | None, X: Matrix | None) -> tuple[str
     return names or tuple(f"feature {k + 1}" for k in range(width))
 
 
-def _marked(place: h5py.HLObject, kind: str, version: str) -> None:
-    place.attrs["encoding-type"] = kind
-    place.attrs["encoding-version"] = version
+def _set_encoding(element: h5py.HLObject, kind: str, version: str) -> None:
+    element.attrs["encoding-type"] = kind
+    element.attrs["encoding-version"] = version
 
 
-def _frame(
+def _write_frame(
     file: h5py.Group, name: str, index: Texts, columns: Mapping[str, tuple[Texts, bool]]
 ) -> None:
     group = file.create_group(name)
-    _marked(group, "dataframe", "0.2.0")
+    _set_encoding(group, "dataframe", "0.2.0")
     group.attrs["_index"] = "_index"
-    _strings(group, "_index", index)
+    _write_strings(group, "_index", index)
     group.attrs["column-order"] = np.array([*columns], dtype=object) if columns else np.zeros(0)
     for column, (values, is_category) in columns.items():
         if not is_category:
-            _strings(group, column, values)
+            _write_strings(group, column, values)
             continue
-        found = pd.Categorical([None if value is None else str(value) for value in values])
+        categories = pd.Categorical([None if value is None else str(value) for value in values])
         inner = group.create_group(column)
-        _marked(inner, "categorical", "0.2.0")
+        _set_encoding(inner, "categorical", "0.2.0")
         inner.attrs["ordered"] = False
-        _strings(inner, "categories", np.array(found.categories.tolist(), dtype=object))
-        inner["codes"] = np.asarray(found.codes)
-        _marked(inner["codes"], "array", "0.2.0")
+        _write_strings(inner, "categories", np.array(categories.categories.tolist(), dtype=object))
+        inner["codes"] = np.asarray(categories.codes)
+        _set_encoding(inner["codes"], "array", "0.2.0")
 
 
-def _strings(group: h5py.Group, name: str, values: Texts) -> None:
+def _write_strings(group: h5py.Group, name: str, values: Texts) -> None:
     import h5py
 
     texts = [str(value) for value in values.tolist()]
     group.create_dataset(name, data=texts, dtype=h5py.string_dtype("utf-8"), shape=(len(texts),))
-    _marked(group[name], "string-array", "0.2.0")
+    _set_encoding(group[name], "string-array", "0.2.0")
 
 
-def _matrix(group: h5py.Group, name: str, X: Matrix) -> None:
+def _write_matrix(group: h5py.Group, name: str, X: Matrix) -> None:
     if hasattr(X, "indptr"):
         inner = group.create_group(name)
-        _marked(inner, "csr_matrix", "0.1.0")
+        _set_encoding(inner, "csr_matrix", "0.1.0")
         inner.attrs["shape"] = np.array(X.shape)
         for part in ("data", "indices", "indptr"):
             inner[part] = getattr(X, part)
         return
     group[name] = np.asarray(X)
-    _marked(group[name], "array", "0.2.0")
+    _set_encoding(group[name], "array", "0.2.0")
 
 
 def projector_bytes(data: HeteroData, embedding: Embedding) -> bytes:
@@ -166,7 +166,7 @@ def projector_bytes(data: HeteroData, embedding: Embedding) -> bytes:
             ("metadata.tsv", metadata + "\n"),
             ("projector_config.pbtxt", config),
         ):
-            archive.writestr(zipfile.ZipInfo(name, _WHEN), text)
+            archive.writestr(zipfile.ZipInfo(name, _ZIP_TIME), text)
     return buffer.getvalue()
 
 

@@ -11,37 +11,43 @@ from numpy.typing import ArrayLike
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.exports.containers import anndata_bytes, projector_bytes
-from hetviz.exports.figures import FORMS, FigureSettings, colouring_of, curve_bytes, map_bytes
+from hetviz.exports.figures import (
+    FIGURE_FORMATS,
+    FigureSettings,
+    colouring_of,
+    curve_bytes,
+    map_bytes,
+)
 from hetviz.exports.interactive import interactive_map
-from hetviz.exports.networks import GRAPH_FORMS, network_bytes
+from hetviz.exports.networks import GRAPH_FORMATS, network_bytes
 from hetviz.exports.project import project_bytes
 from hetviz.exports.tables import (
-    TABLE_FORMS,
+    TABLE_FORMATS,
     atlas_table,
     coordinates_table,
     neighbors_table,
     selection_table,
     table_bytes,
 )
-from hetviz.exports.writing import write
+from hetviz.exports.writing import write_file
 from hetviz.io.bundle.guidance import guidance_csv
 
-WHAT = {
-    "map": (*FORMS, "html"),
-    "curves": FORMS,
-    "coordinates": TABLE_FORMS,
-    "neighbors": TABLE_FORMS,
-    "selection": TABLE_FORMS,
+EXPORT_FORMS = {
+    "map": (*FIGURE_FORMATS, "html"),
+    "curves": FIGURE_FORMATS,
+    "coordinates": TABLE_FORMATS,
+    "neighbors": TABLE_FORMATS,
+    "selection": TABLE_FORMATS,
     "atlas": ("parquet",),
     "guidance": ("csv",),
-    "graph": GRAPH_FORMS,
+    "graph": GRAPH_FORMATS,
     "anndata": ("h5ad",),
     "projector": ("zip",),
     "project": ("hetviz",),
 }
 """What can be exported, and the forms it has."""
 
-_WHOLE = {"anndata": anndata_bytes, "projector": projector_bytes}
+_CONTAINERS = {"anndata": anndata_bytes, "projector": projector_bytes}
 
 
 def export(
@@ -121,37 +127,37 @@ def export(
         If the file cannot be written, or there is nothing of what was asked for.
     """
     form = (kind or Path(path).suffix.removeprefix(".")).lower()
-    chosen = what or next((name for name, forms in WHAT.items() if form in forms), "map")
-    if chosen not in WHAT:
-        raise ParameterError(f"what = {what!r}; it must be one of {', '.join(WHAT)}.")
-    if form not in WHAT[chosen]:
-        allowed = ", ".join(WHAT[chosen])
+    chosen = what or next((name for name, forms in EXPORT_FORMS.items() if form in forms), "map")
+    if chosen not in EXPORT_FORMS:
+        raise ParameterError(f"what = {what!r}; it must be one of {', '.join(EXPORT_FORMS)}.")
+    if form not in EXPORT_FORMS[chosen]:
+        allowed = ", ".join(EXPORT_FORMS[chosen])
         raise ParameterError(f"{chosen} as {form or 'a file without an ending'}: use {allowed}.")
     settings = FigureSettings(colour, width, height, dpi, names, tuple(hidden), caption)
     if chosen == "map" and form == "html":
         page = interactive_map(
             data, embedding, colouring_of(data, colour), title=title, hidden=hidden
         )
-        return write(path, page.encode())
+        return write_file(path, page.encode())
     if chosen == "map":
-        return write(path, map_bytes(data, embedding, settings, form, title=title))
+        return write_file(path, map_bytes(data, embedding, settings, form, title=title))
     if chosen == "curves":
-        return write(path, _curves(data, embedding, held_out, settings, form))
+        return write_file(path, _curves(data, embedding, held_out, settings, form))
     if chosen == "graph":
-        return write(path, network_bytes(data, embedding, form))
+        return write_file(path, network_bytes(data, embedding, form))
     if chosen == "project":
-        return write(path, project_bytes(data, embedding, Path(path).stem))
-    if chosen in _WHOLE:
-        return write(path, _WHOLE[chosen](data, embedding))
+        return write_file(path, project_bytes(data, embedding, Path(path).stem))
+    if chosen in _CONTAINERS:
+        return write_file(path, _CONTAINERS[chosen](data, embedding))
     if chosen == "guidance":
-        return write(path, guidance_csv(data).encode())
+        return write_file(path, guidance_csv(data).encode())
     tables: dict[str, Any] = {
         "coordinates": lambda: coordinates_table(data, embedding),
         "neighbors": lambda: neighbors_table(data, embedding, k),
         "selection": lambda: selection_table(data, embedding, () if rows is None else rows),
         "atlas": lambda: atlas_table(data, embedding, k),
     }
-    return write(path, table_bytes(tables[chosen](), form, exact=exact))
+    return write_file(path, table_bytes(tables[chosen](), form, exact=exact))
 
 
 def _curves(
@@ -163,8 +169,10 @@ def _curves(
 ) -> bytes:
     from hetviz.metrics.fit.curves import curves
 
-    found = curves(data, embedding, held_out)
-    sort = next((name for name in ("links", "comparisons", "apart") if name in found), None)
-    if sort is None:
+    curves_by_kind = curves(data, embedding, held_out)
+    kind = next(
+        (name for name in ("links", "comparisons", "apart") if name in curves_by_kind), None
+    )
+    if kind is None:
         raise ParameterError("These data have no links and no comparisons to draw a curve of.")
-    return curve_bytes(found[sort], sort, settings, form)
+    return curve_bytes(curves_by_kind[kind], kind, settings, form)

@@ -12,9 +12,9 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.plots.colour import Colouring, colour_options, colouring
 from hetviz.plots.curve import Curve
-from hetviz.plots.paper import FORMS, written
+from hetviz.plots.paper import FIGURE_FORMATS, figure_bytes
 from hetviz.plots.paper_charts import paper_bars, paper_curve
-from hetviz.plots.paper_map import NAMES, paper_map
+from hetviz.plots.paper_map import NAME_CHOICES, paper_map
 
 SIZES: Mapping[str, tuple[float, float | None]] = {
     "One column, 85 mm": (85.0, None),
@@ -38,7 +38,7 @@ class FigureSettings:
         In millimetres; the plot's own shape when None.
     dpi : int
     names : str
-        One of `hetviz.plots.paper_map.NAMES`.
+        One of `hetviz.plots.paper_map.NAME_CHOICES`.
     hidden : tuple of str
         Datasets left out.
     caption : bool
@@ -54,14 +54,14 @@ class FigureSettings:
     caption: bool = False
 
     def __post_init__(self) -> None:
-        if self.names not in NAMES:
-            allowed = ", ".join(map(repr, NAMES))
+        if self.names not in NAME_CHOICES:
+            allowed = ", ".join(map(repr, NAME_CHOICES))
             raise ParameterError(f"names = {self.names!r}; it must be one of {allowed}.")
 
     def to_dict(self) -> JsonObject:
         """Return the settings that are not None, JSON-ready."""
-        found = {key: value for key, value in asdict(self).items() if value is not None}
-        return found | {"hidden": list(self.hidden)}
+        settings = {key: value for key, value in asdict(self).items() if value is not None}
+        return settings | {"hidden": list(self.hidden)}
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> FigureSettings:
@@ -87,11 +87,11 @@ class FigureSettings:
         return cls(**{**fields, "hidden": tuple(map(str, fields.get("hidden", ())))})
 
 
-AS_USUAL = FigureSettings()
+DEFAULT_SETTINGS = FigureSettings()
 
 
-def colouring_of(data: HeteroData, wanted: str = "") -> Colouring:
-    """Return the colouring of a key, title or column; of the first option when `wanted` is empty.
+def colouring_of(data: HeteroData, name: str = "") -> Colouring:
+    """Return the colouring of a key, title or column; of the first option when `name` is empty.
 
     Raises
     ------
@@ -99,21 +99,21 @@ def colouring_of(data: HeteroData, wanted: str = "") -> Colouring:
         If there is none.
     """
     options = colour_options(data)
-    if not wanted:
+    if not name:
         return colouring(data)
     for option in options:
         # A key is a JSON list that ends in the name of the column.
         column = json.loads(option.key)[1] if option.key.startswith("[") else option.key
-        if wanted.lower() in (option.key.lower(), option.title.lower(), str(column).lower()):
+        if name.lower() in (option.key.lower(), option.title.lower(), str(column).lower()):
             return colouring(data, option.key)
-    there = "; ".join(option.title for option in options)
-    raise ParameterError(f"colour = {wanted!r}; there are: {there}.")
+    titles = "; ".join(option.title for option in options)
+    raise ParameterError(f"colour = {name!r}; there are: {titles}.")
 
 
 def map_bytes(
     data: HeteroData,
     embedding: Embedding,
-    settings: FigureSettings = AS_USUAL,
+    settings: FigureSettings = DEFAULT_SETTINGS,
     form: str = "pdf",
     *,
     title: str = "",
@@ -146,13 +146,13 @@ def map_bytes(
         title=title,
         caption=settings.caption,
     )
-    return written(picture.figure, form, settings.dpi, name)
+    return figure_bytes(picture.figure, form, settings.dpi, name)
 
 
 def curve_bytes(
     curves: Mapping[str, Curve],
-    sort: str = "links",
-    settings: FigureSettings = AS_USUAL,
+    kind: str = "links",
+    settings: FigureSettings = DEFAULT_SETTINGS,
     form: str = "pdf",
     name: str = "",
 ) -> bytes:
@@ -160,7 +160,7 @@ def curve_bytes(
 
     The file's own title is `name`.
     """
-    return written(paper_curve(curves, sort, width=settings.width), form, settings.dpi, name)
+    return figure_bytes(paper_curve(curves, kind, width=settings.width), form, settings.dpi, name)
 
 
 def bars_bytes(
@@ -169,13 +169,13 @@ def bars_bytes(
     errors: Sequence[float],
     label: str,
     chance: float | None = None,
-    settings: FigureSettings = AS_USUAL,
+    settings: FigureSettings = DEFAULT_SETTINGS,
     form: str = "pdf",
     name: str = "",
 ) -> bytes:
     """Return a leaderboard as a PNG, SVG or PDF, which has `name` as its own title."""
     figure = paper_bars(names, means, errors, label=label, chance=chance, width=settings.width)
-    return written(figure, form, settings.dpi, name)
+    return figure_bytes(figure, form, settings.dpi, name)
 
 
 __all__ = ["FORMS", "SIZES", "FigureSettings", "bars_bytes", "curve_bytes", "map_bytes"]

@@ -13,20 +13,20 @@ from hetviz._text import is_name, is_word, shorten
 from hetviz._types import Array, Floats, Ints, JsonObject
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import DataError, Problem
-from hetviz.exports.page import asset, esc, page, picture_address
-from hetviz.plots.colour import NO_VALUE, OTHER, Colouring, number_range, spoken
-from hetviz.plots.label_placement import LONGEST_NAME, NAME_FONT, Frame, name_anchors
+from hetviz.exports.page import escape_html, html_page, picture_data_url, read_asset
+from hetviz.plots.colour import NO_VALUE, OTHER, Colouring, display_name, number_range
+from hetviz.plots.label_placement import MAX_NAME_LETTERS, NAME_FONT, Frame, name_anchors
 from hetviz.plots.palette import Theme, number_scale, shape_of, text_colour, tokens
-from hetviz.plots.planar import drawn, unjoined
-from hetviz.plots.points import one_script
+from hetviz.plots.planar import points_to_draw, unconnected_note
+from hetviz.plots.points import bundle_script
 
 PICTURE_BYTES = 12_000_000
 """Pictures are taken while they fit, those of the most linked items first."""
 FACT_BYTES = 24_000_000
 """What is known of the items beside their names is taken while it fits, column by column."""
-MOST_ROWS = 1_000_000
-_NAMED = 2_000
-_FACTS, _LONGEST = 6, 120
+MAX_ROWS = 1_000_000
+_MAX_NAMES = 2_000
+_MAX_FACTS, _MAX_LETTERS = 6, 120
 _STEPS = 64
 _HELP = (
     "Drag to move the map, turn the wheel to zoom, and click an item to see what is known of it "
@@ -70,19 +70,19 @@ def interactive_map(
     About 40 bytes an item, what is known of it, and the pictures. The points are drawn by the
     script that draws them in the app (60 kB; by WebGL2, or plainly where there is none).
     """
-    form = drawn(embedding)
-    shown = np.zeros(data.n_rows, dtype=bool)
+    picture = points_to_draw(embedding)
+    is_visible = np.zeros(data.n_rows, dtype=bool)
     for name, span in data.offsets.items():
-        shown[span] = name not in hidden
-    rows = np.flatnonzero(shown & form.placed)
-    if len(rows) > MOST_ROWS:
-        what = f"{len(rows):,} items; a page holds at most {MOST_ROWS:,}"
+        is_visible[span] = name not in hidden
+    rows = np.flatnonzero(is_visible & picture.placed)
+    if len(rows) > MAX_ROWS:
+        problem = f"{len(rows):,} items; a page holds at most {MAX_ROWS:,}"
         remedy = "Leave a dataset out, or choose a picture."
-        raise DataError(Problem("too-many-rows", "interactive map", what, remedy=remedy))
-    frame = Frame.around(form.points[rows])
-    notes = [*form.notes, *unjoined(embedding, hidden)]
+        raise DataError(Problem("too-many-rows", "interactive map", problem, remedy=remedy))
+    frame = Frame.around(picture.points[rows])
+    notes = [*picture.notes, *unconnected_note(embedding, hidden)]
     facts, left_out = _facts(data, rows, [name for name in data.datasets if name not in hidden])
-    content = _content(data, colouring, form.points, rows, frame, hidden, picture_bytes) | {
+    content = _content(data, colouring, picture.points, rows, frame, hidden, picture_bytes) | {
         "facts": facts
     }
     if left_out:
@@ -95,7 +95,7 @@ def interactive_map(
     heading = title or "Joint map"
     line = " ".join(f"{part.rstrip('.')}." for part in (subtitle, *notes) if part)
     body = (
-        f"<header><h1>{esc(heading)}</h1><p>{esc(line)}</p>"
+        f"<header><h1>{escape_html(heading)}</h1><p>{escape_html(line)}</p>"
         '<div class="tools"><label class="hidden" for="search">Search</label>'
         '<input id="search" type="search" placeholder="Search" autocomplete="off">'
         '<span class="gap"></span>'
@@ -104,15 +104,15 @@ def interactive_map(
         '<div id="legend" class="tools" role="group" aria-label="What is shown"></div></header>'
         '<main><div class="map">'
         '<canvas id="points" aria-hidden="true"></canvas>'
-        f'<canvas id="map" tabindex="0" role="img" aria-label="{esc(heading)}" '
+        f'<canvas id="map" tabindex="0" role="img" aria-label="{escape_html(heading)}" '
         'aria-describedby="help"></canvas><div id="tip" hidden></div></div>'
         '<aside><p id="note" hidden></p><p id="count" role="status"></p>'
         '<ul id="matches"></ul><div id="item"></div></aside>'
-        f'</main><p id="help" class="hidden">{esc(_HELP)}</p>'
+        f'</main><p id="help" class="hidden">{escape_html(_HELP)}</p>'
         '<p id="said" class="hidden" role="status"></p>'
     )
-    script = one_script(asset("interactive.js"))
-    return page(heading, body, asset("interactive.css"), script, content)
+    script = bundle_script(read_asset("interactive.js"))
+    return html_page(heading, body, read_asset("interactive.css"), script, content)
 
 
 def _content(
@@ -125,25 +125,25 @@ def _content(
     picture_bytes: int,
 ) -> JsonObject:
     layers = [name for name in data.datasets if name not in hidden]
-    place = {name: k for k, name in enumerate(data.datasets)}
+    place_of = {name: k for k, name in enumerate(data.datasets)}
     starts = np.array([span.start for span in data.offsets.values()])
     owner = np.searchsorted(starts, rows, side="right") - 1
     local = rows - starts[owner]
     parts = list(data.datasets.values())
     # In the frame's own measure: 24 bits are enough for the nearest camera.
     scale = 1.0 / float(max(*(frame.high - frame.low), 1e-12))
-    at = (points[rows] - frame.low) * scale
+    positions = (points[rows] - frame.low) * scale
     degree = data.adjacency("+").astype(bool).sum(axis=1)[rows]
-    order = np.argsort(-degree, kind="stable")
+    by_degree = np.argsort(-degree, kind="stable")
     titles = [str(parts[d].titles[r]) for d, r in zip(owner, local, strict=True)]
     ids = [str(parts[d].ids[r]) for d, r in zip(owner, local, strict=True)]
     numbers = colours.option.kind == "numbers"
     counts = np.bincount(owner, minlength=len(parts))
     # What may be written on the map: neither files nor running ids.
-    words = (k for k in order.tolist() if is_name(titles[k], ids[k]) and is_word(titles[k]))
+    nameable = (k for k in by_degree.tolist() if is_name(titles[k], ids[k]) and is_word(titles[k]))
     code = colours.code[rows]
     return {
-        "at": _text(at, "<f4"),
+        "at": _text(positions, "<f4"),
         "frame": ((frame.high - frame.low) * scale).tolist(),
         "ids": [None if id == title else id for id, title in zip(ids, titles, strict=True)],
         "titles": titles,
@@ -151,7 +151,7 @@ def _content(
         "value": _text(_steps(colours, rows), "|u1") if numbers else "",
         "numbers": _range(colours) if numbers else "",
         "byDataset": colours.option.kind == "dataset",
-        "categories": [shorten(spoken(name), 40) for name in colours.categories],
+        "categories": [shorten(display_name(name), 40) for name in colours.categories],
         "rest": [] if numbers else [
             [code_of, word]
             for code_of, word in ((OTHER, "Other"), (NO_VALUE, "No value"))
@@ -161,16 +161,16 @@ def _content(
             {
                 "name": name,
                 "count": len(data[name]),
-                "drawn": int(counts[place[name]]),
-                "shape": shape_of(place[name])[0],
-                "glyph": shape_of(place[name])[1],
-                "factor": shape_of(place[name])[2],
+                "drawn": int(counts[place_of[name]]),
+                "shape": shape_of(place_of[name])[0],
+                "glyph": shape_of(place_of[name])[1],
+                "factor": shape_of(place_of[name])[2],
             }
             for name in layers
         ],
-        "pictures": _pictures(parts, owner, local, order, picture_bytes),
+        "pictures": _pictures(parts, owner, local, by_degree, picture_bytes),
         "names": [] if numbers else _names(colours, rows, points, frame, scale),
-        "order": list(islice(words, _NAMED)),
+        "order": list(islice(nameable, _MAX_NAMES)),
         "light": _palette(colours, "light"),
         "dark": _palette(colours, "dark"),
         "help": _HELP,
@@ -210,16 +210,16 @@ def _names(
     frame: Frame,
     scale: float,
 ) -> list[JsonObject]:
-    found = []
+    names = []
     rows = rows[frame.inside(points[rows])]
-    at, code = points[rows], colours.code[rows]
+    positions, code = points[rows], colours.code[rows]
     for k, category in enumerate(colours.categories):
-        members = at[code == k]
+        members = positions[code == k]
         if len(members):
-            name = shorten(spoken(category), LONGEST_NAME)
-            best = (name_anchors(frame, members, at, name, NAME_FONT)[0] - frame.low) * scale
-            found.append({"text": name, "code": k, "at": best.tolist()})
-    return found
+            name = shorten(display_name(category), MAX_NAME_LETTERS)
+            best = (name_anchors(frame, members, positions, name, NAME_FONT)[0] - frame.low) * scale
+            names.append({"text": name, "code": k, "at": best.tolist()})
+    return names
 
 
 def _facts(
@@ -230,45 +230,45 @@ def _facts(
     Of a column there is the `name`, the different `words`, and for each row drawn its word (`at`,
     -1 where the value is missing).
     """
-    found: list[list[JsonObject]] = []
+    facts: list[list[JsonObject]] = []
     left_out: list[str] = []
-    room = FACT_BYTES
+    bytes_left = FACT_BYTES
     for layer in layers:
         part, span = data[layer], data.offsets[layer]
         local = rows[(rows >= span.start) & (rows < span.stop)] - span.start
-        known: list[JsonObject] = []
+        columns_of_layer: list[JsonObject] = []
         columns = [] if part.table is None else [
             column for column in part.table.columns
             if column != part.title_column and column != (part.recipe or {}).get("media")
         ]  # fmt: skip
-        for column in columns[:_FACTS]:
+        for column in columns[:_MAX_FACTS]:
             assert part.table is not None  # noqa: S101 - it has columns
             cells = part.table[column].iloc[local].astype(object)
             try:
-                at, values = pd.factorize(cells)
+                word_index, values = pd.factorize(cells)
             except TypeError:  # lists and the like
-                at, values = pd.factorize(cells.map(str, na_action="ignore"))
-            words = list(map(_said, values))
+                word_index, values = pd.factorize(cells.map(str, na_action="ignore"))
+            words = list(map(_cell_text, values))
             empty = np.array([not word.strip() for word in words], dtype=bool)
             if empty.any():
-                at = np.where(empty[at] & (at >= 0), -1, at)
-            size = sum(map(len, words)) + 3 * len(words) + 7 * len(at)
-            name = str(spoken(str(column)))
-            if size > room:
+                word_index = np.where(empty[word_index] & (word_index >= 0), -1, word_index)
+            size = sum(map(len, words)) + 3 * len(words) + 7 * len(word_index)
+            name = str(display_name(str(column)))
+            if size > bytes_left:
                 left_out.append(name)
                 continue
-            room -= size
-            known.append({"name": name, "words": words, "at": _text(at, "<i4")})
-        found.append(known)
-    return found, left_out
+            bytes_left -= size
+            columns_of_layer.append({"name": name, "words": words, "at": _text(word_index, "<i4")})
+        facts.append(columns_of_layer)
+    return facts, left_out
 
 
-def _said(value: object) -> str:
+def _cell_text(value: object) -> str:
     if isinstance(value, float):
         return f"{value:,.6g}"
     if isinstance(value, pd.Timestamp):
         return value.date().isoformat()
-    return shorten(str(value), _LONGEST)
+    return shorten(str(value), _MAX_LETTERS)
 
 
 def _pictures(
@@ -279,16 +279,16 @@ def _pictures(
     budget: int,
 ) -> JsonObject:
     """Return pictures by row."""
-    found: JsonObject = {}
+    pictures: JsonObject = {}
     if all(part.media is None for part in parts):
-        return found
+        return pictures
     for k in order.tolist():
         media = parts[owner[k]].media
-        address = None if media is None else picture_address(media[local[k]])
+        address = None if media is None else picture_data_url(media[local[k]])
         if address is None:
             continue
         budget -= len(address)
         if budget < 0:
             break
-        found[str(k)] = address
-    return found
+        pictures[str(k)] = address
+    return pictures

@@ -26,8 +26,8 @@ from hetviz.runs.large.steps import read_features
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_AT_ONCE = 1_000_000
-_PLAIN = ("string", "large_string", "bool", "date", "timestamp", "int", "uint", "float", "double",
+_BLOCK_ROWS = 1_000_000
+_TABLE_TYPES = ("string", "large_string", "bool", "date", "timestamp", "int", "uint", "float", "double",
           "half", "dictionary", "decimal")  # fmt: skip
 
 
@@ -95,12 +95,12 @@ def read_large(folder: str | Path, rows: int | None = None, seed: int = 0) -> La
     rng = np.random.default_rng(seed)
     datasets, places, lookups = [], {}, []
     for t, table in enumerate(plan.tables):
-        taken = _drawn(table, None if rows is None or rows >= total else rows / total, rng)
-        dataset, ids = _dataset(table, taken, plan.as_text[t])
+        sampled = _sample_rows(table, None if rows is None or rows >= total else rows / total, rng)
+        dataset, ids = _read_dataset(table, sampled, plan.as_text[t])
         datasets.append(dataset)
         lookups.append(ids)
-        places[table.name] = _places(root / COORDINATES / table.name, table, taken)
-    links = _links(plan, lookups)
+        places[table.name] = _read_places(root / COORDINATES / table.name, table, sampled)
+    links = _read_links(plan, lookups)
     data = HeteroData(datasets, links)
     try:
         scores = json.loads(gate.read_file(root / SCORES))
@@ -110,47 +110,47 @@ def read_large(folder: str | Path, rows: int | None = None, seed: int = 0) -> La
         places,
         {part.name: part.ids for part in datasets},
         {part.name: part.entity for part in datasets},
-        note=_note(recipe, scores, total, data.n_rows),
+        note=_describe_fit(recipe, scores, total, data.n_rows),
     )
     params = {key: value for key, value in recipe.params.items() if key != "random_state"}
     run = Run(data.fingerprint(), recipe.method, params, recipe.seed)
     return LargeResult(recipe, data, embedding.with_made(EmbeddingOrigin(data, run)), scores)
 
 
-def _drawn(table: Table, share: float | None, rng: np.random.Generator) -> Ints | None:
+def _sample_rows(table: Table, share: float | None, rng: np.random.Generator) -> Ints | None:
     """Return sorted rows by chance; None for all."""
     if share is None:
         return None
     count = int(table.n * share)
     if count < 2:
-        what = f"{count} of {table.n:,} rows of {table.name} would be left"
-        raise ParameterError(f"rows: {what}; two are needed. Ask for more rows.")
+        problem = f"{count} of {table.n:,} rows of {table.name} would be left"
+        raise ParameterError(f"rows: {problem}; two are needed. Ask for more rows.")
     return np.sort(rng.choice(table.n, count, replace=False)).astype(np.int64)
 
 
-def _dataset(table: Table, taken: Ints | None, as_text: bool) -> tuple[Dataset, pd.Index]:
+def _read_dataset(table: Table, rows: Ints | None, as_text: bool) -> tuple[Dataset, pd.Index]:
     """Return a table's rows, and their ids as they are looked up."""
-    others = [
+    other_columns = [
         name
         for name, kind in table.files.columns
-        if name != table.id and name not in table.features and kind.startswith(_PLAIN)
+        if name != table.id and name not in table.features and kind.startswith(_TABLE_TYPES)
     ]
     features, parts, ids = [], [], []
-    for start in range(0, table.n, _AT_ONCE):
-        stop = min(start + _AT_ONCE, table.n)
-        here = _within(taken, start, stop)
+    for start in range(0, table.n, _BLOCK_ROWS):
+        stop = min(start + _BLOCK_ROWS, table.n)
+        local_rows = _rows_in_block(rows, start, stop)
         X = read_features(table, start, stop)
-        read = table.files.read(start, stop, [table.id, *others])
-        features.append(X if here is None else X[here])
-        if here is not None:
-            read = read.take(here)
-        ids.append(_ids(read.column(0), as_text))
-        parts.append(read.select(others).to_pandas())
-    known = pd.Index(np.concatenate(ids))
-    text = known if as_text else known.astype(str)
-    frame = pd.concat(parts, ignore_index=True) if others else None
+        read = table.files.read(start, stop, [table.id, *other_columns])
+        features.append(X if local_rows is None else X[local_rows])
+        if local_rows is not None:
+            read = read.take(local_rows)
+        ids.append(_id_array(read.column(0), as_text))
+        parts.append(read.select(other_columns).to_pandas())
+    index = pd.Index(np.concatenate(ids))
+    text = index if as_text else index.astype(str)
+    frame = pd.concat(parts, ignore_index=True) if other_columns else None
     names = table.features if len(table.features) == table.d else None
-    made = Dataset(
+    dataset = Dataset(
         table.name,
         text.to_numpy(dtype=object),
         np.concatenate(features),
@@ -158,17 +158,17 @@ def _dataset(table: Table, taken: Ints | None, as_text: bool) -> tuple[Dataset, 
         table=frame,
         entity=table.entity,
     )
-    return made, known
+    return dataset, index
 
 
-def _within(taken: Ints | None, start: int, stop: int) -> Ints | None:
-    if taken is None:
+def _rows_in_block(rows: Ints | None, start: int, stop: int) -> Ints | None:
+    if rows is None:
         return None
-    low, high = np.searchsorted(taken, [start, stop])
-    return taken[low:high] - start
+    low, high = np.searchsorted(rows, [start, stop])
+    return rows[low:high] - start
 
 
-def _ids(column: pa.ChunkedArray, as_text: bool) -> Array:
+def _id_array(column: pa.ChunkedArray, as_text: bool) -> Array:
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
@@ -177,7 +177,7 @@ def _ids(column: pa.ChunkedArray, as_text: bool) -> Array:
     return np.asarray(wanted.to_numpy(zero_copy_only=False))
 
 
-def _places(folder: Path, table: Table, taken: Ints | None) -> Array:
+def _read_places(folder: Path, table: Table, rows: Ints | None) -> Array:
     """Return coordinates of the rows taken, (n, axes)."""
     files = RowFiles.find_files("part-*.parquet", folder.resolve())
     if files.n_rows != table.n:
@@ -191,20 +191,20 @@ def _places(folder: Path, table: Table, taken: Ints | None) -> Array:
         )
     axes = [name for name, _ in files.columns if name.startswith("axis_")]
     read = files.read(0, files.n_rows, axes)
-    if taken is not None:
-        read = read.take(taken)
+    if rows is not None:
+        read = read.take(rows)
     return np.column_stack([read.column(axis).to_numpy(zero_copy_only=False) for axis in axes])
 
 
-def _links(plan: Plan, ids: list[pd.Index]) -> list[Links]:
+def _read_links(plan: Plan, ids: list[pd.Index]) -> list[Links]:
     """Return the links among rows that are there, a kind for each table of them."""
     out = []
     for links in plan.links:
         u, v = links.source, links.target
         parts = []
-        for start in range(0, links.files.n_rows, _AT_ONCE):
-            stop = min(start + _AT_ONCE, links.files.n_rows)
-            parts.append(_some(plan, links, start, stop, ids))
+        for start in range(0, links.files.n_rows, _BLOCK_ROWS):
+            stop = min(start + _BLOCK_ROWS, links.files.n_rows)
+            parts.append(_read_link_block(plan, links, start, stop, ids))
         i, j, weight = map(np.concatenate, zip(*parts, strict=True))
         if u == v:
             i, j = np.minimum(i, j), np.maximum(i, j)
@@ -217,47 +217,51 @@ def _links(plan: Plan, ids: list[pd.Index]) -> list[Links]:
         total = np.clip(np.add.reduceat(weight[order], first), -1.0, 1.0)
         rows, total = order[first][total != 0], total[total != 0]
         names = plan.tables[u].name, plan.tables[v].name
-        given = None if (total == 1).all() else total
+        weights = None if (total == 1).all() else total
         if len(rows):
-            out.append(Links(*names, i[rows], j[rows], given, kind=links.name))
+            out.append(Links(*names, i[rows], j[rows], weights, kind=links.name))
     return out
 
 
-def _some(
+def _read_link_block(
     plan: Plan, links: LinkTable, start: int, stop: int, ids: list[pd.Index]
 ) -> tuple[Ints, Ints, Array]:
     weighted = isinstance(links.weight, str)
     columns = [links.i, links.j, *([links.weight] if weighted else [])]
     read = links.files.read(start, stop, list(dict.fromkeys(map(str, columns))))
     ends = [
-        ids[t].get_indexer(pd.Index(_ids(read.column(column), plan.as_text[t])))
+        ids[t].get_indexer(pd.Index(_id_array(read.column(column), plan.as_text[t])))
         for t, column in ((links.source, links.i), (links.target, links.j))
     ]
-    there = (ends[0] >= 0) & (ends[1] >= 0)
+    is_present = (ends[0] >= 0) & (ends[1] >= 0)
     if weighted:
         weight = read.column(str(links.weight)).to_numpy(zero_copy_only=False).astype(np.float64)
     else:
-        weight = np.full(len(there), float(links.weight))
-    return ends[0][there].astype(np.int64), ends[1][there].astype(np.int64), weight[there]
+        weight = np.full(len(is_present), float(links.weight))
+    return (
+        ends[0][is_present].astype(np.int64),
+        ends[1][is_present].astype(np.int64),
+        weight[is_present],
+    )
 
 
-def _note(recipe: LargeRecipe, scores: Mapping[str, Any], total: int, shown: int) -> str:
+def _describe_fit(recipe: LargeRecipe, scores: Mapping[str, Any], total: int, n_rows: int) -> str:
     """Say how the map came about; what must be known of it follows the colon."""
-    title, said = get_method(recipe.method).card.title, []
+    title, parts = get_method(recipe.method).card.title, []
     if "landmarks" in scores:
         count = sum(scores["landmarks"].values())
-        said.append(f"made of {count:,} rows, by which the other {total - count:,} were placed")
+        parts.append(f"made of {count:,} rows, by which the other {total - count:,} were placed")
         refined = scores.get("refinement")
         if refined is not None:
             rows = sum(refined["rows"].values())
             drawn = "all" if rows == total else f"{rows:,}"
-            said.append(f"{drawn} were then drawn towards those like them and linked with them")
+            parts.append(f"{drawn} were then drawn towards those like them and linked with them")
         error = (refined or scores).get("placement_error", {}).get("median")
         if error is not None:
-            said.append(
+            parts.append(
                 f"half of the rows that are tried land within {error:.1%} of the usual distance of "
                 "two rows from where they belong"
             )
-    if shown < total:
-        said.append(f"{shown:,} of {total:,} rows are here, drawn by chance")
-    return title + (": " + "; ".join(said) if said else "")
+    if n_rows < total:
+        parts.append(f"{n_rows:,} of {total:,} rows are here, drawn by chance")
+    return title + (": " + "; ".join(parts) if parts else "")

@@ -32,58 +32,58 @@ def mathml(latex: str) -> str:
     """
     try:
         reader = _Reader(latex)
-        inner = reader.row()
-        if reader.part is not None:
-            raise ValueError(reader.part)
+        inner = reader.parse_row()
+        if reader.next_token is not None:
+            raise ValueError(reader.next_token)
     except ValueError:
         return f"<code>{escape(latex)}</code>"
     return f'<math display="block">{inner}</math>'
 
 
 class _Reader:
-    """Reads an equation from left to right; `part` is what comes next, None at the end."""
+    """Reads an equation from left to right; `next_token` is what comes next, None at the end."""
 
     def __init__(self, latex: str) -> None:
         self._tokens = _TOKEN.findall(latex)
         self._next = 0
 
     @property
-    def part(self) -> str | None:
+    def next_token(self) -> str | None:
         while self._next < len(self._tokens) and self._tokens[self._next].isspace():
             self._next += 1
         return self._tokens[self._next] if self._next < len(self._tokens) else None
 
     def take(self, wanted: str = "") -> str:
-        part = self.part
+        part = self.next_token
         if part is None or (wanted and part != wanted):
             raise ValueError(f"{wanted or 'more'} expected, {part} found")
         self._next += 1
         return part
 
-    def words(self) -> str:
+    def take_text(self) -> str:
         """Take a group as it is written, spaces too."""
         self.take("{")
         end = self._tokens.index("}", self._next)
-        said = "".join(self._tokens[self._next : end])
+        text = "".join(self._tokens[self._next : end])
         self._next = end + 1
-        return escape(said)
+        return escape(text)
 
-    def row(self, ends: tuple[str, ...] = ()) -> str:
+    def parse_row(self, ends: tuple[str, ...] = ()) -> str:
         parts = []
-        while (part := self.part) is not None and part not in (*ends, "}"):
-            parts.append(self.term())
+        while (part := self.next_token) is not None and part not in (*ends, "}"):
+            parts.append(self.parse_term())
         return f"<mrow>{''.join(parts)}</mrow>"
 
-    def term(self) -> str:
+    def parse_term(self) -> str:
         """Take an atom with what stands below and above it."""
-        name = (self.part or "").removeprefix("\\")
-        base = self.atom()
+        name = (self.next_token or "").removeprefix("\\")
+        base = self.parse_atom()
         below = above = ""
-        while self.part in ("_", "^"):
+        while self.next_token in ("_", "^"):
             if self.take() == "_":
-                below = self.atom()
+                below = self.parse_atom()
             else:
-                above = self.atom()
+                above = self.parse_atom()
         wide = name in _FUNCTIONS or name == "sum"
         tags = ("munder", "mover", "munderover") if wide else ("msub", "msup", "msubsup")
         if below and above:
@@ -94,14 +94,14 @@ class _Reader:
             base = f"<{tags[1]}>{base}{above}</{tags[1]}>"
         return base + '<mspace width="0.17em"/>' if name in _FUNCTIONS else base
 
-    def atom(self) -> str:
+    def parse_atom(self) -> str:
         part = self.take()
         if part == "{":
-            inner = self.row()
+            inner = self.parse_row()
             self.take("}")
             return inner
         if part.startswith("\\"):
-            return self.command(part[1:])
+            return self.parse_command(part[1:])
         if part[0].isdigit():
             return f"<mn>{part}</mn>"
         if part.isalpha():
@@ -114,7 +114,7 @@ class _Reader:
             return _fence(part)
         return f"<mo>{escape(_SIGNS.get(part, part))}</mo>"
 
-    def command(self, name: str) -> str:
+    def parse_command(self, name: str) -> str:
         if name in _SPACES:
             return f'<mspace width="{_SPACES[name]}"/>'
         if name in _LETTERS:
@@ -127,43 +127,45 @@ class _Reader:
             return _fence(_FENCES[name], between=name == "Vert")
         if name in _ACCENTS:
             # Called an accent, it would touch the letter where there is no font for mathematics.
-            return f"<mover>{self.atom()}<mo>{_ACCENTS[name]}</mo></mover>"
+            return f"<mover>{self.parse_atom()}<mo>{_ACCENTS[name]}</mo></mover>"
         if name in _SIZES:
             size = _SIZES[name]
             return f'<mo stretchy="true" minsize="{size}" maxsize="{size}">{self.take()}</mo>'
         if name == "sum":
             return "<mo>∑</mo>"
         if name in ("mathrm", "operatorname"):
-            return f'<mi mathvariant="normal">{self.words()}</mi>'
+            return f'<mi mathvariant="normal">{self.take_text()}</mi>'
         if name == "text":
-            return f"<mtext>{self.words()}</mtext>"
+            return f"<mtext>{self.take_text()}</mtext>"
         if name in ("frac", "tfrac"):
-            made = f"<mfrac>{self.atom()}{self.atom()}</mfrac>"
-            return made if name == "frac" else f'<mstyle displaystyle="false">{made}</mstyle>'
+            fraction = f"<mfrac>{self.parse_atom()}{self.parse_atom()}</mfrac>"
+            return (
+                fraction if name == "frac" else f'<mstyle displaystyle="false">{fraction}</mstyle>'
+            )
         if name == "left":
             opening = self.take()
-            inner = self.row(ends=("\\right",))
+            inner = self.parse_row(ends=("\\right",))
             self.take("\\right")
             return f"<mrow><mo>{opening}</mo>{inner}<mo>{self.take()}</mo></mrow>"
-        if name == "begin" and self.words() == "pmatrix":
-            return self.matrix()
+        if name == "begin" and self.take_text() == "pmatrix":
+            return self.parse_matrix()
         raise ValueError(name)
 
-    def matrix(self) -> str:
+    def parse_matrix(self) -> str:
         rows, cells = [], []
         while True:
-            cell = self.row(ends=("&", "\\\\", "\\end"))
+            cell = self.parse_row(ends=("&", "\\\\", "\\end"))
             cells.append(f"<mtd>{cell}</mtd>")
             end = self.take()
             if end != "&":
                 rows.append(f"<mtr>{''.join(cells)}</mtr>")
                 cells = []
             if end == "\\end":
-                self.words()
+                self.take_text()
                 return f"<mrow><mo>(</mo><mtable>{''.join(rows)}</mtable><mo>)</mo></mrow>"
 
 
 def _fence(sign: str, *, between: bool = False) -> str:
     # As an operator between two things, or close to what it encloses.
-    room = "0.22em" if between else "0"
-    return f'<mo stretchy="false" lspace="{room}" rspace="{room}">{escape(sign)}</mo>'
+    space = "0.22em" if between else "0"
+    return f'<mo stretchy="false" lspace="{space}" rspace="{space}">{escape(sign)}</mo>'

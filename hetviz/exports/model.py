@@ -23,7 +23,7 @@ from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import DataError, HetvizError, Problem
-from hetviz.exports.writing import write
+from hetviz.exports.writing import write_file
 from hetviz.io import gate, limits
 from hetviz.io.bundle.saving import to_zip
 from hetviz.io.files import Archive
@@ -32,7 +32,7 @@ from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.run import fit_run, versions
 
 FORMAT = 1
-_GRAPH = "model.json"
+_DOCUMENT = "model.json"
 # What a damaged file makes of reading it. NumPy reads the head of an array as Python source.
 _UNREADABLE = (
     AttributeError,
@@ -47,9 +47,9 @@ _UNREADABLE = (
     tokenize.TokenError,
 )
 OUR_PACKAGES = ("algorithms", "core", "data", "features", "predictor")
-_PLAIN = (str, bool, int, type(None))
+_PLAIN_TYPES = (str, bool, int, type(None))
 # What a model does not need of a dataset: what is shown of it, not what places are computed from.
-_NOT_OF_A_DATASET = ("table", "media")
+_UNSAVED_DATASET_FIELDS = ("table", "media")
 
 
 def save_model(model: BaseEmbedder, path: str | Path) -> Path:
@@ -79,7 +79,7 @@ def save_model(model: BaseEmbedder, path: str | Path) -> Path:
     fitted rows, as far as places of new rows are computed from them, and neither tables nor
     pictures.
     """
-    return write(path, model_bytes(model))
+    return write_file(path, model_bytes(model))
 
 
 def model_bytes(model: BaseEmbedder) -> bytes:
@@ -96,7 +96,7 @@ def model_bytes(model: BaseEmbedder) -> bytes:
         "objects": writer.objects,
     }
     text = json.dumps(document, ensure_ascii=False, allow_nan=False)
-    files = {_GRAPH: text.encode()}
+    files = {_DOCUMENT: text.encode()}
     for number, array in enumerate(writer.arrays):
         buffer = io.BytesIO()
         np.save(buffer, array, allow_pickle=False)
@@ -132,8 +132,8 @@ def load_model(path: str | Path | bytes) -> BaseEmbedder:
     name = "model" if isinstance(path, bytes) else Path(path).name
     content = path if isinstance(path, bytes) else gate.read_file(Path(path))
     archive = Archive(name, content)
-    if _GRAPH not in archive.names():
-        raise damaged(f"{name} holds no {_GRAPH}")
+    if _DOCUMENT not in archive.names():
+        raise damaged(f"{name} holds no {_DOCUMENT}")
 
     def array(number: int) -> Array:
         # A copy of its own: what is read from bytes cannot be written to.
@@ -141,7 +141,7 @@ def load_model(path: str | Path | bytes) -> BaseEmbedder:
         return np.array(np.load(stored, allow_pickle=False))
 
     try:
-        document = json.loads(archive.read(_GRAPH))
+        document = json.loads(archive.read(_DOCUMENT))
         gate.check_format(name, document["format"], FORMAT)
         if document["format"] != FORMAT:
             raise damaged(f"its format is {document['format']!r}, not {FORMAT}")
@@ -162,7 +162,7 @@ def load_model(path: str | Path | bytes) -> BaseEmbedder:
 
 
 MODEL = "model"
-MOST_BYTES = 50 * limits.MB
+MAX_BYTES = 50 * limits.MB
 
 
 def fit_model(
@@ -200,10 +200,10 @@ def fit_model(
     )
     progress(0.9, "Writing the method")
     content = model_bytes(fitted.model)
-    gate.check_size("fitted method", len(content), MOST_BYTES)
+    gate.check_size("fitted method", len(content), MAX_BYTES)
     progress(1.0, "Done")
-    held = base64.b64encode(content).decode()
-    return Findings(MODEL, {"method": method, "bytes": len(content), "zip": held})
+    encoded = base64.b64encode(content).decode()
+    return Findings(MODEL, {"method": method, "bytes": len(content), "zip": encoded})
 
 
 class Writer:
@@ -219,9 +219,9 @@ class Writer:
     def __init__(self) -> None:
         self.objects: list[Any] = []
         self.arrays: list[Array] = []
-        self._known: dict[int, int] = {}
+        self._numbers: dict[int, int] = {}
         # Holds alive what is known by its id.
-        self._held: list[Any] = []
+        self._kept_alive: list[Any] = []
 
     def value(self, value: object, where: str) -> Any:
         """Return a value as JSON.
@@ -231,19 +231,19 @@ class Writer:
         hetviz.errors.HetvizError
             If it is of a kind that cannot be written; it names the place.
         """
-        if type(value) in _PLAIN:
+        if type(value) in _PLAIN_TYPES:
             return value
         if type(value) is float:
             return value if np.isfinite(value) else {"float": repr(value)}
         if isinstance(value, np.generic):
             return {"scalar": value.dtype.name, "is": self.value(value.item(), where)}
-        if id(value) not in self._known:
+        if id(value) not in self._numbers:
             number = len(self.objects)
-            self._known[id(value)] = number
-            self._held.append(value)
+            self._numbers[id(value)] = number
+            self._kept_alive.append(value)
             self.objects.append(None)
             self.objects[number] = self._object(value, where)
-        return {"ref": self._known[id(value)]}
+        return {"ref": self._numbers[id(value)]}
 
     def _object(self, value: object, where: str) -> JsonObject:
         if isinstance(value, np.ndarray):
@@ -258,14 +258,14 @@ class Writer:
             return {"frame": columns, "index": labels[0], "columns": labels[1]}
         if isinstance(value, (dict, MappingProxyType)):
             items = [
-                [self.value(key, where), self.value(one, f"{where}[{key!r}]")]
-                for key, one in value.items()
+                [self.value(key, where), self.value(entry, f"{where}[{key!r}]")]
+                for key, entry in value.items()
             ]
             return {"mapping": items, "frozen": isinstance(value, MappingProxyType)}
         for group in (list, tuple, set, frozenset):
             if type(value) is group:
                 ordered = sorted(value, key=repr) if group in (set, frozenset) else value
-                return {group.__name__: [self.value(one, where) for one in ordered]}
+                return {group.__name__: [self.value(entry, where) for entry in ordered]}
         return self._instance(value, where)
 
     def _array(self, value: Array, where: str) -> JsonObject:
@@ -290,10 +290,12 @@ class Writer:
                 if field.metadata.get("saved", True) and hasattr(value, field.name)
             }
             if isinstance(value, Dataset):
-                fields |= dict.fromkeys(_NOT_OF_A_DATASET)
+                fields |= dict.fromkeys(_UNSAVED_DATASET_FIELDS)
         else:
             fields = dict(vars(value))
-        written = {key: self.value(one, f"{where}.{key}") for key, one in fields.items()}
+        written = {
+            key: self.value(field_value, f"{where}.{key}") for key, field_value in fields.items()
+        }
         return {"class": name, "fields": written}
 
 
@@ -311,7 +313,7 @@ class Reader:
         self, objects: Sequence[Mapping[str, object]], arrays: Callable[[int], Array]
     ) -> None:
         self._objects, self._arrays = objects, arrays
-        self._made: dict[int, Any] = {}
+        self._values: dict[int, Any] = {}
 
     def value(self, value: object) -> Any:
         """Return a value.
@@ -326,13 +328,13 @@ class Reader:
         if "float" in value:
             return float(value["float"])
         if "scalar" in value:
-            return np.dtype(_number(value["scalar"])).type(self.value(value["is"]))
+            return np.dtype(_number_type(value["scalar"])).type(self.value(value["is"]))
         number = value.get("ref")
         if not isinstance(number, int) or not 0 <= number < len(self._objects):
             raise damaged("a reference leads nowhere")
-        if number not in self._made:
-            self._made[number] = self._object(self._objects[number], number)
-        return self._made[number]
+        if number not in self._values:
+            self._values[number] = self._object(self._objects[number], number)
+        return self._values[number]
 
     def _object(self, entry: Mapping[str, Any], number: int) -> object:
         if "class" in entry:
@@ -355,29 +357,29 @@ class Reader:
             columns = dict(zip(entry["columns"], map(self.value, entry["frame"]), strict=True))
             return pd.DataFrame(columns, index=entry["index"])
         if "mapping" in entry:
-            items = {self.value(key): self.value(one) for key, one in entry["mapping"]}
+            items = {self.value(key): self.value(item) for key, item in entry["mapping"]}
             return MappingProxyType(items) if entry["frozen"] else items
         for make in (list, tuple, set, frozenset):
             if make.__name__ in entry:
-                return make(self.value(one) for one in entry[make.__name__])
+                return make(self.value(item) for item in entry[make.__name__])
         raise damaged("an entry is of no known kind")
 
     def _instance(self, entry: Mapping[str, Any], number: int) -> object:
-        kind = _class(str(entry["class"]))
+        kind = _resolve_class(str(entry["class"]))
         if "saved" in entry:
             return kind.restored(self.value(entry["saved"]))
-        made = object.__new__(kind)
+        instance = object.__new__(kind)
         # Known before its fields are read: one of them may lead back to it.
-        self._made[number] = made
+        self._values[number] = instance
         fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else None
-        known = None if fields is None else {field.name for field in fields}
+        field_names = None if fields is None else {field.name for field in fields}
         for saved_name, value in entry["fields"].items():
             check_field(saved_name)
             name = current_field(kind, saved_name)
-            if known is not None and name not in known:
+            if field_names is not None and name not in field_names:
                 raise damaged(f"{entry['class']} has no field {name!r}")
-            object.__setattr__(made, name, self.value(value))
-        return made
+            object.__setattr__(instance, name, self.value(value))
+        return instance
 
 
 def check_field(name: str) -> None:
@@ -391,23 +393,23 @@ def check_field(name: str) -> None:
         raise damaged(f"{name!r} is no field")
 
 
-def damaged(what: str) -> DataError:
+def damaged(problem: str) -> DataError:
     """Return the error of a file that no model can be read from."""
     remedy = "It was written by another version of hetviz, or changed since. Fit it again."
-    return DataError(Problem("bad-model", "saved model", what, remedy=remedy))
+    return DataError(Problem("bad-model", "saved model", problem, remedy=remedy))
 
 
 def _is_ours(module: str) -> bool:
-    first, _, rest = module.partition(".")
-    return first == "hetviz" and rest.partition(".")[0] in OUR_PACKAGES
+    first, _, path = module.partition(".")
+    return first == "hetviz" and path.partition(".")[0] in OUR_PACKAGES
 
 
-def _class(name: str) -> Any:
-    module, own = current_class(name)
+def _resolve_class(name: str) -> Any:
+    module, class_name = current_class(name)
     try:
         if not _is_ours(module):
             raise ImportError
-        kind = getattr(importlib.import_module(module), own)
+        kind = getattr(importlib.import_module(module), class_name)
     except (ImportError, AttributeError):
         raise damaged(f"there is no {name}") from None
     if not isinstance(kind, type) or kind.__module__ != module or issubclass(kind, BaseException):
@@ -415,7 +417,7 @@ def _class(name: str) -> Any:
     return kind
 
 
-def _number(dtype: object) -> str:
+def _number_type(dtype: object) -> str:
     if not str(dtype).startswith(("bool", "str", "int", "uint", "float")):
         raise damaged(f"{dtype!r} is no kind of number")
     return str(dtype)

@@ -16,11 +16,11 @@ import pandas as pd
 from hetviz.data import Embedding, HeteroData
 from hetviz.metrics.fit.rows import coordinates_of
 
-GRAPH_FORMS = ("graphml", "gexf", "cyjs")
+GRAPH_FORMATS = ("graphml", "gexf", "cyjs")
 # Programs place nodes in pixels; a map of unit size would be one blot.
 _EXTENT = 1_000.0
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_OWN = ("dataset", "id", "title", "x", "y")
+_RESERVED_KEYS = ("dataset", "id", "title", "x", "y")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ def network_bytes(data: HeteroData, embedding: Embedding, form: str) -> bytes:
     Nodes are called ``dataset|id``. They carry title, labels and the columns of the tables; in
     GEXF and Cytoscape the map is 1,000 units wide. O(items + links).
     """
-    network = _network(data, embedding)
+    network = _build_network(data, embedding)
     if form == "cyjs":
         return _cytoscape(network)
     root = _graphml(network) if form == "graphml" else _gexf(network)
@@ -56,7 +56,7 @@ def network_bytes(data: HeteroData, embedding: Embedding, form: str) -> bytes:
     return content
 
 
-def _network(data: HeteroData, embedding: Embedding) -> Network:
+def _build_network(data: HeteroData, embedding: Embedding) -> Network:
     flat = embedding if embedding.n_components == 2 else embedding.planar()
     places = coordinates_of(data, flat)
     nodes: list[dict[str, Any]] = []
@@ -65,7 +65,7 @@ def _network(data: HeteroData, embedding: Embedding) -> Network:
         columns: dict[str, list[Any]] = {}
         if dataset.table is not None:
             for column in dataset.table.columns:
-                key = f"{column} (column)" if str(column) in _OWN else str(column)
+                key = f"{column} (column)" if str(column) in _RESERVED_KEYS else str(column)
                 numeric = pd.api.types.is_numeric_dtype(dataset.table[column])
                 kind = "double" if numeric and types.get(key) != "string" else "string"
                 types[key] = kind
@@ -79,17 +79,17 @@ def _network(data: HeteroData, embedding: Embedding) -> Network:
             if math.isfinite(x):
                 facts |= {"x": float(x), "y": float(y)}
             facts |= {
-                key: values[row] for key, values in columns.items() if not _lacks(values[row])
+                key: values[row] for key, values in columns.items() if not _is_missing(values[row])
             }
             nodes.append(facts)
-    return Network(nodes, list(_edges(data)), types)
+    return Network(nodes, list(_iter_edges(data)), types)
 
 
-def _lacks(value: object) -> bool:
+def _is_missing(value: object) -> bool:
     return value is None or value is pd.NA or value is pd.NaT or value != value
 
 
-def _edges(data: HeteroData) -> Iterator[dict[str, object]]:
+def _iter_edges(data: HeteroData) -> Iterator[dict[str, object]]:
     for links in data.links:
         source, target = data[links.source].ids, data[links.target].ids
         for i, j, weight in zip(links.i, links.j, links.weight.tolist(), strict=True):
@@ -101,17 +101,17 @@ def _edges(data: HeteroData) -> Iterator[dict[str, object]]:
             }
 
 
-def _text(value: object) -> str:
+def _xml_text(value: object) -> str:
     """Return a value as text that XML may hold."""
     if isinstance(value, np.generic):
         value = value.item()
     return _NOT_XML.sub("\ufffd", repr(value) if isinstance(value, float) else str(value))
 
 
-def _typed(value: Any, kind: str) -> object:
+def _typed_value(value: Any, kind: str) -> object:
     if kind == "double":
         return float(value)
-    return _text(value)
+    return _xml_text(value)
 
 
 def _graphml(network: Network) -> ET.Element:
@@ -121,21 +121,26 @@ def _graphml(network: Network) -> ET.Element:
     for at, name in enumerate(names):
         keys[name] = f"n{at}"
         kind = network.types.get(name, "string")
-        said = {"id": f"n{at}", "for": "node", "attr.name": _text(name), "attr.type": kind}
-        ET.SubElement(root, "key", said)
+        attributes = {
+            "id": f"n{at}",
+            "for": "node",
+            "attr.name": _xml_text(name),
+            "attr.type": kind,
+        }
+        ET.SubElement(root, "key", attributes)
     for name, kind in (("weight", "double"), ("kind", "string")):
-        said = {"id": f"e_{name}", "for": "edge", "attr.name": name, "attr.type": kind}
-        ET.SubElement(root, "key", said)
+        attributes = {"id": f"e_{name}", "for": "edge", "attr.name": name, "attr.type": kind}
+        ET.SubElement(root, "key", attributes)
     graph = ET.SubElement(root, "graph", edgedefault="undirected")
     for node in network.nodes:
-        item = ET.SubElement(graph, "node", id=_text(f"{node['dataset']}|{node['id']}"))
+        item = ET.SubElement(graph, "node", id=_xml_text(f"{node['dataset']}|{node['id']}"))
         for name, value in node.items():
-            ET.SubElement(item, "data", key=keys[name]).text = _text(value)
+            ET.SubElement(item, "data", key=keys[name]).text = _xml_text(value)
     for edge in network.edges:
-        ends = {"source": _text(edge["source"]), "target": _text(edge["target"])}
+        ends = {"source": _xml_text(edge["source"]), "target": _xml_text(edge["target"])}
         item = ET.SubElement(graph, "edge", ends)
         for name in ("weight", "kind"):
-            ET.SubElement(item, "data", key=f"e_{name}").text = _text(edge[name])
+            ET.SubElement(item, "data", key=f"e_{name}").text = _xml_text(edge[name])
     return root
 
 
@@ -156,30 +161,37 @@ def _gexf(network: Network) -> ET.Element:
         if name not in ("title", "x", "y")
     ]
     for at, name in enumerate(names):
-        said = {"id": str(at), "title": _text(name), "type": network.types.get(name, "string")}
-        ET.SubElement(attributes, "attribute", said)
+        fields = {
+            "id": str(at),
+            "title": _xml_text(name),
+            "type": network.types.get(name, "string"),
+        }
+        ET.SubElement(attributes, "attribute", fields)
     size = _size(network)
     nodes = ET.SubElement(graph, "nodes")
     for node in network.nodes:
-        said = {"id": _text(f"{node['dataset']}|{node['id']}"), "label": _text(node["title"])}
-        item = ET.SubElement(nodes, "node", said)
+        fields = {
+            "id": _xml_text(f"{node['dataset']}|{node['id']}"),
+            "label": _xml_text(node["title"]),
+        }
+        item = ET.SubElement(nodes, "node", fields)
         values = ET.SubElement(item, "attvalues")
         for at, name in enumerate(names):
             if name in node:
-                ET.SubElement(values, "attvalue", {"for": str(at), "value": _text(node[name])})
+                ET.SubElement(values, "attvalue", {"for": str(at), "value": _xml_text(node[name])})
         if "x" in node:
-            x, y = (_text(_EXTENT / size * node[axis]) for axis in ("x", "y"))
+            x, y = (_xml_text(_EXTENT / size * node[axis]) for axis in ("x", "y"))
             ET.SubElement(item, "viz:position", x=x, y=y, z="0.0")
     edges = ET.SubElement(graph, "edges")
     for at, edge in enumerate(network.edges):
-        said = {
+        fields = {
             "id": str(at),
-            "source": _text(edge["source"]),
-            "target": _text(edge["target"]),
-            "weight": _text(edge["weight"]),
-            "kind": _text(edge["kind"]),
+            "source": _xml_text(edge["source"]),
+            "target": _xml_text(edge["target"]),
+            "weight": _xml_text(edge["weight"]),
+            "kind": _xml_text(edge["kind"]),
         }
-        ET.SubElement(edges, "edge", said)
+        ET.SubElement(edges, "edge", fields)
     return root
 
 
@@ -188,7 +200,7 @@ def _cytoscape(network: Network) -> bytes:
     nodes = []
     for node in network.nodes:
         facts = {
-            name: _typed(value, network.types.get(name, "string"))
+            name: _typed_value(value, network.types.get(name, "string"))
             for name, value in node.items()
             if name not in ("id", "x", "y")
         }

@@ -21,17 +21,17 @@ _PICTURES = (
 
 
 @cache
-def asset(name: str) -> str:
+def read_asset(name: str) -> str:
     """Return the text of a file that comes with hetviz."""
     return (_ASSETS / name).read_text(encoding="utf-8")
 
 
-def esc(text: object) -> str:
+def escape_html(text: object) -> str:
     """Return text for HTML."""
     return html.escape(str(text))
 
 
-def page(title: str, body: str, css: str, script: str = "", data: object = None) -> str:
+def html_page(title: str, body: str, css: str, script: str = "", data: object = None) -> str:
     """Return a page.
 
     Parameters
@@ -39,7 +39,7 @@ def page(title: str, body: str, css: str, script: str = "", data: object = None)
     title : str
         Plain text.
     body, css, script : str
-        Ours; texts of users in `body` have gone through `esc`.
+        Ours; texts of users in `body` have gone through `escape_html`.
     data : object, optional
         JSON-ready; the script finds it as ``#data``.
 
@@ -53,23 +53,23 @@ def page(title: str, body: str, css: str, script: str = "", data: object = None)
     if script:
         policy += f"; script-src '{_hash(script)}'"
         scripts = f'<script type="module">{script}</script>'
-    held = ""
+    data_script = ""
     if data is not None:
         # In a script a less-than sign could end it.
         text = json.dumps(data, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
-        held = f'<script type="application/json" id="data">{text}</script>'
+        data_script = f'<script type="application/json" id="data">{text}</script>'
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n'
         '<link rel="icon" href="data:,">\n'
-        f"<title>{esc(title)}</title>\n<style>{css}</style>\n</head>\n"
-        f"<body>\n{body}\n{held}{scripts}\n</body>\n</html>\n"
+        f"<title>{escape_html(title)}</title>\n<style>{css}</style>\n</head>\n"
+        f"<body>\n{body}\n{data_script}{scripts}\n</body>\n</html>\n"
     )
 
 
-def picture_address(media: bytes | str | PathLike[str] | None) -> str | None:
+def picture_data_url(media: bytes | str | PathLike[str] | None) -> str | None:
     """Return a picture as an address that holds it, or None where it is none."""
     if media is None:
         return None

@@ -40,11 +40,13 @@ def project_bytes(data: HeteroData, embedding: Embedding, title: str = "") -> by
     """
     with tempfile.TemporaryDirectory() as folder:
         workspace = Workspace(BlobStore(Path(folder)))
-        fill(workspace, data, embedding, title)
+        fill_workspace(workspace, data, embedding, title)
         return save_project(workspace)
 
 
-def fill(workspace: Workspace, data: HeteroData, embedding: Embedding, title: str = "") -> None:
+def fill_workspace(
+    workspace: Workspace, data: HeteroData, embedding: Embedding, title: str = ""
+) -> None:
     """Open data and a map in a new workspace."""
     name = title or "data"
     blobs = workspace.blobs
@@ -54,7 +56,7 @@ def fill(workspace: Workspace, data: HeteroData, embedding: Embedding, title: st
     if title:
         workspace.do(SetTitle(title))
     run = embedding.made.run if isinstance(embedding.made, EmbeddingOrigin) else None
-    about: Mapping[str, Any] = (
+    run_fields: Mapping[str, Any] = (
         {"method": "", "title": "Map", "params": {}, "seed": 0, "hold_out": 0.0}
         if run is None
         else {
@@ -69,7 +71,7 @@ def fill(workspace: Workspace, data: HeteroData, embedding: Embedding, title: st
     opened = workspace.state.opened()
     workspace.do(
         RecordRun(
-            **about,
+            **run_fields,
             fingerprint=opened.fingerprint(),
             coordinates=blobs.put(pack_coordinates(embedding)),
             figures=blobs.put(pack_json(figures_of(opened, embedding))),

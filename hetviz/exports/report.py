@@ -16,16 +16,16 @@ from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.diagnostics import Diagnostic, from_json, without_repeated_text
 from hetviz.errors import ParameterError
-from hetviz.exports.figures import AS_USUAL, FigureSettings, colouring_of
+from hetviz.exports.figures import DEFAULT_SETTINGS, FigureSettings, colouring_of
 from hetviz.exports.mathml import mathml
-from hetviz.exports.page import asset, esc, page
+from hetviz.exports.page import escape_html, html_page, read_asset
 from hetviz.exports.result import RunResult, read_result
-from hetviz.exports.writing import write
+from hetviz.exports.writing import write_file
 from hetviz.metrics.fit.curves import curves
 from hetviz.metrics.fit.summary import evaluate
 from hetviz.plots.colour import Colouring, map_alt
-from hetviz.plots.curve import Curve, curve_alt, kept_at, usual_place
-from hetviz.plots.paper import written
+from hetviz.plots.curve import Curve, curve_alt, default_pair_share, share_close_at
+from hetviz.plots.paper import figure_bytes
 from hetviz.plots.paper_charts import paper_curve
 from hetviz.plots.paper_map import paper_map
 from hetviz.runs.embed.recipe import coordinates_hash
@@ -62,7 +62,7 @@ def write_report(
     clusters: pd.DataFrame | None = None,
     title: str = "",
     notes: Sequence[str] = (),
-    settings: FigureSettings = AS_USUAL,
+    settings: FigureSettings = DEFAULT_SETTINGS,
 ) -> Path:
     """Write a report on a map: one page of HTML that needs nothing else.
 
@@ -95,7 +95,7 @@ def write_report(
     hetviz.errors.HetvizError
     """
     if not isinstance(data, HeteroData):
-        return write(path, report_of_run(read_result(data), title).encode())
+        return write_file(path, report_of_run(read_result(data), title).encode())
     if embedding is None:
         raise ParameterError("write_report: give the embedding, or the folder of a run.")
     text = report_page(
@@ -108,7 +108,7 @@ def write_report(
         notes=notes,
         settings=settings,
     )
-    return write(path, text.encode())
+    return write_file(path, text.encode())
 
 
 def report_of_run(result: RunResult, title: str = "") -> str:
@@ -119,7 +119,7 @@ def report_of_run(result: RunResult, title: str = "") -> str:
         result.embedding,
         run=result.recipe.run,
         held_out=scope.held_out if scope.held_out is not None else result.judged,
-        shown=scope.measured,
+        measured_data=scope.measured,
         title=title or f"{result.recipe.data}, {result.title}",
         settings=FigureSettings.from_dict(result.recipe.figures),
     )
@@ -131,115 +131,123 @@ def report_page(
     *,
     run: Run | None = None,
     held_out: HeteroData | None = None,
-    shown: HeteroData | None = None,
+    measured_data: HeteroData | None = None,
     figures: Mapping[str, Any] | None = None,
     clusters: pd.DataFrame | None = None,
     title: str = "",
     notes: Sequence[str] = (),
-    settings: FigureSettings = AS_USUAL,
+    settings: FigureSettings = DEFAULT_SETTINGS,
     colours: Colouring | None = None,
 ) -> str:
     """Return the report as HTML; parameters as `write_report`.
 
-    `shown` is what the map is measured by where that is not all of the data; `figures` are its
+    `measured_data` is what the map is measured by where that is not all of the data; `figures` are its
     scores and curves (``scores``, ``kinds``) where they were taken already, and ``diagnostics``,
     what the method found out.
     """
-    measured = data if shown is None else shown
-    taken: Mapping[str, Mapping[str, Curve]] = (
+    measured = data if measured_data is None else measured_data
+    curves_by_kind: Mapping[str, Mapping[str, Curve]] = (
         figures["kinds"] if figures else curves(measured, embedding, held_out)
     )
     # Where nothing was said there is a kind without curves.
-    kinds = {sort: of for sort, of in taken.items() if of}
+    kinds = {
+        kind: curves_of_kind for kind, curves_of_kind in curves_by_kind.items() if curves_of_kind
+    }
     scores = figures["scores"] if figures else evaluate(measured, embedding, held_out).to_dict()
     card = None if run is None else get_method(run.method).card
-    by = "" if card is None else card.title
+    method_title = "" if card is None else card.title
     colouring = colouring_of(data, settings.colour) if colours is None else colours
-    drawn = paper_map(
+    map_picture = paper_map(
         data,
         embedding,
         colouring,
         width=174,
         names=settings.names,
         hidden=settings.hidden,
-        title=by,
+        title=method_title,
     )
     used = dict(versions()) if run is None or not run.versions else dict(run.versions)
     charts = "".join(
-        _figure(written(paper_curve(kinds[sort], sort), "svg"), curve_alt(kinds[sort], sort), words)
-        for sort, words in _CURVES.items()
-        if sort in kinds
+        _figure_html(
+            figure_bytes(paper_curve(kinds[kind], kind), "svg"), curve_alt(kinds[kind], kind), words
+        )
+        for kind, words in _CURVES.items()
+        if kind in kinds
     )
-    picture = _figure(written(drawn.figure, "svg"), map_alt(data, colouring), drawn.caption)
-    told = [*notes]
+    picture = _figure_html(
+        figure_bytes(map_picture.figure, "svg"), map_alt(data, colouring), map_picture.caption
+    )
+    notes_listed = [*notes]
     if embedding.n_unplaced:
-        told.append(f"{embedding.n_unplaced:,} of {embedding.n_rows:,} items have no place.")
+        notes_listed.append(
+            f"{embedding.n_unplaced:,} of {embedding.n_rows:,} items have no place."
+        )
     parts = [
-        f"<header><h1>{esc(title or 'A joint map')}</h1>"
-        f'<p class="line">{esc(_headline(data, kinds))}</p></header>',
+        f"<header><h1>{escape_html(title or 'A joint map')}</h1>"
+        f'<p class="line">{escape_html(_headline(data, kinds))}</p></header>',
         f"<div class='two'><div>{picture}</div><div>{charts}</div></div>",
-        "<h2>Data</h2>" + _datasets(data) + _guidance(data),
+        "<h2>Data</h2>" + _datasets_html(data) + _guidance_html(data),
     ]
     if run is not None and card is not None:
-        parts.append(_method(run))
-        told += card.caveats
-    parts.append("<h2>How good the map is</h2>" + _scores(scores))
-    found = embedding.diagnostics
+        parts.append(_method_html(run))
+        notes_listed += card.caveats
+    parts.append("<h2>How good the map is</h2>" + _scores_html(scores))
+    diagnostics = embedding.diagnostics
     if figures and figures.get("diagnostics"):
-        found = from_json(figures["diagnostics"])
-    if found:
-        parts.append("<h2>What the method found out</h2>" + _found_out(found))
+        diagnostics = from_json(figures["diagnostics"])
+    if diagnostics:
+        parts.append("<h2>What the method found out</h2>" + _diagnostics(diagnostics))
     if clusters is not None and len(clusters):
-        parts.append("<h2>Clusters</h2>" + _table(clusters))
-    if told:
-        parts.append("<h2>To be careful about</h2>" + _list(told))
+        parts.append("<h2>Clusters</h2>" + _table_html(clusters))
+    if notes_listed:
+        parts.append("<h2>To be careful about</h2>" + _list_html(notes_listed))
     if run is not None and card is not None:
         words = methods_paragraph(data, card, run.params, run.seed, used, kinds, run.hold_out)
-        parts.append(f"<h2>For the methods section</h2><p>{esc(words)}</p>")
-        parts.append(f"<h2>Citations</h2><pre>{esc(citations(card))}</pre>")
+        parts.append(f"<h2>For the methods section</h2><p>{escape_html(words)}</p>")
+        parts.append(f"<h2>Citations</h2><pre>{escape_html(citations(card))}</pre>")
     hashes = [("Data", data.fingerprint()), ("Coordinates (SHA-256)", coordinates_hash(embedding))]
-    parts.append("<h2>Versions and hashes</h2>" + _pairs([*used.items(), *hashes]))
-    return page(title or "A joint map", "\n".join(parts), asset("report.css"))
+    parts.append("<h2>Versions and hashes</h2>" + _pairs_html([*used.items(), *hashes]))
+    return html_page(title or "A joint map", "\n".join(parts), read_asset("report.css"))
 
 
 def _headline(data: HeteroData, kinds: Mapping[str, Mapping[str, Curve]]) -> str:
     sizes = join_words([f"{len(part):,} {name}" for name, part in data.datasets.items()])
-    for sort in ("links", "comparisons"):
-        if sort in kinds:
-            key = "held_out" if "held_out" in kinds[sort] else "given"
-            at = usual_place(sort)
-            share = round(100 * kept_at(kinds[sort][key], at))
-            which = "held-out" if key == "held_out" else "given"
-            if sort == "links":
+    for kind in ("links", "comparisons"):
+        if kind in kinds:
+            key = "held_out" if "held_out" in kinds[kind] else "given"
+            pair_share = default_pair_share(kind)
+            share = round(100 * share_close_at(kinds[kind][key], pair_share))
+            origin = "held-out" if key == "held_out" else "given"
+            if kind == "links":
                 return (
-                    f"{sizes}: {share} in 100 of the {which} links are among the nearest "
-                    f"{at:.0%} of all pairs, against {round(100 * at)} by chance."
+                    f"{sizes}: {share} in 100 of the {origin} links are among the nearest "
+                    f"{pair_share:.0%} of all pairs, against {round(100 * pair_share)} by chance."
                 )
-            return f"{sizes}: the map agrees with {share} in 100 of the {which} comparisons."
+            return f"{sizes}: the map agrees with {share} in 100 of the {origin} comparisons."
     return f"{sizes}."
 
 
-def _figure(svg: bytes, alt: str, caption: str) -> str:
+def _figure_html(svg: bytes, alt: str, caption: str) -> str:
     code = base64.b64encode(svg).decode()
     return (
-        f'<figure><img src="data:image/svg+xml;base64,{code}" alt="{esc(alt)}">'
-        f"<figcaption>{esc(caption)}</figcaption></figure>"
+        f'<figure><img src="data:image/svg+xml;base64,{code}" alt="{escape_html(alt)}">'
+        f"<figcaption>{escape_html(caption)}</figcaption></figure>"
     )
 
 
-def _datasets(data: HeteroData) -> str:
+def _datasets_html(data: HeteroData) -> str:
     rows = []
     for name, part in data.datasets.items():
-        what = [] if part.X is None else [f"{part.X.shape[1]:,} features"]
-        what += [word for word in ("kernel", "distance") if getattr(part, word) is not None]
+        described_by = [] if part.X is None else [f"{part.X.shape[1]:,} features"]
+        described_by += [word for word in ("kernel", "distance") if getattr(part, word) is not None]
         if part.media is not None and any(media is not None for media in part.media):
-            what.append("pictures")
+            described_by.append("pictures")
         view = "" if part.entity == name else f", a view of {part.entity}"
-        rows.append([name, f"{len(part):,}", (join_words(what) or "no features") + view])
-    return _table(pd.DataFrame(rows, columns=["Dataset", "Items", "Described by"]))
+        rows.append([name, f"{len(part):,}", (join_words(described_by) or "no features") + view])
+    return _table_html(pd.DataFrame(rows, columns=["Dataset", "Items", "Described by"]))
 
 
-def _guidance(data: HeteroData) -> str:
+def _guidance_html(data: HeteroData) -> str:
     rows = []
     for links in data.links:
         apart = int((links.weight < 0).sum())
@@ -249,10 +257,10 @@ def _guidance(data: HeteroData) -> str:
         rows.append(["comparisons", "", f"{len(data.comparisons):,}"])
     if not rows:
         return "<p>No links and no comparisons.</p>"
-    return _table(pd.DataFrame(rows, columns=["Guidance", "Kind", "How many"]))
+    return _table_html(pd.DataFrame(rows, columns=["Guidance", "Kind", "How many"]))
 
 
-def _method(run: Run) -> str:
+def _method_html(run: Run) -> str:
     card = get_method(run.method).card
     rows: list[tuple[str, object]] = [("Paper", card.paper), ("Random seed", run.seed)]
     rows += [(name, value) for name, value in run.params.items()]
@@ -262,48 +270,51 @@ def _method(run: Run) -> str:
     if run.only is not None:
         rows.append(("Items that took part", f"{len(run.only):,}"))
     return (
-        f"<h2>Method: {esc(card.title)}</h2><p>{esc(card.summary)}</p>"
-        f"<p>{mathml(card.equation)}</p>{_pairs(rows)}"
+        f"<h2>Method: {escape_html(card.title)}</h2><p>{escape_html(card.summary)}</p>"
+        f"<p>{mathml(card.equation)}</p>{_pairs_html(rows)}"
     )
 
 
-def _found_out(found: Mapping[str, Diagnostic]) -> str:
+def _diagnostics(diagnostics: Mapping[str, Diagnostic]) -> str:
     parts = []
-    for one, says in without_repeated_text(found.values()):
-        words = f"<p>{esc(says)}</p>" if says else ""
-        parts.append(f"<h3>{esc(one.title)}</h3>{words}{_pairs(one.lines)}")
-        if one.left_out:
-            parts.append(f"<p>{one.left_out:,} smaller ones are not listed.</p>")
+    for diagnostic, text in without_repeated_text(diagnostics.values()):
+        words = f"<p>{escape_html(text)}</p>" if text else ""
+        parts.append(
+            f"<h3>{escape_html(diagnostic.title)}</h3>{words}{_pairs_html(diagnostic.lines)}"
+        )
+        if diagnostic.left_out:
+            parts.append(f"<p>{diagnostic.left_out:,} smaller ones are not listed.</p>")
     return "".join(parts)
 
 
-def _scores(scores: Mapping[str, float]) -> str:
+def _scores_html(scores: Mapping[str, float]) -> str:
     named = [(words, scores[key]) for key, words in MEASURES.items() if key in scores]
     rest = [(key, value) for key, value in scores.items() if key not in MEASURES]
     if not named and not rest:
         return "<p>Nothing is known that the map could be measured by.</p>"
     rows = [[name, f"{value:.3f}"] for name, value in named + rest]
-    return _table(pd.DataFrame(rows, columns=["Measure", "Value"]))
+    return _table_html(pd.DataFrame(rows, columns=["Measure", "Value"]))
 
 
-def _table(table: pd.DataFrame) -> str:
-    head = "".join(f'<th scope="col">{esc(name)}</th>' for name in table.columns)
+def _table_html(table: pd.DataFrame) -> str:
+    head = "".join(f'<th scope="col">{escape_html(name)}</th>' for name in table.columns)
     body = "".join(
-        "<tr>" + "".join(f"<td>{esc(cell)}</td>" for cell in row) + "</tr>"
+        "<tr>" + "".join(f"<td>{escape_html(cell)}</td>" for cell in row) + "</tr>"
         for row in table.itertuples(index=False)
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _pairs(rows: Sequence[tuple[str, object]]) -> str:
+def _pairs_html(rows: Sequence[tuple[str, object]]) -> str:
     body = "".join(
-        f'<tr><th scope="row">{esc(name)}</th><td>{esc(value)}</td></tr>' for name, value in rows
+        f'<tr><th scope="row">{escape_html(name)}</th><td>{escape_html(value)}</td></tr>'
+        for name, value in rows
     )
     return f"<table><tbody>{body}</tbody></table>"
 
 
-def _list(lines: Sequence[str]) -> str:
-    return "<ul>" + "".join(f"<li>{esc(line)}</li>" for line in lines) + "</ul>"
+def _list_html(lines: Sequence[str]) -> str:
+    return "<ul>" + "".join(f"<li>{escape_html(line)}</li>" for line in lines) + "</ul>"
 
 
 # Words for a paper: how a map was made, and whom to cite.
@@ -330,60 +341,65 @@ def methods_paragraph(
         Curves, as from `hetviz.metrics.fit.curves`.
     """
     sizes = join_words([f"{len(part):,} {name}" for name, part in data.datasets.items()])
-    known = [_links(data), _comparisons(data)]
-    using = join_words([words for words in known if words])
-    said = [
-        f"We placed {sizes} together by {card.title} ({_briefly(card)}), as implemented in hetviz "
+    guidance = [_links_text(data), _comparisons_text(data)]
+    using = join_words([words for words in guidance if words])
+    sentences = [
+        f"We placed {sizes} together by {card.title} ({_short_citations(card)}), as implemented in hetviz "
         f"{versions.get('hetviz', __version__)}{f', using {using}' if using else ''}."
     ]
     settings = ", ".join(f"{name} = {value!r}" for name, value in params.items())
-    said.append(f"Parameters were {settings}; the random seed was {seed}." if settings
+    sentences.append(f"Parameters were {settings}; the random seed was {seed}." if settings
                 else f"The random seed was {seed}.")  # fmt: skip
     if hold_out:
-        said.append(
+        sentences.append(
             f"Of the links and comparisons, {hold_out:.0%} were held out of the fit "
             "and used to judge the map."
         )
     judged = [
-        _kept(sort, kinds[sort]) for sort in ("links", "apart", "comparisons") if sort in kinds
+        _close_sentence(kind, kinds[kind])
+        for kind in ("links", "apart", "comparisons")
+        if kind in kinds
     ]
-    said += judged
+    sentences += judged
     others = [f"{name} {version}" for name, version in versions.items() if name != "hetviz"]
     if others:
-        said.append(f"Computed with {join_words(others)}.")
-    return " ".join(said)
+        sentences.append(f"Computed with {join_words(others)}.")
+    return " ".join(sentences)
 
 
-def _links(data: HeteroData) -> str:
+def _links_text(data: HeteroData) -> str:
     n = sum(map(len, data.links))
     apart = sum(int((links.weight < 0).sum()) for links in data.links)
     words = f"{n:,} links" if n != 1 else "1 link"
     return "" if not n else f"{words} ({apart:,} of them say apart)" if apart else words
 
 
-def _comparisons(data: HeteroData) -> str:
+def _comparisons_text(data: HeteroData) -> str:
     n = 0 if data.comparisons is None else len(data.comparisons)
     return f"{n:,} comparisons" if n else ""
 
 
-def _kept(sort: str, curves: Mapping[str, Curve]) -> str:
-    at = usual_place(sort)
-    shares = {key: f"{kept_at(curve, at):.0%}" for key, curve in curves.items()}
+def _close_sentence(kind: str, curves: Mapping[str, Curve]) -> str:
+    pair_share = default_pair_share(kind)
+    shares = {key: f"{share_close_at(curve, pair_share):.0%}" for key, curve in curves.items()}
     names = {"given": "given", "held_out": "held-out"}
     parts = join_words([f"{share} of the {names[key]} ones" for key, share in shares.items()])
-    if sort == "comparisons":
+    if kind == "comparisons":
         return f"The map agrees with comparisons: {parts} (50% by chance)."
-    if sort == "apart":
-        return f"Of links that say apart, {parts} are not among the nearest {at:.0%} of all pairs."
+    if kind == "apart":
+        return f"Of links that say apart, {parts} are not among the nearest {pair_share:.0%} of all pairs."
     return (
-        f"Of links that say together, {parts} are among the nearest {at:.0%} of all pairs of their "
-        f"datasets ({at:.0%} by chance)."
+        f"Of links that say together, {parts} are among the nearest {pair_share:.0%} of all pairs of their "
+        f"datasets ({pair_share:.0%} by chance)."
     )
 
 
 def citations(card: MethodCard) -> str:
     """Return BibTeX entries of the method and of hetviz."""
-    own = {"title": "hetviz: joint maps of unlike datasets", "note": f"Version {__version__}"}
+    hetviz_entry = {
+        "title": "hetviz: joint maps of unlike datasets",
+        "note": f"Version {__version__}",
+    }
     entries = [
         _entry(
             card.key if len(card.papers) == 1 else f"{card.key}-{k}",
@@ -400,10 +416,10 @@ def citations(card: MethodCard) -> str:
         )
         for k, paper in enumerate(card.papers, start=1)
     ]
-    return "\n\n".join([*entries, _entry("hetviz", own)])
+    return "\n\n".join([*entries, _entry("hetviz", hetviz_entry)])
 
 
-def _briefly(card: MethodCard) -> str:
+def _short_citations(card: MethodCard) -> str:
     return "; ".join(paper.short_citation for paper in card.papers)
 
 

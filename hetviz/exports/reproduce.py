@@ -47,21 +47,23 @@ def recipe_zip(
     """
     document, files = contents(data, "data")
     manifest = toml.encode(toml.dumps(document), MANIFEST)
-    found = {
+    archive_files = {
         RECIPE: toml.encode(recipe_text(DATA, run, sha256, figures), RECIPE),
         SCRIPT: script_text(run, figures).encode(),
-        README: _readme(title).encode(),
+        README: _readme_text(title).encode(),
         f"{DATA}/{MANIFEST}": manifest,
         **{f"{DATA}/{name}": content for name, content in files.items()},
     }
     if run.only is not None:
-        found[ONLY] = rows_table(data, run.only).encode()
-    return to_zip(found)
+        archive_files[ONLY] = rows_table(data, run.only).encode()
+    return to_zip(archive_files)
 
 
 def script_text(run: Run, figures: Mapping[str, object] | None = None) -> str:
     """Return a Python script that makes the map and its figure again from the folder beside it."""
-    drawn = {key: value for key, value in (figures or {}).items() if value not in ("", None, [])}
+    figure_settings = {
+        key: value for key, value in (figures or {}).items() if value not in ("", None, [])
+    }
     plain = not run.weights and run.only is None and not run.hold_out
     lines = [
         f'"""Makes a map again with hetviz {__version__}: coordinates, measures and the figure."""',
@@ -71,7 +73,7 @@ def script_text(run: Run, figures: Mapping[str, object] | None = None) -> str:
         "import hetviz",
         "",
         "HERE = Path(__file__).resolve().parent",
-        f"FIGURE = {pformat(drawn)}",
+        f"FIGURE = {pformat(figure_settings)}",
         "",
     ]
     if plain:
@@ -95,10 +97,10 @@ def script_text(run: Run, figures: Mapping[str, object] | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _readme(title: str) -> str:
-    what = " ".join(title.split())
+def _readme_text(title: str) -> str:
+    name = " ".join(title.split())
     return (
-        f"A map made with hetviz {__version__}{f': {what}' if what else ''}\n\n"
+        f"A map made with hetviz {__version__}{f': {name}' if name else ''}\n\n"
         "To make it again:\n\n"
         f"    python -m hetviz run {RECIPE} --figures\n\n"
         "It says whether the coordinates are the same, bit for bit, as when this was written.\n"

@@ -13,7 +13,7 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.diagnostics import from_json
 from hetviz.exports.figures import FigureSettings, curve_bytes, map_bytes
 from hetviz.exports.large_result import read_large
-from hetviz.exports.writing import write
+from hetviz.exports.writing import write_file
 from hetviz.io import gate, read_coordinates
 from hetviz.metrics.fit.curves import curves
 from hetviz.runs.embed.recipe import COORDINATES, SCORES, Recipe, large_recipe_at, read_recipe
@@ -71,8 +71,8 @@ def read_result(folder: str | Path) -> RunResult:
         scores = json.loads(gate.read_file(recipe.folder / SCORES))
     except ValueError:
         raise gate.refusal("bad-json", SCORES, "this is no JSON") from None
-    found = from_json(scores.get("diagnostics") if isinstance(scores, dict) else None, SCORES)
-    embedding = replace(embedding, diagnostics=found).with_made(
+    diagnostics = from_json(scores.get("diagnostics") if isinstance(scores, dict) else None, SCORES)
+    embedding = replace(embedding, diagnostics=diagnostics).with_made(
         EmbeddingOrigin(loaded.data, recipe.run)
     )
     return RunResult(recipe, loaded.data, embedding, scores, loaded.held_out)
@@ -108,9 +108,9 @@ def write_figures(result: RunResult, folder: Path, forms: Collection[str]) -> li
     files = []
     for form in forms:
         content = map_bytes(result.data, result.embedding, settings, form, title=result.title)
-        files.append(write(folder / f"map.{form}", content))
-        for sort in ("links", "apart", "comparisons"):
-            if sort in kinds:
-                drawn = curve_bytes(kinds[sort], sort, settings, form)
-                files.append(write(folder / f"curve_{sort}.{form}", drawn))
+        files.append(write_file(folder / f"map.{form}", content))
+        for kind in ("links", "apart", "comparisons"):
+            if kind in kinds:
+                curve_content = curve_bytes(kinds[kind], kind, settings, form)
+                files.append(write_file(folder / f"curve_{kind}.{form}", curve_content))
     return files

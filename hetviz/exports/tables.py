@@ -18,9 +18,9 @@ from hetviz.io.bundle.coordinates import escape_formula
 from hetviz.io.infer import cells
 from hetviz.metrics.fit.rows import coordinates_of
 
-TABLE_FORMS = ("csv", "parquet")
-_NEAREST = 10
-_MOST_NEAREST = 200
+TABLE_FORMATS = ("csv", "parquet")
+_DEFAULT_NEIGHBORS = 10
+_MAX_NEIGHBORS = 200
 
 
 def coordinates_table(
@@ -50,10 +50,10 @@ def coordinates_table(
         table.insert(0, "id", list(map(str, part.ids)))
         table.insert(0, "dataset", name)
         parts.append(table)
-    found = pd.concat(parts, ignore_index=True)
+    joined_table = pd.concat(parts, ignore_index=True)
     for name, values in (codes or {}).items():
-        found[name] = np.asarray(values)
-    return found
+        joined_table[name] = np.asarray(values)
+    return joined_table
 
 
 def selection_table(data: HeteroData, embedding: Embedding, rows: ArrayLike) -> pd.DataFrame:
@@ -68,7 +68,9 @@ def selection_table(data: HeteroData, embedding: Embedding, rows: ArrayLike) -> 
     return coordinates_table(data, embedding).iloc[chosen].reset_index(drop=True)
 
 
-def neighbors_table(data: HeteroData, embedding: Embedding, k: int = _NEAREST) -> pd.DataFrame:
+def neighbors_table(
+    data: HeteroData, embedding: Embedding, k: int = _DEFAULT_NEIGHBORS
+) -> pd.DataFrame:
     """Return the nearest rows of each row on the map, those of each dataset apart.
 
     Parameters
@@ -89,25 +91,25 @@ def neighbors_table(data: HeteroData, embedding: Embedding, k: int = _NEAREST) -
     -----
     Exact, by a tree of the places: O(n log n) on a map of few axes.
     """
-    if not 1 <= k <= _MOST_NEAREST:
-        raise ParameterError(f"k = {k}; it must be from 1 to {_MOST_NEAREST}.")
+    if not 1 <= k <= _MAX_NEIGHBORS:
+        raise ParameterError(f"k = {k}; it must be from 1 to {_MAX_NEIGHBORS}.")
     places = coordinates_of(data, embedding)
     parts = []
     for name in data.datasets:
         for other in data.datasets:
-            found = _nearest(places[name], places[other], k, same=name == other)
-            if found is not None:
-                rows, near, far = found
+            nearest = _nearest(places[name], places[other], k, same=name == other)
+            if nearest is not None:
+                rows, neighbors, distances = nearest
                 ids, their = data[name].ids, data[other].ids
                 parts.append(
                     pd.DataFrame(
                         {
                             "dataset": name,
-                            "id": np.repeat(ids[rows].astype(str), near.shape[1]),
+                            "id": np.repeat(ids[rows].astype(str), neighbors.shape[1]),
                             "neighbor_dataset": other,
-                            "neighbor_id": their[near.ravel()].astype(str),
-                            "rank": np.tile(np.arange(1, near.shape[1] + 1), len(rows)),
-                            "distance": far.ravel(),
+                            "neighbor_id": their[neighbors.ravel()].astype(str),
+                            "rank": np.tile(np.arange(1, neighbors.shape[1] + 1), len(rows)),
+                            "distance": distances.ravel(),
                         }
                     )
                 )
@@ -119,17 +121,19 @@ def _nearest(X: Floats, Y: Floats, k: int, same: bool) -> tuple[Ints, Ints, Floa
     from sklearn.neighbors import NearestNeighbors
 
     rows = np.flatnonzero(np.isfinite(X).all(axis=1))
-    there = np.flatnonzero(np.isfinite(Y).all(axis=1))
-    wanted = min(k, len(there) - same)
-    if not len(rows) or wanted < 1:
+    candidates = np.flatnonzero(np.isfinite(Y).all(axis=1))
+    n_neighbors = min(k, len(candidates) - same)
+    if not len(rows) or n_neighbors < 1:
         return None
-    finder = NearestNeighbors(n_neighbors=wanted).fit(Y[there])
+    finder = NearestNeighbors(n_neighbors=n_neighbors).fit(Y[candidates])
     # Without a query of its own a point is not its own neighbour, ties included.
-    far, near = finder.kneighbors() if same else finder.kneighbors(X[rows])
-    return rows, there[near], far
+    distances, neighbors = finder.kneighbors() if same else finder.kneighbors(X[rows])
+    return rows, candidates[neighbors], distances
 
 
-def atlas_table(data: HeteroData, embedding: Embedding, k: int = _NEAREST) -> pd.DataFrame:
+def atlas_table(
+    data: HeteroData, embedding: Embedding, k: int = _DEFAULT_NEIGHBORS
+) -> pd.DataFrame:
     """Return the table that Embedding Atlas opens.
 
     ``embedding-atlas FILE --x x --y y --text text --neighbors neighbors``
@@ -142,22 +146,22 @@ def atlas_table(data: HeteroData, embedding: Embedding, k: int = _NEAREST) -> pd
         of the datasets' own tables as text, named ``dataset: column`` where there are several.
     """
     form = embedding.planar()
-    found = coordinates_table(data, form)
-    found["text"] = np.concatenate([_texts(part) for part in data.datasets.values()])
-    own = _own_columns(data)
-    found = pd.concat([found.drop(columns="title"), own], axis=1)
-    found = found[np.isfinite(found[["x", "y"]].to_numpy()).all(axis=1)].reset_index(drop=True)
-    XY = found[["x", "y"]].to_numpy()
-    near = _nearest(XY, XY, k, same=True)
-    if near is not None:
-        pairs = zip(near[1].tolist(), near[2].tolist(), strict=True)
-        found["neighbors"] = [{"ids": ids, "distances": far} for ids, far in pairs]
+    atlas = coordinates_table(data, form)
+    atlas["text"] = np.concatenate([_item_texts(part) for part in data.datasets.values()])
+    table_columns = _table_columns(data)
+    atlas = pd.concat([atlas.drop(columns="title"), table_columns], axis=1)
+    atlas = atlas[np.isfinite(atlas[["x", "y"]].to_numpy()).all(axis=1)].reset_index(drop=True)
+    XY = atlas[["x", "y"]].to_numpy()
+    nearest = _nearest(XY, XY, k, same=True)
+    if nearest is not None:
+        pairs = zip(nearest[1].tolist(), nearest[2].tolist(), strict=True)
+        atlas["neighbors"] = [{"ids": ids, "distances": far} for ids, far in pairs]
     first = ["id", "dataset", "text", "x", "y"]
-    rest = [name for name in found.columns if name not in first]
-    return pd.DataFrame({name: found[name] for name in [*first, *rest]})
+    other_columns = [name for name in atlas.columns if name not in first]
+    return pd.DataFrame({name: atlas[name] for name in [*first, *other_columns]})
 
 
-def _texts(part: Dataset) -> Texts:
+def _item_texts(part: Dataset) -> Texts:
     out = np.empty(len(part), dtype=object)
     table = pd.DataFrame() if part.table is None else part.table
     named = (part.recipe or {}).get("text", ())
@@ -168,7 +172,7 @@ def _texts(part: Dataset) -> Texts:
     return out
 
 
-def _own_columns(data: HeteroData) -> pd.DataFrame:
+def _table_columns(data: HeteroData) -> pd.DataFrame:
     many = len(data.datasets) > 1
     columns: dict[str, Texts] = {}
     for name, part in data.datasets.items():
@@ -177,10 +181,12 @@ def _own_columns(data: HeteroData) -> pd.DataFrame:
         for column in part.table.columns:
             title = f"{name}: {column}" if many else f"own: {column}"
             values = np.full(data.n_rows, None, dtype=object)
-            own = part.table[column]
+            cell_values = part.table[column]
             values[data.offsets[name]] = [
                 None if missing else str(value)
-                for value, missing in zip(own.tolist(), own.isna().tolist(), strict=True)
+                for value, missing in zip(
+                    cell_values.tolist(), cell_values.isna().tolist(), strict=True
+                )
             ]
             columns[title] = values
     return pd.DataFrame(columns, index=range(data.n_rows))
@@ -207,7 +213,7 @@ def table_bytes(table: pd.DataFrame, form: str = "csv", *, exact: bool = False) 
         table.to_parquet(buffer, index=False)
         return buffer.getvalue()
     if form != "csv":
-        raise ParameterError(f"form = {form!r}; it must be one of {', '.join(TABLE_FORMS)}.")
+        raise ParameterError(f"form = {form!r}; it must be one of {', '.join(TABLE_FORMATS)}.")
 
     def cell(value: object) -> str:
         if value is None or (isinstance(value, float) and np.isnan(value)):

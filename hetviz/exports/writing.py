@@ -7,7 +7,7 @@ from pathlib import Path
 from hetviz.io import gate
 
 
-def write(path: str | Path, content: bytes) -> Path:
+def write_file(path: str | Path, content: bytes) -> Path:
     """Write a file, its folder as well where there is none.
 
     Raises

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from hetviz.plots.palette import Theme, plain_layout, tokens
 
-WORDS = {
+MEASURE_NAMES = {
     "stability": "found again",
     "silhouette": "set apart",
     "rand_given": "links kept, given",
@@ -30,15 +30,17 @@ def choice_figure(
     Parameters
     ----------
     choice : sequence of mapping
-        ``k`` and the measures of `WORDS`, None where unknown; as of `hetviz.clusters`.
+        ``k`` and the measures of `MEASURE_NAMES`, None where unknown; as of `hetviz.clusters`.
     chosen : int or None
         Number to mark.
     theme : {"light", "dark"}
     """
     token = tokens(theme)
-    colours = dict(zip(WORDS, (token.accent, token.mute, token.plus, token.minus), strict=True))
+    colours = dict(
+        zip(MEASURE_NAMES, (token.accent, token.mute, token.plus, token.minus), strict=True)
+    )
     figure = go.Figure()
-    for key, words in WORDS.items():
+    for key, words in MEASURE_NAMES.items():
         points = [(row["k"], row[key]) for row in choice if row.get(key) is not None]
         if not points:
             continue
@@ -66,5 +68,5 @@ def choice_figure(
 def choice_alt(choice: Sequence[Mapping[str, float | None]], chosen: int | None) -> str:
     """Say in words what the chart shows."""
     ks = [row["k"] for row in choice]
-    told = f"Measures for {len(ks)} numbers of clusters"
-    return f"{told}, of which {chosen} are shown." if chosen else f"{told}."
+    summary = f"Measures for {len(ks)} numbers of clusters"
+    return f"{summary}, of which {chosen} are shown." if chosen else f"{summary}."

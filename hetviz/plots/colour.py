@@ -21,9 +21,9 @@ Kind = Literal["dataset", "categories", "numbers"]
 
 BY_DATASET = "dataset"
 NO_VALUE, OTHER = -1, -2
-_MOST_CATEGORIES = 200
+_MAX_CATEGORIES = 200
 _FIRST_ROWS = 100
-_HOPS = 3
+_MAX_HOPS = 3
 
 _OPTIONS: WeakKeyDictionary[HeteroData, list[ColourOption]] = WeakKeyDictionary()
 
@@ -98,31 +98,31 @@ def colour_options(data: HeteroData) -> list[ColourOption]:
     Found once for each object of data; O(rows) a column.
     """
     if data not in _OPTIONS:
-        _OPTIONS[data] = _found_options(data)
+        _OPTIONS[data] = _list_options(data)
     return list(_OPTIONS[data])
 
 
-def _found_options(data: HeteroData) -> list[ColourOption]:
-    found: dict[str, ColourOption] = {}
+def _list_options(data: HeteroData) -> list[ColourOption]:
+    options: dict[str, ColourOption] = {}
     many = len(data.datasets) > 1
 
-    def note(dataset: str, column: str, values: pd.Series) -> None:
+    def add_option(dataset: str, column: str, values: pd.Series) -> None:
         kind = _kind(values)
         if kind is not None:
             unit = data[dataset].units.get(column) if kind == "numbers" else None
-            title = spoken(column) + (f" ({unit})" if unit else "")
+            title = display_name(column) + (f" ({unit})" if unit else "")
             title += f" of {dataset}" if many else ""
             key = json.dumps([dataset, column])
-            found.setdefault(key, ColourOption(key, title, kind))
+            options.setdefault(key, ColourOption(key, title, kind))
 
     for label in data.labels:
-        note(label.dataset, label.name, pd.Series(label.values))
+        add_option(label.dataset, label.name, pd.Series(label.values))
     for name, dataset in data.datasets.items():
         if dataset.table is not None:
             for column in dataset.table.columns:
                 if column != dataset.title_column:
-                    note(name, str(column), dataset.table[column])
-    return [*found.values(), ColourOption(BY_DATASET, "dataset", "dataset")]
+                    add_option(name, str(column), dataset.table[column])
+    return [*options.values(), ColourOption(BY_DATASET, "dataset", "dataset")]
 
 
 def colouring(data: HeteroData, key: str | None = None) -> Colouring:
@@ -142,59 +142,63 @@ def colouring(data: HeteroData, key: str | None = None) -> Colouring:
         code = np.where(code < N_SLOTS, code, OTHER)
         return Colouring(option, names, code, none, max(len(data.datasets) - N_SLOTS, 0))
     dataset, column = json.loads(option.key)
-    own = _column(data, data[dataset], column)
+    column_values = _column(data, data[dataset], column)
     if option.kind == "numbers":
         value = none.copy()
-        value[data.offsets[dataset]] = pd.to_numeric(own, errors="coerce").to_numpy(np.float64)
+        value[data.offsets[dataset]] = pd.to_numeric(column_values, errors="coerce").to_numpy(
+            np.float64
+        )
         spread = _spread_numbers(data, value)
         return _with_borrowed(
             data, dataset, Colouring(option, (), np.zeros(data.n_rows, np.int64), spread)
         )
-    known = own.notna().to_numpy(dtype=bool)
-    texts = own[known].astype(str)
+    has_value = column_values.notna().to_numpy(dtype=bool)
+    texts = column_values[has_value].astype(str)
     sizes = texts.value_counts()
     order = sorted(sizes.index, key=lambda name: (-sizes[name], name))
-    kept = order[:N_COLOURS]
+    listed = order[:N_COLOURS]
     code = np.full(data.n_rows, NO_VALUE)
-    rows = np.flatnonzero(known) + data.offsets[dataset].start
+    rows = np.flatnonzero(has_value) + data.offsets[dataset].start
     code[rows] = pd.Index(order).get_indexer(pd.Index(texts))
     code = _spread_codes(data, code, len(order))
-    code[code >= len(kept)] = OTHER
-    shown = np.bincount(code[code >= 0], minlength=len(kept))
-    said = data[dataset].orders.get(column)
-    place = _natural(own, kept, said)
-    if place is None:
+    code[code >= len(listed)] = OTHER
+    counts = np.bincount(code[code >= 0], minlength=len(listed))
+    given_order = data[dataset].orders.get(column)
+    position = _natural_order(column_values, listed, given_order)
+    if position is None:
         # By what the legend counts, rows that take the value of their links among them.
-        place = sorted(range(len(kept)), key=lambda k: (-shown[k], kept[k]))
-    moved = np.argsort(place)
-    code[code >= 0] = moved[code[code >= 0]]
-    names = tuple(kept[k] for k in place)
-    ordered = _is_ordered(own, names, said)
-    result = Colouring(option, names, code, none, len(order) - len(kept), ordered=ordered)
+        position = sorted(range(len(listed)), key=lambda k: (-counts[k], listed[k]))
+    new_code = np.argsort(position)
+    code[code >= 0] = new_code[code[code >= 0]]
+    names = tuple(listed[k] for k in position)
+    ordered = _is_ordered(column_values, names, given_order)
+    result = Colouring(option, names, code, none, len(order) - len(listed), ordered=ordered)
     return _with_borrowed(data, dataset, result)
 
 
-def _natural(
-    values: pd.Series, names: Sequence[str], said: Sequence[str] | None
+def _natural_order(
+    values: pd.Series, names: Sequence[str], given_order: Sequence[str] | None
 ) -> list[int] | None:
     """Return the order of categories that have one of their own, as places in `names`.
 
-    `said` is the order that somebody gave them.
+    `given_order` is the order that somebody gave them.
     """
     if isinstance(values.dtype, pd.CategoricalDtype) and values.dtype.ordered:
         rank = {str(name): k for k, name in enumerate(values.cat.categories)}
         return sorted(range(len(names)), key=lambda k: rank[names[k]])
-    order = known_order(names) if said is None else complete_order(said, names)
+    order = known_order(names) if given_order is None else complete_order(given_order, names)
     if order is None:
         return None
-    at = {name: place for place, name in enumerate(order)}
-    return sorted(range(len(names)), key=lambda k: at[names[k]])
+    rank_of = {name: place for place, name in enumerate(order)}
+    return sorted(range(len(names)), key=lambda k: rank_of[names[k]])
 
 
-def _is_ordered(values: pd.Series, names: Sequence[str], said: Sequence[str] | None) -> bool:
+def _is_ordered(values: pd.Series, names: Sequence[str], given_order: Sequence[str] | None) -> bool:
     """Whether categories go from less to more: somebody or the data say so, or their words do."""
-    typed = isinstance(values.dtype, pd.CategoricalDtype) and bool(values.dtype.ordered)
-    return not is_cyclic(names) if typed or said is not None else is_increasing(names)
+    is_ordered_type = isinstance(values.dtype, pd.CategoricalDtype) and bool(values.dtype.ordered)
+    return (
+        not is_cyclic(names) if is_ordered_type or given_order is not None else is_increasing(names)
+    )
 
 
 def layer_colouring(key: str, value: Floats) -> Colouring:
@@ -209,12 +213,12 @@ def cluster_colouring(names: Sequence[str], codes: Ints) -> Colouring:
 
 def number_range(value: Reals) -> tuple[float, float]:
     """Return the numbers at both ends of the scale: the 2 and 98 % quantiles, never equal."""
-    known = value[np.isfinite(value)].astype(np.float64)
-    low, high = map(float, np.quantile(known, [0.02, 0.98])) if len(known) else (0.0, 1.0)
+    finite = value[np.isfinite(value)].astype(np.float64)
+    low, high = map(float, np.quantile(finite, [0.02, 0.98])) if len(finite) else (0.0, 1.0)
     return low, high if high > low else low + 1.0
 
 
-def spoken(text: str) -> str:
+def display_name(text: str) -> str:
     """Return a slug such as ``smileys-emotion`` as words; leave other text as it is.
 
     ``n_emoji``, as programs call a count, is "Number of emoji".
@@ -253,7 +257,7 @@ def _kind(values: pd.Series) -> Kind | None:
         return None
     if n_distinct > 12 and (real or _all_numbers(present)):
         return "numbers"
-    if n_distinct > _MOST_CATEGORIES or n_distinct > 0.5 * len(present) + 1:
+    if n_distinct > _MAX_CATEGORIES or n_distinct > 0.5 * len(present) + 1:
         return None
     return "categories"
 
@@ -263,15 +267,15 @@ def _all_numbers(present: pd.Series) -> bool:
     if pd.api.types.is_bool_dtype(present):
         return False
     return all(
-        bool(pd.to_numeric(some, errors="coerce").notna().all())
-        for some in (present.iloc[:_FIRST_ROWS], present.iloc[_FIRST_ROWS:])
+        bool(pd.to_numeric(part, errors="coerce").notna().all())
+        for part in (present.iloc[:_FIRST_ROWS], present.iloc[_FIRST_ROWS:])
     )
 
 
 def _spread_codes(data: HeteroData, code: Ints, n_codes: int) -> Ints:
     """Fill rows without a code: from the same object, else with what most of their links say."""
     out = code.copy()
-    _from_same_object(data, out, out == NO_VALUE, NO_VALUE)
+    _fill_from_same_object(data, out, out == NO_VALUE, NO_VALUE)
     if not (out == NO_VALUE).any():
         return out
     rows = np.flatnonzero(out != NO_VALUE)
@@ -279,7 +283,7 @@ def _spread_codes(data: HeteroData, code: Ints, n_codes: int) -> Ints:
     # Share of each code in what is known of each row.
     V = sp.csr_array((np.ones(len(rows)), (rows, out[rows])), shape=shape)
     W = data.adjacency("+")
-    for _ in range(_HOPS):
+    for _ in range(_MAX_HOPS):
         missing = np.flatnonzero(out == NO_VALUE)
         votes = sp.coo_array(W[missing] @ V)
         if not votes.nnz:
@@ -297,11 +301,11 @@ def _spread_codes(data: HeteroData, code: Ints, n_codes: int) -> Ints:
 def _spread_numbers(data: HeteroData, value: Floats) -> Floats:
     """Fill rows of NaN: from the same object, else with the mean of what they are linked to."""
     out = value.copy()
-    _from_same_object(data, out, np.isnan(out), np.nan)
+    _fill_from_same_object(data, out, np.isnan(out), np.nan)
     if not np.isnan(out).any():
         return out
     W = data.adjacency("+")
-    for _ in range(_HOPS):
+    for _ in range(_MAX_HOPS):
         missing = np.isnan(out)
         weight = W @ (~missing).astype(np.float64)
         reached = missing & (weight > 0)
@@ -311,7 +315,7 @@ def _spread_numbers(data: HeteroData, value: Floats) -> Floats:
     return out
 
 
-def _from_same_object(data: HeteroData, out: Array, missing: Bools, nothing: float) -> None:
+def _fill_from_same_object(data: HeteroData, out: Array, missing: Bools, nothing: float) -> None:
     if len(data.entities) == len(data.datasets):
         return
     by_object = np.full(data.n_objects, nothing, dtype=out.dtype)
@@ -324,5 +328,5 @@ def map_alt(data: HeteroData, colouring: Colouring, hidden: Collection[str] = ()
     kinds = [f"{len(d):,} {name}" for name, d in data.datasets.items() if name not in hidden]
     words = f"Map of {' and '.join(kinds) or 'nothing'}, coloured by {colouring.option.title}"
     if colouring.categories:
-        words += ": " + ", ".join(map(spoken, colouring.categories))
+        words += ": " + ", ".join(map(display_name, colouring.categories))
     return words + "."

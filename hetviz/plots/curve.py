@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Curve = Sequence[Sequence[float]]
 """Shares of pairs, and of statements kept at each."""
 
-LOOK_AT = NEAR_SHARE
+CLOSE_SHARE = NEAR_SHARE
 _NAMES = {"given": "given", "held_out": "held out"}
 _DASH = {"given": "solid", "held_out": "5px,3px"}
 _TICKS = (0.001, 0.01, 0.1, 1.0)
@@ -30,31 +30,31 @@ _CHANCE, _CHANCE_WIDTH = (-0.01, 0.0), 0.6
 
 
 @dataclass(frozen=True)
-class Sort:
+class CurveKind:
     """How curves of one sort are drawn.
 
-    Drawn is always on a logarithmic axis from 0.001 to 1; `real` leads from there to the curve's
+    Drawn is always on a logarithmic axis from 0.001 to 1; `to_curve_x` leads from there to the curve's
     own x.
     """
 
-    look_at: float  # in the curve's own x
-    real: Callable[[Floats], Floats]
+    read_at: float  # in the curve's own x
+    to_curve_x: Callable[[Floats], Floats]
     chance: Callable[[Floats], Floats]
     ticks: tuple[float, ...]
-    tick_words: tuple[str, ...]
+    tick_texts: tuple[str, ...]
     title: str
     hover: str
-    chance_at: tuple[float, float]
+    chance_position: tuple[float, float]
 
 
-def _even(x: Floats) -> Floats:
+def _even_spread(x: Floats) -> Floats:
     """Return evenly spread shares for places on the logarithmic axis."""
     return 1.0 + np.log10(x) / 3.0
 
 
-SORTS = {
-    "links": Sort(
-        LOOK_AT,
+CURVE_KINDS = {
+    "links": CurveKind(
+        CLOSE_SHARE,
         lambda x: x,
         lambda x: x,
         _TICKS,
@@ -63,8 +63,8 @@ SORTS = {
         "%{y:.0%} within the nearest %{customdata:.1%}",
         _CHANCE,
     ),
-    "apart": Sort(
-        LOOK_AT,
+    "apart": CurveKind(
+        CLOSE_SHARE,
         lambda x: x,
         lambda x: 1.0 - x,
         _TICKS,
@@ -73,11 +73,11 @@ SORTS = {
         "%{y:.0%} not within the nearest %{customdata:.1%}",
         _CHANCE,
     ),
-    "comparisons": Sort(
+    "comparisons": CurveKind(
         1.0,
-        _even,
+        _even_spread,
         # said of the right end only
-        lambda x: np.where(_even(x) >= 0.9, 0.5, np.nan),
+        lambda x: np.where(_even_spread(x) >= 0.9, 0.5, np.nan),
         tuple(10.0 ** (3.0 * (share - 1.0)) for share in (0.0, 0.5, 1.0)),
         ("0", "half as long", "as long"),
         "near pair, beside the far pair",
@@ -87,21 +87,21 @@ SORTS = {
 }
 
 
-def kept_at(curve: Curve, share: float = LOOK_AT) -> float:
+def share_close_at(curve: Curve, share: float = CLOSE_SHARE) -> float:
     """Return the share of links among the nearest `share` of all pairs, read off a curve."""
     return float(np.interp(share, np.asarray(curve[0]), np.asarray(curve[1])))
 
 
-def usual_place(sort: str) -> float:
+def default_pair_share(kind: str) -> float:
     """Return where curves of a sort are read off, unless another place is asked for."""
-    return SORTS[sort].look_at
+    return CURVE_KINDS[kind].read_at
 
 
 def curve_figure(
     curves: Mapping[str, Curve],
     theme: Theme = "light",
-    sort: str = "links",
-    at: float | None = None,
+    kind: str = "links",
+    pair_share: float | None = None,
     *,
     clicked: bool = False,
 ) -> go.Figure:
@@ -113,10 +113,10 @@ def curve_figure(
         ``fraction_satisfied[k]`` of the links are among the nearest ``fraction_of_pairs[k]`` of
         all pairs.
     theme : {"light", "dark"}
-    sort : {"links", "apart", "comparisons"}
+    kind : {"links", "apart", "comparisons"}
         Of what; see `hetviz.metrics.fit.curves`.
-    at : float, optional
-        Where the curves are read off; `usual_place` when absent.
+    pair_share : float, optional
+        Where the curves are read off; `default_pair_share` when absent.
     clicked : bool
         Whether the curves are there to be clicked: points on them, unseen, can be.
 
@@ -129,11 +129,11 @@ def curve_figure(
     import plotly.graph_objects as go
 
     token = tokens(theme)
-    of = SORTS[sort]
-    at = usual_place(sort) if at is None else at
+    spec = CURVE_KINDS[kind]
+    pair_share = default_pair_share(kind) if pair_share is None else pair_share
     x = np.geomspace(_TICKS[0], 1.0, 121)
-    real = of.real(x)
-    drawn_at = float(10.0 ** np.interp(at, real, np.log10(x)))
+    curve_x = spec.to_curve_x(x)
+    drawn_at = float(10.0 ** np.interp(pair_share, curve_x, np.log10(x)))
     figure = go.Figure()
 
     def line(y: object, colour: str, width: float, dash: str, hover: str | None) -> None:
@@ -146,17 +146,17 @@ def curve_figure(
             selected={"marker": {"opacity": 0.0}},
             unselected={"marker": {"opacity": 0.0}},
             line={"color": colour, "width": width, "dash": dash},
-            customdata=real,
+            customdata=curve_x,
             hovertemplate=hover,
             hoverinfo="skip" if hover is None else None,
         )
 
-    line(of.chance(x), token.faint, 1, "dot", None)
+    line(spec.chance(x), token.faint, 1, "dot", None)
     for key, curve in curves.items():
-        y = np.interp(real, np.asarray(curve[0]), np.asarray(curve[1]))
-        hover = f"{_NAMES[key]}: {of.hover}<extra></extra>"
+        y = np.interp(curve_x, np.asarray(curve[0]), np.asarray(curve[1]))
+        hover = f"{_NAMES[key]}: {spec.hover}<extra></extra>"
         line(y, token.accent, 2.5 if key == "given" else 2, _DASH[key], hover)
-    heights = {key: kept_at(curve, at) for key, curve in curves.items()}
+    heights = {key: share_close_at(curve, pair_share) for key, curve in curves.items()}
     figure.add_scatter(
         x=[drawn_at] * len(heights),
         y=list(heights.values()),
@@ -164,7 +164,7 @@ def curve_figure(
         marker={"size": 7, "color": token.bg, "line": {"color": token.accent, "width": 2}},
         hoverinfo="skip",
     )
-    places = _label_places(curves, of, heights, drawn_at)
+    places = _place_labels(curves, spec, heights, drawn_at)
     names = _NAMES if len(curves) > 1 else {**_NAMES, "given": "kept"}
     for key in curves:
         x_text, y_text, side = places[key]
@@ -178,8 +178,8 @@ def curve_figure(
             font={"color": token.accent, "size": 13},
         )
     figure.add_annotation(
-        x=of.chance_at[0],
-        y=of.chance_at[1],
+        x=spec.chance_position[0],
+        y=spec.chance_position[1],
         text="chance",
         showarrow=False,
         xanchor="right",
@@ -190,8 +190,8 @@ def curve_figure(
     figure.update_xaxes(
         type="log",
         range=[float(np.log10(_TICKS[0])), 0.0],
-        tickvals=list(of.ticks),
-        ticktext=list(of.tick_words),
+        tickvals=list(spec.ticks),
+        ticktext=list(spec.tick_texts),
         showgrid=False,
         zeroline=False,
         fixedrange=True,
@@ -199,7 +199,7 @@ def curve_figure(
         ticks="outside",
         ticklen=4,
         tickcolor=token.line,
-        title={"text": of.title, "font": {"size": 12.5}, "standoff": 4},
+        title={"text": spec.title, "font": {"size": 12.5}, "standoff": 4},
     )
     figure.update_yaxes(
         range=[0, 1.03],
@@ -212,19 +212,19 @@ def curve_figure(
     return figure
 
 
-def _label_places(
-    curves: Mapping[str, Curve], of: Sort, heights: Mapping[str, float], drawn_at: float
+def _place_labels(
+    curves: Mapping[str, Curve], spec: CurveKind, heights: Mapping[str, float], drawn_at: float
 ) -> dict[str, tuple[float, float, str]]:
     """Return where the labels go: beside where their curves are read off, off all lines."""
     grid = np.geomspace(_TICKS[0], 1.0, 121)
     across = np.log10(grid)
-    lines = [of.chance(grid)]
+    lines = [spec.chance(grid)]
     lines += [
-        np.interp(of.real(grid), np.asarray(curve[0]), np.asarray(curve[1]))
+        np.interp(spec.to_curve_x(grid), np.asarray(curve[0]), np.asarray(curve[1]))
         for curve in curves.values()
     ]
-    at = float(np.log10(drawn_at))
-    taken = [(of.chance_at[0] - _CHANCE_WIDTH, of.chance_at[1])]
+    log_share = float(np.log10(drawn_at))
+    taken = [(spec.chance_position[0] - _CHANCE_WIDTH, spec.chance_position[1])]
     places = {}
 
     def cost(place: tuple[float, float, str], height: float) -> tuple[int, float]:
@@ -234,22 +234,22 @@ def _label_places(
         crossed = sum(
             int(((line > y - 0.02) & (line < y + _LABEL_HEIGHT))[under].sum()) for line in lines
         )
-        near = sum(
+        overlaps = sum(
             100 for x_0, y_0 in taken if abs(x_0 - left) < _LABEL_WIDTH and abs(y_0 - y) < 0.17
         )
-        away = abs(y + _LABEL_HEIGHT / 2 - height) + 0.3 * max(at - x, 0.0)
-        return crossed + near, away
+        distance = abs(y + _LABEL_HEIGHT / 2 - height) + 0.3 * max(log_share - x, 0.0)
+        return crossed + overlaps, distance
 
     sides = [(-0.09, "right"), (0.1, "left")]
-    if at + _LABEL_WIDTH > 0.0:
+    if log_share + _LABEL_WIDTH > 0.0:
         # Between curves that end near each other is no room: their labels stand farther left.
         sides = [(shift, "right") for shift in (-0.09, -0.5, -0.9, -1.3)]
-    elif at - _LABEL_WIDTH < float(np.log10(_TICKS[0])):
+    elif log_share - _LABEL_WIDTH < float(np.log10(_TICKS[0])):
         sides = sides[1:]
     for key in sorted(curves, key=lambda key: -heights[key]):
         height = heights[key]
         free = [
-            (at + shift, float(y), side)
+            (log_share + shift, float(y), side)
             for shift, side in sides
             for y in np.arange(0.03, 0.87, 0.04)
         ]
@@ -259,21 +259,26 @@ def _label_places(
     return places
 
 
-def curve_alt(curves: Mapping[str, Curve], sort: str = "links") -> str:
+def curve_alt(curves: Mapping[str, Curve], kind: str = "links") -> str:
     """Say in words what the curve shows."""
-    if sort == "comparisons":
-        kept = [
-            f"{kept_at(curve, 1.0):.0%} of those {_NAMES[key]}" for key, curve in curves.items()
+    if kind == "comparisons":
+        shares = [
+            f"{share_close_at(curve, 1.0):.0%} of those {_NAMES[key]}"
+            for key, curve in curves.items()
         ]
-        return f"Curve of comparisons: the map agrees with {' and '.join(kept)}; chance is 50%."
-    if sort == "apart":
-        kept = [f"{kept_at(curve):.0%} of those {_NAMES[key]}" for key, curve in curves.items()]
+        return f"Curve of comparisons: the map agrees with {' and '.join(shares)}; chance is 50%."
+    if kind == "apart":
+        shares = [
+            f"{share_close_at(curve):.0%} of those {_NAMES[key]}" for key, curve in curves.items()
+        ]
         return (
-            f"Curve of links that say apart: {' and '.join(kept)} are not among the nearest "
-            f"{LOOK_AT:.0%} of all pairs; chance is {1 - LOOK_AT:.0%}."
+            f"Curve of links that say apart: {' and '.join(shares)} are not among the nearest "
+            f"{CLOSE_SHARE:.0%} of all pairs; chance is {1 - CLOSE_SHARE:.0%}."
         )
-    parts = [f"{kept_at(curve):.0%} of the {_NAMES[key]} links" for key, curve in curves.items()]
+    parts = [
+        f"{share_close_at(curve):.0%} of the {_NAMES[key]} links" for key, curve in curves.items()
+    ]
     return (
-        f"Satisfaction curve: {' and '.join(parts)} are among the nearest {LOOK_AT:.0%} of all "
-        f"pairs; chance is {LOOK_AT:.0%}."
+        f"Satisfaction curve: {' and '.join(parts)} are among the nearest {CLOSE_SHARE:.0%} of all "
+        f"pairs; chance is {CLOSE_SHARE:.0%}."
     )

@@ -11,14 +11,14 @@ import numpy as np
 from hetviz._types import Bools, Floats
 
 NAME_FONT = 16
-LONGEST_NAME = 28
+MAX_NAME_LETTERS = 28
 """Of the name of a group: its size in pixels, and the signs that are written of it."""
 
 _SAMPLE = 800
 _CELL = 0.06
 _CANDIDATES = 25
 # On a map of up to this many points a name stands beside its group: it would cover what it names.
-_FEW, _BESIDE = 150, 8
+_MAX_SMALL_MAP, _N_BESIDE = 150, 8
 _DOT_RADIUS = 7.0
 _PICTURE = (900.0, 620.0)
 
@@ -114,8 +114,8 @@ def name_size(text: str, font: float) -> tuple[float, float]:
     return text_width(text, font, bold=True), font * 1.35
 
 
-def densest_first(at: Floats, reach: float, most: int = _CANDIDATES) -> list[int]:
-    """Return `most` points from the densest place down, no two of them close together.
+def densest_first(at: Floats, reach: float, max_points: int = _CANDIDATES) -> list[int]:
+    """Return `max_points` points from the densest place down, no two of them close together.
 
     Cost O(m^2) for m points, of which at most 800 are used.
     """
@@ -128,7 +128,7 @@ def densest_first(at: Floats, reach: float, most: int = _CANDIDATES) -> list[int
     free = np.ones(len(points), dtype=bool)
     chosen: list[int] = []
     for k in np.argsort(-density, kind="stable"):
-        if free[k] and len(chosen) < most:
+        if free[k] and len(chosen) < max_points:
             chosen.append(int(rows[k]))
             free &= squared[k] >= (0.6 * reach) ** 2
     return chosen
@@ -159,15 +159,15 @@ def name_places(
         The densest places of the group, k <= 25; on a map of few points, places beside those,
         the ones that cover the fewest points first.
     """
-    best = at[densest_first(at, reach)]
-    if len(dots) > _FEW:
-        return best
+    densest = at[densest_first(at, reach)]
+    if len(dots) > _MAX_SMALL_MAP:
+        return densest
     width, height = size[0] / 2 + _DOT_RADIUS, size[1] / 2 + _DOT_RADIUS
     aside = np.array([[0, height], [0, -height], [width, 0], [-width, 0]])
-    places = (best[:_BESIDE, None, :] + aside).reshape(-1, 2)
-    away = np.abs(dots[None, :, :] - places[:, None, :])
+    places = (densest[:_N_BESIDE, None, :] + aside).reshape(-1, 2)
+    distance = np.abs(dots[None, :, :] - places[:, None, :])
     # The point that the name stands beside touches its box and is not covered.
-    covered = (away < 0.99 * np.array([width, height])).all(axis=2).sum(axis=1)
+    covered = (distance < 0.99 * np.array([width, height])).all(axis=2).sum(axis=1)
     nearest: Floats = places[np.argsort(covered, kind="stable")[:_CANDIDATES]]
     return nearest
 
@@ -186,12 +186,12 @@ def place_items(
     at: Floats,
     order: Iterable[int],
     sizes: Mapping[int, tuple[float, float]],
-    most: int,
+    max_items: int,
 ) -> list[int]:
     """Place boxes of `sizes` at points `at`, in `order`; return the points that got one."""
     placed: list[int] = []
     for k in order:
-        if len(placed) == most:
+        if len(placed) == max_items:
             break
         if board.put(float(at[k, 0]), float(at[k, 1]), *sizes[k]):
             placed.append(k)

@@ -12,14 +12,14 @@ from hetviz._types import Floats
 from hetviz.data import Embedding
 from hetviz.plots.label_placement import Frame
 from hetviz.plots.palette import Theme, ground, plain_layout, points_kind, tokens
-from hetviz.plots.planar import drawn
+from hetviz.plots.planar import points_to_draw
 
-_MOST_POINTS = 8_000
-_MOST_NAMES = 12
-_LONGEST = 22
+_MAX_POINTS = 8_000
+_MAX_NAMES = 12
+_MAX_LETTERS = 22
 
 
-def newcomers_figure(
+def new_items_figure(
     embedding: Embedding,
     places: Floats,
     names: Sequence[str],
@@ -43,18 +43,22 @@ def newcomers_figure(
         In pixels.
     """
     token = tokens(theme)
-    picture = drawn(embedding)
-    points = picture.points
-    new = _on_picture(embedding, points, places)
+    drawing = points_to_draw(embedding)
+    points = drawing.points
+    new = _to_drawn_points(embedding, points, places)
     placed = np.flatnonzero(np.isfinite(points).all(axis=1))
-    few = placed[:: max(1, -(-len(placed) // _MOST_POINTS))]
+    background = placed[:: max(1, -(-len(placed) // _MAX_POINTS))]
     figure = go.Figure()
     # Of one kind all, else what is grey could lie above the rings.
-    kind = points_kind(len(few) + len(new))
-    figure.add_trace(ground(points, few, kind, token.faint, opacity=0.55))
-    for flag, symbol, words in ((False, "circle", ""), (True, "diamond", " (in doubt)")):
-        rows = [at for at, one in enumerate(doubtful) if one == flag and np.isfinite(new[at]).all()]
-        colour = token.minus if flag else token.accent
+    kind = points_kind(len(background) + len(new))
+    figure.add_trace(ground(points, background, kind, token.faint, opacity=0.55))
+    for uncertain, symbol, suffix in ((False, "circle", ""), (True, "diamond", " (in doubt)")):
+        rows = [
+            k
+            for k, is_doubtful in enumerate(doubtful)
+            if is_doubtful == uncertain and np.isfinite(new[k]).all()
+        ]
+        colour = token.minus if uncertain else token.accent
         figure.add_trace(
             {
                 "type": kind,
@@ -67,30 +71,33 @@ def newcomers_figure(
                     "color": colour,
                     "line": {"color": colour, "width": 2.5},
                 },
-                "text": [escape(names[at]) + words for at in rows],
+                "text": [escape(names[k]) + suffix for k in rows],
                 "hovertemplate": "%{text}<extra></extra>",
             }
         )
     frame = Frame.around(points[placed])
     low, high = np.array(frame.low, float), np.array(frame.high, float)
-    there = new[np.isfinite(new).all(axis=1)]
-    if len(there):
-        low, high = np.minimum(low, there.min(axis=0)), np.maximum(high, there.max(axis=0))
+    placed_new = new[np.isfinite(new).all(axis=1)]
+    if len(placed_new):
+        low, high = (
+            np.minimum(low, placed_new.min(axis=0)),
+            np.maximum(high, placed_new.max(axis=0)),
+        )
     size = np.where(high > low, high - low, 1.0)
     taken: list[tuple[float, float]] = []
-    for at, (x, y) in enumerate((new - low) / size):
-        if len(taken) == _MOST_NAMES or not np.isfinite([x, y]).all():
+    for k, (x, y) in enumerate((new - low) / size):
+        if len(taken) == _MAX_NAMES or not np.isfinite([x, y]).all():
             continue
         if any(abs(y - v) < 0.06 and abs(x - u) < 0.35 for u, v in taken):
             continue
         taken.append((x, y))
         figure.add_annotation(
-            x=new[at, 0],
-            y=new[at, 1],
+            x=new[k, 0],
+            y=new[k, 1],
             yshift=15,
             # At the edges the name must stay in the picture.
             xanchor="left" if x < 0.2 else "right" if x > 0.8 else "center",
-            text=escape(shorten(names[at], _LONGEST)),
+            text=escape(shorten(names[k], _MAX_LETTERS)),
             showarrow=False,
             font={"size": 12.5, "color": token.ink, "shadow": f"0 0 3px {token.bg}"},
         )
@@ -102,18 +109,18 @@ def newcomers_figure(
     return figure
 
 
-def _on_picture(embedding: Embedding, points: Floats, places: Floats) -> Floats:
+def _to_drawn_points(embedding: Embedding, points: Floats, places: Floats) -> Floats:
     """Return where places on the map's axes are drawn: as those that are there are."""
     Y = embedding.stacked()
-    there = np.isfinite(Y).all(axis=1) & np.isfinite(points).all(axis=1)
-    if not there.any():
+    is_placed = np.isfinite(Y).all(axis=1) & np.isfinite(points).all(axis=1)
+    if not is_placed.any():
         return places[:, :2]
-    A = np.column_stack([Y[there], np.ones(int(there.sum()))])
-    turn, *_ = np.linalg.lstsq(A, points[there], rcond=None)
-    out: Floats = np.column_stack([places, np.ones(len(places))]) @ turn
+    A = np.column_stack([Y[is_placed], np.ones(int(is_placed.sum()))])
+    transform, *_ = np.linalg.lstsq(A, points[is_placed], rcond=None)
+    out: Floats = np.column_stack([places, np.ones(len(places))]) @ transform
     return out
 
 
-def newcomers_alt(n: int) -> str:
+def new_items_alt(n: int) -> str:
     """Say in words what the map shows."""
     return f"Map of all items in grey, with {n:,} new ones ringed."

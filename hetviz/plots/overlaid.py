@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from hetviz.plots.curve import LOOK_AT, kept_at
+from hetviz.plots.curve import CLOSE_SHARE, share_close_at
 from hetviz.plots.palette import Theme, plain_layout, tokens
 
 Curve = tuple[Sequence[float], Sequence[float]]
 
 # Shares of pairs across: beyond a fifth all curves come together.
 _LOW, _HIGH = 0.001, 0.2
-_TICKS = (0.001, 0.01, LOOK_AT, 0.2)
+_TICKS = (0.001, 0.01, CLOSE_SHARE, 0.2)
 _HEIGHT, _MARGIN = 260, {"l": 46, "r": 150, "t": 8, "b": 44}
 _LINE_PX = 17
-_LETTERS = 21
-_MOST_NAMES = 10
+_MAX_LINE_LETTERS = 21
+_MAX_NAMES = 10
 CHANCE = "chance"
 
 
@@ -53,26 +53,29 @@ def overlaid_figure(
         hoverinfo="skip",
     )  # fmt: skip
     for name in sorted(lines, key=lambda name: name == winner):
-        won = name == winner
+        is_winner = name == winner
         figure.add_scatter(
             x=x,
             y=lines[name],
             mode="lines",
-            line={"color": token.accent if won else token.faint, "width": 2.5 if won else 1.4},
-            hovertemplate=f"{_safe(name)}: %{{y:.0%}} within the nearest %{{x:.1%}}<extra></extra>",
+            line={
+                "color": token.accent if is_winner else token.faint,
+                "width": 2.5 if is_winner else 1.4,
+            },
+            hovertemplate=f"{_escape_plotly(name)}: %{{y:.0%}} within the nearest %{{x:.1%}}<extra></extra>",
         )
     ends = {name: float(y[-1]) for name, y in lines.items()} | {CHANCE: _HIGH}
     named = sorted(ends, key=lambda name: (name not in (winner, CHANCE), -ends[name]))
     inner = height - _MARGIN["t"] - _MARGIN["b"]
-    for name, place in _spread(
-        {name: ends[name] for name in named[:_MOST_NAMES]}, top, inner
+    for name, place in _spread_labels(
+        {name: ends[name] for name in named[:_MAX_NAMES]}, top, inner
     ).items():
-        words = "<br>".join(_safe(line) for line in _wrapped(name))
+        text = "<br>".join(_escape_plotly(line) for line in _wrap_name(name))
         figure.add_annotation(
             x=np.log10(_HIGH),
             y=place,
             xshift=6,
-            text=f"<b>{words}</b>" if name == winner else words,
+            text=f"<b>{text}</b>" if name == winner else text,
             showarrow=False,
             xanchor="left",
             yanchor="middle",
@@ -80,7 +83,7 @@ def overlaid_figure(
             font={"color": token.accent if name == winner else token.mute, "size": 12.5},
         )
     figure.add_shape(
-        type="line", x0=LOOK_AT, x1=LOOK_AT, y0=0, y1=top, layer="below",
+        type="line", x0=CLOSE_SHARE, x1=CLOSE_SHARE, y0=0, y1=top, layer="below",
         line={"color": token.line, "width": 1},
     )  # fmt: skip
     figure.update_layout(**plain_layout(theme, height, _MARGIN))
@@ -99,11 +102,11 @@ def overlaid_figure(
         title={"text": "closest pairs looked at", "font": {"size": 12.5}, "standoff": 4},
     )
     steps = [0, 0.25, 0.5, 0.75, 1.0] if top > 0.4 else [0, 0.1, 0.2, 0.3, 0.4]
-    shown = [step for step in steps if step <= top]
+    ticks = [step for step in steps if step <= top]
     figure.update_yaxes(
         range=[0, top],
-        tickvals=shown,
-        ticktext=[f"{100 * step:.0f}" + " %" * (step == shown[-1]) for step in shown],
+        tickvals=ticks,
+        ticktext=[f"{100 * step:.0f}" + " %" * (step == ticks[-1]) for step in ticks],
         gridcolor=token.line,
         zeroline=False,
         fixedrange=True,
@@ -114,19 +117,19 @@ def overlaid_figure(
 def overlaid_alt(curves: Mapping[str, Curve]) -> str:
     """Say in words what the figure shows."""
     parts = [
-        f"{name} {100 * kept_at(curve):.0f} %"
-        for name, curve in sorted(curves.items(), key=lambda item: -kept_at(item[1]))
+        f"{name} {100 * share_close_at(curve):.0f} %"
+        for name, curve in sorted(curves.items(), key=lambda item: -share_close_at(item[1]))
     ]
-    share = f"{100 * LOOK_AT:.0f} %"
+    share = f"{100 * CLOSE_SHARE:.0f} %"
     return (
         f"Links kept among the nearest {share} of all pairs: {', '.join(parts)}; by chance {share}."
     )
 
 
-def _spread(ends: Mapping[str, float], top: float, inner: int) -> dict[str, float]:
+def _spread_labels(ends: Mapping[str, float], top: float, inner: int) -> dict[str, float]:
     """Return where the names stand: at the ends of their lines, apart where these are close."""
     order = sorted(ends, key=lambda name: -ends[name])
-    half = {name: len(_wrapped(name)) * _LINE_PX / inner * top / 2 for name in order}
+    half = {name: len(_wrap_name(name)) * _LINE_PX / inner * top / 2 for name in order}
     places: dict[str, float] = {}
     ceiling = top
     for name in order:
@@ -140,16 +143,16 @@ def _spread(ends: Mapping[str, float], top: float, inner: int) -> dict[str, floa
     return places
 
 
-def _wrapped(name: str) -> list[str]:
+def _wrap_name(name: str) -> list[str]:
     lines: list[str] = []
     for word in name.split():
-        if lines and len(lines[-1]) + 1 + len(word) <= _LETTERS:
+        if lines and len(lines[-1]) + 1 + len(word) <= _MAX_LINE_LETTERS:
             lines[-1] += f" {word}"
         else:
             lines.append(word)
     return lines
 
 
-def _safe(text: str) -> str:
+def _escape_plotly(text: str) -> str:
     """Return text that Plotly does not read as markup or as a placeholder."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace("%{", "% {")

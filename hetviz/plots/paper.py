@@ -29,19 +29,19 @@ from hetviz.errors import ParameterError
 from hetviz.plots.palette import tokens
 
 Form = Literal["png", "svg", "pdf"]
-FORMS: tuple[Form, ...] = ("png", "svg", "pdf")
+FIGURE_FORMATS: tuple[Form, ...] = ("png", "svg", "pdf")
 MM = 72.0 / 25.4
 PAPER = tokens("light")
 # The app's own type, and for texts with letters that it lacks a font with more of them. Both come
 # along, so that a figure is the same on every machine.
-FAMILY, _MORE = "Hetviz Sans", "DejaVu Sans"
-_OURS = Path(__file__).parent / "fonts"
-_THEIRS = Path(mpl.get_data_path()) / "fonts" / "ttf"
-_FILES = {
-    (FAMILY, "normal"): _OURS / "HetvizSans-Regular.ttf",
-    (FAMILY, "bold"): _OURS / "HetvizSans-Bold.ttf",
-    (_MORE, "normal"): _THEIRS / "DejaVuSans.ttf",
-    (_MORE, "bold"): _THEIRS / "DejaVuSans-Bold.ttf",
+FAMILY, _FALLBACK_FAMILY = "Hetviz Sans", "DejaVu Sans"
+_OWN_FONTS = Path(__file__).parent / "fonts"
+_MPL_FONTS = Path(mpl.get_data_path()) / "fonts" / "ttf"
+_FONT_FILES = {
+    (FAMILY, "normal"): _OWN_FONTS / "HetvizSans-Regular.ttf",
+    (FAMILY, "bold"): _OWN_FONTS / "HetvizSans-Bold.ttf",
+    (_FALLBACK_FAMILY, "normal"): _MPL_FONTS / "DejaVuSans.ttf",
+    (_FALLBACK_FAMILY, "bold"): _MPL_FONTS / "DejaVuSans-Bold.ttf",
 }
 _SETTINGS: dict[Any, Any] = {
     "pdf.fonttype": 42,
@@ -50,7 +50,7 @@ _SETTINGS: dict[Any, Any] = {
     "path.simplify": False,
 }
 # matplotlib reads the settings of a form while it writes, from one place for all threads.
-_WRITING = threading.Lock()
+_SAVE_LOCK = threading.Lock()
 MARKERS = {
     "circle": "o",
     "diamond": "D",
@@ -63,9 +63,9 @@ MARKERS = {
 }
 # A diamond, a cross and so on look as large as a circle at these widths.
 MARKER_SCALE = {"diamond": 0.82, "square": 0.9, "star": 1.35, "cross": 1.1, "hexagon": 1.08}
-_MOST_MM, _LEAST_MM = 1000.0, 20.0
-_MOST_DPI, _LEAST_DPI = 1200, 50
-_MOST_PIXELS = 120_000_000
+_MAX_MM, _MIN_MM = 1000.0, 20.0
+_MAX_DPI, _MIN_DPI = 1200, 50
+_MAX_PIXELS = 120_000_000
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Page:
         return self.width * MM, self.height * MM
 
 
-def checked_size(name: str, value: float) -> float:
+def check_size(name: str, value: float) -> float:
     """Return a length in millimetres.
 
     Raises
@@ -95,14 +95,14 @@ def checked_size(name: str, value: float) -> float:
     hetviz.errors.ParameterError
         If no figure is made so small or large.
     """
-    if not _LEAST_MM <= value <= _MOST_MM:
+    if not _MIN_MM <= value <= _MAX_MM:
         raise ParameterError(
-            f"{name} = {value:g} mm; it must be from {_LEAST_MM:g} to {_MOST_MM:g} mm."
+            f"{name} = {value:g} mm; it must be from {_MIN_MM:g} to {_MAX_MM:g} mm."
         )
     return float(value)
 
 
-def blank(page: Page) -> tuple[Figure, Axes]:
+def blank_figure(page: Page) -> tuple[Figure, Axes]:
     """Return a figure and axes over all of it, whose units are points from the lower left."""
     width, height = page.points
     figure = Figure(figsize=(width / 72, height / 72), dpi=72, facecolor="white")
@@ -116,12 +116,16 @@ def blank(page: Page) -> tuple[Figure, Axes]:
 def font(size: float, bold: bool = False, text: str = "") -> FontProperties:
     """Return the font that a text is written in, in a size in points."""
     family, weight = _family(text), "bold" if bold else "normal"
-    file = str(_FILES[family, weight])
+    file = str(_FONT_FILES[family, weight])
     return FontProperties(family=family, weight=weight, size=size, fname=file)
 
 
 def _family(text: str) -> str:
-    return FAMILY if all(ord(sign) in _advances(FAMILY, "normal") for sign in text) else _MORE
+    return (
+        FAMILY
+        if all(ord(sign) in _advances(FAMILY, "normal") for sign in text)
+        else _FALLBACK_FAMILY
+    )
 
 
 def text_size(text: str, size: float, bold: bool = False) -> float:
@@ -135,13 +139,13 @@ def _advances(family: str, weight: str) -> dict[int, float]:
     """Return how far each letter moves the pen, in sizes of the font."""
     from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
 
-    with TTFont(_FILES[family, weight], lazy=True) as face:
+    with TTFont(_FONT_FILES[family, weight], lazy=True) as face:
         per_size = face["head"].unitsPerEm
         widths = face["hmtx"].metrics
         return {code: widths[name][0] / per_size for code, name in face.getBestCmap().items()}
 
 
-def writable(text: str) -> bool:
+def has_all_letters(text: str) -> bool:
     """Say whether one of the fonts has all the letters of a text."""
     return all(ord(sign) in _advances(_family(text), "normal") for sign in text)
 
@@ -197,7 +201,7 @@ def marker(symbol: str, size: float) -> dict[str, Any]:
     return {"marker": MARKERS[symbol], "s": (size * MARKER_SCALE.get(symbol, 1.0)) ** 2}
 
 
-def written(figure: Figure, form: str, dpi: int = 300, title: str = "") -> bytes:
+def figure_bytes(figure: Figure, form: str, dpi: int = 300, title: str = "") -> bytes:
     """Return a figure as a file; the same figure gives the same bytes.
 
     Parameters
@@ -215,26 +219,26 @@ def written(figure: Figure, form: str, dpi: int = 300, title: str = "") -> bytes
     hetviz.errors.ParameterError
         For another form, or a picture of too few or too many points.
     """
-    if form not in FORMS:
-        raise ParameterError(f"form = {form!r}; it must be one of {', '.join(FORMS)}.")
-    if not _LEAST_DPI <= dpi <= _MOST_DPI:
-        raise ParameterError(f"dpi = {dpi}; it must be from {_LEAST_DPI} to {_MOST_DPI}.")
+    if form not in FIGURE_FORMATS:
+        raise ParameterError(f"form = {form!r}; it must be one of {', '.join(FIGURE_FORMATS)}.")
+    if not _MIN_DPI <= dpi <= _MAX_DPI:
+        raise ParameterError(f"dpi = {dpi}; it must be from {_MIN_DPI} to {_MAX_DPI}.")
     width, height = figure.get_size_inches()
-    if width * height * dpi**2 > _MOST_PIXELS:
+    if width * height * dpi**2 > _MAX_PIXELS:
         raise ParameterError(
             f"{width * dpi:,.0f} x {height * dpi:,.0f} points are too many for one picture: "
             "choose a smaller size or fewer points an inch."
         )
-    maker = f"hetviz {__version__}"
+    creator = f"hetviz {__version__}"
     metadata: dict[str, dict[str, Any]] = {
-        "png": {"Software": maker},
-        "svg": {"Date": None, "Creator": maker},
-        "pdf": {"CreationDate": None, "ModDate": None, "Creator": maker, "Producer": maker},
+        "png": {"Software": creator},
+        "svg": {"Date": None, "Creator": creator},
+        "pdf": {"CreationDate": None, "ModDate": None, "Creator": creator, "Producer": creator},
     }
     if title:
         metadata[form]["Title"] = title
     buffer = io.BytesIO()
-    with _WRITING, mpl.rc_context(_SETTINGS), warnings.catch_warnings():
+    with _SAVE_LOCK, mpl.rc_context(_SETTINGS), warnings.catch_warnings():
         # A letter that no font has is drawn as a box; who chose the texts knows.
         warnings.filterwarnings("ignore", message="Glyph")
         figure.savefig(buffer, format=form, dpi=dpi, metadata=metadata[form])
@@ -244,8 +248,8 @@ def written(figure: Figure, form: str, dpi: int = 300, title: str = "") -> bytes
 
 def _texts(figure: Figure) -> list[tuple[str, str]]:
     """Return the texts of a figure, each with the file of its font."""
-    every = figure.findobj(Text)
-    return [(one.get_text(), str(one.get_fontproperties().get_file())) for one in every]
+    texts = figure.findobj(Text)
+    return [(text.get_text(), str(text.get_fontproperties().get_file())) for text in texts]
 
 
 def _with_fonts(svg: str, texts: Iterable[tuple[str, str]]) -> str:
@@ -254,7 +258,7 @@ def _with_fonts(svg: str, texts: Iterable[tuple[str, str]]) -> str:
     for text, file in texts:
         used.setdefault(file, set()).update(text)
     rules = ""
-    for (family, weight), path in _FILES.items():
+    for (family, weight), path in _FONT_FILES.items():
         letters = used.get(str(path))
         if letters:
             content = base64.b64encode(_subset(path, "".join(sorted(letters)))).decode()
@@ -262,8 +266,8 @@ def _with_fonts(svg: str, texts: Iterable[tuple[str, str]]) -> str:
                 f"@font-face{{font-family:'{family}';font-weight:{weight};"
                 f"src:url(data:font/ttf;base64,{content})}}"
             )
-    head, mark, rest = svg.partition("<defs>")
-    return f"{head}<defs><style>{rules}</style></defs>{mark}{rest}" if rules else svg
+    head, defs, tail = svg.partition("<defs>")
+    return f"{head}<defs><style>{rules}</style></defs>{defs}{tail}" if rules else svg
 
 
 @cache

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hetviz._text import shorten
-from hetviz.plots.curve import SORTS, Curve, kept_at
-from hetviz.plots.paper import MM, PAPER, Page, checked_size, font, put_text, text_size
+from hetviz.plots.curve import CURVE_KINDS, Curve, share_close_at
+from hetviz.plots.paper import MM, PAPER, Page, check_size, font, put_text, text_size
 
 _NAMES = {"given": "given", "held_out": "held out"}
 _DASHES = {"given": (0, ()), "held_out": (0, (4, 2))}
@@ -19,7 +19,7 @@ _FONT = 7.0
 
 def paper_curve(
     curves: Mapping[str, Curve],
-    sort: str = "links",
+    kind: str = "links",
     *,
     width: float = 85.0,
     height: float | None = None,
@@ -29,43 +29,45 @@ def paper_curve(
     Parameters
     ----------
     curves : mapping of {"given", "held_out"} to (fraction_of_pairs, fraction_satisfied)
-    sort : {"links", "apart", "comparisons"}
+    kind : {"links", "apart", "comparisons"}
         Of what; see `hetviz.metrics.fit.curves`.
     width, height : float
         In millimetres; the height is 0.62 of the width when absent.
     """
-    of = SORTS[sort]
-    size = _size(width)
-    figure, axes = _axes(width, height or 0.62 * width, left=5 * size, bottom=4.2 * size)
-    grid = np.geomspace(of.ticks[0], 1.0, 241)
-    real = of.real(grid)
-    axes.plot(grid, of.chance(grid), color=PAPER.mute, linewidth=0.8, linestyle=(0, (1, 2)))
+    spec = CURVE_KINDS[kind]
+    size = _font_size(width)
+    figure, axes = _make_axes(width, height or 0.62 * width, left=5 * size, bottom=4.2 * size)
+    grid = np.geomspace(spec.ticks[0], 1.0, 241)
+    curve_x = spec.to_curve_x(grid)
+    axes.plot(grid, spec.chance(grid), color=PAPER.mute, linewidth=0.8, linestyle=(0, (1, 2)))
     for key, curve in curves.items():
-        y = np.interp(real, np.asarray(curve[0]), np.asarray(curve[1]))
+        y = np.interp(curve_x, np.asarray(curve[0]), np.asarray(curve[1]))
         dash, thick = _DASHES[key], 1.5 if key == "given" else 1.2
         axes.plot(grid, y, color=PAPER.accent, linewidth=thick, linestyle=dash)
     axes.set_xscale("log")
     axes.set_xlim(grid[0], 1.0)
     axes.set_ylim(0, 1.02)
-    axes.set_xticks(list(of.ticks), list(of.tick_words))
+    axes.set_xticks(list(spec.ticks), list(spec.tick_texts))
     axes.set_xticks([], minor=True)
     axes.set_yticks([0, 0.5, 1], ["0", "50", "100 %"])
     axes.grid(axis="y", color=PAPER.line, linewidth=0.5)
-    _plain(axes, size)
+    _style_axes(axes, size)
     axes.set_xlabel(
-        of.title, fontproperties=font(size, text=of.title), color=PAPER.mute, labelpad=2
+        spec.title, fontproperties=font(size, text=spec.title), color=PAPER.mute, labelpad=2
     )
-    heights = {key: kept_at(curve, of.look_at) for key, curve in curves.items()}
-    at = {"links": f", within {of.look_at:.0%}", "apart": f", beyond {of.look_at:.0%}"}.get(
-        sort, ""
+    heights = {key: share_close_at(curve, spec.read_at) for key, curve in curves.items()}
+    where = {"links": f", within {spec.read_at:.0%}", "apart": f", beyond {spec.read_at:.0%}"}.get(
+        kind, ""
     )
-    words = [f"{_NAMES[key]}: {kept:.0%}{at}".replace("%", " %") for key, kept in heights.items()]
-    _key(
+    texts = [
+        f"{_NAMES[key]}: {share:.0%}{where}".replace("%", " %") for key, share in heights.items()
+    ]
+    _draw_legend(
         figure,
         axes,
-        [(word, _DASHES[key]) for word, key in zip(words, heights, strict=True)],
+        [(word, _DASHES[key]) for word, key in zip(texts, heights, strict=True)],
         size,
-        sort,
+        kind,
     )
     return figure
 
@@ -94,18 +96,18 @@ def paper_bars(
     width, height : float
         In millimetres; the height follows from the number of bars when absent.
     """
-    size = _size(width)
+    size = _font_size(width)
     texts = [shorten(name, 34) for name in names]
     left = max((text_size(text, size) for text in texts), default=0.0) + 8
     tall = height or (len(texts) * 1.9 * size + 5.5 * size) / MM
-    figure, axes = _axes(width, max(tall, 25.0), left=left, bottom=4.2 * size)
+    figure, axes = _make_axes(width, max(tall, 25.0), left=left, bottom=4.2 * size)
     order = np.argsort(-np.asarray(means, dtype=float), kind="stable")
-    at = np.arange(len(order))
+    positions = np.arange(len(order))
     values = np.asarray(means, dtype=float)[order]
     bars = np.nan_to_num(np.asarray(errors, dtype=float)[order])
-    colours = [PAPER.accent if k == 0 else PAPER.faint for k in at]
-    axes.barh(at, values, height=0.62, color=colours, linewidth=0)
-    axes.errorbar(values, at, xerr=bars, fmt="none", ecolor=PAPER.ink, elinewidth=0.8)
+    colours = [PAPER.accent if k == 0 else PAPER.faint for k in positions]
+    axes.barh(positions, values, height=0.62, color=colours, linewidth=0)
+    axes.errorbar(values, positions, xerr=bars, fmt="none", ecolor=PAPER.ink, elinewidth=0.8)
     for k, (value, bar) in enumerate(zip(values, bars, strict=True)):
         axes.annotate(
             f"{100 * value:.0f}",
@@ -118,31 +120,31 @@ def paper_bars(
         )
     if chance is not None:
         axes.axvline(chance, color=PAPER.mute, linewidth=0.8, linestyle=(0, (1, 2)))
-    axes.set_yticks(at, [texts[k] for k in order])
+    axes.set_yticks(positions, [texts[k] for k in order])
     top = float(np.max(values + bars, initial=0.01))
     axes.set_xlim(0, 1.12 * top)
     axes.set_ylim(len(order) - 0.4, -0.6)
     ticks = [tick for tick in axes.get_xticks() if 0 <= tick <= 1.12 * top]
     axes.set_xticks(ticks, [f"{100 * tick:g}" for tick in ticks])
-    _plain(axes, size)
+    _style_axes(axes, size)
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel(f"{label}, in 100", fontproperties=font(size), color=PAPER.mute, labelpad=2)
     return figure
 
 
-def _size(width: float) -> float:
-    return min(_FONT * float(np.sqrt(checked_size("width", width) / 85.0)), 11.0)
+def _font_size(width: float) -> float:
+    return min(_FONT * float(np.sqrt(check_size("width", width) / 85.0)), 11.0)
 
 
-def _axes(width: float, height: float, left: float, bottom: float) -> tuple[Figure, Axes]:
-    page = Page(checked_size("width", width), checked_size("height", height))
+def _make_axes(width: float, height: float, left: float, bottom: float) -> tuple[Figure, Axes]:
+    page = Page(check_size("width", width), check_size("height", height))
     W, H = page.points
     figure = Figure(figsize=(W / 72, H / 72), dpi=72, facecolor="white")
     inner = (left / W, bottom / H, 1 - (left + 16) / W, 1 - (bottom + 6) / H)
     return figure, figure.add_axes(inner)
 
 
-def _plain(axes: Axes, size: float) -> None:
+def _style_axes(axes: Axes, size: float) -> None:
     """Leave only the line below; small ticks; our font."""
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
@@ -156,28 +158,28 @@ def _plain(axes: Axes, size: float) -> None:
         text.set_color(PAPER.mute)
 
 
-def _key(
+def _draw_legend(
     figure: Figure,
     axes: Axes,
     lines: Sequence[tuple[str, tuple[int, tuple[int, ...]]]],
     size: float,
-    sort: str,
+    kind: str,
 ) -> None:
     """Say beside short lines what the curves are, in the corner that they leave free."""
-    where = axes.inset_axes((0, 0, 1, 1), zorder=5)
+    legend = axes.inset_axes((0, 0, 1, 1), zorder=5)
     box = axes.get_position()
     W, H = 72 * figure.get_size_inches() * [box.width, box.height]
-    where.set_xlim(0, W)
-    where.set_ylim(0, H)
-    where.set_axis_off()
+    legend.set_xlim(0, W)
+    legend.set_ylim(0, H)
+    legend.set_axis_off()
     entries = [(text, dash, PAPER.accent, 1.4) for text, dash in lines]
     entries.append(("chance", (0, (1, 2)), PAPER.mute, 0.8))
     # Curves rise from the lower left, those of links said apart fall from the upper left.
     x = 4.0
-    y = H - size - 2 if sort != "apart" else (len(entries) - 1) * 1.45 * size + 5
+    y = H - size - 2 if kind != "apart" else (len(entries) - 1) * 1.45 * size + 5
     for text, dash, colour, thick in entries:
-        where.plot(
+        legend.plot(
             [x, x + 16], [y + 0.35 * size] * 2, color=colour, linewidth=thick, linestyle=dash
         )
-        put_text(where, x + 20, y, text, size, PAPER.ink, halo=1.0)
+        put_text(legend, x + 20, y, text, size, PAPER.ink, halo=1.0)
         y -= 1.45 * size

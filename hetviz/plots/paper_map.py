@@ -13,28 +13,28 @@ from matplotlib.figure import Figure
 from hetviz._text import format_number, is_name, is_word, shorten
 from hetviz._types import Floats, Ints
 from hetviz.data import Embedding, HeteroData
-from hetviz.plots.colour import Colouring, number_range, spoken
+from hetviz.plots.colour import Colouring, display_name, number_range
 from hetviz.plots.label_placement import Board, Frame, name_places, place_items
 from hetviz.plots.palette import N_SLOTS, number_colour, shape_of, text_colour
 from hetviz.plots.paper import (
     PAPER,
     Page,
-    blank,
-    checked_size,
+    blank_figure,
+    check_size,
+    figure_bytes,
+    has_all_letters,
     marker,
     put_marker,
     put_text,
     text_size,
-    writable,
-    written,
 )
-from hetviz.plots.planar import drawn, unjoined
+from hetviz.plots.planar import points_to_draw, unconnected_note
 from hetviz.progress import Progress
 
-NAMES = ("groups", "groups and items", "items", "none")
+NAME_CHOICES = ("groups", "groups and items", "items", "none")
 # Above so many points they are one picture inside a PDF or SVG: each as a shape of its own would
 # take minutes to open.
-_MOST_SHAPES = 20_000
+_MAX_SHAPES = 20_000
 _EDGE, _GAP = 3.0, 4.0
 _WORD_AREA, _WORD_TRIES = 2_600.0, 20
 _HALO = 1.1
@@ -95,8 +95,8 @@ def paper_map(
     hetviz.errors.ParameterError
         For a size that no figure has.
     """
-    width = checked_size("width", width)
-    form = drawn(embedding)
+    width = check_size("width", width)
+    form = points_to_draw(embedding)
     shown = np.zeros(data.n_rows, dtype=bool)
     for name, rows in data.offsets.items():
         shown[rows] = name not in hidden
@@ -104,8 +104,8 @@ def paper_map(
     frame = Frame.around(form.points[seen])
     inside = seen[frame.inside(form.points[seen])]
     words = _caption(data, colouring, frame, hidden, int((shown & ~form.placed).sum()), title)
-    words = " ".join([words, *form.notes, *unjoined(embedding, hidden)])
-    drawing = _Drawing(data, colouring, form.points, inside, frame, width, names, hidden)
+    words = " ".join([words, *form.notes, *unconnected_note(embedding, hidden)])
+    drawing = _MapDrawing(data, colouring, form.points, inside, frame, width, names, hidden)
     figure = drawing.draw(height, words if caption else "")
     return PaperMap(figure, words)
 
@@ -121,29 +121,29 @@ def _caption(
     kinds = [f"{len(part):,} {name}" for name, part in data.datasets.items() if name not in hidden]
     first, last = kinds[:-1], kinds[-1:]
     listed = " and ".join([", ".join(first), *last] if first else last) or "nothing"
-    by = f" by {title}" if title else ""
-    said = [f"Joint map of {listed}{by}."]
+    method = f" by {title}" if title else ""
+    sentences = [f"Joint map of {listed}{method}."]
     by_dataset = colouring.option.kind == "dataset"
     if len(kinds) > 1:
-        said.append(f"Shape{' and colour' if by_dataset else ''}: the dataset.")
+        sentences.append(f"Shape{' and colour' if by_dataset else ''}: the dataset.")
     if not by_dataset:
-        said.append(f"Colour: {colouring.option.title}.")
+        sentences.append(f"Colour: {colouring.option.title}.")
         if colouring.borrowed:
-            have = "has" if len(colouring.borrowed) == 1 else "have"
-            who = " and ".join(colouring.borrowed)
-            said.append(f"{who} {have} the colour of what they are linked with.")
+            verb = "has" if len(colouring.borrowed) == 1 else "have"
+            datasets = " and ".join(colouring.borrowed)
+            sentences.append(f"{datasets} {verb} the colour of what they are linked with.")
     if frame.outside:
-        said.append(f"{_items(frame.outside)} beyond the edge.")
+        sentences.append(f"{_count_items(frame.outside)} beyond the edge.")
     if unplaced:
-        said.append(f"{_items(unplaced)} without a place.")
-    return " ".join(said)
+        sentences.append(f"{_count_items(unplaced)} without a place.")
+    return " ".join(sentences)
 
 
-def _items(number: int) -> str:
+def _count_items(number: int) -> str:
     return f"{number:,} {'item lies' if number == 1 else 'items lie'}"
 
 
-class _Drawing:
+class _MapDrawing:
     """One map on its way; all places in points from the lower left."""
 
     def __init__(
@@ -163,85 +163,85 @@ class _Drawing:
         self.layers = [name for name in data.datasets if name not in hidden]
         self.width = width
         # A figure twice as wide is looked at from a little farther away.
-        self.grown = float(np.sqrt(width / 85.0))
-        self.font = min(7.0 * self.grown, 11.0)
+        self.scale = float(np.sqrt(width / 85.0))
+        self.font = min(7.0 * self.scale, 11.0)
         self.written: set[int] = set()
 
     def draw(self, height: float | None, caption: str) -> Figure:
         W = Page(self.width, 1).points[0]
         span = np.maximum(self.frame.high - self.frame.low, 1e-12)
         natural = (W - 2 * _EDGE) * float(span[1] / (span[0] * self.frame.stretch))
-        lines = _wrapped(caption, self.font, W - 2 * _EDGE)
+        lines = _wrap_text(caption, self.font, W - 2 * _EDGE)
         below = len(lines) * self.font * 1.35 + (_GAP if lines else 0)
         if height is None:
             body = float(np.clip(natural, 0.45 * W, 1.1 * W))
         else:
             # Room for the legend of all names: which ones it must explain is known only later.
             foot = len(self._legend(W)) * self.font * 1.7 + _GAP + below
-            whole = Page(1, checked_size("height", height)).points[1]
+            whole = Page(1, check_size("height", height)).points[1]
             body = max(whole - foot - 2 * _EDGE, 0.3 * whole)
         local = self.frame.pixels(self.points, W - 2 * _EDGE, body).at
         board = Board(W, body)
-        names = self._placed_names(board, local) if self.names.startswith("groups") else {}
+        names = self._place_names(board, local) if self.names.startswith("groups") else {}
         self.written = set(names)
         legend = self._legend(W)
         foot = len(legend) * self.font * 1.7 + _GAP + below
         tall = (body + foot + 2 * _EDGE) / Page(1, 1).points[1]
         page = Page(self.width, tall if height is None else height)
-        figure, axes = blank(page)
+        figure, axes = blank_figure(page)
         H = page.points[1]
         middle = np.array([W / 2, H - _EDGE - body / 2])
-        dot = self._dot()
-        self._dots(axes, local + middle, dot)
+        dot = self._dot_size()
+        self._draw_dots(axes, local + middle, dot)
         for k, (text, left, base) in names.items():
             colour = text_colour(self._colour(k), "light")
             x, y = left + middle[0], base + middle[1]
             put_text(axes, x, y, text, self._name_size, colour, bold=True, halo=_HALO)
         if self.names.endswith("items"):
-            self._write_words(axes, board, local, middle)
+            self._write_titles(axes, board, local, middle)
         y = H - 2 * _EDGE - body - self.font
         for row in legend:
-            self._legend_row(axes, row, y, dot)
+            self._draw_legend_row(axes, row, y, dot)
             y -= self.font * 1.7
         for line in lines:
             put_text(axes, _EDGE, y, line, self.font, PAPER.mute)
             y -= self.font * 1.35
         return figure
 
-    def _dot(self) -> float:
-        few = float(np.clip((1000 / max(len(self.rows), 1)) ** 0.25, 0.55, 1.6))
-        return 2.7 * few * self.grown
+    def _dot_size(self) -> float:
+        factor = float(np.clip((1000 / max(len(self.rows), 1)) ** 0.25, 0.55, 1.6))
+        return 2.7 * factor * self.scale
 
     def _colours(self) -> list[str] | Floats:
         """Return the colour of each seen row."""
         if self.colouring.option.kind == "numbers":
             low, high = number_range(self.colouring.value)
             share = np.clip((self.colouring.value[self.rows] - low) / (high - low), 0, 1)
-            return [_scale(value) for value in share.tolist()]
+            return [_number_colour(value) for value in share.tolist()]
         return [self._colour(int(code)) for code in self.colouring.code[self.rows]]
 
     def _colour(self, code: int) -> str:
         return PAPER.ghost if code < 0 else self.palette[code]
 
-    def _dots(self, axes: Axes, at: Floats, dot: float) -> None:
+    def _draw_dots(self, axes: Axes, positions: Floats, dot: float) -> None:
         colours = np.array(self._colours(), dtype=object)
-        many = len(self.rows) > _MOST_SHAPES
+        rasterize = len(self.rows) > _MAX_SHAPES
         for place, name in enumerate(self.data.datasets):
             span = self.data.offsets[name]
-            mine = np.flatnonzero((self.rows >= span.start) & (self.rows < span.stop))
-            if name not in self.layers or not len(mine):
+            own_rows = np.flatnonzero((self.rows >= span.start) & (self.rows < span.stop))
+            if name not in self.layers or not len(own_rows):
                 continue
             # Grey ones first, so that they cover nothing that says something.
-            mine = mine[np.argsort(colours[mine] != PAPER.ghost, kind="stable")]
+            own_rows = own_rows[np.argsort(colours[own_rows] != PAPER.ghost, kind="stable")]
             axes.scatter(
-                at[mine, 0],
-                at[mine, 1],
+                positions[own_rows, 0],
+                positions[own_rows, 1],
                 **marker(shape_of(place)[0], dot),
-                c=colours[mine].tolist(),
+                c=colours[own_rows].tolist(),
                 linewidths=0.25,
                 edgecolors="white",
                 alpha=0.88,
-                rasterized=many,
+                rasterized=rasterize,
                 zorder=2,
             )
 
@@ -249,50 +249,50 @@ class _Drawing:
     def _name_size(self) -> float:
         return 1.12 * self.font
 
-    def _placed_names(self, board: Board, at: Floats) -> dict[int, tuple[str, float, float]]:
+    def _place_names(self, board: Board, positions: Floats) -> dict[int, tuple[str, float, float]]:
         """Return the names that fit: text, left end and base line, from the middle of the map."""
         size = self._name_size
         code = self.colouring.code[self.rows]
         reach = 0.06 * max(board.width, board.height)
-        found = {}
+        names = {}
         for k, name in enumerate(self.colouring.categories):
-            members = at[code == k]
-            text = shorten(spoken(name), 28)
-            if not len(members) or not writable(text):
+            members = positions[code == k]
+            text = shorten(display_name(name), 28)
+            if not len(members) or not has_all_letters(text):
                 continue
             wide = text_size(text, size, bold=True)
             box = (wide + 4.0, size * 1.3)
-            for x, y in name_places(members, at, box, reach).tolist():
+            for x, y in name_places(members, positions, box, reach).tolist():
                 if board.put(x, y, *box):
-                    found[k] = (text, x - wide / 2, y - 0.36 * size)
+                    names[k] = (text, x - wide / 2, y - 0.36 * size)
                     break
-        return found
+        return names
 
-    def _write_words(self, axes: Axes, board: Board, at: Floats, middle: Floats) -> None:
+    def _write_titles(self, axes: Axes, board: Board, positions: Floats, middle: Floats) -> None:
         degree = self.data.adjacency("+").astype(bool).sum(axis=1)[self.rows]
         titles = np.concatenate([part.titles for part in self.data.datasets.values()])[self.rows]
         ids = np.concatenate([part.ids for part in self.data.datasets.values()])[self.rows]
         size = 0.86 * self.font
-        most = int(board.width * board.height / (_WORD_AREA * self.grown**2))
+        max_words = int(board.width * board.height / (_WORD_AREA * self.scale**2))
         order, texts = [], {}
         for k in np.argsort(-degree, kind="stable").tolist():
             text = shorten(str(titles[k]), 20)
-            if is_name(str(titles[k]), str(ids[k])) and is_word(text) and writable(text):
+            if is_name(str(titles[k]), str(ids[k])) and is_word(text) and has_all_letters(text):
                 order.append(k)
                 texts[k] = text
-            if len(order) == _WORD_TRIES * most:
+            if len(order) == _WORD_TRIES * max_words:
                 break
-        wide = {k: text_size(text, size) for k, text in texts.items()}
-        gap = 0.5 * self._dot() + 0.8
-        shifted = at.copy()
+        widths = {k: text_size(text, size) for k, text in texts.items()}
+        gap = 0.5 * self._dot_size() + 0.8
+        shifted = positions.copy()
         for k in order:
-            shifted[k, 0] += wide[k] / 2 + gap
-        sizes = {k: (wide[k] + 2.0, 1.25 * size) for k in order}
-        for k in place_items(board, shifted, order, sizes, most):
-            x, y = at[k, 0] + gap + middle[0], at[k, 1] - 0.34 * size + middle[1]
+            shifted[k, 0] += widths[k] / 2 + gap
+        sizes = {k: (widths[k] + 2.0, 1.25 * size) for k in order}
+        for k in place_items(board, shifted, order, sizes, max_words):
+            x, y = positions[k, 0] + gap + middle[0], positions[k, 1] - 0.34 * size + middle[1]
             put_text(axes, x, y, texts[k], size, PAPER.mute, halo=0.8)
 
-    def _legend(self, W: float) -> list[list[_Entry]]:
+    def _legend(self, W: float) -> list[list[_LegendEntry]]:
         """Return the legend in lines: shapes, then what the colours mean unless it is written."""
         by_dataset = self.colouring.option.kind == "dataset"
         entries = []
@@ -300,17 +300,19 @@ class _Drawing:
             if name in self.layers:
                 colour = PAPER.categories[min(place, N_SLOTS)] if by_dataset else PAPER.mute
                 text = f"{shorten(name, 24)} {len(self.data[name]):,}"
-                entries.append(_Entry(text, colour, shape_of(place)[0]))
+                entries.append(_LegendEntry(text, colour, shape_of(place)[0]))
         if self.colouring.option.kind == "numbers":
-            entries.append(_Entry(self._numbers_title(), PAPER.mute, "scale"))
+            entries.append(_LegendEntry(self._numbers_title(), PAPER.mute, "scale"))
         elif not by_dataset:
             for k, name in enumerate(self.colouring.categories):
                 if k not in self.written:
-                    entries.append(_Entry(shorten(spoken(name), 28), self._colour(k), "circle"))
+                    entries.append(
+                        _LegendEntry(shorten(display_name(name), 28), self._colour(k), "circle")
+                    )
             if self.colouring.n_other:
                 words = f"{self.colouring.n_other:,} other"
-                entries.append(_Entry(words, PAPER.ghost, "circle"))
-        lines: list[list[_Entry]] = [[]]
+                entries.append(_LegendEntry(words, PAPER.ghost, "circle"))
+        lines: list[list[_LegendEntry]] = [[]]
         used = 0.0
         for entry in entries:
             wide = entry.width(self.font)
@@ -324,13 +326,13 @@ class _Drawing:
     def _numbers_title(self) -> str:
         value = self.colouring.value
         low, high = number_range(value)
-        known = value[np.isfinite(value)]
-        if (known == np.rint(known)).all():
+        finite = value[np.isfinite(value)]
+        if (finite == np.rint(finite)).all():
             # Where a column counts, no half of it stands at the ends.
             low, high = round(low), round(high)
         return f"{shorten(self.colouring.option.title, 30)}, {format_number(low)} to {format_number(high)}"
 
-    def _legend_row(self, axes: Axes, row: list[_Entry], y: float, dot: float) -> None:
+    def _draw_legend_row(self, axes: Axes, row: list[_LegendEntry], y: float, dot: float) -> None:
         x = _EDGE
         size = float(np.clip(1.3 * dot, 3.5, 6.0))
         for entry in row:
@@ -339,11 +341,11 @@ class _Drawing:
                 steps = np.linspace(0, 1, 24)
                 for k, share in enumerate(steps.tolist()):
                     axes.bar(
-                        x + (k + 0.5) * _SCALE / 24,
+                        x + (k + 0.5) * _SCALE_WIDTH / 24,
                         0.7 * self.font,
-                        width=1.05 * _SCALE / 24,
+                        width=1.05 * _SCALE_WIDTH / 24,
                         bottom=y - 0.05 * self.font,
-                        color=_scale(share),
+                        color=_number_colour(share),
                         linewidth=0,
                     )
             else:
@@ -353,30 +355,30 @@ class _Drawing:
             x = start + entry.width(self.font)
 
 
-_SCALE = 42.0
+_SCALE_WIDTH = 42.0
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _LegendEntry:
     text: str
     colour: str
     symbol: str
 
     def lead(self, font: float) -> float:
-        return _SCALE + 3.0 if self.symbol == "scale" else 1.15 * font
+        return _SCALE_WIDTH + 3.0 if self.symbol == "scale" else 1.15 * font
 
     def width(self, font: float) -> float:
         return self.lead(font) + text_size(self.text, font) + 1.1 * font
 
 
-def _scale(share: float) -> str:
+def _number_colour(share: float) -> str:
     """Return the colour of a number, `share` from 0 to 1 up the scale; grey for no number."""
     if not np.isfinite(share):
         return PAPER.ghost
     return number_colour(share, "light")
 
 
-def _wrapped(text: str, font: float, width: float) -> list[str]:
+def _wrap_text(text: str, font: float, width: float) -> list[str]:
     lines: list[str] = []
     for word in text.split():
         if lines and text_size(f"{lines[-1]} {word}", font) <= width:
@@ -400,4 +402,4 @@ def preview(
     """
     progress(0.0, "Drawing the figure")
     picture = paper_map(data, embedding, colours, **settings)
-    return written(picture.figure, "png", dpi), picture.caption
+    return figure_bytes(picture.figure, "png", dpi), picture.caption

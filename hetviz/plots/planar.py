@@ -11,13 +11,13 @@ from hetviz._types import Bools, Floats
 from hetviz.data import Embedding
 
 # Spreads that differ by less than this are drawn as they are.
-_UNLIKE = 3.0
+_MIN_SPREAD_RATIO = 3.0
 # Browsers draw in single precision: what is further off, or finer, than this would be lost.
-_FAR, _FINEST, _LARGEST = 1e4, 1e-12, 1e12
+_MAX_OFFSET, _MIN_SPAN, _MAX_SPAN = 1e4, 1e-12, 1e12
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class DrawnPoints:
     """A map as it is drawn.
 
     Attributes
@@ -34,7 +34,7 @@ class Drawn:
     notes: tuple[str, ...]
 
 
-def drawn(embedding: Embedding) -> Drawn:
+def points_to_draw(embedding: Embedding) -> DrawnPoints:
     """Return how an embedding is drawn.
 
     Notes
@@ -44,11 +44,11 @@ def drawn(embedding: Embedding) -> Drawn:
     scaled, where single precision could not tell its points apart.
     """
     planar = embedding.planar()
-    points, notes = _comparable(planar)
-    return Drawn(_representable(points), planar.stacked_placed(), tuple(notes))
+    points, notes = _enlarge_small_datasets(planar)
+    return DrawnPoints(_to_single_precision(points), planar.stacked_placed(), tuple(notes))
 
 
-def unjoined(embedding: Embedding, hidden: Collection[str] = ()) -> list[str]:
+def unconnected_note(embedding: Embedding, hidden: Collection[str] = ()) -> list[str]:
     """Say which datasets share the picture only."""
     groups: dict[int, list[str]] = {}
     for name, group in embedding.components.items():
@@ -60,21 +60,21 @@ def unjoined(embedding: Embedding, hidden: Collection[str] = ()) -> list[str]:
     return [f"Nothing joins {' and '.join(parts)} here: nearness between them means nothing."]
 
 
-def _comparable(embedding: Embedding) -> tuple[Floats, list[str]]:
+def _enlarge_small_datasets(embedding: Embedding) -> tuple[Floats, list[str]]:
     """Return the points, a dataset of far smaller spread than the widest enlarged, and notes."""
     radius: dict[str, float] = {}
     reach: dict[str, float] = {}
     for name, Y in embedding.coordinates.items():
-        there = Y[embedding.placed[name]]
-        if len(there) > 1:
-            far = np.linalg.norm(there - np.median(there, axis=0), axis=1)
+        placed = Y[embedding.placed[name]]
+        if len(placed) > 1:
+            far = np.linalg.norm(placed - np.median(placed, axis=0), axis=1)
             radius[name], reach[name] = float(np.median(far)), float(far.max())
     widest = max(radius, key=lambda name: radius[name], default="")
     parts, notes = [], []
     for name, Y in embedding.coordinates.items():
         r = radius.get(name, 0.0)
         times = 1.0
-        if r > 0 and radius[widest] / r > _UNLIKE:
+        if r > 0 and radius[widest] / r > _MIN_SPREAD_RATIO:
             # None of them may end up beyond all others, where the rest would be a dot.
             times = min(radius[widest] / r, reach[widest] / reach[name])
         if times >= 2:
@@ -86,17 +86,17 @@ def _comparable(embedding: Embedding) -> tuple[Floats, list[str]]:
     return np.vstack(parts), notes
 
 
-def _representable(points: Floats) -> Floats:
-    there = points[~np.isnan(points).any(axis=1)]
-    if not len(there):
+def _to_single_precision(points: Floats) -> Floats:
+    finite = points[~np.isnan(points).any(axis=1)]
+    if not len(finite):
         return points
-    low, high = np.quantile(there, [0.006, 0.994], axis=0)
+    low, high = np.quantile(finite, [0.006, 0.994], axis=0)
     span = float((high / 2 - low / 2).max() * 2)
     middle = low / 2 + high / 2
     if span == 0 and not middle.any():
         return points
-    if span == 0 or np.abs(middle).max() > _FAR * span:
+    if span == 0 or np.abs(middle).max() > _MAX_OFFSET * span:
         points = points - middle
-    if span > 0 and not _FINEST < span < _LARGEST:
-        points = np.clip(points / span, -_LARGEST, _LARGEST)
+    if span > 0 and not _MIN_SPAN < span < _MAX_SPAN:
+        points = np.clip(points / span, -_MAX_SPAN, _MAX_SPAN)
     return points

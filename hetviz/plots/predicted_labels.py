@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from hetviz._text import escape, round_percent, shorten
 from hetviz._types import Bools, Floats, Ints
 from hetviz.data import Embedding
-from hetviz.plots.colour import spoken
+from hetviz.plots.colour import display_name
 from hetviz.plots.label_placement import Frame
 from hetviz.plots.palette import (
     N_COLOURS,
@@ -26,11 +26,11 @@ from hetviz.plots.palette import (
     text_colour,
     tokens,
 )
-from hetviz.plots.planar import drawn
+from hetviz.plots.planar import points_to_draw
 
-_LONGEST, _LINE = 26, 18
-_MOST_POINTS = 8_000
-_LEAST, _MOST = 4.5, 10.0
+_MAX_LETTERS, _LINE_LETTERS = 26, 18
+_MAX_POINTS = 8_000
+_MIN_DOT, _MAX_DOT = 4.5, 10.0
 
 
 def error_figure(
@@ -58,8 +58,10 @@ def error_figure(
     errors = np.array([held_out["error"][k] for k in order], dtype=float)
     spread = np.array([held_out["standard_error"][k] or 0.0 for k in order], dtype=float)
     first = held_out["model"][0]
-    say = [round_percent(error, 1) if classes else f"{error:.3g}" for error in errors]
-    labels = ["<br>".join(map(escape, wrap(names.get(model, model), _LINE))) for model in models]
+    error_texts = [round_percent(error, 1) if classes else f"{error:.3g}" for error in errors]
+    labels = [
+        "<br>".join(map(escape, wrap(names.get(model, model), _LINE_LETTERS))) for model in models
+    ]
     figure = go.Figure(
         go.Bar(
             x=errors,
@@ -72,11 +74,11 @@ def error_figure(
         )
     )
     top = float((errors + spread).max(initial=0.0)) or 1.0
-    for place, words in enumerate(say):
+    for place, text in enumerate(error_texts):
         figure.add_annotation(
             x=errors[place] + spread[place],
             y=place,
-            text=words,
+            text=text,
             showarrow=False,
             xanchor="left",
             xshift=5,
@@ -117,14 +119,17 @@ def weights_figure(weights: Mapping[str, Sequence[Any]], theme: Theme = "light")
     owner = np.array(weights["source"], dtype=object)
     figure = go.Figure()
     ceiling = 1.0
-    ends = sorted(((float(values[owner == one][-1]), one) for one in sources), reverse=True)
+    ends = sorted(
+        ((float(values[owner == source_name][-1]), source_name) for source_name in sources),
+        reverse=True,
+    )
     for height, source in ends:
-        mine = owner == source
+        own_rounds = owner == source
         place = sources.index(source)
         colour = token.categories[place % N_COLOURS]
         figure.add_scatter(
-            x=rounds[mine],
-            y=values[mine],
+            x=rounds[own_rounds],
+            y=values[own_rounds],
             mode="lines",
             line={"color": colour, "width": 2},
             hovertemplate=f"{escape(source)}: %{{y:.2f}} in round %{{x}}<extra></extra>",
@@ -134,7 +139,7 @@ def weights_figure(weights: Mapping[str, Sequence[Any]], theme: Theme = "light")
         figure.add_annotation(
             x=float(rounds.max()),
             y=at,
-            text=escape(shorten(source, _LONGEST)),
+            text=escape(shorten(source, _MAX_LETTERS)),
             showarrow=False,
             xanchor="left",
             xshift=6,
@@ -166,11 +171,11 @@ def weights_alt(weights: Mapping[str, Sequence[object]]) -> str:
     return f"Weight of each source after the last round: {', '.join(parts)}."
 
 
-def doubt_figure(
+def uncertainty_figure(
     embedding: Embedding,
     rows: ArrayLike,
     labels: Sequence[Any],
-    doubt: ArrayLike,
+    uncertainty: ArrayLike,
     classes: Sequence[str],
     theme: Theme = "light",
     height: int = 330,
@@ -184,34 +189,40 @@ def doubt_figure(
         Stacked rows with a label.
     labels : sequence of m labels
         Texts, or numbers where `classes` is empty; None without one.
-    doubt : array of shape (m,)
+    uncertainty : array of shape (m,)
         From 0, drawn smallest and clearest, to 1; NaN counts as 0.
     classes : sequence of str
     theme : {"light", "dark"}
     height : int
     """
     token = tokens(theme)
-    form = drawn(embedding)
+    form = points_to_draw(embedding)
     points, placed = form.points, form.placed
     figure = go.Figure()
     others = np.setdiff1d(np.flatnonzero(placed), np.asarray(rows))
-    others = others[:: max(1, -(-len(others) // _MOST_POINTS))]
-    at = np.asarray(rows, dtype=np.int64)
-    kind = points_kind(len(others) + len(at))
+    others = others[:: max(1, -(-len(others) // _MAX_POINTS))]
+    labelled_rows = np.asarray(rows, dtype=np.int64)
+    kind = points_kind(len(others) + len(labelled_rows))
     figure.add_trace(ground(points, others, kind, token.line, size=3.5))
-    size = _LEAST + (_MOST - _LEAST) * np.clip(np.nan_to_num(np.asarray(doubt, float)), 0, 1)
-    told = np.array([label is not None for label in labels], dtype=bool)
-    there = np.array(told & placed[at])
+    size = _MIN_DOT + (_MAX_DOT - _MIN_DOT) * np.clip(
+        np.nan_to_num(np.asarray(uncertainty, float)), 0, 1
+    )
+    is_labelled = np.array([label is not None for label in labels], dtype=bool)
+    is_drawn = np.array(is_labelled & placed[labelled_rows])
     starts = np.cumsum([0, *(len(Y) for Y in embedding.coordinates.values())])
-    symbol = shape_of(int(np.searchsorted(starts, at[0], side="right")) - 1)[0] if len(at) else None
+    symbol = (
+        shape_of(int(np.searchsorted(starts, labelled_rows[0], side="right")) - 1)[0]
+        if len(labelled_rows)
+        else None
+    )
 
     def dots(chosen: Bools, colour: object, name: str) -> None:
         extra = {"colorscale": number_scale(10, theme)} if not classes else {}
         figure.add_trace(
             {
                 "type": kind,
-                "x": points[at[chosen], 0],
-                "y": points[at[chosen], 1],
+                "x": points[labelled_rows[chosen], 0],
+                "y": points[labelled_rows[chosen], 1],
                 "mode": "markers",
                 "marker": {
                     "size": size[chosen],
@@ -227,14 +238,14 @@ def doubt_figure(
 
     frame = Frame.around(points[placed])
     if classes:
-        for place, one in enumerate(classes):
-            chosen = there & np.array([label == one for label in labels], dtype=bool)
+        for place, class_name in enumerate(classes):
+            chosen = is_drawn & np.array([label == class_name for label in labels], dtype=bool)
             colour = token.categories[place] if place < N_COLOURS else token.ghost
-            dots(chosen, colour, escape(spoken(one)))
-        _class_names(figure, points, at, labels, classes, there, theme)
-    elif there.any():
-        known = np.array([np.nan if label is None else float(label) for label in labels])
-        dots(there, known[there], "%{marker.color:.3g}")
+            dots(chosen, colour, escape(display_name(class_name)))
+        _class_names(figure, points, labelled_rows, labels, classes, is_drawn, theme)
+    elif is_drawn.any():
+        values = np.array([np.nan if label is None else float(label) for label in labels])
+        dots(is_drawn, values[is_drawn], "%{marker.color:.3g}")
     figure.update_layout(**plain_layout(theme, height, {"l": 0, "r": 0, "t": 0, "b": 0}))
     axis = {"visible": False, "fixedrange": True}
     figure.update_xaxes(range=[frame.low[0], frame.high[0]], **axis)
@@ -245,28 +256,28 @@ def doubt_figure(
 def _class_names(
     figure: go.Figure,
     points: Floats,
-    at: Ints,
+    rows: Ints,
     labels: Sequence[object],
     classes: Sequence[str],
-    there: Bools,
+    is_drawn: Bools,
     theme: Theme,
 ) -> None:
     """Write each class in its colour amid its items, where it meets no other name."""
     token = tokens(theme)
     span = np.ptp(points[np.isfinite(points).all(axis=1)], axis=0)
     taken: list[Floats] = []
-    for place, one in enumerate(classes[:N_COLOURS]):
-        chosen = there & np.array([label == one for label in labels], dtype=bool)
+    for place, class_name in enumerate(classes[:N_COLOURS]):
+        chosen = is_drawn & np.array([label == class_name for label in labels], dtype=bool)
         if not chosen.any():
             continue
-        middle = np.median(points[at[chosen]], axis=0)
+        middle = np.median(points[rows[chosen]], axis=0)
         while any((np.abs(middle - other) < span * [0.28, 0.075]).all() for other in taken):
             middle = middle + np.array([0.0, 0.08 * span[1]])
         taken.append(middle)
         figure.add_annotation(
             x=middle[0],
             y=middle[1],
-            text=f"<b>{escape(shorten(spoken(one), _LONGEST))}</b>",
+            text=f"<b>{escape(shorten(display_name(class_name), _MAX_LETTERS))}</b>",
             showarrow=False,
             font={
                 "size": 14,
@@ -276,7 +287,7 @@ def _class_names(
         )
 
 
-def doubt_alt(n: int, label: str) -> str:
+def uncertainty_alt(n: int, label: str) -> str:
     """Say in words what the map shows."""
     return f"Map of all items; {n:,} coloured by their {label}, larger where it is doubtful."
 
@@ -297,8 +308,10 @@ def reliability_figure(rows: Sequence[Sequence[float]], theme: Theme = "light") 
         is right as often as it says.
     """
     token = tokens(theme)
-    sure, right, items = (np.array([row[at] for row in rows], dtype=float) for at in range(3))
-    error = np.sqrt(np.maximum(right * (1 - right), 0.25 / items) / items)
+    confidence, accuracy, items = (
+        np.array([row[at] for row in rows], dtype=float) for at in range(3)
+    )
+    error = np.sqrt(np.maximum(accuracy * (1 - accuracy), 0.25 / items) / items)
     figure = go.Figure()
     figure.add_scatter(
         x=[0, 1],
@@ -308,8 +321,8 @@ def reliability_figure(rows: Sequence[Sequence[float]], theme: Theme = "light") 
         hoverinfo="skip",
     )
     figure.add_scatter(
-        x=sure,
-        y=right,
+        x=confidence,
+        y=accuracy,
         mode="lines+markers",
         line={"color": token.accent, "width": 2.5},
         marker={"size": 5, "color": token.accent},
@@ -332,5 +345,5 @@ def reliability_figure(rows: Sequence[Sequence[float]], theme: Theme = "light") 
 
 def reliability_alt(rows: Sequence[Sequence[float]]) -> str:
     """Say in words what the chart shows."""
-    said = ", ".join(f"said {row[0]:.0%}, right {row[1]:.0%}" for row in rows)
-    return f"How often the likeliest class was right, by how sure the model was: {said}."
+    parts = ", ".join(f"said {row[0]:.0%}, right {row[1]:.0%}" for row in rows)
+    return f"How often the likeliest class was right, by how sure the model was: {parts}."

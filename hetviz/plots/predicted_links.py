@@ -14,17 +14,17 @@ from hetviz._types import Floats
 from hetviz.data import Embedding
 from hetviz.plots.label_placement import Frame
 from hetviz.plots.palette import Theme, ground, plain_layout, points_kind, shape_of, tokens
-from hetviz.plots.planar import drawn
+from hetviz.plots.planar import points_to_draw
 
-WORDS = {
+MODEL_NAMES = {
     "method": "this method",
     "profiles": "like links like",
     "popularity": "popularity",
     "chance": "chance",
 }
 _DASH = {"method": "solid", "profiles": "5px,3px", "popularity": "2px,3px", "chance": "dot"}
-_MOST_POINTS = 8_000
-_LONGEST = 22
+_MAX_POINTS = 8_000
+_MAX_LETTERS = 22
 
 
 def precision_figure(precision: Mapping[str, Any], theme: Theme = "light") -> go.Figure:
@@ -67,7 +67,7 @@ def precision_figure(precision: Mapping[str, Any], theme: Theme = "light") -> go
             },
             marker={"size": 5, "color": colours[key]},
             error_y={"array": np.nan_to_num(error), "width": 0, "thickness": 1} if bars else None,
-            hovertemplate=f"{WORDS[key]}: %{{y:.0%}} of the best %{{x}}<extra></extra>",
+            hovertemplate=f"{MODEL_NAMES[key]}: %{{y:.0%}} of the best %{{x}}<extra></extra>",
         )
         ends.append((float(mean[-1]), key))
     _name_ends(figure, ends, counts[-1], top, colours)
@@ -110,7 +110,7 @@ def _name_ends(
         figure.add_annotation(
             x=float(np.log10(last)),
             y=at,
-            text=WORDS[key],
+            text=MODEL_NAMES[key],
             showarrow=False,
             xanchor="left",
             xshift=6,
@@ -123,11 +123,11 @@ def precision_alt(precision: Mapping[str, Any]) -> str:
     parts = []
     for key, rows in precision.items():
         k, share = next(((row[0], row[1]) for row in rows if row[0] == 10), rows[0][:2])
-        parts.append(f"{WORDS[key]} {share:.0%} of the best {k:.0f}")
+        parts.append(f"{MODEL_NAMES[key]} {share:.0%} of the best {k:.0f}")
     return f"Share of held-out links among the best pairs: {', '.join(parts)}."
 
 
-def proposed_figure(
+def proposals_figure(
     embedding: Embedding,
     pairs: ArrayLike,
     names: Mapping[int, str],
@@ -151,14 +151,16 @@ def proposed_figure(
         In pixels.
     """
     token = tokens(theme)
-    points = drawn(embedding).points
+    points = points_to_draw(embedding).points
     joined = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
     placed = np.flatnonzero(np.isfinite(points).all(axis=1))
-    there = set(placed.tolist())
-    marked = [row for row in dict.fromkeys([*joined.ravel().tolist(), *names]) if row in there]
+    placed_rows = set(placed.tolist())
+    marked = [
+        row for row in dict.fromkeys([*joined.ravel().tolist(), *names]) if row in placed_rows
+    ]
     figure = go.Figure()
-    few = placed[:: max(1, -(-len(placed) // _MOST_POINTS))]
-    figure.add_trace(ground(points, few, points_kind(len(few)), token.line))
+    background = placed[:: max(1, -(-len(placed) // _MAX_POINTS))]
+    figure.add_trace(ground(points, background, points_kind(len(background)), token.line))
     ends = points[joined]
     gaps = np.full((len(joined), 1), np.nan)
     figure.add_scatter(
@@ -222,7 +224,7 @@ def _names(
     for row in marked:
         if row not in names:
             continue
-        text = shorten(names[row], _LONGEST)
+        text = shorten(names[row], _MAX_LETTERS)
         x, y = (points[row] - low) / size
         wide = 0.022 * len(text)
         left = min(max(x - wide / 2, 0.0), 1.0 - wide)

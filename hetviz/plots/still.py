@@ -10,9 +10,9 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.plots.colour import NO_VALUE, Colouring, number_range
 from hetviz.plots.palette import N_COLOURS, Theme, category_colours, number_scale, tokens
 
-_MOST = 1500
+_MAX_POINTS = 1500
 # Colours of numbers.
-_STEPS = 8
+_N_NUMBER_COLOURS = 8
 
 
 def still_map(
@@ -33,16 +33,16 @@ def still_map(
     if colouring.option.kind == "numbers":
         low, high = number_range(colouring.value)
         share = np.nan_to_num((colouring.value - low) / (high - low))
-        codes = np.clip(share * _STEPS, 0, _STEPS - 1).astype(np.int64)
+        codes = np.clip(share * _N_NUMBER_COLOURS, 0, _N_NUMBER_COLOURS - 1).astype(np.int64)
         codes[np.isnan(colouring.value)] = NO_VALUE
-        palette = number_scale(_STEPS, theme)
+        palette = number_scale(_N_NUMBER_COLOURS, theme)
     Y = embedding.planar().stacked()
     rows = np.flatnonzero(~np.isnan(Y).any(axis=1))
     paths = ""
     if len(rows):
         low, high = np.quantile(Y[rows], [0.006, 0.994], axis=0)
         rows = rows[((Y[rows] >= low) & (Y[rows] <= high)).all(axis=1)]
-        rows = rows[:: max(1, -(-len(rows) // _MOST))]
+        rows = rows[:: max(1, -(-len(rows) // _MAX_POINTS))]
         span = np.maximum(high - low, 1e-12)
         scale = min((width - 8) / span[0], (height - 8) / span[1])
         at = (Y[rows] - (low + high) / 2) * [scale, -scale] + [width / 2, height / 2]
@@ -56,12 +56,12 @@ def still_map(
     )
 
 
-def recoloured(still: str, theme: Theme) -> str:
+def recolour_still(still: str, theme: Theme) -> str:
     """Return a still map that was drawn for the light theme in the colours of `theme`."""
     light, dark = tokens("light"), tokens(theme)
     new = dict(zip((*light.categories, light.ghost), (*dark.categories, dark.ghost), strict=True))
     # Of two to twelve categories in order; what is equal in one theme is equal in the other.
     for n in range(2, N_COLOURS + 1):
-        ramps = (category_colours(n, one, ordered=True) for one in ("light", theme))
+        ramps = (category_colours(n, ramp_theme, ordered=True) for ramp_theme in ("light", theme))
         new |= {k: v for k, v in zip(*ramps, strict=True) if k not in new}
-    return re.sub('"(#[0-9a-f]{6})"', lambda found: f'"{new.get(found[1], found[1])}"', still)
+    return re.sub('"(#[0-9a-f]{6})"', lambda match: f'"{new.get(match[1], match[1])}"', still)

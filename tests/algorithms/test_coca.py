@@ -89,7 +89,7 @@ def test_learned_weights_are_low_for_noise(learn_from: str) -> None:
 def test_warns_without_pairs_to_learn_from() -> None:
     data = described()
     bare = HeteroData(data.datasets)
-    for learn_from, words in (("links", "Nothing is known of pairs"), ("labels", "no labels")):
+    for learn_from, words in (("links", "no known pairs"), ("labels", "no labels")):
         with pytest.warns(DataWarning, match=words):
             model = CoCA(weights="learned", learn_from=learn_from).fit(bare)
         np.testing.assert_array_equal(
@@ -154,7 +154,7 @@ def test_each_option_changes_the_map(options: dict[str, Any]) -> None:
 def test_links_without_features() -> None:
     data = described()
     bare = HeteroData([Dataset("x", data["x"].ids), Dataset("lone", ["z"])], data.links)
-    with pytest.warns(DataWarning, match="lone has neither"):
+    with pytest.warns(DataWarning, match="lone has no features"):
         embedding = CoCA().fit(bare).embedding_
     linked = np.asarray(bare.adjacency(1).sum(axis=1)).ravel()[:60] > 0
     assert (embedding.placed["x"] == linked).all()
@@ -166,7 +166,7 @@ def test_single_sources_are_refused() -> None:
         [Dataset(name, ids(9, name), rng.normal(size=(9, 3))) for name in "ab"],
         [Links("a", "b", range(9), range(9))],
     )
-    with pytest.raises(NotApplicableError, match="here each item has only one"):
+    with pytest.raises(NotApplicableError, match="Here each item has only one"):
         CoCA().fit(data)
     assert not next(v for v in suggest(data) if v.card.key == "coca").suits
     within = data.edit().add(Links("a", "a", [0], [1]))

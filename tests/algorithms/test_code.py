@@ -75,7 +75,7 @@ def test_new_items_follow_links_and_similarities() -> None:
 def test_apart_links_and_items_without_links() -> None:
     words = Dataset("words", [*WORLD["words"].ids, "apart only"])
     more = Links("items", "words", [0], [24], -1.0, kind="apart")
-    with pytest.warns(DataWarning, match="1 of words have neither"):
+    with pytest.warns(DataWarning, match="1 of words have no similarities"):
         model = CODE(n_iter=5).fit(HeteroData([WORLD["items"], words], [*WORLD.links, more]))
     assert model.embedding_.n_unplaced == 1
 
@@ -85,10 +85,10 @@ def test_refuses_unsuitable_data(monkeypatch: pytest.MonkeyPatch) -> None:
     data = HeteroData([WORLD["items"].subset(range(8)), WORLD["words"]], [bad])
     with pytest.warns(DataWarning) as caught:
         model = CODE(n_iter=3).fit(data)
-    assert any("1 scores below 0" in str(warning.message) for warning in caught)
+    assert any("1 scores are below 0" in str(warning.message) for warning in caught)
     assert not model.embedding_.placed["words"][1]
     monkeypatch.setattr(code, "MAX_PAIRS", 100)
-    with pytest.raises(NotApplicableError, match="3,600 in one dataset"):
+    with pytest.raises(NotApplicableError, match="one dataset has 3,600 pairs"):
         CODE().fit(WORLD)
 
 

@@ -31,7 +31,7 @@ def make_data(n: int = 30, m: int = 900) -> HeteroData:
 
 def test_gnmds_recovers_a_plane_from_comparisons_across_datasets() -> None:
     train, held_out = make_data().holdout(links=0, comparisons=0.3)
-    with pytest.warns(DataWarning, match="1 items are in no comparison"):
+    with pytest.warns(DataWarning, match="1 item without comparisons"):
         model = GNMDS().fit(train)
     scores = hetviz.evaluate(train, model.embedding_, held_out).to_dict()
     assert scores["comparison_accuracy"] > 0.97
@@ -63,7 +63,7 @@ def test_gnmds_warns_about_problems() -> None:
     data = make_data()
     with pytest.warns(ConvergenceWarning, match="relative gap"):
         GNMDS(tol=1e-8, beta=1000.0).fit(data)
-    with pytest.warns(DataWarning, match="too small"):
+    with pytest.warns(DataWarning, match="too low"):
         point = GNMDS(beta=0.5).fit(data)
     assert np.nanmax(np.abs(point.embedding_.stacked())) == 0.0
 
@@ -90,7 +90,7 @@ def test_cancelling_comparisons_are_refused(method: Any) -> None:
 
 def test_too_many_items_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hetviz.algorithms.partial_order.MAX_OBJECTS", 10)
-    with pytest.raises(NotApplicableError, match="10 items at most; 30 are compared"):
+    with pytest.raises(NotApplicableError, match="at most 10 items, but 30 are compared"):
         PartialOrderEmbedding().fit(make_data())
 
 

@@ -298,7 +298,7 @@ def test_suggest_ranks_by_benchmark_then_by_used_data(
 
     keys = order()
     assert keys[0] == "joint-map"
-    assert any("say apart" in reason for reason in suggest(DATA)[0].reasons)
+    assert any("apart links" in reason for reason in suggest(DATA)[0].reasons)
     asked = {Need.LABELS, Need.COMPARISONS}
     needs = [{*get_method(key).card.needs} & asked for key in keys]
     first = next(place for place, which in enumerate(needs) if which)
@@ -339,7 +339,7 @@ def test_diagnostics_are_saved_and_shown(key: str, monkeypatch: pytest.MonkeyPat
             assert all(-1e-9 <= value <= 1.0 + 1e-9 for value in diagnostic.values.values())
     loaded = json.loads(json.dumps(to_json(diagnostics_by_key), allow_nan=False))
     views: list[str] = []
-    for where, name in ((theme, "section"), (theme, "quiet"), (diagnostics.st, "html")):
+    for where, name in ((theme, "show_section"), (theme, "show_note"), (diagnostics.st, "html")):
         monkeypatch.setattr(where, name, lambda *words: views.extend(words))
     monkeypatch.setattr(theme, "show_pairs", lambda rows: views.extend(map(" ".join, rows)))
     monkeypatch.setattr(diagnostics.st, "expander", lambda words: nullcontext())
@@ -347,7 +347,7 @@ def test_diagnostics_are_saved_and_shown(key: str, monkeypatch: pytest.MonkeyPat
     places = {
         "app": "\n".join(views),
         "command line": "\n".join(diagnostic_lines(from_json(loaded))),
-        "report": report._found_out(from_json(loaded)),
+        "report": report._diagnostics(from_json(loaded)),
     }
     for where, text in places.items():
         for diagnostic in diagnostics_by_key.values():

@@ -166,7 +166,10 @@ def test_labels_of_other_views_are_used() -> None:
 
 @pytest.mark.parametrize(
     ("others", "words"),
-    [(("x",), "x is left off: it shows"), (("x", "y"), "x, y are left off: they show")],
+    [
+        (("x",), "x is left off the map: it has"),
+        (("x", "y"), "x, y are left off the map: they have"),
+    ],
 )
 def test_warns_about_datasets_of_other_items(others: tuple[str, ...], words: str) -> None:
     data = two_views(60)

@@ -112,7 +112,7 @@ def test_random_links_count_less_with_a_warning() -> None:
     links = WORLD.links[0]
     shuffled = Links("items", "words", links.i, rng.permutation(links.j), kind="at random")
     data = HeteroData(WORLD.datasets.values(), [links, shuffled])
-    with pytest.warns(DataWarning, match=r"items – words, at random \(found 0\.\d\d"):
+    with pytest.warns(DataWarning, match=r"items – words, at random \(AUC 0\.\d\d"):
         method = quick().fit(data)
     counts = {
         kind: link_weight(evidence) for (_, _, kind), evidence in method.link_evidence_.items()

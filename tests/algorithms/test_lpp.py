@@ -146,5 +146,5 @@ def test_large_pair_weight_gives_canonical_correlations() -> None:
 
 def test_datasets_without_pairs_are_refused() -> None:
     data = HeteroData([Dataset(name, ids(9, name), np.eye(9)) for name in "ab"])
-    with pytest.raises(NotApplicableError, match="which items of different datasets"):
+    with pytest.raises(NotApplicableError, match="between items of different datasets"):
         MultiviewLPP().fit(data)

@@ -228,7 +228,7 @@ def test_cca_refusal_has_a_reason() -> None:
         [Dataset("a", ids(3, "a"), np.eye(3)), Dataset("b", ids(3, "b"), np.eye(3))],
         [Links("a", "b", [0], [0], -1.0), Links("a", "a", [0], [1])],
     )
-    for data, reason in ((single, "only one"), (apart, "different datasets belong together")):
+    for data, reason in ((single, "only one"), (apart, "between items of different datasets")):
         with pytest.raises(NotApplicableError, match=reason):
             CCA().fit(data)
         verdict = next(v for v in suggest(data) if v.card.key == "cca")

@@ -44,7 +44,8 @@ def test_linked_items_are_close_including_held_out_links(parameters: dict[str, A
     assert len(model.spread_of_starts_) == 3
     assert model.loss_history_[-1] == min(model.spread_of_starts_)
     parts = model.diagnostics_["loss"]
-    assert set(parts) == {"items - items likeness", "words - words likeness", "items - words links"}
+    kinds = ("items - items similarities", "words - words similarities", "items - words links")
+    assert set(parts) == set(kinds)
     assert sum(parts.values()) == pytest.approx(model.loss_history_[-1])
     for frame in model.frames_.values():
         np.testing.assert_allclose(frame.T @ frame, np.eye(3), atol=1e-12)
@@ -155,7 +156,7 @@ def test_items_without_data_are_left_off() -> None:
     data = HeteroData(
         [WORLD["items"], tags], [Links("items", "tags", range(60), np.arange(60) % 4)]
     )
-    with pytest.warns(DataWarning, match="1 of tags have neither"):
+    with pytest.warns(DataWarning, match="1 of tags have no similarities"):
         model = MKPE().fit(data)
     assert model.embedding_.n_unplaced == 1
     assert not model.embedding_.placed["tags"][4]
@@ -206,11 +207,11 @@ def test_more_axes_than_items_are_refused() -> None:
     data = HeteroData(
         [WORLD["items"], tags], [Links("items", "tags", range(60), np.arange(60) % 2)]
     )
-    with pytest.raises(NotApplicableError, match="tags has only 2 items; ask for at most 2 axes"):
+    with pytest.raises(NotApplicableError, match="tags has only 2 items. Use at most 2 axes"):
         MKPE(n_components=3).fit(data)
     with (
-        pytest.warns(DataWarning, match="60 of items have neither"),
-        pytest.raises(NotApplicableError, match="No item has likeness"),
+        pytest.warns(DataWarning, match="60 of items have no similarities"),
+        pytest.raises(NotApplicableError, match="No item has similarities"),
     ):
         MKPE(within="none").fit(HeteroData([WORLD["items"]]))
 

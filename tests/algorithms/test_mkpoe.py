@@ -169,7 +169,7 @@ def test_strength_is_chosen_by_cross_validation() -> None:
 
 def test_warns_about_too_little_strength() -> None:
     data, _ = make_data()
-    with pytest.warns(DataWarning, match="all items fall into one point"):
+    with pytest.warns(DataWarning, match="All items are at one point"):
         model = MKPOE(beta=0.5).fit(data)
     assert not model.embedding_.stacked().any()
     critical = model.critical_beta_["thing"]
@@ -267,7 +267,7 @@ def test_cycles_are_reported_by_row() -> None:
     assert model.order_["t"].counts["circular"] == 1
     assert model.diagnostics_["comparisons"]["t"]["kept"] == 3
     empty = Comparisons([[0, 1, 2], [0, 2, 1]])
-    with pytest.warns(DataWarning, match="Nothing remains"):
+    with pytest.warns(DataWarning, match="No comparison of t is left"):
         nothing = MKPOE().fit(HeteroData([Dataset("t", ids, X)], [], empty))
     assert not nothing.embedding_.stacked().any()
 

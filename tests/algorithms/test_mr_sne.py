@@ -314,5 +314,5 @@ def test_three_axes_of_large_data_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("hetviz.algorithms.mr_sne.MAX_ROWS_ABOVE_TWO_AXES", 100)
-    with pytest.raises(NotApplicableError, match="there are 160"):
+    with pytest.raises(NotApplicableError, match="the data have 160"):
         MRSNE(n_components=3).fit(WORLD)

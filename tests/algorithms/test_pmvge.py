@@ -91,7 +91,7 @@ def test_sparse_wide_and_kernel_inputs() -> None:
 
 def test_words_without_links_are_left_off() -> None:
     words = Dataset("words", [*WORLD["words"].ids, "lonely"])
-    with pytest.warns(DataWarning, match="1 of words have neither"):
+    with pytest.warns(DataWarning, match="1 of words have no features"):
         model = PMvGE(n_iter=3).fit(HeteroData([WORLD["items"], words], WORLD.links))
     assert model.embedding_.n_unplaced == 1
 
@@ -141,4 +141,4 @@ def test_diagnostics_explain_links_and_features() -> None:
             np.sqrt(places.var(axis=0).sum())
         )
     assert "bias" not in PMvGE(bias=False, n_iter=2).fit(data).embedding_.diagnostics
-    assert {*PMvGE(n_iter=2).fit(data).explained_} == {"items - words", "items, alike by features"}
+    assert {*PMvGE(n_iter=2).fit(data).explained_} == {"items - words", "items, similar features"}

@@ -53,7 +53,7 @@ def test_one_and_three_axes() -> None:
 def test_items_without_features_and_links_have_no_place() -> None:
     words = Dataset("words", [*WORLD["words"].ids, "lonely"])
     data = HeteroData([WORLD["items"], words], WORLD.links)
-    with pytest.warns(DataWarning, match="1 of words have neither"):
+    with pytest.warns(DataWarning, match="1 of words have no features"):
         embedding = quick().fit(data).embedding_
     assert np.isnan(embedding.coordinates["words"][10]).all()
     same = Dataset("same", [str(k) for k in range(9)], np.ones((9, 2)))

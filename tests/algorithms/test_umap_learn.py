@@ -129,7 +129,7 @@ def test_sparse_features_kernels_and_distances() -> None:
             HeteroData([ITEMS], [Links("items", "items", [0], [1])]),
             {"engine": "umap-learn"},
             NotApplicableError,
-            "knows no links",
+            "cannot use links",
         ),
         (
             HeteroData([ITEMS, Dataset("b", ["x", "y"], np.eye(2))]),

@@ -9,12 +9,12 @@ import pytest
 
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.jobs.tasks.maps import figures_of
+from hetviz.metrics.measure_names import GROUPS, MAIN_MEASURES, MEASURE_TEXTS
 from hetviz.metrics.trust.stability import stability
 from hetviz.metrics.trust.trust import trust
 from hetviz.plots.curve import curve_alt, curve_figure
 from hetviz.ui.map import description, item_trust, layers
 from hetviz.ui.map.array_cache import ARRAY_CACHE
-from hetviz.ui.widgets.measure_names import GROUPS, MAIN_MEASURES, MEASURE_TEXTS
 from hetviz.workspace import SESSIONS, DisplaySettings, Run, State
 from hetviz.workspace.store.sessions import new_session_id
 from tests.app.asking import ask
@@ -161,7 +161,7 @@ def test_all_measures_have_text_and_group() -> None:
 def test_each_curve_has_its_chance_level(sort: str) -> None:
     x = np.linspace(0, 1, 101)
     y = {"links": x**0.4, "apart": 1 - x**2, "comparisons": 0.8 * x}[sort]
-    figure = curve_figure({"given": (x, y)}, sort=sort)
+    figure = curve_figure({"given": (x, y)}, kind=sort)
     assert figure.data[2].y[0] == pytest.approx(
         np.interp(1.0 if sort == "comparisons" else 0.05, x, y)
     )

@@ -22,7 +22,7 @@ import hetviz
 from hetviz.cli import main
 from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.errors import DataError, DataWarning, ParameterError
-from hetviz.exports.export import WHAT
+from hetviz.exports.export import EXPORT_FORMS
 from hetviz.exports.figures import FigureSettings
 from hetviz.exports.interactive import interactive_map
 from hetviz.exports.report import report_page
@@ -164,7 +164,9 @@ def test_pictures_are_taken_while_they_fit() -> None:
     assert 5_000 < len(few) - len(none) < 21_000
 
 
-@pytest.mark.parametrize(("what", "form"), [(w, f) for w, forms in WHAT.items() for f in forms])
+@pytest.mark.parametrize(
+    ("what", "form"), [(w, f) for w, forms in EXPORT_FORMS.items() for f in forms]
+)
 def test_every_form_is_written(what: str, form: str, tmp_path: Path) -> None:
     file = hetviz.export(sheep(), flock(), tmp_path / f"x.{form}", what, rows=[0])
     assert file.stat().st_size > 30

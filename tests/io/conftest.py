@@ -23,9 +23,9 @@ def trials(pytestconfig: pytest.Config) -> Trials:
 
 
 def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
-    found = config.stash.get(_KEY, None)
-    if found is not None:
+    result = config.stash.get(_KEY, None)
+    if result is not None:
         terminalreporter.line(
-            f"Readers: {found.inputs:,} inputs tried, {len(found.codes)} distinct error codes hit, "
-            f"crashes {found.crashes}, hangs {found.hangs}"
+            f"Readers: {result.inputs:,} inputs tried, {len(result.codes)} distinct error codes hit, "
+            f"crashes {result.crashes}, hangs {result.hangs}"
         )

@@ -16,7 +16,16 @@ from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.errors import ParameterError
 from hetviz.exports.figures import bars_bytes, map_bytes
 from hetviz.plots.colour import BY_DATASET, colouring
-from hetviz.plots.paper import FORMS, Page, blank, font, put_text, text_size, writable, written
+from hetviz.plots.paper import (
+    FIGURE_FORMATS,
+    Page,
+    blank_figure,
+    figure_bytes,
+    font,
+    has_all_letters,
+    put_text,
+    text_size,
+)
 from hetviz.plots.paper_charts import paper_bars, paper_curve
 from hetviz.plots.paper_map import paper_map
 
@@ -50,7 +59,7 @@ def texts_of_pdf(content: bytes) -> str:
 
 def test_a_pdf_holds_its_text_as_text_with_the_font() -> None:
     data, embedding = small()
-    content = written(paper_map(data, embedding, colouring(data)).figure, "pdf")
+    content = figure_bytes(paper_map(data, embedding, colouring(data)).figure, "pdf")
     assert content.startswith(b"%PDF")
     said = texts_of_pdf(content)
     for word in ("Meadow", "Harbour", "plants", "places"):
@@ -87,14 +96,14 @@ def test_a_year_on_the_scale_is_a_year() -> None:
     )
     data = HeteroData([people])
     places = Embedding({"people": np.eye(24)[:, :2]}, {"people": people.ids})
-    content = written(paper_map(data, places, colouring(data)).figure, "svg").decode()
+    content = figure_bytes(paper_map(data, places, colouring(data)).figure, "svg").decode()
     assert "1974" in content
     assert "e+03" not in content
 
 
 def test_an_svg_holds_its_text_as_text_with_the_letters_it_needs() -> None:
     data, embedding = small()
-    content = written(paper_map(data, embedding, colouring(data)).figure, "svg").decode()
+    content = figure_bytes(paper_map(data, embedding, colouring(data)).figure, "svg").decode()
     assert ">Meadow</text>" in content
     assert "&lt;b&gt;" in content
     assert content.count("@font-face") == 2
@@ -103,11 +112,11 @@ def test_an_svg_holds_its_text_as_text_with_the_letters_it_needs() -> None:
     )
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", FIGURE_FORMATS)
 def test_the_same_map_gives_the_same_bytes(form: str) -> None:
     data, embedding = small()
     first, second = (
-        written(paper_map(data, embedding, colouring(data)).figure, form) for _ in range(2)
+        figure_bytes(paper_map(data, embedding, colouring(data)).figure, form) for _ in range(2)
     )
     assert first == second
 
@@ -115,7 +124,7 @@ def test_the_same_map_gives_the_same_bytes(form: str) -> None:
 def test_a_picture_has_the_size_that_was_asked_for() -> None:
     data, embedding = small()
     picture = paper_map(data, embedding, colouring(data), width=174, height=98)
-    image = Image.open(BytesIO(written(picture.figure, "png", dpi=100)))
+    image = Image.open(BytesIO(figure_bytes(picture.figure, "png", dpi=100)))
     wanted = np.array([174, 98]) / 25.4 * 100
     assert np.abs(np.array(image.size) - wanted).max() <= 1
 
@@ -131,10 +140,10 @@ def test_the_caption_says_what_the_picture_leaves_out() -> None:
 
 
 def test_a_name_that_the_font_cannot_write_is_not_drawn_as_boxes() -> None:
-    assert writable("Zürich – ćžł")
-    assert not writable("東京")
+    assert has_all_letters("Zürich – ćžł")
+    assert not has_all_letters("東京")
     data, embedding = small()
-    content = written(
+    content = figure_bytes(
         paper_map(data, embedding, colouring(data), names="groups and items").figure, "svg"
     ).decode()
     assert ">north</text>" in content
@@ -151,9 +160,9 @@ def test_widths_of_texts_are_those_of_the_font() -> None:
 def test_curves_and_bars_are_drawn(sort: str) -> None:
     x = np.linspace(0, 1, 30)
     figure = paper_curve({"given": (x, x**0.3), "held_out": (x, x**0.5)}, sort, width=174)
-    assert "held out" in written(figure, "svg").decode()
+    assert "held out" in figure_bytes(figure, "svg").decode()
     bars = paper_bars(["one", "two"], [0.2, 0.6], [0.1, np.nan], label="Links kept", chance=0.05)
-    svg = written(bars, "svg").decode()
+    svg = figure_bytes(bars, "svg").decode()
     assert svg.index(">two</text>") < svg.index(">one</text>")
 
 
@@ -163,12 +172,12 @@ def test_what_cannot_be_a_figure_is_refused() -> None:
         paper_map(data, embedding, colouring(data), width=2)
     figure = paper_map(data, embedding, colouring(data)).figure
     with pytest.raises(ParameterError, match="form = 'gif'"):
-        written(figure, "gif")
+        figure_bytes(figure, "gif")
     with pytest.raises(ParameterError, match="dpi = 9"):
-        written(figure, "png", 9)
+        figure_bytes(figure, "png", 9)
     large = paper_map(data, embedding, colouring(data), width=1000, height=1000).figure
     with pytest.raises(ParameterError, match="too many for one picture"):
-        written(large, "png", 1200)
+        figure_bytes(large, "png", 1200)
 
 
 def test_samples_are_drawn_whole() -> None:
@@ -178,11 +187,11 @@ def test_samples_are_drawn_whole() -> None:
 
 
 def test_texts_are_in_the_type_of_the_app_and_those_it_lacks_letters_for_in_another() -> None:
-    figure, axes = blank(Page(40.0, 20.0))
+    figure, axes = blank_figure(Page(40.0, 20.0))
     for y, text in enumerate(("Žluťoučký кот", "קפה")):
         put_text(axes, 2, 10 + 20 * y, text, 9, "black")
-    assert writable("קפה")
-    svg = written(figure, "svg").decode()
+    assert has_all_letters("קפה")
+    svg = figure_bytes(figure, "svg").decode()
     for family in ("Hetviz Sans", "DejaVu Sans"):
         assert f"@font-face{{font-family:'{family}'" in svg
     assert text_size("mm", 10) > text_size("ii", 10)

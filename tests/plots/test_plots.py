@@ -17,12 +17,12 @@ from hetviz.plots import (
     still_map,
     tokens,
 )
-from hetviz.plots.colour import NO_VALUE, OTHER, Colouring, map_alt, spoken
-from hetviz.plots.curve import curve_alt, curve_figure, kept_at
+from hetviz.plots.colour import NO_VALUE, OTHER, Colouring, display_name, map_alt
+from hetviz.plots.curve import curve_alt, curve_figure, share_close_at
 from hetviz.plots.label_placement import Frame, name_places, name_size
 from hetviz.plots.palette import Theme, category_colours, mix, text_colour
-from hetviz.plots.planar import drawn, unjoined
-from hetviz.plots.still import recoloured
+from hetviz.plots.planar import points_to_draw, unconnected_note
+from hetviz.plots.still import recolour_still
 
 
 def luminance(colour: str) -> float:
@@ -199,10 +199,10 @@ def test_an_unknown_colour_falls_back_to_the_first() -> None:
 
 
 def test_slugs_are_spoken_and_other_text_is_left_alone() -> None:
-    assert spoken("smileys-emotion") == "Smileys emotion"
-    assert spoken("n_emoji") == "Number of emoji"
-    assert spoken("n") == "N"
-    assert spoken("C4-H10") == "C4-H10"
+    assert display_name("smileys-emotion") == "Smileys emotion"
+    assert display_name("n_emoji") == "Number of emoji"
+    assert display_name("n") == "N"
+    assert display_name("C4-H10") == "C4-H10"
 
 
 def test_the_frame_of_one_point_and_of_a_line_has_an_area() -> None:
@@ -225,7 +225,7 @@ def test_labels_of_curves_keep_apart_and_on_the_plot(low: float, gap: float) -> 
 def test_the_curve_reads_off_the_share_it_names() -> None:
     given_curve = ([0.0, 0.05, 1.0], [0.0, 0.78, 1.0])
     held = ([0.0, 0.05, 1.0], [0.0, 0.47, 1.0])
-    assert kept_at(given_curve) == pytest.approx(0.78)
+    assert share_close_at(given_curve) == pytest.approx(0.78)
     figure = curve_figure({"given": given_curve, "held_out": held}, "dark")
     texts = [note.text for note in figure.layout.annotations]
     assert texts == ["<b>78 %</b> given", "<b>47 %</b> held out", "chance"]
@@ -247,8 +247,8 @@ def test_a_still_map_of_ordered_categories_changes_its_theme() -> None:
     places = Embedding({"a": np.random.default_rng(0).normal(size=(12, 2))})
     data = HeteroData([Dataset("a", [f"a{k}" for k in range(12)])])
     light, dark = (still_map(data, places, colours, theme) for theme in ("light", "dark"))
-    assert recoloured(light, "dark") == dark
-    assert recoloured(light, "light") == light
+    assert recolour_still(light, "dark") == dark
+    assert recolour_still(light, "light") == light
 
 
 def test_the_word_chance_touches_neither_its_line_nor_curves_near_it():
@@ -299,7 +299,7 @@ def test_options_are_found_once_for_the_same_data(monkeypatch: pytest.MonkeyPatc
 def test_a_dataset_too_small_to_see_is_enlarged_and_that_is_told() -> None:
     _, embedding = example()
     points = {"animals": embedding.coordinates["animals"], "words": np.eye(4, 2) * 1e-3}
-    form = drawn(Embedding(points))
+    form = points_to_draw(Embedding(points))
     assert len(form.notes) == 1
     assert "words is drawn" in form.notes[0]
     assert np.ptp(form.points[60:], axis=0).min() > 0.1
@@ -308,10 +308,10 @@ def test_a_dataset_too_small_to_see_is_enlarged_and_that_is_told() -> None:
 def test_datasets_that_nothing_joins_are_told_of() -> None:
     places = {"a": np.zeros((2, 2)), "b": np.ones((1, 2))}
     apart = Embedding(places, components={"a": 0, "b": 1})
-    (note,) = unjoined(apart)
+    (note,) = unconnected_note(apart)
     assert "a and b" in note
-    assert unjoined(apart, ["b"]) == []
-    assert unjoined(Embedding(places)) == []
+    assert unconnected_note(apart, ["b"]) == []
+    assert unconnected_note(Embedding(places)) == []
 
 
 def test_a_map_is_told_in_words_without_what_is_hidden() -> None:
@@ -349,11 +349,15 @@ def test_a_dataset_of_small_spread_is_enlarged_as_far_as_none_of_it_is_thrown_ou
     wide = rng.normal(size=(200, 2))
     small = 1e-3 * rng.normal(size=(9, 2))
     ids = {"wide": [f"w{k}" for k in range(200)], "small": [f"s{k}" for k in range(9)]}
-    found = drawn(Embedding({"wide": wide, "small": small}, ids, {name: name for name in ids}))
+    found = points_to_draw(
+        Embedding({"wide": wide, "small": small}, ids, {name: name for name in ids})
+    )
     assert found.notes
     assert found.notes[0].startswith("small is drawn 1,")
     # One of them lies elsewhere already: enlarged by the median it would lie a thousand times out.
     small[0] = [3.0, 0.0]
-    found = drawn(Embedding({"wide": wide, "small": small}, ids, {name: name for name in ids}))
+    found = points_to_draw(
+        Embedding({"wide": wide, "small": small}, ids, {name: name for name in ids})
+    )
     assert not found.notes
     np.testing.assert_array_equal(found.points[200:], small)

@@ -13,17 +13,17 @@ from pathlib import Path
 
 _FOLDER = Path(__file__).parent
 _IMPORT = re.compile(r'^import\s*\{([^}]*)\}\s*from\s*"\./([\w-]+)\.js";\n', re.M)
-_NAMED = re.compile(r"^export (?=(?:const|class|(?:async )?function) (\w+))", re.M)
-_LISTED = re.compile(r"^export \{([^}]*)\};\n", re.M)
+_EXPORTED = re.compile(r"^export (?=(?:const|class|(?:async )?function) (\w+))", re.M)
+_EXPORT_LIST = re.compile(r"^export \{([^}]*)\};\n", re.M)
 
 
 @cache
-def modules() -> dict[str, str]:
+def read_modules() -> dict[str, str]:
     """Return the files by name, as text."""
     return {path.name: path.read_text(encoding="utf-8") for path in sorted(_FOLDER.glob("*.js"))}
 
 
-def one_script(text: str) -> str:
+def bundle_script(text: str) -> str:
     """Return a script with all modules that it imports within it.
 
     Parameters
@@ -37,25 +37,25 @@ def one_script(text: str) -> str:
         A module that imports nothing: what a page can hold that may ask for no file. Each module
         becomes a function of its own, so that equal names in two of them do not meet.
     """
-    done: list[str] = []
+    added: list[str] = []
     parts: list[str] = []
 
-    def taken(source: str) -> str:
+    def inline(source: str) -> str:
         for _, name in _IMPORT.findall(source):
-            take(name)
+            add_module(name)
         return _IMPORT.sub(
             lambda found: f"const {{{found[1].replace(' as ', ': ')}}} = {found[2]}_js;\n", source
         )
 
-    def take(name: str) -> None:
-        if name in done:
+    def add_module(name: str) -> None:
+        if name in added:
             return
-        done.append(name)
-        source = taken(modules()[f"{name}.js"])
-        listed = ", ".join(one.strip() for one in _LISTED.findall(source))
-        names = ", ".join([*_NAMED.findall(source), *([listed] if listed else [])])
-        body = _LISTED.sub("", _NAMED.sub("", source))
+        added.append(name)
+        source = inline(read_modules()[f"{name}.js"])
+        list_names = ", ".join(one.strip() for one in _EXPORT_LIST.findall(source))
+        names = ", ".join([*_EXPORTED.findall(source), *([list_names] if list_names else [])])
+        body = _EXPORT_LIST.sub("", _EXPORTED.sub("", source))
         parts.append(f"const {name}_js = (() => {{\n{body}\nreturn {{ {names} }};\n}})();\n")
 
-    own = taken(text)
-    return "".join(parts) + own
+    body_text = inline(text)
+    return "".join(parts) + body_text

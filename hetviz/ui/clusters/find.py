@@ -12,7 +12,7 @@ import streamlit as st
 from hetviz.errors import HetvizError
 from hetviz.plots import colour_options
 from hetviz.plots.cluster_choice import choice_alt, choice_figure
-from hetviz.plots.colour import CLUSTER, spoken
+from hetviz.plots.colour import CLUSTER, display_name
 from hetviz.runs.cluster.codes import codes_of_text, pack_codes
 from hetviz.ui.map import layers
 from hetviz.ui.shell import background, session, theme
@@ -174,7 +174,7 @@ def _choose_label(state: State) -> None:
     st.selectbox(
         "Label",
         columns,
-        format_func=spoken,
+        format_func=display_name,
         key=_LABEL_KEY,
         label_visibility="collapsed",
         width=170,

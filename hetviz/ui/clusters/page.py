@@ -10,7 +10,7 @@ import streamlit as st
 from hetviz._text import is_name, round_percent
 from hetviz._types import Ints
 from hetviz.core.clustering.partition import choose_exemplars
-from hetviz.plots.colour import Colouring, spoken
+from hetviz.plots.colour import Colouring, display_name
 from hetviz.runs.cluster.cards import ClusterCard
 from hetviz.runs.cluster.regions import RegionLevel
 from hetviz.ui.clusters import actions, find
@@ -196,7 +196,7 @@ def _mix_html(region: ListedRegion, colours: Colouring) -> str:
     pieces = "".join(
         f'<i style="flex:{sizes[code]};background:{palette[code]}"></i>' for code in order
     )
-    first = [f"{spoken(colours.categories[code])} {sizes[code]}" for code in order[:3]]
+    first = [f"{display_name(colours.categories[code])} {sizes[code]}" for code in order[:3]]
     label = theme.escape_html(", ".join(first))
     return f'<div class="hv-mix" role="img" aria-label="{label}">{pieces}</div>'
 

@@ -16,9 +16,9 @@ from hetviz.core.layout.procrustes import align
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import HetvizError
 from hetviz.metrics.fit.displacement import displacements
-from hetviz.plots.colour import spoken
+from hetviz.plots.colour import display_name
 from hetviz.plots.palette import shape_of
-from hetviz.plots.planar import drawn
+from hetviz.plots.planar import points_to_draw
 from hetviz.runs.compare.measures import CLOSE_SHARE
 from hetviz.ui.compare import leaderboard
 from hetviz.ui.compare.results import comparison_of, maps_of, run_of, short_title
@@ -141,7 +141,7 @@ def aligned_runs(state: State, runs: list[Run]) -> list[Run]:
     for run in runs:
         embedding = state.embedding(run)
         assert embedding is not None  # noqa: S101 - data are open
-        points.append((embedding, drawn(embedding).points))
+        points.append((embedding, points_to_draw(embedding).points))
     reference = points[0][1]
     fitted_runs = []
     for run, (embedding, Y) in zip(runs, points, strict=True):
@@ -238,7 +238,7 @@ def _show_legend(state: State) -> None:
     """Show what colours and shapes mean, as small maps have no names."""
     colours = charts.colouring_of(state)
     marks = [
-        f'<span><b style="color:{colour}">●</b> {look.escape_html(spoken(name))}</span>'
+        f'<span><b style="color:{colour}">●</b> {look.escape_html(display_name(name))}</span>'
         for colour, name in zip(look.category_colours(colours), colours.categories, strict=True)
     ]
     shapes = [

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from hetviz.data import Dataset, HeteroData
-from hetviz.plots.colour import spoken
+from hetviz.plots.colour import display_name
 from hetviz.plots.palette import shape_of
 from hetviz.ui.data import feature_table, join_panel, new_version, upload
 from hetviz.ui.shell import session, theme
@@ -34,7 +34,7 @@ def show_card(state: State, name: str) -> None:
         if info is not None:
             facts = [f"features: {upload.feature_text(info)}", info.id_words]
             if info.title_column:
-                facts.append(f"named by {spoken(info.title_column)}")
+                facts.append(f"named by {display_name(info.title_column)}")
             theme.show_note("; ".join(facts)[:1].upper() + "; ".join(facts)[1:] + ".")
         views = [other for other in data.views(dataset.entity) if other != name]
         if views:
@@ -80,7 +80,10 @@ def show_relations(state: State) -> None:
         facts.append(("Comparisons (a is closer to b than to c)", f"{len(data.comparisons):,}"))
     for label in data.labels:
         facts.append(
-            (f"Label “{spoken(label.name)}” of {label.dataset}", f"{len(label.classes)} values")
+            (
+                f"Label “{display_name(label.name)}” of {label.dataset}",
+                f"{len(label.classes)} values",
+            )
         )
     if state.held_out is not None:
         n_hidden = sum(map(len, state.held_out.links))

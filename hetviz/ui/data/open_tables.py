@@ -10,7 +10,7 @@ import streamlit as st
 from hetviz._pandas import is_missing
 from hetviz.data import Dataset, HeteroData
 from hetviz.io.infer.dataset_profiles import MAX_SAMPLE_ROWS, profiles_of
-from hetviz.plots.colour import spoken
+from hetviz.plots.colour import display_name
 from hetviz.plots.palette import shape_of
 from hetviz.ui.data import sheets
 from hetviz.ui.map import pictures
@@ -90,7 +90,7 @@ def _sheet_of(dataset: Dataset) -> dict[str, object]:
     return {
         "opened": True,
         "size": f"{n:,} × {len(names) + (id_column is None):,}",
-        "note": f"named by {spoken(title)}" if title else "named by id",
+        "note": f"named by {display_name(title)}" if title else "named by id",
         "rows_note": f"of a sample of {-(-n // -(-n // MAX_SAMPLE_ROWS)):,} rows"
         if sampled
         else "",
@@ -110,7 +110,7 @@ def _column_info(
     short = "id" if name == id_column else "title" if is_title else _KIND_NAMES.get(kind, kind)
     unit = dataset.units.get(name, "")
     return {
-        "name": spoken(name),
+        "name": display_name(name),
         "raw": name,
         "type": kind,
         "short": f"{short}, {unit}" if unit else short,

@@ -12,7 +12,7 @@ import streamlit as st
 from hetviz._text import percent
 from hetviz._types import Bools, Floats, Ints
 from hetviz.data import HeteroData
-from hetviz.plots.curve import Curve, usual_place
+from hetviz.plots.curve import Curve, default_pair_share
 from hetviz.ui.guidance import comparison_order as guidance_order
 from hetviz.ui.guidance import sentences
 from hetviz.ui.guidance.ledger import UNPLACED, Ledger, datasets_text, goodness, records
@@ -44,7 +44,7 @@ class CurvePoint:
 def usual_point(form: str) -> CurvePoint:
     """Return the default point at which the curve is read."""
     kind = "comparisons" if form == "comparison" else "links"
-    return CurvePoint(kind, usual_place(kind))
+    return CurvePoint(kind, default_pair_share(kind))
 
 
 def show_small_curve(state: State, *, low: bool = False) -> None:
@@ -80,7 +80,7 @@ def _choose_point(curves: Mapping[str, Curve], kind: str) -> CurvePoint:
     curve_kind = charts.curve_type(kind)
     key = f"look-at-{curve_kind}"
     # The field is below its curve, so its value comes from the session.
-    share = float(st.session_state.setdefault(key, 100.0 * usual_place(curve_kind))) / 100.0
+    share = float(st.session_state.setdefault(key, 100.0 * default_pair_share(curve_kind))) / 100.0
     with st.container(height=190, border=False, key="clicked-curve"):
         charts.show_curve(curves, kind, share, lambda chart: _on_click(chart, key), _KEY_SUFFIX)
     theme.show_note(charts.curve_sentence(curves, kind, share))
@@ -117,7 +117,7 @@ def show_unmet(
         ("lost", id(ledger), form, point), ledger, lambda: _unmet(statements, point)
     )
     title = _UNMET_TITLES.get(point.kind, "Links still far")
-    is_usual = point.share == usual_place(charts.curve_type(point.kind))
+    is_usual = point.share == default_pair_share(charts.curve_type(point.kind))
     theme.show_section(
         f"{title}{'' if is_usual else f' at {percent(point.share)}'}",
         f"{len(unmet):,} of {n_rows:,}",
@@ -198,7 +198,7 @@ def _costs(state: State, keys: Sequence[str], point: CurvePoint) -> dict[str, st
     """Return, by key, what meeting a statement would cost."""
     data, run = state.guided, state.run
     embedding = None if run is None else charts.embedding_of(state, run)
-    share = usual_place("links") if point.kind == "comparisons" else point.share
+    share = default_pair_share("links") if point.kind == "comparisons" else point.share
     if data is None or embedding is None or not 0 < share < 1:
         return {}
 

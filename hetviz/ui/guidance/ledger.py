@@ -18,7 +18,7 @@ from hetviz.data.model.statements import COMPARISON_SET as COMPARED_SET
 from hetviz.data.model.statements import statement_keys, statements
 from hetviz.data.queries.filters import fold_text
 from hetviz.data.queries.groups import NamedGroup, named_groups
-from hetviz.plots.curve import LOOK_AT
+from hetviz.plots.curve import CLOSE_SHARE
 from hetviz.ui.map import search, worker_results
 from hetviz.ui.map.array_cache import get_or_compute
 from hetviz.ui.map.links_of_rows import links_hidden_from
@@ -181,7 +181,7 @@ def _make_ledger(state: State) -> Ledger:
 
 
 def _with_fate(links: pd.DataFrame, closeness: Floats, has_map: bool) -> pd.DataFrame:
-    is_together, is_close = links["weight"].to_numpy() > 0, closeness >= 1.0 - LOOK_AT
+    is_together, is_close = links["weight"].to_numpy() > 0, closeness >= 1.0 - CLOSE_SHARE
     return links.assign(
         near=closeness, fate=_fate_column(is_together == is_close, closeness, has_map)
     )

@@ -8,7 +8,7 @@ import streamlit as st
 
 from hetviz._text import per_hundred, round_percent
 from hetviz.data import HeteroData
-from hetviz.plots.curve import LOOK_AT, kept_at
+from hetviz.plots.curve import CLOSE_SHARE, share_close_at
 from hetviz.ui.guidance import add, ask_me, conflicts, curves, group_table, label_table, table
 from hetviz.ui.guidance import file as guidance_file
 from hetviz.ui.guidance.conflicts import report_of
@@ -181,19 +181,21 @@ def _show_headline(state: State, data: HeteroData) -> None:
         return
     curves = charts.run_figures(state, run)["curves"]
     scores = charts.run_figures(state, run)["scores"]
-    share = f"{LOOK_AT:.0%}".replace("%", " %")
+    share = f"{CLOSE_SHARE:.0%}".replace("%", " %")
     title = theme.join_words(counts)
     sentences = []
     if "given" in curves:
-        close_share = per_hundred(kept_at(curves["given"]))
+        close_share = per_hundred(share_close_at(curves["given"]))
         title = f"{close_share} % of your links ended up close together"
         sentences += [
-            f"By chance it would be {per_hundred(LOOK_AT)} %.",
+            f"By chance it would be {per_hundred(CLOSE_SHARE)} %.",
             count_sentence,
             f"Close means among the closest {share} of all pairs.",
         ]
     if "held_out" in curves:
-        sentences.append(f"Of the hidden links it is {round_percent(kept_at(curves['held_out']))}.")
+        sentences.append(
+            f"Of the hidden links it is {round_percent(share_close_at(curves['held_out']))}."
+        )
     if "comparison_accuracy" in scores:
         share = round_percent(scores["comparison_accuracy"])
         if "given" in curves:

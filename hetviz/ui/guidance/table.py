@@ -13,7 +13,7 @@ import streamlit as st
 from hetviz._types import Ints, Texts
 from hetviz.data import HeteroData
 from hetviz.data.model.statements import COMPARISON_SET as COMPARED_SET
-from hetviz.plots.curve import LOOK_AT
+from hetviz.plots.curve import CLOSE_SHARE
 from hetviz.ui.guidance import editor, sentences
 from hetviz.ui.guidance.ledger import (
     MET,
@@ -246,7 +246,7 @@ def _show_table(data: HeteroData, form: str, rows: pd.DataFrame, has_observed: b
         "Met?",
         width=76,
         help=(
-            f"Together is met among the closest {100 * LOOK_AT:.0f} % of all pairs of the two "
+            f"Together is met among the closest {100 * CLOSE_SHARE:.0f} % of all pairs of the two "
             "datasets, apart outside them."
             if form == "link"
             else "Whether the closer pair is closer on the map."

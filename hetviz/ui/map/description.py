@@ -24,13 +24,13 @@ from hetviz.plots.colour import (
     OTHER,
     Colouring,
     colour_options,
+    display_name,
     map_alt,
     number_range,
-    spoken,
 )
-from hetviz.plots.label_placement import LONGEST_NAME, NAME_FONT, name_anchors
+from hetviz.plots.label_placement import MAX_NAME_LETTERS, NAME_FONT, name_anchors
 from hetviz.plots.palette import Theme, number_scale, shape_of, tokens
-from hetviz.plots.planar import unjoined
+from hetviz.plots.planar import unconnected_note
 from hetviz.ui.map import layers, selection_codec
 from hetviz.ui.map import parts as map_parts
 from hetviz.ui.map.array_cache import ARRAY_CACHE, PackedArray, get_or_compute
@@ -183,7 +183,7 @@ def _unjoined_datasets(data: HeteroData, run: Run | None, hidden: tuple[str, ...
     if run is None:
         return []
     gone = set(run.embedding.coordinates) - set(data.datasets)
-    return unjoined(run.embedding, {*hidden, *gone})
+    return unconnected_note(run.embedding, {*hidden, *gone})
 
 
 def _dataset_specs(data: HeteroData) -> list[dict[str, object]]:
@@ -226,7 +226,7 @@ def _colour_spec(data: HeteroData, colours: Colouring, session: str) -> dict[str
         "kind": "numbers" if numbers else "categories",
         "option": colours.option.key,
         "title": colours.option.title,
-        "categories": [spoken(name) for name in colours.categories],
+        "categories": [display_name(name) for name in colours.categories],
         "counts": counts,
         "others": colours.n_other,
         "borrowed": list(colours.borrowed),
@@ -271,7 +271,7 @@ def _category_names(state: State, run: Run | None, colours: Colouring) -> list[d
         for k, category in enumerate(colours.categories):
             members = points[code == k]
             if len(members):
-                name = shorten(spoken(category), LONGEST_NAME)
+                name = shorten(display_name(category), MAX_NAME_LETTERS)
                 at = name_anchors(frame, members, points, name, NAME_FONT)
                 names.append((name, k, at.tolist()))
         return names
@@ -285,7 +285,7 @@ def _category_names(state: State, run: Run | None, colours: Colouring) -> list[d
         for part in layers.cluster_part_names(state, run):
             members = points[part.rows[mask[part.rows]]]
             if len(members):
-                name = shorten(spoken(part.name), LONGEST_NAME)
+                name = shorten(display_name(part.name), MAX_NAME_LETTERS)
                 at = name_anchors(frame, members, points[mask], name, NAME_FONT)
                 names.append((name, part.cluster, at.tolist()))
         return names

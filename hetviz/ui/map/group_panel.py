@@ -12,7 +12,7 @@ from hetviz.data import HeteroData
 from hetviz.data.queries.rows import links_touching
 from hetviz.io.bundle.coordinates import rows_csv
 from hetviz.metrics.contrast import MIN_ITEMS, Difference, find_differences
-from hetviz.plots.colour import spoken
+from hetviz.plots.colour import display_name
 from hetviz.plots.palette import shape_of
 from hetviz.ui.map import new_map
 from hetviz.ui.shell import selection, session, theme
@@ -129,7 +129,7 @@ def _find_differences(data: HeteroData, name: str, mask: Bools) -> list[Differen
 
 
 def _difference_row(prefix: str, difference: Difference) -> list[str]:
-    column = prefix + spoken(difference.column)
+    column = prefix + display_name(difference.column)
     if difference.value is not None:
         return [
             f"{column}: {item_text.value_text(difference.value)}",

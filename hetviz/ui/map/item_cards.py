@@ -13,7 +13,7 @@ from hetviz._pandas import is_missing
 from hetviz._text import is_name, is_word, shorten
 from hetviz._types import Ints
 from hetviz.data import Dataset, HeteroData
-from hetviz.plots.colour import Colouring, spoken
+from hetviz.plots.colour import Colouring, display_name
 from hetviz.ui.map import pictures
 from hetviz.ui.map.array_cache import get_or_compute
 from hetviz.ui.map.item import MapItem, find_item
@@ -95,7 +95,7 @@ def _iter_facts(data: HeteroData, item: MapItem) -> Iterator[tuple[str, str]]:
         text = value_text(value)
         if column not in hidden and text:
             unit = f" {units[column]}" if column in units else ""
-            yield spoken(column), f"{shorten(text, _MAX_FACT_CHARS)}{unit}"
+            yield display_name(column), f"{shorten(text, _MAX_FACT_CHARS)}{unit}"
 
 
 def value_text(value: object) -> str:
@@ -139,4 +139,4 @@ def _colour_value(colours: Colouring, row: int) -> dict[str, object] | None:
         return {"title": title, "value": "other", "code": code}
     if code < 0:
         return None
-    return {"title": title, "value": spoken(colours.categories[code]), "code": code}
+    return {"title": title, "value": display_name(colours.categories[code]), "code": code}

@@ -16,7 +16,7 @@ from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import TouchingLinks, links_touching
 from hetviz.metrics.fit.nearest import NearestItems, nearest
-from hetviz.plots.colour import Colouring, spoken
+from hetviz.plots.colour import Colouring, display_name
 from hetviz.ui.map import pictures
 from hetviz.ui.map.item import MapItem, find_item
 from hetviz.ui.map.layers import colours_of
@@ -165,7 +165,7 @@ def item_line(data: HeteroData, item: MapItem, row: int, colours: Colouring) -> 
     code = int(colours.code[row]) if colours.categories else -1
     if code < 0:
         return text
-    group = spoken(colours.categories[code])
+    group = display_name(colours.categories[code])
     # A number needs the title of its column.
     return f"{text} · {group if group[:1].isalpha() else f'{colours.option.title} {group}'}"
 

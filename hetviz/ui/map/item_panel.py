@@ -8,7 +8,7 @@ from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import TouchingLinks, links_touching
 from hetviz.metrics.fit.nearest import NearestItems
-from hetviz.plots.colour import spoken
+from hetviz.plots.colour import display_name
 from hetviz.ui.map import item_head, item_trust, item_why
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.widgets import charts, item_chip, item_text
@@ -65,7 +65,7 @@ def _show_facts(data: HeteroData, item: MapItem) -> None:
             texts.append((name, text))
         else:
             unit = f" {dataset.units[name]}" if name in dataset.units else ""
-            facts.append((spoken(name), f"{text}{unit}"))
+            facts.append((display_name(name), f"{text}{unit}"))
     if id_text != item.title:
         facts.append(("Id", shorten(id_text, 40)))
     if facts or texts:
@@ -79,7 +79,7 @@ def _show_facts(data: HeteroData, item: MapItem) -> None:
         with st.expander(f"All {theme.count(len(facts) + len(texts), 'column')}"):
             theme.show_pairs(facts)
             for name, text in texts:
-                title, content = theme.escape_html(spoken(name)), theme.escape_html(text)
+                title, content = theme.escape_html(display_name(name)), theme.escape_html(text)
                 st.html(f'<p class="hv-text"><b>{title}</b> {content}</p>')
 
 

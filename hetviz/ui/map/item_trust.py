@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from hetviz.metrics.trust.trust import Trust
-from hetviz.plots.curve import LOOK_AT
+from hetviz.plots.curve import CLOSE_SHARE
 from hetviz.ui.map import worker_results
 from hetviz.ui.shell import background, theme
 from hetviz.ui.widgets import charts, failure
@@ -24,7 +24,7 @@ def show_item_trust(state: State, run: Run, row: int) -> None:
             data,
             ("item trust", id(run), row),
             "hetviz.jobs.tasks.look:trust_of_row",
-            {"embedding": embedding, "row": row, "near": LOOK_AT},
+            {"embedding": embedding, "row": row, "near": CLOSE_SHARE},
             run,
         )
     texts = None if result is None else trust_sentences(result[0], row, result[1], result[2])

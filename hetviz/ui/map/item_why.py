@@ -10,7 +10,7 @@ from hetviz.algorithms.registry import get_method
 from hetviz.core.layout.attraction import LINK, STATEMENT
 from hetviz.data.model.diagnostics import SHARE, make_diagnostic
 from hetviz.errors import HetvizError
-from hetviz.plots.colour import spoken
+from hetviz.plots.colour import display_name
 from hetviz.runs.embed.run import Run as Record
 from hetviz.runs.place.why import FEATURE, Explainer, Reason, Why
 from hetviz.ui.map import diagnostics
@@ -119,7 +119,7 @@ def _show_bars(reasons: tuple[Reason, ...]) -> None:
     values: dict[str, object] = {}
     for reason in reasons[:_MAX_REASONS]:
         kind = "" if reason.kind == FEATURE else (reason.by or _KIND_TEXTS.get(reason.kind, ""))
-        title = spoken(reason.title) if reason.kind == FEATURE else reason.title
+        title = display_name(reason.title) if reason.kind == FEATURE else reason.title
         name = f"{shorten(title, _MAX_TITLE_CHARS)} · {kind}" if kind else title
         values[name if name not in values else f"{name} ({reason.id})"] = reason.share
     if values:

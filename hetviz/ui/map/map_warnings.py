@@ -13,7 +13,7 @@ import streamlit as st
 from hetviz._text import per_hundred
 from hetviz.data.queries.reach import LinkWarning, Reach, link_reach
 from hetviz.plots.colour import colour_options
-from hetviz.plots.planar import unjoined
+from hetviz.plots.planar import unconnected_note
 from hetviz.ui.map import parts
 from hetviz.ui.shell import background, selection, session, theme
 from hetviz.ui.shell.paths import PAGES
@@ -185,7 +185,7 @@ def _make_map_again() -> None:
 
 def _unjoined_warnings(state: State, run: Run) -> list[MapWarning]:
     embedding = state.embedding(run)
-    texts = [] if embedding is None else unjoined(embedding, state.view.hidden)
+    texts = [] if embedding is None else unconnected_note(embedding, state.view.hidden)
     return [MapWarning("unjoined", text, "Link them", page="data.py") for text in texts]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from hetviz.plots.curve import kept_at
+from hetviz.plots.curve import share_close_at
 from hetviz.ui.map import group_panel, item_panel, new_map, quality
 from hetviz.ui.map.component import component
 from hetviz.ui.map.panel_view import TABS, get_panel_view
@@ -90,7 +90,7 @@ def _shares_close(state: State) -> dict[str, int]:
     """Return the percentage of close links of the shown map, by run."""
     run = state.run
     curve = None if run is None else charts.run_figures(state, run)["curves"].get("given")
-    return {} if run is None or curve is None else {run.id: round(100 * kept_at(curve))}
+    return {} if run is None or curve is None else {run.id: round(100 * share_close_at(curve))}
 
 
 def note_drawn() -> None:

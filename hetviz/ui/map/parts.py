@@ -19,7 +19,7 @@ from hetviz.data.queries.filters import passing
 from hetviz.metrics.fit.nearest import close_distances
 from hetviz.plots.colour import Colouring, colouring
 from hetviz.plots.label_placement import Frame
-from hetviz.plots.planar import Drawn, drawn
+from hetviz.plots.planar import DrawnPoints, points_to_draw
 from hetviz.ui.map import priority
 from hetviz.ui.map.array_cache import PackedArray, get_or_compute
 from hetviz.workspace import Run, State
@@ -71,9 +71,9 @@ def get_geometry(state: State, run: Run | None) -> Geometry:
         embedding = None if run is None else state.embedding(run)
         if embedding is None:
             nowhere = np.full((data.n_rows, 2), np.nan)
-            form = Drawn(nowhere, np.zeros(data.n_rows, dtype=bool), ())
+            form = DrawnPoints(nowhere, np.zeros(data.n_rows, dtype=bool), ())
         else:
-            form = drawn(embedding)
+            form = points_to_draw(embedding)
         return _round_to_grid(form)
 
     return _compute_for_items(data, ("geometry", id(run)), make, run)
@@ -96,7 +96,7 @@ def link_reach(state: State, run: Run | None) -> Floats | None:
     )
 
 
-def _round_to_grid(form: Drawn) -> Geometry:
+def _round_to_grid(form: DrawnPoints) -> Geometry:
     points_placed = form.points[form.placed]
     low = points_placed.min(axis=0) if len(points_placed) else np.zeros(2)
     high = points_placed.max(axis=0) if len(points_placed) else np.ones(2)

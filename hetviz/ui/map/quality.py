@@ -7,17 +7,17 @@ from typing import Any
 
 import streamlit as st
 
-from hetviz.ui.map import diagnostics, map_warnings
-from hetviz.ui.shell import session, theme
-from hetviz.ui.shell.paths import PAGES
-from hetviz.ui.widgets import charts
-from hetviz.ui.widgets.measure_names import (
+from hetviz.metrics.measure_names import (
     COLUMNS,
     GROUPS,
     MAIN_MEASURES,
     MEASURE_TEXTS,
     score_text,
 )
+from hetviz.ui.map import diagnostics, map_warnings
+from hetviz.ui.shell import session, theme
+from hetviz.ui.shell.paths import PAGES
+from hetviz.ui.widgets import charts
 from hetviz.workspace import Run, State
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from hetviz.errors import HetvizError
 from hetviz.plots.colour import LAYERS
-from hetviz.plots.curve import kept_at
+from hetviz.plots.curve import share_close_at
 from hetviz.ui.map import description, layers, panel, preload, selection_codec
 from hetviz.ui.map.component import component
 from hetviz.ui.shell import background, session
@@ -82,7 +82,7 @@ def _film_spec(state: State, sid: str) -> list[dict[str, object]]:
                 "id": run.id,
                 "title": run.title,
                 "geometry": places,
-                "kept": None if curve is None else round(100 * kept_at(curve)),
+                "kept": None if curve is None else round(100 * share_close_at(curve)),
                 "agrees": scores.get("comparison_accuracy"),
                 "shown": run.id == state.chosen,
             }

@@ -22,7 +22,7 @@ from hetviz.data import Embedding, HeteroData, Links
 from hetviz.data.edits.adding import add_statements
 from hetviz.data.edits.by_id import rows_by_id
 from hetviz.errors import DataError, HetvizError, ParameterError, Problem
-from hetviz.exports.page import picture_address
+from hetviz.exports.page import picture_data_url
 from hetviz.features.relations.grouping import links_between
 from hetviz.metrics.fit.consequences import Consequences, consequences
 from hetviz.plots.colour import ColourOption, colour_options
@@ -419,7 +419,7 @@ class MapWidget(anywidget.AnyWidget):
     def _picture(self, row: int) -> str | None:
         item = find_item(self._data, row)
         media = item.dataset.media
-        return None if media is None else picture_address(media[item.row])
+        return None if media is None else picture_data_url(media[item.row])
 
     def close(self) -> None:
         """Close the widget and clear its cache."""

@@ -14,7 +14,7 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.errors import Problem
 from hetviz.features.recipe import columns_used
 from hetviz.io import gate
-from hetviz.plots.out_of_sample import newcomers_alt, newcomers_figure
+from hetviz.plots.out_of_sample import new_items_alt, new_items_figure
 from hetviz.runs.place.place_rows import cannot_place
 from hetviz.ui.data.upload import show_problems
 from hetviz.ui.shell import background, session
@@ -221,7 +221,7 @@ def _show_map(state: State, run: Run, content: Mapping[str, Any], is_doubtful: l
     figure = session.get_or_compute(
         ("newfile-map", id(content), id(embedding), theme),
         (content, embedding),
-        lambda: newcomers_figure(embedding, places, content["titles"], is_doubtful, theme),
+        lambda: new_items_figure(embedding, places, content["titles"], is_doubtful, theme),
     )
     look.show_section("Positions", "diamonds are doubtful")
     st.plotly_chart(
@@ -229,7 +229,7 @@ def _show_map(state: State, run: Run, content: Mapping[str, Any], is_doubtful: l
         key="newfile-map",
         theme=None,
         config={"displayModeBar": False},
-        alt=newcomers_alt(len(places)),
+        alt=new_items_alt(len(places)),
     )
 
 

@@ -12,14 +12,14 @@ import streamlit as st
 
 from hetviz.data import HeteroData
 from hetviz.features.relations.label_problems import label_column
-from hetviz.plots.colour import spoken
+from hetviz.plots.colour import display_name
 from hetviz.plots.predicted_labels import (
-    doubt_alt,
-    doubt_figure,
     error_alt,
     error_figure,
     reliability_alt,
     reliability_figure,
+    uncertainty_alt,
+    uncertainty_figure,
     weights_alt,
     weights_figure,
 )
@@ -96,14 +96,14 @@ def _show_empty() -> None:
 
 def _title(content: Mapping[str, Any], items: list[LabelledItem]) -> str:
     if content["decision"] is not None:
-        label_title = f"{spoken(content['label'])} of {content['dataset']}"
+        label_title = f"{display_name(content['label'])} of {content['dataset']}"
         errors = _error_by_model(content)
         if "hemap" in errors and min(errors, key=errors.__getitem__) != "hemap":
             return f"{label_title}: its own labels predict better than the transfer"
         return f"{_DECISION_TITLES[content['decision']]}: {label_title}"
     errors = _error_by_model(content)
     n_open = sum(not item.is_known for item in items)
-    label_title = f"{spoken(content['label'])} of {content['dataset']}"
+    label_title = f"{display_name(content['label'])} of {content['dataset']}"
     if content["method"] not in errors:
         return f"{label_title}: {theme.count(n_open, 'label')} predicted"
     error = errors[content["method"]]
@@ -149,7 +149,7 @@ def _show_map(state: State, finding: Finding, items: list[LabelledItem]) -> None
     figure = session.get_or_compute(
         ("doubt", id(data), id(run), id(finding), session.theme()),
         (data, run, finding),
-        lambda: doubt_figure(
+        lambda: uncertainty_figure(
             embedding,
             [item.row for item in items],
             [item.label for item in items],
@@ -165,7 +165,7 @@ def _show_map(state: State, finding: Finding, items: list[LabelledItem]) -> None
         key="labels-map",
         theme=None,
         config={"displayModeBar": False},
-        alt=doubt_alt(len(items), content["label"]),
+        alt=uncertainty_alt(len(items), content["label"]),
     )
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
-from hetviz.plots.predicted_links import WORDS, precision_alt, precision_figure
+from hetviz.plots.predicted_links import MODEL_NAMES, precision_alt, precision_figure
 from hetviz.runs.predict.link_predictor import STACK
 from hetviz.ui.map.component import component
 from hetviz.ui.predict import candidate_search, link_form, link_list
@@ -341,7 +341,7 @@ def _test_text(content: Mapping[str, Any]) -> str:
     )
     baseline = at_ten.get("profiles")
     if baseline is not None:
-        text += f" By {WORDS['profiles']} it would be {10 * baseline:.1f}."
+        text += f" By {MODEL_NAMES['profiles']} it would be {10 * baseline:.1f}."
         if baseline > own_precision:
             text += " The plain guess is better."
     return text
@@ -362,7 +362,7 @@ def _show_test(content: Mapping[str, Any]) -> None:
     unseen = (test.get("unseen") or {}).get("auc", {})
     rows = [
         [
-            WORDS[key],
+            MODEL_NAMES[key],
             _percent_with_error(value),
             _percent_with_error(unseen[key]) if key in unseen else "–",
         ]

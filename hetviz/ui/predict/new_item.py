@@ -17,8 +17,8 @@ from hetviz.errors import HetvizError
 from hetviz.features.relations.words import description_columns
 from hetviz.io import gate
 from hetviz.io.formats.images import checked_picture
-from hetviz.plots.colour import spoken
-from hetviz.plots.predicted_links import proposed_figure
+from hetviz.plots.colour import display_name
+from hetviz.plots.predicted_links import proposals_figure
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.place.nearest_to import NearestItems, nearest_to
 from hetviz.ui.shell import selection, session, theme
@@ -124,7 +124,7 @@ def _show_form(data: HeteroData) -> None:
     with st.form(f"new-form-{name}-{kind}", border=False):
         if kind == ROW_KIND:
             for field in fields:
-                st.text_input(spoken(field), key=f"new-{name}-{field}", max_chars=2_000)
+                st.text_input(display_name(field), key=f"new-{name}-{field}", max_chars=2_000)
             theme.show_note("Leave unknown fields empty.")
         else:
             columns = description_columns(owner) or ["id"]
@@ -260,7 +260,7 @@ def _show_map(state: State, run: Run, answer: NearestItems, new_item: NewItem) -
     figure = session.get_or_compute(
         ("new-item-map", id(data), id(run), new_item, session.theme()),
         (data, run),
-        lambda: proposed_figure(
+        lambda: proposals_figure(
             embedding,
             np.empty((0, 2), dtype=np.int64),
             names,

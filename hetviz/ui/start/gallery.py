@@ -10,7 +10,7 @@ from hetviz.errors import DataError
 from hetviz.io.bundle.samples import sample_card
 from hetviz.plots.colour import colour_options
 from hetviz.plots.palette import shape_of
-from hetviz.plots.still import recoloured
+from hetviz.plots.still import recolour_still
 from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import charts, filters
 from hetviz.workspace import OpenSample, State
@@ -114,7 +114,7 @@ def _show_sample(name: str, is_open: bool) -> None:
     except DataError as error:
         theme.show_note(f"{name}: {error}")
         return
-    still = recoloured(card.still, session.theme())
+    still = recolour_still(card.still, session.theme())
     image = theme.svg_image(still, f"Still map of {card.title}") if still else ""
     size = "" if card.n_items is None else f"{card.n_items:,}"
     with st.container(key=f"sample-{name}", gap=None):

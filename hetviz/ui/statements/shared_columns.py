@@ -9,7 +9,7 @@ import streamlit as st
 from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.features.similar_columns import SimilarColumn, alike_by
-from hetviz.plots.colour import spoken
+from hetviz.plots.colour import display_name
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import Act, Command, SetFeatures
 
@@ -30,7 +30,7 @@ def offer_weights(data: HeteroData, groups: Mapping[str, Ints]) -> None:
     )
     if not columns:
         return
-    first = spoken(columns[0].column)
+    first = display_name(columns[0].column)
     with st.popover(
         f"Because of {theme.escape_markdown(first.lower())} …", key="because", type="tertiary"
     ):
@@ -59,7 +59,7 @@ def _weight_slider(column: SimilarColumn) -> float:
     low = min(_MIN_WEIGHT, column.weight)
     return float(
         st.slider(
-            f"{theme.escape_markdown(spoken(column.column))}: closer than "
+            f"{theme.escape_markdown(display_name(column.column))}: closer than "
             f"{100 * column.nearer:.0f} % of {theme.escape_markdown(column.dataset)}",
             low,
             high,
@@ -78,7 +78,7 @@ def weight_command(shared: Sequence[SimilarColumn], new_weights: Sequence[float]
         if weight != item.weight:
             columns.setdefault(item.dataset, {})[item.column] = {"weight": weight}
     steps: list[Command] = [SetFeatures(name, fields) for name, fields in columns.items()]
-    names = ", ".join(spoken(column) for fields in columns.values() for column in fields)
+    names = ", ".join(display_name(column) for fields in columns.values() for column in fields)
     return Act([step.to_dict() for step in steps], f"weight of {names}")
 
 

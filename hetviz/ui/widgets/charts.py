@@ -11,7 +11,7 @@ import streamlit as st
 from hetviz._text import percent
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots import Colouring
-from hetviz.plots.curve import Curve, curve_alt, curve_figure, kept_at, usual_place
+from hetviz.plots.curve import Curve, curve_alt, curve_figure, default_pair_share, share_close_at
 from hetviz.ui.map import layers
 from hetviz.ui.shell import session
 from hetviz.workspace import Run, State
@@ -137,9 +137,10 @@ def curve_sentence(
 ) -> str:
     """Return in words what the curves show at a share of all pairs."""
     curve_kind = curve_type(kind)
-    at_share = usual_place(curve_kind) if at_share is None else at_share
+    at_share = default_pair_share(curve_kind) if at_share is None else at_share
     shares = {
-        key: f"{kept_at(curve, at_share):.0%}".replace("%", " %") for key, curve in curves.items()
+        key: f"{share_close_at(curve, at_share):.0%}".replace("%", " %")
+        for key, curve in curves.items()
     }
     noun = _CURVE_NOUNS[curve_kind]
     hidden_note = f" Of the hidden ones it is {shares['held_out']}." if len(shares) > 1 else ""

@@ -12,7 +12,7 @@ from hetviz._text import shorten
 from hetviz.data import Filter, HeteroData, passing
 from hetviz.data.queries.filters import column_of, filters_for_rows
 from hetviz.features.columns.types import Column
-from hetviz.plots.colour import spoken
+from hetviz.plots.colour import display_name
 from hetviz.ui.map import worker_results
 from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import item_text
@@ -85,7 +85,7 @@ def count_shown(state: State) -> int:
 
 def filter_words(data: HeteroData, item: Filter) -> str:
     """Return a filter in plain words: "emoji: group is food-drink"."""
-    start = f"{item.dataset}: {spoken(item.column).lower()}"
+    start = f"{item.dataset}: {display_name(item.column).lower()}"
     try:
         column = item_text.columns_of(data, item.dataset).get(item.column)
     except worker_results.WorkerError:
@@ -133,7 +133,9 @@ def _filter_form(state: State, data: HeteroData) -> None:
     columns = item_text.choosable_columns(data, name, no_columns, "filter")
     if not columns:
         return
-    title = st.selectbox("Column", list(columns), format_func=spoken, key=f"filter-column-{name}")
+    title = st.selectbox(
+        "Column", list(columns), format_func=display_name, key=f"filter-column-{name}"
+    )
     column = columns[title]
     key = f"filter-{name}-{title}"
     new_filter = (_range_filter if _is_range(column) else _value_filter)(

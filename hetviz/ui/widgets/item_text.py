@@ -10,7 +10,7 @@ from hetviz._text import format_number
 from hetviz.data import HeteroData
 from hetviz.data.model.item_cache import cached_for_items, get_cached_for_items
 from hetviz.features.columns.types import Column
-from hetviz.plots.colour import spoken
+from hetviz.plots.colour import display_name
 from hetviz.ui.map import worker_results
 from hetviz.ui.shell import background, theme
 from hetviz.ui.widgets import failure
@@ -78,7 +78,7 @@ def value_text(value: object) -> str:
     """Return a category as text: a slug as words, 3 for 3.0."""
     text = str(value)
     whole = text.removesuffix(".0")
-    return whole if whole.lstrip("-").isdigit() else spoken(text)
+    return whole if whole.lstrip("-").isdigit() else display_name(text)
 
 
 def number_text(value: float, kind: str) -> str:

@@ -210,9 +210,9 @@ def test_read_bundle_leaves_out_bad_rows(tmp_path):
 def test_read_links_merges_both_directions():
     links = "user,used,weight\na,b,0.5\nb,a,1\nb,c,1\nc,b,-1\na,c,1\na,c,.5\n"
     loaded = read_tables([("nodes.csv", b"name,x\na,1\nb,2\nc,4\n"), ("uses.csv", links.encode())])
-    (found,) = loaded.data.links
-    assert (found.i.tolist(), found.j.tolist()) == ([0, 1, 0], [1, 2, 2])
-    assert found.weight.tolist() == [0.75, 1.0, 1.0]
+    (result,) = loaded.data.links
+    assert (result.i.tolist(), result.j.tolist()) == ([0, 1, 0], [1, 2, 2])
+    assert result.weight.tolist() == [0.75, 1.0, 1.0]
     wrong = [(problem.code, problem.row, problem.where) for problem in loaded.errors]
     assert wrong == [
         ("contradiction", 3, "uses.csv, row 4, column used"),
@@ -230,8 +230,8 @@ def test_read_links_counts_repeated_link_once():
         "user,used,weight\na,b,\na,c,1\na,b,1\na,b,1\n",
     ):
         loaded = read_tables([nodes, ("uses.csv", uses.encode())])
-        (found,) = loaded.data.links
-        assert (found.i.tolist(), found.j.tolist()) == ([0, 0], [1, 2])
+        (result,) = loaded.data.links
+        assert (result.i.tolist(), result.j.tolist()) == ([0, 0], [1, 2])
         assert not loaded.errors
         (note,) = [problem.what for problem in loaded.problems if problem.code == "repeated-link"]
         assert note.startswith("2 rows repeat an earlier row")

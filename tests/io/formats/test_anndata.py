@@ -89,8 +89,8 @@ def codes(caught):
 def test_anndata_observations_with_features(form):
     matrix = X if form is None else sp.csr_array(X).asformat(form)
     cells, links = read(file_of(put_cells, matrix=matrix))
-    found = cells.X if form is None else cells.X.toarray()
-    np.testing.assert_array_equal(found, X)
+    result = cells.X if form is None else cells.X.toarray()
+    np.testing.assert_array_equal(result, X)
     assert cells.feature_names == ("CD4", "CD8A", "MS4A1", "NKG7")
     assert cells.frame.to_dict("list") == {
         "id": IDS,

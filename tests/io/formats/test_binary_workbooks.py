@@ -46,13 +46,13 @@ titles = st.one_of(
 @st.composite
 def sheets_of(draw):
     """{title: rows}, each with names of columns that hold something."""
-    found = {}
+    result = {}
     for title in draw(st.lists(titles, min_size=1, max_size=3, unique_by=as_one_name)):
         width = draw(st.integers(2, 4))
         row = st.lists(values, min_size=width, max_size=width)
         names = [f"c{at}" for at in range(width)]
-        found[title] = [names, *draw(st.lists(row, max_size=4))]
-    return found
+        result[title] = [names, *draw(st.lists(row, max_size=4))]
+    return result
 
 
 def as_one_name(title):
@@ -87,9 +87,9 @@ def test_binary_workbook_round_trip_of_random_sheets(name):
     @given(sheets_of(), st.booleans(), st.sampled_from([MOST, 12, 40]))
     def keeps(sheets, shared, most):
         content = book(name, sheets, shared=shared, most=most)
-        found = raw_tables([(name, content)], {name: Choices(decimal=".")})
-        assert [sheet for _, sheet in found] == (list(sheets) if len(sheets) > 1 else [""])
-        for table, rows in zip(found.values(), sheets.values(), strict=True):
+        result = raw_tables([(name, content)], {name: Choices(decimal=".")})
+        assert [sheet for _, sheet in result] == (list(sheets) if len(sheets) > 1 else [""])
+        for table, rows in zip(result.values(), sheets.values(), strict=True):
             cells = dict(table.rows)
             for at, row in enumerate(rows):
                 there = cells.get(at, [])
@@ -188,11 +188,11 @@ def test_damaged_binary_workbook_is_read_or_refused(name):
             made = packed(changed.items()) if name == "t.xlsb" else bytes(changed[member])
             cut = content[: choose.randrange(1, len(content))]
             files += [(f"{number}{name}", made), (f"cut{number}{name}", cut)]
-        found = child.parse_files(files, {})
-        told = {piece.where.partition(",")[0] for piece in found.pieces}
-        told |= {file for file, _ in found.rejected}
+        result = child.parse_files(files, {})
+        told = {piece.where.partition(",")[0] for piece in result.pieces}
+        told |= {file for file, _ in result.rejected}
         assert told == {file for file, _ in files}
-        assert found.pieces
-        assert all(error.problems[0].what for _, error in found.rejected)
+        assert result.pieces
+        assert all(error.problems[0].what for _, error in result.rejected)
 
     one_process()

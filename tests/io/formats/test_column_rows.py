@@ -39,21 +39,21 @@ def test_column_rows_equal_row_wise_reading(rows, separator, end, quoted):
     quoting = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
     csv.writer(buffer, delimiter=separator, lineterminator=end, quoting=quoting).writerows(rows)
     text = buffer.getvalue()
-    found = column_rows.column_rows("t", text, separator)
+    result = column_rows.column_rows("t", text, separator)
     wanted = dialect.rows_of("t", text, separator)
-    if found is not None:
-        assert list(found) == wanted
-        assert len(found) == len(wanted)
-        assert set(map(str, found.sample())) <= set(map(str, wanted))
+    if result is not None:
+        assert list(result) == wanted
+        assert len(result) == len(wanted)
+        assert set(map(str, result.sample())) <= set(map(str, wanted))
 
 
 @settings(max_examples=examples(60))
 @given(st.text(st.sampled_from('ab,"\n\r'), max_size=40))
 def test_column_rows_random_texts(text):
     column_rows.MAX_ROW_WISE_CHARS = 0
-    found = column_rows.column_rows("t", text, ",")
-    if found is not None:
-        assert list(found) == dialect.rows_of("t", text, ",")
+    result = column_rows.column_rows("t", text, ",")
+    if result is not None:
+        assert list(result) == dialect.rows_of("t", text, ",")
 
 
 def table(n=50, end="\n"):

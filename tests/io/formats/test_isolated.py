@@ -99,9 +99,9 @@ def test_app_reads_endless_hdf5_file_once(monkeypatch):
     tables = [("a.csv", b"id,x\na,1\nb,2\n"), ("b.csv", b"id,y\na,1\nb,3\n")]
     looks = child.preview_tables([*tables, bad], {}).looks
     assert [look.file for look in looks] == ["a.csv", "b.csv"]
-    found = child.parse_files([*tables, bad], {})
-    assert [piece.name for piece in found.pieces] == ["a", "b"]
-    assert [name for name, _ in found.rejected] == [bad[0]]
+    result = child.parse_files([*tables, bad], {})
+    assert [piece.name for piece in result.pieces] == ["a", "b"]
+    assert [name for name, _ in result.rejected] == [bad[0]]
 
 
 def test_endless_hdf5_file_among_others_and_in_cli(tmp_path, monkeypatch, capsys):

@@ -69,10 +69,10 @@ def test_large_sheet_parsed_cells_are_reused(monkeypatch):
     book = workbook({"Items": SHEETS["rows above and below"]})
     monkeypatch.setattr(workbooks, "_MAX_ROW_WISE_ROWS", 20)
     key = workbooks.parse_key("book.xlsx", Choices())
-    found = stored_cells("book.xlsx", book, Choices())
-    handed, same = unpack_cells(pack_cells({key: found})["book.xlsx"])
+    result = stored_cells("book.xlsx", book, Choices())
+    handed, same = unpack_cells(pack_cells({key: result})["book.xlsx"])
     assert handed == key
-    assert list(same.sheets[0].rows) == list(found.sheets[0].rows)
+    assert list(same.sheets[0].rows) == list(result.sheets[0].rows)
 
 
 def test_large_sheet_cell_limit_before_parsing(monkeypatch):

@@ -211,8 +211,8 @@ def test_statistics_random_files_keep_cells(kind):
         frame["x"] = frame["x"].astype(float)
         cells = frame_of(f"t.{'xpt' if kind == 'xport' else kind}", statistics(kind, frame))
         assert cells["n"].tolist() == [str(n) for n, _, _ in rows]
-        found = [None if not cell else float(cell) for cell in cells["x"]]
-        assert found == [None if x is None else x / 4 for _, x, _ in rows]
+        result = [None if not cell else float(cell) for cell in cells["x"]]
+        assert result == [None if x is None else x / 4 for _, x, _ in rows]
         assert cells["word"].tolist() == [text for _, _, text in rows]
 
     keeps()
@@ -361,12 +361,12 @@ def test_random_graphs_keep_nodes_and_edges(n, seed):
     ):
         nodes, *links = read_pieces(name, text.encode())
         assert nodes.frame["id"].tolist() == [str(node) for node in made]
-        found = {
+        result = {
             frozenset(pair)
             for piece in links
             for pair in piece.frame[["source_id", "target_id"]].itertuples(index=False)
         }
-        assert found == {frozenset(map(str, edge)) for edge in made.edges}
+        assert result == {frozenset(map(str, edge)) for edge in made.edges}
 
 
 words = st.text("abcÄß1-_.", min_size=1, max_size=5).filter(lambda word: word.strip(".-_"))
@@ -386,10 +386,10 @@ def test_spreadsheet_random_cells(rows, name):
     rows = [(f"x{word}", whole, number) for word, whole, number in rows]
     make = workbook if name == "t.xlsx" else spreadsheet
     # Said, as what is a name or a title is guessed otherwise.
-    found = frame_of(name, make({"S": [["id", "n", "x"], *rows]}), header=True, skip=0)
-    assert found["id"].tolist() == [word for word, _, _ in rows]
-    assert found["n"].tolist() == [str(whole) for _, whole, _ in rows]
-    for cell, (_, _, number) in zip(found["x"], rows, strict=True):
+    result = frame_of(name, make({"S": [["id", "n", "x"], *rows]}), header=True, skip=0)
+    assert result["id"].tolist() == [word for word, _, _ in rows]
+    assert result["n"].tolist() == [str(whole) for _, whole, _ in rows]
+    for cell, (_, _, number) in zip(result["x"], rows, strict=True):
         assert float(cell) == pytest.approx(number, rel=1e-12, abs=1e-12)
 
 
@@ -429,12 +429,12 @@ def test_graphml_random_graphs(n, seed, directed):
     nodes, *links = read_pieces("t.graphml", "\n".join(nx.generate_graphml(made)).encode())
     assert nodes.frame["id"].tolist() == [str(node) for node in made]
     assert [float(cell) for cell in nodes.frame["size"]] == [node / 4 for node in made]
-    found = {
+    result = {
         frozenset(pair)
         for piece in links
         for pair in piece.frame[["source_id", "target_id"]].itertuples(index=False)
     }
-    assert found == {frozenset(map(str, edge)) for edge in made.edges}
+    assert result == {frozenset(map(str, edge)) for edge in made.edges}
 
 
 @settings(max_examples=examples(15))
@@ -451,13 +451,13 @@ def test_sif_random_relations(lines):
     wanted = {
         (frozenset((a, other)), kind) for a, kind, others in lines for other in others if a != other
     }
-    found = {
+    result = {
         (frozenset((row.source_id, row.target_id)), row.kind)
         for piece in links
         for row in piece.frame.itertuples(index=False)
     }
-    assert {pair for pair, _ in found} == {pair for pair, _ in wanted}
-    assert found <= wanted
+    assert {pair for pair, _ in result} == {pair for pair, _ in wanted}
+    assert result <= wanted
 
 
 @settings(max_examples=examples(15))
@@ -474,12 +474,12 @@ def test_gmt_random_sets(sets):
     data = read_tables([("t.gmt", text.encode())]).data
     assert list(data["t"].ids) == [name for name, _ in sets]
     members = data["t members"]
-    found = {
+    result = {
         (data["t"].ids[a], members.ids[b])
         for link in data.links
         for a, b in zip(link.i, link.j, strict=True)
     }
-    assert found == {(name, member) for name, both in sets for member in both}
+    assert result == {(name, member) for name, both in sets for member in both}
 
 
 @pytest.mark.parametrize("separator", ["\t", " "])

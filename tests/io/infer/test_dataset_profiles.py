@@ -1,4 +1,4 @@
-"""What columns of an open dataset hold."""
+"""Profiles of the columns of a dataset."""
 
 from __future__ import annotations
 

@@ -29,8 +29,8 @@ def table(codec):
 def test_national_encodings_are_detected(codec):
     text = table(codec)
     notes = []
-    found, words = encodings.decode("t.csv", text.encode(codec), None, notes)
-    assert found == text
+    result, words = encodings.decode("t.csv", text.encode(codec), None, notes)
+    assert result == text
     assert words in encodings.ENCODING_NAMES.values()
     assert [note.code for note in notes] == ["encoding"]
 

@@ -110,14 +110,14 @@ def test_row_numbers_can_be_chosen():
 
 
 def test_id_candidates_are_ranked():
-    found = id_candidates(
+    result = id_candidates(
         frame(who=["a", "a", "b"], year=[1, 2, 1], x=[1.5, 2.5, 3.5], playerID="aab")
     )
-    assert [(one.columns, one.fits) for one in found] == [
+    assert [(one.columns, one.fits) for one in result] == [
         (("playerID", "year"), True),
         (("who",), False),
         (("year",), False),
         (("playerID",), False),
     ]
-    assert found[0].words == "playerID + year: different in all 3 rows"
-    assert found[1].words == "who: 2 different in 3 rows"
+    assert result[0].words == "playerID + year: different in all 3 rows"
+    assert result[1].words == "who: 2 different in 3 rows"

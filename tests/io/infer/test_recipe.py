@@ -56,23 +56,23 @@ def written(value, decimal, thousands, sign, unit):
 )
 def test_parse_number_forms(value, signs, sign, unit):
     decimal, thousands = signs
-    found = parse(written(value, decimal, thousands, sign, unit), decimal)
-    assert found.value == pytest.approx(value, abs=1e-9)
-    assert found.unit == unit.strip()
-    assert found.limit == 0
+    result = parse(written(value, decimal, thousands, sign, unit), decimal)
+    assert result.value == pytest.approx(value, abs=1e-9)
+    assert result.unit == unit.strip()
+    assert result.limit == 0
 
 
 @given(NUMBERS, st.sampled_from(["<", "> ", "<=", "≥ "]))
 def test_limits_are_values_with_note(value, sign):
-    found = parse(f"{sign}{abs(value):.3f}")
-    assert found.value == pytest.approx(abs(value))
-    assert found.limit == (-1 if "<" in sign else 1)
+    result = parse(f"{sign}{abs(value):.3f}")
+    assert result.value == pytest.approx(abs(value))
+    assert result.limit == (-1 if "<" in sign else 1)
 
 
 @given(st.text(max_size=12), st.sampled_from([".", ","]))
 def test_parse_random_text_is_finite_or_none(text, decimal):
-    found = parse(text, decimal)
-    assert found is None or np.isfinite(found.value)
+    result = parse(text, decimal)
+    assert result is None or np.isfinite(result.value)
 
 
 @pytest.mark.parametrize("text", ["", "-", "n. b.", "k.A.", "e5", "1.5.2", "2020-01-01", "a1", "%"])
@@ -106,9 +106,9 @@ def test_other_columns_are_not_numbers(cells):
 
 def test_mostly_numbers_column_type():
     cells = ["1.5", "<0.5", ">100", "n.b.", "", "2 mg/l", "3"] * 3
-    found = number_column(cells)
-    assert found.values[:7] == [1.5, 0.5, 100.0, None, None, 2.0, 3.0]
-    assert (found.below, found.above, found.others, found.unit) == (3, 3, {"n.b.": 3}, "mg/l")
+    result = number_column(cells)
+    assert result.values[:7] == [1.5, 0.5, 100.0, None, None, 2.0, 3.0]
+    assert (result.below, result.above, result.others, result.unit) == (3, 3, {"n.b.": 3}, "mg/l")
 
 
 def test_propose_recipe_titles_groups_units_footer():
@@ -186,10 +186,10 @@ def test_adapt_recipe_to_newer_file():
     recipe = propose_recipe(RawTable.of(WELLS, decimal=",")).with_type("Remark", "leave out")
     newer = [["A longer title"], *WELLS[:10], ["05", "Elm", "2", "7,0", "dry"], *WELLS[10:]]
     raw = RawTable.of(newer, decimal=",")
-    found = adapt_recipe(recipe, raw)
-    assert (found.header, found.units, found.first, found.last) == ((4, 5), 6, 7, 11)
-    assert found.column("Remark").type == "leave out"
-    applied = apply_recipe(raw, found)
+    result = adapt_recipe(recipe, raw)
+    assert (result.header, result.units, result.first, result.last) == ((4, 5), 6, 7, 11)
+    assert result.column("Remark").type == "leave out"
+    applied = apply_recipe(raw, result)
     assert applied.frame["No."].tolist() == ["01", "02", "03", "04", "05"]
     assert "Remark" not in applied.frame
 

@@ -166,9 +166,9 @@ def test_unusable_cell_in_rejected_row_is_not_reported():
 
 def test_many_unusable_cells_are_summarised():
     rows = "".join(f"i{k},{k if k % 2 else 'inf'}\n" for k in range(4000))
-    found = told(read_tables([("t.csv", f"id,x\n{rows}".encode())]))
-    assert len(found) == 1000
-    assert found[-1][1] == f"{INFINITE[0]} (one of 1,001 such rows)"
+    result = told(read_tables([("t.csv", f"id,x\n{rows}".encode())]))
+    assert len(result) == 1000
+    assert result[-1][1] == f"{INFINITE[0]} (one of 1,001 such rows)"
 
 
 def test_unusable_link_weight():
@@ -181,9 +181,9 @@ def test_unusable_link_weight():
 def test_new_items():
     dataset = read_tables([("t.csv", a_csv("3"))]).data["t"]
     content = json.dumps([{"id": "x", "size": 1}, {"id": "y", "size": 1e200}]).encode()
-    found = read_new_items([("n.json", content)], dataset)
-    assert [(p.where, p.what, p.value, p.remedy) for p in found.problems] == [
+    result = read_new_items([("n.json", content)], dataset)
+    assert [(p.where, p.what, p.value, p.remedy) for p in result.problems] == [
         ("n.json, row 2, column size", TOO_LARGE[0], "1e+200", TOO_LARGE[1])
     ]
-    assert found.table["size"].tolist()[0] == 1
-    assert np.isnan(found.table["size"].tolist()[1])
+    assert result.table["size"].tolist()[0] == 1
+    assert np.isnan(result.table["size"].tolist()[1])

@@ -87,8 +87,8 @@ def try_read(trials, files, choices=None):
     try:
         loaded = read_tables(files, choices)
     except HetvizError as error:
-        found = getattr(error, "problems", ())
-        trials.codes.update(problem.code for problem in found)
+        result = getattr(error, "problems", ())
+        trials.codes.update(problem.code for problem in result)
         return None
     except BaseException:
         trials.crashes += 1

@@ -212,6 +212,6 @@ def test_collection_skips_tables_in_subfolders(tmp_path):
     below.mkdir()
     (below / "coordinates.csv").write_text("dataset,id,x\ndrugs,1,0.5\n")
     (below / "scores.json").write_text("{}")
-    found = read_bundle(tmp_path)
-    assert list(found.data.datasets) == ["drugs"]
-    assert "results/coordinates.csv" in str([note.value for note in found.notes])
+    result = read_bundle(tmp_path)
+    assert list(result.data.datasets) == ["drugs"]
+    assert "results/coordinates.csv" in str([note.value for note in result.notes])

@@ -44,8 +44,8 @@ def test_messy_files(file):
 def test_new_version_and_guidance_from_any_format():
     old = read_tables([("t.csv", b"id,x\na,1\nb,2\nc,4\n")]).data
     newer = parquet({"id": ["a", "b", "d"], "x": [1.0, 5.0, 3.0]})
-    found = read_new_version(old, "t", newer, "t.parquet", parse=child.parse_files)
-    assert (found.added, found.gone) == (("d",), ("c",))
+    result = read_new_version(old, "t", newer, "t.parquet", parse=child.parse_files)
+    assert (result.added, result.gone) == (("d",), ("c",))
     links = parquet({"source_id": ["a", "q"], "target_id": ["b", "c"], "weight": [1.0, 1.0]})
     said = read_guidance("said.parquet", links, old, child.parse_files)
     assert (said.n_good, len(said.errors)) == (1, 1)

@@ -37,18 +37,18 @@ def test_new_items_id_column() -> None:
 
 
 def test_new_items_numbers() -> None:
-    found = read("id;height;score;note\ni;1,5;2,25;a,b\nj;x;;c\n")
-    table = found.table
+    result = read("id;height;score;note\ni;1,5;2,25;a,b\nj;x;;c\n")
+    table = result.table
     assert table["height"].tolist() == [1.5, ""]
-    assert [problem.code for problem in found.problems] == ["words-for-missing"]
+    assert [problem.code for problem in result.problems] == ["words-for-missing"]
     assert table["score"].tolist() == [2.25, ""]
     assert table["note"].tolist() == ["a,b", "c"]
 
 
 def test_new_items_bad_ids_are_left_out() -> None:
-    found = read("id,height\ni,1\n,2\ni,3\nj,4\n")
-    assert found.table["id"].tolist() == ["i", "j"]
-    assert [problem.row for problem in found.problems] == [1, 2]
+    result = read("id,height\ni,1\n,2\ni,3\nj,4\n")
+    assert result.table["id"].tolist() == ["i", "j"]
+    assert [problem.row for problem in result.problems] == [1, 2]
 
 
 @pytest.mark.parametrize(

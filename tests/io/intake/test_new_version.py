@@ -108,8 +108,8 @@ def test_new_version_matrices_follow_ids() -> None:
         ),
     ],
 )
-def test_new_version_refuses_other_file(content: bytes, told: str) -> None:
-    with pytest.raises(DataError, match=told):
+def test_new_version_refuses_other_file(content: bytes, message: str) -> None:
+    with pytest.raises(DataError, match=message):
         read_new_version(trees(), "trees", content, "t.csv")
 
 

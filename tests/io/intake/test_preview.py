@@ -1,4 +1,4 @@
-"""What stands in files, and to say how it is to be read."""
+"""Previews of tables in files, and recipes chosen there."""
 
 from __future__ import annotations
 

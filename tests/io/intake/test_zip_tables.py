@@ -19,9 +19,9 @@ TABLE = b"id,x\n" + b"\n".join(b"i%d,%d" % (k, k * k % 7) for k in range(9))
 def test_tables_of_zip():
     book = workbook({"S": [["id", "x"], ["a", 1.5]]})
     inside = [("all/t.csv", TABLE), ("all/b.xlsx", book), ("all/README.txt", b"About these.")]
-    found = tables_of_zip("all.zip", packed([*inside, ("__MACOSX/x", b"")]))
-    assert found == {"t.csv": TABLE, "b.xlsx": book}
-    assert [look.name for look in preview_tables(list(found.items()))] == ["t.csv", "b.xlsx"]
+    result = tables_of_zip("all.zip", packed([*inside, ("__MACOSX/x", b"")]))
+    assert result == {"t.csv": TABLE, "b.xlsx": book}
+    assert [look.name for look in preview_tables(list(result.items()))] == ["t.csv", "b.xlsx"]
 
 
 @pytest.mark.parametrize(

@@ -100,9 +100,9 @@ def test_pack_parsed_round_trip():
         ("", "reader-ended"),
     ],
 )
-def test_child_crash_is_file_error(stand_in, code, told):
+def test_child_crash_is_file_error(stand_in, code, message):
     stand_in(code)
-    assert code_of(child.parse_files([("book.xlsx", BOOK)], {})) == told
+    assert code_of(child.parse_files([("book.xlsx", BOOK)], {})) == message
 
 
 def test_child_that_hangs_or_grows_is_killed(stand_in, monkeypatch):
@@ -265,12 +265,15 @@ def test_small_bundle_tables_are_read_without_child(monkeypatch):
         ("import sys; sys.exit(3)", "too-large"),
     ],
 )
-def test_bundle_table_that_crashes_reader_is_error(stand_in, monkeypatch, code, told):
+def test_bundle_table_that_crashes_reader_is_error(stand_in, monkeypatch, code, message):
     stand_in(code)
     monkeypatch.setattr(child, "MAX_TEXT_BYTES_HERE", 3)
     with pytest.raises(DataError) as caught:
         read_bundle(a_bundle(), parse=child.parse_files)
-    assert [(p.code, p.where) for p in caught.value.problems] == [(told, "a.csv"), (told, "b.txt")]
+    assert [(p.code, p.where) for p in caught.value.problems] == [
+        (message, "a.csv"),
+        (message, "b.txt"),
+    ]
 
 
 def test_bundle_table_out_of_memory_is_error(monkeypatch):

@@ -1,4 +1,4 @@
-"""What a process that reads files cannot do any more."""
+"""Sandbox restrictions of the reader process."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def told(names: Iterable[str], confined: str) -> dict[str, list[object]]:
     command = [sys.executable, "-c", TRY.format(calls=calls, confined=confined)]
     env = process.environment()
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
-    found: dict[str, list[object]] = json.loads(done.stdout)
-    return found
+    result: dict[str, list[object]] = json.loads(done.stdout)
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +68,8 @@ def filtered() -> None:
 
 @pytest.mark.usefixtures("filtered")
 def test_sandbox_blocks_system_calls() -> None:
-    found = told(CALLS, "confine.block_system_calls()")
-    assert found == {name: [errno.EPERM, errno.EPERM] for name in CALLS}
+    result = told(CALLS, "confine.block_system_calls()")
+    assert result == {name: [errno.EPERM, errno.EPERM] for name in CALLS}
 
 
 @pytest.mark.usefixtures("filtered")

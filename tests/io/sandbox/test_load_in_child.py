@@ -157,10 +157,10 @@ def test_unpack_loaded_refuses_row_index_out_of_range():
     loaded = read_tables(FILES[:2])
     content = b"".join(pack_loaded(loaded, propose_joins(loaded.data)))
     assert unpack_loaded(content)[1]
-    found = content.replace(np.int64(6).tobytes(), np.int64(6_000).tobytes())
-    assert found != content
+    result = content.replace(np.int64(6).tobytes(), np.int64(6_000).tobytes())
+    assert result != content
     with pytest.raises(ValueError, match="damaged"):
-        unpack_loaded(found)
+        unpack_loaded(result)
 
 
 def test_unpack_loaded_refuses_object_arrays():

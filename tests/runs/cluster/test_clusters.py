@@ -41,8 +41,8 @@ def fruit_and_tools() -> tuple[HeteroData, Embedding]:
 
 def test_cluster_card_describes_the_cluster() -> None:
     data, embedding = fruit_and_tools()
-    found = hetviz.clusters(data, embedding, n_clusters=2)
-    fruit = next(card for card in found.cards if "juice" in card.sentence)
+    clustering = hetviz.clusters(data, embedding, n_clusters=2)
+    fruit = next(card for card in clustering.cards if "juice" in card.sentence)
     assert fruit.sentence == (
         "12 things and 3 words, all of the things fruit, with the words juice, summer, sweet."
     )
@@ -56,12 +56,12 @@ def test_cluster_card_describes_the_cluster() -> None:
     weight = fruit.features.iloc[0]
     assert (weight.thing, weight.effect) == ("weight", -1.0)
     assert (fruit.words["q"] >= fruit.words["p"]).all()
-    assert found.choice.loc[0, "rand_given"] == 1.0
-    assert np.isnan(found.choice.loc[0, "rand_held_out"])
-    frame = found.frame()
+    assert clustering.choice.loc[0, "rand_given"] == 1.0
+    assert np.isnan(clustering.choice.loc[0, "rand_held_out"])
+    frame = clustering.frame()
     assert list(frame.columns) == ["dataset", "id", "cluster", "name"]
     assert frame["cluster"].between(1, 2).all()
-    assert json.loads(json.dumps(found.to_dict()))["cards"][0]["number"] == 1
+    assert json.loads(json.dumps(clustering.to_dict()))["cards"][0]["number"] == 1
 
 
 def test_clusters_do_not_depend_on_row_order() -> None:
@@ -82,9 +82,9 @@ def test_clusters_assign_held_out_items_to_the_nearest() -> None:
     places = embedding.joined(
         Embedding({"things": [[0.0, 0.0], [10.0, 0.0]]}, {"things": ["n1", "n2"]})
     )
-    found = hetviz.clusters(data, places, n_clusters=2, held_out=held)
+    clustering = hetviz.clusters(data, places, n_clusters=2, held_out=held)
     # One is close to the word that it is linked to, the other is not.
-    assert found.choice.loc[0, "rand_held_out"] == 0.5
+    assert clustering.choice.loc[0, "rand_held_out"] == 0.5
 
 
 def test_clusters_by_label_skip_unlabelled_items() -> None:
@@ -95,12 +95,12 @@ def test_clusters_by_label_skip_unlabelled_items() -> None:
         data.links,
         labels=[Labels("things", "kind", values)],
     )
-    found = hetviz.clusters(data, embedding, method="label", label="kind")
-    assert found.names == ("Tool", "Fruit")
-    assert [card.counts for card in found.cards] == [{"things": 12}, {"things": 11}]
-    assert found.codes[0] == -1
-    assert (found.codes[24:] == -1).all()
-    juice = found.cards[1].linked
+    clustering = hetviz.clusters(data, embedding, method="label", label="kind")
+    assert clustering.names == ("Tool", "Fruit")
+    assert [card.counts for card in clustering.cards] == [{"things": 12}, {"things": 11}]
+    assert clustering.codes[0] == -1
+    assert (clustering.codes[24:] == -1).all()
+    juice = clustering.cards[1].linked
     assert juice["title"].tolist() == FRUIT
     assert juice["links"].tolist() == [11, 11, 11]
 
@@ -109,9 +109,9 @@ def test_clusters_handle_unplaced_rows_and_a_single_spot() -> None:
     data, embedding = fruit_and_tools()
     Y = {name: np.array(part) for name, part in embedding.coordinates.items()}
     Y["things"][0] = np.nan
-    found = hetviz.clusters(data, Embedding(Y, embedding.ids), n_clusters=2)
-    assert found.codes[0] == -1
-    assert (found.codes[1:] >= 0).all()
+    clustering = hetviz.clusters(data, Embedding(Y, embedding.ids), n_clusters=2)
+    assert clustering.codes[0] == -1
+    assert (clustering.codes[1:] >= 0).all()
     same = Embedding({name: np.ones_like(part) for name, part in Y.items()}, embedding.ids)
     one = hetviz.clusters(data, same)
     assert one.codes.tolist() == [0] * 30
@@ -121,9 +121,9 @@ def test_clusters_handle_unplaced_rows_and_a_single_spot() -> None:
 
 def test_clusters_of_one_item() -> None:
     data = HeteroData([Dataset("things", ["a"])])
-    found = hetviz.clusters(data, Embedding({"things": [[1.0, 2.0]]}, {"things": ["a"]}))
-    assert found.names == ("Cluster 1",)
-    assert found.cards[0].sentence == "1 things."
+    clustering = hetviz.clusters(data, Embedding({"things": [[1.0, 2.0]]}, {"things": ["a"]}))
+    assert clustering.names == ("Cluster 1",)
+    assert clustering.cards[0].sentence == "1 things."
 
 
 def test_clusters_in_full_space_use_more_axes() -> None:

@@ -29,19 +29,19 @@ def data_with(words: list[str], things: list[str] | None = None) -> tuple[Hetero
 
 def heaps_by_name(data: HeteroData, Y: np.ndarray) -> dict[str, set[int]]:
     """Return the heaps of the regions by name."""
-    found: dict[str, set[int]] = {}
+    heaps: dict[str, set[int]] = {}
     for level in find_regions(Contrasts(data), Y):
         for code, name in enumerate(level.names):
             at = np.flatnonzero(level.codes == code)
-            found.setdefault(name, set()).update(np.unique(np.rint(Y[at, 0] / 20)).astype(int))
-    return found
+            heaps.setdefault(name, set()).update(np.unique(np.rint(Y[at, 0] / 20)).astype(int))
+    return heaps
 
 
 def test_region_names_are_words_with_links_inside() -> None:
     data, Y = data_with(["juice", "sweet", "iron", "work"])
-    found = heaps_by_name(data, Y)
-    assert {name for name in found if " · " in name} == {"juice · sweet", "iron · work"}
-    for name, heaps in found.items():
+    heaps = heaps_by_name(data, Y)
+    assert {name for name in heaps if " · " in name} == {"juice · sweet", "iron · work"}
+    for name, heaps in heaps.items():
         for word, heap in (("juice", 0), ("sweet", 0), ("iron", 1), ("work", 1)):
             if word in name:
                 assert heaps == {heap}

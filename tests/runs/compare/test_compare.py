@@ -55,12 +55,14 @@ def comparison_of_shares(
 
 def test_compare_uses_the_same_splits_for_all_methods() -> None:
     data = paired_views()
-    found = hetviz.compare(data, QUICK, seeds=2)
-    assert [(fit.key, fit.seed) for fit in found.fits] == [(k, s) for s in (0, 1) for k in QUICK]
+    comparison = hetviz.compare(data, QUICK, seeds=2)
+    assert [(fit.key, fit.seed) for fit in comparison.fits] == [
+        (k, s) for s in (0, 1) for k in QUICK
+    ]
     for seed in (0, 1):
         alone = fit_run(data, "cdmca", {}, seed, hold_out=0.2)
         expected = hetviz.evaluate(alone.scope.measured, alone.embedding, alone.scope.held_out)
-        fit = next(fit for fit in found.fits if (fit.key, fit.seed) == ("cdmca", seed))
+        fit = next(fit for fit in comparison.fits if (fit.key, fit.seed) == ("cdmca", seed))
         assert {k: fit.scores[k] for k in expected.to_dict()} == expected.to_dict()
 
 
@@ -81,10 +83,10 @@ def test_table_has_means_and_standard_errors() -> None:
 
 
 def test_links_kept_is_a_point_of_the_curve() -> None:
-    found = hetviz.compare(paired_views(), ["cdmca"], seeds=2)
+    comparison = hetviz.compare(paired_views(), ["cdmca"], seeds=2)
     for kind, key in (("given", "links_kept"), ("held_out", "links_kept_held_out")):
-        x, y = found.curves["cdmca"][kind]
-        assert np.interp(0.05, x, y) == pytest.approx(found.mean("cdmca", key), abs=1e-6)
+        x, y = comparison.curves["cdmca"][kind]
+        assert np.interp(0.05, x, y) == pytest.approx(comparison.mean("cdmca", key), abs=1e-6)
         assert (x[0], y[0], x[-1], y[-1]) == (0.0, 0.0, 1.0, 1.0)
 
 
@@ -117,8 +119,8 @@ def test_compare_is_deterministic_except_for_times() -> None:
 
 
 def test_compare_holds_out_comparisons() -> None:
-    found = hetviz.compare(paired_views(with_comparisons=True), QUICK, seeds=1)
-    assert "comparison_accuracy_held_out" in found.measures
+    comparison = hetviz.compare(paired_views(with_comparisons=True), QUICK, seeds=1)
+    assert "comparison_accuracy_held_out" in comparison.measures
     without_links = HeteroData(
         paired_views().datasets, (), paired_views(with_comparisons=True).comparisons
     )
@@ -138,21 +140,21 @@ def test_overall_is_the_mean_over_sorts_times_share_placed() -> None:
 
 def test_methods_that_see_labels_have_no_overall_score() -> None:
     data = paired_views().edit().add(Labels("a", "kind", ["x", "y"] * 20))
-    found = hetviz.compare(data, ["gbc", "pca"], seeds=1)
-    assert found.recommendation.method == "pca"
-    assert found.failures == {}
+    comparison = hetviz.compare(data, ["gbc", "pca"], seeds=1)
+    assert comparison.recommendation.method == "pca"
+    assert comparison.failures == {}
 
 
 def test_new_items_are_left_out_and_placed() -> None:
-    found = hetviz.compare(
+    comparison = hetviz.compare(
         paired_views(with_comparisons=True), ["cdmca", "gnmds"], seeds=2, new_items=0.2
     )
-    scores = {fit.key: fit.scores for fit in found.fits}
+    scores = {fit.key: fit.scores for fit in comparison.fits}
     # Two exact views of points in three dimensions: the right place follows from features.
     assert scores["cdmca"]["links_kept_new_items"] > 0.3
     assert "links_kept_new_items" not in scores["gnmds"]
-    assert math.isnan(found.table["links_kept_new_items"]["gnmds"])
-    assert "left off the map" in found.notes["gnmds"][0]
+    assert math.isnan(comparison.table["links_kept_new_items"]["gnmds"])
+    assert "left off the map" in comparison.notes["gnmds"][0]
     assert scores["gnmds"]["placed"] < 1
 
 
@@ -167,17 +169,17 @@ def test_compare_continues_after_failures(
         return fit_run(data, key, *args)
 
     monkeypatch.setattr(engine, "fit_run", fit)
-    found = hetviz.compare(paired_views(), ["pca", "gnmds", "lpp", "cdmca"], seeds=2)
-    assert "a bug in hetviz" in found.failures["pca"]
-    assert "secret" not in json.dumps(found.to_dict())
+    comparison = hetviz.compare(paired_views(), ["pca", "gnmds", "lpp", "cdmca"], seeds=2)
+    assert "a bug in hetviz" in comparison.failures["pca"]
+    assert "secret" not in json.dumps(comparison.to_dict())
     assert "secret" in caplog.text
-    assert "comparisons" in found.failures["gnmds"]
-    assert "memory" in found.failures["lpp"]
-    assert list(found.refusals) == ["gnmds"]
-    assert set(found.errors) == {"pca", "lpp"}
-    assert [fit.key for fit in found.fits] == ["cdmca", "cdmca"]
-    assert found.recommendation.method == "cdmca"
-    assert found.table.index[0] == "cdmca"
+    assert "comparisons" in comparison.failures["gnmds"]
+    assert "memory" in comparison.failures["lpp"]
+    assert list(comparison.refusals) == ["gnmds"]
+    assert set(comparison.errors) == {"pca", "lpp"}
+    assert [fit.key for fit in comparison.fits] == ["cdmca", "cdmca"]
+    assert comparison.recommendation.method == "cdmca"
+    assert comparison.table.index[0] == "cdmca"
 
 
 def test_recommendation_skips_methods_with_failures(
@@ -189,10 +191,10 @@ def test_recommendation_skips_methods_with_failures(
         return fit_run(data, key, params, seed, progress)
 
     monkeypatch.setattr(engine, "fit_run", fit)
-    found = hetviz.compare(paired_views(), ["cdmca", "pca"], seeds=2)
-    assert found.failures == {"cdmca": "With seed 1: No."}
-    assert found.table.loc["cdmca", "n_fits"] == 1
-    assert found.recommendation.method == "pca"
+    comparison = hetviz.compare(paired_views(), ["cdmca", "pca"], seeds=2)
+    assert comparison.failures == {"cdmca": "With seed 1: No."}
+    assert comparison.table.loc["cdmca", "n_fits"] == 1
+    assert comparison.recommendation.method == "pca"
 
 
 def test_progress_reports_each_method() -> None:
@@ -222,20 +224,20 @@ def test_cancel_keeps_complete_fits() -> None:
 
     with pytest.raises(Cancelled) as stopped:
         hetviz.compare(paired_views(), ["pca", "cdmca"], seeds=2, progress=stop)
-    found = stopped.value.partial
-    assert isinstance(found, Comparison)
-    assert not found.complete
-    assert [(fit.key, fit.seed) for fit in found.fits] == [("pca", 0), ("cdmca", 0)]
-    assert set(found.embeddings) == {"pca", "cdmca"}
-    assert found.recommendation.method == "cdmca"
+    comparison = stopped.value.partial
+    assert isinstance(comparison, Comparison)
+    assert not comparison.complete
+    assert [(fit.key, fit.seed) for fit in comparison.fits] == [("pca", 0), ("cdmca", 0)]
+    assert set(comparison.embeddings) == {"pca", "cdmca"}
+    assert comparison.recommendation.method == "cdmca"
 
 
 def test_comparison_round_trip_through_json() -> None:
-    found = hetviz.compare(paired_views(), ["pca", "cdmca", "gnmds"], seeds=2)
-    again = Comparison.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False)))
-    assert again.recommendation == found.recommendation
-    assert again.table.equals(found.table)
-    assert (again.failures, again.notes) == (found.failures, found.notes)
+    comparison = hetviz.compare(paired_views(), ["pca", "cdmca", "gnmds"], seeds=2)
+    again = Comparison.from_dict(json.loads(json.dumps(comparison.to_dict(), allow_nan=False)))
+    assert again.recommendation == comparison.recommendation
+    assert again.table.equals(comparison.table)
+    assert (again.failures, again.notes) == (comparison.failures, comparison.notes)
 
 
 @pytest.mark.parametrize(
@@ -259,22 +261,22 @@ def test_compare_rejects_bad_arguments(wrong: dict[str, Any]) -> None:
 
 
 def test_recommendation_of_a_clear_winner() -> None:
-    found = comparison_of_shares({"a": [0.46, 0.47, 0.48], "b": [0.30, 0.31, 0.32]})
-    assert found.recommendation.method == "a"
-    assert found.recommendation.sentence == (
+    comparison = comparison_of_shares({"a": [0.46, 0.47, 0.48], "b": [0.30, 0.31, 0.32]})
+    assert comparison.recommendation.method == "a"
+    assert comparison.recommendation.sentence == (
         "Take A. It is best at finding hidden links again (47 %). Next is B (31 %). "
         "The difference over 3 splits is more than one standard error."
     )
 
 
 def test_recommendation_of_a_tie_takes_the_simpler_method() -> None:
-    found = comparison_of_shares(
+    comparison = comparison_of_shares(
         {"slow": [0.40, 0.50, 0.45], "plain": [0.41, 0.46, 0.45]},
         {"slow": 1},
         {"slow": 28.0, "plain": 0.03},
     )
-    assert found.tied() == ["slow", "plain"]
-    assert found.recommendation == (
+    assert comparison.tied() == ["slow", "plain"]
+    assert comparison.recommendation == (
         "plain",
         "SLOW and PLAIN tie at 44 to 45 % over 3 splits. "
         "Their differences are below one standard error. "
@@ -284,12 +286,12 @@ def test_recommendation_of_a_tie_takes_the_simpler_method() -> None:
 
 def test_tied_uses_the_error_of_paired_differences() -> None:
     # The splits differ by far more than the methods, but b is behind on each of them.
-    found = comparison_of_shares({"a": [0.20, 0.50, 0.80], "b": [0.18, 0.48, 0.78]})
-    assert found.tied() == ["a"]
+    comparison = comparison_of_shares({"a": [0.20, 0.50, 0.80], "b": [0.18, 0.48, 0.78]})
+    assert comparison.tied() == ["a"]
 
 
 def test_places_groups_indistinguishable_candidates() -> None:
-    found = comparison_of_shares(
+    comparison = comparison_of_shares(
         {
             "a": [0.46, 0.48, 0.47],
             # Behind by 0.01 with error 0.0058: within 4.30 errors, Student's t for three splits.
@@ -299,12 +301,12 @@ def test_places_groups_indistinguishable_candidates() -> None:
             "d": [0.35, 0.39, 0.37],
         }
     )
-    assert found.places() == [["a", "b"], ["c", "d"]]
+    assert comparison.places() == [["a", "b"], ["c", "d"]]
     assert comparison_of_shares({"a": [0.47], "b": [0.46], "c": [0.46]}).places() == [
         ["a"],
         ["b", "c"],
     ]
-    low, high = found.interval("a", "links_kept_held_out")
+    low, high = comparison.interval("a", "links_kept_held_out")
     assert (low, high) == pytest.approx(
         (0.47 - 4.3027 * 0.005774, 0.47 + 4.3027 * 0.005774), abs=1e-4
     )
@@ -327,9 +329,9 @@ def test_joined_merges_comparisons_of_the_same_splits() -> None:
 
 
 def test_recommendation_mentions_a_single_split() -> None:
-    found = comparison_of_shares({"a": [0.47], "b": [0.46]})
-    assert found.tied() == ["a"]
-    assert "One split gives no error" in found.recommendation.sentence
+    comparison = comparison_of_shares({"a": [0.47], "b": [0.46]})
+    assert comparison.tied() == ["a"]
+    assert "One split gives no error" in comparison.recommendation.sentence
 
 
 def test_recommendation_mentions_chance_level() -> None:
@@ -345,10 +347,10 @@ def test_recommendation_is_none_without_measures() -> None:
 
 
 def test_recommend_by_another_measure() -> None:
-    found = hetviz.compare(paired_views(), QUICK, seeds=1)
-    assert found.recommend("trustworthiness").method == found.best("trustworthiness")
-    assert found.best("links_kept") in ("cdmca", "guided-projection")
-    assert set(found.measures[:2]) <= set(MEASURES)
+    comparison = hetviz.compare(paired_views(), QUICK, seeds=1)
+    assert comparison.recommend("trustworthiness").method == comparison.best("trustworthiness")
+    assert comparison.best("links_kept") in ("cdmca", "guided-projection")
+    assert set(comparison.measures[:2]) <= set(MEASURES)
 
 
 @pytest.mark.parametrize(
@@ -370,10 +372,12 @@ def test_format_seconds_uses_units(seconds: float, words: str) -> None:
 
 
 def test_sweep_fits_each_value() -> None:
-    found = hetviz.sweep(paired_views(), "guided-projection", "kernel", [None, "linear"], seeds=2)
-    assert [candidate.title for candidate in found.candidates] == ["None", "linear"]
-    assert len(found.fits) == 4
-    assert found.candidates[1].params == {"kernel": "linear"}
+    comparison = hetviz.sweep(
+        paired_views(), "guided-projection", "kernel", [None, "linear"], seeds=2
+    )
+    assert [candidate.title for candidate in comparison.candidates] == ["None", "linear"]
+    assert len(comparison.fits) == 4
+    assert comparison.candidates[1].params == {"kernel": "linear"}
 
 
 def test_sweep_rejects_unknown_parameters_and_no_values() -> None:
@@ -400,18 +404,18 @@ def test_sweep_values_follow_the_declaration(param: Any, values: list[Any]) -> N
 
 
 def test_limits_name_ceiling_and_resolution() -> None:
-    found = comparison_of_shares({"a": [0.5, 0.62, 0.55], "b": [0.4, 0.5, 0.44]})
+    comparison = comparison_of_shares({"a": [0.5, 0.62, 0.55], "b": [0.4, 0.5, 0.44]})
     measure = "links_kept_held_out"
-    values = [found.values(key, measure) for key in "ab"]
-    assert found.resolution(measure) == pytest.approx(least_significant_difference(values))
-    first = replace(found.fits[0], ceilings={measure: 0.7}, resolutions={measure: 0.3})
-    capped = replace(found, fits=(first,))
+    values = [comparison.values(key, measure) for key in "ab"]
+    assert comparison.resolution(measure) == pytest.approx(least_significant_difference(values))
+    first = replace(comparison.fits[0], ceilings={measure: 0.7}, resolutions={measure: 0.3})
+    capped = replace(comparison, fits=(first,))
     assert (capped.ceiling(measure), capped.resolution(measure)) == (0.7, 0.3)
     words = "The best possible value here is 70 %"
     assert capped.limits(measure).startswith(words)
     again = Comparison.from_dict(capped.to_dict())
     assert again.limits(measure) == capped.limits(measure)
     # Older files have no ceilings.
-    content = found.to_dict()
+    content = comparison.to_dict()
     content["fits"] = [{k: v for k, v in fit.items() if k != "ceilings"} for fit in content["fits"]]
     assert Comparison.from_dict(content).ceiling(measure) == 1.0

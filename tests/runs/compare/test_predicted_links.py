@@ -38,10 +38,10 @@ def shops_and_goods(n: int = 60) -> HeteroData:
 
 def test_held_out_links_use_own_scores_or_distances() -> None:
     data = shops_and_goods()
-    found = hetviz.compare(
+    comparison = hetviz.compare(
         data, ["pmvge", "pca"], seeds=1, params={"pmvge": {"n_iter": 300}}, new_items=0.1
     )
-    assert found.judged_by == {"pmvge": "own scores", "pca": "nearness on the map"}
+    assert comparison.judged_by == {"pmvge": "own scores", "pca": "nearness on the map"}
     train, held = data.holdout(links=0.2, random_state=0)
     model = fit_run(train, "pmvge", {"n_iter": 300}, 0).model
     is_known = np.zeros((60, 60), dtype=bool)
@@ -50,15 +50,15 @@ def test_held_out_links_use_own_scores_or_distances() -> None:
     truth[held.links[0].i, held.links[0].j] = True
     Y, Z = (model.embedding_.coordinates[name] for name in ("shops", "goods"))
     S = model.link_scores(data["shops"], data["goods"], Y, Z)
-    scores = found.fits[0].scores
+    scores = comparison.fits[0].scores
     expected = roc_auc_score(truth[~is_known], S[~is_known])
     assert scores["link_score_auc_held_out"] == pytest.approx(expected)
     expected = average_precision_score(truth[~is_known], S[~is_known])
     assert scores["link_score_precision_held_out"] == pytest.approx(expected)
-    embedding = found.embeddings["pca"]
+    embedding = comparison.embeddings["pca"]
     Y, Z = (embedding.coordinates[name] for name in ("shops", "goods"))
     closeness = -np.linalg.norm(Y[:, None] - Z[None], axis=2)
-    scores_of_pca = next(fit for fit in found.fits if fit.key == "pca").scores
+    scores_of_pca = next(fit for fit in comparison.fits if fit.key == "pca").scores
     expected = roc_auc_score(truth[~is_known], closeness[~is_known])
     assert scores_of_pca["link_score_auc_held_out"] == pytest.approx(expected, abs=1e-3)
     assert 0.5 < scores_of_pca["link_score_auc_new_items"] <= 1.0
@@ -66,17 +66,17 @@ def test_held_out_links_use_own_scores_or_distances() -> None:
 
 
 def test_yardsticks_are_computed_and_stored() -> None:
-    found = hetviz.compare(shops_and_goods(), ["pca"], seeds=2)
-    plain = found.yardsticks
+    comparison = hetviz.compare(shops_and_goods(), ["pca"], seeds=2)
+    plain = comparison.yardsticks
     assert list(plain) == ["nearest profiles", "popularity", "chance"]
     auc, precision = "link_score_auc_held_out", "link_score_precision_held_out"
     assert plain["nearest profiles"][auc] > 0.7 > 0.6 > plain["popularity"][auc]
     assert plain["chance"][auc] == 0.5
     assert 0.0 < plain["chance"][precision] < plain["nearest profiles"][precision]
-    content = json.loads(json.dumps(found.to_dict()))
+    content = json.loads(json.dumps(comparison.to_dict()))
     again = Comparison.from_dict(content)
-    assert again.link_prediction_note == found.link_prediction_note
-    assert "by closeness on the map" in found.link_prediction_note
+    assert again.link_prediction_note == comparison.link_prediction_note
+    assert "by closeness on the map" in comparison.link_prediction_note
     del content["judged_by"], content["yardsticks"]
     assert Comparison.from_dict(content).link_prediction_note == ""
 
@@ -107,8 +107,8 @@ def test_ranking_scores_use_bounded_memory() -> None:
         return -np.abs(asked_rows[:, None] - rows[None, :]).astype(np.float64)
 
     tracemalloc.start()
-    found = _mean_ranking_scores(train, held_out, 0, lambda source, target: score)
+    comparison = _mean_ranking_scores(train, held_out, 0, lambda source, target: score)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found[AUC_KEY] == 1.0
+    assert comparison[AUC_KEY] == 1.0
     assert peak < 100e6

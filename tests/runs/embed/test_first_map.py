@@ -51,22 +51,22 @@ def linked_data(n: int = 60) -> HeteroData:
 def test_choose_method_takes_the_best_on_hidden_links(table: Any) -> None:
     choice = choose_method(linked_data())
     assert choice.method == "cdmca"
-    found = choice.comparison
-    assert found is not None
-    assert [fit.key for fit in found.fits] == ["pca", "cdmca"] * module.N_SPLITS
-    assert found.decides == "overall"
-    assert found.mean("cdmca", "overall") > found.mean("pca", "overall")
+    result = choice.comparison
+    assert result is not None
+    assert [fit.key for fit in result.fits] == ["pca", "cdmca"] * module.N_SPLITS
+    assert result.decides == "overall"
+    assert result.mean("cdmca", "overall") > result.mean("pca", "overall")
     assert "over 2 splits" in choice.sentence
     assert choice.seconds == pytest.approx(0.012)
     best = choice.best_neighbours
     assert best is not None
-    trust = {key: found.mean(key, "trustworthiness") for key in ("pca", "cdmca")}
+    trust = {key: result.mean(key, "trustworthiness") for key in ("pca", "cdmca")}
     assert best.score == max(trust.values())
     assert best.method == max(trust, key=lambda key: trust[key])
-    assert best.title == found.candidate(best.method).title
+    assert best.title == result.candidate(best.method).title
     assert best.chosen == trust["cdmca"]
-    assert best.kept == found.mean(best.method, "links_kept_held_out")
-    assert best.chosen_kept == found.mean("cdmca", "links_kept_held_out")
+    assert best.kept == result.mean(best.method, "links_kept_held_out")
+    assert best.chosen_kept == result.mean("cdmca", "links_kept_held_out")
     assert best.to_dict() == {
         "method": best.method,
         "title": best.title,
@@ -124,9 +124,9 @@ def test_choose_method_skips_unmeasured_methods(table: Any) -> None:
 
 def test_first_map_equals_embed_with_its_parameters(table: Any) -> None:
     data = linked_data()
-    found = first_map(data)
-    again = embed(data, found.method, **found.params)
-    np.testing.assert_array_equal(again.stacked(), found.embedding.stacked())
+    result = first_map(data)
+    again = embed(data, result.method, **result.params)
+    np.testing.assert_array_equal(again.stacked(), result.embedding.stacked())
 
 
 def test_first_map_reports_a_layout_before_comparing(table: Any) -> None:
@@ -163,17 +163,17 @@ def test_best_candidate_avoids_tiny_datasets() -> None:
         for key, value in (("blotted", 0.9), ("clear", 0.8), ("worse", 0.7))
         for seed in (0, 1)
     ]
-    found = Comparison(tuple(kinds.values()), tuple(fits), {}, (0, 1), 0.2, maps)
+    result = Comparison(tuple(kinds.values()), tuple(fits), {}, (0, 1), 0.2, maps)
     assert (
         dataset_spreads(maps["blotted"])["a"]
         > module.MAX_SPREAD_RATIO * dataset_spreads(maps["blotted"])["b"]
     )
-    best = module._best_candidate(found)
+    best = module._best_candidate(result)
     assert best is not None
     assert best.key == "clear"
     assert (
         "one of the best maps that are easy to read. It scored 80 % over 2 splits."
-        in module._reason_of_choice(found, best)
+        in module._reason_of_choice(result, best)
     )
 
 

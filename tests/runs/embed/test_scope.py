@@ -38,7 +38,7 @@ def data() -> HeteroData:
 
 
 @pytest.fixture
-def some() -> list[int]:
+def some_rows() -> list[int]:
     return [*range(12), *range(20, 34)]
 
 
@@ -49,8 +49,8 @@ def test_scope_of_everything_passes_data_unchanged(data: HeteroData) -> None:
     assert scope.held_out is None
 
 
-def test_scope_scales_weights_only_for_the_method(data: HeteroData, some: list[int]) -> None:
-    scope = scope_of(data, {"a|b|link": 0.5, "a|c|near": 0.5}, some, 0.25, 3)
+def test_scope_scales_weights_only_for_the_method(data: HeteroData, some_rows: list[int]) -> None:
+    scope = scope_of(data, {"a|b|link": 0.5, "a|c|near": 0.5}, some_rows, 0.25, 3)
     assert {name: len(part) for name, part in scope.seen.datasets.items()} == {"a": 12, "b": 14}
     assert scope.held_out is not None
     assert sum(map(len, scope.held_out.links)) == 3
@@ -75,13 +75,13 @@ def test_scope_holds_out_comparisons(data: HeteroData) -> None:
     ]
 
 
-def test_fit_run_leaves_excluded_rows_unplaced(data: HeteroData, some: list[int]) -> None:
-    fitted = fit_run(data, "guided-projection", only=some)
+def test_fit_run_leaves_excluded_rows_unplaced(data: HeteroData, some_rows: list[int]) -> None:
+    fitted = fit_run(data, "guided-projection", only=some_rows)
     placed = fitted.embedding.stacked_placed()
-    assert np.flatnonzero(placed).tolist() == some
+    assert np.flatnonzero(placed).tolist() == some_rows
     assert list(fitted.embedding.coordinates) == ["a", "b", "c"]
     alone = fit_run(fitted.scope.seen, "guided-projection").embedding
-    assert np.array_equal(fitted.embedding.stacked()[some], alone.stacked())
+    assert np.array_equal(fitted.embedding.stacked()[some_rows], alone.stacked())
 
 
 def test_fit_run_with_weight_zero_equals_no_links(data: HeteroData) -> None:
@@ -94,24 +94,26 @@ def test_fit_run_with_weight_zero_equals_no_links(data: HeteroData) -> None:
     assert np.array_equal(left_out.stacked(), expected.stacked(), equal_nan=True)
 
 
-def test_fit_run_ignores_parameters_of_excluded_datasets(data: HeteroData, some: list[int]) -> None:
+def test_fit_run_ignores_parameters_of_excluded_datasets(
+    data: HeteroData, some_rows: list[int]
+) -> None:
     params = {"features": {"a": "rbf", "c": "rbf"}}
-    fitted = fit_run(data, "guided-projection", params, only=some)
+    fitted = fit_run(data, "guided-projection", params, only=some_rows)
     # The record keeps them for the same run on other rows.
     assert fitted.run.params["features"] == {"a": "rbf", "c": "rbf"}
     with pytest.raises(ParameterError, match="unknown datasets"):
-        fit_run(data, "guided-projection", {"features": {"fish": "rbf"}}, only=some)
+        fit_run(data, "guided-projection", {"features": {"fish": "rbf"}}, only=some_rows)
 
 
 @pytest.mark.parametrize("lazy", [False, True])
 def test_scope_progress_extends_layouts_to_all_rows(
-    data: HeteroData, some: list[int], lazy: bool
+    data: HeteroData, some_rows: list[int], lazy: bool
 ) -> None:
     reports: list[Any] = []
-    report = scope_of(data, only=some).progress(
+    report = scope_of(data, only=some_rows).progress(
         lambda fraction, message="", **figures: reports.append((fraction, message, figures))
     )
-    Y = np.arange(2.0 * len(some), dtype=np.float32).reshape(-1, 2)
+    Y = np.arange(2.0 * len(some_rows), dtype=np.float32).reshape(-1, 2)
     report(0.5, "Moving", layout=(lambda: Y) if lazy else Y, loss=1.0)
     report(0.6)
     (fraction, message, figures), last = reports
@@ -119,8 +121,8 @@ def test_scope_progress_extends_layouts_to_all_rows(
     assert (fraction, message, figures["loss"]) == (0.5, "Moving", 1.0)
     assert layout.shape == (60, 2)
     assert layout.dtype == np.float32
-    assert np.array_equal(layout[some], Y)
-    assert np.isnan(np.delete(layout, some, axis=0)).all()
+    assert np.array_equal(layout[some_rows], Y)
+    assert np.isnan(np.delete(layout, some_rows, axis=0)).all()
     assert last == (0.6, "", {})
 
 
@@ -137,9 +139,9 @@ def test_scope_progress_extends_layouts_to_all_rows(
 )
 @pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
 def test_run_recipe_equals_the_map_task(
-    data: HeteroData, some: list[int], special: dict[str, Any], tmp_path: Path
+    data: HeteroData, some_rows: list[int], special: dict[str, Any], tmp_path: Path
 ) -> None:
-    special = {**special, "only": some} if "only" in special else dict(special)
+    special = {**special, "only": some_rows} if "only" in special else dict(special)
     hetviz.save(data, tmp_path / "data.zip")
     map_result = make_map(
         data=data,
@@ -175,10 +177,10 @@ def test_plain_recipe_omits_defaults(data: HeteroData, tmp_path: Path) -> None:
 
 
 def test_write_run_restricts_held_out_links_to_rows(
-    data: HeteroData, some: list[int], tmp_path: Path
+    data: HeteroData, some_rows: list[int], tmp_path: Path
 ) -> None:
     held_out = HeteroData(data.datasets, [Links("b", "c", [0, 1], [2, 3]), data.links[0]])
-    record = write_run(tmp_path, "x", data, fit_run(data, "pca", only=some), held_out)
+    record = write_run(tmp_path, "x", data, fit_run(data, "pca", only=some_rows), held_out)
     assert "guidance_area_held_out" in record["scores"]
 
 
@@ -208,10 +210,10 @@ def test_run_recipe_rejects_bad_scopes(data: HeteroData, tmp_path: Path, line: s
         run_recipe(tmp_path)
 
 
-def test_rows_table_round_trip(data: HeteroData, some: list[int]) -> None:
-    text = rows_table(data, np.array(some))
+def test_rows_table_round_trip(data: HeteroData, some_rows: list[int]) -> None:
+    text = rows_table(data, np.array(some_rows))
     assert text.splitlines()[:2] == ["dataset,id", "a,a0"]
-    assert read_rows("only.csv", text.encode(), data).tolist() == some
+    assert read_rows("only.csv", text.encode(), data).tolist() == some_rows
     single = HeteroData([data["a"]])
     assert read_rows("only.csv", b"id,note\na3,x\na1,y\na3,z\n", single).tolist() == [1, 3]
 

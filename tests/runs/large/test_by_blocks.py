@@ -127,9 +127,9 @@ def test_run_large_places_views_together(params: str, tmp_path: Path) -> None:
     for name, wanted in model.embedding_.coordinates.items():
         ids, Y = places(out, name)
         np.testing.assert_allclose(aligned(ids, Y, list(data[name].ids)), wanted, atol=1e-12)
-    found = {name: dict(zip(*places(out, name), strict=True)) for name in data.datasets}
-    for text in set(found["front"]) & set(found["back"]):
-        np.testing.assert_allclose(found["front"][text], found["back"][text], atol=1e-14)
+    result = {name: dict(zip(*places(out, name), strict=True)) for name in data.datasets}
+    for text in set(result["front"]) & set(result["back"]):
+        np.testing.assert_allclose(result["front"][text], result["back"][text], atol=1e-14)
     # A tie of the same item is no guidance that a map could keep.
     assert "guidance_area" not in json.loads((out / "scores.json").read_text())["scores"]
 
@@ -183,12 +183,12 @@ def test_run_large_is_byte_equal_for_all_schedulers(
     # Several parts of ids, as with millions of rows.
     monkeypatch.setattr("hetviz.runs.large.plan._IDS_PER_PART", 100)
     recipe = Made().write(tmp_path, rows=70)
-    found = [
+    result = [
         bytes_of(hetviz.run_recipe(recipe, tmp_path / str(k), scheduler=scheduler))
         for k, scheduler in enumerate(("sync", "threads:3", two_workers))
     ]
-    assert len(found[0]) == 2 + 2 + 1
-    assert found[0] == found[1] == found[2]
+    assert len(result[0]) == 2 + 2 + 1
+    assert result[0] == result[1] == result[2]
     (tmp_path / "views").mkdir()
     views_of_things(tmp_path / "views")
     views = tmp_path / "views" / "recipe.toml"
@@ -223,9 +223,9 @@ def test_run_large_survives_a_killed_worker(tmp_path: Path, two_workers: Schedul
             killed.extend(two_workers._client.run(os.getpid).values())
             os.kill(killed[0], signal.SIGKILL)
 
-    found = hetviz.run_recipe(recipe, tmp_path / "hurt", scheduler=two_workers, progress=progress)
+    result = hetviz.run_recipe(recipe, tmp_path / "hurt", scheduler=two_workers, progress=progress)
     assert killed
-    assert bytes_of(found) == expected
+    assert bytes_of(result) == expected
     for _ in range(200):
         if len(two_workers._client.nthreads()) == 2:
             break
@@ -256,10 +256,10 @@ def test_remote_scheduler_uses_tls(tmp_path: Path) -> None:
         assert there.startswith("tls://")
         with pytest.raises(ParameterError, match="--tls-ca"):
             hetviz.run_recipe(recipe, tmp_path / "no", scheduler=there)
-        found = hetviz.run_recipe(
+        result = hetviz.run_recipe(
             recipe, tmp_path / "far", scheduler=there, tls=(tls.ca, tls.cert, tls.key)
         )
-    assert bytes_of(found) == expected
+    assert bytes_of(result) == expected
 
 
 @pytest.mark.parametrize(
@@ -499,24 +499,24 @@ def record_of(folder: Path) -> Any:
 def test_refinement_keeps_more_neighbours(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = {}
+    result = {}
     for blocks in ("refine = 0", "", "refined_rows = 400"):
         recipe = write_linked_lines(tmp_path, blocks)
         assert main(["run", str(recipe), "--out", str(tmp_path / "out")]) == 0
-        found[blocks] = record_of(tmp_path / "out")
+        result[blocks] = record_of(tmp_path / "out")
     told = capsys.readouterr().out
     assert "50 iterations of 720 rows: half moved by" in told
     assert "rows, other rows placed by them: half moved by" in told
     _, embedding = hetviz.load_run(tmp_path / "out")
     assert "were then drawn towards those like them" in embedding.note
-    before, after, some = (one["scores"]["neighbors_kept"] for one in found.values())
+    before, after, some = (one["scores"]["neighbors_kept"] for one in result.values())
     assert after > before + 0.1 and some > before + 0.05
-    assert "refinement" not in found["refine = 0"]
-    done = found[""]["refinement"]
+    assert "refinement" not in result["refine = 0"]
+    done = result[""]["refinement"]
     assert done["rows"] == {"a": 360, "b": 360} and done["iterations"] == 50
     assert done["recall"] == {"a": 1.0, "b": 1.0} and 0 < done["moved"] < 0.5
-    assert done["placement_error"]["median"] < found[""]["placement_error"]["median"]
-    few = found["refined_rows = 400"]
+    assert done["placement_error"]["median"] < result[""]["placement_error"]["median"]
+    few = result["refined_rows = 400"]
     assert sum(few["refinement"]["rows"].values()) == pytest.approx(400, abs=4)
     assert few["n_unplaced"] == 0
 

@@ -138,8 +138,8 @@ def test_uncertainty_is_the_share_of_similar_rows_elsewhere() -> None:
 
 def test_usual_distance_ignores_duplicate_rows() -> None:
     X = np.array([[0.0], [0.0], [1.0], [3.0]])
-    found = usual_distance(X, np.random.default_rng(0))
-    assert found == pytest.approx(np.sqrt(np.quantile([1.0, 4.0], 0.95)))
+    result = usual_distance(X, np.random.default_rng(0))
+    assert result == pytest.approx(np.sqrt(np.quantile([1.0, 4.0], 0.95)))
     assert usual_distance(np.zeros((3, 1)), np.random.default_rng(0)) == 0.0
 
 

@@ -52,19 +52,19 @@ def test_held_shares_match_the_gradient() -> None:
     A = np.triu(rng.random((6, 6)), 1)
     A[0, 4] = 0.0
     P = sp.csr_array((A + A.T) / A.sum() / 2)
-    found = attraction_of(
+    explanation = attraction_of(
         0, Y, AttractionGraph({NEIGHBOUR: P * 0.25, LINK: P * 0.75}, sne_stiffness)
     )
-    assert found is not None
-    assert 4 not in found.rows and 0 not in found.rows
+    assert explanation is not None
+    assert 4 not in explanation.rows and 0 not in explanation.rows
     d = ((Y[0] - Y) ** 2).sum(axis=1)
     k = P.toarray()[0] / (1 + d)
-    np.testing.assert_allclose(found.share, (k / k.sum())[found.rows])
-    assert (np.diff(found.share) <= 0).all()
-    np.testing.assert_allclose(found.share.sum(), 1.0)
-    np.testing.assert_allclose(found.by[LINK], 0.75 * found.share)
+    np.testing.assert_allclose(explanation.share, (k / k.sum())[explanation.rows])
+    assert (np.diff(explanation.share) <= 0).all()
+    np.testing.assert_allclose(explanation.share.sum(), 1.0)
+    np.testing.assert_allclose(explanation.by[LINK], 0.75 * explanation.share)
     centre = k @ Y / k.sum()
-    for row, moved in zip(found.rows, found.moves, strict=True):
+    for row, moved in zip(explanation.rows, explanation.moves, strict=True):
         others = np.where(np.arange(6) == row, 0.0, k)
         np.testing.assert_allclose(moved, np.linalg.norm(others @ Y / others.sum() - centre))
 
@@ -107,23 +107,23 @@ def test_pulls_sum_to_the_graph_of_the_method(
 
 @pytest.mark.parametrize("key", GRAPHS)
 def test_why_names_the_only_link(key: str, data: HeteroData) -> None:
-    found = hetviz.why(data, hetviz.embed(data, key), "tags", "alone")
+    explanation = hetviz.why(data, hetviz.embed(data, key), "tags", "alone")
     if key in ("mr-sne", "umap"):
-        assert found.parts == pytest.approx({LINK: 1.0})
-        assert [reason.id for reason in found.holds] == ["t5"]
-        assert found.holds[0].share == pytest.approx(1.0)
-    assert sum(found.parts.values()) == pytest.approx(1.0)
-    assert found.holds[0].kind in KINDS
+        assert explanation.parts == pytest.approx({LINK: 1.0})
+        assert [reason.id for reason in explanation.holds] == ["t5"]
+        assert explanation.holds[0].share == pytest.approx(1.0)
+    assert sum(explanation.parts.values()) == pytest.approx(1.0)
+    assert explanation.holds[0].kind in KINDS
 
 
 @pytest.mark.parametrize("key", ["mr-sne", "umap"])
 @pytest.mark.parametrize("planted", [3, 6])
 def test_why_names_the_planted_feature_first(key: str, planted: int) -> None:
     data = two_groups(planted)
-    found = hetviz.why(data, hetviz.embed(data, key), "things", "t7")
-    assert found.features[0].title == f"f{planted}"
-    assert found.features[0].share > 0.5
-    assert {reason.id for reason in found.holds if reason.kind == NEIGHBOUR} <= {
+    explanation = hetviz.why(data, hetviz.embed(data, key), "things", "t7")
+    assert explanation.features[0].title == f"f{planted}"
+    assert explanation.features[0].share > 0.5
+    assert {reason.id for reason in explanation.holds if reason.kind == NEIGHBOUR} <= {
         f"t{k}" for k in range(20)
     }
 
@@ -131,17 +131,21 @@ def test_why_names_the_planted_feature_first(key: str, planted: int) -> None:
 @pytest.mark.parametrize("key", ["mr-sne", "joint-map"])
 def test_why_names_guidance_first(key: str, data: HeteroData) -> None:
     guided = data.edit().add(Links("things", "things", [1], [33], kind="said"))
-    found = hetviz.why(guided, hetviz.embed(guided, key), "things", "t1")
-    first = (found.holds + found.elsewhere)[0] if found.holds[0].id == "t33" else found.elsewhere[0]
+    explanation = hetviz.why(guided, hetviz.embed(guided, key), "things", "t1")
+    first = (
+        (explanation.holds + explanation.elsewhere)[0]
+        if explanation.holds[0].id == "t33"
+        else explanation.elsewhere[0]
+    )
     assert (first.kind, first.id) == (STATEMENT, "t33")
 
 
 def test_why_lists_a_distant_link_as_elsewhere(data: HeteroData) -> None:
     guided = data.edit().add(Links("things", "things", [1], [33], kind="knows"))
     Y = hetviz.embed(data, "mr-sne")
-    found = hetviz.why(guided, Y, "things", "t1", method="mr-sne")
-    assert found.elsewhere[0].id == "t33" and found.elsewhere[0].kind == LINK
-    assert found.elsewhere[0].distance > module.FAR_SHARE
+    explanation = hetviz.why(guided, Y, "things", "t1", method="mr-sne")
+    assert explanation.elsewhere[0].id == "t33" and explanation.elsewhere[0].kind == LINK
+    assert explanation.elsewhere[0].distance > module.FAR_SHARE
 
 
 @pytest.mark.parametrize("key", ["pca", "guided-projection", "cdmca"])
@@ -151,10 +155,10 @@ def test_why_of_linear_methods_shares_by_feature_contribution(key: str) -> None:
     pairs = Links("things", "twins", np.arange(N), np.arange(N))
     data = HeteroData([data["things"], other], [pairs])
     embedding = hetviz.embed(data, key)
-    found = hetviz.why(data, embedding, "things", "t7")
-    assert found.features[0].title == "f3"
-    shares = {reason.title: reason.share for reason in found.features}
-    assert sum(shares.values()) == pytest.approx(found.parts[module.FEATURE])
+    explanation = hetviz.why(data, embedding, "things", "t7")
+    assert explanation.features[0].title == "f3"
+    shares = {reason.title: reason.share for reason in explanation.features}
+    assert sum(shares.values()) == pytest.approx(explanation.parts[module.FEATURE])
     if key == "pca":
         return
     model = fit_run(data, key).model
@@ -165,7 +169,7 @@ def test_why_of_linear_methods_shares_by_feature_contribution(key: str) -> None:
         for c in range(8)
     }
     total = sum(moved.values())
-    for reason in found.features:
+    for reason in explanation.features:
         assert reason.share == pytest.approx(moved[reason.title] / total, rel=1e-5)
 
 
@@ -175,8 +179,8 @@ def test_why_of_closed_forms_leaves_out_all_links_together(data: HeteroData) -> 
     a = Dataset("a", [f"a{k}" for k in range(30)], X)
     b = Dataset("b", [f"b{k}" for k in range(30)], X @ rng.normal(size=(4, 3)))
     both = HeteroData([a, b], [Links("a", "b", np.arange(30), np.arange(30))])
-    found = hetviz.why(both, hetviz.embed(both, "guided-projection"), "a", "a3")
-    link_reasons = [reason for reason in found.would_move if reason.kind == LINK]
+    explanation = hetviz.why(both, hetviz.embed(both, "guided-projection"), "a", "a3")
+    link_reasons = [reason for reason in explanation.would_move if reason.kind == LINK]
     assert [reason.title for reason in link_reasons] == ["its link"]
     # One of 30 consistent links hardly matters.
     assert 0.0 <= link_reasons[0].moves < 0.2
@@ -190,11 +194,11 @@ def test_why_counts_violated_comparisons() -> None:
     places = Embedding(
         {"things": [[0.0, 0.0], [3.0, 0.0], [1.0, 0.0], [0.0, 0.1]]}, {"things": ids}
     )
-    found = hetviz.why(data, places, "things", "i0", method="gnmds")
-    assert found.parts == {"comparison": 1.0}
-    assert found.holds[0].title == "i0 closer to i1 than to i2"
+    explanation = hetviz.why(data, places, "things", "i0", method="gnmds")
+    assert explanation.parts == {"comparison": 1.0}
+    assert explanation.holds[0].title == "i0 closer to i1 than to i2"
     # 2 |(y0 - y1) - (y0 - y2)| = 4, against 2 |(y0 - y3) - (y0 - y2)| = 2 * sqrt(1.01)
-    assert found.holds[0].share == pytest.approx(4.0 / (4.0 + 2.0 * np.sqrt(1.01)))
+    assert explanation.holds[0].share == pytest.approx(4.0 / (4.0 + 2.0 * np.sqrt(1.01)))
     satisfied = Embedding(
         {"things": [[0.0, 0.0], [0.1, 0.0], [9.0, 0.0], [0.0, 0.1]]}, {"things": ids}
     )
@@ -208,9 +212,9 @@ def test_why_of_many_rows_uses_the_surroundings(
     embedding = hetviz.embed(data, "mr-sne")
     monkeypatch.setattr(module, "MAX_ROWS", 30)
     monkeypatch.setattr(module, "N_SURROUNDING_ROWS", 15)
-    found = hetviz.why(data, embedding, "things", "t7")
-    assert "items around it" in found.note
-    assert {one.id for one in found.holds} <= {f"t{k}" for k in range(20)} | {"low"}
+    explanation = hetviz.why(data, embedding, "things", "t7")
+    assert "items around it" in explanation.note
+    assert {one.id for one in explanation.holds} <= {f"t{k}" for k in range(20)} | {"low"}
 
 
 def test_why_respects_only_and_weights(data: HeteroData) -> None:
@@ -218,21 +222,23 @@ def test_why_respects_only_and_weights(data: HeteroData) -> None:
     shares = []
     for weight in (1.0, 0.5):
         run = fit_run(data, "mr-sne", only=seen, weights={"things|tags|has": weight})
-        found = hetviz.why(data, run.embedding, "things", "t4", run=run.run)
-        shares.append(found.parts[LINK])
+        explanation = hetviz.why(data, run.embedding, "things", "t4", run=run.run)
+        shares.append(explanation.parts[LINK])
     assert 0.0 < shares[1] < shares[0] < 1.0
     with pytest.raises(NotApplicableError, match="no place"):
         hetviz.why(data, run.embedding, "tags", "alone", run=run.run)
 
 
 def test_why_converts_to_json_and_table(data: HeteroData) -> None:
-    found = hetviz.why(data, hetviz.embed(data, "mr-sne"), "things", "t7", most=3)
-    content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert [reason["id"] for reason in content["holds"]] == [reason.id for reason in found.holds]
-    assert len(found.holds) == 3
-    table = found.frame()
+    explanation = hetviz.why(data, hetviz.embed(data, "mr-sne"), "things", "t7", most=3)
+    content = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
+    assert [reason["id"] for reason in content["holds"]] == [
+        reason.id for reason in explanation.holds
+    ]
+    assert len(explanation.holds) == 3
+    table = explanation.frame()
     assert set(table["part"]) <= {"holds", "features", "elsewhere", "would_move"}
-    assert "ere because of" in found.sentence and "t7" in found._repr_html_()
+    assert "ere because of" in explanation.sentence and "t7" in explanation._repr_html_()
 
 
 def test_why_rejects_unknown_items_and_maps(data: HeteroData) -> None:
@@ -253,15 +259,15 @@ def test_why_without_fit_separates_close_and_far_links() -> None:
         [Links("a", "b", [0, 0, 0, 1], [0, 1, 2, 1])],
     )
     embedding = Embedding(places, {name: data[name].ids for name in places})
-    found = hetviz.why(data, embedding, "a", "x", method="mkpe", fit=False)
+    explanation = hetviz.why(data, embedding, "a", "x", method="mkpe", fit=False)
     # Of four other items, all are as far as "near" (4 / 4) and one as far as "far" (1 / 4).
-    assert [reason.id for reason in found.holds] == ["near"]
-    assert found.holds[0].share == pytest.approx(0.8)
-    assert [(reason.id, reason.distance) for reason in found.elsewhere] == [
+    assert [reason.id for reason in explanation.holds] == ["near"]
+    assert explanation.holds[0].share == pytest.approx(0.8)
+    assert [(reason.id, reason.distance) for reason in explanation.elsewhere] == [
         ("far", pytest.approx(np.sqrt(200) / 10))
     ]
-    assert found.parts == {} and found.sentence.startswith("Its close links")
-    assert found.note == "Closest on the map: near, z and y."
+    assert explanation.parts == {} and explanation.sentence.startswith("Its close links")
+    assert explanation.note == "Closest on the map: near, z and y."
     lone = hetviz.why(data, embedding, "a", "z", method="mkpe", fit=False)
     assert lone.holds == () and lone.note.startswith("None of its links leads to an item")
     with pytest.raises(NotApplicableError):
@@ -291,8 +297,8 @@ def test_why_rejects_unfitted_methods_and_other_items(data: HeteroData) -> None:
 
 def test_why_of_joint_map_names_causes_of_closeness() -> None:
     data = two_groups()
-    found = hetviz.why(data, hetviz.embed(data, "joint-map"), "things", "t4", most=50)
-    by = {(reason.dataset, reason.id): reason.by for reason in found.holds}
+    explanation = hetviz.why(data, hetviz.embed(data, "joint-map"), "things", "t4", most=50)
+    by = {(reason.dataset, reason.id): reason.by for reason in explanation.holds}
     assert by["tags", "low"] == "linked"
     assert by["things", "t8"] == "both linked to low"
     # t5 has another tag, so it is close through its features or other items.
@@ -300,8 +306,8 @@ def test_why_of_joint_map_names_causes_of_closeness() -> None:
         "similar features",
         "indirect",
     }
-    assert sum(found.near.values()) == pytest.approx(1.0)
-    assert "its links" in found.sentence and "similar items" not in found.sentence
+    assert sum(explanation.near.values()) == pytest.approx(1.0)
+    assert "its links" in explanation.sentence and "similar items" not in explanation.sentence
     alone = hetviz.why(data, hetviz.embed(data, "joint-map"), "tags", "alone")
     assert alone.holds[0].id == "t5" and alone.holds[0].by == "linked"
     # Neighbours of the other maps come from features alone.
@@ -313,5 +319,5 @@ def test_why_of_views_names_the_same_item() -> None:
     rng = np.random.default_rng(3)
     ids = [f"i{k}" for k in range(20)]
     data = HeteroData([Dataset(n, ids, rng.normal(size=(20, 4)), entity="thing") for n in "ab"])
-    found = hetviz.why(data, hetviz.embed(data, "joint-map"), "a", "i3", most=30)
-    assert [one.by for one in found.holds if one.id == "i3"] in ([], ["the same item"])
+    explanation = hetviz.why(data, hetviz.embed(data, "joint-map"), "a", "i3", most=30)
+    assert [one.by for one in explanation.holds if one.id == "i3"] in ([], ["the same item"])

@@ -43,28 +43,28 @@ def papers_of_authors(features: bool = True, told: float = 0.3) -> tuple[HeteroD
 
 def test_blend_uses_labels_along_links() -> None:
     data, topic = papers_of_authors()
-    found = hetviz.predict_labels(data, "papers", "topic", repeats=2)
-    assert found.method == "blend"
-    unknown = ~found.table["known"].to_numpy()
-    right = found.table["label"].to_numpy()[unknown] == topic[unknown]
-    held = found.held_out.set_index("model")["error"]
+    prediction = hetviz.predict_labels(data, "papers", "topic", repeats=2)
+    assert prediction.method == "blend"
+    unknown = ~prediction.table["known"].to_numpy()
+    right = prediction.table["label"].to_numpy()[unknown] == topic[unknown]
+    held_out = prediction.held_out.set_index("model")["error"]
     assert right.mean() > 0.8
-    assert held["blend"] < held["own features"] < held["guess"]
-    assert held["blend"] <= held.drop("blend").min() + 0.08
-    P = found.table[["p_0", "p_1", "p_2"]].to_numpy()
+    assert held_out["blend"] < held_out["own features"] < held_out["guess"]
+    assert held_out["blend"] <= held_out.drop("blend").min() + 0.08
+    P = prediction.table[["p_0", "p_1", "p_2"]].to_numpy()
     np.testing.assert_allclose(P.sum(axis=1), 1.0)
-    assert found.table["decided"].mean() > 0.8
-    rows = found.figures["reliability"]
+    assert prediction.table["decided"].mean() > 0.8
+    rows = prediction.figures["reliability"]
     assert sum(row[2] for row in rows) == (~unknown).sum()
-    assert sum(found.figures["weights"].values()) == pytest.approx(1.0, abs=0.03)
-    json.dumps(found.to_dict())
+    assert sum(prediction.figures["weights"].values()) == pytest.approx(1.0, abs=0.03)
+    json.dumps(prediction.to_dict())
 
 
 def test_blend_works_without_features() -> None:
     data, topic = papers_of_authors(features=False)
-    found = hetviz.predict_labels(data, "papers", "topic", repeats=0)
-    unknown = ~found.table["known"].to_numpy()
-    assert (found.table["label"].to_numpy()[unknown] == topic[unknown]).mean() > 0.8
+    prediction = hetviz.predict_labels(data, "papers", "topic", repeats=0)
+    unknown = ~prediction.table["known"].to_numpy()
+    assert (prediction.table["label"].to_numpy()[unknown] == topic[unknown]).mean() > 0.8
 
 
 def test_blend_reports_unpredictable_labels() -> None:
@@ -76,10 +76,10 @@ def test_blend_reports_unpredictable_labels() -> None:
         None,
         [Labels("a", "kind", values)],
     )
-    found = hetviz.predict_labels(data, "a", "kind", repeats=0)
-    unknown = found.table[~found.table["known"]]
+    prediction = hetviz.predict_labels(data, "a", "kind", repeats=0)
+    unknown = prediction.table[~prediction.table["known"]]
     assert unknown["decided"].mean() < 0.7
-    assert any("is no better than a guess" in reason for reason in found.reasons)
+    assert any("is no better than a guess" in reason for reason in prediction.reasons)
 
 
 def test_blend_intervals_cover_numbers() -> None:
@@ -91,13 +91,13 @@ def test_blend_intervals_cover_numbers() -> None:
     data = HeteroData(
         [Dataset("a", [f"a{k}" for k in range(200)], X)], [], None, [Labels("a", "size", values)]
     )
-    found = hetviz.predict_labels(data, "a", "size", repeats=1)
-    table = found.table[120:]
+    prediction = hetviz.predict_labels(data, "a", "size", repeats=1)
+    table = prediction.table[120:]
     inside = (table["low"] <= y[120:]) & (y[120:] <= table["high"])
     assert 0.8 < inside.mean() < 1.0
-    held = found.held_out.set_index("model")["error"]
-    assert held["blend"] < 1.3
-    assert held["guess"] > 3.0
+    held_out = prediction.held_out.set_index("model")["error"]
+    assert held_out["blend"] < 1.3
+    assert held_out["guess"] > 3.0
     assert table["decided"].all()
 
 
@@ -117,9 +117,9 @@ def test_find_labels_task_of_blend_has_no_map() -> None:
 def test_blend_memory_stays_below_the_estimate(n_classes: int) -> None:
     # The first call loads libraries, which do not count.
     label_peak(200, n_classes)
-    found = label_peak(2_000, n_classes)
-    assert found is not None
-    assert 10 < found["peak"] <= found["estimate"]
+    prediction = label_peak(2_000, n_classes)
+    assert prediction is not None
+    assert 10 < prediction["peak"] <= prediction["estimate"]
 
 
 def test_blend_rejects_data_larger_than_memory(

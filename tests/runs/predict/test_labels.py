@@ -46,8 +46,8 @@ def source_and_target(n: int = 200, seed: int = 0, *, linked: bool = True) -> He
 
 def test_predict_labels_table_keeps_known_labels() -> None:
     data = two_views()
-    found = hetviz.predict_labels(data, "a", "digit", n_rounds=15, repeats=2)
-    table = found.table
+    prediction = hetviz.predict_labels(data, "a", "digit", n_rounds=15, repeats=2)
+    table = prediction.table
     given = data.labels[0].values
     known = np.array([value is not None for value in given])
     assert table["id"].tolist() == list(data["a"].ids)
@@ -55,18 +55,18 @@ def test_predict_labels_table_keeps_known_labels() -> None:
     assert [type(value) for value in table["label"]] == [int] * len(table)
     assert (table["label"][known] == given[known].astype(int)).all()
     np.testing.assert_allclose(table["doubt"], 1 - table["probability"])
-    held = found.held_out.set_index("model")
-    assert list(held.index) == ["gbc", "a alone", "b alone", "vote", "joined features", "guess"]
-    assert held.loc["gbc", "error"] < held.loc["guess", "error"]
-    assert (held["repeats"] == 2).all()
-    assert held.loc["b alone", "n"] < held.loc["gbc", "n"]
-    assert found.weights["round"].max() == 15
-    assert set(found.weights["source"]) == {"a", "b", "links: near"}
-    assert found.embedding is not None
-    assert found.decision is None
-    told = json.loads(json.dumps(found.to_dict()))
+    held_out = prediction.held_out.set_index("model")
+    assert list(held_out.index) == ["gbc", "a alone", "b alone", "vote", "joined features", "guess"]
+    assert held_out.loc["gbc", "error"] < held_out.loc["guess", "error"]
+    assert (held_out["repeats"] == 2).all()
+    assert held_out.loc["b alone", "n"] < held_out.loc["gbc", "n"]
+    assert prediction.weights["round"].max() == 15
+    assert set(prediction.weights["source"]) == {"a", "b", "links: near"}
+    assert prediction.embedding is not None
+    assert prediction.decision is None
+    told = json.loads(json.dumps(prediction.to_dict()))
     assert len(told["table"]["label"]) == len(table)
-    assert told["held_out"]["model"] == list(held.index)
+    assert told["held_out"]["model"] == list(held_out.index)
 
 
 def test_predict_labels_respects_sources_and_seed() -> None:
@@ -86,10 +86,12 @@ def test_predict_labels_respects_sources_and_seed() -> None:
 
 def test_predict_labels_of_a_table_column() -> None:
     world = hetviz.load("world")
-    found = hetviz.predict_labels(world, "countries", "life_expectancy", n_rounds=20, repeats=0)
-    assert found.task == "number"
-    assert len(found.held_out) == 0
-    unknown = found.table[~found.table["known"]]
+    prediction = hetviz.predict_labels(
+        world, "countries", "life_expectancy", n_rounds=20, repeats=0
+    )
+    assert prediction.task == "number"
+    assert len(prediction.held_out) == 0
+    unknown = prediction.table[~prediction.table["known"]]
     assert len(unknown) == 16
     assert unknown["label"].between(40, 90).all()
 
@@ -116,7 +118,7 @@ def test_joined_source_has_gaps() -> None:
 
 
 def test_transfer_helps_with_few_labels() -> None:
-    found = hetviz.predict_labels(
+    prediction = hetviz.predict_labels(
         source_and_target(),
         "target",
         "kind",
@@ -124,26 +126,26 @@ def test_transfer_helps_with_few_labels() -> None:
         source=("source", "letter"),
         training_share=0.05,
     )
-    held = found.held_out.set_index("model")["error"]
-    assert found.decision == "accept"
-    assert held["hemap"] < 0.5 * held["10 nearest of its own"]
-    assert found.figures["pairing"] == "links"
+    held_out = prediction.held_out.set_index("model")["error"]
+    assert prediction.decision == "accept"
+    assert held_out["hemap"] < 0.5 * held_out["10 nearest of its own"]
+    assert prediction.figures["pairing"] == "links"
     # These have three axes in common, too many for one axis.
-    assert found.figures["axes"] == 10
-    assert {type(value) for value in found.table["label"]} == {int}
-    json.dumps(found.to_dict())
+    assert prediction.figures["axes"] == 10
+    assert {type(value) for value in prediction.table["label"]} == {int}
+    json.dumps(prediction.to_dict())
 
 
 def test_transfer_without_labels_uses_source_values() -> None:
     data = source_and_target()
-    found = hetviz.predict_labels(
+    prediction = hetviz.predict_labels(
         data, "target", "new", method="hemap", source=("source", "letter")
     )
     truth = np.array(["a", "b", "c"])[data.labels[0].values.astype(int)]
-    assert (found.table["label"].to_numpy() == truth).mean() > 0.9
-    assert found.classes == ("a", "b", "c")
-    assert len(found.held_out) == 0
-    assert any("predictions are values of" in reason for reason in found.reasons)
+    assert (prediction.table["label"].to_numpy() == truth).mean() > 0.9
+    assert prediction.classes == ("a", "b", "c")
+    assert len(prediction.held_out) == 0
+    assert any("predictions are values of" in reason for reason in prediction.reasons)
 
 
 def test_transfer_of_numbers() -> None:
@@ -151,23 +153,23 @@ def test_transfer_of_numbers() -> None:
     amounts = Labels("source", "size", np.asarray(data["source"].X)[:, 0])
     mine = Labels("target", "weight", 100 * np.asarray(data["source"].X)[:, 0])
     changed = HeteroData(data.datasets, data.links, None, [mine, amounts])
-    found = hetviz.predict_labels(
+    prediction = hetviz.predict_labels(
         changed, "target", "weight", method="hemap", source=("source", "size"), repeats=2
     )
-    held = found.held_out.set_index("model")["error"]
-    assert held["hemap"] < 0.7 * held["guess"]
-    assert found.task == "number"
+    held_out = prediction.held_out.set_index("model")["error"]
+    assert held_out["hemap"] < 0.7 * held_out["guess"]
+    assert prediction.task == "number"
 
 
 def test_transfer_from_an_unrelated_source_is_too_risky() -> None:
     world = hetviz.load("world")
-    found = hetviz.predict_labels(
+    prediction = hetviz.predict_labels(
         world, "countries", "region", method="hemap", source=("films", "decade"), repeats=1
     )
-    assert found.decision == "too risky"
-    assert found.figures["learned_from"] == 0
-    assert "hemap" not in found.held_out["model"].tolist()
-    assert found.table["label"].notna().all()
+    assert prediction.decision == "too risky"
+    assert prediction.figures["learned_from"] == 0
+    assert "hemap" not in prediction.held_out["model"].tolist()
+    assert prediction.table["label"].notna().all()
     nothing = hetviz.predict_labels(
         world, "countries", "mood", method="hemap", source=("films", "decade")
     )
@@ -176,7 +178,7 @@ def test_transfer_from_an_unrelated_source_is_too_risky() -> None:
 
 
 def test_transfer_with_random_pairing_needs_caution() -> None:
-    found = hetviz.predict_labels(
+    prediction = hetviz.predict_labels(
         source_and_target(linked=False),
         "target",
         "kind",
@@ -185,8 +187,8 @@ def test_transfer_with_random_pairing_needs_caution() -> None:
         pairing="random",
         repeats=0,
     )
-    assert found.figures["pairing"] == "random"
-    assert found.decision in ("caution", "too risky")
+    assert prediction.figures["pairing"] == "random"
+    assert prediction.decision in ("caution", "too risky")
 
 
 def test_find_labels_task_returns_findings_and_map() -> None:

@@ -38,9 +38,9 @@ def fitted_predictor() -> tuple[HeteroData, np.ndarray, link_predictor.LinkPredi
 
 
 def test_link_predictor_finds_hidden_links_and_links_of_new_items(
-    fitted: tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor],
+    fitted_predictor: tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor],
 ) -> None:
-    data, same, predictor = fitted
+    data, same, predictor = fitted_predictor
     known = (link_predictor.signed_links(data, "people", "books") > 0).toarray()
     P = predictor.scores(np.arange(60))
     assert ((P > 0) & (P < 1)).all()
@@ -54,15 +54,18 @@ def test_link_predictor_finds_hidden_links_and_links_of_new_items(
 
 
 def test_predict_links_gives_reasons(
-    fitted: tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor],
+    fitted_predictor: tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor],
 ) -> None:
-    data, same, predictor = fitted
-    found = hetviz.predict_links(data, "people", "books", 30, by=predictor)
-    i, j = data["people"].find(found["source_id"]), data["books"].find(found["target_id"])
+    data, same, predictor = fitted_predictor
+    suggestions = hetviz.predict_links(data, "people", "books", 30, by=predictor)
+    i, j = (
+        data["people"].find(suggestions["source_id"]),
+        data["books"].find(suggestions["target_id"]),
+    )
     assert same[i, j].mean() > 0.9
     Y = link_predictor.signed_links(data, "people", "books").toarray()
     for row, (p, q) in enumerate(zip(i, j, strict=True)):
-        one = found.iloc[row]
+        one = suggestions.iloc[row]
         for a, b in one["carried_by"]:
             assert Y[data["people"].position(a), data["books"].position(b)] > 0
         linked, others = data["people"].find(one["alike_linked"]), one["alike_not_linked"]
@@ -70,14 +73,14 @@ def test_predict_links_gives_reasons(
         assert not (Y[data["people"].find(others), q] > 0).any()
         assert set(one["shared_features"]) <= set("wxyz")
         assert p not in linked
-    assert found["carried_by"].map(len).min() > 0
-    assert found["shared_features"].map(len).max() > 0
+    assert suggestions["carried_by"].map(len).min() > 0
+    assert suggestions["shared_features"].map(len).max() > 0
 
 
 def test_link_predictor_is_deterministic(
-    fitted: tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor],
+    fitted_predictor: tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor],
 ) -> None:
-    data, _, predictor = fitted
+    data, _, predictor = fitted_predictor
     again = hetviz.fit_link_predictor(data, "people", "books", members=())
     np.testing.assert_array_equal(again.scores(np.arange(9)), predictor.scores(np.arange(9)))
     assert again.weights == predictor.weights
@@ -85,10 +88,10 @@ def test_link_predictor_is_deterministic(
 
 
 def test_predict_links_avoids_all_scores_for_large_tables(
-    fitted: tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor],
+    fitted_predictor: tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    data, _, predictor = fitted
+    data, _, predictor = fitted_predictor
     whole = hetviz.predict_links(data, "people", "books", 20, by=predictor)
     monkeypatch.setattr(links, "_MAX_PAIRS_OF_ALL", 0)
     some = hetviz.predict_links(data, "people", "books", 20, by=predictor)
@@ -104,11 +107,11 @@ def test_link_predictor_respects_one_to_one_links() -> None:
     data = HeteroData([a, b], [Links("a", "b", range(25), range(25))])
     predictor = hetviz.fit_link_predictor(data, "a", "b", **QUICK)
     assert predictor.once == (True, True)
-    found = hetviz.predict_links(data, "a", "b", 40, by=predictor)
-    assert found["source_id"].is_unique
-    assert found["target_id"].is_unique
-    assert not set(found["source_id"]) & {f"a{k}" for k in range(25)}
-    right = found["source_id"].str[1:] == found["target_id"].str[1:]
+    suggestions = hetviz.predict_links(data, "a", "b", 40, by=predictor)
+    assert suggestions["source_id"].is_unique
+    assert suggestions["target_id"].is_unique
+    assert not set(suggestions["source_id"]) & {f"a{k}" for k in range(25)}
+    right = suggestions["source_id"].str[1:] == suggestions["target_id"].str[1:]
     assert right[:10].mean() >= 0.7
 
 
@@ -125,8 +128,11 @@ def test_predict_links_within_a_dataset_lists_pairs_once() -> None:
     predictor = hetviz.fit_link_predictor(data, "papers", "papers", **QUICK)
     P = predictor.scores(np.arange(50))
     np.testing.assert_allclose(P, P.T, atol=1e-9)
-    found = hetviz.predict_links(data, "papers", "papers", 30, by=predictor)
-    p, q = data["papers"].find(found["source_id"]), data["papers"].find(found["target_id"])
+    suggestions = hetviz.predict_links(data, "papers", "papers", 30, by=predictor)
+    p, q = (
+        data["papers"].find(suggestions["source_id"]),
+        data["papers"].find(suggestions["target_id"]),
+    )
     assert (g[p] == g[q]).mean() > 0.9
     assert len({frozenset(pair) for pair in zip(p, q, strict=True)}) == 30
 
@@ -152,8 +158,8 @@ def test_low_rank_similarity_finds_as_many_links(
 def test_link_predictor_needs_a_link() -> None:
     data, _ = people_and_books()
     few = HeteroData(data.datasets, [Links("people", "books", [0, 1, 2], [0, 1, 2])])
-    found = hetviz.predict_links(few, "people", "books", 10)
-    assert len(found) == 10
+    suggestions = hetviz.predict_links(few, "people", "books", 10)
+    assert len(suggestions) == 10
     with pytest.raises(NotApplicableError, match="there are none"):
         hetviz.predict_links(HeteroData(data.datasets), "people", "books")
     with pytest.raises(ParameterError, match="members"):
@@ -175,10 +181,10 @@ def test_rank_held_out_of_links_and_of_items() -> None:
     items_hidden = rank_held_out(*args, quick=True, items=0.2)
     assert links_hidden is not None
     assert items_hidden is not None
-    for found in (links_hidden, items_hidden):
-        assert found.own_scores
-        assert found.auc["method"] > found.auc["popularity"]
-        assert found.average_precision["method"] > found.n_links / found.n_pairs
+    for suggestions in (links_hidden, items_hidden):
+        assert suggestions.own_scores
+        assert suggestions.auc["method"] > suggestions.auc["popularity"]
+        assert suggestions.average_precision["method"] > suggestions.n_links / suggestions.n_pairs
     assert items_hidden.n_pairs == round(0.2 * 56) * 40
     by_map = rank_held_out(data, "cdmca", {}, "people", "books", 0.2, 0, quiet)
     assert by_map is not None

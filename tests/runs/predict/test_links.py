@@ -29,26 +29,32 @@ def small_map() -> tuple[HeteroData, Embedding]:
 
 def test_predict_links_ranks_closest_unlinked_pairs() -> None:
     data, embedding = small_map()
-    found = hetviz.predict_links(data, "a", "b", by=embedding)
+    suggestions = hetviz.predict_links(data, "a", "b", by=embedding)
     # Distances of the other pairs: a2-b1 .7, a0-b1 1.3, a2-b0 1.9, a2-b2 5, a1-b2 6, a0-b2 7, ...
-    pairs = list(zip(found["source_id"], found["target_id"], strict=True))
+    pairs = list(zip(suggestions["source_id"], suggestions["target_id"], strict=True))
     assert pairs[:4] == [("a2", "b1"), ("a0", "b1"), ("a2", "b0"), ("a2", "b2")]
     assert len(pairs) == 12 - 4
     assert not {("a0", "b0"), ("a1", "b0"), ("a1", "b1"), ("a3", "b2")} & set(pairs)
-    assert found["rank"].tolist() == list(range(1, 9))
-    assert (np.diff(found["score"]) <= 0).all()
+    assert suggestions["rank"].tolist() == list(range(1, 9))
+    assert (np.diff(suggestions["score"]) <= 0).all()
     D = np.abs(A - B.T)
-    assert found["score"][0] == pytest.approx((D > 0.7 + 1e-9).mean())
-    assert found["rank_best"].tolist() == found["rank"].tolist() == found["rank_worst"].tolist()
+    assert suggestions["score"][0] == pytest.approx((D > 0.7 + 1e-9).mean())
+    assert (
+        suggestions["rank_best"].tolist()
+        == suggestions["rank"].tolist()
+        == suggestions["rank_worst"].tolist()
+    )
 
 
 def test_predict_links_names_closest_known_links() -> None:
     data, embedding = small_map()
-    found = hetviz.predict_links(data, "a", "b", by=embedding).set_index(["source_id", "target_id"])
-    near = found.loc[("a2", "b0")]
+    suggestions = hetviz.predict_links(data, "a", "b", by=embedding).set_index(
+        ["source_id", "target_id"]
+    )
+    near = suggestions.loc[("a2", "b0")]
     assert near["source_evidence"] == ()
     assert near["target_evidence"] == ("a1", "a0")
-    assert found.loc[("a0", "b1")]["source_evidence"] == ("b0",)
+    assert suggestions.loc[("a0", "b1")]["source_evidence"] == ("b0",)
     one = hetviz.predict_links(data, "a", "b", evidence=1, by=embedding)
     assert one["target_evidence"].map(len).max() == 1
 
@@ -64,9 +70,12 @@ def test_predict_links_is_symmetric() -> None:
 
 def test_predict_links_lists_pairs_within_a_dataset_once() -> None:
     data, embedding = small_map()
-    found = hetviz.predict_links(data, "a", "a", by=embedding)
-    pairs = {frozenset(pair) for pair in zip(found["source_id"], found["target_id"], strict=True)}
-    assert len(found) == len(pairs) == 6
+    suggestions = hetviz.predict_links(data, "a", "a", by=embedding)
+    pairs = {
+        frozenset(pair)
+        for pair in zip(suggestions["source_id"], suggestions["target_id"], strict=True)
+    }
+    assert len(suggestions) == len(pairs) == 6
     assert all(len(pair) == 2 for pair in pairs)
     mine = hetviz.predict_links(data, "a", "a", only=["a3"], by=embedding)
     assert mine["target_id"].tolist() == ["a2", "a1", "a0"]
@@ -74,17 +83,19 @@ def test_predict_links_lists_pairs_within_a_dataset_once() -> None:
 
 def test_predict_links_respects_only_and_top() -> None:
     data, embedding = small_map()
-    found = hetviz.predict_links(data, "a", "b", top=2, only=["a3", "a0"], by=embedding)
-    assert found["source_id"].tolist() == ["a0", "a0"]
-    assert found["target_id"].tolist() == ["b1", "b2"]
+    suggestions = hetviz.predict_links(data, "a", "b", top=2, only=["a3", "a0"], by=embedding)
+    assert suggestions["source_id"].tolist() == ["a0", "a0"]
+    assert suggestions["target_id"].tolist() == ["b1", "b2"]
 
 
 def test_predict_links_skips_unplaced_rows_and_views() -> None:
     ids = ["x", "y"]
     data = HeteroData([Dataset("a", ids, entity="o"), Dataset("b", ids, entity="o")])
     placed = Embedding({"a": [[0.0], [1.0]], "b": [[0.0], [np.nan]]}, {"a": ids, "b": ids})
-    found = hetviz.predict_links(data, "a", "b", by=placed)
-    assert list(zip(found["source_id"], found["target_id"], strict=True)) == [("y", "x")]
+    suggestions = hetviz.predict_links(data, "a", "b", by=placed)
+    assert list(zip(suggestions["source_id"], suggestions["target_id"], strict=True)) == [
+        ("y", "x")
+    ]
     nowhere = Embedding({"a": np.full((2, 1), np.nan), "b": [[0.0], [1.0]]}, {"a": ids, "b": ids})
     none = hetviz.predict_links(data, "a", "b", by=nowhere)
     assert len(none) == 0
@@ -94,10 +105,10 @@ def test_predict_links_skips_unplaced_rows_and_views() -> None:
 def test_predict_links_of_several_fits_averages_scores() -> None:
     data, embedding = small_map()
     turned = Embedding({"a": A, "b": B[::-1]}, embedding.ids)
-    found = hetviz.predict_links(data, "a", "b", by=[embedding, turned])
+    suggestions = hetviz.predict_links(data, "a", "b", by=[embedding, turned])
     one = hetviz.predict_links(data, "a", "b", by=embedding).set_index(["source_id", "target_id"])
     two = hetviz.predict_links(data, "a", "b", by=turned).set_index(["source_id", "target_id"])
-    for _, row in found.iterrows():
+    for _, row in suggestions.iterrows():
         pair = (row["source_id"], row["target_id"])
         scores = [frame.loc[pair]["score"] for frame in (one, two)]
         assert row["score"] == pytest.approx(np.mean(scores))
@@ -137,14 +148,14 @@ def data_with_new_rows() -> tuple[HeteroData, HeteroData, Any]:
 def test_predict_links_places_new_rows() -> None:
     data, more, group = data_with_new_rows()
     model = MKPE(n_iter=150).fit(data)
-    found = hetviz.predict_links(
+    suggestions = hetviz.predict_links(
         more, "items", "words", only=[f"i{k}" for k in range(18, 24)], by=model
     )
-    assert len(found) == 18
-    best = found.groupby("source_id").first()["target_id"]
+    assert len(suggestions) == 18
+    best = suggestions.groupby("source_id").first()["target_id"]
     right = [best[f"i{k}"] == ["red", "blue", "green"][group[k]] for k in range(18, 24)]
     assert np.mean(right) == 1.0
-    assert found["score"].between(0, 1).all()
+    assert suggestions["score"].between(0, 1).all()
     flat = hetviz.predict_links(more, "items", "words", by=model.embedding_)
     assert set(flat["source_id"]) <= set(data["items"].ids)
 
@@ -152,9 +163,9 @@ def test_predict_links_places_new_rows() -> None:
 def test_predict_links_uses_own_scores() -> None:
     data, _, _ = data_with_new_rows()
     model = MKPE(n_iter=20).fit(data)
-    found = hetviz.predict_links(data, "items", "words", top=3, by=model)
+    suggestions = hetviz.predict_links(data, "items", "words", top=3, by=model)
     Y = model.embedding_.coordinates
-    first = found.iloc[0]
+    first = suggestions.iloc[0]
     i, j = data["items"].position(first["source_id"]), data["words"].position(first["target_id"])
     k = np.exp(-((Y["items"][i] - Y["words"][j]) ** 2).sum() / model.sigma_**2)
     assert first["score"] == pytest.approx(k)

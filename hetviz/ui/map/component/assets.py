@@ -7,7 +7,7 @@ import hashlib
 from importlib.metadata import version
 from pathlib import Path
 
-from hetviz.plots.points import modules
+from hetviz.plots.points import read_modules
 
 # Read once at import, since reading package folders is slow under load.
 PLOTLY = version("plotly")
@@ -22,7 +22,7 @@ def _files() -> dict[str, tuple[bytes, str]]:
         for path in sorted(_FOLDER.iterdir())
         if path.suffix in _MEDIA
     }
-    shared = {name: (text.encode("utf-8"), _MEDIA[".js"]) for name, text in modules().items()}
+    shared = {name: (text.encode("utf-8"), _MEDIA[".js"]) for name, text in read_modules().items()}
     return own_files | shared
 
 
