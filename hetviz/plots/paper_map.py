@@ -96,18 +96,20 @@ def paper_map(
         For a size that no figure has.
     """
     width = check_size("width", width)
-    form = points_to_draw(embedding)
-    shown = np.zeros(data.n_rows, dtype=bool)
+    picture = points_to_draw(embedding)
+    is_visible = np.zeros(data.n_rows, dtype=bool)
     for name, rows in data.offsets.items():
-        shown[rows] = name not in hidden
-    seen = np.flatnonzero(shown & form.placed)
-    frame = Frame.around(form.points[seen])
-    inside = seen[frame.inside(form.points[seen])]
-    words = _caption(data, colouring, frame, hidden, int((shown & ~form.placed).sum()), title)
-    words = " ".join([words, *form.notes, *unconnected_note(embedding, hidden)])
-    drawing = _MapDrawing(data, colouring, form.points, inside, frame, width, names, hidden)
-    figure = drawing.draw(height, words if caption else "")
-    return PaperMap(figure, words)
+        is_visible[rows] = name not in hidden
+    visible = np.flatnonzero(is_visible & picture.placed)
+    frame = Frame.around(picture.points[visible])
+    inside = visible[frame.inside(picture.points[visible])]
+    caption_text = _caption(
+        data, colouring, frame, hidden, int((is_visible & ~picture.placed).sum()), title
+    )
+    caption_text = " ".join([caption_text, *picture.notes, *unconnected_note(embedding, hidden)])
+    map_drawing = _MapDrawing(data, colouring, picture.points, inside, frame, width, names, hidden)
+    figure = map_drawing.draw(height, caption_text if caption else "")
+    return PaperMap(figure, caption_text)
 
 
 def _caption(
@@ -172,28 +174,28 @@ class _MapDrawing:
         span = np.maximum(self.frame.high - self.frame.low, 1e-12)
         natural = (W - 2 * _EDGE) * float(span[1] / (span[0] * self.frame.stretch))
         lines = _wrap_text(caption, self.font, W - 2 * _EDGE)
-        below = len(lines) * self.font * 1.35 + (_GAP if lines else 0)
+        caption_height = len(lines) * self.font * 1.35 + (_GAP if lines else 0)
         if height is None:
             body = float(np.clip(natural, 0.45 * W, 1.1 * W))
         else:
             # Room for the legend of all names: which ones it must explain is known only later.
-            foot = len(self._legend(W)) * self.font * 1.7 + _GAP + below
+            footer_height = len(self._legend(W)) * self.font * 1.7 + _GAP + caption_height
             whole = Page(1, check_size("height", height)).points[1]
-            body = max(whole - foot - 2 * _EDGE, 0.3 * whole)
+            body = max(whole - footer_height - 2 * _EDGE, 0.3 * whole)
         local = self.frame.pixels(self.points, W - 2 * _EDGE, body).at
         board = Board(W, body)
-        names = self._place_names(board, local) if self.names.startswith("groups") else {}
-        self.written = set(names)
+        placed_names = self._place_names(board, local) if self.names.startswith("groups") else {}
+        self.written = set(placed_names)
         legend = self._legend(W)
-        foot = len(legend) * self.font * 1.7 + _GAP + below
-        tall = (body + foot + 2 * _EDGE) / Page(1, 1).points[1]
-        page = Page(self.width, tall if height is None else height)
+        footer_height = len(legend) * self.font * 1.7 + _GAP + caption_height
+        total_height = (body + footer_height + 2 * _EDGE) / Page(1, 1).points[1]
+        page = Page(self.width, total_height if height is None else height)
         figure, axes = blank_figure(page)
         H = page.points[1]
         middle = np.array([W / 2, H - _EDGE - body / 2])
         dot = self._dot_size()
         self._draw_dots(axes, local + middle, dot)
-        for k, (text, left, base) in names.items():
+        for k, (text, left, base) in placed_names.items():
             colour = text_colour(self._colour(k), "light")
             x, y = left + middle[0], base + middle[1]
             put_text(axes, x, y, text, self._name_size, colour, bold=True, halo=_HALO)

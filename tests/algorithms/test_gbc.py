@@ -185,11 +185,11 @@ def test_warns_about_datasets_of_other_items(others: tuple[str, ...], words: str
 @pytest.mark.parametrize(
     ("params", "error", "words"),
     [
-        ({"label": "first:side"}, DataError, "no such label"),
-        ({"label": "nothing"}, ParameterError, "give dataset:column"),
-        ({"label": "nothing:side"}, ParameterError, "give dataset:column"),
+        ({"label": "first:side"}, DataError, "does not exist"),
+        ({"label": "nothing"}, ParameterError, "Give dataset:column"),
+        ({"label": "nothing:side"}, ParameterError, "Give dataset:column"),
         ({"label": "first"}, NotApplicableError, "has no label"),
-        ({"label": "items:side", "task": "number"}, ParameterError, "must hold numbers"),
+        ({"label": "items:side", "task": "number"}, ParameterError, "numbers are needed"),
         ({"lam0": -1.0}, ParameterError, "lam0 = -1.0"),
         ({"n_rounds": "many"}, ParameterError, "'cv' or 'early'"),
     ],
@@ -208,7 +208,7 @@ def test_few_labels_one_class_and_large_data_are_refused(
     one_class = [value if value == "left" else None for value in data.labels[0].values]
     few_labels = [*data.labels[0].values[:3], *[None] * 38]
     many = [f"c{row}" for row in range(41)]
-    for values, words in ((one_class, "holds one value only"), (few_labels, "are needed")):
+    for values, words in ((one_class, "has one value only"), (few_labels, "are needed")):
         with pytest.raises(NotApplicableError, match=words):
             fitted(HeteroData(data.datasets, [], None, [Labels("items", "side", values)]))
     named = HeteroData(data.datasets, [], None, [Labels("items", "side", many)])

@@ -39,9 +39,9 @@ def heaps_by_name(data: HeteroData, Y: np.ndarray) -> dict[str, set[int]]:
 
 def test_region_names_are_words_with_links_inside() -> None:
     data, Y = data_with(["juice", "sweet", "iron", "work"])
-    heaps = heaps_by_name(data, Y)
-    assert {name for name in heaps if " · " in name} == {"juice · sweet", "iron · work"}
-    for name, heaps in heaps.items():
+    heaps_of = heaps_by_name(data, Y)
+    assert {name for name in heaps_of if " · " in name} == {"juice · sweet", "iron · work"}
+    for name, heaps in heaps_of.items():
         for word, heap in (("juice", 0), ("sweet", 0), ("iron", 1), ("work", 1)):
             if word in name:
                 assert heaps == {heap}
