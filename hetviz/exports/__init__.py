@@ -1,1 +1,1 @@
-"""What is taken out of hetviz: figures, tables, reports, recipes and fitted models."""
+"""Exports: figures, tables, reports, recipes and fitted models."""

@@ -23,7 +23,7 @@ _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def anndata_bytes(data: HeteroData, embedding: Embedding) -> bytes:
-    """Return all items as one AnnData file: obs what they are, obsm the map, obsp the links.
+    """Return all items as one AnnData file: labels in obs, the map in obsm, links in obsp.
 
     Parameters
     ----------
@@ -33,9 +33,9 @@ def anndata_bytes(data: HeteroData, embedding: Embedding) -> bytes:
     Returns
     -------
     bytes
-        Observations are called ``dataset|id``; obs has dataset, id, title and the labels,
+        Observations are named ``dataset|id``. obs has dataset, id, title and the labels,
         ``obsm["X_hetviz"]`` the coordinates (``sc.pl.embedding(adata, "hetviz")``) and
-        ``obsp["links"]`` the weights. A single dataset brings its features as X.
+        ``obsp["links"]`` the weights. X holds the features of a single dataset.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def anndata_bytes(data: HeteroData, embedding: Embedding) -> bytes:
 
     Notes
     -----
-    Written by the published layout of the format, without anndata itself.
+    The file follows the published layout of the format and is written without anndata.
     """
     try:
         import h5py
@@ -65,7 +65,7 @@ def anndata_bytes(data: HeteroData, embedding: Embedding) -> bytes:
         columns[label.name.replace("/", "_")] = (values, True)
     only = next(iter(data.datasets.values())) if len(data.datasets) == 1 else None
     Y = np.vstack([*coordinates_of(data, embedding).values()])
-    # The library's own times of each object would make every file differ.
+    # Without track_order, h5py stores creation times and every file differs.
     buffer = io.BytesIO()
     with h5py.File(buffer, "w", track_order=True) as file:
         _set_encoding(file, "anndata", "0.1.0")
@@ -140,9 +140,9 @@ def projector_bytes(data: HeteroData, embedding: Embedding) -> bytes:
     Returns
     -------
     bytes
-        ``vectors.tsv`` (the coordinates of placed items), ``metadata.tsv`` (dataset, id, title,
-        labels) and ``projector_config.pbtxt``: unpacked, the folder is a log directory; the two
-        tables also load at the projector's own page.
+        ``vectors.tsv`` (coordinates of placed items), ``metadata.tsv`` (dataset, id, title, labels)
+        and ``projector_config.pbtxt``. The unpacked folder is a log directory. The two tables also
+        load on the projector's web page.
     """
     table = coordinates_table(data, embedding)
     for label in data.labels:

@@ -1,4 +1,4 @@
-"""One call for every file that can be made of a map."""
+"""Export of a map to any supported file format."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ EXPORT_FORMS = {
     "projector": ("zip",),
     "project": ("hetviz",),
 }
-"""What can be exported, and the forms it has."""
+"""File formats by kind of export."""
 
 _CONTAINERS = {"anndata": anndata_bytes, "projector": projector_bytes}
 
@@ -78,42 +78,42 @@ def export(
     embedding : Embedding
         Rows are matched by dataset and id.
     path : str or path
-        A file; its ending says the form.
+        A file. Its extension gives the format.
     what : str, optional
         "map", "curves", "coordinates", "neighbors", "selection", "atlas", "guidance", "graph",
         "anndata", "projector" or "project".
-        A picture of the map, or its coordinates, when absent, as the form allows. "curves" are
-        satisfaction curves of the links (of the comparisons where there are no links); "atlas" is
-        the Parquet file that Embedding Atlas opens by
+        By default a picture of the map or its coordinates, as the format allows. "curves" are
+        satisfaction curves of the links (of the comparisons if there are no links). "atlas" is
+        the Parquet file that Embedding Atlas opens with
         ``embedding-atlas FILE --x x --y y --text text --neighbors neighbors``. "graph" is the map
-        with its links as GraphML, GEXF (Gephi) or Cytoscape JSON (``.cyjs``); "anndata" an
-        ``.h5ad`` with the map as ``obsm["X_hetviz"]``; "projector" a zip for the TensorBoard
-        embedding projector; "project" a project file (``.hetviz``), which the app opens.
+        with its links as GraphML, GEXF (Gephi) or Cytoscape JSON (``.cyjs``), "anndata" an
+        ``.h5ad`` with the map as ``obsm["X_hetviz"]``, "projector" a zip for the TensorBoard
+        embedding projector, "project" a project file (``.hetviz``), which the app opens.
     kind : str, optional
-        The form, in place of the ending.
+        The format, instead of the extension.
     colour : str
-        What colours the map: ``"dataset"``, the title of a choice such as ``"Group of emoji"``, or
-        its key; the first label or column when empty.
+        Column that colours the map: ``"dataset"``, the title of a choice such as ``"Group of emoji"``, or
+        its key. The first label or column if empty.
     width, height : float
-        Of figures, in millimetres; the height follows from the plot when absent.
+        Size of figures in millimetres. By default the height follows from the plot.
     dpi : int
-        Of a PNG.
+        Resolution of a PNG.
     names : {"groups", "groups and items", "items", "none"}
-        What is written onto the map.
+        Names written on the map.
     hidden : collection of str
         Datasets to leave out of pictures.
     caption : bool
         Whether to write a caption below the map.
     title : str
-        How the map was made, for captions and pages.
+        Method of the map, for captions and pages.
     held_out : HeteroData, optional
-        For curves: links that the map was not shown.
+        For curves: links hidden from the method.
     rows : array of int, optional
-        Global rows of "selection".
+        Global rows for "selection".
     k : int
-        Nearest items of each dataset, of "neighbors" and "atlas".
+        Number of nearest items of each dataset, for "neighbors" and "atlas".
     exact : bool
-        Of CSV: texts exactly as they are, also those that a spreadsheet takes for a formula.
+        CSV only: write texts unchanged, even if a spreadsheet would read them as a formula.
 
     Returns
     -------
@@ -122,9 +122,9 @@ def export(
     Raises
     ------
     hetviz.errors.ParameterError
-        For an unknown form, or one that does not suit.
+        For an unknown format, or one that `what` does not have.
     hetviz.errors.DataError
-        If the file cannot be written, or there is nothing of what was asked for.
+        If the file cannot be written, or the data have nothing to export.
     """
     form = (kind or Path(path).suffix.removeprefix(".")).lower()
     chosen = what or next((name for name, forms in EXPORT_FORMS.items() if form in forms), "map")
@@ -132,7 +132,9 @@ def export(
         raise ParameterError(f"what = {what!r}; it must be one of {', '.join(EXPORT_FORMS)}.")
     if form not in EXPORT_FORMS[chosen]:
         allowed = ", ".join(EXPORT_FORMS[chosen])
-        raise ParameterError(f"{chosen} as {form or 'a file without an ending'}: use {allowed}.")
+        raise ParameterError(
+            f"{chosen} as {form or 'a file without an extension'} is not supported. Use {allowed}."
+        )
     settings = FigureSettings(colour, width, height, dpi, names, tuple(hidden), caption)
     if chosen == "map" and form == "html":
         page = interactive_map(
@@ -174,5 +176,5 @@ def _curves(
         (name for name in ("links", "comparisons", "apart") if name in curves_by_kind), None
     )
     if kind is None:
-        raise ParameterError("These data have no links and no comparisons to draw a curve of.")
+        raise ParameterError("A curve needs links or comparisons, and the data have none.")
     return curve_bytes(curves_by_kind[kind], kind, settings, form)

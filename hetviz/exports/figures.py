@@ -1,4 +1,4 @@
-"""Which figure is made and how: settings that a recipe can keep, and the bytes they give."""
+"""Figures as files, with settings that a recipe can store."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ SIZES: Mapping[str, tuple[float, float | None]] = {
 
 @dataclass(frozen=True)
 class FigureSettings:
-    """How a figure is drawn.
+    """Settings of a figure.
 
     Attributes
     ----------
     colour : str
-        A key of `hetviz.plots.colour.colour_options`, the title of one, or the name of a column;
-        empty for the first.
+        Key or title of an option of `hetviz.plots.colour.colour_options`, or a column name.
+        The first option if empty.
     width : float
         In millimetres.
     height : float or None
-        In millimetres; the plot's own shape when None.
+        In millimetres. By default it follows from the plot.
     dpi : int
     names : str
         One of `hetviz.plots.paper_map.NAME_CHOICES`.
     hidden : tuple of str
-        Datasets left out.
+        Datasets that are not drawn.
     caption : bool
         Whether the caption is written below the map.
     """
@@ -59,13 +59,13 @@ class FigureSettings:
             raise ParameterError(f"names = {self.names!r}; it must be one of {allowed}.")
 
     def to_dict(self) -> JsonObject:
-        """Return the settings that are not None, JSON-ready."""
+        """Return the settings that are not None as JSON."""
         settings = {key: value for key, value in asdict(self).items() if value is not None}
         return settings | {"hidden": list(self.hidden)}
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> FigureSettings:
-        """Return the settings that `to_dict` gave.
+        """Return settings from the result of `to_dict`.
 
         Raises
         ------
@@ -83,7 +83,7 @@ class FigureSettings:
         }
         for key, value in fields.items():
             if key not in kinds or not isinstance(value, kinds[key]):
-                raise ParameterError(f"figure: {key} = {value!r} is no setting of a figure.")
+                raise ParameterError(f"figure: {key} = {value!r} is not a setting of a figure.")
         return cls(**{**fields, "hidden": tuple(map(str, fields.get("hidden", ())))})
 
 
@@ -91,12 +91,12 @@ DEFAULT_SETTINGS = FigureSettings()
 
 
 def colouring_of(data: HeteroData, name: str = "") -> Colouring:
-    """Return the colouring of a key, title or column; of the first option when `name` is empty.
+    """Return the colouring of a key, title or column. An empty name gives the first option.
 
     Raises
     ------
     hetviz.errors.ParameterError
-        If there is none.
+        If no option has that name.
     """
     options = colour_options(data)
     if not name:
@@ -107,7 +107,7 @@ def colouring_of(data: HeteroData, name: str = "") -> Colouring:
         if name.lower() in (option.key.lower(), option.title.lower(), str(column).lower()):
             return colouring(data, option.key)
     titles = "; ".join(option.title for option in options)
-    raise ParameterError(f"colour = {name!r}; there are: {titles}.")
+    raise ParameterError(f"colour = {name!r}; it must be one of: {titles}.")
 
 
 def map_bytes(
@@ -120,7 +120,7 @@ def map_bytes(
     colours: Colouring | None = None,
     name: str = "",
 ) -> bytes:
-    """Return the map as a PNG, SVG or PDF; the same map gives the same bytes.
+    """Return the map as a PNG, SVG or PDF. Equal maps give equal bytes.
 
     Parameters
     ----------
@@ -129,11 +129,11 @@ def map_bytes(
     settings : FigureSettings
     form : {"png", "svg", "pdf"}
     title : str
-        How the map was made, for a caption.
+        Method of the map, for the caption.
     colours : Colouring, optional
-        In place of the one that the settings name.
+        Colouring to use instead of the one in the settings.
     name : str
-        What the figure is called in its metadata.
+        Title in the metadata of the file.
     """
     picture = paper_map(
         data,
@@ -156,10 +156,7 @@ def curve_bytes(
     form: str = "pdf",
     name: str = "",
 ) -> bytes:
-    """Return satisfaction curves as a PNG, SVG or PDF; see `hetviz.plots.paper_charts`.
-
-    The file's own title is `name`.
-    """
+    """Return satisfaction curves as a PNG, SVG or PDF with `name` as its title."""
     return figure_bytes(paper_curve(curves, kind, width=settings.width), form, settings.dpi, name)
 
 
@@ -173,9 +170,9 @@ def bars_bytes(
     form: str = "pdf",
     name: str = "",
 ) -> bytes:
-    """Return a leaderboard as a PNG, SVG or PDF, which has `name` as its own title."""
+    """Return a leaderboard as a PNG, SVG or PDF with `name` as its title."""
     figure = paper_bars(names, means, errors, label=label, chance=chance, width=settings.width)
     return figure_bytes(figure, form, settings.dpi, name)
 
 
-__all__ = ["FORMS", "SIZES", "FigureSettings", "bars_bytes", "curve_bytes", "map_bytes"]
+__all__ = ["FIGURE_FORMATS", "SIZES", "FigureSettings", "bars_bytes", "curve_bytes", "map_bytes"]

@@ -1,4 +1,4 @@
-"""The map as one HTML file that opens from a disk: hover, pictures, legend, search; no server."""
+"""Interactive map as one HTML file with hover, pictures, legend and search."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from hetviz.plots.planar import points_to_draw, unconnected_note
 from hetviz.plots.points import bundle_script
 
 PICTURE_BYTES = 12_000_000
-"""Pictures are taken while they fit, those of the most linked items first."""
+"""Budget of all pictures. The most linked items come first."""
 FACT_BYTES = 24_000_000
-"""What is known of the items beside their names is taken while it fits, column by column."""
+"""Budget of the table columns shown for an item."""
 MAX_ROWS = 1_000_000
 _MAX_NAMES = 2_000
 _MAX_FACTS, _MAX_LETTERS = 6, 120
 _STEPS = 64
 _HELP = (
-    "Drag to move the map, turn the wheel to zoom, and click an item to see what is known of it "
-    "and which items are nearest. With the keyboard: arrow keys to move, + and - to zoom, 0 for "
-    "the whole map, Enter to select the item in the middle, Escape to select nothing."
+    "Drag to move the map, turn the wheel to zoom, and click an item to see its data and the "
+    "nearest items. With the keyboard: arrow keys to move, + and - to zoom, 0 for the whole map, "
+    "Enter to select the item in the middle, Escape to clear the selection."
 )
 
 
@@ -51,7 +51,7 @@ def interactive_map(
     ----------
     data : HeteroData
     embedding : Embedding
-        Of the same rows; its `planar` form is shown.
+        Map of the same rows. Its `planar` form is shown.
     colouring : Colouring
     title, subtitle : str
         Plain text above the map.
@@ -63,12 +63,12 @@ def interactive_map(
     Raises
     ------
     hetviz.errors.DataError
-        Above a million items: the file would be larger than browsers open.
+        Above a million items. The file would be too large for browsers.
 
     Notes
     -----
-    About 40 bytes an item, what is known of it, and the pictures. The points are drawn by the
-    script that draws them in the app (60 kB; by WebGL2, or plainly where there is none).
+    The file needs about 40 bytes per item plus its table columns and pictures. The app's script
+    (60 kB) draws the points with WebGL2, or on a 2-D canvas if there is no WebGL2.
     """
     picture = points_to_draw(embedding)
     is_visible = np.zeros(data.n_rows, dtype=bool)
@@ -77,7 +77,7 @@ def interactive_map(
     rows = np.flatnonzero(is_visible & picture.placed)
     if len(rows) > MAX_ROWS:
         problem = f"{len(rows):,} items; a page holds at most {MAX_ROWS:,}"
-        remedy = "Leave a dataset out, or choose a picture."
+        remedy = "Hide a dataset, or export a picture."
         raise DataError(Problem("too-many-rows", "interactive map", problem, remedy=remedy))
     frame = Frame.around(picture.points[rows])
     notes = [*picture.notes, *unconnected_note(embedding, hidden)]
@@ -86,11 +86,11 @@ def interactive_map(
         "facts": facts
     }
     if left_out:
-        notes.append(f"Left out, so that the file opens: {', '.join(left_out)}.")
+        notes.append(f"Too large for this file: {', '.join(left_out)}.")
     outside = frame.outside
     if outside:
         notes.append(
-            f"{outside:,} {'item lies' if outside == 1 else 'items lie'} beyond the edge: zoom out."
+            f"{outside:,} {'item is' if outside == 1 else 'items are'} off screen. Zoom out to see more."
         )
     heading = title or "Joint map"
     line = " ".join(f"{part.rstrip('.')}." for part in (subtitle, *notes) if part)
@@ -101,7 +101,7 @@ def interactive_map(
         '<span class="gap"></span>'
         '<button id="reset" type="button">Show the whole map</button>'
         '<button id="theme" type="button">Dark theme</button></div>'
-        '<div id="legend" class="tools" role="group" aria-label="What is shown"></div></header>'
+        '<div id="legend" class="tools" role="group" aria-label="Datasets and categories"></div></header>'
         '<main><div class="map">'
         '<canvas id="points" aria-hidden="true"></canvas>'
         f'<canvas id="map" tabindex="0" role="img" aria-label="{escape_html(heading)}" '
@@ -130,7 +130,7 @@ def _content(
     owner = np.searchsorted(starts, rows, side="right") - 1
     local = rows - starts[owner]
     parts = list(data.datasets.values())
-    # In the frame's own measure: 24 bits are enough for the nearest camera.
+    # Scaled to the frame, single precision is enough at the highest zoom.
     scale = 1.0 / float(max(*(frame.high - frame.low), 1e-12))
     positions = (points[rows] - frame.low) * scale
     degree = data.adjacency("+").astype(bool).sum(axis=1)[rows]
@@ -139,7 +139,7 @@ def _content(
     ids = [str(parts[d].ids[r]) for d, r in zip(owner, local, strict=True)]
     numbers = colours.option.kind == "numbers"
     counts = np.bincount(owner, minlength=len(parts))
-    # What may be written on the map: neither files nor running ids.
+    # File names and running ids are not written on the map.
     nameable = (k for k in by_degree.tolist() if is_name(titles[k], ids[k]) and is_word(titles[k]))
     code = colours.code[rows]
     return {
@@ -178,7 +178,7 @@ def _content(
 
 
 def _text(array: Array, kind: str) -> str:
-    """Return an array's little-endian bytes as text."""
+    """Return the little-endian bytes of an array as base64 text."""
     return base64.b64encode(np.ascontiguousarray(array, dtype=np.dtype(kind)).tobytes()).decode()
 
 
@@ -192,7 +192,7 @@ def _palette(colours: Colouring, theme: Theme) -> JsonObject:
 
 
 def _steps(colours: Colouring, rows: Ints) -> Ints:
-    """Return the place of each row on the scale, from 1; 0 without a number."""
+    """Return the step of each row on the colour scale, from 1, or 0 without a number."""
     low, high = number_range(colours.value)
     share = np.clip((colours.value[rows] - low) / (high - low), 0, 1) * (_STEPS - 1)
     return np.where(np.isnan(share), 0, 1 + np.rint(np.nan_to_num(share))).astype(np.int64)
@@ -225,11 +225,7 @@ def _names(
 def _facts(
     data: HeteroData, rows: Ints, layers: Collection[str]
 ) -> tuple[list[list[JsonObject]], list[str]]:
-    """Return a few columns of each dataset, and the names of those for which there is no room.
-
-    Of a column there is the `name`, the different `words`, and for each row drawn its word (`at`,
-    -1 where the value is missing).
-    """
+    """Return some columns of each dataset, and the names of columns that did not fit."""
     facts: list[list[JsonObject]] = []
     left_out: list[str] = []
     bytes_left = FACT_BYTES

@@ -1,4 +1,4 @@
-"""What a recipe over files left in its folder, or a sample of it, as data and map in memory."""
+"""Results of recipes over large files, loaded into memory in full or as a sample."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TABLE_TYPES = ("string", "large_string", "bool", "date", "timestamp", "int", "u
 
 @dataclass(frozen=True, eq=False)
 class LargeResult:
-    """A folder that a recipe over files left.
+    """Result folder of a recipe over files.
 
     Attributes
     ----------
@@ -41,9 +41,9 @@ class LargeResult:
     data : HeteroData
         All rows and links, or a sample of the rows with the links among them.
     embedding : Embedding
-        Of the same rows; `made` says how.
+        Map of the same rows. `made` holds its run.
     scores : mapping
-        What scores.json holds: of all rows, also where these are a sample.
+        Content of scores.json, which covers all rows even if the data are a sample.
     """
 
     recipe: LargeRecipe
@@ -53,7 +53,7 @@ class LargeResult:
 
     @property
     def title(self) -> str:
-        """What the method is called."""
+        """Title of the method."""
         return get_method(self.recipe.method).card.title
 
 
@@ -63,33 +63,33 @@ def read_large(folder: str | Path, rows: int | None = None, seed: int = 0) -> La
     Parameters
     ----------
     folder : str or path
-        What `hetviz.run_recipe` wrote.
+        Result folder of `hetviz.run_recipe`.
     rows : int, optional
-        At most so many rows, of each table in proportion, drawn by chance; all when absent.
+        Maximum number of rows, drawn at random in proportion to the tables. All by default.
     seed : int
-        Of the draw.
+        Seed of the random draw.
 
     Returns
     -------
     LargeResult
-        Features in the precision of the files. Columns that are neither id nor features become the
-        table of a dataset, each table of links a kind. Pairs that such a table names more than once
-        have the sum of the weights.
+        Features keep the precision of the files. Columns that are neither id nor features become
+        the table of a dataset, and each table of links becomes a kind. The weights of repeated
+        pairs are added.
 
     Raises
     ------
     hetviz.errors.DataError
-        If a file is missing or damaged, or has changed since.
+        If a file is missing, damaged or changed after the run.
     hetviz.errors.ParameterError
-        If the folder holds no such result, or fewer than two rows of each table are asked for.
+        If the folder holds no such result, or a table would keep fewer than two rows.
 
     Notes
     -----
-    Holds the rows that are returned, one table of links, and a column of ids of each table.
+    Memory holds the returned rows, one table of links, and the ids of each table.
     """
     recipe = large_recipe_at(folder)
     if recipe is None:
-        raise ParameterError(f"{folder}: this is no result of a recipe over files.")
+        raise ParameterError(f"{folder} is not a result of a recipe over files.")
     plan, root = recipe.plan, Path(folder)
     total = sum(table.n for table in plan.tables)
     rng = np.random.default_rng(seed)
@@ -105,7 +105,7 @@ def read_large(folder: str | Path, rows: int | None = None, seed: int = 0) -> La
     try:
         scores = json.loads(gate.read_file(root / SCORES))
     except ValueError:
-        raise gate.refusal("bad-json", SCORES, "this is no JSON") from None
+        raise gate.refusal("bad-json", SCORES, "this is not JSON") from None
     embedding = Embedding(
         places,
         {part.name: part.ids for part in datasets},
@@ -118,18 +118,18 @@ def read_large(folder: str | Path, rows: int | None = None, seed: int = 0) -> La
 
 
 def _sample_rows(table: Table, share: float | None, rng: np.random.Generator) -> Ints | None:
-    """Return sorted rows by chance; None for all."""
+    """Return a sorted random sample of the rows, or None for all."""
     if share is None:
         return None
     count = int(table.n * share)
     if count < 2:
         problem = f"{count} of {table.n:,} rows of {table.name} would be left"
-        raise ParameterError(f"rows: {problem}; two are needed. Ask for more rows.")
+        raise ParameterError(f"rows: {problem}, and two are needed. Ask for more rows.")
     return np.sort(rng.choice(table.n, count, replace=False)).astype(np.int64)
 
 
 def _read_dataset(table: Table, rows: Ints | None, as_text: bool) -> tuple[Dataset, pd.Index]:
-    """Return a table's rows, and their ids as they are looked up."""
+    """Return the rows of a table as a dataset, and the index of their ids."""
     other_columns = [
         name
         for name, kind in table.files.columns
@@ -178,15 +178,15 @@ def _id_array(column: pa.ChunkedArray, as_text: bool) -> Array:
 
 
 def _read_places(folder: Path, table: Table, rows: Ints | None) -> Array:
-    """Return coordinates of the rows taken, (n, axes)."""
+    """Return the coordinates of the rows, shape (n, n_axes)."""
     files = RowFiles.find_files("part-*.parquet", folder.resolve())
     if files.n_rows != table.n:
         raise DataError(
             Problem(
                 "row-count",
                 f"coordinates of {table.name}",
-                f"the map has {files.n_rows:,} rows, and the files have {table.n:,}",
-                remedy="The files have changed since: run the recipe again.",
+                f"the map has {files.n_rows:,} rows, but the files have {table.n:,}",
+                remedy="The files changed after the run. Run the recipe again.",
             )
         )
     axes = [name for name, _ in files.columns if name.startswith("axis_")]
@@ -197,7 +197,7 @@ def _read_places(folder: Path, table: Table, rows: Ints | None) -> Array:
 
 
 def _read_links(plan: Plan, ids: list[pd.Index]) -> list[Links]:
-    """Return the links among rows that are there, a kind for each table of them."""
+    """Return the links among the loaded rows, one kind per table of links."""
     out = []
     for links in plan.links:
         u, v = links.source, links.target
@@ -246,22 +246,24 @@ def _read_link_block(
 
 
 def _describe_fit(recipe: LargeRecipe, scores: Mapping[str, Any], total: int, n_rows: int) -> str:
-    """Say how the map came about; what must be known of it follows the colon."""
+    """Return how the map was fitted, with its limits after a colon."""
     title, parts = get_method(recipe.method).card.title, []
     if "landmarks" in scores:
         count = sum(scores["landmarks"].values())
-        parts.append(f"made of {count:,} rows, by which the other {total - count:,} were placed")
+        parts.append(
+            f"fitted to {count:,} rows, and the other {total - count:,} were placed by these"
+        )
         refined = scores.get("refinement")
         if refined is not None:
             rows = sum(refined["rows"].values())
             drawn = "all" if rows == total else f"{rows:,}"
-            parts.append(f"{drawn} were then drawn towards those like them and linked with them")
+            parts.append(f"{drawn} were then moved towards similar and linked rows")
         error = (refined or scores).get("placement_error", {}).get("median")
         if error is not None:
             parts.append(
-                f"half of the rows that are tried land within {error:.1%} of the usual distance of "
-                "two rows from where they belong"
+                f"the median error of the placed rows is {error:.1%} of the typical distance between "
+                "two rows"
             )
     if n_rows < total:
-        parts.append(f"{n_rows:,} of {total:,} rows are here, drawn by chance")
+        parts.append(f"this is a random sample of {n_rows:,} of {total:,} rows")
     return title + (": " + "; ".join(parts) if parts else "")

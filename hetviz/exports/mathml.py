@@ -1,4 +1,4 @@
-"""Equations of methods as MathML, which browsers draw themselves: no script, font or request."""
+"""Equations of methods as MathML, which browsers draw without scripts or fonts."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def mathml(latex: str) -> str:
     Parameters
     ----------
     latex : str
-        With the commands that the cards of methods use. An equation with others comes back as
-        it is written.
+        LaTeX with the commands that the method cards use. An equation with other commands is
+        returned as code.
     """
     try:
         reader = _Reader(latex)
@@ -41,7 +41,7 @@ def mathml(latex: str) -> str:
 
 
 class _Reader:
-    """Reads an equation from left to right; `next_token` is what comes next, None at the end."""
+    """Parser of an equation from left to right."""
 
     def __init__(self, latex: str) -> None:
         self._tokens = _TOKEN.findall(latex)
@@ -61,7 +61,7 @@ class _Reader:
         return part
 
     def take_text(self) -> str:
-        """Take a group as it is written, spaces too."""
+        """Return the text of a group, with its spaces."""
         self.take("{")
         end = self._tokens.index("}", self._next)
         text = "".join(self._tokens[self._next : end])
@@ -75,7 +75,7 @@ class _Reader:
         return f"<mrow>{''.join(parts)}</mrow>"
 
     def parse_term(self) -> str:
-        """Take an atom with what stands below and above it."""
+        """Return an atom with its subscript and superscript."""
         name = (self.next_token or "").removeprefix("\\")
         base = self.parse_atom()
         below = above = ""
@@ -126,7 +126,7 @@ class _Reader:
         if name in _FENCES:
             return _fence(_FENCES[name], between=name == "Vert")
         if name in _ACCENTS:
-            # Called an accent, it would touch the letter where there is no font for mathematics.
+            # With the accent attribute it touches the letter if there is no maths font.
             return f"<mover>{self.parse_atom()}<mo>{_ACCENTS[name]}</mo></mover>"
         if name in _SIZES:
             size = _SIZES[name]
@@ -166,6 +166,6 @@ class _Reader:
 
 
 def _fence(sign: str, *, between: bool = False) -> str:
-    # As an operator between two things, or close to what it encloses.
+    # Space around an operator between two terms, none around a fence.
     space = "0.22em" if between else "0"
     return f'<mo stretchy="false" lspace="{space}" rspace="{space}">{escape(sign)}</mo>'

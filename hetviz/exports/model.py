@@ -1,4 +1,4 @@
-"""Fitted models as a zip of JSON and arrays, and back; never pickled."""
+"""Fitted models saved as a zip of JSON and arrays, without pickle."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from hetviz.runs.embed.run import fit_run, versions
 
 FORMAT = 1
 _DOCUMENT = "model.json"
-# What a damaged file makes of reading it. NumPy reads the head of an array as Python source.
+# Errors that reading a damaged file can raise. NumPy parses array headers as Python source.
 _UNREADABLE = (
     AttributeError,
     EOFError,
@@ -48,7 +48,7 @@ _UNREADABLE = (
 )
 OUR_PACKAGES = ("algorithms", "core", "data", "features", "predictor")
 _PLAIN_TYPES = (str, bool, int, type(None))
-# What a model does not need of a dataset: what is shown of it, not what places are computed from.
+# Fields of a dataset that transform does not need.
 _UNSAVED_DATASET_FIELDS = ("table", "media")
 
 
@@ -58,7 +58,7 @@ def save_model(model: BaseEmbedder, path: str | Path) -> Path:
     Parameters
     ----------
     model : BaseEmbedder
-        Fitted.
+        Fitted model.
     path : str or path
         A file, usually ending in ``.zip``.
 
@@ -69,21 +69,20 @@ def save_model(model: BaseEmbedder, path: str | Path) -> Path:
     Raises
     ------
     hetviz.errors.HetvizError
-        If the model is not fitted, or holds what cannot be written.
+        If the model is not fitted, or holds a value that cannot be saved.
     hetviz.errors.DataError
-        If the file cannot be written, or would be too large to be read back.
+        If the file cannot be written, or would be too large to load.
 
     Notes
     -----
-    A zip of ``model.json`` and one ``.npy`` for each array. It holds ids, features and links of the
-    fitted rows, as far as places of new rows are computed from them, and neither tables nor
-    pictures.
+    The zip holds ``model.json`` and one ``.npy`` for each array: ids, features and links of the
+    fitted rows as far as `transform` needs them, but no tables or pictures.
     """
     return write_file(path, model_bytes(model))
 
 
 def model_bytes(model: BaseEmbedder) -> bytes:
-    """Return a fitted model as `save_model` writes it; the same model gives the same bytes."""
+    """Return the bytes that `save_model` writes. Equal models give equal bytes."""
     if not hasattr(model, "embedding_"):
         raise HetvizError(f"{model.card.title}: call fit before saving.")
     writer = Writer()
@@ -112,31 +111,31 @@ def load_model(path: str | Path | bytes) -> BaseEmbedder:
     Parameters
     ----------
     path : str, path or bytes
-        What `save_model` wrote, or its content.
+        File written by `save_model`, or its content.
 
     Returns
     -------
     BaseEmbedder
-        Its ``transform`` gives what that of the saved one gives.
+        Its ``transform`` gives the same results as that of the saved model.
 
     Raises
     ------
     hetviz.errors.DataError
-        If it is no saved model, damaged, or of a version that does not fit.
+        If the file is not a saved model, is damaged, or comes from an unsupported version.
 
     Notes
     -----
-    Nothing in the file is run. The trees of gradient boosting are read by LightGBM, which does not
-    check them closely: take those from people you trust.
+    No code in the file is executed. LightGBM reads the trees of gradient boosting and checks them
+    little, so load such models only from people you trust.
     """
     name = "model" if isinstance(path, bytes) else Path(path).name
     content = path if isinstance(path, bytes) else gate.read_file(Path(path))
     archive = Archive(name, content)
     if _DOCUMENT not in archive.names():
-        raise damaged(f"{name} holds no {_DOCUMENT}")
+        raise damaged(f"{name} has no {_DOCUMENT}")
 
     def array(number: int) -> Array:
-        # A copy of its own: what is read from bytes cannot be written to.
+        # Copied, because an array over bytes is read-only.
         stored = io.BytesIO(archive.read(f"{number}.npy"))
         return np.array(np.load(stored, allow_pickle=False))
 
@@ -158,7 +157,7 @@ def load_model(path: str | Path | bytes) -> BaseEmbedder:
     return model
 
 
-# Fitting a method again to save it, as a task of the worker.
+# Task of the worker that fits a method again to save it.
 
 
 MODEL = "model"
@@ -175,17 +174,17 @@ def fit_model(
     weights: Mapping[str, float] | None = None,
     only: Ints | None = None,
 ) -> Findings:
-    """Fit a method and return it as it is saved.
+    """Fit a method and return the saved model.
 
     Returns
     -------
     Findings
-        Of kind "model": ``method``, ``bytes`` and the file as base64 under ``zip``.
+        Kind "model" with ``method``, ``bytes`` and the file as base64 under ``zip``.
 
     Raises
     ------
     hetviz.errors.HetvizError
-        As the fit, or above 50 MB, which a project does not keep.
+        If the fit fails, or the model exceeds the 50 MB limit of a project.
     hetviz.errors.Cancelled
     """
     fitted = fit_run(
@@ -207,12 +206,12 @@ def fit_model(
 
 
 class Writer:
-    """Turns values into JSON-ready ones.
+    """Conversion of values to JSON.
 
     Attributes
     ----------
     objects : list
-        JSON-ready; a value refers to one as ``{"ref": number}``.
+        JSON entries. A value refers to an entry with ``{"ref": number}``.
     arrays : list of ndarray
     """
 
@@ -220,7 +219,7 @@ class Writer:
         self.objects: list[Any] = []
         self.arrays: list[Array] = []
         self._numbers: dict[int, int] = {}
-        # Holds alive what is known by its id.
+        # References that keep the ids in _numbers valid.
         self._kept_alive: list[Any] = []
 
     def value(self, value: object, where: str) -> Any:
@@ -229,7 +228,7 @@ class Writer:
         Raises
         ------
         hetviz.errors.HetvizError
-            If it is of a kind that cannot be written; it names the place.
+            If the value cannot be saved. The message names its field.
         """
         if type(value) in _PLAIN_TYPES:
             return value
@@ -300,13 +299,13 @@ class Writer:
 
 
 class Reader:
-    """Turns what a `Writer` wrote back into values.
+    """Conversion of the JSON of a `Writer` back to values.
 
     Parameters
     ----------
     objects : list
     arrays : callable
-        Gives the array of a number.
+        Function that returns an array by number.
     """
 
     def __init__(
@@ -321,7 +320,7 @@ class Reader:
         Raises
         ------
         hetviz.errors.DataError
-            If it is none, or of a class that no model is made of.
+            If it is not valid, or of a class that models do not use.
         """
         if not isinstance(value, dict):
             return value
@@ -331,7 +330,7 @@ class Reader:
             return np.dtype(_number_type(value["scalar"])).type(self.value(value["is"]))
         number = value.get("ref")
         if not isinstance(number, int) or not 0 <= number < len(self._objects):
-            raise damaged("a reference leads nowhere")
+            raise damaged("a reference points to no entry")
         if number not in self._values:
             self._values[number] = self._object(self._objects[number], number)
         return self._values[number]
@@ -362,14 +361,14 @@ class Reader:
         for make in (list, tuple, set, frozenset):
             if make.__name__ in entry:
                 return make(self.value(item) for item in entry[make.__name__])
-        raise damaged("an entry is of no known kind")
+        raise damaged("an entry has an unknown kind")
 
     def _instance(self, entry: Mapping[str, Any], number: int) -> object:
         kind = _resolve_class(str(entry["class"]))
         if "saved" in entry:
             return kind.restored(self.value(entry["saved"]))
         instance = object.__new__(kind)
-        # Known before its fields are read: one of them may lead back to it.
+        # Registered before its fields are read, because a field may refer back to it.
         self._values[number] = instance
         fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else None
         field_names = None if fields is None else {field.name for field in fields}
@@ -383,19 +382,19 @@ class Reader:
 
 
 def check_field(name: str) -> None:
-    """Refuse names that are no plain fields.
+    """Raise an error unless a name is a plain field.
 
     Raises
     ------
     hetviz.errors.DataError
     """
     if not name.isidentifier() or name.startswith("__"):
-        raise damaged(f"{name!r} is no field")
+        raise damaged(f"{name!r} is not a field")
 
 
 def damaged(problem: str) -> DataError:
-    """Return the error of a file that no model can be read from."""
-    remedy = "It was written by another version of hetviz, or changed since. Fit it again."
+    """Return the error for a file that is not a readable model."""
+    remedy = "The file was changed or comes from another version of hetviz. Fit the model again."
     return DataError(Problem("bad-model", "saved model", problem, remedy=remedy))
 
 
@@ -411,13 +410,13 @@ def _resolve_class(name: str) -> Any:
             raise ImportError
         kind = getattr(importlib.import_module(module), class_name)
     except (ImportError, AttributeError):
-        raise damaged(f"there is no {name}") from None
+        raise damaged(f"there is no class {name}") from None
     if not isinstance(kind, type) or kind.__module__ != module or issubclass(kind, BaseException):
-        raise damaged(f"{name} is no part of a model")
+        raise damaged(f"{name} is not part of a model")
     return kind
 
 
 def _number_type(dtype: object) -> str:
     if not str(dtype).startswith(("bool", "str", "int", "uint", "float")):
-        raise damaged(f"{dtype!r} is no kind of number")
+        raise damaged(f"{dtype!r} is not a number type")
     return str(dtype)

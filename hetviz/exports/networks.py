@@ -1,4 +1,4 @@
-"""A map with its links as a graph: GraphML, GEXF and Cytoscape JSON, laid out as drawn."""
+"""Map and links as a graph in GraphML, GEXF or Cytoscape JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.metrics.fit.rows import coordinates_of
 
 GRAPH_FORMATS = ("graphml", "gexf", "cyjs")
-# Programs place nodes in pixels; a map of unit size would be one blot.
+# Programs place nodes in pixels, so a map of unit size would be a dot.
 _EXTENT = 1_000.0
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _RESERVED_KEYS = ("dataset", "id", "title", "x", "y")
@@ -25,7 +25,7 @@ _RESERVED_KEYS = ("dataset", "id", "title", "x", "y")
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """What is written of each node and each edge."""
+    """Nodes and edges with their attributes."""
 
     nodes: list[dict[str, Any]]
     edges: list[dict[str, Any]]
@@ -39,13 +39,13 @@ def network_bytes(data: HeteroData, embedding: Embedding, form: str) -> bytes:
     ----------
     data : HeteroData
     embedding : Embedding
-        Rows are matched by dataset and id; those without a place have none.
+        Rows are matched by dataset and id. Rows without a place get no coordinates.
     form : {"graphml", "gexf", "cyjs"}
 
     Notes
     -----
-    Nodes are called ``dataset|id``. They carry title, labels and the columns of the tables; in
-    GEXF and Cytoscape the map is 1,000 units wide. O(items + links).
+    Nodes are named ``dataset|id`` and carry title, labels and table columns. In GEXF and Cytoscape
+    the map is 1,000 units wide. O(items + links).
     """
     network = _build_network(data, embedding)
     if form == "cyjs":
@@ -102,7 +102,7 @@ def _iter_edges(data: HeteroData) -> Iterator[dict[str, object]]:
 
 
 def _xml_text(value: object) -> str:
-    """Return a value as text that XML may hold."""
+    """Return a value as text without characters that XML forbids."""
     if isinstance(value, np.generic):
         value = value.item()
     return _NOT_XML.sub("\ufffd", repr(value) if isinstance(value, float) else str(value))
@@ -208,7 +208,7 @@ def _cytoscape(network: Network) -> bytes:
             "data": {"id": f"{node['dataset']}|{node['id']}", "name": node["title"], **facts}
         }
         if "x" in node:
-            # The screen's y goes down.
+            # Cytoscape's y axis points down.
             scale = _EXTENT / size
             entry["position"] = {"x": scale * node["x"], "y": -scale * node["y"]}
         nodes.append(entry)

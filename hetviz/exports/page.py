@@ -1,4 +1,4 @@
-"""Pages of HTML that stand alone: no request leaves them, and no text of a user is markup."""
+"""Self-contained HTML pages without requests and without unescaped user text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 
 _ASSETS = Path(__file__).parent / "assets"
-# What a picture may be by its first bytes.
+# First bytes of the supported picture formats.
 _PICTURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -22,12 +22,12 @@ _PICTURES = (
 
 @cache
 def read_asset(name: str) -> str:
-    """Return the text of a file that comes with hetviz."""
+    """Return the text of a packaged asset."""
     return (_ASSETS / name).read_text(encoding="utf-8")
 
 
 def escape_html(text: object) -> str:
-    """Return text for HTML."""
+    """Return text escaped for HTML."""
     return html.escape(str(text))
 
 
@@ -39,14 +39,13 @@ def html_page(title: str, body: str, css: str, script: str = "", data: object = 
     title : str
         Plain text.
     body, css, script : str
-        Ours; texts of users in `body` have gone through `escape_html`.
+        Trusted text. User texts in `body` must be escaped with `escape_html`.
     data : object, optional
-        JSON-ready; the script finds it as ``#data``.
+        Data for the script, in the element ``#data``.
 
     Notes
     -----
-    Its policy allows this very style and script, and pictures that are in the page; nothing else,
-    and nothing from anywhere else.
+    The content security policy allows only this style, this script and embedded pictures.
     """
     policy = f"default-src 'none'; img-src data:; font-src data:; style-src '{_hash(css)}'"
     scripts = ""
@@ -55,7 +54,7 @@ def html_page(title: str, body: str, css: str, script: str = "", data: object = 
         scripts = f'<script type="module">{script}</script>'
     data_script = ""
     if data is not None:
-        # In a script a less-than sign could end it.
+        # A less-than sign could end the script element.
         text = json.dumps(data, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
         data_script = f'<script type="application/json" id="data">{text}</script>'
     return (
@@ -70,7 +69,7 @@ def html_page(title: str, body: str, css: str, script: str = "", data: object = 
 
 
 def picture_data_url(media: bytes | str | PathLike[str] | None) -> str | None:
-    """Return a picture as an address that holds it, or None where it is none."""
+    """Return a picture as a data URL, or None if it is missing or not a picture."""
     if media is None:
         return None
     try:

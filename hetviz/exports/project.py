@@ -1,4 +1,4 @@
-"""A map with its data as a project file, which the app opens when it is dropped on Start."""
+"""Map and data as a project file for the app."""
 
 from __future__ import annotations
 
@@ -24,19 +24,18 @@ def project_bytes(data: HeteroData, embedding: Embedding, title: str = "") -> by
     ----------
     data : HeteroData
     embedding : Embedding
-        Of the same rows; where `hetviz.embed` made it, its method and settings are kept.
+        Map of the same rows. A map from `hetviz.embed` keeps its method and settings.
     title : str
-        Of the project.
+        Title of the project.
 
     Raises
     ------
     hetviz.errors.DataError
-        If the file would be larger than the app opens.
+        If the file would exceed the app's limit.
 
     Notes
     -----
-    The map is measured, so that its figures are there when it is opened; of many items from
-    sampled pairs.
+    The file includes the measures of the map, taken from sampled pairs if there are many items.
     """
     with tempfile.TemporaryDirectory() as folder:
         workspace = Workspace(BlobStore(Path(folder)))
@@ -47,7 +46,7 @@ def project_bytes(data: HeteroData, embedding: Embedding, title: str = "") -> by
 def fill_workspace(
     workspace: Workspace, data: HeteroData, embedding: Embedding, title: str = ""
 ) -> None:
-    """Open data and a map in a new workspace."""
+    """Add data and a map to a new workspace."""
     name = title or "data"
     blobs = workspace.blobs
     content = bundle_bytes(data, name)

@@ -1,4 +1,4 @@
-"""A map that makes itself again: recipe, Python script and data in one zip."""
+"""Reproducible map: recipe, Python script and data in one zip."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ def recipe_zip(
     figures: Mapping[str, object] | None = None,
     title: str = "",
 ) -> bytes:
-    """Return a zip with all that is needed to make a map again.
+    """Return a zip with everything needed to reproduce a map.
 
     Parameters
     ----------
     data : HeteroData
-        As the run saw them, with whatever was said since they were opened.
+        Data of the run, with all guidance.
     run : Run
     sha256 : str
-        Of the coordinates, see `hetviz.runs.embed.recipe.coordinates_hash`.
+        Hash of the coordinates, see `hetviz.runs.embed.recipe.coordinates_hash`.
     figures : mapping, optional
-        See `hetviz.exports.figures.FigureSettings.to_dict`.
+        Result of `hetviz.exports.figures.FigureSettings.to_dict`.
     title : str
-        Plain text, for the note.
+        Plain text for the README.
 
     Returns
     -------
     bytes
         ``recipe.toml``, ``reproduce.py``, ``README.txt`` and the folder ``data``; ``only.csv``
-        where the run saw only some rows. The same run gives the same bytes.
+        if the run used only some rows. Equal runs give equal bytes.
     """
     document, files = contents(data, "data")
     manifest = toml.encode(toml.dumps(document), MANIFEST)
@@ -60,13 +60,13 @@ def recipe_zip(
 
 
 def script_text(run: Run, figures: Mapping[str, object] | None = None) -> str:
-    """Return a Python script that makes the map and its figure again from the folder beside it."""
+    """Return a Python script that reproduces the map and its figure."""
     figure_settings = {
         key: value for key, value in (figures or {}).items() if value not in ("", None, [])
     }
     plain = not run.weights and run.only is None and not run.hold_out
     lines = [
-        f'"""Makes a map again with hetviz {__version__}: coordinates, measures and the figure."""',
+        f'"""Reproduce a map with hetviz {__version__}: coordinates, measures and the figure."""',
         "",
         "from pathlib import Path",
         "",
@@ -89,7 +89,7 @@ def script_text(run: Run, figures: Mapping[str, object] | None = None) -> str:
         ]
     else:
         lines += [
-            "# The run saw a part of the data only, or weighed it: the recipe says how.",
+            "# The run used a part of the data or weights, which the recipe lists.",
             f'folder = hetviz.run_recipe(HERE / "{RECIPE}", HERE / "run")',
             "data, embedding = hetviz.load_run(folder)",
             'hetviz.export(data, embedding, HERE / "map.pdf", **FIGURE)',
@@ -100,10 +100,11 @@ def script_text(run: Run, figures: Mapping[str, object] | None = None) -> str:
 def _readme_text(title: str) -> str:
     name = " ".join(title.split())
     return (
-        f"A map made with hetviz {__version__}{f': {name}' if name else ''}\n\n"
-        "To make it again:\n\n"
+        f"Map made with hetviz {__version__}{f': {name}' if name else ''}\n\n"
+        "To reproduce it:\n\n"
         f"    python -m hetviz run {RECIPE} --figures\n\n"
-        "It says whether the coordinates are the same, bit for bit, as when this was written.\n"
-        "They are on the same machine with the same versions, which the recipe lists; elsewhere\n"
-        f"they may differ a little. The same in Python: {SCRIPT}. The data are in {DATA}/.\n"
+        "The command reports whether the coordinates are bit-equal to the original ones.\n"
+        "They are on the same machine with the same versions, which the recipe lists.\n"
+        "Elsewhere they may differ slightly.\n"
+        f"{SCRIPT} does the same in Python. The data are in {DATA}/.\n"
     )

@@ -1,4 +1,4 @@
-"""What a run left in its folder, read back, and the figures that belong to it."""
+"""Result folders of runs and their figures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hetviz.runs.embed.scope import Scope, scope_of
 
 @dataclass(frozen=True, eq=False)
 class RunResult:
-    """A run's folder.
+    """Result folder of a run.
 
     Attributes
     ----------
@@ -31,9 +31,9 @@ class RunResult:
     data : HeteroData
     embedding : Embedding
     scores : dict
-        What scores.json holds.
+        Content of scores.json.
     judged : HeteroData or None
-        What the map is judged by and was not made from.
+        Data that the map is judged by and that the method did not see.
     """
 
     recipe: Recipe
@@ -44,24 +44,24 @@ class RunResult:
 
     @property
     def title(self) -> str:
-        """What the method is called."""
+        """Title of the method."""
         return get_method(self.recipe.run.method).card.title
 
     @property
     def scope(self) -> Scope:
-        """What the run saw."""
+        """Data that the run used."""
         run = self.recipe.run
         rows = self.recipe.rows(self.data)
         return scope_of(self.data, run.weights, rows, run.hold_out, run.seed)
 
 
 def read_result(folder: str | Path) -> RunResult:
-    """Read the folder that `embed`, `run` or `run_recipe` wrote.
+    """Read the result folder of `embed`, `run` or `run_recipe`.
 
     Raises
     ------
     hetviz.errors.DataError
-        If a file is missing or damaged, or the data are gone.
+        If a file is missing or damaged, or the data cannot be found.
     """
     recipe = read_recipe(folder)
     loaded = recipe.load()
@@ -70,7 +70,7 @@ def read_result(folder: str | Path) -> RunResult:
     try:
         scores = json.loads(gate.read_file(recipe.folder / SCORES))
     except ValueError:
-        raise gate.refusal("bad-json", SCORES, "this is no JSON") from None
+        raise gate.refusal("bad-json", SCORES, "this is not JSON") from None
     diagnostics = from_json(scores.get("diagnostics") if isinstance(scores, dict) else None, SCORES)
     embedding = replace(embedding, diagnostics=diagnostics).with_made(
         EmbeddingOrigin(loaded.data, recipe.run)
@@ -79,18 +79,18 @@ def read_result(folder: str | Path) -> RunResult:
 
 
 def load_run(folder: str | Path, rows: int | None = None) -> tuple[HeteroData, Embedding]:
-    """Return the data and the map of a folder that `embed`, `run` or `run_recipe` wrote.
+    """Return the data and the map from a result folder of `embed`, `run` or `run_recipe`.
 
     Parameters
     ----------
     folder : str or path
     rows : int, optional
-        Of a recipe over files, at most so many rows, drawn by chance.
+        Maximum number of rows of a recipe over files, drawn at random.
 
     Raises
     ------
     hetviz.errors.DataError
-        If a file is missing or damaged, or the data are gone.
+        If a file is missing or damaged, or the data cannot be found.
     """
     if large_recipe_at(folder) is not None:
         large = read_large(folder, rows)
@@ -100,7 +100,7 @@ def load_run(folder: str | Path, rows: int | None = None) -> tuple[HeteroData, E
 
 
 def write_figures(result: RunResult, folder: Path, forms: Collection[str]) -> list[Path]:
-    """Write the map and the curves of a run as its recipe says; return the files."""
+    """Write the map and the curves of a run with the settings of its recipe."""
     settings = FigureSettings.from_dict(result.recipe.figures)
     scope = result.scope
     judged = scope.held_out if scope.held_out is not None else result.judged

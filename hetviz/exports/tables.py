@@ -26,7 +26,7 @@ _MAX_NEIGHBORS = 200
 def coordinates_table(
     data: HeteroData, embedding: Embedding, codes: Mapping[str, ArrayLike] | None = None
 ) -> pd.DataFrame:
-    """Return where each row lies.
+    """Return the coordinates of each row.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ def coordinates_table(
     Returns
     -------
     DataFrame
-        Columns dataset, id, title, one for each axis, and those of `codes`; coordinates are
-        missing where a row has no place.
+        Columns dataset, id, title, one for each axis, and those of `codes`. Rows without a place
+        have missing coordinates.
     """
     places = coordinates_of(data, embedding)
     parts = []
@@ -57,12 +57,12 @@ def coordinates_table(
 
 
 def selection_table(data: HeteroData, embedding: Embedding, rows: ArrayLike) -> pd.DataFrame:
-    """Return `coordinates_table` of some global rows, in order.
+    """Return `coordinates_table` of the given global rows, in order.
 
     Raises
     ------
     hetviz.errors.DataError
-        If there are no such rows.
+        If a row is out of range.
     """
     chosen = check_global_rows(rows, data.n_rows)
     return coordinates_table(data, embedding).iloc[chosen].reset_index(drop=True)
@@ -71,25 +71,25 @@ def selection_table(data: HeteroData, embedding: Embedding, rows: ArrayLike) -> 
 def neighbors_table(
     data: HeteroData, embedding: Embedding, k: int = _DEFAULT_NEIGHBORS
 ) -> pd.DataFrame:
-    """Return the nearest rows of each row on the map, those of each dataset apart.
+    """Return the nearest rows of each row on the map, by dataset.
 
     Parameters
     ----------
     data : HeteroData
     embedding : Embedding
-        Distances are taken over all of its axes.
+        Map. Distances use all of its axes.
     k : int
-        How many of each dataset, 1 to 200.
+        Number of neighbours in each dataset, 1 to 200.
 
     Returns
     -------
     DataFrame
         Columns dataset, id, neighbor_dataset, neighbor_id, rank (from 1) and distance. Rows
-        without a place have none.
+        without a place are not listed.
 
     Notes
     -----
-    Exact, by a tree of the places: O(n log n) on a map of few axes.
+    The search is exact and takes O(n log n) on a map with few axes.
     """
     if not 1 <= k <= _MAX_NEIGHBORS:
         raise ParameterError(f"k = {k}; it must be from 1 to {_MAX_NEIGHBORS}.")
@@ -126,7 +126,7 @@ def _nearest(X: Floats, Y: Floats, k: int, same: bool) -> tuple[Ints, Ints, Floa
     if not len(rows) or n_neighbors < 1:
         return None
     finder = NearestNeighbors(n_neighbors=n_neighbors).fit(Y[candidates])
-    # Without a query of its own a point is not its own neighbour, ties included.
+    # Without a query, a point is never its own neighbour, even with ties.
     distances, neighbors = finder.kneighbors() if same else finder.kneighbors(X[rows])
     return rows, candidates[neighbors], distances
 
@@ -134,16 +134,16 @@ def _nearest(X: Floats, Y: Floats, k: int, same: bool) -> tuple[Ints, Ints, Floa
 def atlas_table(
     data: HeteroData, embedding: Embedding, k: int = _DEFAULT_NEIGHBORS
 ) -> pd.DataFrame:
-    """Return the table that Embedding Atlas opens.
+    """Return a table for Embedding Atlas.
 
     ``embedding-atlas FILE --x x --y y --text text --neighbors neighbors``
 
     Returns
     -------
     DataFrame
-        Placed rows only. Columns id, dataset, text (title and words), x, y; neighbors is
-        ``{"ids": positions in this table, "distances": ...}`` of the k nearest; then the columns
-        of the datasets' own tables as text, named ``dataset: column`` where there are several.
+        Placed rows only. Columns id, dataset, text (title and words), x, y and neighbors, which is
+        ``{"ids": positions in this table, "distances": ...}`` for the k nearest. The columns of
+        the tables follow as text, named ``dataset: column`` if there are several datasets.
     """
     form = embedding.planar()
     atlas = coordinates_table(data, form)
@@ -200,13 +200,13 @@ def table_bytes(table: pd.DataFrame, form: str = "csv", *, exact: bool = False) 
     table : DataFrame
     form : {"csv", "parquet"}
     exact : bool
-        CSV only. When False, a text that a spreadsheet would take for a formula gets an apostrophe
-        in front; it then no longer is the id. Numbers are always exact.
+        CSV only. If False, a text that a spreadsheet would read as a formula gets an apostrophe in
+        front, which changes ids. Numbers are always exact.
 
     Raises
     ------
     hetviz.errors.ParameterError
-        For another form.
+        For another format.
     """
     if form == "parquet":
         buffer = io.BytesIO()

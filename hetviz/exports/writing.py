@@ -1,4 +1,4 @@
-"""Files as they are written: whole, and refused in plain words where they cannot be."""
+"""Writing of export files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hetviz.io import gate
 
 
 def write_file(path: str | Path, content: bytes) -> Path:
-    """Write a file, its folder as well where there is none.
+    """Write a file, and create its folder if needed.
 
     Raises
     ------

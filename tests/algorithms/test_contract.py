@@ -352,7 +352,7 @@ def test_diagnostics_are_saved_and_shown(key: str, monkeypatch: pytest.MonkeyPat
     for where, text in places.items():
         for diagnostic in diagnostics_by_key.values():
             value = max(diagnostic.values.values(), key=abs)
-            for words in (diagnostic.title, diagnostic.says, diagnostic.written(value)):
+            for words in (diagnostic.title, diagnostic.says, diagnostic.format_value(value)):
                 # Non-breaking spaces join numbers and units.
                 assert words in html.unescape(text).replace("\N{NO-BREAK SPACE}", " "), (
                     where,

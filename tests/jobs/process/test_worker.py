@@ -38,7 +38,7 @@ class Known(worker.Worker):
         super().__init__(server)
         me.append(self)
 worker.Worker = Known
-worker._warming = lambda: iter([first, broken, (folder / "last").touch])
+worker._warm_up_steps = lambda: iter([first, broken, (folder / "last").touch])
 worker.main(int(sys.argv[1]), int(sys.argv[2]))
 """
 

@@ -67,7 +67,7 @@ def test_bad_setting_is_error() -> None:
 def test_first_map_has_figures() -> None:
     created = make_first_map(linked(), ignore_progress)
     assert created.figures["scores"]["guidance_area"] > 0.8
-    assert created.figures["choice"].startswith(created.title)
+    assert created.figures["choice"].startswith("Chosen because")
 
 
 def test_cancelled_first_map_is_partial() -> None:
@@ -156,17 +156,17 @@ def test_refit_has_consequences_and_learned_groups() -> None:
     first = make_map(data, "mr-sne", params, 0, 0.0, ignore_progress)
     assert "consequences" not in (first.figures or {})
     i, j = np.triu_indices(5, 1)
-    statements_list = data.edit().add(Links("a", "a", 4 * i, 4 * j, kind="said"))
-    keys = statements(statements_list)["key"].tolist()
+    with_statements = data.edit().add(Links("a", "a", 4 * i, 4 * j, kind="said"))
+    keys = statements(with_statements)["key"].tolist()
     created = make_map(
-        statements_list,
+        with_statements,
         "mr-sne",
         params,
         0,
         0.0,
         ignore_progress,
         start=first.embedding,
-        statements=keys,
+        said=keys,
     )
     figures = json.loads(json.dumps(created.figures))
     assert figures["consequences"]["n_said"] == 10
@@ -175,7 +175,5 @@ def test_refit_has_consequences_and_learned_groups() -> None:
     assert group["named"] == ["a0", "a4", "a8", "a12", "a16"]
     # A map of other rows has no consequences.
     fewer = Embedding({"a": first.embedding.coordinates["a"][:60]}, {"a": data["a"].ids[:60]})
-    created = make_map(
-        statements_list, "pca", {}, 0, 0.0, ignore_progress, start=fewer, statements=keys
-    )
+    created = make_map(with_statements, "pca", {}, 0, 0.0, ignore_progress, start=fewer, said=keys)
     assert "consequences" not in (created.figures or {})

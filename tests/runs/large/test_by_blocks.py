@@ -508,7 +508,7 @@ def test_refinement_keeps_more_neighbours(
     assert "50 iterations of 720 rows: half moved by" in told
     assert "rows, other rows placed by them: half moved by" in told
     _, embedding = hetviz.load_run(tmp_path / "out")
-    assert "were then drawn towards those like them" in embedding.note
+    assert "were then moved towards similar and linked rows" in embedding.note
     before, after, some = (one["scores"]["neighbors_kept"] for one in result.values())
     assert after > before + 0.1 and some > before + 0.05
     assert "refinement" not in result["refine = 0"]
