@@ -246,7 +246,7 @@ def test_method_runs_with_held_out_links(visit: Visit) -> None:
     assert run.hold_out == 0.2
     assert run.figures is not None
     assert set(run.figures["curves"]) == {"given", "held_out"}
-    assert "held out</th>" in html_of(app)
+    assert "hidden</th>" in html_of(app)
     press(app, "show-shipped")
     assert workspace_of(app).state.chosen == "shipped"
 
