@@ -235,7 +235,8 @@ class CODE(BaseEmbedder):
             n_missing = int((mass == 0).sum())
             if n_missing:
                 warn_about_data(
-                    f"{n_missing:,} of {name} have no similarities and no links, so they are left off the map."
+                    f"{n_missing:,} of {name} have no similarities and no links, so they are left "
+                    "off the map."
                 )
             masks.append(mass > 0)
         return masks

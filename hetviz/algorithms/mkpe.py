@@ -337,7 +337,8 @@ class MKPE(BaseEmbedder):
             n_missing = len(dataset) - len(scored.rows.get(name, ()))
             if n_missing:
                 warn_about_data(
-                    f"{n_missing:,} of {name} have no similarities and no links, so they are left off the map."
+                    f"{n_missing:,} of {name} have no similarities and no links, so they are left "
+                    "off the map."
                 )
         if not scored.rows:
             raise NotApplicableError(

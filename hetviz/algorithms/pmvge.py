@@ -320,7 +320,8 @@ class PMvGE(BaseEmbedder):
             n_missing = int((~mask).sum())
             if n_missing:
                 warn_about_data(
-                    f"{n_missing:,} of {name} have no features and no links, so they are left off the map."
+                    f"{n_missing:,} of {name} have no features and no links, so they are left off "
+                    "the map."
                 )
             masks.append(mask)
         return masks

@@ -116,7 +116,7 @@ def test_cancel_in_each_stage_keeps_partial_results() -> None:
 
 
 def test_two_axes_are_refused_or_drawn_directly() -> None:
-    with pytest.raises(ParameterError, match="n_components = 2. Use 10 axes"):
+    with pytest.raises(ParameterError, match=r"n_components = 2\. Use 10 axes"):
         PCA(drawn_by="neighbors").fit(DATA)
     rng = np.random.default_rng(2)
     flat = [Dataset(name, [f"{k}" for k in range(20)], rng.normal(size=(20, 2))) for name in "ab"]

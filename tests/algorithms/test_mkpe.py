@@ -207,7 +207,7 @@ def test_more_axes_than_items_are_refused() -> None:
     data = HeteroData(
         [WORLD["items"], tags], [Links("items", "tags", range(60), np.arange(60) % 2)]
     )
-    with pytest.raises(NotApplicableError, match="tags has only 2 items. Use at most 2 axes"):
+    with pytest.raises(NotApplicableError, match=r"tags has only 2 items\. Use at most 2 axes"):
         MKPE(n_components=3).fit(data)
     with (
         pytest.warns(DataWarning, match="60 of items have no similarities"),

@@ -276,7 +276,7 @@ def test_method_run_replaces_first_map(page: Page, picture: Picture) -> None:
     page.get_by_role("button", name="Make map").click()
     expect(page.get_by_role("button", name="Undo new map")).to_be_visible(timeout=60_000)
     page.get_by_role("tab", name="Item").click()
-    expect(page.get_by_text("held out", exact=True).first).to_be_visible()
+    expect(page.get_by_text("hidden", exact=True).first).to_be_visible()
     expect(page.get_by_text("Map up to date")).to_be_visible()
     settled(page)
     picture(page, "after-run")

@@ -19,7 +19,7 @@ from hetviz.io.sandbox import child
 from hetviz.jobs.results import Findings
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.run import fit_run
-from hetviz.runs.place.place_rows import PlacedRows, cannot_place, new_rows_of, place_rows
+from hetviz.runs.place.place_rows import RowPlacement, cannot_place, new_rows_of, place_rows
 
 PLACED = "placed"
 _SETTLED = {"n_iter": 20, "n_epochs": 20}
@@ -168,7 +168,7 @@ def _rows_of(shown: Embedding, fitted: Embedding) -> Embedding:
     )
 
 
-def _content(placed: PlacedRows, items: NewItems, dataset: str) -> dict[str, object]:
+def _content(placed: RowPlacement, items: NewItems, dataset: str) -> dict[str, object]:
     near: dict[str, dict[str, list[str]]] = {str(text): {} for text in placed.rows.ids}
     for id, name, other in zip(
         placed.neighbours["id"],

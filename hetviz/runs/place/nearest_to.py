@@ -16,12 +16,12 @@ from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import HetvizError, ParameterError
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.runs.embed.run import FittedRun
-from hetviz.runs.place.new_item import NewItem, from_picture, from_row, from_text
+from hetviz.runs.place.new_item import ComparableItem, from_picture, from_row, from_text
 from hetviz.runs.predict.pair_scores import ScoresLinks
 
 
 @dataclass(frozen=True, eq=False)
-class NearestItems:
+class NewItemNeighbors:
     """The place of a new item on a map and the items closest to it.
 
     Attributes
@@ -67,7 +67,7 @@ def nearest_to(
     picture: bytes | None = None,
     row: Mapping[str, object] | None = None,
     top: int = 10,
-) -> NearestItems:
+) -> NewItemNeighbors:
     """Find the items closest to a new item.
 
     Parameters
@@ -107,7 +107,7 @@ def nearest_to(
     With features and a method that places new items, ``transform`` gives the place. Otherwise the
     place is the weighted median of the most similar items of its dataset, axis by axis (see
     `hetviz.core.layout.placement`). Words take the place of an item with exactly these words, else
-    of the most central item that shares them. `NearestItems.how` tells what was compared. Nothing
+    of the most central item that shares them. `NewItemNeighbors.how` tells what was compared. Nothing
     is added and no other item moves. Costs O(n p) for n items of p features.
 
     Examples
@@ -152,10 +152,10 @@ def nearest_to(
         matched = pd.DataFrame({"id": owner.ids[rows], "score": similarity})
         how = f"{item.summary} It is placed in the middle of the most similar {owner.name}."
     nearest = _nearest_items(data, places, place, top, model, item)
-    return NearestItems(owner.name, place, matched, nearest, how)
+    return NewItemNeighbors(owner.name, place, matched, nearest, how)
 
 
-def _place_by_method(model: BaseEmbedder, item: NewItem) -> Floats | None:
+def _place_by_method(model: BaseEmbedder, item: ComparableItem) -> Floats | None:
     """Return the place that the method gives, or None where it cannot."""
     if item.rows is None or Capability.OUT_OF_SAMPLE not in model.card.capabilities:
         return None
@@ -171,7 +171,7 @@ def _nearest_items(
     place: Floats,
     top: int,
     model: BaseEmbedder | None,
-    item: NewItem,
+    item: ComparableItem,
 ) -> pd.DataFrame:
     tables = []
     for name, Y in places.items():
@@ -204,7 +204,7 @@ def _share_farther(squared: Floats) -> Floats:
 
 def _own_scores(
     model: BaseEmbedder | None,
-    item: NewItem,
+    item: ComparableItem,
     other: Dataset,
     placed: Ints,
     place: Floats,

@@ -35,7 +35,7 @@ _IDENTICAL_SIMILARITY = 1.0 - 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class NewItem:
+class ComparableItem:
     """A new item, by its squared distances or else its similarity (0 to 1) to n items.
 
     Attributes
@@ -77,7 +77,7 @@ class NewItem:
         return _most_central(Y[matching], similarity[matching]), rows, similarity[rows]
 
 
-def from_text(owner: Dataset, text: str) -> NewItem:
+def from_text(owner: Dataset, text: str) -> ComparableItem:
     """Compare words with the items, with an error where no item has any of them."""
     where = f"dataset {owner.name!r}"
     steps = [step for step in _steps(owner) if step["kind"] == "text"]
@@ -88,7 +88,7 @@ def from_text(owner: Dataset, text: str) -> NewItem:
             rows = _new_row(owner, dict.fromkeys(columns, text))
             read_as = f"{' and '.join(columns)} of {owner.name}"
             summary = f"The words {_join_words(known_terms)} were read as {read_as}."
-            return NewItem(summary, rows, _squared_distances_to(owner, rows))
+            return ComparableItem(summary, rows, _squared_distances_to(owner, rows))
     similarity = match_words(owner, text)
     if similarity is None:
         columns = description_columns(owner) or ["id"]
@@ -100,13 +100,13 @@ def from_text(owner: Dataset, text: str) -> NewItem:
             "Try other words, or another dataset.",
         )
     columns = description_columns(owner) or ["id"]
-    return NewItem(
+    return ComparableItem(
         f"The words were searched in {' and '.join(columns)} of the {owner.name}.",
         similarity=similarity,
     )
 
 
-def from_picture(owner: Dataset, picture: bytes) -> NewItem:
+def from_picture(owner: Dataset, picture: bytes) -> ComparableItem:
     """Compare a picture with the pictures of the items."""
     described = describe(checked_picture("picture", picture))
     if described is None:
@@ -122,7 +122,7 @@ def from_picture(owner: Dataset, picture: bytes) -> NewItem:
     features = picture_features(owner)
     squared = np.asarray(((features - described) ** 2).sum(axis=1))
     summary = f"The picture was compared with pictures of the {owner.name} by shapes and colours."
-    return NewItem(summary, squared_distances=squared)
+    return ComparableItem(summary, squared_distances=squared)
 
 
 def picture_features(owner: Dataset) -> Floats:
@@ -144,7 +144,7 @@ def _compute_picture_features(owner: Dataset) -> Floats:
     return matrix
 
 
-def from_row(owner: Dataset, row: Mapping[str, object]) -> NewItem:
+def from_row(owner: Dataset, row: Mapping[str, object]) -> ComparableItem:
     """Compare values of columns with those of the items."""
     values = {str(name): value for name, value in row.items() if not _is_missing(value)}
     where = f"dataset {owner.name!r}"
@@ -167,7 +167,7 @@ def from_row(owner: Dataset, row: Mapping[str, object]) -> NewItem:
         )
         missing = sorted(feature_columns - set(values))
         summary += f". The average counts for {_join_words(missing)}." if missing else "."
-        return NewItem(summary, rows, _squared_distances_to(owner, rows))
+        return ComparableItem(summary, rows, _squared_distances_to(owner, rows))
     if features and owner.X is not None and all(name in features for name in values):
         features_of_row = np.asarray(owner.X.mean(axis=0), dtype=np.float64).ravel()
         for name, value in values.items():
@@ -176,11 +176,11 @@ def from_row(owner: Dataset, row: Mapping[str, object]) -> NewItem:
         summary = (
             f"Compared by the features of the {owner.name}. The average counts for missing ones."
         )
-        return NewItem(summary, rows, _squared_distances_to(owner, rows))
+        return ComparableItem(summary, rows, _squared_distances_to(owner, rows))
     return _by_columns(owner, values)
 
 
-def _by_columns(owner: Dataset, values: Mapping[str, object]) -> NewItem:
+def _by_columns(owner: Dataset, values: Mapping[str, object]) -> ComparableItem:
     """Compare by table columns that are not features of the dataset."""
     assert owner.table is not None  # noqa: S101 - the columns come from its table
     names = [name for name in values if name in owner.table.columns]
@@ -195,7 +195,7 @@ def _by_columns(owner: Dataset, values: Mapping[str, object]) -> NewItem:
         )
     new = transform(fitted.recipe, _one_row_frame(names, values))
     squared = np.asarray(((fitted.X - new) ** 2).sum(axis=1))
-    return NewItem(
+    return ComparableItem(
         f"Compared by {_join_words(names)} of the {owner.name}.", squared_distances=squared
     )
 

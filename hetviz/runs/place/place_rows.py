@@ -26,7 +26,7 @@ _BLOCK_ROWS = 256
 
 
 @dataclass(frozen=True, eq=False)
-class PlacedRows:
+class RowPlacement:
     """New rows of a dataset on a map.
 
     Attributes
@@ -74,7 +74,7 @@ def place_rows(
     media: Sequence[object] | None = None,
     links: Iterable[NewLink] = (),
     k: int = 5,
-) -> PlacedRows:
+) -> RowPlacement:
     """Place new rows of a dataset on a fitted map without moving other items.
 
     Parameters
@@ -139,7 +139,7 @@ def place_rows(
         for text in new.ids[~embedding.placed[owner.name]]
     ]
     uncertainty = _row_uncertainty(owner, new, Y, places[owner.name])
-    return PlacedRows(
+    return RowPlacement(
         new,
         embedding,
         _uncertainty_table(owner, new, uncertainty),

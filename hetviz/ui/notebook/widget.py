@@ -55,7 +55,8 @@ def _widget_script() -> str:
     # "</" would end the script when a notebook is exported as a page.
     modules = json.dumps(files).replace("</", "<\\/")
     widget_script = (_HERE / "widget.js").read_text(encoding="utf-8")
-    return f"const VERSION = {json.dumps(asset_version())};\nconst MODULES = {modules};\n{widget_script}"
+    version = json.dumps(asset_version())
+    return f"const VERSION = {version};\nconst MODULES = {modules};\n{widget_script}"
 
 
 def _widget_style() -> str:

@@ -382,9 +382,8 @@ def _show_test(content: Mapping[str, Any]) -> None:
             f"In each of {test['repeats']} tests some links were hidden, the method was fitted "
             f"to the others, and all {test['n_pairs']:,} pairs without a remaining link were "
             "ranked. Pairs without a link count as wrong here, though some may be right, so "
-            "the true shares are higher. “Links of similar items” guesses from the links of items with "
-            "the "
-            "most similar features. ± is one standard error."
+            "the true shares are higher. “Links of similar items” guesses from the links of items "
+            "with the most similar features. ± is one standard error."
         )
 
 

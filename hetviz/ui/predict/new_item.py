@@ -20,7 +20,7 @@ from hetviz.io.formats.images import checked_picture
 from hetviz.plots.colour import display_name
 from hetviz.plots.predicted_links import proposals_figure
 from hetviz.runs.embed.run import fit_run
-from hetviz.runs.place.nearest_to import NearestItems, nearest_to
+from hetviz.runs.place.nearest_to import NewItemNeighbors, nearest_to
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.widgets import charts, pair_list
 from hetviz.workspace import Run, State
@@ -85,13 +85,13 @@ def show(state: State) -> None:
             _show_lists(data, answer)
 
 
-def _show_headline(data: HeteroData, new_item: NewItem, answer: NearestItems) -> None:
+def _show_headline(data: HeteroData, new_item: NewItem, answer: NewItemNeighbors) -> None:
     first = _nearest_titles(data, answer)
     nearest = theme.join_words([f"“{title}”" for title in first])
     theme.show_headline(f"{new_item.words} is closest to {nearest}", answer.how)
 
 
-def _nearest_titles(data: HeteroData, answer: NearestItems) -> list[str]:
+def _nearest_titles(data: HeteroData, answer: NewItemNeighbors) -> list[str]:
     top = answer.nearest[answer.nearest["rank"] == 1]
     pairs = zip(top["dataset"], top["id"], strict=True)
     return [str(data[name].titles[data[name].position(id)]) for name, id in pairs]
@@ -193,12 +193,12 @@ def _thumbnail(name: str, content: bytes) -> bytes:
     return out.getvalue()
 
 
-def _find_nearest(state: State, run: Run, new_item: NewItem) -> tuple[NearestItems | None, str]:
+def _find_nearest(state: State, run: Run, new_item: NewItem) -> tuple[NewItemNeighbors | None, str]:
     data = state.data
     if data is None:
         return None, ""
 
-    def make() -> tuple[NearestItems | None, str]:
+    def make() -> tuple[NewItemNeighbors | None, str]:
         try:
             return nearest_to(
                 data,
@@ -250,7 +250,7 @@ def _model_or_map(state: State, run: Run) -> BaseEmbedder | Embedding:
     return session.get_or_compute(("model", id(data), id(run)), (data, run), fit)
 
 
-def _show_map(state: State, run: Run, answer: NearestItems, new_item: NewItem) -> None:
+def _show_map(state: State, run: Run, answer: NewItemNeighbors, new_item: NewItem) -> None:
     data = state.data
     embedding = charts.embedding_of(state, run)
     if data is None or embedding is None:
@@ -289,7 +289,7 @@ def _titles_by_row(data: HeteroData, table: Any) -> Mapping[int, str]:
     return titles
 
 
-def _show_lists(data: HeteroData, answer: NearestItems) -> None:
+def _show_lists(data: HeteroData, answer: NewItemNeighbors) -> None:
     parts: list[tuple[str, Any]] = []
     if len(answer.matched):
         similar = answer.matched.assign(dataset=answer.dataset)
