@@ -262,12 +262,14 @@ def answers(page: Page, repeats: int) -> list[dict[str, Any]]:
     for turn in range(repeats):
         for name, start in (("A", 40 * turn), ("B", 640 + 40 * turn)):
             page.evaluate(f"{_MAP}.map.select([...Array(10)].map((_, k) => k + {start}))")
-            page.evaluate(f"{_MAP}.map.acts.set('{name}')")
+            page.evaluate(f"{_MAP}.map.statements.set('{name}')")
             page.wait_for_function(
                 f"() => {_MAP}.map.data.acts.groups.{name}", timeout=_HALF_MINUTE
             )
             settled(page)
-        page.wait_for_function(f"() => {_MAP}.map.acts.preview.length === 10", timeout=_HALF_MINUTE)
+        page.wait_for_function(
+            f"() => {_MAP}.map.statements.preview.length === 10", timeout=_HALF_MINUTE
+        )
         settled(page)
         page.locator(".st-key-map .hv-stage").focus()
         page.evaluate(_WATCH)

@@ -71,7 +71,7 @@ _ROW = f"""() => {{
   const at = {_PLACE};
   const rows = [...Array(map.n).keys()].reverse().filter((r) => {{
     const hit = document.elementFromPoint(...at(r));
-    return map.pass[r] && hit && hit.closest('.hv-stage');
+    return map.isShown[r] && hit && hit.closest('.hv-stage');
   }});
   return rows[Math.floor(rows.length / 3)];
 }}"""

@@ -50,14 +50,14 @@ _MOVE = f"""async ([how, ms]) => {{
     step += 1;
     if (how === 'pan') map.view.pan(6 * Math.cos(step / 9), 4 * Math.sin(step / 7));
     else map.view.zoom(step % 40 < 20 ? 1.05 : 1 / 1.05);
-    map.wish({{ view: true }});
+    map.requestDraw({{ view: true }});
     await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
     if (drawer.busy) continue;
     if (!drawer.late) {{ pictures += 1; points += drawer.drawn; }}
   }}
   const took = performance.now() - begun;
   map.view.go(home);
-  map.wish({{ view: true, place: true }});
+  map.requestDraw({{ view: true, place: true }});
   points /= Math.max(pictures, 1);
   return {{ pictures, rate: pictures / took * 1000, points }};
 }}"""
@@ -108,13 +108,13 @@ _ASK = f"""async () => {{
   begun = performance.now();
   const slot = map.slot;
   map.slot = map.slot.map((code) => (code ? (code % 7) + 1 : 0));
-  map.wish({{ paint: true }});
+  map.requestDraw({{ paint: true }});
   await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   const sent = performance.now() - begun;
   await finished();
   const recolour = performance.now() - begun;
   map.slot = slot;
-  map.wish({{ paint: true }});
+  map.requestDraw({{ paint: true }});
   await finished();
   return {{ pick: taken[20], worst: taken[38], count, found, told, lasso, sent, recolour }};
 }}"""

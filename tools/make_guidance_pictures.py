@@ -97,7 +97,7 @@ def name_group(page: Page, rows: list[int]) -> None:
     """Select items and call them A, as the key A does."""
     page.evaluate(
         "rows => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
-        " map.select(rows); map.acts.set('A'); }",
+        " map.select(rows); map.statements.set('A'); }",
         rows,
     )
     until(page, "map.data.acts.groups.A")

@@ -109,7 +109,7 @@ def interactive_map(
         '<aside><p id="note" hidden></p><p id="count" role="status"></p>'
         '<ul id="matches"></ul><div id="item"></div></aside>'
         f'</main><p id="help" class="hidden">{escape_html(_HELP)}</p>'
-        '<p id="said" class="hidden" role="status"></p>'
+        '<p id="status" class="hidden" role="status"></p>'
     )
     script = bundle_script(read_asset("interactive.js"))
     return html_page(heading, body, read_asset("interactive.css"), script, content)

@@ -49,7 +49,7 @@ def lasso(page: Page, x0: float, y0: float, x1: float, y1: float) -> int:
 
 def group(page: Page, name: str) -> None:
     page.locator(f".st-key-set-{name} button").click()
-    until(page, f"map.acts.groups.has('{name}')")
+    until(page, f"map.statements.groups.has('{name}')")
     settled(page)
 
 
@@ -93,17 +93,17 @@ def test_lasso_statement_refits_and_can_be_undone(opened: Page, picture: Picture
     expect(page.get_by_text("Add files")).to_be_visible()
     page.get_by_role("link", name="Map").click()
     stage(page)
-    until(page, "map.acts.groups.size === 2 && map.acts.preview.length > 0")
+    until(page, "map.statements.groups.size === 2 && map.statements.preview.length > 0")
     settled(page)
     page.evaluate(
-        "() => { const { groups } = document.querySelector('.st-key-map .hv-map').__hv.map.acts;"
+        "() => { const { groups } = document.querySelector('.st-key-map .hv-map').__hv.map.statements;"
         " window.groupA = groups.get('A'); window.groupB = groups.get('B'); }"
     )
     # One step at a time: the slider is redrawn after each and ignores keys for a moment.
     for strength in (0.9, 0.8):
         page.get_by_role("slider").focus()
         page.keyboard.press("ArrowLeft")
-        until(page, f"map.acts.preview.every(pair => Math.abs(pair[2] - {strength}) < 1e-6)")
+        until(page, f"map.statements.preview.every(pair => Math.abs(pair[2] - {strength}) < 1e-6)")
         settled(page)
     picture(page, "groups")
     before = apart(page)
@@ -140,26 +140,26 @@ def test_statement_by_keyboard(opened: Page) -> None:
 
     key("n", "map.cursor >= 0")
     key("Enter", "map.count === 1")
-    key("a", "map.acts.groups.has('A')")
+    key("a", "map.statements.groups.has('A')")
     page.keyboard.press("/")
     page.keyboard.type("umbrella")
     expect(page.locator(".hv-found li").first).to_be_visible()
     key("Enter", "map.count === 1 && map.cursor !== map.pickedRows()[0]")
-    key("b", "map.acts.preview.length === 1")
-    key("x", "map.acts.preview[0]?.[2] === -1")
+    key("b", "map.statements.preview.length === 1")
+    key("x", "map.statements.preview[0]?.[2] === -1")
     page.keyboard.press("x")
     expect(page.get_by_role("button", name="Undo ")).to_contain_text("apart")
     moved(page)
     # The named items stay selected and visible.
-    until(page, "map.acts.groups.size === 0 && map.count === 2")
-    until(page, "!map.camera.loses(map.pickedRows(), map.geometry)")
+    until(page, "map.statements.groups.size === 0 && map.count === 2")
+    until(page, "!map.camera.losesRows(map.pickedRows(), map.geometry)")
 
 
 def test_contradiction_is_shown_before_adding(opened: Page) -> None:
     page = opened
     script = (
         "([name, row]) => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
-        " map.select([row]); map.acts.set(name); }"
+        " map.select([row]); map.statements.set(name); }"
     )
 
     def pick(name: str, row: int) -> None:
@@ -201,7 +201,7 @@ def test_dragged_item_asks_what_it_belongs_with(opened: Page, picture: Picture) 
     page.mouse.move(box["x"] + 0.8 * box["width"], box["y"] + 0.6 * box["height"], steps=5)
     page.mouse.up()
     expect(bar(page).get_by_text("belongs here with")).to_be_visible()
-    until(page, "map.acts.groups.get('B')?.length === 4")
+    until(page, "map.statements.groups.get('B')?.length === 4")
     settled(page)
     # The shortcut keys are next to the statement kinds.
     near = "document.querySelector('.st-key-acts [class*=\"st-key-near-\"] button')"

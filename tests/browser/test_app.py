@@ -156,7 +156,7 @@ def fits(page: Page, look: Look, least: float) -> None:
         }""",
         arg=[least, look.height],
     )
-    until(page, "!map.flight && !map.drawing.frame")
+    until(page, "!map.flight && !map.frameLoop.frame")
 
 
 def test_data_page(page: Page, picture: Picture) -> None:
@@ -296,7 +296,7 @@ def test_recolouring_keeps_selection_and_zoom(page: Page, picture: Picture) -> N
     assert box is not None
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.wheel(0, -400)
-    until(page, "map.view.zoomed && !map.flight && !map.drawing.frame")
+    until(page, "map.view.zoomed && !map.flight && !map.frameLoop.frame")
     range_ = told(page, "view.range.x")
     page.get_by_role("button", name="Colour Group of emoji").click()
     page.locator(".hv-colours-menu").get_by_text("Number of keywords of emoji").click()
@@ -308,7 +308,7 @@ def test_recolouring_keeps_selection_and_zoom(page: Page, picture: Picture) -> N
     settled(page)
     picture(page, "numbers")
     # Python hears of the camera once nothing has moved for a while.
-    until(page, "map.camera.told?.includes('x')")
+    until(page, "map.camera.sentKey?.includes('x')")
     settled(page)
     page.reload()
     stage(page)

@@ -364,7 +364,7 @@ def test_legend_isolates_hides_and_selects_group(show: Show) -> None:
     assert ask(page, "m.count") == 0
     page.wait_for_timeout(400)
     music.dblclick()
-    until(page, "m.pass.every((on, r) => Boolean(on) === (m.slot[r] !== 3))")
+    until(page, "m.isShown.every((on, r) => Boolean(on) === (m.slot[r] !== 3))")
     page.get_by_role("button", name="Show all").click()
     until(page, "m.visible === m.n")
     music.click(modifiers=["Control"])

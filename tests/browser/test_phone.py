@@ -100,7 +100,7 @@ def test_file_is_mapped_and_statement_undone_by_touch(phone: Page) -> None:
     second = next(row for row in reversed(page.evaluate(OPEN)) if row != first)
     choose(page, second)
     page.get_by_role("button", name="Belongs with this").tap()
-    until(page, "map.acts.preview.length === 1")
+    until(page, "map.statements.preview.length === 1")
     settled(page)
     # The sheet shows the draft.
     panel = page.locator(".st-key-panel")

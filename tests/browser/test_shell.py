@@ -301,7 +301,7 @@ _LINES = """(root) => ['.hv-one h2', '.hv-one p', '.hv-one img', '.hv-sec', '.hv
 _FREE = """() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;
   const at = (r) => { const b = map.stage.getBoundingClientRect();
     return [b.left + map.view.x(map.pos[2 * r]), b.top + map.view.y(map.pos[2 * r + 1])]; };
-  const row = [...Array(map.n).keys()].findLast((r) => map.pass[r]
+  const row = [...Array(map.n).keys()].findLast((r) => map.isShown[r]
     && document.elementFromPoint(...at(r))?.closest('.hv-stage'));
   return at(row); }"""
 
@@ -383,7 +383,7 @@ def test_escape_goes_back_one_step(page: Page) -> None:
         until(
             page,
             f"Object.keys(map.data.acts.groups).join('') === '{left}'"
-            f" && [...map.acts.groups.keys()].join('') === '{left}'"
+            f" && [...map.statements.groups.keys()].join('') === '{left}'"
             f" && map.count === {count} && map.legend.partial === {str(partial).lower()}",
         )
         settled(page)

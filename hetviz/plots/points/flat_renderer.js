@@ -3,11 +3,11 @@
 
 import { HIDDEN, IndexPort } from "./point_index.js";
 import { rgb, SHAPES } from "./renderer.js";
-import { Told } from "./told.js";
+import { RendererBase } from "./renderer_base.js";
 
-export const MOST_DRAWN = 20000;
-const CELL = 9; // pixels to a cell of the haze
-const REACH = 2; // cells that an item's trust is spread over, three times
+export const MAX_DRAWN = 20000;
+const CELL_PX = 9; // pixels to a cell of the haze
+const REACH_CELLS = 2; // cells that an item's trust is spread over, three times
 
 /** The outline of a shape about the origin, of a circle's diameter `size`. */
 export function outline(ctx, shape, size) {
@@ -35,30 +35,30 @@ export function outline(ctx, shape, size) {
   } else ctx.arc(0, 0, r, 0, 7);
 }
 
-export class FlatRenderer extends Told {
-  constructor(canvas, { wish = () => {} } = {}) {
-    super({ wish, port: new IndexPort() });
+export class FlatRenderer extends RendererBase {
+  constructor(canvas, { requestDraw = () => {} } = {}) {
+    super({ requestDraw, port: new IndexPort() });
     Object.assign(this, {
       canvas, ctx: canvas.getContext("2d"), sprites: new Map(), whole: true, slow: true,
     });
   }
 
-  layout(pos, { from = null, done = () => {} } = {}) {
-    this.port.ask("arrange", pos, (order) => {
-      Object.assign(this, { order, pos, from, n: order.n, here: order.here });
-      this.dirty();
-      done();
+  layout(pos, { from = null, onReady = () => {} } = {}) {
+    this.port.request("arrange", pos, (order) => {
+      Object.assign(this, { order, pos, from, n: order.n, nPlaced: order.nPlaced });
+      this.invalidate();
+      onReady();
     });
   }
 
-  arrive() {
+  endTransition() {
     this.from = null;
-    this.dirty();
+    this.invalidate();
   }
 
-  dirty() {
+  invalidate() {
     this.sprites?.clear();
-    super.dirty();
+    super.invalidate();
   }
 
   get ratio() { return globalThis.devicePixelRatio || 1; }
@@ -68,10 +68,10 @@ export class FlatRenderer extends Told {
     const { canvas, ratio, ctx } = this;
     const [w, h] = [Math.round(view.W * ratio), Math.round(view.H * ratio)];
     if (canvas.width !== w || canvas.height !== h) Object.assign(canvas, { width: w, height: h });
-    const seen = [view.cx, view.cy, view.s, view.k, share, this.size, w, h].join();
-    if (seen === this.seen) return false;
+    const drawnKey = [view.cx, view.cy, view.s, view.k, share, this.size, w, h].join();
+    if (drawnKey === this.drawnKey) return false;
     if (this.spriteSize !== this.size) this.sprites.clear();
-    Object.assign(this, { seen, spriteSize: this.size });
+    Object.assign(this, { drawnKey, spriteSize: this.size });
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, w, h);
     this.render(ctx, view, share, ratio);
@@ -80,7 +80,7 @@ export class FlatRenderer extends Told {
 
   render(ctx, view, share, ratio) {
     const { order, pos, from, bytes } = this;
-    const { rowAt, here } = order;
+    const { rowAt, nPlaced } = order;
     const at = (r) => {
       const [x, y] = [pos[2 * r], pos[2 * r + 1]];
       if (!from || share >= 1 || Number.isNaN(from[2 * r])) return [view.x(x), view.y(y)];
@@ -88,10 +88,10 @@ export class FlatRenderer extends Told {
       return [view.x(mixed(from[2 * r], x)), view.y(mixed(from[2 * r + 1], y))];
     };
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    if (this.lines) this.string(ctx, at);
+    if (this.lines) this.drawLines(ctx, at);
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     // The faded ones first: what is in focus lies above them.
-    const later = [];
+    const focused = [];
     let drawn = 0;
     const put = (r, faded) => {
       const [x, y] = at(r);
@@ -100,16 +100,16 @@ export class FlatRenderer extends Told {
       ctx.drawImage(sprite, Math.round(x * ratio - sprite.width / 2), Math.round(y * ratio - sprite.height / 2));
       drawn += 1;
     };
-    for (let k = 0; k < here && drawn < MOST_DRAWN; k++) {
+    for (let k = 0; k < nPlaced && drawn < MAX_DRAWN; k++) {
       const r = rowAt[k];
       const state = bytes.state ? bytes.state[r] : 0;
       if (state & HIDDEN) continue;
-      if (this.any && state & 3) later.push(r);
-      else put(r, this.any);
+      if (this.hasFocus && state & 3) focused.push(r);
+      else put(r, this.hasFocus);
     }
-    later.forEach((r) => put(r, false));
+    focused.forEach((r) => put(r, false));
     this.drawn = drawn;
-    if (this.haze) this.fog(ctx, view, ratio, at);
+    if (this.trustOverlay) this.drawTrustOverlay(ctx, view, ratio, at);
   }
 
   sprite(r, faded, ratio) {
@@ -117,11 +117,11 @@ export class FlatRenderer extends Told {
     const state = bytes.state ? bytes.state[r] & 3 : 0;
     const dataset = bytes.dataset ? bytes.dataset[r] & 7 : 0;
     const colour = this.colours[bytes.colour ? bytes.colour[r] : 0] ?? "#888888";
-    const key = `${dataset}|${colour}|${faded ? "f" : this.any ? state : ""}|${ratio}`;
+    const key = `${dataset}|${colour}|${faded ? "f" : this.hasFocus ? state : ""}|${ratio}`;
     if (this.sprites.has(key)) return this.sprites.get(key);
     const kind = kinds[dataset] ?? { shape: SHAPES[0], size: 1 };
-    const grown = this.any && !faded ? (state & 2 ? 1.25 : 1.12) : 1;
-    const size = this.size * kind.size * grown;
+    const scale = this.hasFocus && !faded ? (state & 2 ? 1.25 : 1.12) : 1;
+    const size = this.size * kind.size * scale;
     const side = Math.ceil((size + 4) * ratio);
     const sprite = Object.assign(document.createElement("canvas"), { width: side, height: side });
     const ctx = sprite.getContext("2d");
@@ -141,9 +141,9 @@ export class FlatRenderer extends Told {
     return sprite;
   }
 
-  string(ctx, at) {
+  drawLines(ctx, at) {
     const { a, b, colour, m } = this.lines;
-    ctx.lineWidth = this.wide;
+    ctx.lineWidth = this.lineWidth;
     ctx.globalAlpha = this.lineAlpha;
     for (let k = 0; k < m; k++) {
       ctx.beginPath();
@@ -156,25 +156,25 @@ export class FlatRenderer extends Told {
   }
 
   /** Paler and hatched where the mean trust around is low. */
-  fog(ctx, view, ratio, at) {
-    const { rowAt, here } = this.order;
+  drawTrustOverlay(ctx, view, ratio, at) {
+    const { rowAt, nPlaced } = this.order;
     const { trust, state } = this.bytes;
     if (!trust) return;
-    const [columns, lines] = [Math.ceil(view.W / CELL), Math.ceil(view.H / CELL)];
+    const [columns, lines] = [Math.ceil(view.W / CELL_PX), Math.ceil(view.H / CELL_PX)];
     const sum = new Float32Array(columns * lines);
     const count = new Float32Array(columns * lines);
-    for (let k = 0; k < here; k++) {
+    for (let k = 0; k < nPlaced; k++) {
       const r = rowAt[k];
       if (trust[r] > 200 || (state && state[r] & HIDDEN)) continue;
       const [x, y] = at(r);
-      const [c, l] = [Math.floor(x / CELL), Math.floor(y / CELL)];
+      const [c, l] = [Math.floor(x / CELL_PX), Math.floor(y / CELL_PX)];
       if (c < 0 || l < 0 || c >= columns || l >= lines) continue;
       sum[l * columns + c] += trust[r] / 200;
       count[l * columns + c] += 1;
     }
     for (const grid of [sum, count]) for (let k = 0; k < 3; k++) spread(grid, columns, lines);
     // About one item nearby is enough; where there is none the map claims nothing.
-    const enough = 1.2 / (2 * REACH + 1) ** 2;
+    const enough = 1.2 / (2 * REACH_CELLS + 1) ** 2;
     const field = Object.assign(document.createElement("canvas"), { width: columns, height: lines });
     const small = field.getContext("2d");
     const image = small.createImageData(columns, lines);
@@ -184,10 +184,10 @@ export class FlatRenderer extends Told {
       image.data.set([...ground, 255 * share * Math.min(count[k] / enough, 1)], 4 * k);
     });
     small.putImageData(image, 0, 0);
-    const haze = Object.assign(document.createElement("canvas"), {
+    const trustOverlay = Object.assign(document.createElement("canvas"), {
       width: Math.round(view.W * ratio), height: Math.round(view.H * ratio),
     });
-    const over = haze.getContext("2d");
+    const over = trustOverlay.getContext("2d");
     over.scale(ratio, ratio);
     over.strokeStyle = this.hatch;
     over.globalAlpha = 0.42;
@@ -204,7 +204,7 @@ export class FlatRenderer extends Told {
     over.globalAlpha = 0.75;
     over.drawImage(field, 0, 0, view.W, view.H);
     ctx.setTransform(1, 0, 0, 1, 0, 0);
-    ctx.drawImage(haze, 0, 0);
+    ctx.drawImage(trustOverlay, 0, 0);
   }
 
   picture(view, ratio = 2, share = 1) {
@@ -214,7 +214,7 @@ export class FlatRenderer extends Told {
     if (!this.order) return out;
     this.sprites.clear();
     this.render(out.getContext("2d"), view, share, ratio);
-    this.dirty();
+    this.invalidate();
     return out;
   }
 }
@@ -225,11 +225,11 @@ function spread(grid, columns, lines) {
     const old = new Float32Array(length);
     for (let k = 0; k < length; k++) old[k] = grid[start + k * step];
     let total = 0;
-    for (let k = 0; k < Math.min(REACH, length); k++) total += old[k];
+    for (let k = 0; k < Math.min(REACH_CELLS, length); k++) total += old[k];
     for (let k = 0; k < length; k++) {
-      if (k + REACH < length) total += old[k + REACH];
-      if (k - REACH - 1 >= 0) total -= old[k - REACH - 1];
-      grid[start + k * step] = Math.max(total, 0) / (2 * REACH + 1);
+      if (k + REACH_CELLS < length) total += old[k + REACH_CELLS];
+      if (k - REACH_CELLS - 1 >= 0) total -= old[k - REACH_CELLS - 1];
+      grid[start + k * step] = Math.max(total, 0) / (2 * REACH_CELLS + 1);
     }
   };
   for (let l = 0; l < lines; l++) run(l * columns, 1, columns);

@@ -15,7 +15,7 @@ export const HIDDEN = 4;
 export const ADDRESS = import.meta.url;
 
 export const STEPS = (1 << 20) - 1; // places are whole numbers from 0 to this, in each direction
-const COARSEST = 16384; // expected rows of the first level
+const FIRST_LEVEL_ROWS = 16384; // expected rows of the first level
 
 /** A fair coin for each bit of a row's number. */
 function hash(row) {
@@ -25,8 +25,8 @@ function hash(row) {
 }
 
 /** The rectangle [left, low, right, high] of all places, stretched over `also`. */
-export function extentOf(pos, also = null) {
-  let [x0, y0, x1, y1] = also ?? [Infinity, Infinity, -Infinity, -Infinity];
+export function extentOf(pos, included = null) {
+  let [x0, y0, x1, y1] = included ?? [Infinity, Infinity, -Infinity, -Infinity];
   for (let k = 0; k < pos.length; k += 2) {
     const x = pos[k];
     const y = pos[k + 1];
@@ -39,7 +39,7 @@ export function extentOf(pos, also = null) {
 }
 
 export class PointIndex {
-  constructor() { Object.assign(this, { n: 0, here: 0, levels: [], hidden: null }); }
+  constructor() { Object.assign(this, { n: 0, nPlaced: 0, levels: [], hidden: null }); }
 
   /**
    * Sort the rows of a layout: two numbers a row, NaN for none.
@@ -54,7 +54,7 @@ export class PointIndex {
     const [x0, y0, x1, y1] = extent;
     const fx = STEPS / (x1 - x0);
     const fy = STEPS / (y1 - y0);
-    const depth = Math.max(1, Math.ceil(Math.log2(Math.max(n, 1) / COARSEST)) + 1);
+    const depth = Math.max(1, Math.ceil(Math.log2(Math.max(n, 1) / FIRST_LEVEL_ROWS)) + 1);
     const plan = [];
     let cells = 0;
     for (let l = 0; l < depth; l++) { // a grid with some 16 points a cell
@@ -92,8 +92,8 @@ export class PointIndex {
     }
     const levels = plan.map(({ bits, first }) => (
       { bits, starts: starts.slice(first, first + 4 ** bits + 1) }));
-    Object.assign(this, { n, here: starts[cells], extent, levels, high, low, rowAt });
-    return { n, here: this.here, extent, levels, high, low, rowAt };
+    Object.assign(this, { n, nPlaced: starts[cells], extent, levels, high, low, rowAt });
+    return { n, nPlaced: this.nPlaced, extent, levels, high, low, rowAt };
   }
 
   /** Rows that no question may find: a byte each, or null for none. */
@@ -103,7 +103,7 @@ export class PointIndex {
 
   y(at) { return this.high[2 * at + 1] * 16 + (this.low[at] >> 4); }
 
-  free(at) { return !this.hidden || !this.hidden[this.rowAt[at]]; }
+  isFindable(at) { return !this.hidden || !this.hidden[this.rowAt[at]]; }
 
   inSteps([x, y]) {
     const [x0, y0, x1, y1] = this.extent;
@@ -112,12 +112,12 @@ export class PointIndex {
 
   /** The row nearest to a place within `reach` pixels, of which `perX`, `perY` make a unit; or -1. */
   pick({ at, perX, perY, reach }) {
-    if (!this.here) return -1;
+    if (!this.nPlaced) return -1;
     const [x, y] = this.inSteps(at);
     const [x0, y0, x1, y1] = this.extent;
     const sx = (perX * (x1 - x0)) / STEPS;
     const sy = (perY * (y1 - y0)) / STEPS;
-    let found = -1;
+    let nearestAt = -1;
     // Near rings first: a wide reach over a dense map would look at very many.
     for (const r of [Math.min(3, reach), Math.min(8, reach), Math.min(40, reach), reach]) {
       let best = r * r;
@@ -133,14 +133,14 @@ export class PointIndex {
             const dx = (this.x(k) - x) * sx;
             const dy = (this.y(k) - y) * sy;
             const d = dx * dx + dy * dy;
-            if (d <= best && this.free(k)) {
+            if (d <= best && this.isFindable(k)) {
               best = d;
-              found = k;
+              nearestAt = k;
             }
           }
         }
       }
-      if (found >= 0) return this.rowAt[found];
+      if (nearestAt >= 0) return this.rowAt[nearestAt];
     }
     return -1;
   }
@@ -150,14 +150,14 @@ export class PointIndex {
     const rows = [];
     if (polygon.length > 2) {
       this.runs(polygon.map((p) => this.inSteps(p)), (first, end) => {
-        for (let k = first; k < end; k++) if (this.free(k)) rows.push(this.rowAt[k]);
+        for (let k = first; k < end; k++) if (this.isFindable(k)) rows.push(this.rowAt[k]);
       });
     }
     return Uint32Array.from(rows).sort();
   }
 
   /** Call `take(first, end)` for runs of the order that lie in a polygon of steps. */
-  runs(p, take) {
+  runs(p, onRun) {
     const m = p.length;
     for (const { bits, starts } of this.levels) {
       const size = 2 ** (20 - bits);
@@ -165,7 +165,7 @@ export class PointIndex {
       const edge = new Uint8Array(g);
       for (let l = 0; l < g; l++) {
         const [y0, y1, mid] = [l * size, (l + 1) * size, (l + 0.5) * size];
-        const near = []; // edges that reach this line of cells: low, high, slope, offset
+        const crossing = []; // edges that reach this line of cells: low, high, slope, offset
         const cuts = []; // where edges cross its middle
         edge.fill(0);
         for (let a = 0, b = m - 1; a < m; b = a++) {
@@ -173,7 +173,7 @@ export class PointIndex {
           const [bx, by] = p[b];
           if (Math.max(ay, by) < y0 || Math.min(ay, by) > y1) continue;
           const slope = (bx - ax) / (by - ay);
-          if (ay !== by) near.push(Math.min(ay, by), Math.max(ay, by), slope, ax - ay * slope);
+          if (ay !== by) crossing.push(Math.min(ay, by), Math.max(ay, by), slope, ax - ay * slope);
           if (ay > mid !== by > mid) cuts.push(ax + (mid - ay) * slope);
           // Cells of this line that the edge runs through: only there are points tested singly.
           const on = (y) => ax + (Math.min(Math.max(y, Math.min(ay, by)), Math.max(ay, by)) - ay) * slope;
@@ -183,19 +183,19 @@ export class PointIndex {
             Math.max(Math.floor(Math.max(u, v) / size + 0.01) + 1, 0),
           );
         }
-        if (!near.length) continue;
+        if (!crossing.length) continue;
         for (let c = 0; c < g; c++) {
           const first = starts[l * g + c];
           const end = starts[l * g + c + 1];
           if (first === end) continue;
-          if (edge[c]) this.singly(near, first, end, take);
-          else if (cuts.reduce((odd, x) => odd ^ ((c + 0.5) * size < x), 0)) take(first, end);
+          if (edge[c]) this.testEach(crossing, first, end, onRun);
+          else if (cuts.reduce((odd, x) => odd ^ ((c + 0.5) * size < x), 0)) onRun(first, end);
         }
       }
     }
   }
 
-  singly(edges, first, end, take) {
+  testEach(edges, first, end, onRun) {
     for (let k = first; k < end; k++) {
       const x = this.x(k);
       const y = this.y(k);
@@ -203,29 +203,29 @@ export class PointIndex {
       for (let e = 0; e < edges.length; e += 4) {
         if (y >= edges[e] && y < edges[e + 1] && x < edges[e + 2] * y + edges[e + 3]) odd = !odd;
       }
-      if (odd) take(k, k + 1);
+      if (odd) onRun(k, k + 1);
     }
   }
 }
 
-const LOCAL = 50000; // up to so many rows the page itself is quick enough
+const MAX_LOCAL_ROWS = 50000; // up to so many rows the page itself is quick enough
 
 /** The same questions, asked of an index here or in a worker; `answer` is called with each result. */
 export class IndexPort {
   /** `address`: of this file, for a worker; null where there shall be none. */
   constructor(address = null) {
-    Object.assign(this, { address, here: new PointIndex(), asked: new Map(), next: 0, away: false });
+    Object.assign(this, { address, localIndex: new PointIndex(), pending: new Map(), next: 0, usesWorker: false });
   }
 
-  ask(what, args, answer = () => {}) {
-    if (what === "arrange") this.away = args.length / 2 > LOCAL && this.start();
-    if (!this.away) {
-      answer(this.here[what](args));
+  request(method, args, callback = () => {}) {
+    if (method === "arrange") this.usesWorker = args.length / 2 > MAX_LOCAL_ROWS && this.start();
+    if (!this.usesWorker) {
+      callback(this.localIndex[method](args));
       return;
     }
     this.next += 1;
-    this.asked.set(this.next, { what, args, answer });
-    this.worker.postMessage({ id: this.next, what, args });
+    this.pending.set(this.next, { method, args, callback });
+    this.worker.postMessage({ id: this.next, method, args });
   }
 
   start() {
@@ -237,16 +237,16 @@ export class IndexPort {
       return false;
     }
     this.worker.onmessage = ({ data: { id, out } }) => {
-      const { answer } = this.asked.get(id);
-      this.asked.delete(id);
-      answer(out);
+      const { callback } = this.pending.get(id);
+      this.pending.delete(id);
+      callback(out);
     };
     // One that does not start (a strict policy, an old browser) leaves its questions to the page.
     this.worker.onerror = (event) => {
       event.preventDefault?.();
-      Object.assign(this, { worker: null, address: null, away: false });
-      for (const { what, args, answer } of this.asked.values()) answer(this.here[what](args));
-      this.asked.clear();
+      Object.assign(this, { worker: null, address: null, usesWorker: false });
+      for (const { method, args, callback } of this.pending.values()) callback(this.localIndex[method](args));
+      this.pending.clear();
     };
     return true;
   }
@@ -254,13 +254,13 @@ export class IndexPort {
   close() {
     this.worker?.terminate();
     this.worker = null;
-    this.asked.clear();
+    this.pending.clear();
   }
 }
 
 if (typeof WorkerGlobalScope !== "undefined" && globalThis instanceof WorkerGlobalScope) {
   const index = new PointIndex();
-  globalThis.onmessage = ({ data: { id, what, args } }) => {
-    globalThis.postMessage({ id, out: index[what](args) ?? null });
+  globalThis.onmessage = ({ data: { id, method, args } }) => {
+    globalThis.postMessage({ id, out: index[method](args) ?? null });
   };
 }

@@ -12,9 +12,9 @@
 // names on a canvas above, from the same camera.
 
 import { ADDRESS, HIDDEN, IndexPort, STEPS, extentOf } from "./point_index.js";
-import { Told } from "./told.js";
+import { RendererBase } from "./renderer_base.js";
 import {
-  HAZE_FRAGMENT, HAZE_VERTEX, LINK_FRAGMENT, LINK_VERTEX, POINT_FRAGMENT, POINT_VERTEX,
+  TRUST_FRAGMENT, TRUST_VERTEX, LINK_FRAGMENT, LINK_VERTEX, POINT_FRAGMENT, POINT_VERTEX,
 } from "./shaders.js";
 
 export const FOCUS = 1;
@@ -24,11 +24,11 @@ export const SHAPES = [
   "circle", "diamond", "square", "triangle-up", "cross", "star", "hexagon", "triangle-down",
 ];
 
-const CELL = 8; // pixels of the window to a cell of the field
-const PATIENCE = 3000; // ms until a card that is gone is not waited for any longer
-const REST = 60; // ms without a move before all points are drawn
-const FIELD_MOST = 131072; // points that the field of a resting picture is made of
-const CROWD = 20000; // placed rows from which on dots give way to each other
+const CELL_PX = 8; // pixels of the window to a cell of the field
+const CONTEXT_TIMEOUT_MS = 3000; // ms until a card that is gone is not waited for any longer
+const REST_MS = 60; // ms without a move before all points are drawn
+const MAX_FIELD_POINTS = 131072; // points that the field of a resting picture is made of
+const CROWDED_ROWS = 20000; // placed rows from which on dots give way to each other
 
 export const rgb = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16) / 255);
 
@@ -38,31 +38,31 @@ export function dotSize(n, zoom) {
   return Math.max(1.4, 5.5 * crowd * Math.min(Math.max(zoom ** 0.25, 1), 1.7));
 }
 
-let known = null;
+let cachedAbilities = null;
 
 /** Whether the browser offers WebGL2, and whether the processor stands in for a graphics card. */
 export function abilities() {
-  if (known === null) {
+  if (cachedAbilities === null) {
     const gl = document.createElement("canvas").getContext("webgl2");
     const info = gl?.getExtension("WEBGL_debug_renderer_info");
     const name = info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : "";
-    known = {
+    cachedAbilities = {
       webgl2: Boolean(gl), name, slow: /swiftshader|llvmpipe|software|basic render/i.test(name),
     };
     gl?.getExtension("WEBGL_lose_context")?.loseContext();
   }
-  return known;
+  return cachedAbilities;
 }
 
-export class Renderer extends Told {
+export class Renderer extends RendererBase {
   /**
    * `wish` is called when a frame should be drawn, `lost` where the card is gone and does not come
    * back: something else must draw then.
    */
-  constructor(canvas, { wish = () => {}, lost = () => {}, worker = ADDRESS } = {}) {
-    super({ wish, port: new IndexPort(worker) });
+  constructor(canvas, { requestDraw = () => {}, onContextLost = () => {}, worker = ADDRESS } = {}) {
+    super({ requestDraw, port: new IndexPort(worker) });
     Object.assign(this, {
-      canvas, slow: abilities().slow, levels: [], ticket: 0, travelling: false,
+      canvas, slow: abilities().slow, levels: [], ticket: 0, inTransition: false,
       kinds: new Float32Array(16).fill(1), budget: abilities().slow ? 5e4 : 1e6,
     });
     // Listened to first: a context may be lost while the programs are made.
@@ -70,15 +70,15 @@ export class Renderer extends Told {
       if (this.closed) return;
       event.preventDefault();
       this.gl = null;
-      this.given = setTimeout(lost, PATIENCE);
+      this.lostTimer = setTimeout(onContextLost, CONTEXT_TIMEOUT_MS);
     });
     canvas.addEventListener("webglcontextrestored", () => {
-      clearTimeout(this.given);
+      clearTimeout(this.lostTimer);
       if (this.closed) return;
-      this.begin();
-      this.resend();
+      this.initContext();
+      this.uploadAll();
     });
-    this.begin();
+    this.initContext();
   }
 
   /** Whether points can be seen: there are some, and a card to draw them. */
@@ -86,7 +86,7 @@ export class Renderer extends Told {
 
   // ---------------------------------------------------------------------------------- the card
 
-  begin() {
+  initContext() {
     const gl = this.canvas.getContext("webgl2", {
       antialias: false, alpha: true, depth: true, premultipliedAlpha: true,
       powerPreference: "high-performance",
@@ -99,9 +99,9 @@ export class Renderer extends Told {
     });
     this.points = this.program(POINT_VERTEX, POINT_FRAGMENT);
     this.links = this.program(LINK_VERTEX, LINK_FRAGMENT);
-    this.hazes = this.program(HAZE_VERTEX, HAZE_FRAGMENT);
+    this.trustProgram = this.program(TRUST_VERTEX, TRUST_FRAGMENT);
     this.buffers = {};
-    for (const name of ["now", "old", "meta", "few", "linkNow", "linkOld", "linkFour"]) {
+    for (const name of ["now", "old", "meta", "focused", "linkNow", "linkOld", "linkFour"]) {
       this.buffers[name] = gl.createBuffer();
     }
     this.pointArray = gl.createVertexArray();
@@ -161,7 +161,7 @@ export class Renderer extends Told {
     return { w, h, frame, texture, depth };
   }
 
-  drop(target) {
+  deleteTarget(target) {
     if (!target) return;
     const { gl } = this;
     gl.deleteFramebuffer(target.frame);
@@ -174,7 +174,7 @@ export class Renderer extends Told {
     if (!gl) return;
     gl.bindVertexArray(null);
     // A buffer's kind is for life.
-    const kind = name === "few" ? gl.ELEMENT_ARRAY_BUFFER : gl.ARRAY_BUFFER;
+    const kind = name === "focused" ? gl.ELEMENT_ARRAY_BUFFER : gl.ARRAY_BUFFER;
     gl.bindBuffer(kind, this.buffers[name]);
     gl.bufferData(kind, data, gl.DYNAMIC_DRAW);
     this.uploaded[name] = data.byteLength;
@@ -188,20 +188,20 @@ export class Renderer extends Told {
     gl.vertexAttribDivisor(slot, each);
   }
 
-  wire() {
+  bindPointArrays() {
     const { gl } = this;
     gl.bindVertexArray(this.pointArray);
     this.attribute(0, "now", 2, gl.UNSIGNED_SHORT);
-    this.attribute(1, this.travelling ? "old" : "now", 2, gl.UNSIGNED_SHORT);
+    this.attribute(1, this.inTransition ? "old" : "now", 2, gl.UNSIGNED_SHORT);
     this.attribute(2, "meta", 4, gl.UNSIGNED_BYTE);
-    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.buffers.few);
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.buffers.focused);
   }
 
   /** After a lost context: all that the card had. */
-  resend() {
-    if (this.order) this.take(this.order);
-    this.paint(this.colours);
-    if (this.lines) this.join(this.lines.a, this.lines.b, this.lines.colour);
+  uploadAll() {
+    if (this.order) this.setOrder(this.order);
+    this.setColors(this.colours);
+    if (this.lines) this.setLines(this.lines.a, this.lines.b, this.lines.colour);
   }
 
   // ------------------------------------------------------------------------ what is to be drawn
@@ -210,72 +210,72 @@ export class Renderer extends Told {
    * Places, two numbers a row (NaN: none). With `from`, places of the same rows, `draw` shows points
    * on their way. `done` is called once the order is made, at once on small maps.
    */
-  layout(pos, { from = null, done = () => {} } = {}) {
+  layout(pos, { from = null, onReady = () => {} } = {}) {
     this.ticket += 1;
     const { ticket } = this;
-    this.port.ask("arrange", pos, (order) => {
+    this.port.request("arrange", pos, (order) => {
       if (ticket !== this.ticket) return;
-      this.take({ ...order, from: from && this.departures(order, pos, from) });
-      done();
+      this.setOrder({ ...order, from: from && this.startPlaces(order, pos, from) });
+      onReady();
     });
   }
 
   /** Where points come from, in 16 bits over a rectangle that holds both layouts. */
-  departures({ rowAt, here, n, extent }, pos, from) {
+  startPlaces({ rowAt, nPlaced, n, extent }, pos, from) {
     const around = extentOf(from, extent);
     const [a, b, c, d] = around;
     const [fx, fy] = [65535 / (c - a), 65535 / (d - b)];
     const old = new Uint16Array(2 * n);
-    for (let k = 0; k < here; k++) {
+    for (let k = 0; k < nPlaced; k++) {
       const r = rowAt[k];
       const x = from[2 * r];
       const y = from[2 * r + 1];
-      const was = x === x && y === y; // what had no place appears where it belongs
-      old[2 * k] = ((was ? x : pos[2 * r]) - a) * fx;
-      old[2 * k + 1] = ((was ? y : pos[2 * r + 1]) - b) * fy;
+      const hadPlace = x === x && y === y; // what had no place appears where it belongs
+      old[2 * k] = ((hadPlace ? x : pos[2 * r]) - a) * fx;
+      old[2 * k + 1] = ((hadPlace ? y : pos[2 * r + 1]) - b) * fy;
     }
     return { old, around };
   }
 
-  take(order) {
-    const { n, here, levels, extent, high, from } = order;
+  setOrder(order) {
+    const { n, nPlaced, levels, extent, high, from } = order;
     Object.assign(this, {
-      order, n, here, levels, extent, travelling: Boolean(from), around: from?.around ?? extent,
+      order, n, nPlaced, levels, extent, inTransition: Boolean(from), around: from?.around ?? extent,
       cursor: null, plan: null,
     });
     if (!this.gl) return;
     this.upload("now", high);
     if (from) this.upload("old", from.old);
-    this.dress();
-    this.wire();
-    if (this.lines) this.join(this.lines.a, this.lines.b, this.lines.colour);
+    this.uploadMeta();
+    this.bindPointArrays();
+    if (this.lines) this.setLines(this.lines.a, this.lines.b, this.lines.colour);
   }
 
   /** Points have arrived: where they came from is no longer needed. */
-  arrive() {
-    if (!this.travelling) return;
-    this.travelling = false;
+  endTransition() {
+    if (!this.inTransition) return;
+    this.inTransition = false;
     this.order.from = null;
     if (this.gl) {
       this.upload("old", new Uint16Array(2));
-      this.wire();
+      this.bindPointArrays();
     }
-    this.dirty();
+    this.invalidate();
   }
 
-  dye(bytes) {
-    super.dye(bytes);
-    if (this.order) this.dress();
+  setBytes(bytes) {
+    super.setBytes(bytes);
+    if (this.order) this.uploadMeta();
   }
 
   /** Bring the bytes of the rows into the order drawn. */
-  dress() {
+  uploadMeta() {
     const { state, colour, trust, dataset } = this.bytes;
-    const { rowAt, low, here, n } = this.order;
+    const { rowAt, low, nPlaced, n } = this.order;
     const meta = new Uint8Array(4 * n);
-    const few = [];
-    let any = false;
-    for (let k = 0; k < here; k++) {
+    const focusedAt = [];
+    let hasFocus = false;
+    for (let k = 0; k < nPlaced; k++) {
       const r = rowAt[k];
       const s = state ? state[r] : 0;
       meta[4 * k] = s | (dataset ? (dataset[r] & 7) << 4 : 0);
@@ -283,20 +283,20 @@ export class Renderer extends Told {
       meta[4 * k + 2] = trust ? trust[r] : 255;
       meta[4 * k + 3] = low[k];
       if (s & 3 && !(s & HIDDEN)) {
-        any = true;
-        if (few.length <= 65536) few.push(k);
+        hasFocus = true;
+        if (focusedAt.length <= 65536) focusedAt.push(k);
       }
     }
     // Drawn once more on top while a large map moves, since chance may leave them out.
-    this.few = few.length > 65536 ? 0 : few.length;
-    this.any = any;
+    this.nFocused = focusedAt.length > 65536 ? 0 : focusedAt.length;
+    this.hasFocus = hasFocus;
     this.upload("meta", meta);
-    this.upload("few", Uint32Array.from(this.few ? few : []));
-    this.dirty();
+    this.upload("focused", Uint32Array.from(this.nFocused ? focusedAt : []));
+    this.invalidate();
   }
 
-  paint(colours) {
-    super.paint(colours);
+  setColors(colours) {
+    super.setColors(colours);
     const { gl } = this;
     if (!gl) return;
     const data = new Uint8Array(1024).fill(255);
@@ -305,18 +305,18 @@ export class Renderer extends Told {
     gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, 256, 1, gl.RGBA, gl.UNSIGNED_BYTE, data);
   }
 
-  shapes(list) {
+  setShapes(list) {
     list.slice(0, 8).forEach(({ shape, size }, k) => {
       this.kinds.set([Math.max(SHAPES.indexOf(shape), 0), size], 2 * k);
     });
-    this.dirty();
+    this.invalidate();
   }
 
-  join(a, b, colour = null) {
-    super.join(a, b, colour);
+  setLines(a, b, colour = null) {
+    super.setLines(a, b, colour);
     const m = a.length;
     if (!m || !this.order || !this.gl) return;
-    const { n, here, rowAt, high, low, from } = this.order;
+    const { n, nPlaced, rowAt, high, low, from } = this.order;
     const slot = new Uint32Array(n);
     for (let k = 0; k < n; k++) slot[rowAt[k]] = k;
     const now = new Uint16Array(4 * m);
@@ -326,7 +326,7 @@ export class Renderer extends Told {
       const [p, q] = [slot[a[k]], slot[b[k]]];
       now.set([high[2 * p], high[2 * p + 1], high[2 * q], high[2 * q + 1]], 4 * k);
       if (from) old.set([from.old[2 * p], from.old[2 * p + 1], from.old[2 * q], from.old[2 * q + 1]], 4 * k);
-      four.set([colour ? colour[k] : 0, p < here && q < here ? 255 : 0, low[p], low[q]], 4 * k);
+      four.set([colour ? colour[k] : 0, p < nPlaced && q < nPlaced ? 255 : 0, low[p], low[q]], 4 * k);
     }
     this.upload("linkNow", now);
     this.upload("linkOld", old);
@@ -336,15 +336,15 @@ export class Renderer extends Told {
   // ------------------------------------------------------------------------------------ drawing
 
   get ratio() {
-    const own = globalThis.devicePixelRatio || 1;
-    return this.slow ? Math.min(own, 1.5) : Math.min(Math.max(own, 1.5), 3);
+    const deviceRatio = globalThis.devicePixelRatio || 1;
+    return this.slow ? Math.min(deviceRatio, 1.5) : Math.min(Math.max(deviceRatio, 1.5), 3);
   }
 
   /** Whether all is drawn at every frame, straight to the window. */
-  get direct() { return !this.haze && this.here <= (this.slow ? CROWD : 4e5); }
+  get direct() { return !this.trustOverlay && this.nPlaced <= (this.slow ? CROWDED_ROWS : 4e5); }
 
   /** Runs of points in view of one level: [firsts, counts, how many]. */
-  runs({ bits, starts }, view, all) {
+  runsInView({ bits, starts }, view, all) {
     const g = 1 << bits;
     const between = (first, end) => [[first], [end - first], end - first];
     if (all) return between(starts[0], starts[g * g]);
@@ -371,18 +371,18 @@ export class Renderer extends Told {
   }
 
   /** Which points are in view, level by level. */
-  survey(view, share) {
-    this.plan = this.levels.map((level) => this.runs(level, view, share < 1));
+  planRuns(view, share) {
+    this.plan = this.levels.map((level) => this.runsInView(level, view, share < 1));
     this.total = this.plan.reduce((sum, run) => sum + run[2], 0);
   }
 
-  shoot([firsts, counts]) {
+  drawRuns([firsts, counts]) {
     const { gl, multi } = this;
     if (multi) multi.multiDrawArraysWEBGL(gl.POINTS, firsts, 0, counts, 0, firsts.length);
     else firsts.forEach((first, k) => gl.drawArrays(gl.POINTS, first, counts[k]));
   }
 
-  place(at, view, share) {
+  setCamera(at, view, share) {
     const { gl } = this;
     const [sx, sy] = [(2 * view.s) / view.W, (2 * view.s) / view.k / view.H];
     const across = ([x0, y0, x1, y1], steps) => [
@@ -390,7 +390,7 @@ export class Renderer extends Told {
     ];
     gl.uniform4fv(at.uNow, across(this.extent, STEPS));
     gl.uniform4fv(at.uOld, across(this.around, 65535));
-    gl.uniform1f(at.uShare, this.travelling ? share : 1);
+    gl.uniform1f(at.uShare, this.inTransition ? share : 1);
   }
 
   bind(at, unit, texture) {
@@ -412,15 +412,15 @@ export class Renderer extends Told {
     gl.bindVertexArray(this.pointArray);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, splat ? gl.ONE : gl.ONE_MINUS_SRC_ALPHA);
-    gl[this.any && !splat ? "enable" : "disable"](gl.DEPTH_TEST);
+    gl[this.hasFocus && !splat ? "enable" : "disable"](gl.DEPTH_TEST);
     gl.depthFunc(gl.LEQUAL);
-    this.place(at, view, share);
+    this.setCamera(at, view, share);
     gl.uniform2fv(at.uKind, this.kinds);
     gl.uniform3fv(at.uGround, rgb(this.ground));
     const size = this.size * ratio;
-    const crowded = this.inField ? (drawn / this.inField / (CELL * ratio) ** 2) * 0.785 : 0;
+    const crowded = this.inField ? (drawn / this.inField / (CELL_PX * ratio) ** 2) * 0.785 : 0;
     for (const [name, value] of Object.entries({
-      uSize: size, uAlpha: this.alpha, uAny: Number(this.any), uFaded: this.faded,
+      uSize: size, uAlpha: this.alpha, uAny: Number(this.hasFocus), uFaded: this.faded,
       uSplat: Number(splat), uPer: splat ? 0 : crowded, uRim: size > 3.5 ? this.rim * ratio : 0,
     })) gl.uniform1f(at[name], value);
     this.bind(at.uPalette, 0, this.palette);
@@ -428,17 +428,17 @@ export class Renderer extends Told {
   }
 
   /** Begin a picture: make its field of density and trust, and clear it. */
-  open(to, view, share, most = FIELD_MOST) {
+  beginPicture(to, view, share, maxPoints = MAX_FIELD_POINTS) {
     const { gl } = this;
     this.inField = 0;
-    if (this.here > CROWD || this.haze) {
+    if (this.nPlaced > CROWDED_ROWS || this.trustOverlay) {
       gl.clearColor(0, 0, 0, 0);
-      this.field ??= this.target(Math.ceil(view.W / CELL), Math.ceil(view.H / CELL), false);
+      this.field ??= this.target(Math.ceil(view.W / CELL_PX), Math.ceil(view.H / CELL_PX), false);
       this.ready(this.field, view, share, 0, true);
       gl.clear(gl.COLOR_BUFFER_BIT);
       for (const [l, run] of this.plan.entries()) {
-        if (l && this.inField + run[2] > most) break;
-        this.shoot(run);
+        if (l && this.inField + run[2] > maxPoints) break;
+        this.drawRuns(run);
         this.inField += run[2];
       }
     }
@@ -449,7 +449,7 @@ export class Renderer extends Told {
   }
 
   /** Draw lines `first` to `end`; their order is by chance, so that some tell of all. */
-  string(to, view, share, first, end) {
+  drawLines(to, view, share, first, end) {
     if (end <= first) return;
     const { gl } = this;
     const { program, at } = this.links;
@@ -464,9 +464,9 @@ export class Renderer extends Told {
     gl.enable(gl.BLEND);
     gl.disable(gl.DEPTH_TEST);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    this.place(at, view, share);
+    this.setCamera(at, view, share);
     gl.uniform2f(at.uPixels, to.w / 2, to.h / 2);
-    gl.uniform1f(at.uWide, (this.wide * to.w) / view.W);
+    gl.uniform1f(at.uWide, (this.lineWidth * to.w) / view.W);
     gl.uniform1f(at.uAlpha, this.lineAlpha);
     this.bind(at.uPalette, 0, this.palette);
     gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, end - first);
@@ -478,31 +478,31 @@ export class Renderer extends Told {
    */
   draw(view, share = 1, now = performance.now()) {
     const { gl, canvas } = this;
-    this.late = false;
+    this.isLate = false;
     if (!gl || gl.isContextLost() || !this.order) return false;
     const { ratio } = this;
     const [w, h] = [Math.max(Math.round(view.W * ratio), 1), Math.max(Math.round(view.H * ratio), 1)];
     if (canvas.width !== w || canvas.height !== h) {
       Object.assign(canvas, { width: w, height: h });
       for (const name of ["front", "back", "field"]) {
-        this.drop(this[name]);
+        this.deleteTarget(this[name]);
         this[name] = null;
       }
-      this.seen = "";
+      this.drawnKey = "";
     }
     return this.direct ? this.drawWhole(view, share, w, h) : this.drawByLevels(view, share, now, w, h);
   }
 
   drawWhole(view, share, w, h) {
-    const seen = [view.cx, view.cy, view.s, view.k, share, this.size].join();
-    if (seen === this.seen) return false;
-    this.seen = seen;
+    const drawnKey = [view.cx, view.cy, view.s, view.k, share, this.size].join();
+    if (drawnKey === this.drawnKey) return false;
+    this.drawnKey = drawnKey;
     const to = { frame: null, w, h };
-    this.survey(view, share);
-    this.open(to, view, share);
-    this.string(to, view, share, 0, this.lines?.m ?? 0);
+    this.planRuns(view, share);
+    this.beginPicture(to, view, share);
+    this.drawLines(to, view, share, 0, this.lines?.m ?? 0);
     this.ready(to, view, share, this.total);
-    this.plan.forEach((run) => this.shoot(run));
+    this.plan.forEach((run) => this.drawRuns(run));
     Object.assign(this, { drawn: this.total, whole: true });
     return false;
   }
@@ -511,69 +511,69 @@ export class Renderer extends Told {
     const { gl } = this;
     if (this.fence) { // the card still draws the frame before: show that rather than queue another
       if (gl.clientWaitSync(this.fence, 0, 0) === gl.TIMEOUT_EXPIRED) {
-        this.late = true;
+        this.isLate = true;
         return true;
       }
       gl.deleteSync(this.fence);
       this.fence = null;
-      const took = now - this.sent;
-      const change = took > 40 ? 0.7 : took < 24 ? 1.15 : 1;
-      if (this.spent) this.budget = Math.min(Math.max(this.budget * change, 3e4), 2e7);
+      const frameMs = now - this.sentAt;
+      const change = frameMs > 40 ? 0.7 : frameMs < 24 ? 1.15 : 1;
+      if (this.usedBudget) this.budget = Math.min(Math.max(this.budget * change, 3e4), 2e7);
     }
     this.front ??= this.target(w, h, true);
     this.back ??= this.target(w, h, true);
-    const seen = [view.cx, view.cy, view.s, view.k, share, this.size].join();
-    Object.assign(this, { sent: now, spent: false });
-    if (seen !== this.seen) this.drawSome(view, share, now, seen);
+    const drawnKey = [view.cx, view.cy, view.s, view.k, share, this.size].join();
+    Object.assign(this, { sentAt: now, usedBudget: false });
+    if (drawnKey !== this.drawnKey) this.drawMoving(view, share, now, drawnKey);
     else if (this.whole) return false;
-    else if (now - this.still <= REST) return true;
+    else if (now - this.movedAt <= REST_MS) return true;
     else if (!this.drawMore(view, share)) {
       this.fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
       gl.flush();
       return true;
     }
-    this.show({ frame: null, w, h }, this.front);
+    this.present({ frame: null, w, h }, this.front);
     this.fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
     gl.flush();
     return !this.whole;
   }
 
   /** The map moves: as many whole levels as the budget allows. */
-  drawSome(view, share, now, seen) {
+  drawMoving(view, share, now, drawnKey) {
     const { gl, front } = this;
-    Object.assign(this, { seen, still: now, spent: true, cursor: null });
-    this.survey(view, share);
+    Object.assign(this, { drawnKey, movedAt: now, usedBudget: true, cursor: null });
+    this.planRuns(view, share);
     let [drawn, levels] = [0, 0];
     while (levels < this.plan.length && (!levels || drawn + this.plan[levels][2] <= this.budget)) {
       drawn += this.plan[levels][2];
       levels += 1;
     }
-    this.open(front, view, share, this.slow ? 16384 : 65536);
+    this.beginPicture(front, view, share, this.slow ? 16384 : 65536);
     // Long lines fill many pixels, which a processor does slowly.
     const all = this.lines?.m ?? 0;
-    const some = Math.min(all, Math.round(this.budget / (this.slow ? 100 : 20)));
-    this.string(front, view, share, 0, some);
+    const nLines = Math.min(all, Math.round(this.budget / (this.slow ? 100 : 20)));
+    this.drawLines(front, view, share, 0, nLines);
     this.ready(front, view, share, drawn);
-    this.plan.slice(0, levels).forEach((run) => this.shoot(run));
-    if (this.any && this.few && levels < this.plan.length) {
-      gl.drawElements(gl.POINTS, this.few, gl.UNSIGNED_INT, 0);
+    this.plan.slice(0, levels).forEach((run) => this.drawRuns(run));
+    if (this.hasFocus && this.nFocused && levels < this.plan.length) {
+      gl.drawElements(gl.POINTS, this.nFocused, gl.UNSIGNED_INT, 0);
     }
-    Object.assign(this, { drawn, whole: levels === this.plan.length && some === all });
+    Object.assign(this, { drawn, whole: levels === this.plan.length && nLines === all });
   }
 
   /** The map rests: go on with the whole picture behind the one shown; returns whether it is done. */
   drawMore(view, share) {
     const { back } = this;
     if (!this.cursor) {
-      this.open(back, view, share);
+      this.beginPicture(back, view, share);
       this.cursor = { link: 0, level: 0, run: 0, at: 0 };
     }
-    this.spent = true;
+    this.usedBudget = true;
     const { cursor } = this;
     const all = this.lines?.m ?? 0;
     if (cursor.link < all) {
       const end = Math.min(cursor.link + Math.round(this.budget / (this.slow ? 50 : 10)), all);
-      this.string(back, view, share, cursor.link, end);
+      this.drawLines(back, view, share, cursor.link, end);
       cursor.link = end;
     } else {
       this.ready(back, view, share, this.total);
@@ -585,9 +585,9 @@ export class Renderer extends Told {
   }
 
   /** Draw at most `most` further points of the plan. */
-  refine(most) {
+  refine(maxPoints) {
     const c = this.cursor;
-    for (let left = most; left > 0 && c.level < this.plan.length;) {
+    for (let left = maxPoints; left > 0 && c.level < this.plan.length;) {
       const [firsts, counts] = this.plan[c.level];
       const [from, number] = [[], []];
       while (c.run < firsts.length && left > 0) {
@@ -598,22 +598,22 @@ export class Renderer extends Told {
         c.at += count;
         if (c.at === counts[c.run]) Object.assign(c, { run: c.run + 1, at: 0 });
       }
-      if (from.length) this.shoot([from, number]);
+      if (from.length) this.drawRuns([from, number]);
       if (c.run === firsts.length) Object.assign(c, { level: c.level + 1, run: 0, at: 0 });
     }
   }
 
   /** Lay a finished picture out, with haze where it is wanted. */
-  show(to, from) {
+  present(to, from) {
     const { gl } = this;
-    if (!this.haze) {
+    if (!this.trustOverlay) {
       gl.bindFramebuffer(gl.READ_FRAMEBUFFER, from.frame);
       gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, to.frame);
       gl.blitFramebuffer(0, 0, from.w, from.h, 0, 0, to.w, to.h, gl.COLOR_BUFFER_BIT, gl.NEAREST);
       gl.bindFramebuffer(gl.FRAMEBUFFER, to.frame);
       return;
     }
-    const { program, at } = this.hazes;
+    const { program, at } = this.trustProgram;
     gl.bindFramebuffer(gl.FRAMEBUFFER, to.frame);
     gl.viewport(0, 0, to.w, to.h);
     gl.disable(gl.BLEND);
@@ -635,17 +635,17 @@ export class Renderer extends Told {
     const out = Object.assign(document.createElement("canvas"), { width: w, height: h });
     if (!gl || !this.order) return out;
     const [drawn, shown] = [this.target(w, h, true), this.target(w, h, true)];
-    this.survey(view, share);
-    this.open(drawn, view, share);
-    this.string(drawn, view, share, 0, this.lines?.m ?? 0);
+    this.planRuns(view, share);
+    this.beginPicture(drawn, view, share);
+    this.drawLines(drawn, view, share, 0, this.lines?.m ?? 0);
     this.ready(drawn, view, share, this.total);
-    this.plan.forEach((run) => this.shoot(run));
-    this.show(shown, drawn);
+    this.plan.forEach((run) => this.drawRuns(run));
+    this.present(shown, drawn);
     const data = new Uint8Array(4 * w * h);
     gl.bindFramebuffer(gl.FRAMEBUFFER, shown.frame);
     gl.readPixels(0, 0, w, h, gl.RGBA, gl.UNSIGNED_BYTE, data);
-    this.drop(drawn);
-    this.drop(shown);
+    this.deleteTarget(drawn);
+    this.deleteTarget(shown);
     const ctx = out.getContext("2d");
     const image = ctx.createImageData(w, h);
     for (let line = 0; line < h; line++) {
@@ -658,13 +658,13 @@ export class Renderer extends Told {
     }
     ctx.putImageData(image, 0, 0);
     this.cursor = null;
-    this.dirty();
+    this.invalidate();
     return out;
   }
 
   close() {
     this.closed = true;
-    clearTimeout(this.given);
+    clearTimeout(this.lostTimer);
     super.close();
     this.gl?.getExtension("WEBGL_lose_context")?.loseContext();
     this.gl = null;

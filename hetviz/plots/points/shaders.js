@@ -23,9 +23,9 @@ void main() {
   gl_Position = vec4(place(aNow, aMeta.w, aOld), 0., 1.);
   if ((state & 4u) != 0u) gl_Position.x = 9.; // hidden: outside of the window
   if (uSplat > .5) { // into the field: how many lie here, and how far they can be trusted
-    float known = aMeta.z <= 200u ? 1. : 0.;
+    float hasTrust = aMeta.z <= 200u ? 1. : 0.;
     gl_PointSize = 3.; vSize = 3.; vShape = -1;
-    vColour = vec4(1., known * min(float(aMeta.z) / 200., 1.), known, 1.);
+    vColour = vec4(1., hasTrust * min(float(aMeta.z) / 200., 1.), hasTrust, 1.);
     return;
   }
   bool focus = uAny > .5 && (state & 3u) != 0u, faded = uAny > .5 && !focus;
@@ -91,12 +91,12 @@ export const LINK_FRAGMENT = `${HEAD}
 in vec4 vColour; in float vSide; uniform float uWide; out vec4 frag;
 void main() { frag = vColour * clamp(uWide * .5 + .5 - abs(vSide), 0., 1.); }`;
 
-export const HAZE_VERTEX = `${HEAD}out vec2 vAt;
+export const TRUST_VERTEX = `${HEAD}out vec2 vAt;
 void main() { vAt = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.; gl_Position = vec4(vAt * 2. - 1., 0., 1.); }`;
 
 // The picture, and over it a hatched haze where the trust around is low, so that it is seen without
 // points too. Full below .35, none from .65 on.
-export const HAZE_FRAGMENT = `${HEAD}
+export const TRUST_FRAGMENT = `${HEAD}
 in vec2 vAt; uniform sampler2D uPicture, uField; uniform vec3 uGround, uHatch; uniform float uRatio;
 out vec4 frag;
 void main() {

@@ -2,11 +2,11 @@
 // through the kernel, as messages. Python puts MODULES before this text.
 
 /** Load the files once for the page: each as a module of its own, those it imports first. */
-function load(entry, modules, addresses = {}, under = []) {
-  if (under.includes(entry)) throw new Error(`a circle of modules: ${[...under, entry].join(", ")}`);
+function load(entry, modules, addresses = {}, importers = []) {
+  if (importers.includes(entry)) throw new Error(`a circle of modules: ${[...importers, entry].join(", ")}`);
   if (!addresses[entry]) {
     const text = modules[entry].replace(/(from\s+)"\.\/([\w-]+\.js)"/g, (_, from, name) => {
-      load(name, modules, addresses, [...under, entry]);
+      load(name, modules, addresses, [...importers, entry]);
       return `${from}"${addresses[name]}"`;
     });
     addresses[entry] = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
@@ -14,41 +14,41 @@ function load(entry, modules, addresses = {}, under = []) {
   return addresses;
 }
 
-function component() {
-  const loaded = (globalThis.hetvizModules ??= new Map());
-  if (!loaded.has(VERSION)) {
+function loadModules() {
+  const versions = (globalThis.hetvizModules ??= new Map());
+  if (!versions.has(VERSION)) {
     const addresses = load("map.js", MODULES);
-    loaded.set(VERSION, Promise.all([import(addresses["map.js"]), import(addresses["ask.js"])]));
+    versions.set(VERSION, Promise.all([import(addresses["map.js"]), import(addresses["requests.js"])]));
   }
-  return loaded.get(VERSION);
+  return versions.get(VERSION);
 }
 
 /** As `fetch`, answered by the kernel. */
-function doorOf(model) {
+function connectKernel(model) {
   const waiting = new Map();
   let last = 0;
-  const heard = (content, buffers) => {
+  const onMessage = (content, buffers) => {
     const done = waiting.get(content.answer);
     if (!done) return;
     waiting.delete(content.answer);
     const whole = content.status === 200 ? buffers[0] : null;
     done(new Response(whole, { status: content.status, headers: { "Content-Type": content.kind ?? "" } }));
   };
-  model.on("msg:custom", heard);
-  const door = (path, { body = null } = {}) => new Promise((done) => {
+  model.on("msg:custom", onMessage);
+  const handler = (path, { body = null } = {}) => new Promise((done) => {
     const id = `${Math.random().toString(36).slice(2)}-${last += 1}`;
     waiting.set(id, done);
     model.send({ ask: id, path }, undefined, body ? [body] : []);
   });
-  return [door, () => model.off("msg:custom", heard)];
+  return [handler, () => model.off("msg:custom", onMessage)];
 }
 
 export default {
   async initialize({ model }) {
-    const [, ask] = await component();
-    const [door, deaf] = doorOf(model);
-    const shut = ask.answerFor(model.get("_spec").session, door);
-    return () => { shut(); deaf(); };
+    const [, requests] = await loadModules();
+    const [handler, stopListening] = connectKernel(model);
+    const removeHandler = requests.setRequestHandler(model.get("_spec").session, handler);
+    return () => { removeHandler(); stopListening(); };
   },
 
   async render({ model, el }) {
@@ -57,8 +57,8 @@ export default {
     const root = document.createElement("div");
     root.className = "hv-map";
     el.append(root);
-    const [{ mount }] = await component();
-    const said = {
+    const [{ mount }] = await loadModules();
+    const callbacks = {
       setStateValue(name, value) {
         if (name !== "selection" && name !== "hidden") return;
         model.set(`_${name}`, value);
@@ -66,14 +66,14 @@ export default {
       },
       setTriggerValue: (name, value) => model.send({ trigger: name, value }),
     };
-    const show = () => mount(root, { ...said, data: model.get("_spec") });
-    let leave = show();
-    const changed = () => { leave = show(); };
+    const show = () => mount(root, { ...callbacks, data: model.get("_spec") });
+    let unmount = show();
+    const changed = () => { unmount = show(); };
     model.on("change:_spec", changed);
     return () => {
       model.off("change:_spec", changed);
       root.remove();
-      leave();
+      unmount();
     };
   },
 };

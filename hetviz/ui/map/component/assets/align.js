@@ -1,7 +1,7 @@
 // Where the items of an earlier map would lie on a new one, if only the page were turned: what
 // differs from that has really moved.
 
-const ALIKE = 0.25; // share of the new map's variance that the turned old one must explain
+const MIN_EXPLAINED = 0.25; // share of the new map's variance that the turned old one must explain
 
 /**
  * The old places turned, mirrored, scaled and shifted to fit the new ones best, by least squares;
@@ -37,7 +37,7 @@ export function aligned(from, to, shown) {
   }
   const mirror = mirroredRe ** 2 + mirroredIm ** 2 > re ** 2 + im ** 2 ? -1 : 1;
   const [a, b] = mirror < 0 ? [mirroredRe, mirroredIm] : [re, im];
-  if (!(a * a + b * b > ALIKE * spreadFrom * spreadTo)) return null;
+  if (!(a * a + b * b > MIN_EXPLAINED * spreadFrom * spreadTo)) return null;
   const turned = new Float32Array(2 * n);
   for (let r = 0; r < n; r++) {
     const [x, y] = [from[2 * r] - mean[0], mirror * (from[2 * r + 1] - mean[1])];

@@ -1,8 +1,8 @@
 // Boxes already taken on the screen, and the ink of the dots under a box. A grid of cells makes both
 // questions cheap.
 
-const CELL = 64;
-const GRAIN = 6;
+const CELL_PX = 64;
+const GRAIN_PX = 6;
 
 export class Boxes {
   constructor(W, H) {
@@ -12,15 +12,15 @@ export class Boxes {
   }
 
   each(box, visit) {
-    for (let c = Math.floor(box[0] / CELL); c <= Math.floor(box[2] / CELL); c++) {
-      for (let r = Math.floor(box[1] / CELL); r <= Math.floor(box[3] / CELL); r++) {
+    for (let c = Math.floor(box[0] / CELL_PX); c <= Math.floor(box[2] / CELL_PX); c++) {
+      for (let r = Math.floor(box[1] / CELL_PX); r <= Math.floor(box[3] / CELL_PX); r++) {
         if (visit(c * 8192 + r)) return true;
       }
     }
     return false;
   }
 
-  free(box) {
+  isFree(box) {
     return !this.each(box, (cell) => (this.cells.get(cell) || []).some(
       (o) => box[0] < o[2] && box[2] > o[0] && box[1] < o[3] && box[3] > o[1],
     ));
@@ -31,7 +31,7 @@ export class Boxes {
     return box[0] >= edge && box[1] >= edge && box[2] <= this.W - edge && box[3] <= this.H - edge;
   }
 
-  take(box) {
+  reserve(box) {
     this.each(box, (cell) => {
       if (!this.cells.has(cell)) this.cells.set(cell, []);
       this.cells.get(cell).push(box);
@@ -39,9 +39,9 @@ export class Boxes {
   }
 
   /** Take a box if it is free. */
-  put(box) {
-    if (!this.free(box)) return false;
-    this.take(box);
+  tryReserve(box) {
+    if (!this.isFree(box)) return false;
+    this.reserve(box);
     return true;
   }
 }
@@ -49,13 +49,13 @@ export class Boxes {
 /** How many dots lie under a box, of those that were added. */
 export class Ink {
   constructor(W, H) {
-    this.columns = Math.ceil(W / GRAIN) + 1;
-    this.rows = Math.ceil(H / GRAIN) + 1;
+    this.columns = Math.ceil(W / GRAIN_PX) + 1;
+    this.rows = Math.ceil(H / GRAIN_PX) + 1;
     this.sums = new Float32Array((this.columns + 1) * (this.rows + 1));
   }
 
   add(x, y, dots) {
-    this.sums[(Math.floor(y / GRAIN) + 1) * (this.columns + 1) + Math.floor(x / GRAIN) + 1] += dots;
+    this.sums[(Math.floor(y / GRAIN_PX) + 1) * (this.columns + 1) + Math.floor(x / GRAIN_PX) + 1] += dots;
   }
 
   /** After the last dot: each cell holds the sum of all to its left and above. */
@@ -71,8 +71,8 @@ export class Ink {
 
   under([x0, y0, x1, y1]) {
     const { sums, columns, rows } = this;
-    const c = (x) => Math.min(Math.max(Math.floor(x / GRAIN), 0), columns);
-    const r = (y) => Math.min(Math.max(Math.floor(y / GRAIN), 0), rows) * (columns + 1);
+    const c = (x) => Math.min(Math.max(Math.floor(x / GRAIN_PX), 0), columns);
+    const r = (y) => Math.min(Math.max(Math.floor(y / GRAIN_PX), 0), rows) * (columns + 1);
     const [left, right] = [c(x0), Math.min(c(x1) + 1, columns)];
     const [top, low] = [r(y0), Math.min(r(y1) + columns + 1, rows * (columns + 1))];
     return sums[low + right] - sums[low + left] - sums[top + right] + sums[top + left];

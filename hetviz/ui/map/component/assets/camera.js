@@ -1,23 +1,23 @@
 // Where the camera goes: home, to items, in or out; each in one sweep. Python hears where it rests.
 
-import { cardsOver } from "./covered.js";
-import { tell } from "./journey.js";
+import { cardBoxes } from "./covered_area.js";
+import { send } from "./page_change.js";
 import { panel as shownPanel, panelTop, panelWidth } from "./panel.js";
-import { remember } from "./recall.js";
-import { View, between, calm, ease, frameOf } from "./view.js";
+import { remember } from "./remember.js";
+import { View, interpolateCamera, prefersReducedMotion, ease, frameOf } from "./view.js";
 
-const [NARROW, MIDDLING] = [860, 1100];
-const DOZEN = 12;
-const FRAMED = 6; // times the scale at which all is seen
-const SPOT = 48; // px within which items cannot be told apart
-const CROWDED = 20000;
-const BAR = 104; // height of the bar of a selection, above the sheet of a narrow window
-const AIR = 10; // px between a selected item and a card
-const [FURTHEST, STRIDE, WAYS] = [480, 6, 32];
-const PAUSE = 900; // ms without movement before Python hears of the camera
+const [NARROW_PX, MEDIUM_PX] = [860, 1100];
+const MIN_VISIBLE = 12;
+const MAX_FRAME_ZOOM = 6; // times the scale at which all is seen
+const SPOT_PX = 48; // px within which items cannot be told apart
+const CROWDED_ITEMS = 20000;
+const BAR_PX = 104; // height of the bar of a selection, above the sheet of a narrow window
+const MARGIN_PX = 10; // px between a selected item and a card
+const [MAX_SHIFT_PX, SHIFT_STEP_PX, N_DIRECTIONS] = [480, 6, 32];
+const SEND_DELAY_MS = 900; // ms without movement before Python hears of the camera
 
 export class Camera {
-  constructor(map) { Object.assign(this, { map, told: null }); }
+  constructor(map) { Object.assign(this, { map, sentKey: null }); }
 
   /** The camera that shows all of the map. */
   get home() { return this.around(this.map.data.frame); }
@@ -35,45 +35,45 @@ export class Camera {
     const before = JSON.stringify(view.clear);
     let clear = { left: 0, top: 0, right: 0, bottom: 0 };
     if (data.stage && data.mode === "look") clear = { left: 24, top: 8, right: 24, bottom: 8 };
-    else if (data.stage && W < NARROW) {
+    else if (data.stage && W < NARROW_PX) {
       clear = { left: 12, top: 64, right: 56, bottom: Math.max(H - panelTop(root) + 8, 80) };
     } else if (data.stage && shownPanel.open && shownPanel.wide) {
       // What the wide panel leaves is all there is: the map is fitted to that.
       clear = { left: 64, top: 24, right: panelWidth() + 24, bottom: 24 };
     } else if (data.stage) {
-      const panel = W < MIDDLING ? 300 : 340;
-      const cards = W < MIDDLING ? 64 : 110;
+      const panel = W < MEDIUM_PX ? 300 : 340;
+      const cards = W < MEDIUM_PX ? 64 : 110;
       const open = panelWidth() > 60;
-      const slide = open ? 0 : Math.round((panel - 44 + (W < MIDDLING ? 0 : 104)) / 2);
-      clear = { left: cards + slide, top: 10, right: panel + 10 - slide, bottom: 140 };
+      const followPanel = open ? 0 : Math.round((panel - 44 + (W < MEDIUM_PX ? 0 : 104)) / 2);
+      clear = { left: cards + followPanel, top: 10, right: panel + 10 - followPanel, bottom: 140 };
     }
     view.clear = clear;
     return JSON.stringify(clear) !== before;
   }
 
   /** How far what is clear lies right of the middle, in pixels. */
-  get aside() { return (this.map.view.clear.left - this.map.view.clear.right) / 2; }
+  get panelShift() { return (this.map.view.clear.left - this.map.view.clear.right) / 2; }
 
   /** The panel opened or closed: what was seen slides aside, at the same scale. */
-  slide() {
+  followPanel() {
     const { map } = this;
     const { view } = map;
     if (!map.data?.stage) return;
-    const old = this.aside;
+    const old = this.panelShift;
     if (!this.clear()) return;
     const { home } = this;
     view.fitted = home.s;
     const rows = map.pickedRows();
-    if (!view.zoomed) this.fly(this.bared(home, rows), 180, false);
+    if (!view.zoomed) this.fly(this.clearOfCards(home, rows), 180, false);
     else {
       const to = view.at();
-      to.cx += (old - this.aside) / view.s;
-      this.fly(this.bared(to, rows), 180);
+      to.cx += (old - this.panelShift) / view.s;
+      this.fly(this.clearOfCards(to, rows), 180);
     }
   }
 
   /** Look where one looked before the map left the page, else where Python says, else at all. */
-  begin(data, kept) {
+  begin(data, restored) {
     const { view, stage, overlay } = this.map;
     view.W = Math.max(stage.clientWidth, 1);
     view.H = Math.max(stage.clientHeight, 1);
@@ -81,14 +81,14 @@ export class Camera {
     this.clear();
     view.go(this.home);
     view.fitted = view.s;
-    const same = kept.geometry === data.geometry.id;
-    if (same && kept.zoomed) view.go(view.seeing(kept.range, kept.k));
+    const same = restored.geometry === data.geometry.id;
+    if (same && restored.zoomed) view.go(view.cameraOfRange(restored.range, restored.k));
     else if (!same && data.camera) {
-      const place = view.seeing(data.camera);
-      view.go({ ...place, cx: place.cx - this.aside / place.s });
+      const place = view.cameraOfRange(data.camera);
+      view.go({ ...place, cx: place.cx - this.panelShift / place.s });
     }
-    view.zoomed = same ? Boolean(kept.zoomed) : Boolean(data.camera);
-    this.told = JSON.stringify(data.camera);
+    view.zoomed = same ? Boolean(restored.zoomed) : Boolean(data.camera);
+    this.sentKey = JSON.stringify(data.camera);
   }
 
   resize() {
@@ -102,19 +102,19 @@ export class Camera {
     const { home } = this;
     if (!view.zoomed && !map.data.live) view.go(home);
     view.fitted = home.s;
-    map.film.lay();
-    map.wish({ paint: true, place: true });
+    map.filmStrip.drawOverview();
+    map.requestDraw({ paint: true, place: true });
   }
 
   /** Move there, in one sweep. */
   fly(place, ms = 450, zoomed = true) {
     const { map } = this;
     map.view.zoomed = zoomed;
-    if (calm() || ms === 0) {
+    if (prefersReducedMotion() || ms === 0) {
       map.flight = null;
       map.view.go(place);
     } else map.flight = { from: map.view.at(), to: place, begun: performance.now(), ms };
-    map.wish({ view: true });
+    map.requestDraw({ view: true });
   }
 
   /** One frame of a sweep. */
@@ -122,46 +122,46 @@ export class Camera {
     const { map } = this;
     const { from, to, begun, ms } = map.flight;
     const t = Math.min(Math.max((now - begun) / ms, 0), 1);
-    map.view.go(t < 1 ? between(from, to, ease(t)) : to);
+    map.view.go(t < 1 ? interpolateCamera(from, to, ease(t)) : to);
     if (t >= 1) map.flight = null;
   }
 
   fit(rows = []) {
-    const { data, pos, pass } = this.map;
-    const frame = data.live ? frameOf(pos, pass) : data.frame;
-    this.fly(this.bared(this.around(frame), rows), 450, false);
+    const { data, pos, isShown } = this.map;
+    const frame = data.live ? frameOf(pos, isShown) : data.frame;
+    this.fly(this.clearOfCards(this.around(frame), rows), 450, false);
   }
 
   /** Show every item, those too that lie so far out that the map does not begin with them. */
-  whole() {
-    const { pos, pass } = this.map;
-    this.fly(this.around(frameOf(pos, pass, 0)));
+  fitAll() {
+    const { pos, isShown } = this.map;
+    this.fly(this.around(frameOf(pos, isShown, 0)));
   }
 
   /** How much nearer one may look: no further where about a dozen items fill the view. */
-  nearer(factor) {
-    const { view, pos, pass, n } = this.map;
+  limitZoom(factor) {
+    const { view, pos, isShown, n } = this.map;
     if (factor <= 1 || view.s < 2 * view.fitted) return factor;
     const { x, y } = view.range;
     let seen = 0;
-    for (let r = 0; r < n && seen <= DOZEN; r++) {
-      if (pass[r] && pos[2 * r] > x[0] && pos[2 * r] < x[1] && pos[2 * r + 1] > y[0] && pos[2 * r + 1] < y[1]) seen += 1;
+    for (let r = 0; r < n && seen <= MIN_VISIBLE; r++) {
+      if (isShown[r] && pos[2 * r] > x[0] && pos[2 * r] < x[1] && pos[2 * r + 1] > y[0] && pos[2 * r + 1] < y[1]) seen += 1;
     }
-    return seen > DOZEN ? factor : 1;
+    return seen > MIN_VISIBLE ? factor : 1;
   }
 
   zoomBy(step) {
     const { view, flight } = this.map;
-    const factor = this.nearer(step);
-    const there = Object.assign(new View(), view, flight?.to);
-    there.zoom(factor);
-    this.fly(there.at(), 220);
+    const factor = this.limitZoom(step);
+    const target = Object.assign(new View(), view, flight?.to);
+    target.zoom(factor);
+    this.fly(target.at(), 220);
   }
 
   /** Bring one item into sight with what it is linked to; on a crowded map, near enough to tell it apart. */
   flyTo(row) {
     const { view, pos, visible } = this.map;
-    if (visible > CROWDED) {
+    if (visible > CROWDED_ITEMS) {
       const s = Math.max(view.s, view.fitted * 4);
       this.fly({ cx: pos[2 * row], cy: pos[2 * row + 1], s, k: view.k }, 700);
       return;
@@ -174,79 +174,79 @@ export class Camera {
 
   /** Fly to where all the given rows are seen on a map that comes, with what is round them. */
   flyToAll(rows, pos) {
-    const { view, pass, n } = this.map;
+    const { view, isShown, n } = this.map;
     const flags = new Uint8Array(n);
-    rows.forEach((r) => { flags[r] = pass[r]; });
-    const there = Object.assign(new View(), view);
+    rows.forEach((r) => { flags[r] = isShown[r]; });
+    const target = Object.assign(new View(), view);
     // In a narrow window the bar of the selection stands above the sheet.
-    if (view.W < NARROW) there.clear = { ...view.clear, bottom: view.clear.bottom + BAR };
-    this.framed = there.around({ ...frameOf(pos, flags, 0, 1.25), stretch: view.k, most: view.fitted * FRAMED });
+    if (view.W < NARROW_PX) target.clear = { ...view.clear, bottom: view.clear.bottom + BAR_PX };
+    this.framed = target.around({ ...frameOf(pos, flags, 0, 1.25), stretch: view.k, maxScale: view.fitted * MAX_FRAME_ZOOM });
     this.fly(this.framed, 600);
   }
 
   /** Whether the camera still is where it went by itself for what was named. */
-  get byItself() {
+  get movedByMap() {
     const { framed, map: { view, flight } } = this;
     const now = flight ? flight.to : view.at();
-    return Boolean(framed) && ["cx", "cy", "s"].every((one) => Math.abs(now[one] - framed[one]) < 1e-9 * Math.abs(framed[one]));
+    return Boolean(framed) && ["cx", "cy", "s"].every((key) => Math.abs(now[key] - framed[key]) < 1e-9 * Math.abs(framed[key]));
   }
 
   /** Whether, on a map that comes, some of the rows would be off the screen or all of them one spot. */
-  loses(rows, pos) {
-    const { view, pass } = this.map;
-    const there = Object.assign(new View(), view);
-    if (!view.zoomed) there.go(this.home);
-    const at = rows.filter((r) => pass[r] && !Number.isNaN(pos[2 * r]))
-      .map((r) => [there.x(pos[2 * r]), there.y(pos[2 * r + 1])]);
+  losesRows(rows, pos) {
+    const { view, isShown } = this.map;
+    const target = Object.assign(new View(), view);
+    if (!view.zoomed) target.go(this.home);
+    const at = rows.filter((r) => isShown[r] && !Number.isNaN(pos[2 * r]))
+      .map((r) => [target.x(pos[2 * r]), target.y(pos[2 * r + 1])]);
     if (!at.length) return false;
     const { left, top, right, bottom } = view.clear;
     const off = ([x, y]) => x < left || y < top || x > view.W - right || y > view.H - bottom;
     const span = (axis) => Math.max(...at.map((p) => p[axis])) - Math.min(...at.map((p) => p[axis]));
-    return at.some(off) || (at.length > 1 && Math.max(span(0), span(1)) < SPOT);
+    return at.some(off) || (at.length > 1 && Math.max(span(0), span(1)) < SPOT_PX);
   }
 
   /** Have rows on the screen: the whole map is shown where one of them is beyond its edge. */
-  see(rows) {
-    const { view, pos, pass } = this.map;
+  showRows(rows) {
+    const { view, pos, isShown } = this.map;
     const hidden = (r) => {
       const [x, y] = [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
-      return pass[r] && !(x > 20 && y > 20 && x < view.W - 20 && y < view.H - 20);
+      return isShown[r] && !(x > 20 && y > 20 && x < view.W - 20 && y < view.H - 20);
     };
     if (view.zoomed && rows.some(hidden)) this.fit();
-    this.map.wish({ paint: true });
+    this.map.requestDraw({ paint: true });
   }
 
   /** A few selected items stay clear of the cards, in a narrow window above the bar and the sheet too. */
-  lift(rows) {
+  uncoverItems(rows) {
     const { view, flight } = this.map;
     const now = flight ? flight.to : view.at();
-    const to = this.bared(now, rows);
+    const to = this.clearOfCards(now, rows);
     if (to !== now) this.fly(to, 180, view.zoomed);
   }
 
   /** That camera, or where one of these rows would lie under a card the nearest from which none does. */
-  bared(place, rows) {
-    const { view, pos, pass, data } = this.map;
-    const narrow = view.W < NARROW;
-    const shown = rows.filter((r) => pass[r] && !Number.isNaN(pos[2 * r]));
-    if (!data.stage || data.mode !== "work" || !shown.length || shown.length > (narrow ? DOZEN : 1)) return place;
-    const there = Object.assign(new View(), view, place);
-    const at = shown.map((r) => [there.x(pos[2 * r]), there.y(pos[2 * r + 1])]);
-    const low = view.H - (narrow ? view.clear.bottom + BAR : AIR);
+  clearOfCards(place, rows) {
+    const { view, pos, isShown, data } = this.map;
+    const narrow = view.W < NARROW_PX;
+    const shown = rows.filter((r) => isShown[r] && !Number.isNaN(pos[2 * r]));
+    if (!data.stage || data.mode !== "work" || !shown.length || shown.length > (narrow ? MIN_VISIBLE : 1)) return place;
+    const target = Object.assign(new View(), view, place);
+    const at = shown.map((r) => [target.x(pos[2 * r]), target.y(pos[2 * r + 1])]);
+    const low = view.H - (narrow ? view.clear.bottom + BAR_PX : MARGIN_PX);
     // What is out of sight on purpose stays so.
     if (at.some(([x, y]) => x < 0 || y < 0 || x > view.W || y > view.H)) return place;
-    const cards = cardsOver(this.map).map(([x0, y0, x1, y1]) => [x0 - AIR, y0 - AIR, x1 + AIR, y1 + AIR]);
+    const cards = cardBoxes(this.map).map(([x0, y0, x1, y1]) => [x0 - MARGIN_PX, y0 - MARGIN_PX, x1 + MARGIN_PX, y1 + MARGIN_PX]);
     const clear = (dx, dy) => at.every(([px, py]) => {
       const [x, y] = [px + dx, py + dy];
-      return x >= AIR && y >= AIR && x <= view.W - AIR && y <= low
+      return x >= MARGIN_PX && y >= MARGIN_PX && x <= view.W - MARGIN_PX && y <= low
         && !cards.some(([x0, y0, x1, y1]) => x > x0 && x < x1 && y > y0 && y < y1);
     });
     const moved = (dx, dy) => ({ ...place, cx: place.cx - dx / place.s, cy: place.cy + (dy * place.k) / place.s });
     if (clear(0, 0)) return place;
-    for (let far = STRIDE; far <= FURTHEST; far += STRIDE) {
-      for (let way = 0; way < WAYS; way++) {
-        const turn = (way / WAYS) * 2 * Math.PI - Math.PI / 2;
-        const [dx, dy] = [Math.cos(turn) * far, Math.sin(turn) * far];
+    for (let distance = SHIFT_STEP_PX; distance <= MAX_SHIFT_PX; distance += SHIFT_STEP_PX) {
+      for (let direction = 0; direction < N_DIRECTIONS; direction++) {
+        const angle = (direction / N_DIRECTIONS) * 2 * Math.PI - Math.PI / 2;
+        const [dx, dy] = [Math.cos(angle) * distance, Math.sin(angle) * distance];
         if (clear(dx, dy)) return moved(dx, dy);
       }
     }
@@ -256,27 +256,27 @@ export class Camera {
   }
 
   /** What is seen, about the middle of what is clear: the panel may stand elsewhere the next time. */
-  kept() {
+  clearRange() {
     const { x, y } = this.map.view.range;
-    const by = this.aside / this.map.view.s;
+    const by = this.panelShift / this.map.view.s;
     return { x: x.map((end) => end + by), y };
   }
 
   /** Called when the camera rests. */
-  rests() {
+  onRest() {
     const { map } = this;
     remember(map);
-    map.film.lay();
+    map.filmStrip.drawOverview();
     if (map.data.mode !== "work" || map.data.together) return;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      if (map.dead || map.pointerDown) return;
-      const camera = map.view.zoomed ? this.kept() : null;
-      const told = JSON.stringify(camera);
-      if (told === this.told) return;
-      this.told = told;
-      tell(() => map.component.setStateValue("camera", camera));
-    }, PAUSE);
+      if (map.isClosed || map.pointerDown) return;
+      const camera = map.view.zoomed ? this.clearRange() : null;
+      const key = JSON.stringify(camera);
+      if (key === this.sentKey) return;
+      this.sentKey = key;
+      send(() => map.component.setStateValue("camera", camera));
+    }, SEND_DELAY_MS);
   }
 
   close() { clearTimeout(this.timer); }

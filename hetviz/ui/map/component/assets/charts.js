@@ -1,12 +1,12 @@
 // The charts on the page are made by the server in the colours of a theme. As the theme changes they
 // take those of the other, each for its own, until the server has drawn them anew.
 
-const AGAIN = [0, 250, 800]; // ms
+const REPEAT_MS = [0, 250, 800]; // ms
 const PARTS = ["fill", "stroke"];
 const probe = document.createElement("i");
 
 /** A colour as a style says it. */
-function said(colour) {
+function normalised(colour) {
   probe.style.color = "";
   probe.style.color = colour;
   return probe.style.color;
@@ -15,17 +15,17 @@ function said(colour) {
 /** Give the charts the colours of the theme that is seen now, again where Streamlit draws them once more. */
 export function followCharts(map, from) {
   const to = map.scheme;
-  for (const ms of AGAIN) setTimeout(() => map.dead || map.scheme !== to || recolour(map.data.tokens, from, to), ms);
+  for (const ms of REPEAT_MS) setTimeout(() => map.isClosed || map.scheme !== to || recolour(map.data.tokens, from, to), ms);
 }
 
 function recolour(tokens, from, to) {
   if (from === to) return;
   const pairs = new Map();
-  const note = (one, other) => {
-    if (typeof one === "string") pairs.set(said(one), other);
-    else if (Array.isArray(one)) one.forEach((part, k) => note(part, other[k]));
+  const addPairs = (value, other) => {
+    if (typeof value === "string") pairs.set(normalised(value), other);
+    else if (Array.isArray(value)) value.forEach((part, k) => addPairs(part, other[k]));
   };
-  for (const [name, one] of Object.entries(tokens[from])) note(one, tokens[to][name]);
+  for (const [name, value] of Object.entries(tokens[from])) addPairs(value, tokens[to][name]);
   pairs.delete("");
   for (const element of document.querySelectorAll(".js-plotly-plot svg *")) {
     for (const part of PARTS) {

@@ -1,9 +1,9 @@
 // Keys on the map: what they do, and the way from item to item.
 
-import { howOf } from "./pointer.js";
-import { TABS, togglePanel, turn } from "./panel.js";
+import { selectionMode } from "./pointer.js";
+import { TABS, togglePanel, openTab } from "./panel.js";
 import { nearest, neighbours, within } from "./pick.js";
-import { proposed } from "./proposed.js";
+import { proposedPairs } from "./proposed_pairs.js";
 
 export class Keys {
   constructor(map) {
@@ -13,7 +13,7 @@ export class Keys {
     stage.addEventListener("keydown", (event) => map.data && this.press(event), { signal });
     // A ring round the map is for those who came by keyboard.
     stage.addEventListener(
-      "focus", () => stage.classList.toggle("hv-keyed", !map.hands.pressed), { signal },
+      "focus", () => stage.classList.toggle("hv-keyed", !map.pointer.pressed), { signal },
     );
     stage.addEventListener("blur", () => stage.classList.remove("hv-keyed"), { signal });
   }
@@ -28,7 +28,7 @@ export class Keys {
       map.flight = null;
       map.view.pan(dx * step, dy * step);
       map.view.zoomed = true;
-      map.wish({ view: true });
+      map.requestDraw({ view: true });
     };
     const actions = {
       ArrowLeft: pan(1, 0), ArrowRight: pan(-1, 0), ArrowUp: pan(0, 1), ArrowDown: pan(0, -1),
@@ -36,20 +36,20 @@ export class Keys {
       "-": () => map.camera.zoomBy(1 / 1.5), _: () => map.camera.zoomBy(1 / 1.5),
       0: () => map.camera.fit(), Home: () => map.camera.fit(),
       v: () => map.setTool("move"), m: () => map.setTool("move"), l: () => map.setTool("lasso"), r: () => map.setTool("box"),
-      d: () => map.setTool("drag"), a: () => map.acts.set("A"), b: () => map.acts.set("B"),
-      t: () => map.acts.say("t"), x: () => map.acts.say("x"),
-      c: () => map.acts.say("c"), g: () => map.acts.say("g"), k: () => map.acts.say("g"),
+      d: () => map.setTool("drag"), a: () => map.statements.set("A"), b: () => map.statements.set("B"),
+      t: () => map.statements.choose("t"), x: () => map.statements.choose("x"),
+      c: () => map.statements.choose("c"), g: () => map.statements.choose("g"), k: () => map.statements.choose("g"),
       f: () => document.querySelector(".st-key-only-linked button")?.click(),
       i: () => map.data.stage && togglePanel(),
-      ...Object.fromEntries(TABS.map((tab, at) => [at + 1, () => map.data.stage && turn(tab)])),
-      "/": () => map.bar.focusSearch(), "?": () => map.bar.keys(),
+      ...Object.fromEntries(TABS.map((tab, at) => [at + 1, () => map.data.stage && openTab(tab)])),
+      "/": () => map.toolbar.focusSearch(), "?": () => map.toolbar.openHelp(),
       n: () => this.step(1), "]": () => this.step(1),
       p: () => this.step(-1), "[": () => this.step(-1),
       Enter: () => this.enter(event), Escape: () => this.escape(),
     };
     const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     // While the panel asks about a pair, N answers.
-    if (name === "n" && proposed().length) return;
+    if (name === "n" && proposedPairs().length) return;
     let action = actions[name];
     if (command) action = name === "a" ? () => this.selectSeen() : null;
     if (!action || (event.altKey && name !== "Enter")) return;
@@ -59,36 +59,36 @@ export class Keys {
   }
 
   selectSeen() {
-    const { pos, pass, view, selection } = this.map;
+    const { pos, isShown, view, selection } = this.map;
     const { x, y } = view.range;
-    selection.select(within(pos, pass, { x, y }), "replace");
+    selection.select(within(pos, isShown, { x, y }), "replace");
   }
 
   /** The item nearest to the middle of the map. */
-  central() {
+  centralRow() {
     const { map } = this;
-    return nearest(map.pos, map.pass, map.view, map.view.W / 2, map.view.H / 2, 1e6);
+    return nearest(map.pos, map.isShown, map.view, map.view.W / 2, map.view.H / 2, 1e6);
   }
 
   /** Step through the selected items, or through those nearest to one item. */
   step(by) {
     const { map } = this;
     if (!this.walk) {
-      const seen = map.pickedRows().filter((r) => map.pass[r]);
-      let rows = seen;
-      if (seen.length < 2) {
-        const from = seen.length ? seen[0] : this.central();
+      const shownRows = map.pickedRows().filter((r) => map.isShown[r]);
+      let rows = shownRows;
+      if (shownRows.length < 2) {
+        const from = shownRows.length ? shownRows[0] : this.centralRow();
         if (from < 0) return;
-        rows = [from, ...neighbours(map.pos, map.pass, from, 60)];
+        rows = [from, ...neighbours(map.pos, map.isShown, from, 60)];
       }
       this.walk = { rows, at: by > 0 ? -1 : 0 };
     }
     const { rows } = this.walk;
     this.walk.at = (this.walk.at + by + rows.length) % rows.length;
-    this.place(rows[this.walk.at]);
+    this.moveCursor(rows[this.walk.at]);
   }
 
-  place(row) {
+  moveCursor(row) {
     const { map } = this;
     map.cursor = row;
     const { view, pos } = map;
@@ -96,38 +96,38 @@ export class Keys {
     if (x < 30 || y < 30 || x > view.W - 30 || y > view.H - 30) {
       map.camera.fly({ ...view.at(), cx: pos[2 * row], cy: pos[2 * row + 1] }, 300);
     }
-    map.tip.show(row);
+    map.tooltip.show(row);
     map.media.card(row).then(
-      (card) => map.cursor === row && map.say(`${card.title}, ${card.dataset}`), () => {},
+      (card) => map.cursor === row && map.announce(`${card.title}, ${card.dataset}`), () => {},
     );
-    map.wish({ place: true });
+    map.requestDraw({ place: true });
   }
 
   enter(event) {
     const { map } = this;
     // What the bar is about to say is said, unless the keyboard stands on an item.
-    const say = map.cursor < 0 && document.querySelector(".st-key-act-add button:not(:disabled)");
-    if (say) {
-      say.click();
+    const addButton = map.cursor < 0 && document.querySelector(".st-key-act-add button:not(:disabled)");
+    if (addButton) {
+      addButton.click();
       return;
     }
-    const row = map.cursor >= 0 ? map.cursor : this.central();
+    const row = map.cursor >= 0 ? map.cursor : this.centralRow();
     if (row < 0) return;
-    const how = howOf(event);
-    map.select([row], how === "add" && map.picked[row] ? "subtract" : how);
-    this.place(row);
+    const mode = selectionMode(event);
+    map.select([row], mode === "add" && map.picked[row] ? "subtract" : mode);
+    this.moveCursor(row);
   }
 
   escape() {
     const { map } = this;
-    if (map.hands.letGo() || map.bar.closeMenus()) return;
-    if (map.acts.dropped) map.acts.send({ what: "forget" });
+    if (map.pointer.cancelDrag() || map.toolbar.closeMenus()) return;
+    if (map.statements.dropped) map.statements.send({ what: "forget" });
     else if (map.cursor >= 0) {
       map.cursor = -1;
       this.walk = null;
-      map.tip.show(-1);
-      map.wish({ place: true });
-    } else if (map.acts.giveUp()) return;
+      map.tooltip.show(-1);
+      map.requestDraw({ place: true });
+    } else if (map.statements.removeLastGroup()) return;
     else if (map.count) map.selection.clear();
     else map.legend.showAll();
   }

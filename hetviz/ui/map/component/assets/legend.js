@@ -1,27 +1,27 @@
 // The legend: datasets, what the colours mean, and a filter, in one. A click leaves the others faint,
 // with Shift one more, a second click all again; a double click hides. Python hears of hidden datasets.
 
-import { spoken } from "./colour.js";
+import { formatNumber } from "./colors.js";
 import { h, icon, set, thousands } from "./dom.js";
-import { tell } from "./journey.js";
-import { Rove } from "./rove.js";
+import { send } from "./page_change.js";
+import { RovingFocus } from "./roving_focus.js";
 
 export class Legend {
   constructor(map) {
-    Object.assign(this, { map, alone: { set: new Set(), code: new Set() }, veiled: new Set(), range: null });
+    Object.assign(this, { map, isolated: { set: new Set(), code: new Set() }, hiddenCodes: new Set(), range: null });
     this.sets = h("div", { class: "hv-rows", role: "group", "aria-label": "Datasets" });
     this.title = h("button", { type: "button", class: "hv-colour", "aria-expanded": "false" });
     this.options = h("div", { class: "hv-menu hv-colours-menu" });
     this.colours = h("div", { class: "hv-rows hv-colours", role: "group", "aria-label": "Colours" });
-    this.said = h("p", { class: "hv-said-of" });
+    this.note = h("p", { class: "hv-said-of" });
     this.status = h("div", { class: "hv-status" });
     this.pill = h("button", {
       type: "button", class: "hv-pill", "aria-expanded": "false", onclick: () => this.unfold(),
     });
     const drop = h("div", { class: "hv-drop" }, this.title, this.options);
-    map.bar.opens(this.title, this.options, drop);
-    this.body = h("div", { class: "hv-legend-body" }, this.sets, h("hr"), drop, this.colours, this.said, this.status);
-    this.rove = new Rove(this.body, "button.hv-row, .hv-colour, .hv-picked");
+    map.toolbar.addMenu(this.title, this.options, drop);
+    this.body = h("div", { class: "hv-legend-body" }, this.sets, h("hr"), drop, this.colours, this.note, this.status);
+    this.rovingFocus = new RovingFocus(this.body, "button.hv-row, .hv-colour, .hv-picked");
     this.element = h("div", { class: "hv-legend hv-float", role: "region", "aria-label": "Legend" }, this.pill, this.body);
     this.observer = new ResizeObserver(() => this.measure());
     this.observer.observe(this.element);
@@ -41,21 +41,21 @@ export class Legend {
   update() {
     const { data, scheme, hidden } = this.map;
     if (data.mode !== "work" || data.together) return;
-    const meant = data.colour?.key;
-    if (meant !== this.meant) Object.assign(this, { meant, veiled: new Set(), range: null, alone: { set: this.alone.set, code: new Set() } });
-    const told = JSON.stringify([
-      data.datasets, data.colour, data.colours, data.said, scheme, hidden, [...this.alone.set], [...this.alone.code], [...this.veiled], this.range,
+    const colourKey = data.colour?.key;
+    if (colourKey !== this.colourKey) Object.assign(this, { colourKey, hiddenCodes: new Set(), range: null, isolated: { set: this.isolated.set, code: new Set() } });
+    const state = JSON.stringify([
+      data.datasets, data.colour, data.colours, data.said, scheme, hidden, [...this.isolated.set], [...this.isolated.code], [...this.hiddenCodes], this.range,
     ]);
-    if (told !== this.told) {
-      this.told = told;
-      this.rove.redraw(() => this.draw(data));
+    if (state !== this.drawnState) {
+      this.drawnState = state;
+      this.rovingFocus.redraw(() => this.draw(data));
     }
-    this.rove.redraw(() => this.counts());
+    this.rovingFocus.redraw(() => this.counts());
   }
 
   draw(data) {
-    const most = Math.max(...data.datasets.map((d) => d.count ?? d.stop - d.start), 1);
-    this.sets.replaceChildren(...data.datasets.map((d) => this.dataset(d, most)));
+    const maxCount = Math.max(...data.datasets.map((d) => d.count ?? d.stop - d.start), 1);
+    this.sets.replaceChildren(...data.datasets.map((d) => this.dataset(d, maxCount)));
     const { colour } = data;
     set(this.title, { title: colour?.title ?? null });
     set(this.pill, { title: colour?.title ?? null });
@@ -64,24 +64,24 @@ export class Legend {
       h("span", { class: "hv-pill-marks" }, ...(colour?.palette?.[this.map.scheme] ?? []).slice(0, 8).map((c) => mark(c))),
       h("span", {}, colour?.title ?? "Legend"), icon("down"),
     );
-    this.options.replaceChildren(...(data.colours ?? []).map((one) => h("button", {
-      type: "button", "aria-pressed": String(one.key === colour?.option), onclick: () => this.colourBy(one.key),
-    }, one.title)));
+    this.options.replaceChildren(...(data.colours ?? []).map((option) => h("button", {
+      type: "button", "aria-pressed": String(option.key === colour?.option), onclick: () => this.colourBy(option.key),
+    }, option.title)));
     this.colours.replaceChildren(...this.meaning(colour));
-    this.said.textContent = (data.said ?? []).join(" ");
+    this.note.textContent = (data.said ?? []).join(" ");
   }
 
   colourBy(key) {
-    this.map.bar.closeMenus();
-    tell(() => this.map.component.setTriggerValue("colour", key));
+    this.map.toolbar.closeMenus();
+    send(() => this.map.component.setTriggerValue("colour", key));
   }
 
-  dataset(d, most) {
+  dataset(d, maxCount) {
     const { map } = this;
     const shown = !map.hidden.includes(d.name);
     const count = d.count ?? d.stop - d.start;
     return this.row({
-      kind: "set", name: d.name, key: d.name, count, most, shown, bar: "var(--m-mute)",
+      kind: "set", name: d.name, key: d.name, count, maxCount, shown, barColour: "var(--m-mute)",
       mark: h("span", { class: "hv-glyph", "aria-hidden": "true" }, d.glyph),
       hide: () => map.layers.toggle(d.name), rows: () => this.rowsOf((r) => r >= d.start && r < d.stop),
     });
@@ -92,42 +92,42 @@ export class Legend {
     if (colour.kind === "numbers") return this.ramp(colour);
     const counts = colour.counts?.categories ?? [];
     const others = colour.counts?.other ?? 0;
-    const most = Math.max(...counts, 1);
+    const maxCount = Math.max(...counts, 1);
     const palette = colour.palette[this.map.scheme];
     const rows = colour.categories.map((name, code) => this.row({
-      kind: "code", name, key: code, count: counts[code], most, shown: !this.veiled.has(code), bar: palette[code],
-      mark: mark(palette[code]), hide: () => this.veil(code), rows: () => this.rowsOf((r) => this.map.slot[r] === code + 1),
+      kind: "code", name, key: code, count: counts[code], maxCount, shown: !this.hiddenCodes.has(code), barColour: palette[code],
+      mark: mark(palette[code]), hide: () => this.toggleCode(code), rows: () => this.rowsOf((r) => this.map.slot[r] === code + 1),
     }));
     if (others) {
       const ghost = colour.ghost[this.map.scheme];
-      rows.push(h("div", { class: "hv-row hv-others" }, mark(ghost), h("span", {}, "other"), bar(others, most, ghost), h("span", { class: "hv-count" }, thousands(others))));
+      rows.push(h("div", { class: "hv-row hv-others" }, mark(ghost), h("span", {}, "other"), lengthBar(others, maxCount, ghost), h("span", { class: "hv-count" }, thousands(others))));
     }
     return rows;
   }
 
-  row({ kind, name, key, count, most, shown, bar: colour, mark: sign, hide, rows }) {
-    const chosen = this.alone[kind].has(key);
+  row({ kind, name, key, count, maxCount, shown, barColour: colour, mark: sign, hide, rows }) {
+    const chosen = this.isolated[kind].has(key);
     return h("button", {
       type: "button", class: "hv-row", "aria-pressed": String(chosen), "data-shown": String(shown), "data-name": name,
       "data-code": kind === "code" ? key : null,
       title: `${name}: click to show only these, Shift + click to add others, Ctrl + click to select, double-click to ${shown ? "hide" : "show"}`,
       onclick: (event) => this.click(event, kind, key, shown, hide, rows),
-    }, sign, h("span", { class: "hv-name" }, name), bar(count ?? 0, most, colour),
-    h("span", { class: "hv-count", title: count >= 1e6 ? thousands(count) : "" }, count === undefined ? "" : brief(count)));
+    }, sign, h("span", { class: "hv-name" }, name), lengthBar(count ?? 0, maxCount, colour),
+    h("span", { class: "hv-count", title: count >= 1e6 ? thousands(count) : "" }, count === undefined ? "" : compact(count)));
   }
 
   click(event, kind, key, shown, hide, rows) {
     const { map } = this;
-    const twice = this.last?.key === key && this.last.kind === kind && performance.now() - this.last.at < 350;
-    this.last = twice ? null : { kind, key, at: performance.now() };
-    const chosen = this.alone[kind];
+    const isDouble = this.last?.key === key && this.last.kind === kind && performance.now() - this.last.at < 350;
+    this.last = isDouble ? null : { kind, key, at: performance.now() };
+    const chosen = this.isolated[kind];
     if (event.ctrlKey || event.metaKey || event.altKey) {
-      const found = rows();
-      const all = found.length > 0 && found.every((r) => map.picked[r]);
-      map.select(found, all || event.altKey ? "subtract" : event.shiftKey ? "add" : "replace");
+      const matching = rows();
+      const all = matching.length > 0 && matching.every((r) => map.picked[r]);
+      map.select(matching, all || event.altKey ? "subtract" : event.shiftKey ? "add" : "replace");
       return;
     }
-    if (twice || !shown) {
+    if (isDouble || !shown) {
       chosen.clear();
       hide();
     } else if (event.shiftKey) {
@@ -141,31 +141,31 @@ export class Legend {
   }
 
   /** Hide a group of one colour, or show it again. */
-  veil(code) {
-    if (!this.veiled.delete(code)) this.veiled.add(code);
-    this.map.layers.show();
+  toggleCode(code) {
+    if (!this.hiddenCodes.delete(code)) this.hiddenCodes.add(code);
+    this.map.layers.update();
   }
 
   changed() {
     const { map } = this;
     this.update();
-    map.wish({ paint: true, place: true });
-    const names = [...this.alone.set, ...[...this.alone.code].map((code) => map.data.colour.categories[code])];
-    map.say(names.length ? `Only ${names.join(", ")}` : "All shown");
+    map.requestDraw({ paint: true, place: true });
+    const names = [...this.isolated.set, ...[...this.isolated.code].map((code) => map.data.colour.categories[code])];
+    map.announce(names.length ? `Only ${names.join(", ")}` : "All shown");
   }
 
   /** Whether the legend leaves only some of the items in colour. */
-  get partial() { return this.alone.set.size > 0 || this.alone.code.size > 0 || this.range !== null; }
+  get partial() { return this.isolated.set.size > 0 || this.isolated.code.size > 0 || this.range !== null; }
 
   /** Flags of the items that stay in colour; null for all. */
   focus() {
     if (!this.partial) return null;
-    const { map, alone, range } = this;
+    const { map, isolated, range } = this;
     const flags = new Uint8Array(map.n);
-    const sets = map.data.datasets.filter((d) => !alone.set.size || alone.set.has(d.name));
+    const sets = map.data.datasets.filter((d) => !isolated.set.size || isolated.set.has(d.name));
     for (const d of sets) {
       for (let r = d.start; r < d.stop; r++) {
-        const coded = !alone.code.size || alone.code.has(map.slot[r] - 1);
+        const coded = !isolated.code.size || isolated.code.has(map.slot[r] - 1);
         const within = !range || (map.values[r] >= range[0] && map.values[r] <= range[1]);
         flags[r] = coded && within ? 1 : 0;
       }
@@ -174,9 +174,9 @@ export class Legend {
   }
 
   rowsOf(of) {
-    const { pass, n } = this.map;
+    const { isShown, n } = this.map;
     const rows = [];
-    for (let r = 0; r < n; r++) if (pass[r] && of(r)) rows.push(r);
+    for (let r = 0; r < n; r++) if (isShown[r] && of(r)) rows.push(r);
     return rows;
   }
 
@@ -186,24 +186,24 @@ export class Legend {
     line.style.background = `linear-gradient(90deg, ${colour.scale[this.map.scheme].join(", ")})`;
     const span = colour.high - colour.low || 1;
     const ends = this.range ?? [colour.low, colour.high];
-    const told = h("div", { class: "hv-ends" }, h("span", { class: "hv-end" }, spoken(ends[0])), h("span", { class: "hv-end" }, spoken(ends[1])));
+    const labels = h("div", { class: "hv-ends" }, h("span", { class: "hv-end" }, formatNumber(ends[0])), h("span", { class: "hv-end" }, formatNumber(ends[1])));
     const end = (k, label) => {
       const input = h("input", {
         type: "range", min: 0, max: 100, step: 1, "aria-label": `${label} of ${colour.title}`,
         value: Math.round((100 * (ends[k] - colour.low)) / span),
         oninput: () => {
-          const [low, high] = inputs.map((one) => Number(one.value));
+          const [low, high] = inputs.map((option) => Number(option.value));
           const range = [Math.min(low, high), Math.max(low, high)];
           this.range = range[0] <= 0 && range[1] >= 100 ? null : range.map((share) => colour.low + (share / 100) * span);
           const now = this.range ?? [colour.low, colour.high];
-          [...told.children].forEach((one, at) => { one.textContent = spoken(now[at]); });
-          this.map.wish({ paint: true, place: true });
+          [...labels.children].forEach((option, at) => { option.textContent = formatNumber(now[at]); });
+          this.map.requestDraw({ paint: true, place: true });
         },
       });
       return input;
     };
     const inputs = [end(0, "Lowest value shown"), end(1, "Highest value shown")];
-    return [h("div", { class: "hv-brush" }, line, ...inputs), told];
+    return [h("div", { class: "hv-brush" }, line, ...inputs), labels];
   }
 
   counts() {
@@ -211,25 +211,25 @@ export class Legend {
     const parts = [];
     const { n } = map;
     if (map.visible < n && (map.visible || !map.data.live)) parts.push(h("span", {}, `${thousands(map.visible)} of ${thousands(n)} shown`));
-    if (this.partial || this.veiled.size) {
+    if (this.partial || this.hiddenCodes.size) {
       parts.push(h("button", { type: "button", class: "hv-picked", onclick: () => this.clear() }, "Show all"));
     }
     const { outside, live } = map.data;
     if (outside && !live) {
       parts.push(
         h("span", {}, `${thousands(outside)} beyond the edge`),
-        h("button", { type: "button", class: "hv-picked", onclick: () => map.camera.whole() }, outside === 1 ? "Show it" : "Show them"),
+        h("button", { type: "button", class: "hv-picked", onclick: () => map.camera.fitAll() }, outside === 1 ? "Show it" : "Show them"),
       );
     }
     this.status.replaceChildren(...parts);
   }
 
   /** As its button does, where something is filtered here. */
-  showAll() { if (this.partial || this.veiled.size) this.clear(); }
+  showAll() { if (this.partial || this.hiddenCodes.size) this.clear(); }
 
   clear() {
-    Object.assign(this, { alone: { set: new Set(), code: new Set() }, veiled: new Set(), range: null });
-    this.map.layers.show();
+    Object.assign(this, { isolated: { set: new Set(), code: new Set() }, hiddenCodes: new Set(), range: null });
+    this.map.layers.update();
     this.changed();
   }
 
@@ -237,17 +237,17 @@ export class Legend {
 }
 
 /** Millions with three digits: seven and their commas have no room in a row. */
-const brief = (count) => (count >= 1e6 ? `${(count / 1e6).toPrecision(3)} M` : thousands(count));
+const compact = (count) => (count >= 1e6 ? `${(count / 1e6).toPrecision(3)} M` : thousands(count));
 
 function mark(colour) {
-  const one = h("i", { class: "hv-mark", "aria-hidden": "true" });
-  one.style.background = colour;
-  return one;
+  const element = h("i", { class: "hv-mark", "aria-hidden": "true" });
+  element.style.background = colour;
+  return element;
 }
 
-function bar(count, most, colour) {
+function lengthBar(count, maxCount, colour) {
   const length = h("i", {});
-  length.style.width = `${Math.max((100 * count) / most, count ? 4 : 0)}%`;
+  length.style.width = `${Math.max((100 * count) / maxCount, count ? 4 : 0)}%`;
   length.style.background = colour;
   return h("span", { class: "hv-length", "aria-hidden": "true" }, length);
 }

@@ -3,40 +3,40 @@
 // Selection and camera belong to the browser while the map lives. Python's are taken when the map
 // mounts, and whenever Python's selection has a higher version than ours (undo, Clear, search).
 
-import { Acts } from "./acts.js";
-import { Arrival } from "./arrival.js";
-import { Bar } from "./bar.js";
+import { Statements } from "./statements.js";
+import { Updates } from "./updates.js";
+import { Toolbar } from "./toolbar.js";
 import { Camera } from "./camera.js";
 import { h } from "./dom.js";
-import { Drawing } from "./drawing.js";
-import { watchDrops } from "./drop.js";
-import { Early } from "./early.js";
-import { Film } from "./film.js";
-import { Hands } from "./pointer.js";
-import { watchJourneys } from "./journey.js";
+import { FrameLoop } from "./frame_loop.js";
+import { watchFileDrops } from "./file_drop.js";
+import { ItemPreview } from "./item_preview.js";
+import { FilmStrip } from "./film_strip.js";
+import { PointerInput } from "./pointer.js";
+import { watchPageChanges } from "./page_change.js";
 import { Keys } from "./keys.js";
 import { Layers } from "./layers.js";
 import { Legend } from "./legend.js";
-import { Live } from "./live.js";
+import { LiveLayout } from "./live_layout.js";
 import { Outline } from "./outline.js";
 import { Overlay } from "./overlay.js";
 import { Points, fetchTrust } from "./points.js";
 import { offerPanel, watchPanel } from "./panel.js";
-import { watchProposed } from "./proposed.js";
+import { watchProposedPairs } from "./proposed_pairs.js";
 import { Regions } from "./regions.js";
-import { remember } from "./recall.js";
-import { watchScheme } from "./scheme.js";
+import { remember } from "./remember.js";
+import { watchScheme } from "./color_scheme.js";
 import { Selection } from "./selection.js";
-import { Tip } from "./tooltip.js";
-import { Together } from "./together.js";
-import { Travel } from "./transition.js";
+import { Tooltip } from "./tooltip.js";
+import { LinkedMaps } from "./linked_maps.js";
+import { Transition } from "./transition.js";
 import { View } from "./view.js";
 
 /** Show a map in `root`, or tell the one that is there what has changed. */
 export function mount(root, component) {
   root.hvMap ??= new HetMap(root);
   const map = root.hvMap;
-  map.arrival.update(component);
+  map.updates.update(component);
   // Streamlit also closes an older call while a newer one is under way; only a map that has left
   // the page is taken apart.
   return () => setTimeout(() => {
@@ -51,84 +51,84 @@ class HetMap {
     const stage = h("div", { class: "hv-stage", tabindex: 0, role: "application" });
     Object.assign(this, {
       root, stage, view: new View(), n: 0, data: null, tool: "move", hidden: [],
-      pos: new Float32Array(0), pass: new Uint8Array(0),
+      pos: new Float32Array(0), isShown: new Uint8Array(0),
       slot: new Uint8Array(0), palette: ["#999999"], picked: new Uint8Array(0), count: 0,
       version: -1, links: [], linksTotal: 0, order: [], cursor: -1, hovered: -1, sketch: null,
-      ghosts: null, moving: false, flight: null, motion: null, dead: false, focus: null, haze: false, trust: null,
-      heldUntil: 0, pointerDown: false,
+      ghosts: null, moving: false, flight: null, motion: null, isClosed: false, focus: null, trustOverlay: false, trust: null,
+      pausedUntil: 0, pointerDown: false,
       stats: { frames: 0, draws: 0, paints: 0, ms: [], polls: 0, fps: 0, map: this },
     });
     root.replaceChildren();
-    this.live = h("div", { class: "hv-say", role: "status", "aria-live": "polite" });
+    this.liveRegion = h("div", { class: "hv-say", role: "status", "aria-live": "polite" });
     const canvas = h("canvas", { class: "hv-over", "aria-hidden": "true" });
     this.note = h("div", { class: "hv-note" }, "Drawing the map…");
     stage.append(canvas, this.note);
-    this.arrival = new Arrival(this);
+    this.updates = new Updates(this);
     this.camera = new Camera(this);
-    this.drawing = new Drawing(this);
+    this.frameLoop = new FrameLoop(this);
     this.layers = new Layers(this);
     this.selection = new Selection(this);
-    this.travel = new Travel(this);
+    this.transition = new Transition(this);
     this.points = new Points(this);
     this.regions = new Regions(this);
     this.overlay = new Overlay(canvas, this);
     this.outline = new Outline(this);
-    this.tip = new Tip(this);
-    this.early = new Early(this);
-    this.together = new Together(this);
-    this.acts = new Acts(this);
-    this.bar = new Bar(this);
+    this.tooltip = new Tooltip(this);
+    this.itemPreview = new ItemPreview(this);
+    this.linkedMaps = new LinkedMaps(this);
+    this.statements = new Statements(this);
+    this.toolbar = new Toolbar(this);
     this.legend = new Legend(this);
-    this.film = new Film(this);
-    this.follower = new Live(this);
-    this.hands = new Hands(this);
+    this.filmStrip = new FilmStrip(this);
+    this.liveLayout = new LiveLayout(this);
+    this.pointer = new PointerInput(this);
     this.keys = new Keys(this);
-    root.append(stage, this.bar.element, this.legend.element, this.film.element, this.live);
+    root.append(stage, this.toolbar.element, this.legend.element, this.filmStrip.element, this.liveRegion);
     root.__hv = this.stats;
     this.observer = new ResizeObserver(() => this.camera.resize());
     this.observer.observe(stage);
-    this.stops = [
-      watchScheme(() => this.arrival.recolour()),
-      watchPanel(() => requestAnimationFrame(() => this.camera.slide())),
-      watchProposed((pairs) => {
-        this.camera.see(pairs[0]?.slice(0, 2) ?? []);
-        this.wish({ paint: true, place: true });
+    this.cleanups = [
+      watchScheme(() => this.updates.recolour()),
+      watchPanel(() => requestAnimationFrame(() => this.camera.followPanel())),
+      watchProposedPairs((pairs) => {
+        this.camera.showRows(pairs[0]?.slice(0, 2) ?? []);
+        this.requestDraw({ paint: true, place: true });
       }),
     ];
-    watchDrops();
-    watchJourneys();
-    document.fonts?.ready.then(() => this.wish({ place: true }));
+    watchFileDrops();
+    watchPageChanges();
+    document.fonts?.ready.then(() => this.requestDraw({ place: true }));
   }
 
   /** Ask for a frame in which the camera ("view"), points ("pos"), or more, are drawn anew. */
-  wish(what = {}) { this.drawing.wish(what); }
+  requestDraw(what = {}) { this.frameLoop.requestDraw(what); }
 
   select(rows, how) { this.selection.select(rows, how); }
 
   /** Lay haze over the regions that are not to be trusted, or lift it. */
-  async toggleHaze() {
-    this.haze = !this.haze;
-    this.bar.update();
-    this.say(this.haze ? "Haze is where the map is not to be trusted" : "No haze");
-    await this.learnTrust();
-    this.wish({ paint: true });
+  async toggleTrustOverlay() {
+    this.trustOverlay = !this.trustOverlay;
+    this.toolbar.update();
+    this.announce(this.trustOverlay ? "Haze is where the map is not to be trusted" : "No haze");
+    await this.loadTrust();
+    this.requestDraw({ paint: true });
   }
 
   /** Ask for the trust of the items where it is wanted and not known yet. */
-  async learnTrust() {
+  async loadTrust() {
     const { data } = this;
-    const of = `${data.geometry.id}-${data.fingerprint}`;
-    if (!this.haze || data.live || this.trusted === of) return;
-    Object.assign(this, { trusted: of, trust: null });
+    const key = `${data.geometry.id}-${data.fingerprint}`;
+    if (!this.trustOverlay || data.live || this.trustKey === key) return;
+    Object.assign(this, { trustKey: key, trust: null });
     try {
-      const trust = await fetchTrust(data.session, of, () => !this.dead && this.haze && this.trusted === of);
-      if (this.trusted === of) this.trust = trust?.length === this.n ? trust : null;
+      const trust = await fetchTrust(data.session, key, () => !this.isClosed && this.trustOverlay && this.trustKey === key);
+      if (this.trustKey === key) this.trust = trust?.length === this.n ? trust : null;
       // What could not be found out is asked for again with the next description of the map.
-      if (this.trusted === of && !this.trust) this.trusted = null;
+      if (this.trustKey === key && !this.trust) this.trustKey = null;
     } catch {
-      this.trusted = null;
+      this.trustKey = null;
     }
-    this.wish({ paint: true });
+    this.requestDraw({ paint: true });
   }
 
   pickedRows() { return this.selection.rows(); }
@@ -136,33 +136,33 @@ class HetMap {
   setTool(tool) {
     this.tool = tool;
     this.stage.dataset.tool = tool;
-    this.bar.update();
+    this.toolbar.update();
     remember(this);
   }
 
   /** Show what is selected in the panel, unless the reader closed it. */
   offer() { if (this.data.stage) offerPanel("Item"); }
 
-  say(words) { this.live.textContent = words; }
+announce(words) { this.liveRegion.textContent = words; }
 
   close() {
-    this.dead = true;
-    for (const stop of this.stops) stop();
+    this.isClosed = true;
+    for (const stop of this.cleanups) stop();
     this.observer.disconnect();
     this.camera.close();
-    this.drawing.close();
-    this.travel.close();
-    this.hands.close();
+    this.frameLoop.close();
+    this.transition.close();
+    this.pointer.close();
     this.keys.close();
     this.outline.close();
-    this.acts.close();
-    this.bar.close();
-    this.film.close();
+    this.statements.close();
+    this.toolbar.close();
+    this.filmStrip.close();
     this.legend.close();
-    this.tip.close();
-    this.early.close();
-    this.together.leave();
-    this.follower.stop();
+    this.tooltip.close();
+    this.itemPreview.close();
+    this.linkedMaps.leave();
+    this.liveLayout.stop();
     this.media?.close();
     this.points.close();
   }

@@ -1,15 +1,15 @@
 // The cluster that is pointed at in the panel: its outline on the map, and its name; all else fades.
 
-import { clear } from "./colour.js";
+import { withAlpha } from "./colors.js";
 import { panelWidth } from "./panel.js";
 import { SERIF } from "./regions.js";
-import { ask } from "./ask.js";
+import { request } from "./requests.js";
 import { array } from "./store.js";
 
-const RADIUS = 18; // pixels round each member
-const LINE = 1.6;
-const INNER = 6; // so many smaller regions within it are named
-const GRAIN = 4; // members so near to each other are one disc
+const RADIUS_PX = 18; // pixels round each member
+const LINE_PX = 1.6;
+const MAX_INNER_NAMES = 6; // so many smaller regions within it are named
+const GRAIN_PX = 4; // members so near to each other are one disc
 // A row holds its cluster's words; the button within it has a container of a like name that does not.
 const ROWS = ':is([class*="st-key-quick-"], [class*="st-key-cluster-"]):has([data-hv-cluster])';
 
@@ -25,12 +25,12 @@ function inside(codes, flags) {
 
 export class Outline {
   constructor(map) {
-    Object.assign(this, { map, rows: null, flags: null, name: "", of: "", known: new Map(), stop: new AbortController() });
+    Object.assign(this, { map, rows: null, flags: null, name: "", of: "", cache: new Map(), stop: new AbortController() });
     const { signal } = this.stop;
-    const told = (event) => this.point(event.target);
+    const onPoint = (event) => this.point(event.target);
     // A finger that taps a row selects it: there is nothing to point at.
-    document.addEventListener("pointerover", (event) => event.pointerType === "mouse" && told(event), { signal });
-    document.addEventListener("focusin", told, { signal });
+    document.addEventListener("pointerover", (event) => event.pointerType === "mouse" && onPoint(event), { signal });
+    document.addEventListener("focusin", onPoint, { signal });
   }
 
   point(target) {
@@ -41,33 +41,33 @@ export class Outline {
     const name = hvName.replaceAll("\u00a0", " ");
     if (of === this.of) return;
     Object.assign(this, { of, name, rows: null, flags: null });
-    this.map.wish({ paint: true, place: true });
-    if (of) this.find(of);
+    this.map.requestDraw({ paint: true, place: true });
+    if (of) this.loadRows(of);
   }
 
   /** Learn which items a cluster has: `regions/LEVEL/CODE` of the map, or `clusters/MARK/CODE`. */
-  async find(of) {
+  async loadRows(of) {
     const [what, which, code] = of.split("/");
     const { map } = this;
     let codes = map.regions.levels[Number(which)]?.codes;
     if (what === "clusters") {
-      if (!this.known.has(which)) this.known = new Map([[which, this.clusters()]]);
-      codes = await this.known.get(which).catch(() => null);
+      if (!this.cache.has(which)) this.cache = new Map([[which, this.clusters()]]);
+      codes = await this.cache.get(which).catch(() => null);
     }
-    if (this.of !== of || map.dead || codes?.length !== map.n) return;
+    if (this.of !== of || map.isClosed || codes?.length !== map.n) return;
     const rows = [];
-    codes.forEach((one, r) => { if (one === Number(code)) rows.push(r); });
+    codes.forEach((other, r) => { if (other === Number(code)) rows.push(r); });
     if (!rows.length) return;
     const flags = new Uint8Array(map.n);
     for (const r of rows) flags[r] = 1;
     Object.assign(this, { rows, flags, inner: inside(map.regions.levels[1]?.codes ?? [], flags) });
-    map.wish({ paint: true, place: true });
+    map.requestDraw({ paint: true, place: true });
   }
 
   /** Whether its name lies over a box. */
   covers([left, top, right, bottom]) {
-    const { own } = this;
-    return Boolean(this.rows && own) && own[0] < right && left < own[2] && own[1] < bottom && top < own[3];
+    const { labelBox } = this;
+    return Boolean(this.rows && labelBox) && labelBox[0] < right && left < labelBox[2] && labelBox[1] < bottom && top < labelBox[3];
   }
 
   /** Flags of its items; null where none is pointed at. */
@@ -75,8 +75,8 @@ export class Outline {
 
   async clusters() {
     const { session } = this.map.data;
-    const answer = await ask(`hv/clusters/${session}`);
-    const { key } = await answer.json();
+    const response = await request(`hv/clusters/${session}`);
+    const { key } = await response.json();
     return array(session, key, "i4");
   }
 
@@ -84,38 +84,38 @@ export class Outline {
   draw(overlay, ctx) {
     const { map, rows } = this;
     if (!rows?.length) return;
-    const { view, pos, pass, tokens } = map;
-    this.own = null;
-    const there = new Map();
+    const { view, pos, isShown, tokens } = map;
+    this.labelBox = null;
+    const centres = new Map();
     for (const r of rows) {
-      if (!pass[r] || !Number.isFinite(pos[2 * r])) continue;
+      if (!isShown[r] || !Number.isFinite(pos[2 * r])) continue;
       const [x, y] = [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
-      if (x < -RADIUS || y < -RADIUS || x > view.W + RADIUS || y > view.H + RADIUS) continue;
-      there.set(`${Math.round(x / GRAIN)},${Math.round(y / GRAIN)}`, [x, y]);
+      if (x < -RADIUS_PX || y < -RADIUS_PX || x > view.W + RADIUS_PX || y > view.H + RADIUS_PX) continue;
+      centres.set(`${Math.round(x / GRAIN_PX)},${Math.round(y / GRAIN_PX)}`, [x, y]);
     }
-    if (!there.size) return;
-    const places = [...there.values()];
+    if (!centres.size) return;
+    const places = [...centres.values()];
     const ratio = window.devicePixelRatio || 1;
     const sheet = this.sheet ??= document.createElement("canvas");
     Object.assign(sheet, { width: Math.round(view.W * ratio), height: Math.round(view.H * ratio) });
-    const on = sheet.getContext("2d");
-    on.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const sheetCtx = sheet.getContext("2d");
+    sheetCtx.setTransform(ratio, 0, 0, ratio, 0, 0);
     const discs = (radius) => {
-      on.beginPath();
+      sheetCtx.beginPath();
       for (const [x, y] of places) {
-        on.moveTo(x + radius, y);
-        on.arc(x, y, radius, 0, 7);
+        sheetCtx.moveTo(x + radius, y);
+        sheetCtx.arc(x, y, radius, 0, 7);
       }
-      on.fill();
+      sheetCtx.fill();
     };
-    on.fillStyle = tokens.accent;
-    discs(RADIUS);
-    on.globalCompositeOperation = "destination-out";
-    on.fillStyle = "#000";
-    discs(RADIUS - LINE);
-    on.globalCompositeOperation = "destination-over";
-    on.fillStyle = clear(tokens.accent, 0.1);
-    discs(RADIUS);
+    sheetCtx.fillStyle = tokens.accent;
+    discs(RADIUS_PX);
+    sheetCtx.globalCompositeOperation = "destination-out";
+    sheetCtx.fillStyle = "#000";
+    discs(RADIUS_PX - LINE_PX);
+    sheetCtx.globalCompositeOperation = "destination-over";
+    sheetCtx.fillStyle = withAlpha(tokens.accent, 0.1);
+    discs(RADIUS_PX);
     ctx.globalAlpha = 1;
     ctx.drawImage(sheet, 0, 0, view.W, view.H);
     this.write(overlay, ctx, places);
@@ -129,30 +129,30 @@ export class Outline {
     const [x, y] = places.reduce((a, b) => (b[1] < a[1] ? b : a));
     const edge = view.W - panelWidth();
     const at = Math.max(half, Math.min(x, edge - half));
-    const down = Math.max(y - RADIUS - 13, 16);
-    this.own = [at - half, down - 13, at + half, down + 13];
-    this.writeInner(overlay, ctx, this.own);
+    const down = Math.max(y - RADIUS_PX - 13, 16);
+    this.labelBox = [at - half, down - 13, at + half, down + 13];
+    this.writeInner(overlay, ctx, this.labelBox);
     overlay.text(ctx, this.name, at, down, font, tokens.ink, "center");
   }
 
   /** The names of smaller regions that lie within it, each over its densest place. */
-  writeInner(overlay, ctx, own) {
+  writeInner(overlay, ctx, labelBox) {
     const { map } = this;
     const { view, tokens, family } = map;
     const seen = (p) => p.kind === "name" || (p.kind === "picture" && this.flags[p.row] && map.media.picture(p.row));
-    const taken = [own, ...overlay.boxes().filter(seen).map((p) => p.at)];
+    const reserved = [labelBox, ...overlay.boxes().filter(seen).map((p) => p.at)];
     const written = new Set([this.name, ...overlay.pieces.map((p) => p.text)]);
     const font = `600 14px ${family}`;
     ctx.font = font;
     let count = 0;
     for (const { text, level, code, x, y } of map.regions.anchors()) {
-      if (level !== 1 || count === INNER || written.has(text) || !this.inner.has(code)) continue;
+      if (level !== 1 || count === MAX_INNER_NAMES || written.has(text) || !this.inner.has(code)) continue;
       const [px, py] = [view.x(x), view.y(y)];
       const half = ctx.measureText(text).width / 2 + 3;
       const box = [px - half, py - 25, px + half, py + 5];
       if (box[0] < 0 || box[2] > view.W - panelWidth() || box[1] < 0) continue;
-      if (taken.some((a) => a[0] < box[2] && box[0] < a[2] && a[1] < box[3] && box[1] < a[3])) continue;
-      taken.push(box);
+      if (reserved.some((a) => a[0] < box[2] && box[0] < a[2] && a[1] < box[3] && box[1] < a[3])) continue;
+      reserved.push(box);
       count += 1;
       overlay.ring(ctx, px, py, 3.4, 1.6);
       overlay.text(ctx, text, px, py - 14, font, tokens.ink, "center");

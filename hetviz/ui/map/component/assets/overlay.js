@@ -1,22 +1,22 @@
 // The one canvas over the points: links, pictures, rings, texts, and the line of a lasso.
 
 import { Boxes, shift } from "./boxes.js";
-import { clear, mix } from "./colour.js";
-import { drawProposed, nameProposed, proposedBoxes, proposedFocus } from "./proposed.js";
-import { drawEnds, drawLines } from "./focus.js";
-import { place } from "./place.js";
-import { calm } from "./view.js";
+import { withAlpha, mix } from "./colors.js";
+import { drawProposedPairs, drawProposedNames, proposedBoxes, proposedFlags } from "./proposed_pairs.js";
+import { drawEnds, drawLines } from "./linked_items.js";
+import { placeTexts } from "./text_placement.js";
+import { prefersReducedMotion } from "./view.js";
 
 const nameColour = ({ palette, tokens }, code) => (
   code >= 0 && palette[code + 1] ? mix(palette[code + 1], tokens.ink, 0.26) : tokens.mute);
 
-const BEHIND = 0.45; // of leaders, where something else is in focus
-const FADE = 150;
-const GHOST = 4000;
+const DIMMED_ALPHA = 0.45; // of leaders, where something else is in focus
+const FADE_MS = 150;
+const GHOST_MS = 4000;
 
 export class Overlay {
   constructor(canvas, map) {
-    Object.assign(this, { canvas, map, pieces: [], near: false, few: false, placedAt: 0 });
+    Object.assign(this, { canvas, map, pieces: [], detailed: false, ringEach: false, placedAt: 0 });
     // By row: how far, in pixels, an item is drawn from its own place, so that others are seen too.
     this.moved = new Map();
     this.ctx = canvas.getContext("2d");
@@ -36,15 +36,15 @@ export class Overlay {
     const m = this.map;
     const begun = performance.now();
     this.moved = new Map();
-    const { pieces, lacking, near, few } = place(m, this.ctx);
+    const { pieces, missing, detailed, ringEach } = placeTexts(m, this.ctx);
     const since = new Map();
     for (const piece of pieces) {
       piece.key = piece.row === undefined ? `n${piece.text}` : `${piece.kind[0]}${piece.row}`;
       since.set(piece.key, this.since.get(piece.key) ?? begun);
     }
-    Object.assign(this, { pieces, near, few, since, placedAt: m.view.s });
-    m.media.askTitles(lacking.titles);
-    m.media.askPictures(lacking.pictures);
+    Object.assign(this, { pieces, detailed, ringEach, since, placedAt: m.view.s });
+    m.media.askTitles(missing.titles);
+    m.media.askPictures(missing.pictures);
     m.stats.placeMs = performance.now() - begun;
     m.stats.written = {
       names: pieces.filter((p) => p.kind === "name").length,
@@ -82,28 +82,28 @@ export class Overlay {
     const { ctx } = this;
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     ctx.clearRect(0, 0, this.map.view.W, this.map.view.H);
-    if (this.render(ctx, false)) this.map.wish();
+    if (this.render(ctx, false)) this.map.requestDraw();
   }
 
   /** Draw into any context of the map's size; returns whether something is still fading. */
-  render(ctx, still) {
+  render(ctx, isStatic) {
     const m = this.map;
     const { view, pos, tokens } = m;
     const now = performance.now();
-    const quiet = still || calm();
-    const focus = m.count > 0 || m.acts.groups.size > 0;
+    const noFade = isStatic || prefersReducedMotion();
+    const focus = m.count > 0 || m.statements.groups.size > 0;
     // What the panel points at or asks about: of all else only the names of regions stay, dimmed.
-    const one = m.outline.focus() ?? (focus || m.legend.partial ? null : proposedFocus(m.n));
+    const focusFlags = m.outline.focus() ?? (focus || m.legend.partial ? null : proposedFlags(m.n));
     let fading = false;
-    if (!still) fading = this.ghosts(ctx, now) || fading;
-    if (!still) m.outline.draw(this, ctx);
-    drawProposed(this, ctx);
+    if (!isStatic) fading = this.ghosts(ctx, now) || fading;
+    if (!isStatic) m.outline.draw(this, ctx);
+    drawProposedPairs(this, ctx);
     this.hairlines(ctx);
     drawLines(ctx, m, this.pieces);
     // Between two placements a zoom may push pieces together: the later one then gives way.
     const crowded = view.s < this.placedAt * 0.999 || m.moving ? new Boxes(view.W, view.H) : null;
     const texts = [];
-    const asked = proposedBoxes(this, ctx);
+    const askedBoxes = proposedBoxes(this, ctx);
     const ringed = new Set();
     for (const p of this.pieces) {
       if (p.kind === "linked" || p.kind === "bundle") {
@@ -112,20 +112,20 @@ export class Overlay {
       }
       const x = p.kind === "name" ? view.x(p.x) : view.x(pos[2 * p.row]);
       const y = p.kind === "name" ? view.y(p.y) : view.y(pos[2 * p.row + 1]);
-      if (one && p.row !== undefined && !(one[p.row] && p.kind === "picture")) continue;
+      if (focusFlags && p.row !== undefined && !(focusFlags[p.row] && p.kind === "picture")) continue;
       // Waiting for a picture must not keep the canvas drawing.
       if (p.kind === "picture" && !m.media.picture(p.row)) continue;
       if (!(x > -300 && y > -60 && x < view.W + 300 && y < view.H + 60)) continue;
-      const there = shift(p.box, x, y);
-      if (asked.some((a) => a[0] < there[2] && there[0] < a[2] && a[1] < there[3] && there[1] < a[3])) continue;
-      if (crowded && !crowded.put(there)) continue;
+      const box = shift(p.box, x, y);
+      if (askedBoxes.some((a) => a[0] < box[2] && box[0] < a[2] && a[1] < box[3] && box[1] < a[3])) continue;
+      if (crowded && !crowded.tryReserve(box)) continue;
       let alpha = 1;
-      if (!quiet) {
+      if (!noFade) {
         const born = Math.max(
           this.since.get(p.key) ?? 0,
           p.kind === "picture" ? m.media.picture(p.row).when : 0,
         );
-        alpha = Math.min((now - born) / FADE, 1);
+        alpha = Math.min((now - born) / FADE_MS, 1);
         if (alpha < 1) fading = true;
       }
       if (p.kind !== "picture") {
@@ -133,32 +133,32 @@ export class Overlay {
         continue;
       }
       const chosen = m.picked[p.row];
-      if (focus && !one && !chosen) alpha *= 0.4;
-      this.picture(ctx, p, x, y, alpha, chosen && this.few);
+      if (focus && !focusFlags && !chosen) alpha *= 0.4;
+      this.picture(ctx, p, x, y, alpha, chosen && this.ringEach);
       ringed.add(p.row);
     }
     ctx.globalAlpha = 1;
     this.rings(ctx, ringed);
-    m.acts.draw(ctx);
+    m.statements.draw(ctx);
     const outlined = (p, x, y) => (
-      one && (p.text === m.outline.name || m.outline.covers(shift(p.box, x, y)))
+      focusFlags && (p.text === m.outline.name || m.outline.covers(shift(p.box, x, y)))
     );
     for (const [p, x, y, alpha] of texts) {
-      if (p.lead && !outlined(p, x, y)) this.leader(ctx, p, x, y, focus || one ? alpha * BEHIND : alpha);
+      if (p.lead && !outlined(p, x, y)) this.leader(ctx, p, x, y, focus || focusFlags ? alpha * DIMMED_ALPHA : alpha);
     }
     for (const [p, x, y, alpha] of texts) {
       if (outlined(p, x, y)) continue;
       const strong = p.kind === "name" || p.strong;
-      ctx.globalAlpha = alpha * ((focus || one) && !p.strong ? (p.kind === "name" ? 0.72 : 0.55) : 1);
+      ctx.globalAlpha = alpha * ((focus || focusFlags) && !p.strong ? (p.kind === "name" ? 0.72 : 0.55) : 1);
       const colour = p.lead !== undefined ? tokens.ink : p.kind === "name" ? nameColour(m, p.code) : strong ? tokens.ink : tokens.mute;
       const align = p.kind === "name" ? "center" : p.dx > 0 ? "left" : "right";
       this.text(ctx, p.text, x + p.dx, y + p.dy, p.font, colour, align);
     }
     ctx.globalAlpha = 1;
-    nameProposed(this, ctx);
+    drawProposedNames(this, ctx);
     drawEnds(ctx, this, this.pieces);
-    m.acts.drawBadges(ctx);
-    if (!still) this.stroke(ctx);
+    m.statements.drawBadges(ctx);
+    if (!isStatic) this.stroke(ctx);
     return fading;
   }
 
@@ -168,7 +168,7 @@ export class Overlay {
     ctx.textBaseline = "middle";
     ctx.lineJoin = "round";
     ctx.lineWidth = 4.5;
-    ctx.strokeStyle = clear(this.map.tokens.bg, 0.92);
+    ctx.strokeStyle = withAlpha(this.map.tokens.bg, 0.92);
     ctx.strokeText(text, x, y);
     ctx.fillStyle = colour;
     ctx.fillText(text, x, y);
@@ -176,7 +176,7 @@ export class Overlay {
 
   picture(ctx, p, x, y, alpha, ring) {
     const m = this.map;
-    const kept = m.media.picture(p.row);
+    const picture = m.media.picture(p.row);
     const disc = (radius, fill) => {
       ctx.beginPath();
       ctx.arc(x, y, radius, 0, 7);
@@ -187,10 +187,10 @@ export class Overlay {
     ctx.globalAlpha = Math.min(alpha * 2.2, 1);
     disc(p.size * 0.66, m.tokens.bg);
     ctx.globalAlpha = alpha;
-    disc(p.size * 0.62, clear(m.palette[m.slot[p.row]], 0.13));
+    disc(p.size * 0.62, withAlpha(m.palette[m.slot[p.row]], 0.13));
     ctx.imageSmoothingQuality = "high";
     ctx.drawImage(
-      kept.strip, kept.x, 0, kept.cell, kept.cell, x - p.size / 2, y - p.size / 2, p.size, p.size,
+      picture.strip, picture.x, 0, picture.cell, picture.cell, x - p.size / 2, y - p.size / 2, p.size, p.size,
     );
     if (ring) this.ring(ctx, x, y, p.size * 0.72, 2.5);
   }
@@ -209,28 +209,28 @@ export class Overlay {
   /** Rings round what is selected, pointed at, or under the keyboard's cursor. */
   rings(ctx, done) {
     const m = this.map;
-    const { view, pos, pass } = m;
+    const { view, pos, isShown } = m;
     const at = (r) => [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
-    if (this.few) {
+    if (this.ringEach) {
       for (const r of m.pickedRows()) {
-        if (pass[r] && !done.has(r)) this.ring(ctx, ...at(r), 7, 2.2);
+        if (isShown[r] && !done.has(r)) this.ring(ctx, ...at(r), 7, 2.2);
       }
     }
-    if (m.hovered >= 0 && pass[m.hovered] && !done.has(m.hovered)) {
+    if (m.hovered >= 0 && isShown[m.hovered] && !done.has(m.hovered)) {
       this.ring(ctx, ...at(m.hovered), 7.5, 1.4);
     }
-    if (m.cursor >= 0 && pass[m.cursor]) this.ring(ctx, ...at(m.cursor), 12, 2, [3, 3]);
+    if (m.cursor >= 0 && isShown[m.cursor]) this.ring(ctx, ...at(m.cursor), 12, 2, [3, 3]);
   }
 
   /** From a name to the densest place of what it names. */
   leader(ctx, p, x, y, alpha) {
     const { tokens } = this.map;
     ctx.globalAlpha = alpha;
-    for (const [wide, colour] of [[4, tokens.bg], [1.1, tokens.mute]]) {
+    for (const [width, colour] of [[4, tokens.bg], [1.1, tokens.mute]]) {
       ctx.beginPath();
       ctx.moveTo(x + p.lead[0], y + p.lead[1]);
       ctx.lineTo(x, y);
-      ctx.lineWidth = wide;
+      ctx.lineWidth = width;
       ctx.strokeStyle = colour;
       ctx.stroke();
     }
@@ -246,15 +246,15 @@ export class Overlay {
 
   /** The links of the item that is pointed at. */
   hairlines(ctx) {
-    const { hovered, hovering, view, pos, pass, tokens } = this.map;
+    const { hovered, hovering, view, pos, isShown, tokens } = this.map;
     if (hovered < 0 || hovering?.row !== hovered) return;
     ctx.lineWidth = 1;
     for (const [i, j, weight] of hovering.links) {
-      if (!pass[i] || !pass[j]) continue;
+      if (!isShown[i] || !isShown[j]) continue;
       ctx.beginPath();
       ctx.moveTo(view.x(pos[2 * i]), view.y(pos[2 * i + 1]));
       ctx.lineTo(view.x(pos[2 * j]), view.y(pos[2 * j + 1]));
-      ctx.strokeStyle = clear(weight < 0 ? tokens.minus : tokens.accent, 0.6);
+      ctx.strokeStyle = withAlpha(weight < 0 ? tokens.minus : tokens.accent, 0.6);
       ctx.stroke();
     }
   }
@@ -264,27 +264,27 @@ export class Overlay {
     const m = this.map;
     if (!m.ghosts) return false;
     const age = now - m.ghosts.born;
-    if (age > GHOST) {
+    if (age > GHOST_MS) {
       m.ghosts = null;
       return false;
     }
-    const { view, pos, pass } = m;
-    const share = calm() ? 1 : Math.min(1, (GHOST - age) / 1500);
+    const { view, pos, isShown } = m;
+    const share = prefersReducedMotion() ? 1 : Math.min(1, (GHOST_MS - age) / 1500);
     const { rows, from } = m.ghosts;
-    ctx.strokeStyle = clear(m.tokens.mute, 0.28 * share);
+    ctx.strokeStyle = withAlpha(m.tokens.mute, 0.28 * share);
     ctx.lineWidth = 1;
     ctx.beginPath();
     rows.forEach((r, k) => {
-      if (!pass[r]) return;
+      if (!isShown[r]) return;
       ctx.moveTo(view.x(from[2 * k]), view.y(from[2 * k + 1]));
       ctx.lineTo(view.x(pos[2 * r]), view.y(pos[2 * r + 1]));
     });
     ctx.stroke();
     rows.forEach((r, k) => {
-      if (!pass[r]) return;
+      if (!isShown[r]) return;
       ctx.beginPath();
       ctx.arc(view.x(from[2 * k]), view.y(from[2 * k + 1]), 2.4, 0, 7);
-      ctx.fillStyle = clear(m.palette[m.slot[r]], 0.4 * share);
+      ctx.fillStyle = withAlpha(m.palette[m.slot[r]], 0.4 * share);
       ctx.fill();
     });
     return true;
@@ -297,7 +297,7 @@ export class Overlay {
     ctx.beginPath();
     sketch.forEach(([x, y], k) => ctx[k ? "lineTo" : "moveTo"](view.x(x), view.y(y)));
     ctx.closePath();
-    ctx.fillStyle = clear(tokens.accent, 0.08);
+    ctx.fillStyle = withAlpha(tokens.accent, 0.08);
     ctx.fill();
     ctx.lineWidth = 1.6;
     ctx.setLineDash([4, 3]);

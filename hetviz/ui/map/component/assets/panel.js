@@ -2,17 +2,17 @@
 // and change it, so it is kept on the window. What a tab shows stays on the page behind the one that is
 // looked at, as long as it would show the same; only a tab that is not there is asked for.
 
-import { ask } from "./ask.js";
+import { request } from "./requests.js";
 import { h, icon, set } from "./dom.js";
-import { tell } from "./journey.js";
-import { keepKeys } from "./typing.js";
+import { send } from "./page_change.js";
+import { guardShortcuts } from "./shortcuts.js";
 
 export const TABS = ["Item", "Guidance", "Clusters", "Predict"];
 // In the sheet of a narrow window the film is a tab too; the browser has all that it shows.
 export const MAPS = "Maps";
-const [STRIP, NARROW, MIDDLING] = [44, 860, 1100];
+const [STRIP_PX, NARROW_PX, MEDIUM_PX] = [44, 860, 1100];
 const STOPS = ["low", "half", "whole"];
-const PATIENCE = 700; // ms until a tab is asked for that may be on its way
+const TAB_REQUEST_DELAY_MS = 700; // ms until a tab is asked for that may be on its way
 
 const store = (window.hetviz ??= {
   panel: { open: false, shut: false, tab: "Item", wide: false, stop: "half" }, watch: new Set(), tabs: null, waiting: [],
@@ -20,33 +20,33 @@ const store = (window.hetviz ??= {
 
 export const panel = store.panel;
 
-keepKeys();
+guardShortcuts();
 
 /** Be told when the panel changes; returns how to stop. */
-export function watchPanel(told) {
-  store.watch.add(told);
-  return () => store.watch.delete(told);
+export function watchPanel(listener) {
+  store.watch.add(listener);
+  return () => store.watch.delete(listener);
 }
 
 /** Change the panel and tell everybody. */
-export function change(what) {
+export function change(changes) {
   const before = JSON.stringify(panel);
   const { tab } = panel;
-  Object.assign(panel, what);
+  Object.assign(panel, changes);
   const { dataset } = document.documentElement;
   const body = panel.tab === tab ? null : document.querySelector(".st-key-panel-body");
   if (body) (store.scrolled ??= {})[tab] = body.scrollTop;
   dataset.hvTab = panel.tab;
   if (body) body.scrollTop = store.scrolled[panel.tab] ?? 0;
   const shape = panel.open ? (panel.wide ? "wide" : "open") : "closed";
-  if (dataset.hvPanel && dataset.hvPanel !== shape) unseen(dataset);
+  if (dataset.hvPanel && dataset.hvPanel !== shape) hideTabsBriefly(dataset);
   dataset.hvPanel = shape;
   dataset.hvSheet = panel.stop;
-  if (JSON.stringify(panel) !== before) for (const told of store.watch) told(panel);
+  if (JSON.stringify(panel) !== before) for (const listener of store.watch) listener(panel);
 }
 
 /** The tabs are elsewhere while it is closed: between both they are not seen for a frame, so that nothing moves. */
-function unseen(dataset) {
+function hideTabsBriefly(dataset) {
   dataset.hvTurning = "";
   requestAnimationFrame(() => requestAnimationFrame(() => delete dataset.hvTurning));
 }
@@ -58,33 +58,33 @@ export function offerPanel(tab) {
 
 /** The panel comes last; as something is selected it will be open, and the map leaves it its room. */
 export function awaitPanel() {
-  if (store.heard === undefined && !panel.shut) change({ open: true });
+  if (store.lastTurn === undefined && !panel.shut) change({ open: true });
 }
 
 /** How many of 100 links a map keeps, where the panel has counted it. */
-export const keptBy = (run) => store.kept?.[run] ?? null;
+export const shareClose = (run) => store.shares?.[run] ?? null;
 
 /** Be told when the panel has counted. */
-export function watchKept(told) { store.counted = told; }
+export function watchShareClose(onCounted) { store.onCounted = onCounted; }
 
 /** Turn to a tab as if it was clicked. */
-export function turn(tab) { reach((tabs) => tabs.choose(tab)); }
+export function openTab(tab) { withTabs((tabs) => tabs.choose(tab)); }
 
 /** Open or close it as its button does. */
-export function togglePanel() { reach((tabs) => tabs.toggle()); }
+export function togglePanel() { withTabs((tabs) => tabs.toggle()); }
 
 /** A key may come before the panel, which is the last of the page: it is then done when that comes. */
-function reach(act) {
-  if (store.tabs) act(store.tabs);
-  else store.waiting.push(act);
+function withTabs(action) {
+  if (store.tabs) action(store.tabs);
+  else store.waiting.push(action);
 }
 
 /** Its width on the screen, 44 while it is closed. */
 export function panelWidth() {
   const element = document.querySelector(".st-key-panel");
-  if (!element && panel.open && innerWidth > NARROW) return innerWidth < MIDDLING ? 300 : 340;
+  if (!element && panel.open && innerWidth > NARROW_PX) return innerWidth < MEDIUM_PX ? 300 : 340;
   // Closed, it keeps its room behind a clip, so that nothing shifts when it opens.
-  if (element && !panel.open && innerWidth > NARROW) return STRIP;
+  if (element && !panel.open && innerWidth > NARROW_PX) return STRIP_PX;
   return element?.offsetParent === null && getComputedStyle(element).position !== "fixed" ? 0 : element?.offsetWidth ?? 0;
 }
 
@@ -98,7 +98,7 @@ export function panelTop(root) {
 /** The tabs, in the panel that Streamlit fills. */
 export function mount(root, component) {
   root.hvTabs ??= new Tabs(root);
-  root.hvTabs.take(component);
+  root.hvTabs.receive(component);
   return () => setTimeout(() => {
     if (!root.isConnected) root.hvTabs?.close();
   });
@@ -110,66 +110,66 @@ class Tabs {
       type: "button", role: "tab", "data-tab": name, onclick: () => this.choose(name),
     }, name));
     this.list = h("div", { role: "tablist", "aria-label": "Panel", onkeydown: (event) => this.key(event) }, ...this.tabs);
-    const button = (name, act) => h("button", { type: "button", class: "hv-tool", onclick: act }, icon(name));
-    this.widen = button("wide", () => this.say({ wide: !panel.wide, open: true }));
-    this.close_ = button("shut", () => this.toggle());
+    const button = (name, action) => h("button", { type: "button", class: "hv-tool", onclick: action }, icon(name));
+    this.widenButton = button("wide", () => this.update({ wide: !panel.wide, open: true }));
+    this.closeButton = button("shut", () => this.toggle());
     this.grip = h("button", {
       type: "button", class: "hv-grip", "aria-label": "Height of the panel",
       onclick: () => this.pull(1), onpointerdown: (event) => this.hold(event),
     });
-    this.element = h("div", { class: "hv-tabs" }, this.grip, this.list, this.widen, this.close_);
+    this.element = h("div", { class: "hv-tabs" }, this.grip, this.list, this.widenButton, this.closeButton);
     root.replaceChildren(this.element);
     this.stop = watchPanel(() => this.draw());
-    this.wider = matchMedia(`(min-width: ${NARROW + 1}px)`);
-    this.widened = () => this.wider.matches && panel.tab === MAPS && this.choose(TABS[0]);
-    this.wider.addEventListener("change", this.widened);
+    this.wider = matchMedia(`(min-width: ${NARROW_PX + 1}px)`);
+    this.onWiden = () => this.wider.matches && panel.tab === MAPS && this.choose(TABS[0]);
+    this.wider.addEventListener("change", this.onWiden);
   }
 
   /** Python's word counts where it is newer than what was chosen here. */
-  take(component) {
+  receive(component) {
     const { data } = component;
     this.component = component;
     if (data.kept) {
-      store.kept = { ...store.kept, ...data.kept };
-      store.counted?.();
+      store.shares = { ...store.shares, ...data.kept };
+      store.onCounted?.();
     }
-    if (data.turn !== store.heard) {
-      const first = store.heard === undefined;
-      store.heard = data.turn;
+    if (data.turn !== store.lastTurn) {
+      const first = store.lastTurn === undefined;
+      store.lastTurn = data.turn;
       const open = data.open || (first && data.chosen) ? { open: true } : {};
       // What was selected on the map turned to its tab here, and where one went since is newer.
       change({ wide: data.wide, ...open, ...(first || data.open ? { tab: data.tab } : {}) });
     }
     change({});
     clearTimeout(this.missing);
-    if (panel.tab !== MAPS && !data.there.includes(panel.tab)) this.missing = setTimeout(() => this.want(), PATIENCE);
+    if (panel.tab !== MAPS && !data.there.includes(panel.tab)) this.missing = setTimeout(() => this.requestTab(), TAB_REQUEST_DELAY_MS);
     this.draw();
     store.tabs = this;
-    for (const act of store.waiting.splice(0)) act(this);
+    for (const action of store.waiting.splice(0)) action(this);
   }
 
   choose(tab) {
-    if (tab !== panel.tab || !panel.open) this.say({ tab, open: true, shut: false });
+    if (tab !== panel.tab || !panel.open) this.update({ tab, open: true, shut: false });
   }
 
-  say(what) {
+  update(changes) {
     const { tab, wide } = panel;
-    change(what);
-    if (panel.wide !== wide) this.want();
+    change(changes);
+    if (panel.wide !== wide) this.requestTab();
     else if (panel.tab !== tab && panel.tab !== MAPS) {
-      const { there, view } = this.component.data;
-      if (!there.includes(panel.tab)) this.want();
+      const { there: loadedTabs, view } = this.component.data;
+      if (!loadedTabs.includes(panel.tab)) this.requestTab();
       // So that the next run keeps it: nothing waits for this.
-      else ask(`hv/tab/${view}/${panel.tab}`, { method: "POST", keepalive: true }).catch(() => {});
+      else request(`hv/tab/${view}/${panel.tab}`, { method: "POST", keepalive: true }).catch(() => {});
     }
   }
 
   /** Ask for what the tab shows. */
-  want() {
+  requestTab() {
     clearTimeout(this.missing);
-    store.wanted = (store.wanted ?? 0) + 1;
-    const view = { tab: panel.tab, wide: panel.wide, n: store.wanted };
-    tell(() => this.component.setStateValue("view", view));
+    store.nRequests = (store.nRequests ?? 0) + 1;
+    const view = { tab: panel.tab, wide: panel.wide, n: store.nRequests };
+    send(() => this.component.setStateValue("view", view));
   }
 
   toggle() { change({ open: !panel.open, shut: panel.open }); }
@@ -198,23 +198,23 @@ class Tabs {
     this.grip.setPointerCapture(event.pointerId);
     this.grip.onpointerup = (end) => {
       this.grip.onpointerup = null;
-      const way = end.clientY - from;
-      if (Math.abs(way) < 12) return;
+      const dy = end.clientY - from;
+      if (Math.abs(dy) < 12) return;
       this.pulled = true;
       setTimeout(() => { this.pulled = false; }, 50);
-      const at = STOPS.indexOf(panel.stop) + (way < 0 ? 1 : -1);
+      const at = STOPS.indexOf(panel.stop) + (dy < 0 ? 1 : -1);
       change({ open: true, stop: STOPS[Math.min(Math.max(at, 0), STOPS.length - 1)] });
     };
   }
 
   draw() {
     this.tabs.forEach((button) => {
-      const here = button.dataset.tab === panel.tab;
-      set(button, { "aria-selected": String(here), tabindex: here ? 0 : -1 });
+      const isSelected = button.dataset.tab === panel.tab;
+      set(button, { "aria-selected": String(isSelected), tabindex: isSelected ? 0 : -1 });
     });
     set(this.list, { "aria-orientation": panel.open ? "horizontal" : "vertical" });
-    set(this.close_, { "aria-label": panel.open ? "Close the panel" : "Open the panel", title: panel.open ? "Close the panel (I)" : "Open the panel (I)" });
-    set(this.widen, {
+    set(this.closeButton, { "aria-label": panel.open ? "Close the panel" : "Open the panel", title: panel.open ? "Close the panel (I)" : "Open the panel (I)" });
+    set(this.widenButton, {
       "aria-label": panel.wide ? "Narrow the panel" : "Widen the panel", title: panel.wide ? "Narrow the panel" : "Widen the panel",
       "aria-pressed": String(panel.wide),
     });
@@ -222,7 +222,7 @@ class Tabs {
 
   close() {
     clearTimeout(this.missing);
-    this.wider.removeEventListener("change", this.widened);
+    this.wider.removeEventListener("change", this.onWiden);
     this.stop();
     // Others may have come in their place before these went.
     if (store.tabs === this) store.tabs = null;

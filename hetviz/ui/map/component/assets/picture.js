@@ -24,6 +24,6 @@ export function savePicture(map) {
     link.download = `${name || "map"}.png`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-    map.say("Picture saved");
+    map.announce("Picture saved");
   }, "image/png");
 }

@@ -6,46 +6,46 @@
 import { loadPlotly } from "./store.js";
 import { inside, nearest } from "./pick.js";
 import { HIDDEN } from "./renderer.js";
-import { Told } from "./told.js";
+import { RendererBase } from "./renderer_base.js";
 
 const AXIS = { visible: false, autorange: false, fixedrange: true };
 
-export class PlotlyRenderer extends Told {
-  constructor(div, { wish = () => {}, address = "" } = {}) {
-    super({ wish });
-    Object.assign(this, { div, address, datasets: [], stale: true, busy: false, gone: false });
+export class PlotlyRenderer extends RendererBase {
+  constructor(div, { requestDraw = () => {}, address = "" } = {}) {
+    super({ requestDraw });
+    Object.assign(this, { div, address, datasets: [], stale: true, busy: false, isClosed: false });
   }
 
-  layout(pos, { from = null, done = () => {} } = {}) {
+  layout(pos, { from = null, onReady = () => {} } = {}) {
     Object.assign(this, { pos, from, order: {}, stale: this.stale || !from });
-    this.wish();
-    done();
+    this.requestDraw();
+    onReady();
   }
 
-  arrive() { this.from = null; }
+  endTransition() { this.from = null; }
 
-  join() {}
+  setLines() {}
 
-  dirty() {
+  invalidate() {
     this.stale = true;
-    super.dirty();
+    super.invalidate();
   }
 
-  shown(row) { return !((this.bytes.state?.[row] ?? 0) & HIDDEN); }
+  isShown(row) { return !((this.bytes.state?.[row] ?? 0) & HIDDEN); }
 
   pick(view, px, py, reach, answer) { answer(nearest(this.pos, this.flags(), view, px, py, reach)); }
 
   inside(polygon, answer) { answer(inside(this.pos, this.flags(), polygon)); }
 
-  flags() { return Uint8Array.from({ length: this.pos.length / 2 }, (_, r) => (this.shown(r) ? 1 : 0)); }
+  flags() { return Uint8Array.from({ length: this.pos.length / 2 }, (_, r) => (this.isShown(r) ? 1 : 0)); }
 
-  places(d, share) {
+  positions(d, share) {
     const out = new Float64Array(2 * (d.stop - d.start));
     for (let r = d.start, k = 0; r < d.stop; r++, k += 2) {
       for (const c of [0, 1]) {
         const to = this.pos[2 * r + c];
-        const was = this.from ? this.from[2 * r + c] : to;
-        out[k + c] = this.shown(r) ? (Number.isNaN(was) ? to : was + (to - was) * share) : NaN;
+        const start = this.from ? this.from[2 * r + c] : to;
+        out[k + c] = this.isShown(r) ? (Number.isNaN(start) ? to : start + (to - start) * share) : NaN;
       }
     }
     return out;
@@ -55,7 +55,7 @@ export class PlotlyRenderer extends Told {
     if (!this.order || this.busy) return Boolean(this.busy);
     if (this.stale) {
       this.stale = false;
-      this.whole(view, share);
+      this.drawAll(view, share);
       return false;
     }
     const { x, y } = view.range;
@@ -65,38 +65,38 @@ export class PlotlyRenderer extends Told {
       const range = [x[0], y[0], x[1], y[1]];
       const moved = Boolean(this.from);
       scene.scatter2d.update(this.full.map((d) => (
-        moved ? { positions: this.places(d, share), range } : { range })));
+        moved ? { positions: this.positions(d, share), range } : { range })));
       if (scene.select2d) scene.select2d.update(this.full.map(() => ({ range })));
       for (const layer of layout._glcanvas.data().slice(0, 2)) {
         if (layer.key === "contextLayer" || scene.select2d) layer.regl.clear({ color: [0, 0, 0, 0], depth: 1 });
       }
       scene.draw();
     } catch {
-      this.whole(view, share);
+      this.drawAll(view, share);
     }
     return false;
   }
 
-  async whole(view, share) {
+  async drawAll(view, share) {
     this.busy = true;
     await loadPlotly(this.address);
-    if (this.gone) return;
+    if (this.isClosed) return;
     this.full = this.datasets.filter((d) => d.stop > d.start);
     const { bytes } = this;
     const traces = this.full.map((d) => {
-      const places = this.places(d, share);
+      const positions = this.positions(d, share);
       const selected = [];
       const color = [];
       for (let r = d.start; r < d.stop; r++) {
         color.push(this.colours[bytes.colour?.[r] ?? 0]);
-        if (this.any && bytes.state[r] & 3) selected.push(r - d.start);
+        if (this.hasFocus && bytes.state[r] & 3) selected.push(r - d.start);
       }
       const size = this.size * d.factor;
       return {
         type: "scattergl", mode: "markers", hoverinfo: "skip",
-        x: places.filter((_, k) => k % 2 === 0), y: places.filter((_, k) => k % 2 === 1),
+        x: positions.filter((_, k) => k % 2 === 0), y: positions.filter((_, k) => k % 2 === 1),
         marker: { symbol: d.symbol, size, color, opacity: this.alpha, line: { width: 0.6, color: this.ground } },
-        selectedpoints: this.any ? selected : null,
+        selectedpoints: this.hasFocus ? selected : null,
         selected: { marker: { opacity: 1, size: size * 1.25 } },
         unselected: { marker: { opacity: this.faded } },
       };
@@ -112,10 +112,10 @@ export class PlotlyRenderer extends Told {
       this.drawn = this.pos.length / 2;
     } catch (error) {
       // Plotly stumbles where a plot is taken away under it.
-      if (!this.gone) throw error;
+      if (!this.isClosed) throw error;
     }
     this.busy = false;
-    this.wish();
+    this.requestDraw();
   }
 
   picture(view, ratio = 2) {
@@ -130,7 +130,7 @@ export class PlotlyRenderer extends Told {
   }
 
   close() {
-    this.gone = true;
+    this.isClosed = true;
     if (window.Plotly && this.div._fullLayout) window.Plotly.purge(this.div);
   }
 }

@@ -3,16 +3,16 @@
 // The line of a lasso is kept in the map's own units and tested once, at pointer-up, against the very
 // places that are drawn, which hold still while the pointer is down.
 
-const REACH = 12;
-const THUMB = 22;
-const DRAG = 4;
-const WHEEL_REST = 400;
+const REACH_PX = 12;
+const TOUCH_REACH_PX = 22;
+const DRAG_PX = 4;
+const WHEEL_REST_MS = 400;
 
 /** What a press means for the selection. */
-export const howOf = (event) => (event.altKey ? "subtract"
+export const selectionMode = (event) => (event.altKey ? "subtract"
   : event.shiftKey || event.ctrlKey || event.metaKey ? "add" : "replace");
 
-export class Hands {
+export class PointerInput {
   constructor(map) {
     Object.assign(this, { map, pointers: new Map(), drag: null, pinch: null });
     const { stage } = map;
@@ -24,9 +24,9 @@ export class Hands {
     on(stage, "pointermove", this.moved);
     on(stage, "pointerup", this.up);
     on(stage, "pointercancel", this.cancel);
-    on(stage, "pointerleave", () => this.point(-1));
+    on(stage, "pointerleave", () => this.setHovered(-1));
     on(stage, "wheel", this.wheel, { passive: false });
-    on(stage, "dblclick", this.double);
+    on(stage, "dblclick", this.doubleClick);
     stage.dataset.tool = map.tool;
   }
 
@@ -47,27 +47,27 @@ export class Hands {
     this.pointers.set(event.pointerId, [x, y]);
     map.pointerDown = true;
     map.flight = null;
-    this.point(-1);
+    this.setHovered(-1);
     if (this.pointers.size === 2) {
       this.drag = null;
       map.sketch = null;
-      this.pinch = this.spread();
+      this.pinch = this.pinchState();
       return;
     }
     const quick = map.tool === "move" && event.shiftKey && event.button === 0;
     const named = map.tool === "drag" ? "move" : map.tool;
     const tool = event.button === 1 ? "move" : quick ? "lasso" : named;
-    const drag = { tool, row: -1, x, y, lastX: x, lastY: y, far: false, how: howOf(event) };
+    const drag = { tool, row: -1, x, y, lastX: x, lastY: y, isMoving: false, mode: selectionMode(event) };
     this.drag = drag;
     // The answer is there long before the pointer has moved far enough to drag.
-    if (this.grips(event)) {
-      this.rowAt(x, y, REACH, (row) => row >= 0 && !drag.far && Object.assign(drag, { tool: "carry", row }));
+    if (this.isItemDrag(event)) {
+      this.rowAt(x, y, REACH_PX, (row) => row >= 0 && !drag.isMoving && Object.assign(drag, { tool: "carry", row }));
     }
     if (event.button === 1) event.preventDefault();
   }
 
   /** Whether a press takes hold of the item under it. */
-  grips(event) {
+  isItemDrag(event) {
     const { tool } = this.map;
     return event.button === 0 && (tool === "drag" || (tool === "move" && event.altKey));
   }
@@ -81,14 +81,14 @@ export class Hands {
     }
     this.pointers.set(event.pointerId, [x, y]);
     if (this.pinch) {
-      this.stretch();
+      this.onPinch();
       return;
     }
     if (!drag) return;
-    if (!drag.far && Math.hypot(x - drag.x, y - drag.y) < DRAG) return;
+    if (!drag.isMoving && Math.hypot(x - drag.x, y - drag.y) < DRAG_PX) return;
     const { view } = map;
-    if (!drag.far) {
-      drag.far = true;
+    if (!drag.isMoving) {
+      drag.isMoving = true;
       map.stage.classList.add("hv-dragging");
       if (drag.tool === "lasso") map.sketch = [[view.dataX(drag.x), view.dataY(drag.y)]];
     }
@@ -96,19 +96,19 @@ export class Hands {
       view.pan(x - drag.lastX, y - drag.lastY);
       view.zoomed = true;
       map.keys.walk = null;
-      map.wish({ view: true });
+      map.requestDraw({ view: true });
     } else if (drag.tool === "carry") {
-      map.acts.carried = [drag.row, view.dataX(x), view.dataY(y)];
-      map.wish();
+      map.statements.dragged = [drag.row, view.dataX(x), view.dataY(y)];
+      map.requestDraw();
     } else if (drag.tool === "lasso") {
       if (Math.hypot(x - drag.lastX, y - drag.lastY) < 2) return;
       map.sketch.push([view.dataX(x), view.dataY(y)]);
-      map.wish();
+      map.requestDraw();
     } else {
       const [x0, x1] = [view.dataX(drag.x), view.dataX(x)];
       const [y0, y1] = [view.dataY(drag.y), view.dataY(y)];
       map.sketch = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]];
-      map.wish();
+      map.requestDraw();
     }
     drag.lastX = x;
     drag.lastY = y;
@@ -124,14 +124,14 @@ export class Hands {
     }
     this.drag = null;
     const polygon = map.sketch;
-    const { carried } = map.acts;
+    const { dragged } = map.statements;
     this.release();
     if (!drag) return;
-    if (!drag.far) this.click(event, drag);
-    else if (carried) map.acts.drop(...carried);
+    if (!drag.isMoving) this.click(event, drag);
+    else if (dragged) map.statements.dropItem(...dragged);
     else if (polygon) {
       map.stats.releasedAt = performance.now();
-      map.points.inside(polygon, (rows) => !map.dead && map.select(rows, drag.how));
+      map.points.inside(polygon, (rows) => !map.isClosed && map.select(rows, drag.mode));
     }
   }
 
@@ -146,9 +146,9 @@ export class Hands {
     const { map } = this;
     map.pointerDown = false;
     map.sketch = null;
-    map.acts.carried = null;
+    map.statements.dragged = null;
     map.stage.classList.remove("hv-dragging");
-    map.wish({ view: true });
+    map.requestDraw({ view: true });
   }
 
   click(event, drag) {
@@ -156,23 +156,23 @@ export class Hands {
     map.keys.walk = null;
     map.cursor = -1;
     const touch = event.pointerType === "touch";
-    this.rowAt(drag.x, drag.y, touch ? THUMB : REACH, (row) => {
+    this.rowAt(drag.x, drag.y, touch ? TOUCH_REACH_PX : REACH_PX, (row) => {
       if (row < 0) {
-        if (drag.how === "replace") map.selection.clear();
+        if (drag.mode === "replace") map.selection.clear();
         return;
       }
       // A second click with Shift takes an item back.
-      map.select([row], drag.how === "add" && map.picked[row] ? "subtract" : drag.how);
-      if (touch) map.tip.show(row);
+      map.select([row], drag.mode === "add" && map.picked[row] ? "subtract" : drag.mode);
+      if (touch) map.tooltip.show(row);
     });
   }
 
   /** Tell `answer` the row at a pixel, or -1. */
-  rowAt(x, y, reach, answer) {
+  rowAt(x, y, reach, callback) {
     const { map } = this;
-    const written = map.overlay.rowAt(x, y);
-    if (written >= 0) answer(written);
-    else map.points.pick(x, y, reach, (row) => !map.dead && answer(row));
+    const labelRow = map.overlay.rowAt(x, y);
+    if (labelRow >= 0) callback(labelRow);
+    else map.points.pick(x, y, reach, (row) => !map.isClosed && callback(row));
   }
 
   hover(x, y) {
@@ -180,42 +180,42 @@ export class Hands {
     if (this.waiting) return;
     this.waiting = requestAnimationFrame(() => {
       this.waiting = 0;
-      if (this.map.dead || this.map.pointerDown) return;
+      if (this.map.isClosed || this.map.pointerDown) return;
       const [px, py] = this.spot;
-      this.rowAt(px, py, REACH, (row) => (
-        !this.map.pointerDown && this.spot?.[0] === px && this.spot[1] === py && this.point(row)));
+      this.rowAt(px, py, REACH_PX, (row) => (
+        !this.map.pointerDown && this.spot?.[0] === px && this.spot[1] === py && this.setHovered(row)));
     });
   }
 
-  point(row) {
+  setHovered(row) {
     const { map } = this;
     if (row < 0) {
       this.spot = null;
       cancelAnimationFrame(this.waiting);
       this.waiting = 0;
     }
-    map.tip.show(row);
+    map.tooltip.show(row);
     if (row === map.hovered) return;
     map.hovered = row;
-    map.together.pointed(row);
+    map.linkedMaps.onHover(row);
     map.stage.classList.toggle("hv-on-item", row >= 0);
-    map.selection.point(row);
-    map.wish();
+    map.selection.loadHoverLinks(row);
+    map.requestDraw();
   }
 
-  spread() {
+  pinchState() {
     const [[ax, ay], [bx, by]] = [...this.pointers.values()];
     return { x: (ax + bx) / 2, y: (ay + by) / 2, d: Math.max(Math.hypot(ax - bx, ay - by), 10) };
   }
 
-  stretch() {
+  onPinch() {
     const { map } = this;
-    const next = this.spread();
+    const next = this.pinchState();
     map.view.pan(next.x - this.pinch.x, next.y - this.pinch.y);
-    map.view.zoom(map.camera.nearer(next.d / this.pinch.d), next.x, next.y);
+    map.view.zoom(map.camera.limitZoom(next.d / this.pinch.d), next.x, next.y);
     map.view.zoomed = true;
     this.pinch = next;
-    map.wish({ view: true });
+    map.requestDraw({ view: true });
   }
 
   wheel(event) {
@@ -227,22 +227,22 @@ export class Hands {
     const lines = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
     const delta = Math.max(-300, Math.min(300, event.deltaY * lines));
     map.flight = null;
-    map.heldUntil = performance.now() + WHEEL_REST;
-    map.view.zoom(map.camera.nearer(Math.exp(-delta * (event.ctrlKey ? 0.008 : 0.0018))), ...this.at(event));
+    map.pausedUntil = performance.now() + WHEEL_REST_MS;
+    map.view.zoom(map.camera.limitZoom(Math.exp(-delta * (event.ctrlKey ? 0.008 : 0.0018))), ...this.at(event));
     map.view.zoomed = true;
-    map.tip.show(-1);
-    map.wish({ view: true });
+    map.tooltip.show(-1);
+    map.requestDraw({ view: true });
   }
 
-  double(event) {
+  doubleClick(event) {
     const { map } = this;
     if (map.data.mode !== "work" || event.target.closest(".hv-keys")) return;
     const [x, y] = this.at(event);
-    this.rowAt(x, y, REACH, (row) => row < 0 && map.camera.fit());
+    this.rowAt(x, y, REACH_PX, (row) => row < 0 && map.camera.fit());
   }
 
   /** Leave off what is dragged; returns whether anything was. */
-  letGo() {
+  cancelDrag() {
     if (!this.drag) return false;
     this.drag = null;
     this.release();

@@ -1,19 +1,19 @@
 // The points of the map: which of three drawers draws them, and what it is told.
 
-import { FEW } from "./focus.js";
+import { MAX_NAMED } from "./linked_items.js";
 import { FlatRenderer } from "./flat_renderer.js";
 import { inside, nearest } from "./pick.js";
 import { PlotlyRenderer } from "./plotly_renderer.js";
-import { proposed, proposedFocus } from "./proposed.js";
+import { proposedPairs, proposedFlags } from "./proposed_pairs.js";
 import { FOCUS, HIDDEN, Renderer, SELECTED, abilities, dotSize } from "./renderer.js";
-import { ask } from "./ask.js";
+import { request } from "./requests.js";
 import { h } from "./dom.js";
 
-const SURVEYED = 30000; // rows that tell where there is room for names and pictures
+const MIN_SURVEYED = 30000; // rows that tell where there is room for names and pictures
 
 export class Points {
   constructor(map) {
-    Object.assign(this, { map, layer: h("div", { class: "hv-points", "aria-hidden": "true" }), told: {} });
+    Object.assign(this, { map, layer: h("div", { class: "hv-points", "aria-hidden": "true" }), synced: {} });
     map.stage.prepend(this.layer);
   }
 
@@ -21,37 +21,37 @@ export class Points {
   begin({ renderer: kind = "auto", plotly: address }) {
     if (kind === this.kind) return;
     this.close();
-    const wish = () => this.map.wish();
+    const requestDraw = () => this.map.requestDraw();
     const canvas = h("canvas", {});
     this.layer.replaceChildren(canvas);
-    Object.assign(this, { kind, told: {} });
+    Object.assign(this, { kind, synced: {} });
     if (kind === "plotly" && abilities().webgl2) {
       this.layer.replaceChildren();
-      this.drawer = new PlotlyRenderer(this.layer, { wish, address });
+      this.drawer = new PlotlyRenderer(this.layer, { requestDraw, address });
     } else if (kind !== "canvas" && abilities().webgl2) {
       try {
-        this.drawer = new Renderer(canvas, { wish, lost: () => this.fall() });
+        this.drawer = new Renderer(canvas, { requestDraw, onContextLost: () => this.onContextLost() });
       } catch { // offered, and not given: another page may have all that there are
-        this.flat();
+        this.useFlatRenderer();
       }
-    } else this.flat();
+    } else this.useFlatRenderer();
   }
 
-  flat() {
+  useFlatRenderer() {
     const canvas = h("canvas", {});
     this.layer.replaceChildren(canvas);
-    this.drawer = new FlatRenderer(canvas, { wish: () => this.map.wish() });
+    this.drawer = new FlatRenderer(canvas, { requestDraw: () => this.map.requestDraw() });
   }
 
   /** The card is gone and does not come back: go on without it. */
-  fall() {
+  onContextLost() {
     const { map } = this;
-    if (map.dead || !(this.drawer instanceof Renderer)) return;
+    if (map.isClosed || !(this.drawer instanceof Renderer)) return;
     this.drawer.close();
-    this.flat();
-    this.told = {};
-    this.layout(map.pos, null, () => map.wish({ paint: true, view: true }));
-    map.wish({ paint: true });
+    this.useFlatRenderer();
+    this.synced = {};
+    this.layout(map.pos, null, () => map.requestDraw({ paint: true, view: true }));
+    map.requestDraw({ paint: true });
   }
 
   get ready() { return Boolean(this.drawer?.ready); }
@@ -60,98 +60,98 @@ export class Points {
   get drawn() { return this.drawer?.drawn ?? 0; }
 
   /** Places of all rows; `from`: where they come from; `done` once the drawer knows them. */
-  layout(pos, from = null, done = () => {}) { this.drawer.layout(pos, { from, done }); }
+  layout(pos, from = null, onReady = () => {}) { this.drawer.layout(pos, { from, onReady }); }
 
   /** Rows in view, level by level, at least `least` of them where there are, and of how many each tells. */
-  some(least = SURVEYED) {
+sampleInView(minRows = MIN_SURVEYED) {
     const { order, plan } = this.drawer ?? {};
-    if (!plan || !order?.rowAt || this.map.n <= 3 * least) return { rows: null, each: 1 };
+    if (!plan || !order?.rowAt || this.map.n <= 3 * minRows) return { rows: null, each: 1 };
     const parts = [];
-    let [found, all] = [0, 0];
+    let [nRows, all] = [0, 0];
     for (const [firsts, counts, total] of plan) {
       all += total;
-      if (found >= least) continue;
+      if (nRows >= minRows) continue;
       firsts.forEach((first, k) => parts.push(order.rowAt.subarray(first, first + counts[k])));
-      found += total;
+      nRows += total;
     }
-    const rows = new Uint32Array(found);
+    const rows = new Uint32Array(nRows);
     let at = 0;
     for (const part of parts) {
       rows.set(part, at);
       at += part.length;
     }
-    return { rows, each: found ? all / found : 1 };
+    return { rows, each: nRows ? all / nRows : 1 };
   }
 
-  arrive() { this.drawer.arrive?.(); }
+  endTransition() { this.drawer.endTransition?.(); }
 
   /** Hand over what has changed of colours, shapes and states. */
   sync() {
-    const { map, told, drawer } = this;
-    const { data, tokens, palette, slot, pass, picked, focus, n } = map;
+    const { map, synced, drawer } = this;
+    const { data, tokens, palette, slot, isShown, picked, focus, n } = map;
     const changed = (name, ...values) => {
-      const same = told[name]?.length === values.length && told[name].every((v, k) => v === values[k]);
-      told[name] = values;
+      const same = synced[name]?.length === values.length && synced[name].every((v, k) => v === values[k]);
+      synced[name] = values;
       return !same;
     };
     drawer.tokens = tokens;
     if (changed("ground", tokens.bg, tokens.mute)) {
       Object.assign(drawer, { ground: tokens.bg, hatch: tokens.mute });
-      drawer.dirty();
+      drawer.invalidate();
     }
-    if (changed("palette", palette)) drawer.paint(palette);
+    if (changed("palette", palette)) drawer.setColors(palette);
     const bytes = {};
     if (changed("datasets", data.datasets)) {
       bytes.dataset = new Uint8Array(n);
       data.datasets.forEach((d, k) => bytes.dataset.fill(k % 8, d.start, d.stop));
-      drawer.shapes(data.datasets.map((d) => ({ shape: d.symbol, size: d.factor })));
+      drawer.setShapes(data.datasets.map((d) => ({ shape: d.symbol, size: d.factor })));
       drawer.datasets = data.datasets;
     }
     if (changed("slot", slot)) bytes.colour = slot;
     const { legend } = map;
-    const alone = JSON.stringify([[...legend.alone.set], [...legend.alone.code], legend.range]);
-    if (changed("state", pass, picked, focus, map.count, alone, map.links, map.acts.groups, map.acts.preview, map.outline.rows, proposed())) {
+    const isolated = JSON.stringify([[...legend.isolated.set], [...legend.isolated.code], legend.range]);
+    if (changed("state", isShown, picked, focus, map.count, isolated, map.links, map.statements.groups, map.statements.preview, map.outline.rows, proposedPairs())) {
       const state = new Uint8Array(n);
-      const focused = focus ?? map.outline.focus() ?? this.inFocus() ?? legend.focus() ?? proposedFocus(n);
+      const focused = focus ?? map.outline.focus() ?? this.focusFlags() ?? legend.focus() ?? proposedFlags(n);
       for (let r = 0; r < n; r++) {
-        state[r] = (pass[r] ? 0 : HIDDEN) | (picked[r] ? SELECTED : 0) | (focused?.[r] ? FOCUS : 0);
+        state[r] = (isShown[r] ? 0 : HIDDEN) | (picked[r] ? SELECTED : 0) | (focused?.[r] ? FOCUS : 0);
       }
       bytes.state = state;
     }
     if (changed("trust", map.trust)) bytes.trust = map.trust;
-    if (Object.keys(bytes).length) drawer.dye(bytes);
-    if (drawer.haze !== Boolean(map.haze && map.trust)) {
-      drawer.haze = Boolean(map.haze && map.trust);
-      drawer.dirty();
+    if (Object.keys(bytes).length) drawer.setBytes(bytes);
+    if (drawer.trustOverlay !== Boolean(map.trustOverlay && map.trust)) {
+      drawer.trustOverlay = Boolean(map.trustOverlay && map.trust);
+      drawer.invalidate();
     }
     map.stats.paints += 1;
-    this.measure();
+    this.updateSize();
   }
 
   /** What is selected or in a group, and what a few are linked to; null where nothing is. */
-  inFocus() {
-    const { picked, links, acts, count, n } = this.map;
-    const grouped = acts.rows();
+  focusFlags() {
+    const { picked, links, statements, count, n } = this.map;
+    const grouped = statements.rows();
     if (!count && !grouped.length) return null;
     const flags = count ? Uint8Array.from(picked) : new Uint8Array(n);
     for (const r of grouped) flags[r] = 1;
-    if (!acts.preview.length && count <= FEW) for (const [i, j] of links) flags[i] = flags[j] = 1;
+    if (!statements.preview.length && count <= MAX_NAMED) for (const [i, j] of links) flags[i] = flags[j] = 1;
     return flags;
   }
 
   /** Diameter of the dots for the camera as it is. */
-  measure() {
+  updateSize() {
     const { view, data, visible } = this.map;
     const size = dotSize(visible || 1, view.s / view.fitted) * (data.together ? 0.66 : 1);
     if (Math.abs(size / this.drawer.size - 1) > 0.02) this.drawer.size = size;
   }
 
   /** Draw all anew in the next frame, though nothing has changed. */
-  again() { this.drawer?.dirty?.(); }
+  redraw() { this.drawer?.invalidate?.(); }
 
   /** One frame; returns whether another is needed. */
   draw(share, now) {
-    this.measure();
+    this.updateSize();
     const begun = performance.now();
     const more = this.drawer.draw(this.map.view, share, now);
     const { stats } = this.map;
@@ -160,20 +160,20 @@ export class Points {
     return more;
   }
 
-  get late() { return Boolean(this.drawer?.late); }
+  get isLate() { return Boolean(this.drawer?.isLate); }
 
   /** The row nearest to a pixel within `reach`, told to `answer`; -1 where there is none. */
-  pick(x, y, reach, answer) {
+  pick(x, y, reach, callback) {
     const { map } = this;
     // On their way points are nowhere in the index.
-    if (map.motion || !this.ready) answer(nearest(map.pos, map.pass, map.view, x, y, reach));
-    else this.drawer.pick(map.view, x, y, reach, answer);
+    if (map.motion || !this.ready) callback(nearest(map.pos, map.isShown, map.view, x, y, reach));
+    else this.drawer.pick(map.view, x, y, reach, callback);
   }
 
-  inside(polygon, answer) {
+  inside(polygon, callback) {
     const { map } = this;
-    if (map.motion || !this.ready) answer(inside(map.pos, map.pass, polygon));
-    else this.drawer.inside(polygon, answer);
+    if (map.motion || !this.ready) callback(inside(map.pos, map.isShown, polygon));
+    else this.drawer.inside(polygon, callback);
   }
 
   picture(ratio) { return this.drawer.picture(this.map.view, ratio); }
@@ -185,12 +185,12 @@ export class Points {
 }
 
 /** The trust of each row, 0 to 200, more where it is unknown; null where there is none, or none `wanted` any more. */
-export async function fetchTrust(session, of, wanted) {
-  let answer = await ask(`hv/fog/${session}?of=${of}`);
-  while (answer.status === 202) { // a worker finds it out
-    await new Promise((done) => setTimeout(done, 1500));
-    if (!wanted()) return null;
-    answer = await ask(`hv/fog/${session}?of=${of}`);
+export async function fetchTrust(session, key, isWanted) {
+  let response = await request(`hv/fog/${session}?of=${key}`);
+  while (response.status === 202) { // a worker finds it out
+    await new Promise((onReady) => setTimeout(onReady, 1500));
+    if (!isWanted()) return null;
+    response = await request(`hv/fog/${session}?of=${key}`);
   }
-  return answer.ok ? new Uint8Array(await answer.arrayBuffer()) : null;
+  return response.ok ? new Uint8Array(await response.arrayBuffer()) : null;
 }

@@ -3,58 +3,58 @@
 
 import { shift, textWidth } from "./boxes.js";
 import { panelWidth } from "./panel.js";
-import { ask } from "./ask.js";
+import { request } from "./requests.js";
 import { array } from "./store.js";
 
 export const SERIF = '"Source Serif", "Source Serif 4", Georgia, serif';
-const NEARER = 1.8; // times nearer than all of it, from which the second level is named
+const DETAIL_ZOOM = 1.8; // times nearer than all of it, from which the second level is named
 const [ANGLES, DISTANCES, FIRST, STEP] = [40, 32, 20, 10];
-const BETTER = 0.75;
-const LEADS = 16; // a leader is drawn where it is longer
+const MOVE_THRESHOLD = 0.75;
+const MIN_LEADER_PX = 16; // a leader is drawn where it is longer
 const CELLS = 50; // across the middle nine tenths of the map, in which members are counted
-const SAMPLED = 2000;
-const LEAST_SEEN = 12;
-const LATER = 2000; // ms until regions are asked for again that are being read
+const MAX_SAMPLED = 2000;
+const MIN_SEEN = 12;
+const RETRY_MS = 2000; // ms until regions are asked for again that are being read
 
 export class Regions {
-  constructor(map) { Object.assign(this, { map, levels: [], of: null, stood: new Map() }); }
+  constructor(map) { Object.assign(this, { map, levels: [], mapId: null, previousPlaces: new Map() }); }
 
   /** Ask for the regions of the map that is shown, once. */
-  async learn() {
+  async load() {
     const { map } = this;
     const { data } = map;
-    const of = data.geometry.id;
-    if (!(data.stage || data.regions) || data.live || this.of === of) return;
-    this.of = of;
+    const mapId = data.geometry.id;
+    if (!(data.stage || data.regions) || data.live || this.mapId === mapId) return;
+    this.mapId = mapId;
     let levels = [];
     try {
-      const answer = await ask(`hv/regions/${data.session}?of=${of}`);
-      const { levels: found, later, failed } = answer.ok ? await answer.json() : { levels: [] };
+      const response = await request(`hv/regions/${data.session}?of=${mapId}`);
+      const { levels: namedLevels, later, failed } = response.ok ? await response.json() : { levels: [] };
       if (later) {
         // A worker reads them; what is shown may be another map by then.
         setTimeout(() => {
-          if (map.dead || this.of !== of) return;
-          this.of = null;
-          this.learn();
-        }, LATER);
+          if (map.isClosed || this.mapId !== mapId) return;
+          this.mapId = null;
+          this.load();
+        }, RETRY_MS);
         return;
       }
       // The page says so and offers to try again: its next description of the map asks anew.
-      if (failed) this.of = null;
-      levels = await Promise.all(found.map(
+      if (failed) this.mapId = null;
+      levels = await Promise.all(namedLevels.map(
         async ({ key, names }) => ({ names, codes: await array(data.session, key, "i1") })));
     } catch {
       // The server may be restarting: the next description of the map asks again.
-      this.of = null;
+      this.mapId = null;
     }
     await document.fonts.load(`600 16px ${SERIF}`).catch(() => {});
-    if (map.dead || (this.of && this.of !== of)) return;
+    if (map.isClosed || (this.mapId && this.mapId !== mapId)) return;
     this.levels = levels;
-    map.wish({ place: true });
+    map.requestDraw({ place: true });
   }
 
   /** Name nothing until the regions of other data are known: those of before are of other items. */
-  forget() { Object.assign(this, { levels: [], of: null, stood: new Map() }); }
+  clear() { Object.assign(this, { levels: [], mapId: null, previousPlaces: new Map() }); }
 
   /** What is named; nothing where the map is coloured by clusters, which have names of their own. */
   get named() { return this.map.data.colour?.option === "cluster" ? [] : this.levels; }
@@ -62,15 +62,15 @@ export class Regions {
   /** The densest member of each region, of those that are shown, in units of the map. */
   anchors() {
     const { map, named } = this;
-    const { pos, pass, n } = map;
-    const known = this.anchored;
-    if (known && known.named === named && known.pass === pass && known.geometry === map.geometry) return known.list;
+    const { pos, isShown, n } = map;
+    const cached = this.anchored;
+    if (cached && cached.named === named && cached.isShown === isShown && cached.geometry === map.geometry) return cached.list;
     const list = [];
-    const wide = across(pos, pass, n) / CELLS;
+    const wide = extentOf(pos, isShown, n) / CELLS;
     named.forEach(({ names, codes }, level) => {
       const cells = names.map(() => new Map());
       for (let r = 0; r < n; r++) {
-        if (!pass[r] || !names[codes[r]]) continue;
+        if (!isShown[r] || !names[codes[r]]) continue;
         const c = Math.floor(pos[2 * r] / wide) * 65536 + Math.floor(pos[2 * r + 1] / wide);
         const cell = cells[codes[r]].get(c);
         if (cell) cell.push(r);
@@ -78,32 +78,32 @@ export class Regions {
       }
       names.forEach((text, code) => {
         let best = [];
-        let most = -1;
+        let maxDensity = -1;
         let count = 0;
         for (const [c, rows] of cells[code]) {
           count += rows.length;
-          let near = 0;
+          let density = 0;
           for (const [by, share] of [[0, 1], [1, 0.6], [-1, 0.6], [65536, 0.6], [-65536, 0.6], [65537, 0.4], [65535, 0.4], [-65537, 0.4], [-65535, 0.4]]) {
-            near += share * (cells[code].get(c + by)?.length ?? 0);
+            density += share * (cells[code].get(c + by)?.length ?? 0);
           }
-          if (near > most) [most, best] = [near, rows];
+          if (density > maxDensity) [maxDensity, best] = [density, rows];
         }
         if (text && count) list.push({ text, level, code, count, x: pos[2 * best[0]], y: pos[2 * best[0] + 1] });
       });
     });
     list.sort((a, b) => a.level - b.level || b.count - a.count);
-    this.anchored = { named, pass, geometry: map.geometry, list };
+    this.anchored = { named, isShown, geometry: map.geometry, list };
     return list;
   }
 
   /** Where a region whose densest member is out of sight, or under a card, is densest of what is seen. */
-  inSight(one, covered) {
-    const { pos, pass, view, n } = this.map;
-    const { codes } = this.named[one.level];
+  visibleAnchor(region, covered) {
+    const { pos, isShown, view, n } = this.map;
+    const { codes } = this.named[region.level];
     const cells = new Map();
     let count = 0;
     for (let r = 0; r < n; r++) {
-      if (codes[r] !== one.code || !pass[r]) continue;
+      if (codes[r] !== region.code || !isShown[r]) continue;
       const [x, y] = [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
       if (!(x > 0 && y > 0 && x < view.W && y < view.H) || under(covered, x, y)) continue;
       count += 1;
@@ -111,9 +111,9 @@ export class Regions {
       if (cells.has(c)) cells.get(c).push(r);
       else cells.set(c, [r]);
     }
-    if (count < LEAST_SEEN) return null;
+    if (count < MIN_SEEN) return null;
     const [row] = [...cells.values()].reduce((a, b) => (b.length > a.length ? b : a));
-    return { ...one, x: pos[2 * row], y: pos[2 * row + 1] };
+    return { ...region, x: pos[2 * row], y: pos[2 * row + 1] };
   }
 
   /** Names with their places; takes boxes for them and for their leaders. */
@@ -121,36 +121,36 @@ export class Regions {
     const { map } = this;
     const { view, family } = map;
     if (map.moving) return [];
-    const deep = view.s >= view.fitted * NEARER;
+    const detailed = view.s >= view.fitted * DETAIL_ZOOM;
     const right = view.W - (map.data.stage ? panelWidth() : 0);
     const pieces = [];
     const placed = [];
-    for (const one of this.anchors()) {
-      if (one.level && !deep) continue;
-      const [ax, ay] = [view.x(one.x), view.y(one.y)];
+    for (const region of this.anchors()) {
+      if (region.level && !detailed) continue;
+      const [ax, ay] = [view.x(region.x), view.y(region.y)];
       const within = ax > 0 && ay > 0 && ax < right && ay < view.H;
       const hidden = within && under(covered, ax, ay);
-      const seen = within && !hidden ? one : deep || hidden ? this.inSight(one, covered) : null;
+      const seen = within && !hidden ? region : detailed || hidden ? this.visibleAnchor(region, covered) : null;
       if (!seen) continue;
       const narrow = view.W < 700;
-      const font = one.level ? `600 ${narrow ? 13 : 14}px ${family}` : `600 ${narrow ? 15 : 16}px ${SERIF}`;
-      const piece = this.beside(seen, font, ctx, boxes, ink, placed);
+      const font = region.level ? `600 ${narrow ? 13 : 14}px ${family}` : `600 ${narrow ? 15 : 16}px ${SERIF}`;
+      const piece = this.placeName(seen, font, ctx, boxes, ink, placed);
       if (!piece) continue;
       pieces.push(piece);
     }
     return pieces;
   }
 
-  beside(one, font, ctx, boxes, ink, placed) {
+  placeName(region, font, ctx, boxes, ink, placed) {
     const { view } = this.map;
-    const [ax, ay] = [view.x(one.x), view.y(one.y)];
-    const w = textWidth(ctx, one.text, font) + 8;
-    const tall = one.level ? 18 : 22;
+    const [ax, ay] = [view.x(region.x), view.y(region.y)];
+    const w = textWidth(ctx, region.text, font) + 8;
+    const tall = region.level ? 18 : 22;
     const at = (angle, k) => {
       const d = FIRST + STEP * k;
       const [x, y] = [ax + Math.cos(angle) * (d + w * 0.35), ay + Math.sin(angle) * d];
       const box = [x - w / 2, y - tall / 2, x + w / 2, y + tall / 2];
-      if (!boxes.within(box, 4) || !boxes.free(box)) return null;
+      if (!boxes.within(box, 4) || !boxes.isFree(box)) return null;
       const end = [Math.max(box[0], Math.min(ax, box[2])), Math.max(box[1], Math.min(ay, box[3]))];
       const length = Math.hypot(end[0] - ax, end[1] - ay);
       let cost = ink.under([box[0] - 3, box[1] - 2, box[2] + 3, box[3] + 2]) * 5 + length * 0.42;
@@ -161,41 +161,41 @@ export class Regions {
       return { cost, box, end, length, angle, k };
     };
     let best = null;
-    const far = one.level ? 10 : DISTANCES;
+    const far = region.level ? 10 : DISTANCES;
     for (let a = 0; a < ANGLES; a++) {
       for (let k = 0; k < far; k++) {
-        const found = at((a / ANGLES) * 2 * Math.PI, k);
-        if (found && (!best || found.cost < best.cost)) best = found;
+        const candidate = at((a / ANGLES) * 2 * Math.PI, k);
+        if (candidate && (!best || candidate.cost < best.cost)) best = candidate;
       }
     }
     if (!best) return null;
-    const key = `${one.level}${one.text}`;
-    const before = this.stood.get(key);
-    const still = before && at(before.angle, before.k);
-    if (still && best.cost > BETTER * still.cost) best = still;
-    this.stood.set(key, { angle: best.angle, k: best.k });
+    const key = `${region.level}${region.text}`;
+    const before = this.previousPlaces.get(key);
+    const previous = before && at(before.angle, before.k);
+    if (previous && best.cost > MOVE_THRESHOLD * previous.cost) best = previous;
+    this.previousPlaces.set(key, { angle: best.angle, k: best.k });
     const { box, end, length } = best;
-    boxes.take([box[0] - 4, box[1] - 2, box[2] + 4, box[3] + 2]);
+    boxes.reserve([box[0] - 4, box[1] - 2, box[2] + 4, box[3] + 2]);
     placed.push({ box, end, anchor: [ax, ay] });
-    if (length > LEADS) {
+    if (length > MIN_LEADER_PX) {
       for (let t = 0.1; t < 1; t += 0.1) {
         const [x, y] = [end[0] + (ax - end[0]) * t, end[1] + (ay - end[1]) * t];
-        boxes.take([x - 3, y - 3, x + 3, y + 3]);
+        boxes.reserve([x - 3, y - 3, x + 3, y + 3]);
       }
     }
     return {
-      kind: "name", text: one.text, level: one.level, code: -1, font, x: one.x, y: one.y,
+      kind: "name", text: region.text, level: region.level, code: -1, font, x: region.x, y: region.y,
       dx: (box[0] + box[2]) / 2 - ax, dy: (box[1] + box[3]) / 2 - ay, box: shift(box, -ax, -ay),
-      lead: length > LEADS ? [end[0] - ax, end[1] - ay] : null,
+      lead: length > MIN_LEADER_PX ? [end[0] - ax, end[1] - ay] : null,
     };
   }
 }
 
 /** The wider side of the middle nine tenths of the items that are shown, in units of the map. */
-function across(pos, pass, n) {
-  const step = Math.max(1, Math.floor(n / SAMPLED));
+function extentOf(pos, isShown, n) {
+  const step = Math.max(1, Math.floor(n / MAX_SAMPLED));
   const sides = [[], []];
-  for (let r = 0; r < n; r += step) if (pass[r]) sides.forEach((side, k) => side.push(pos[2 * r + k]));
+  for (let r = 0; r < n; r += step) if (isShown[r]) sides.forEach((side, k) => side.push(pos[2 * r + k]));
   const widths = sides.map((side) => {
     side.sort((a, b) => a - b);
     const end = Math.floor(side.length / 20);

@@ -1,90 +1,90 @@
 // Find an item by its title, fly to it and select it.
 
 import { h, icon, set } from "./dom.js";
-import { alone, ask } from "./ask.js";
-import { turn } from "./panel.js";
+import { isNotebook, request } from "./requests.js";
+import { openTab } from "./panel.js";
 
-const PAUSE = 140;
+const TYPING_PAUSE_MS = 140;
 let serial = 0;
 
-const press = (selector) => document.querySelector(selector)?.click();
-const to = (place) => () => press(`.st-key-place-${place} a`);
+const click = (selector) => document.querySelector(selector)?.click();
+const goTo = (place) => () => click(`.st-key-place-${place} a`);
 
 /** Turn to a tab beside the map, on whatever page one is. */
-function beside(tab, tries = 50) {
-  if (document.querySelector(".hv-at-map") && window.hetviz.tabs) turn(tab);
+function openPanelTab(tab, tries = 50) {
+  if (document.querySelector(".hv-at-map") && window.hetviz.tabs) openTab(tab);
   else if (tries) {
-    if (tries === 50) to("map")();
-    setTimeout(() => beside(tab, tries - 1), 100);
+    if (tries === 50) goTo("map")();
+    setTimeout(() => openPanelTab(tab, tries - 1), 100);
   }
 }
 
 const COMMANDS = [
-  ["Data", to("data")], ["Map", to("map")], ["Compare", to("compare")], ["Export", to("export")],
-  ...["Guidance", "Clusters", "Predict"].map((tab) => [tab, () => beside(tab)]),
-  ["New map", () => press(".st-key-new-map button")], ["Undo", () => press(".st-key-undo button")],
-  ["Help and keys", () => press(".st-key-help button")],
+  ["Data", goTo("data")], ["Map", goTo("map")], ["Compare", goTo("compare")], ["Export", goTo("export")],
+  ...["Guidance", "Clusters", "Predict"].map((tab) => [tab, () => openPanelTab(tab)]),
+  ["New map", () => click(".st-key-new-map button")], ["Undo", () => click(".st-key-undo button")],
+  ["Help and keys", () => click(".st-key-help button")],
 ];
 
 export class Search {
   constructor(map) {
-    Object.assign(this, { map, found: [], at: -1, asked: 0 });
+    Object.assign(this, { map, results: [], at: -1, nRequests: 0 });
     const id = `hv-found-${++serial}`;
     this.list = h("ul", { class: "hv-found", role: "listbox", id, "aria-label": "Items found" });
     this.list.hidden = true;
     // In a notebook there is nothing to do but on the map.
-    const what = alone ? "Find an item" : "Find an item, or do something";
+    const label = isNotebook ? "Find an item" : "Find an item, or do something";
     this.input = h("input", {
-      type: "text", placeholder: what, "aria-label": what, role: "combobox",
+      type: "text", placeholder: label, "aria-label": label, role: "combobox",
       "aria-expanded": "false", "aria-controls": id, "aria-autocomplete": "list",
       autocomplete: "off", spellcheck: "false",
     });
     this.element = h("div", { class: "hv-search" }, icon("search"), this.input, this.list);
-    this.input.addEventListener("input", () => this.later());
+    this.input.addEventListener("input", () => this.schedule());
     // What was looked for before gives way to what is written next.
     this.input.addEventListener("focus", () => {
       this.input.select();
-      if (this.input.value) this.later();
+      if (this.input.value) this.schedule();
     });
     this.input.addEventListener("blur", () => setTimeout(() => this.hide(), 150));
     this.input.addEventListener("keydown", (event) => this.key(event));
   }
 
-  later() {
+  schedule() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.ask(), PAUSE);
+    this.timer = setTimeout(() => this.runSearch(), TYPING_PAUSE_MS);
   }
 
-  async ask() {
+  async runSearch() {
     const text = this.input.value.trim();
-    const asked = ++this.asked;
+    const serial = ++this.nRequests;
     if (!text) {
       this.hide();
       return;
     }
     try {
-      const answer = await ask(
+      const response = await request(
         `hv/search/${this.map.data.session}?q=${encodeURIComponent(text)}`,
       );
-      const found = answer.ok ? await answer.json() : [];
-      if (asked === this.asked && !this.map.dead) this.show(found);
+      const results = response.ok ? await response.json() : [];
+      if (serial === this.nRequests && !this.map.isClosed) this.show(results);
     } catch {
       this.hide();
     }
   }
 
-  show(found) {
-    const said = this.input.value.trim().toLowerCase();
+  show(results) {
+    const query = this.input.value.trim().toLowerCase();
     // A map in a notebook has no places around it.
-    const commands = (document.querySelector(".st-key-top") ? COMMANDS : []).filter(([name]) => name.toLowerCase().startsWith(said)).map(([title, run]) => ({ title, run }));
-    this.found = [...found, ...commands];
-    this.at = this.found.length ? 0 : -1;
-    this.list.replaceChildren(...this.found.map((item, k) => this.option(item, k)));
-    if (!this.found.length) {
+    const commands = (document.querySelector(".st-key-top") ? COMMANDS : []).filter(([name]) => name.toLowerCase().startsWith(query)).map(([title, run]) => ({ title, run }));
+    this.results = [...results, ...commands];
+    this.at = this.results.length ? 0 : -1;
+    this.list.replaceChildren(...this.results.map((item, k) => this.option(item, k)));
+    if (!this.results.length) {
       this.list.append(h("li", { class: "hv-none", role: "option", "aria-disabled": "true" }, "Nothing found"));
     }
     this.list.hidden = false;
-    this.map.say(`${this.found.length} found`);
+    this.map.announce(`${this.results.length} found`);
     this.mark();
   }
 
@@ -95,7 +95,7 @@ export class Search {
         role: "option", id: `${this.list.id}-${k}`, "aria-selected": "false",
         onpointerdown: (event) => {
           event.preventDefault();
-          this.take(k);
+          this.choose(k);
         },
       }, h("span", { class: "hv-name" }, item.title), h("small", {}, "go there"));
     }
@@ -107,7 +107,7 @@ export class Search {
       "aria-disabled": item.placed ? null : "true",
       onpointerdown: (event) => {
         event.preventDefault();
-        this.take(k);
+        this.choose(k);
       },
     }, glyph, h("span", { class: "hv-name" }, item.title),
     h("small", {}, item.placed ? item.dataset : "not on this map"));
@@ -115,9 +115,9 @@ export class Search {
 
   mark() {
     [...this.list.children].forEach((option, k) => {
-      const here = k === this.at;
-      set(option, { "aria-selected": String(here) });
-      if (here) option.scrollIntoView({ block: "nearest" });
+      const isActive = k === this.at;
+      set(option, { "aria-selected": String(isActive) });
+      if (isActive) option.scrollIntoView({ block: "nearest" });
     });
     set(this.input, {
       "aria-expanded": String(!this.list.hidden),
@@ -136,11 +136,11 @@ export class Search {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       const by = event.key === "ArrowDown" ? 1 : -1;
-      if (this.found.length) this.at = (this.at + by + this.found.length) % this.found.length;
+      if (this.results.length) this.at = (this.at + by + this.results.length) % this.results.length;
       this.mark();
     } else if (event.key === "Enter") {
       event.preventDefault();
-      if (!this.list.hidden && this.at >= 0) this.take(this.at);
+      if (!this.list.hidden && this.at >= 0) this.choose(this.at);
     } else if (event.key === "Escape") {
       if (this.list.hidden) {
         this.input.value = "";
@@ -149,9 +149,9 @@ export class Search {
     }
   }
 
-  take(k) {
+  choose(k) {
     const { map } = this;
-    const item = this.found[k];
+    const item = this.results[k];
     this.hide();
     if (!item) return;
     if (item.run) {
@@ -160,9 +160,9 @@ export class Search {
       return;
     }
     this.input.value = item.title;
-    const there = item.placed && !Number.isNaN(map.pos[2 * item.row]);
-    if (!there) {
-      map.say(`${item.title} has no place on this map`);
+    const isPlaced = item.placed && !Number.isNaN(map.pos[2 * item.row]);
+    if (!isPlaced) {
+      map.announce(`${item.title} has no place on this map`);
       return;
     }
     const dataset = map.data.datasets.find((d) => item.row >= d.start && item.row < d.stop);
@@ -174,6 +174,6 @@ export class Search {
 
   close() {
     clearTimeout(this.timer);
-    this.asked += 1;
+    this.nRequests += 1;
   }
 }

@@ -1,77 +1,77 @@
 // What is selected, and the links that touch it. Python hears of each selection with its version.
 
 import { countOf, pack, rowsOf, unpack } from "./pick.js";
-import { remember } from "./recall.js";
-import { ask } from "./ask.js";
-import { tell } from "./journey.js";
+import { remember } from "./remember.js";
+import { request } from "./requests.js";
+import { send } from "./page_change.js";
 
-const [REST, MOST_HAIRS] = [60, 40];
-const MOST_LINKED = 20000; // selections larger than this are asked for no links
+const [HOVER_MS, MAX_HAIRLINES] = [60, 40];
+const MAX_LINKED = 20000; // selections larger than this are asked for no links
 
 export class Selection {
-  constructor(map) { Object.assign(this, { map, known: null }); }
+  constructor(map) { Object.assign(this, { map, cachedRows: null }); }
 
   /** The selected rows, in order. */
   rows() {
-    this.known ??= rowsOf(this.map.picked);
-    return this.known;
+    this.cachedRows ??= rowsOf(this.map.picked);
+    return this.cachedRows;
   }
 
   /** Python's selection, where it is newer than ours. */
-  take(data, bits, fresh) {
+  receive(data, bits, isNewMap) {
     const { map } = this;
-    if (data.selection.version > map.version || (fresh && map.version < 0)) {
+    if (data.selection.version > map.version || (isNewMap && map.version < 0)) {
       map.picked = bits ? unpack(bits, map.n) : new Uint8Array(map.n);
       map.count = data.selection.count ? countOf(map.picked) : 0;
       map.version = data.selection.version;
       this.changed();
-    } else if (fresh && map.count) this.changed();
+    } else if (isNewMap && map.count) this.changed();
   }
 
   /** Select rows. `how` is "replace", "add" or "subtract". */
-  select(rows, how = "replace") {
+  select(rows, mode = "replace") {
     const { map } = this;
     const { data } = map;
     if (data.mode !== "work") return;
-    const picked = how === "replace" ? new Uint8Array(map.n) : Uint8Array.from(map.picked);
-    const value = how === "subtract" ? 0 : 1;
+    const picked = mode === "replace" ? new Uint8Array(map.n) : Uint8Array.from(map.picked);
+    const value = mode === "subtract" ? 0 : 1;
     for (const r of rows) picked[r] = value;
     const count = countOf(picked);
     if (!count && !map.count) return;
     const version = Math.max(map.version, data.selection.version) + 1;
     Object.assign(map, { picked, count, version });
-    this.known = null;
-    tell(() => map.component.setStateValue(
+    this.cachedRows = null;
+    send(() => map.component.setStateValue(
       "selection", { packed: pack(picked), count, version, fingerprint: data.fingerprint },
     ));
     map.stats.selectedAt = performance.now();
     if (count) map.offer();
-    map.camera.lift(this.rows());
+    map.camera.uncoverItems(this.rows());
     this.changed();
-    map.early.show();
+    map.itemPreview.show();
     remember(map);
-    map.together.selected();
-    map.say(count ? `${count.toLocaleString("en")} selected` : "Nothing selected");
+    map.linkedMaps.onSelect();
+    map.announce(count ? `${count.toLocaleString("en")} selected` : "Nothing selected");
     map.legend.update();
     // The picture follows in the next frames: Python hears of the selection first.
-    setTimeout(() => map.wish({ paint: true, place: true }), 20);
+    setTimeout(() => map.requestDraw({ paint: true, place: true }), 20);
   }
 
   /** Learn the links of the item that is pointed at, to draw them thin. */
-  point(row) {
+  loadHoverLinks(row) {
     const { map } = this;
-    clearTimeout(this.resting);
+    clearTimeout(this.hoverTimer);
     map.hovering = null;
     if (row < 0 || map.data.mode !== "work" || map.data.together) return;
-    this.resting = setTimeout(async () => {
-      const answer = await ask(`hv/links/${map.data.session}`, {
+    this.hoverTimer = setTimeout(async () => {
+      const response = await request(`hv/links/${map.data.session}`, {
         method: "POST", body: Int32Array.of(row).buffer,
       }).catch(() => null);
-      const found = answer?.ok ? await answer.json() : null;
-      if (!found || map.dead || map.hovered !== row) return;
-      map.hovering = { row, links: found.links.slice(0, MOST_HAIRS) };
-      map.wish();
-    }, REST);
+      const result = response?.ok ? await response.json() : null;
+      if (!result || map.isClosed || map.hovered !== row) return;
+      map.hovering = { row, links: result.links.slice(0, MAX_HAIRLINES) };
+      map.requestDraw();
+    }, HOVER_MS);
   }
 
   clear() { this.select([]); }
@@ -79,18 +79,18 @@ export class Selection {
   /** Ask for the links of what is selected now. */
   changed() {
     const { map } = this;
-    this.known = null;
-    map.early.clear();
+    this.cachedRows = null;
+    map.itemPreview.clear();
     Object.assign(map, { links: [], linksTotal: 0 });
     const { version } = map;
-    if (!map.count || map.count > MOST_LINKED || map.data.mode !== "work") return;
-    ask(`hv/links/${map.data.session}`, {
+    if (!map.count || map.count > MAX_LINKED || map.data.mode !== "work") return;
+    request(`hv/links/${map.data.session}`, {
       method: "POST", body: Int32Array.from(this.rows()).buffer,
-    }).then((answer) => (answer.ok ? answer.json() : null)).then((found) => {
-      if (!found || map.version !== version || map.dead) return;
-      Object.assign(map, { links: found.links, linksTotal: found.total });
+    }).then((response) => (response.ok ? response.json() : null)).then((result) => {
+      if (!result || map.version !== version || map.isClosed) return;
+      Object.assign(map, { links: result.links, linksTotal: result.total });
       map.legend.update();
-      map.wish({ paint: true, place: true });
+      map.requestDraw({ paint: true, place: true });
     }).catch(() => {});
   }
 }

@@ -1,7 +1,7 @@
 // What outlives one mount of the map: arrays, pictures, titles, and where the user was. A page
 // change unmounts the component; coming back must cost no request.
 
-import { ROOT, ask, beside } from "./ask.js";
+import { ROOT, request, assetUrl } from "./requests.js";
 
 const ARRAY_BYTES = 256e6;
 const arrays = new Map(); // address -> {promise, bytes}, oldest first
@@ -9,23 +9,23 @@ const memories = new Map(); // session -> what a remount needs
 
 const TYPES = { f4: Float32Array, i4: Int32Array, i1: Int8Array, u1: Uint8Array };
 
-export class Missing extends Error {}
+export class MissingArray extends Error {}
 
 /** Fetch an array once; the same promise for everyone who asks, unless it is not to be kept. */
-export function array(session, key, type, keep = true) {
+export function array(session, key, type, cache = true) {
   const address = `hv/array/${session}/${key}`;
-  const kept = arrays.get(address);
-  if (kept) {
+  const cached = arrays.get(address);
+  if (cached) {
     arrays.delete(address);
-    arrays.set(address, kept);
-    return kept.promise;
+    arrays.set(address, cached);
+    return cached.promise;
   }
   const entry = { bytes: 0 };
-  entry.promise = ask(address).then(async (answer) => {
-    if (!answer.ok) throw new Missing(key);
-    const buffer = await answer.arrayBuffer();
+  entry.promise = request(address).then(async (response) => {
+    if (!response.ok) throw new MissingArray(key);
+    const buffer = await response.arrayBuffer();
     entry.bytes = buffer.byteLength;
-    if (keep) trim();
+    if (cache) trim();
     else arrays.delete(address);
     return new TYPES[type](buffer);
   });
@@ -34,7 +34,7 @@ export function array(session, key, type, keep = true) {
   return entry.promise;
 }
 
-const NOWHERE = (1 << 20) - 1;
+const NO_PLACE = (1 << 20) - 1;
 
 /**
  * Places of all rows, two numbers each, NaN for none; the promise holds once the first piece is there.
@@ -43,49 +43,49 @@ const NOWHERE = (1 << 20) - 1;
  * bits of both). Piece k of m holds the rows k, k + m, ...: each is a fair sample of all. The array
  * fills up as further pieces arrive, and `grown` is told of each; without it the promise waits for all.
  */
-export function places(session, { pieces, extent }, n, grown = null) {
+export function loadLayout(session, { pieces, extent }, n, onGrown = null) {
   const name = `${session}/${pieces.join()}`;
   if (!layouts.has(name)) layouts.set(name, new Layout(session, pieces, extent, n));
   const layout = layouts.get(name);
   layout.first.catch(() => layouts.delete(name));
-  if (!grown) return layout.whole;
-  if (layout.there < pieces.length) layout.listeners.add(grown);
+  if (!onGrown) return layout.complete;
+  if (layout.nLoaded < pieces.length) layout.listeners.add(onGrown);
   return layout.first;
 }
 
 class Layout {
   constructor(session, pieces, extent, n) {
-    Object.assign(this, { session, pieces, extent, there: 0, listeners: new Set() });
+    Object.assign(this, { session, pieces, extent, nLoaded: 0, listeners: new Set() });
     this.pos = new Float32Array(2 * n).fill(NaN);
-    this.first = this.piece(0).then(() => this.pos);
-    this.whole = this.first.then(() => this.rest());
-    this.whole.catch(() => {}); // who needs all of it hears of what failed
+    this.first = this.loadPiece(0).then(() => this.pos);
+    this.complete = this.first.then(() => this.loadRest());
+    this.complete.catch(() => {}); // who needs all of it hears of what failed
   }
 
-  async rest() {
+  async loadRest() {
     for (let k = 1; k < this.pieces.length; k++) {
-      await this.piece(k);
+      await this.loadPiece(k);
       // To arrange the points anew takes the longer the more there are: at each doubling, and at the end.
       const doubled = Number.isInteger(Math.log2(k + 1));
-      if (doubled || k + 1 === this.pieces.length) for (const grown of this.listeners) grown(this.pos);
+      if (doubled || k + 1 === this.pieces.length) for (const onGrown of this.listeners) onGrown(this.pos);
     }
     this.listeners.clear();
     return this.pos;
   }
 
-  async piece(first) {
+  async loadPiece(first) {
     const { pos, pieces, extent: [x0, y0, x1, y1] } = this;
     const bytes = await array(this.session, pieces[first], "u1", false);
     const m = bytes.length / 5;
     const high = new Uint16Array(bytes.buffer, bytes.byteOffset, 2 * m);
     for (let k = 0, r = first; k < m; k++, r += pieces.length) {
       const x = high[k] * 16 + (bytes[4 * m + k] & 15);
-      if (x === NOWHERE) continue;
+      if (x === NO_PLACE) continue;
       const y = high[m + k] * 16 + (bytes[4 * m + k] >> 4);
-      pos[2 * r] = x0 + (x * (x1 - x0)) / (NOWHERE - 1);
-      pos[2 * r + 1] = y0 + (y * (y1 - y0)) / (NOWHERE - 1);
+      pos[2 * r] = x0 + (x * (x1 - x0)) / (NO_PLACE - 1);
+      pos[2 * r + 1] = y0 + (y * (y1 - y0)) / (NO_PLACE - 1);
     }
-    this.there += 1;
+    this.nLoaded += 1;
   }
 }
 
@@ -104,14 +104,14 @@ let plotly = null;
 /** Load Plotly's script once for the page. */
 export function loadPlotly(address) {
   if (window.Plotly) return Promise.resolve(window.Plotly);
-  plotly ??= new Promise((done, failed) => {
+  plotly ??= new Promise((resolve, reject) => {
     const script = document.createElement("script");
     script.src = new URL(address, ROOT).href;
-    script.onload = () => done(window.Plotly);
+    script.onload = () => resolve(window.Plotly);
     script.onerror = () => {
       plotly = null;
       script.remove();
-      failed(new Error("the drawing library could not be loaded"));
+      reject(new Error("the drawing library could not be loaded"));
     };
     document.head.append(script);
   });
@@ -122,14 +122,14 @@ const sheets = new Map();
 
 /** Put our style sheet on the page and wait until it holds. */
 export function loadStyle() {
-  const address = beside("map.css");
+  const address = assetUrl("map.css");
   if (!address) return Promise.resolve();
   if (!sheets.has(address)) {
-    sheets.set(address, new Promise((done) => {
+    sheets.set(address, new Promise((resolve) => {
       const link = document.createElement("link");
       link.rel = "stylesheet";
       link.href = address;
-      link.onload = link.onerror = done;
+      link.onload = link.onerror = resolve;
       document.head.append(link);
     }));
   }
@@ -144,7 +144,7 @@ export function memory(session, name) {
 }
 
 /** A map that forgets its oldest entries. */
-export class Kept extends Map {
+export class LimitedMap extends Map {
   constructor(limit) {
     super();
     this.limit = limit;
@@ -158,4 +158,4 @@ export class Kept extends Map {
   }
 }
 
-const layouts = new Kept(8);
+const layouts = new LimitedMap(8);

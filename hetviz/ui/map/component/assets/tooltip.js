@@ -1,11 +1,11 @@
 // The card shown for the item one points at. Its picture and facts are fetched when they are wanted.
 
 import { h, thousands } from "./dom.js";
-import { ROOT } from "./ask.js";
+import { ROOT } from "./requests.js";
 
-const PAUSE = 70;
+const CARD_DELAY_MS = 70;
 
-export class Tip {
+export class Tooltip {
   constructor(map) {
     this.map = map;
     this.row = -1;
@@ -24,7 +24,7 @@ export class Tip {
     }
     const { media } = this.map;
     if (media.cards.has(row)) this.draw(media.cards.get(row));
-    else this.timer = setTimeout(() => this.fetch(row), PAUSE);
+    else this.timer = setTimeout(() => this.fetch(row), CARD_DELAY_MS);
   }
 
   async fetch(row) {
@@ -54,7 +54,7 @@ export class Tip {
       const begun = performance.now();
       picture.addEventListener("load", () => {
         map.stats.pictureMs = performance.now() - begun;
-        this.lay();
+        this.position();
       });
       picture.addEventListener("error", () => picture.remove());
     }
@@ -66,18 +66,18 @@ export class Tip {
         card.text ? h("p", {}, card.text) : null)].filter(Boolean),
     );
     element.hidden = false;
-    this.lay();
+    this.position();
   }
 
   /** Beside the point, on the side where there is room. */
-  lay() {
+  position() {
     if (this.row < 0 || this.element.hidden) return;
     const { view, pos } = this.map;
     const x = view.x(pos[2 * this.row]);
     const y = view.y(pos[2 * this.row + 1]);
-    const { offsetWidth: w, offsetHeight: tall } = this.element;
+    const { offsetWidth: w, offsetHeight: height } = this.element;
     const left = x + 18 + w < view.W - 4 ? x + 18 : x - 18 - w;
-    const top = Math.min(Math.max(y - tall / 2, 4), Math.max(view.H - tall - 4, 4));
+    const top = Math.min(Math.max(y - height / 2, 4), Math.max(view.H - height - 4, 4));
     this.element.style.transform = `translate(${Math.max(left, 4)}px, ${top}px)`;
   }
 

@@ -3,55 +3,55 @@
 
 import { aligned } from "./align.js";
 import { within } from "./pick.js";
-import { calm, ease } from "./view.js";
+import { prefersReducedMotion, ease } from "./view.js";
 
-const MOST_GHOSTS = 300;
-const MOST_FRAMED = 60;
-const REST = 100; // ms without movement before what is written is chosen anew
+const MAX_GHOSTS = 300;
+const MAX_FRAMED = 60;
+const REST_MS = 100; // ms without movement before what is written is chosen anew
 
-export class Travel {
+export class Transition {
   constructor(map) { Object.assign(this, { map, target: null }); }
 
   /** A new map of the same items: let every point travel, and leave ghosts of the largest moves. */
-  arrive(geometry) {
+  start(geometry) {
     const { map } = this;
     const { view } = map;
-    const from = aligned(map.geometry, geometry, map.pass);
+    const from = aligned(map.geometry, geometry, map.isShown);
     map.geometry = geometry;
     const rows = from ? this.movers(from, geometry) : [];
     map.ghosts = rows.length ? {
       rows, born: performance.now(),
       from: Float32Array.from(rows.flatMap((r) => [from[2 * r], from[2 * r + 1]])),
     } : null;
-    const seen = within(map.pos, map.pass, view.range).length;
+    const seen = within(map.pos, map.isShown, view.range).length;
     this.move(geometry, 600);
     const { home } = map.camera;
     view.fitted = home.s;
     // A zoomed camera stays unless it would look at nearly nothing.
-    const lost = () => within(geometry, map.pass, view.range).length < 0.05 * seen;
+    const isLost = () => within(geometry, map.isShown, view.range).length < 0.05 * seen;
     // What a statement named is framed where it could not be told apart, or not be seen.
     const named = map.data.answers ? map.pickedRows() : [];
-    if (named.length && named.length <= MOST_FRAMED && map.camera.loses(named, geometry)) {
+    if (named.length && named.length <= MAX_FRAMED && map.camera.losesRows(named, geometry)) {
       map.camera.flyToAll(named, geometry);
-    } else if (!view.zoomed || map.camera.byItself || lost()) map.camera.fly(home, 600, false);
+    } else if (!view.zoomed || map.camera.movedByMap || isLost()) map.camera.fly(home, 600, false);
     else view.k = home.k;
   }
 
   /** The rows that are selected or in a group, else those that move most. */
   movers(from, to) {
     const { map } = this;
-    const meant = [...new Set([...map.pickedRows(), ...map.acts.rows()])];
-    if (meant.length && meant.length <= MOST_GHOSTS) return meant.filter((r) => map.pass[r]);
-    const far = [];
+    const chosen = [...new Set([...map.pickedRows(), ...map.statements.rows()])];
+    if (chosen.length && chosen.length <= MAX_GHOSTS) return chosen.filter((r) => map.isShown[r]);
+    const moved = [];
     for (let r = 0; r < map.n; r++) {
       const d = Math.hypot(to[2 * r] - from[2 * r], to[2 * r + 1] - from[2 * r + 1]);
-      if (map.pass[r] && d > 4 / map.view.s) far.push([d, r]);
+      if (map.isShown[r] && d > 4 / map.view.s) moved.push([d, r]);
     }
-    return far.sort((a, b) => b[0] - a[0]).slice(0, MOST_GHOSTS).map((pair) => pair[1]);
+    return moved.sort((a, b) => b[0] - a[0]).slice(0, MAX_GHOSTS).map((pair) => pair[1]);
   }
 
   /** After a job's partial maps: to the map that counts. */
-  home() {
+  moveToGeometry() {
     const { geometry } = this.map;
     if (this.target && this.target !== geometry) this.move(geometry, 500);
   }
@@ -70,27 +70,27 @@ export class Travel {
     map.moving = true;
     // A large map has its order made elsewhere; the points set out when it is there.
     map.points.layout(target, from, () => {
-      if (this.target !== target || map.dead) return;
+      if (this.target !== target || map.isClosed) return;
       const now = performance.now();
-      map.motion = { from, to: target, begun: now, ms: calm() ? 0 : ms, steady, share: 0 };
-      map.wish();
+      map.motion = { from, to: target, begun: now, ms: prefersReducedMotion() ? 0 : ms, steady, share: 0 };
+      map.requestDraw();
     });
     if (appeared) {
       map.pos = Float32Array.from(from);
       map.layers.show();
-      map.wish({ paint: true });
+      map.requestDraw({ paint: true });
     }
-    map.wish();
+    map.requestDraw();
   }
 
   /** Points hold still while one aims at them. */
-  get held() { return this.map.pointerDown || performance.now() < this.map.heldUntil; }
+get isPaused() { return this.map.pointerDown || performance.now() < this.map.pausedUntil; }
 
   /** Move the points to where they are at this moment; returns whether any may have moved. */
   step(now) {
     const { map } = this;
     const { motion, pos } = map;
-    if (this.held) {
+    if (this.isPaused) {
       motion.begun += now - (motion.seen ?? now);
       motion.seen = now;
       return false;
@@ -106,9 +106,9 @@ export class Travel {
     if (t >= 1) {
       map.motion = null;
       map.moving = Boolean(map.data.live);
-      map.points.arrive();
+      map.points.endTransition();
       clearTimeout(this.timer);
-      this.timer = setTimeout(() => map.wish({ place: true }), REST);
+      this.timer = setTimeout(() => map.requestDraw({ place: true }), REST_MS);
     }
     return true;
   }

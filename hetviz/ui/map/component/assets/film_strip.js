@@ -3,53 +3,53 @@
 
 import { aligned } from "./align.js";
 import { h } from "./dom.js";
-import { tell } from "./journey.js";
-import { Rove } from "./rove.js";
-import { MAPS, keptBy, panel, watchKept, watchPanel } from "./panel.js";
-import { places } from "./store.js";
+import { send } from "./page_change.js";
+import { RovingFocus } from "./roving_focus.js";
+import { MAPS, shareClose, panel, watchShareClose, watchPanel } from "./panel.js";
+import { loadLayout } from "./store.js";
 import { frameOf } from "./view.js";
 
 const [WIDE, HIGH] = [60, 46];
-const MOST_DOTS = 3000;
-const PAUSE = 160;
+const MAX_DOTS = 3000;
+const PREVIEW_DELAY_MS = 160;
 
-export class Film {
+export class FilmStrip {
   constructor(map) {
     this.map = map;
     this.row = h("div", { class: "hv-film hv-float", role: "group", "aria-label": "Maps" });
-    this.rove = new Rove(this.row, "button");
+    this.rovingFocus = new RovingFocus(this.row, "button");
     this.mini = h("canvas", { "aria-hidden": "true" });
-    this.look = h("div", {
+    this.overview = h("div", {
       class: "hv-mini hv-float", "aria-hidden": "true",
       onpointerdown: (event) => this.press(event), onpointermove: (event) => event.buttons && this.press(event),
     }, this.mini);
-    this.element = h("div", { class: "hv-below" }, this.row, this.look);
+    this.element = h("div", { class: "hv-below" }, this.row, this.overview);
     this.list = h("div", { class: "hv-maps", role: "tabpanel", "aria-label": MAPS });
-    this.resized = () => this.unroll();
-    this.stop = watchPanel(this.resized);
-    addEventListener("resize", this.resized);
-    watchKept(() => map.data && !map.dead && this.told !== JSON.stringify(this.maps()) && this.update());
+    this.onResize = () => this.layOutList();
+    this.stop = watchPanel(this.onResize);
+    addEventListener("resize", this.onResize);
+    watchShareClose(() => map.data && !map.isClosed && this.drawnState !== JSON.stringify(this.maps()) && this.update());
   }
 
   /** The maps, each with what it keeps as far as that is known. */
-  maps() { return (this.map.data.film ?? []).map((one) => ({ ...one, kept: one.kept ?? keptBy(one.id) })); }
+  maps() { return (this.map.data.film ?? []).map((entry) => ({ ...entry, kept: entry.kept ?? shareClose(entry.id) })); }
 
   update() {
     const { data } = this.map;
     if (!data.stage || data.mode !== "work") return;
-    const film = this.maps();
-    const told = JSON.stringify(film);
-    if (told !== this.told) {
-      this.told = told;
-      this.rove.redraw(() => this.row.replaceChildren(...film.map((one) => this.frame(one))));
-      this.list.replaceChildren(...film.map((one) => this.frame(one)));
+    const entries = this.maps();
+    const state = JSON.stringify(entries);
+    if (state !== this.drawnState) {
+      this.drawnState = state;
+      this.rovingFocus.redraw(() => this.row.replaceChildren(...entries.map((entry) => this.frame(entry))));
+      this.list.replaceChildren(...entries.map((entry) => this.frame(entry)));
     }
-    this.unroll();
+    this.layOutList();
     this.draw();
   }
 
   /** In the sheet of a narrow window the maps are a list. */
-  unroll() {
+  layOutList() {
     const body = document.querySelector(".st-key-panel-body");
     const { data } = this.map;
     const shown = body && panel.open && panel.tab === MAPS && data?.stage && data.mode === "work";
@@ -66,51 +66,51 @@ export class Film {
     });
   }
 
-  frame(one) {
+  frame(entry) {
     const canvas = h("canvas", { "aria-hidden": "true" });
-    const kept = one.kept !== null ? `${one.kept} of 100 kept` : one.agrees ? `${Math.round(100 * one.agrees)} of 100 agree` : "";
+    const caption = entry.kept !== null ? `${entry.kept} of 100 kept` : entry.agrees ? `${Math.round(100 * entry.agrees)} of 100 agree` : "";
     return h("button", {
-      type: "button", "aria-pressed": String(one.shown), "data-run": one.id, title: one.title,
-      onclick: () => this.take(one), onpointerenter: () => this.soon(one), onpointerleave: () => this.back(),
-    }, canvas, h("span", {}, h("b", {}, one.title), h("small", {}, kept)));
+      type: "button", "aria-pressed": String(entry.shown), "data-run": entry.id, title: entry.title,
+      onclick: () => this.choose(entry), onpointerenter: () => this.preview(entry), onpointerleave: () => this.endPreview(),
+    }, canvas, h("span", {}, h("b", {}, entry.title), h("small", {}, caption)));
   }
 
-  take(one) {
+  choose(entry) {
     clearTimeout(this.timer);
-    this.tried = null;
-    if (!one.shown) tell(() => this.map.component.setTriggerValue("run", one.id));
+    this.previewed = null;
+    if (!entry.shown) send(() => this.map.component.setTriggerValue("run", entry.id));
   }
 
   /** Show where the points would be on another map, positions only. */
-  soon(one) {
+  preview(entry) {
     const { map } = this;
     clearTimeout(this.timer);
-    if (one.shown || map.data.live) return;
+    if (entry.shown || map.data.live) return;
     this.timer = setTimeout(async () => {
-      const there = await places(map.data.session, one.geometry, map.n).catch(() => null);
-      const to = there && !map.dead && aligned(there, map.geometry, map.pass);
+      const pos = await loadLayout(map.data.session, entry.geometry, map.n).catch(() => null);
+      const to = pos && !map.isClosed && aligned(pos, map.geometry, map.isShown);
       if (!to) return;
       for (let k = 0; k < to.length; k++) if (Number.isNaN(to[k])) to[k] = map.geometry[k];
-      this.tried = one.id;
-      map.travel.move(to, 240);
-    }, PAUSE);
+      this.previewed = entry.id;
+      map.transition.move(to, 240);
+    }, PREVIEW_DELAY_MS);
   }
 
-  back() {
+  endPreview() {
     clearTimeout(this.timer);
-    if (!this.tried) return;
-    this.tried = null;
-    this.map.travel.move(this.map.geometry, 240);
+    if (!this.previewed) return;
+    this.previewed = null;
+    this.map.transition.move(this.map.geometry, 240);
   }
 
   async draw() {
     const { map } = this;
     for (const button of [...this.row.children, ...this.list.children]) {
-      const one = map.data.film?.find((other) => other.id === button.dataset.run);
-      const pos = one && await places(map.data.session, one.geometry, map.n).catch(() => null);
-      if (pos && !map.dead) this.dots(button.querySelector("canvas"), pos, WIDE, HIGH);
+      const entry = map.data.film?.find((other) => other.id === button.dataset.run);
+      const pos = entry && await loadLayout(map.data.session, entry.geometry, map.n).catch(() => null);
+      if (pos && !map.isClosed) this.dots(button.querySelector("canvas"), pos, WIDE, HIGH);
     }
-    this.lay();
+    this.drawOverview();
   }
 
   dots(canvas, pos, W, H) {
@@ -120,14 +120,14 @@ export class Film {
     Object.assign(canvas.style, { width: `${W}px`, height: `${H}px` });
     const ctx = canvas.getContext("2d");
     ctx.scale(ratio, ratio);
-    const frame = frameOf(pos, map.pass);
+    const frame = frameOf(pos, map.isShown);
     const s = Math.min(W / (frame.x[1] - frame.x[0]), H / (frame.y[1] - frame.y[0]));
     const place = (r) => [
       W / 2 + (pos[2 * r] - (frame.x[0] + frame.x[1]) / 2) * s, H / 2 - (pos[2 * r + 1] - (frame.y[0] + frame.y[1]) / 2) * s,
     ];
-    const step = Math.max(1, Math.floor(map.n / MOST_DOTS));
+    const step = Math.max(1, Math.floor(map.n / MAX_DOTS));
     for (let r = 0; r < map.n; r += step) {
-      if (!map.pass[r]) continue;
+      if (!map.isShown[r]) continue;
       const [x, y] = place(r);
       ctx.fillStyle = map.palette[map.slot[r]];
       ctx.fillRect(x - 0.7, y - 0.7, 1.4, 1.4);
@@ -136,7 +136,7 @@ export class Film {
   }
 
   /** The small map with the window of the camera. */
-  lay() {
+  drawOverview() {
     const { map } = this;
     if (!map.data?.stage || map.data.mode !== "work" || !map.shown) return;
     const [W, H] = [104, 62];
@@ -164,7 +164,7 @@ export class Film {
 
   close() {
     clearTimeout(this.timer);
-    removeEventListener("resize", this.resized);
+    removeEventListener("resize", this.onResize);
     this.stop();
     this.list.remove();
   }

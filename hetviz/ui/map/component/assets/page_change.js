@@ -5,57 +5,57 @@
 // what is to be told waits until they have arrived. Where something else came between, the link is
 // clicked once more.
 
-const [NOTHING_MS, REST_MS, TRIES] = [1500, 300, 3]; // nothing begins for so long; it rests so long
+const [START_MS, REST_MS, MAX_TRIES] = [1500, 300, 3]; // nothing begins for so long; it rests so long
 const PAGE_LINK = 'a[data-testid="stPageLink-NavLink"]';
 
-let wanted = null;
+let target = null;
 let timer = 0;
-const held = [];
+const queued = [];
 
 const nameOf = (path) => path.split("/").pop();
-const here = () => nameOf(location.pathname) === wanted.name;
-const rests = (app) => app.dataset.testScriptState === "notRunning";
+const hasArrived = () => nameOf(location.pathname) === target.name;
+const isIdle = (app) => app.dataset.testScriptState === "notRunning";
 
-export function watchJourneys() {
+export function watchPageChanges() {
   const app = document.querySelector('[data-testid="stApp"]');
-  if (!app || window.hetviz.watchesJourneys) return;
-  window.hetviz.watchesJourneys = true;
+  if (!app || window.hetviz.watchesPageChanges) return;
+  window.hetviz.watchesPageChanges = true;
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.(PAGE_LINK);
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     const [name] = (link.getAttribute("href") ?? "").split("?");
-    if (wanted?.link !== link) wanted = { link, name: nameOf(name), tries: 0 };
-    wait(app, NOTHING_MS);
+    if (target?.link !== link) target = { link, name: nameOf(name), tries: 0 };
+    wait(app, START_MS);
   }, true);
-  window.addEventListener("popstate", end);
+  window.addEventListener("popstate", finish);
   new MutationObserver(() => {
-    if (!wanted) return;
-    if (here()) release();
+    if (!target) return;
+    if (hasArrived()) sendQueued();
     wait(app, REST_MS);
   }).observe(app, { attributes: true, attributeFilter: ["data-test-script-state"] });
 }
 
 /** Tell the server something: at once, or where the visitor is on their way, once they are there. */
-export function tell(act) {
-  if (wanted && !here()) held.push(act);
-  else act();
+export function send(action) {
+  if (target && !hasArrived()) queued.push(action);
+  else action();
 }
 
 function wait(app, ms) {
   clearTimeout(timer);
   timer = setTimeout(() => {
-    if (!wanted || !rests(app)) return;
-    if (here() || wanted.tries >= TRIES || !wanted.link.isConnected) return end();
-    wanted.tries += 1;
-    wanted.link.click();
+    if (!target || !isIdle(app)) return;
+    if (hasArrived() || target.tries >= MAX_TRIES || !target.link.isConnected) return finish();
+    target.tries += 1;
+    target.link.click();
   }, ms);
 }
 
-function end() {
-  wanted = null;
-  release();
+function finish() {
+  target = null;
+  sendQueued();
 }
 
-function release() {
-  for (const act of held.splice(0)) act();
+function sendQueued() {
+  for (const action of queued.splice(0)) action();
 }

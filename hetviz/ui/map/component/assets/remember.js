@@ -13,6 +13,6 @@ export function remember(map) {
 /** What is known of the map that `data` describes: by the map that is there, or by one before it. */
 export function remembered(map, data) {
   if (map.data) return { version: map.data.n === data.n ? map.version : -1 };
-  const kept = memory(data.session, data.name);
-  return kept.n === data.n && kept.fingerprint === data.fingerprint ? kept : { version: -1 };
+  const stored = memory(data.session, data.name);
+  return stored.n === data.n && stored.fingerprint === data.fingerprint ? stored : { version: -1 };
 }

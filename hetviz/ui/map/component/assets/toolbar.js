@@ -1,31 +1,31 @@
 // The tools at the edge of the map: what the mouse does, all of the map, and more.
 
 import { h, icon, set } from "./dom.js";
-import { Rove } from "./rove.js";
+import { RovingFocus } from "./roving_focus.js";
 import { Search } from "./search.js";
 import { savePicture } from "./picture.js";
 
 const TOOLS = [["move", "Move", "V", "pointer"], ["lasso", "Lasso", "L", "lasso"], ["drag", "Drag", "D", "move"]];
-export class Bar {
+export class Toolbar {
   constructor(map) {
     this.map = map;
-    this.tools = TOOLS.map(([name, label, key, look]) => h("button", {
+    this.tools = TOOLS.map(([name, label, key, iconName]) => h("button", {
       type: "button", class: "hv-tool", "data-tool": name, title: `${label} (${key})`, "aria-label": label,
       onclick: () => map.setTool(name),
-    }, icon(look)));
+    }, icon(iconName)));
     this.search = new Search(map);
     const row = (name, label, act, more = {}) => h(
       "button", { type: "button", onclick: () => { this.closeMenus(); act(); }, ...more }, icon(name), label,
     );
     this.box = row("box", "Select in a box", () => map.setTool("box"), { "data-tool": "box" });
-    this.haze = row("fog", "Haze where the map is not to be trusted", () => map.toggleHaze());
+    this.trustButton = row("fog", "Haze where the map is not to be trusted", () => map.toggleTrustOverlay());
     this.more = this.menu("more", "More tools", h(
       "div", { class: "hv-menu" }, this.box,
       row("plus", "Zoom in", () => map.camera.zoomBy(1.6)),
       row("minus", "Zoom out", () => map.camera.zoomBy(1 / 1.6)),
-      this.haze,
+      this.trustButton,
       row("image", "Save as PNG", () => savePicture(map)),
-      row("help", "Help and keys", () => this.keys()),
+      row("help", "Help and keys", () => this.openHelp()),
     ));
     this.element = h(
       "div", { class: "hv-bar hv-float", role: "toolbar", "aria-label": "Map tools" },
@@ -35,8 +35,8 @@ export class Bar {
       }, icon("fit")),
       this.more.element,
     );
-    this.rove = new Rove(this.element, ":scope > .hv-tool, :scope > .hv-drop > .hv-tool");
-    this.rove.settle();
+    this.rovingFocus = new RovingFocus(this.element, ":scope > .hv-tool, :scope > .hv-drop > .hv-tool");
+    this.rovingFocus.setTabStop();
     this.stop = new AbortController();
     document.addEventListener("pointerdown", (event) => {
       if (!event.target.closest?.(".hv-drop")) this.closeMenus();
@@ -51,10 +51,10 @@ export class Bar {
     const button = h("button", {
       type: "button", class: "hv-tool", title: label, "aria-label": label, "aria-expanded": "false",
     }, icon(name));
-    return this.opens(button, content, h("div", { class: `hv-drop hv-drop-${name}` }, button, content));
+    return this.addMenu(button, content, h("div", { class: `hv-drop hv-drop-${name}` }, button, content));
   }
 
-  opens(button, content, element) {
+  addMenu(button, content, element) {
     const menu = { element, button, content };
     content.hidden = true;
     button.addEventListener("click", () => {
@@ -78,7 +78,7 @@ export class Bar {
   }
 
   /** Open the help of the bar above all places, which lists the keys. */
-  keys() {
+  openHelp() {
     this.closeMenus();
     document.querySelector(".st-key-help button")?.click();
   }
@@ -90,7 +90,7 @@ export class Bar {
     for (const button of [...this.tools, this.box]) {
       set(button, { "aria-pressed": String(button.dataset.tool === map.tool) });
     }
-    set(this.haze, { "aria-pressed": String(map.haze) });
+    set(this.trustButton, { "aria-pressed": String(map.trustOverlay) });
     map.stage.dataset.tool = map.tool;
     // Find belongs to the bar above all places, where there is one.
     const host = (map.data.stage && document.querySelector(".hv-find-host")) || map.root;

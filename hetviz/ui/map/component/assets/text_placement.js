@@ -2,45 +2,45 @@
 // pixels, at any zoom. Zooming in makes room, so detail appears by itself and nothing ever overlaps.
 
 import { Boxes, Ink, shift, textWidth } from "./boxes.js";
-import { cardsOver } from "./covered.js";
-import { FEW, arrange, bundles, clearOf } from "./focus.js";
+import { cardBoxes } from "./covered_area.js";
+import { MAX_NAMED, arrangeLinked, bundles, clearOf } from "./linked_items.js";
 
 const NAME_SHIFTS = [0, -20, 20, -38, 38, -56, 56, -76, 76];
 const WORD_SHIFTS = [[8, 0], [-8, 0]];
-const HOT_SHIFTS = [[9, 0], [-9, 0], [9, -15], [9, 15], [-9, -15], [-9, 15]];
-const CROWD = 34; // pixels; a picture of the overview needs company within such a cell
-const HOT = 60; // so many selected items are ringed one by one
-const MOST_MEMBERS = 60;
-const NEAR = 26; // pictures this large have room for nearly everybody
+const EMPHASISED_SHIFTS = [[9, 0], [-9, 0], [9, -15], [9, 15], [-9, -15], [-9, 15]];
+const CROWD_PX = 34; // pixels; a picture of the overview needs company within such a cell
+const MAX_RINGED = 60; // so many selected items are ringed one by one
+const MAX_MEMBERS = 60;
+const MIN_DETAIL_PX = 26; // pictures this large have room for nearly everybody
 
 /** What one pass over the points tells: who is in view, and where each group is densest. */
 function survey(m) {
-  const { view, pos, pass, slot, data } = m;
+  const { view, pos, isShown, slot, data } = m;
   const { W, H } = view;
   const media = mediaOf(data);
-  const columns = Math.ceil(W / CROWD) + 1;
-  const crowd = new Uint16Array(columns * (Math.ceil(H / CROWD) + 1));
+  const columns = Math.ceil(W / CROWD_PX) + 1;
+  const crowd = new Uint16Array(columns * (Math.ceil(H / CROWD_PX) + 1));
   const groups = new Map(); // slot -> Map(cell -> [count, sum x, sum y])
-  const byName = new Set(m.regions.named.length ? [] : data.names.map((name) => name.code + 1));
+  const coded = new Set(m.regions.named.length ? [] : data.names.map((name) => name.code + 1));
   const ink = new Ink(W, H);
   const wide = Math.ceil(W / 72) + 1;
   let pictures = 0;
   // Of very many a fair sample tells as much, and each of it stands for several.
-  const { rows, each } = m.points.some();
-  const most = rows ? rows.length : m.n;
-  for (let k = 0; k < most; k++) {
+  const { rows, each } = m.points.sampleInView();
+  const n = rows ? rows.length : m.n;
+  for (let k = 0; k < n; k++) {
     const r = rows ? rows[k] : k;
-    if (!pass[r]) continue;
+    if (!isShown[r]) continue;
     const px = view.x(pos[2 * r]);
     const py = view.y(pos[2 * r + 1]);
     if (!(px >= 0 && py >= 0 && px <= W && py <= H)) continue;
     ink.add(px, py, each);
     if (media[r]) {
       pictures += each;
-      crowd[Math.floor(px / CROWD) + columns * Math.floor(py / CROWD)] += Math.min(each, 4);
+      crowd[Math.floor(px / CROWD_PX) + columns * Math.floor(py / CROWD_PX)] += Math.min(each, 4);
     }
     const g = slot[r];
-    if (!byName.has(g)) continue;
+    if (!coded.has(g)) continue;
     if (!groups.has(g)) groups.set(g, new Map());
     const cells = groups.get(g);
     const c = Math.floor(px / 72) + wide * Math.floor(py / 72);
@@ -51,19 +51,19 @@ function survey(m) {
       cell[2] += pos[2 * r + 1];
     } else cells.set(c, [1, pos[2 * r], pos[2 * r + 1]]);
   }
-  const company = (px, py) => {
+  const nearbyPictures = (px, py) => {
     let count = 0;
     for (const a of [-17, 17]) {
       for (const b of [-17, 17]) {
-        const c = Math.floor((px + a) / CROWD);
-        const d = Math.floor((py + b) / CROWD);
+        const c = Math.floor((px + a) / CROWD_PX);
+        const d = Math.floor((py + b) / CROWD_PX);
         if (c >= 0 && d >= 0 && c < columns) count += crowd[c + columns * d] || 0;
       }
     }
     return count;
   };
   ink.close();
-  return { pictures, groups, company, ink };
+  return { pictures, groups, nearbyPictures, ink };
 }
 
 const flags = new WeakMap();
@@ -79,137 +79,137 @@ function mediaOf(data) {
 }
 
 /** Choose what is written; returns the pieces in their order of right, and what is still lacking. */
-export function place(m, ctx) {
-  const { view, pos, pass, data, media } = m;
+export function placeTexts(m, ctx) {
+  const { view, pos, isShown, data, media } = m;
   const { W, H } = view;
   const boxes = new Boxes(W, H);
   const pieces = [];
-  const lacking = { titles: [], pictures: [] };
+  const missing = { titles: [], pictures: [] };
   const kinds = mediaOf(data);
   // A picture says what its item is.
-  const worded = data.datasets.filter((d) => d.words && (!d.media || data.datasets.every((one) => one.media)));
+  const worded = data.datasets.filter((d) => d.words && (!d.media || data.datasets.every((other) => other.media)));
   const saysWords = (r) => worded.some((d) => r >= d.start && r < d.stop);
-  const { pictures, groups, company, ink } = survey(m);
-  const covered = cardsOver(m);
+  const { pictures, groups, nearbyPictures, ink } = survey(m);
+  const covered = cardBoxes(m);
   m.covered = covered;
-  for (const box of covered) boxes.take(box);
+  for (const box of covered) boxes.reserve(box);
   const ideal = Math.sqrt(((W * H) / Math.max(pictures, 1)) * 0.26);
-  const near = ideal >= NEAR;
+  const detailed = ideal >= MIN_DETAIL_PX;
   const size = Math.max(23, Math.min(38, ideal));
-  const half = (size * (near ? 1.36 : 1.75)) / 2;
+  const half = (size * (detailed ? 1.36 : 1.75)) / 2;
   const family = m.family;
   const inView = (r) => {
     const px = view.x(pos[2 * r]);
     const py = view.y(pos[2 * r + 1]);
     return px > 0 && py > 0 && px < W && py < H;
   };
-  const few = m.count > 0 && m.count <= HOT;
-  const hot = new Set(m.cursor >= 0 && pass[m.cursor] ? [m.cursor] : []);
+  const ringEach = m.count > 0 && m.count <= MAX_RINGED;
+  const emphasised = new Set(m.cursor >= 0 && isShown[m.cursor] ? [m.cursor] : []);
 
   // Names of regions keep their places whatever is selected; what is named gets past them.
   const regional = m.regions.named.length > 0;
   if (regional) pieces.push(...m.regions.place(ctx, boxes, ink, covered));
-  if (!data.together && m.data.mode === "work" && (m.count || m.acts.groups.size)) {
-    const ends = arrange(m, ctx, ink, lacking, kinds, covered);
-    const own = ends.boxes;
-    const sheaves = bundles(m, ctx, own);
-    const left = pieces.filter((p) => clearOf(shift(p.box, view.x(p.x), view.y(p.y)), own, ends.pieces, m));
-    if (!regional) names(m, ctx, own, groups, left);
+  if (!data.together && m.data.mode === "work" && (m.count || m.statements.groups.size)) {
+    const ends = arrangeLinked(m, ctx, ink, missing, kinds, covered);
+    const linkedBoxes = ends.boxes;
+    const sheaves = bundles(m, ctx, linkedBoxes);
+    const left = pieces.filter((p) => clearOf(shift(p.box, view.x(p.x), view.y(p.y)), linkedBoxes, ends.pieces, m));
+    if (!regional) names(m, ctx, linkedBoxes, groups, left);
     const shown = [...left, ...sheaves, ...ends.pieces];
-    if (m.count > FEW || !m.count) shown.push(...members(m, ctx, own, kinds, lacking, size, near));
-    return { pieces: shown, lacking, near, few };
+    if (m.count > MAX_NAMED || !m.count) shown.push(...members(m, ctx, linkedBoxes, kinds, missing, size, detailed));
+    return { pieces: shown, missing, detailed, ringEach };
   }
 
   const picture = (r, s, box, strong) => {
-    if (!media.picture(r)) lacking.pictures.push(r);
-    pieces.push({ kind: "picture", row: r, size: s, near, strong, box });
+    if (!media.picture(r)) missing.pictures.push(r);
+    pieces.push({ kind: "picture", row: r, size: s, detailed, strong, box });
   };
-  for (const r of hot) {
+  for (const r of emphasised) {
     if (!kinds[r]) continue;
     const b = (size + 6) * 0.75;
     const box = [-b, -b, b, b];
-    if (boxes.put(shift(box, view.x(pos[2 * r]), view.y(pos[2 * r + 1])))) {
+    if (boxes.tryReserve(shift(box, view.x(pos[2 * r]), view.y(pos[2 * r + 1])))) {
       picture(r, size + 6, box, true);
     }
   }
   const word = (r, strong) => {
     const item = media.title(r);
     if (!item) {
-      lacking.titles.push(r);
+      missing.titles.push(r);
       return false;
     }
     if (!item.word && !(strong && item.named)) return false;
     const text = item.word ? item.title : `${item.title.slice(0, 26)}…`;
     const px = view.x(pos[2 * r]);
     const py = view.y(pos[2 * r + 1]);
-    const tall = strong ? 14 : near ? 13.5 : 12.5;
+    const tall = strong ? 14 : detailed ? 13.5 : 12.5;
     const font = `${strong ? 600 : 400} ${tall}px ${family}`;
     const w = textWidth(ctx, text, font);
-    for (const [dx, dy] of strong ? HOT_SHIFTS : WORD_SHIFTS) {
+    for (const [dx, dy] of strong ? EMPHASISED_SHIFTS : WORD_SHIFTS) {
       const x0 = dx > 0 ? dx - 2 : dx - w - 2;
       const box = [dx > 0 ? -7 : x0, dy - tall * 0.62, dx > 0 ? x0 + w + 4 : 7, dy + tall * 0.62];
-      const there = shift(box, px, py);
-      if (boxes.within(there) && boxes.put(there)) {
+      const shifted = shift(box, px, py);
+      if (boxes.within(shifted) && boxes.tryReserve(shifted)) {
         pieces.push({ kind: "word", row: r, text, font, dx, dy, strong, box });
         return true;
       }
     }
     return false;
   };
-  for (const r of hot) word(r, true);
+  for (const r of emphasised) word(r, true);
 
   if (!regional) names(m, ctx, boxes, groups, pieces);
 
-  const cap = near ? 400 : Math.round((W * H) / 15000);
+  const cap = detailed ? 400 : Math.round((W * H) / 15000);
   const words = () => {
     let tried = 0;
-    let put = 0;
+    let nPlaced = 0;
     for (const r of m.order) {
-      if (tried >= cap * 2 || put >= cap) break;
-      if (!pass[r] || !saysWords(r) || hot.has(r) || !inView(r)) continue;
+      if (tried >= cap * 2 || nPlaced >= cap) break;
+      if (!isShown[r] || !saysWords(r) || emphasised.has(r) || !inView(r)) continue;
       tried += 1;
-      if (word(r, false)) put += 1;
+      if (word(r, false)) nPlaced += 1;
     }
   };
   const thumbs = () => {
-    let put = 0;
+    let nPlaced = 0;
     for (const r of m.order) {
-      if (put >= 400) break;
-      if (!kinds[r] || !pass[r] || hot.has(r)) continue;
+      if (nPlaced >= 400) break;
+      if (!kinds[r] || !isShown[r] || emphasised.has(r)) continue;
       const px = view.x(pos[2 * r]);
       const py = view.y(pos[2 * r + 1]);
       const box = [-half, -half, half, half];
       if (px < size * 0.6 || py < size * 0.6 || px > W - size * 0.6 || py > H - size * 0.6) continue;
-      if (!near && company(px, py) < 4) continue;
-      if (boxes.put(shift(box, px, py))) {
+      if (!detailed && nearbyPictures(px, py) < 4) continue;
+      if (boxes.tryReserve(shift(box, px, py))) {
         picture(r, size, box, false);
-        put += 1;
+        nPlaced += 1;
       }
     }
   };
-  if (near) {
+  if (detailed) {
     thumbs();
     words();
   } else if (!data.together) {
     words();
     thumbs();
   }
-  return { pieces, lacking, near, few };
+  return { pieces, missing, detailed, ringEach };
 }
 
 /** Pictures of selected items, where they are many. */
-function members(m, ctx, boxes, kinds, lacking, size, near) {
-  const { view, pos, pass, picked } = m;
+function members(m, ctx, boxes, kinds, missing, size, detailed) {
+  const { view, pos, isShown, picked } = m;
   const half = size * 0.68;
   const pieces = [];
   for (const r of m.order) {
-    if (pieces.length >= MOST_MEMBERS) break;
-    if (!picked[r] || !kinds[r] || !pass[r]) continue;
+    if (pieces.length >= MAX_MEMBERS) break;
+    if (!picked[r] || !kinds[r] || !isShown[r]) continue;
     const box = [-half, -half, half, half];
-    const there = shift(box, view.x(pos[2 * r]), view.y(pos[2 * r + 1]));
-    if (!boxes.within(there) || !boxes.put(there)) continue;
-    if (!m.media.picture(r)) lacking.pictures.push(r);
-    pieces.push({ kind: "picture", row: r, size: Math.min(size, 24), near, strong: true, box });
+    const shifted = shift(box, view.x(pos[2 * r]), view.y(pos[2 * r + 1]));
+    if (!boxes.within(shifted) || !boxes.tryReserve(shifted)) continue;
+    if (!m.media.picture(r)) missing.pictures.push(r);
+    pieces.push({ kind: "picture", row: r, size: Math.min(size, 24), detailed, strong: true, box });
   }
   return pieces;
 }
@@ -220,7 +220,7 @@ function names(m, ctx, boxes, groups, pieces) {
   const { W, H } = view;
   const tall = W < 700 ? 15 : 17;
   const font = `600 ${tall}px ${m.family}`;
-  const far = view.s <= view.fitted * 1.35;
+  const isWhole = view.s <= view.fitted * 1.35;
   const written = new Set();
   const write = (name, face, size, places) => {
     const w = textWidth(ctx, name.text, face);
@@ -231,8 +231,8 @@ function names(m, ctx, boxes, groups, pieces) {
       const px = Math.max(w / 2 + 9, Math.min(W - w / 2 - 9, raw));
       for (const dy of NAME_SHIFTS) {
         const box = [px - raw - w / 2 - 6, dy - size * 0.72, px - raw + w / 2 + 6, dy + size * 0.72];
-        const there = shift(box, raw, py);
-        if (boxes.within(there) && boxes.put(there)) {
+        const shifted = shift(box, raw, py);
+        if (boxes.within(shifted) && boxes.tryReserve(shifted)) {
           pieces.push({
             kind: "name", text: name.text, code: name.code, font: face, x, y, dx: px - raw, dy, box,
           });
@@ -244,7 +244,7 @@ function names(m, ctx, boxes, groups, pieces) {
   };
   // Nearer by, what the parts of a group are stands in place of its name.
   const inParts = new Set();
-  for (const name of far || m.moving ? [] : data.names) {
+  for (const name of isWhole || m.moving ? [] : data.names) {
     if (!name.within || !groups.has(name.code + 1) || written.has(name.text)) continue;
     if (write(name, `600 ${tall - 2}px ${m.family}`, tall - 2, name.at)) {
       written.add(name.text);
@@ -257,9 +257,9 @@ function names(m, ctx, boxes, groups, pieces) {
     const dense = [...cells.values()].sort((a, b) => b[0] - a[0]);
     const total = dense.reduce((sum, cell) => sum + cell[0], 0);
     // Zoomed in, a name for one stray point would be read as the name of everything around it.
-    if (!far && total < 3) continue;
+    if (!isWhole && total < 3) continue;
     const peaks = dense.slice(0, 4).map(([count, x, y]) => [x / count, y / count]);
-    const given = m.moving ? [] : name.at;
-    write(name, font, tall, far ? [...given, ...peaks] : peaks);
+    const namePlaces = m.moving ? [] : name.at;
+    write(name, font, tall, isWhole ? [...namePlaces, ...peaks] : peaks);
   }
 }

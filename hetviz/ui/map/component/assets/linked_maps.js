@@ -3,20 +3,20 @@
 // Python hears of a selection from the map it was made on only; the others take it over here, with
 // its version, so that Python's answer changes nothing in them.
 
-import { remember } from "./recall.js";
+import { remember } from "./remember.js";
 
 const groups = new Map(); // name -> {maps, camera}
 
 const same = (a, b) => a && b && ["cx", "cy", "s", "k"].every((key) => a[key] === b[key]);
 
-export class Together {
+export class LinkedMaps {
   constructor(map) {
     this.map = map;
     this.name = null;
   }
 
   /** Be one of the maps of that name; without a name, be alone. */
-  join(name) {
+  joinGroup(name) {
     this.map.root.toggleAttribute("data-together", Boolean(name));
     if (name === this.name) return;
     this.leave();
@@ -26,7 +26,7 @@ export class Together {
     const group = groups.get(name);
     group.maps.add(this.map);
     // One that comes later looks where the others look.
-    if (group.camera && group.maps.size > 1) this.look(group.camera, true);
+    if (group.camera && group.maps.size > 1) this.setCamera(group.camera, true);
   }
 
   get others() {
@@ -35,39 +35,39 @@ export class Together {
     return group ? [...group.maps].filter((other) => other !== map && other.n === map.n) : [];
   }
 
-  selected() {
+  onSelect() {
     const { picked, count, version } = this.map;
     for (const other of this.others) {
       Object.assign(other, { picked, count, version });
       other.selection.changed();
       remember(other);
-      other.wish({ paint: true, place: true });
+      other.requestDraw({ paint: true, place: true });
     }
   }
 
-  pointed(row) {
+  onHover(row) {
     for (const other of this.others) {
       other.hovered = row;
-      other.wish();
+      other.requestDraw();
     }
   }
 
   /** Called at every move of the camera; the first map to move leads, and the rest stay behind it. */
-  moved() {
+  onMove() {
     const { map } = this;
     const group = groups.get(this.name);
     const camera = map.view.at();
     if (!group || same(camera, group.camera)) return;
     group.camera = camera;
-    for (const other of this.others) other.together.look(camera, map.view.zoomed);
+    for (const other of this.others) other.linkedMaps.setCamera(camera, map.view.zoomed);
   }
 
-  look(camera, zoomed) {
+  setCamera(camera, zoomed) {
     const { map } = this;
     map.flight = null;
     map.view.go(camera);
     map.view.zoomed = zoomed;
-    map.wish({ view: true });
+    map.requestDraw({ view: true });
   }
 
   leave() {

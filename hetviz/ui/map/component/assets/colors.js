@@ -8,12 +8,12 @@ export const mix = (a, b, share) => {
     .toString(16).padStart(2, "0")).join("")}`;
 };
 
-export const clear = (hex, alpha) => `rgba(${channels(hex).join(",")},${alpha})`;
+export const withAlpha = (hex, alpha) => `rgba(${channels(hex).join(",")},${alpha})`;
 
 const STEPS = 96;
 
 /** A palette and, for each row, its place in it; place 0 is the ghost (no value, other). */
-export function slots(colour, values, n, scheme) {
+export function colourSlots(colour, values, n, scheme) {
   const slot = new Uint8Array(n);
   if (!colour || !values) return { slot, palette: [colour?.ghost[scheme] || "#999999"] };
   if (colour.kind === "numbers") {
@@ -38,7 +38,7 @@ export function sample(scale, t) {
   return mix(scale[k], scale[k + 1], at - k);
 }
 
-export const spoken = (value) => {
+export const formatNumber = (value) => {
   const size = Math.abs(value);
   if (size >= 1e6 || (size > 0 && size < 1e-3)) return value.toExponential(2);
   // A year is written without a separator, and so is every other number of four digits.

@@ -1,40 +1,40 @@
 // The head of an item's card, from the press on until the panel has come: its picture and name, and what
 // it is linked with, as the map was told of it when it was pointed at.
 
-import { ROOT } from "./ask.js";
+import { ROOT } from "./requests.js";
 import { h, thousands } from "./dom.js";
 import { panel, watchPanel } from "./panel.js";
 
-const LAST = 10000; // ms, after which only the panel's word counts
-const REST = 300; // ms that no run is under way
-const FIRST = 120; // ms for which the map lets the card go first
+const MAX_MS = 10000; // ms, after which only the panel's word counts
+const REST_MS = 300; // ms that no run is under way
+const HOLD_MS = 120; // ms for which the map lets the card go first
 
-export class Early {
+export class ItemPreview {
   constructor(map) {
     Object.assign(this, { map, row: -1, element: null });
-    this.stop = watchPanel(() => this.look());
-    this.watch = new MutationObserver(() => this.look());
-    this.resized = () => this.look();
-    addEventListener("resize", this.resized);
+    this.stop = watchPanel(() => this.update());
+    this.observer = new MutationObserver(() => this.update());
+    this.onResize = () => this.update();
+    addEventListener("resize", this.onResize);
   }
 
   /** One item was selected here: show what is known of it. */
   async show() {
     const { map } = this;
     this.clear();
-    if (map.count !== 1 || !map.data.stage || map.data.live || map.data.together || map.acts.groups.size) return;
+    if (map.count !== 1 || !map.data.stage || map.data.live || map.data.together || map.statements.groups.size) return;
     const [row] = map.pickedRows();
     this.row = row;
-    if (this.wanted()) map.drawing.hold(FIRST);
+    if (this.isWanted()) map.frameLoop.hold(HOLD_MS);
     const card = await map.media.card(row).catch(() => null);
     if (this.row === row && card?.head?.of === map.data.geometry.id) this.draw(card);
-    map.drawing.release();
+    map.frameLoop.release();
   }
 
   draw({ title, head }) {
     const app = document.querySelector(".stApp");
     const body = document.querySelector(".st-key-panel-body");
-    if (!app || !body || !this.wanted()) return;
+    if (!app || !body || !this.isWanted()) return;
     body.scrollTop = 0;
     const picture = (address) => h("img", { alt: "", src: new URL(address.slice(1), ROOT).href });
     const faces = head.faces.map(picture);
@@ -54,45 +54,45 @@ export class Early {
     Object.assign(this.element.style, {
       left: `${left}px`, top: `${top}px`, width: `${body.clientWidth}px`, height: `${body.clientHeight}px`,
     });
-    this.over = [panel.stop, innerWidth, innerHeight].join();
+    this.layoutKey = [panel.stop, innerWidth, innerHeight].join();
     // Not within the panel, whose children are Streamlit's.
     app.append(this.element);
-    this.watch.observe(body, { subtree: true, childList: true, attributes: true, attributeFilter: ["data-of"] });
-    this.watch.observe(app, { attributes: true, attributeFilter: ["data-test-script-state"] });
-    this.end = setTimeout(() => this.clear(), LAST);
+    this.observer.observe(body, { subtree: true, childList: true, attributes: true, attributeFilter: ["data-of"] });
+    this.observer.observe(app, { attributes: true, attributeFilter: ["data-test-script-state"] });
+    this.end = setTimeout(() => this.clear(), MAX_MS);
   }
 
   /** Whether the panel shows cards, and not this one yet. */
-  wanted() {
-    const shown = document.querySelector(".st-key-tab-item .hv-of")?.dataset.of;
-    return panel.open && panel.tab === "Item" && !panel.wide && !this.map.acts.groups.size && shown !== String(this.row);
+  isWanted() {
+    const shownRow = document.querySelector(".st-key-tab-item .hv-of")?.dataset.of;
+    return panel.open && panel.tab === "Item" && !panel.wide && !this.map.statements.groups.size && shownRow !== String(this.row);
   }
 
-  look() {
+  update() {
     if (!this.element) return;
-    if (!this.wanted() || this.over !== [panel.stop, innerWidth, innerHeight].join()) {
+    if (!this.isWanted() || this.layoutKey !== [panel.stop, innerWidth, innerHeight].join()) {
       this.clear();
       return;
     }
     const state = () => document.querySelector(".stApp")?.dataset.testScriptState;
-    if (state() !== "notRunning") this.ran = true;
-    else if (this.ran) this.rest ??= setTimeout(() => {
-      this.rest = null;
+    if (state() !== "notRunning") this.hasRun = true;
+    else if (this.hasRun) this.restTimer ??= setTimeout(() => {
+      this.restTimer = null;
       // The panel shows something else first, such as what a statement did.
       if (state() === "notRunning") this.clear();
-    }, REST);
+    }, REST_MS);
   }
 
   clear() {
     clearTimeout(this.end);
-    clearTimeout(this.rest);
-    this.watch.disconnect();
+    clearTimeout(this.restTimer);
+    this.observer.disconnect();
     this.element?.remove();
-    Object.assign(this, { row: -1, element: null, ran: false, rest: null });
+    Object.assign(this, { row: -1, element: null, hasRun: false, restTimer: null });
   }
 
   close() {
-    removeEventListener("resize", this.resized);
+    removeEventListener("resize", this.onResize);
     this.stop();
     this.clear();
   }

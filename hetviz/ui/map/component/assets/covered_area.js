@@ -2,14 +2,14 @@
 
 import { panelWidth } from "./panel.js";
 
-const OWN = ".hv-bar, .hv-legend";
-const COVERS = ".hv-bar, .hv-legend, .hv-below > *, .st-key-panel, .st-key-new-map, .st-key-acts, .st-key-tools, .st-key-told, .st-key-start-main, .st-key-start-foot";
+const OWN_CARDS = ".hv-bar, .hv-legend";
+const ALL_CARDS = ".hv-bar, .hv-legend, .hv-below > *, .st-key-panel, .st-key-new-map, .st-key-acts, .st-key-tools, .st-key-told, .st-key-start-main, .st-key-start-foot";
 
 /** Their boxes, in pixels of the map. */
-export function cardsOver(m) {
+export function cardBoxes(m) {
   const { left, top } = m.stage.getBoundingClientRect();
   // Beside other maps, in a notebook or on Compare, only what is this map's own lies over it.
-  return [...(m.data.stage ? document.querySelectorAll(COVERS) : m.root.querySelectorAll(OWN))].map((one) => one.getBoundingClientRect()).filter((box) => box.width && box.height).map(
+  return [...(m.data.stage ? document.querySelectorAll(ALL_CARDS) : m.root.querySelectorAll(OWN_CARDS))].map((card) => card.getBoundingClientRect()).filter((box) => box.width && box.height).map(
     (box) => [box.left - left - 4, box.top - top - 4, box.right - left + 4, box.bottom - top + 4]).map(
     // Of a closed panel only its strip is seen.
     (box) => (box[2] > m.view.W && panelWidth() === 44 ? [Math.max(box[0], m.view.W - 48), ...box.slice(1)] : box));

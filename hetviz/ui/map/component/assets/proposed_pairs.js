@@ -2,51 +2,51 @@
 // their ends; and others that it may ask about, each in a ring as far round as it is sure. The panel is drawn without the map, so the pairs are kept on the window.
 
 import { shift } from "./boxes.js";
-import { clear } from "./colour.js";
-import { spread } from "./focus.js";
+import { withAlpha } from "./colors.js";
+import { separateDiscs } from "./linked_items.js";
 import { panel, panelWidth, watchPanel } from "./panel.js";
 
-const store = (window.hetvizProposed ??= { of: {}, watch: new Set() });
+const store = (window.hetvizProposed ??= { byTab: {}, watch: new Set() });
 const NONE = { pairs: [], asked: 0, sure: [] };
-const now = () => (panel.open ? store.of[panel.tab] : null) ?? NONE;
+const now = () => (panel.open ? store.byTab[panel.tab] : null) ?? NONE;
 
 /** What is proposed now: rows of both ends and their titles. */
-export const proposed = () => now().pairs;
+export const proposedPairs = () => now().pairs;
 
 /** Those of them that are asked about. */
-const asks = () => proposed().slice(0, now().asked);
+const askedPairs = () => proposedPairs().slice(0, now().asked);
 
 /** Flags of the ends of what is proposed, which stay while all else fades; null where nothing is. */
-export function proposedFocus(n) {
+export function proposedFlags(n) {
   const { pairs } = now();
   if (!pairs.length) return null;
-  if (lit.pairs !== pairs || lit.flags.length !== n) {
-    lit = { pairs, flags: new Uint8Array(n) };
-    for (const [i, j] of pairs) if (i < n && j < n) lit.flags[i] = lit.flags[j] = 1;
-    for (const [r] of now().sure) if (r < n) lit.flags[r] = 1;
+  if (focusCache.pairs !== pairs || focusCache.flags.length !== n) {
+    focusCache = { pairs, flags: new Uint8Array(n) };
+    for (const [i, j] of pairs) if (i < n && j < n) focusCache.flags[i] = focusCache.flags[j] = 1;
+    for (const [r] of now().sure) if (r < n) focusCache.flags[r] = 1;
   }
-  return lit.flags;
+  return focusCache.flags;
 }
-let lit = { pairs: null, flags: null };
+let focusCache = { pairs: null, flags: null };
 
 let seen = NONE;
-function look() {
+function notify() {
   if (now() === seen) return;
   seen = now();
-  for (const told of store.watch) told(proposed());
+  for (const listener of store.watch) listener(proposedPairs());
 }
-watchPanel(look);
+watchPanel(notify);
 
 /** Be told of a change; returns how to stop. */
-export function watchProposed(told) {
-  store.watch.add(told);
-  return () => store.watch.delete(told);
+export function watchProposedPairs(listener) {
+  store.watch.add(listener);
+  return () => store.watch.delete(listener);
 }
 
-function propose(tab, what) {
-  if (JSON.stringify(what) === JSON.stringify(store.of[tab]?.what ?? NONE)) return;
-  store.of[tab] = { ...what, what };
-  look();
+function propose(tab, message) {
+  if (JSON.stringify(message) === JSON.stringify(store.byTab[tab]?.message ?? NONE)) return;
+  store.byTab[tab] = { ...message, message };
+  notify();
 }
 
 /**
@@ -54,54 +54,54 @@ function propose(tab, what) {
  * that are shown for being selected, or linked with what is, stand as they do there.
  */
 function endsOf({ map, pieces }) {
-  const { view, pos, pass, n, data } = map;
-  const there = (r) => [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
+  const { view, pos, isShown, n, data } = map;
+  const screenPosition = (r) => [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
   const shown = new Map();
   for (const { kind, row, off, disc, box } of pieces) {
     if (kind !== "linked") continue;
-    const [x, y] = there(row);
-    shown.set(row, { still: [x, y], p: [x + off[0], y + off[1]], disc, pinned: true, shown: shift(box, x, y) });
+    const [x, y] = screenPosition(row);
+    shown.set(row, { home: [x, y], p: [x + off[0], y + off[1]], disc, pinned: true, shown: shift(box, x, y) });
   }
   const ends = new Map();
-  for (const r of asks().flatMap(([i, j]) => [i, j])) {
-    if (ends.has(r) || r >= n || !pass[r] || !Number.isFinite(pos[2 * r])) continue;
-    const still = there(r);
-    const own = { still, p: [...still], disc: isPictured(data, r) ? FACE : DOT, pinned: !ends.size && !shown.size };
-    ends.set(r, shown.get(r) ?? own);
+  for (const r of askedPairs().flatMap(([i, j]) => [i, j])) {
+    if (ends.has(r) || r >= n || !isShown[r] || !Number.isFinite(pos[2 * r])) continue;
+    const home = screenPosition(r);
+    const newEnd = { home, p: [...home], disc: isPictured(data, r) ? FACE_PX : DOT_PX, pinned: !ends.size && !shown.size };
+    ends.set(r, shown.get(r) ?? newEnd);
   }
   // Those that are left to ask about stand around them.
   const rings = new Map();
   for (const [r, share] of now().sure) {
-    if (ends.has(r) || shown.has(r) || r >= n || !pass[r] || !Number.isFinite(pos[2 * r])) continue;
-    const still = there(r);
+    if (ends.has(r) || shown.has(r) || r >= n || !isShown[r] || !Number.isFinite(pos[2 * r])) continue;
+    const home = screenPosition(r);
     // In a narrow window there is no room for their pictures.
-    const face = view.W >= NARROW && isPictured(data, r);
-    rings.set(r, { share, face, still, p: [...still], disc: (face ? SURE_FACE : SURE) - 1, pinned: false });
+    const face = view.W >= NARROW_PX && isPictured(data, r);
+    rings.set(r, { share, face, home, p: [...home], disc: (face ? PICTURE_RING_PX : RING_PX) - 1, pinned: false });
   }
   const others = new Set([...ends.values(), ...shown.values(), ...rings.values()]);
-  if (ends.size) spread([...others]);
+  if (ends.size) separateDiscs([...others]);
   return { ends, rings, shown: [...shown.values()] };
 }
 
 /** Draw what is proposed over the points. */
-export function drawProposed(overlay, ctx) {
-  const { view, pos, pass, tokens, n } = overlay.map;
+export function drawProposedPairs(overlay, ctx) {
+  const { view, pos, isShown, tokens, n } = overlay.map;
   const { ends, rings } = endsOf(overlay);
   const at = (r) => ends.get(r)?.p ?? [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
-  const there = (r) => r < n && pass[r] && Number.isFinite(pos[2 * r]);
-  const tie = ({ still, p }) => {
+  const isPlaced = (r) => r < n && isShown[r] && Number.isFinite(pos[2 * r]);
+  const drawTie = ({ home, p }) => {
     // What stands apart from its place keeps a line to it.
     ctx.beginPath();
-    ctx.moveTo(...still);
+    ctx.moveTo(...home);
     ctx.lineTo(...p);
     ctx.lineWidth = 1;
-    ctx.strokeStyle = clear(tokens.ink, 0.45);
+    ctx.strokeStyle = withAlpha(tokens.ink, 0.45);
     ctx.stroke();
   };
-  for (const one of rings.values()) tie(one);
-  for (const [r, one] of [...rings].reverse()) certainty(overlay, ctx, r, one);
-  const shown = proposed().filter(([i, j]) => there(i) && there(j));
-  const first = asks();
+  for (const node of rings.values()) drawTie(node);
+  for (const [r, node] of [...rings].reverse()) drawCertainty(overlay, ctx, r, node);
+  const shown = proposedPairs().filter(([i, j]) => isPlaced(i) && isPlaced(j));
+  const first = askedPairs();
   for (const pair of [...shown].reverse()) {
     const [i, j] = pair;
     const asked = first.includes(pair);
@@ -110,27 +110,27 @@ export function drawProposed(overlay, ctx) {
     ctx.lineTo(...at(j));
     ctx.lineWidth = asked ? 2.2 : 1.2;
     ctx.setLineDash([6, 4]);
-    ctx.strokeStyle = clear(tokens.accent, asked ? 1 : 0.45);
+    ctx.strokeStyle = withAlpha(tokens.accent, asked ? 1 : 0.45);
     ctx.stroke();
     ctx.setLineDash([]);
   }
-  for (const [r, one] of [...ends].reverse()) {
-    if (one.shown) continue;
-    tie(one);
-    end(overlay, ctx, r, ...one.p);
+  for (const [r, node] of [...ends].reverse()) {
+    if (node.shown) continue;
+    drawTie(node);
+    drawEnd(overlay, ctx, r, ...node.p);
   }
 }
 
 /** A ring as far round as it is sure, from the top; with the picture, if there is one. */
-function certainty(overlay, ctx, r, { share, face, p: [x, y] }) {
+function drawCertainty(overlay, ctx, r, { share, face, p: [x, y] }) {
   const { map } = overlay;
   const top = -Math.PI / 2;
   const seen = face && map.media.picture(r);
-  if (seen) overlay.picture(ctx, { row: r, size: SMALL }, x, y, 1, false);
+  if (seen) overlay.picture(ctx, { row: r, size: SMALL_PICTURE_PX }, x, y, 1, false);
   if (face) map.media.askPictures([r]);
-  for (const [part, colour, wide] of [[1, clear(map.tokens.bg, 0.8), 5], [1, clear(map.tokens.accent, 0.25), 3], [share, map.tokens.accent, 3]]) {
+  for (const [part, colour, wide] of [[1, withAlpha(map.tokens.bg, 0.8), 5], [1, withAlpha(map.tokens.accent, 0.25), 3], [share, map.tokens.accent, 3]]) {
     ctx.beginPath();
-    ctx.arc(x, y, seen ? SURE_FACE : SURE, top, top + part * 2 * Math.PI);
+    ctx.arc(x, y, seen ? PICTURE_RING_PX : RING_PX, top, top + part * 2 * Math.PI);
     ctx.lineWidth = wide;
     ctx.strokeStyle = colour;
     ctx.stroke();
@@ -138,19 +138,19 @@ function certainty(overlay, ctx, r, { share, face, p: [x, y] }) {
 }
 
 /** One end of what is asked about: its picture if it has one, else its dot, in a ring. */
-function end(overlay, ctx, r, x, y) {
+function drawEnd(overlay, ctx, r, x, y) {
   const { media, data } = overlay.map;
   if (!isPictured(data, r) || !media.picture(r)) overlay.ring(ctx, x, y, 8, 2.2);
-  else overlay.picture(ctx, { row: r, size: SIZE }, x, y, 1, true);
+  else overlay.picture(ctx, { row: r, size: PICTURE_PX }, x, y, 1, true);
   if (isPictured(data, r)) media.askPictures([r]);
 }
 
-const SIZE = 26;
-const SMALL = 17;
-const [FACE, DOT] = [21, 9];
-const [SURE, SURE_FACE] = [8, 14]; // radius of a ring without and with a picture
-const MARGIN = 4;
-const NARROW = 860;
+const PICTURE_PX = 26;
+const SMALL_PICTURE_PX = 17;
+const [FACE_PX, DOT_PX] = [21, 9];
+const [RING_PX, PICTURE_RING_PX] = [8, 14]; // radius of a ring without and with a picture
+const MARGIN_PX = 4;
+const NARROW_PX = 860;
 const isPictured = (data, r) => data.datasets.find((d) => r >= d.start && r < d.stop)?.media;
 
 /** Where the names of what is asked about are written: beside their ends, clear of the others. */
@@ -158,16 +158,16 @@ function namesOf(overlay, ctx) {
   const { view } = overlay.map;
   const font = `600 14px ${overlay.map.family}`;
   // In a narrow window the panel lies below.
-  const edge = view.W - (view.W < NARROW ? 0 : panelWidth()) - MARGIN;
+  const edge = view.W - (view.W < NARROW_PX ? 0 : panelWidth()) - MARGIN_PX;
   const { ends, rings, shown } = endsOf(overlay);
   const boxes = [...ends.values(), ...rings.values(), ...shown].map(({ p: [x, y], disc }) => [x - disc, y - disc, x + disc, y + disc]);
-  for (const one of shown) boxes.push(one.shown);
+  for (const node of shown) boxes.push(node.shown);
   // Nor is a name written under what lies over the map: the tools, the legend, the sheet.
   boxes.push(...(overlay.map.covered ?? []));
-  const found = [];
+  const names = [];
   const named = new Set();
   ctx.font = font;
-  for (const [i, j, ...titles] of asks()) {
+  for (const [i, j, ...titles] of askedPairs()) {
     if (!ends.has(i) || !ends.has(j)) continue;
     [i, j].forEach((r, k) => {
       if (named.has(r) || ends.get(r).shown) return;
@@ -175,27 +175,27 @@ function namesOf(overlay, ctx) {
       const { p: [x, y], disc } = ends.get(r);
       const wide = ctx.measureText(titles[k]).width;
       const [right, left] = [x + disc + 4, x - disc - 4 - wide];
-      const middle = Math.max(MARGIN, Math.min(x - wide / 2, edge - wide));
-      const beside = x > ends.get(k ? i : j).p[0] ? [left, right] : [right, left];
+      const middle = Math.max(MARGIN_PX, Math.min(x - wide / 2, edge - wide));
+      const sides = x > ends.get(k ? i : j).p[0] ? [left, right] : [right, left];
       const places = [
-        ...beside.map((x0) => [x0, y]), [middle, y + disc + 12], [middle, y - disc - 12],
-        ...beside.flatMap((x0) => [20, -20, 40, -40, 60, -60, 80].map((far) => [x0, y + far])),
-      ].filter(([x0]) => x0 >= MARGIN && x0 + wide <= edge);
+        ...sides.map((x0) => [x0, y]), [middle, y + disc + 12], [middle, y - disc - 12],
+        ...sides.flatMap((x0) => [20, -20, 40, -40, 60, -60, 80].map((far) => [x0, y + far])),
+      ].filter(([x0]) => x0 >= MARGIN_PX && x0 + wide <= edge);
       const around = ([x0, y0]) => [x0 - 2, y0 - 10, x0 + wide + 2, y0 + 10];
-      const free = (box) => boxes.every((b) => box[2] < b[0] || box[0] > b[2] || box[3] < b[1] || box[1] > b[3]);
-      const place = places.find((one) => free(around(one))) ?? places[0] ?? [middle, y];
+      const isFree = (box) => boxes.every((b) => box[2] < b[0] || box[0] > b[2] || box[3] < b[1] || box[1] > b[3]);
+      const place = places.find((candidate) => isFree(around(candidate))) ?? places[0] ?? [middle, y];
       boxes.push(around(place));
-      found.push({ text: titles[k], x: place[0], y: place[1], font, box: around(place) });
+      names.push({ text: titles[k], x: place[0], y: place[1], font, box: around(place) });
     });
   }
-  return found;
+  return names;
 }
 
 /** Boxes on the screen of the names of what is asked about: other names give way. */
 export const proposedBoxes = (overlay, ctx) => namesOf(overlay, ctx).map((name) => name.box);
 
 /** Write the names of what is asked about. */
-export function nameProposed(overlay, ctx) {
+export function drawProposedNames(overlay, ctx) {
   for (const { text, x, y, font } of namesOf(overlay, ctx)) {
     ctx.globalAlpha = 1;
     overlay.text(ctx, text, x, y, font, overlay.map.tokens.ink, "left");

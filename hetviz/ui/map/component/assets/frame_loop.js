@@ -1,0 +1,80 @@
+// When what is drawn: wishes are gathered, and one frame fulfils them all. A map on which nothing
+// moves asks for no frames.
+
+const SETTLED_MS = 130; // ms without a move of camera or points
+const PLACEMENT_INTERVAL_MS = 260; // ms from one choice of what is written to the next, while points move
+
+export class FrameLoop {
+  constructor(map) { Object.assign(this, { map, pending: {}, frame: 0, placed: 0, drawn: 0, pausedUntil: 0 }); }
+
+  /** Draw nothing for a moment: without a graphics card a frame of the map keeps all others waiting. */
+  hold(ms) { this.pausedUntil = performance.now() + ms; }
+
+  /** Go on once what is there now was seen. */
+  release() { requestAnimationFrame(() => { this.pausedUntil = 0; }); }
+
+requestDraw(changes) {
+    for (const [name, isNeeded] of Object.entries(changes)) this.pending[name] ||= isNeeded;
+    if (!this.frame && !this.map.isClosed && this.map.shown !== false) this.frame = requestAnimationFrame((now) => this.tick(now));
+  }
+
+  tick(now) {
+    const { map, pending } = this;
+    this.frame = 0;
+    // A map that another place covers keeps its wishes for when it is seen.
+    if (!map.data || map.isClosed || !map.shown) return;
+    if (performance.now() < this.pausedUntil) {
+      this.requestDraw({});
+      return;
+    }
+    this.pending = {};
+    if (map.flight) {
+      map.camera.step(now);
+      pending.view = true;
+    }
+    if (map.motion && map.transition.step(now)) pending.pos = true;
+    if (pending.view) map.linkedMaps.onMove();
+    if (pending.paint) map.points.sync();
+    const more = map.points.draw(map.motion?.share ?? 1, now);
+    map.root.toggleAttribute("data-drawn", map.points.ready);
+    // The card is still busy with the frame before: what lies above must not run ahead.
+    if (map.points.isLate) {
+      this.requestDraw(pending);
+      return;
+    }
+    if (pending.view || pending.pos) this.measure(now);
+    if (pending.place || (map.moving && now - this.placed > PLACEMENT_INTERVAL_MS)) {
+      this.placed = now;
+      map.overlay.place();
+    }
+    const drawn = performance.now();
+    map.overlay.draw();
+    map.stats.overlayMs = performance.now() - drawn;
+    if (pending.view || pending.pos) this.settleSoon();
+    if (map.flight || map.motion || more) this.requestDraw({});
+  }
+
+  measure(now) {
+    const { stats } = this.map;
+    stats.draws += 1;
+    if (this.drawn) stats.fps = 0.9 * stats.fps + 0.1 * (1000 / Math.max(now - this.drawn, 1));
+    this.drawn = now;
+  }
+
+  settleSoon() {
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => this.settle(), SETTLED_MS);
+  }
+
+  settle() {
+    const { map } = this;
+    if (map.isClosed || map.flight) return;
+    map.requestDraw({ place: true });
+    map.camera.onRest();
+  }
+
+  close() {
+    cancelAnimationFrame(this.frame);
+    clearTimeout(this.settling);
+  }
+}

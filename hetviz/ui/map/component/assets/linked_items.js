@@ -1,0 +1,378 @@
+// What is selected and what that is linked to. Each of the heaviest links ends in a picture with its
+// name and the verdict of the map; what lies too close is pulled apart, what is selected stays. The
+// links of many items are drawn in bundles, never one by one.
+
+import { Boxes, shift, textWidth } from "./boxes.js";
+import { withAlpha } from "./colors.js";
+import { thousands } from "./dom.js";
+import { outline } from "./flat_renderer.js";
+import { panelWidth } from "./panel.js";
+import { crossesBox } from "./regions.js";
+
+export const MAX_NAMED = 12; // so many selected items, and ends of links, are named one by one
+const SWEEPS = 160;
+const GAP_PX = 7;
+const BEND = 0.08;
+const [NAME_PX, VERDICT_PX] = [14, 13];
+const [MAX_BUNDLES, MIN_BUNDLE] = [6, 3];
+
+/** How many items of the other's dataset lie nearer, and whether the two are near, as everywhere in the app. */
+function rankOf(m, from, to) {
+  const { pos, isShown, data } = m;
+  const of = (row) => data.datasets.findIndex((d) => row >= d.start && row < d.stop);
+  const set = data.datasets[of(to)];
+  const [x, y] = [pos[2 * from], pos[2 * from + 1]];
+  const far = (pos[2 * to] - x) ** 2 + (pos[2 * to + 1] - y) ** 2;
+  let nearer = 0;
+  for (let r = set.start; r < set.stop; r++) {
+    if (!isShown[r] || r === from) continue;
+    if ((pos[2 * r] - x) ** 2 + (pos[2 * r + 1] - y) ** 2 < far) nearer += 1;
+  }
+  const reach = data.geometry.reach?.[of(from)]?.[of(to)] ?? null;
+  return { nearer, isClose: reach === null ? null : far <= reach * reach, name: set.name };
+}
+
+/** The ends of the heaviest links of a few selected items. */
+function linkedOf(m, chosen) {
+  const ends = new Map();
+  for (const [i, j, weight, kind] of m.links) {
+    const [from, to] = chosen.has(i) ? [i, j] : [j, i];
+    if (!chosen.has(from) || chosen.has(to) || !m.isShown[to] || ends.has(to)) continue;
+    ends.set(to, { row: to, from, weight, held: kind === "held" });
+  }
+  const named = [...ends.values()].slice(0, MAX_NAMED).map((end) => {
+    const { nearer, isClose, name } = rankOf(m, end.from, end.row);
+    const good = isClose === null || (end.weight < 0 ? !isClose : isClose);
+    const rank = `${thousands(nearer)} ${name} lie nearer`;
+    const verdict = isClose === null ? rank : end.weight < 0 ? (good ? "kept apart" : "said to be apart, lies near")
+      : good ? "kept" : rank;
+    return { ...end, good, words: good && end.held ? `${verdict}, held out` : verdict };
+  });
+  return { named, more: Math.max(m.linksTotal, ends.size) - named.length };
+}
+
+/** The part of the map that neither the panel nor the edge covers, for what is named. */
+function freeArea(m) {
+  const { view } = m;
+  const narrow = view.W < 860;
+  return [narrow ? 40 : 76, 44, view.W - (narrow ? 40 : panelWidth() + 40), view.H - (narrow ? view.clear.bottom : 36)];
+}
+
+/** Towards what is out of sight: where the way there leaves the map, and its direction. */
+function atEdge([x, y], [x0, y0, x1, y1]) {
+  if (x >= x0 && y >= y0 && x <= x1 && y <= y1) return null;
+  const [cx, cy] = [(x0 + x1) / 2, (y0 + y1) / 2];
+  const t = Math.min((x1 - x0) / 2 / Math.abs(x - cx || 1e-9), (y1 - y0) / 2 / Math.abs(y - cy || 1e-9));
+  return { p: [cx + (x - cx) * t, cy + (y - cy) * t], angle: Math.atan2(y - cy, x - cx) };
+}
+
+/** Places of the selected items, those they are linked to, and their names, with the boxes they take. */
+export function arrangeLinked(m, ctx, ink, missing, kinds, covered) {
+  const picked = m.count && m.count <= MAX_NAMED ? m.pickedRows().filter((r) => m.isShown[r]) : [];
+  const badges = m.statements.badges();
+  const rows = [...new Set([...picked, ...badges.filter((badge) => badge.isSmall).map((badge) => badge.row)])].filter((r) => m.isShown[r]);
+  const grouped = new Set(m.statements.rows());
+  // While something is being said of groups, their own lines are what counts.
+  const linked = grouped.size && m.statements.preview.length ? { named: [], more: 0 } : linkedOf(m, new Set(picked));
+  const ends = linked.named.filter((end) => !rows.includes(end.row));
+  const fit = (subset) => {
+    const more = picked.length ? linked.more + ends.length - subset.length : 0;
+    const chosen = rows.map((row, k) => ({
+      row, chosen: true, ringed: m.picked[row] && !grouped.has(row), words: more && !k ? `+${more} more` : "",
+    }));
+    const result = fitted(m, ctx, [...chosen, ...subset.map((end) => ({ ...end }))], ink, kinds, covered);
+    const without = result.pieces.filter((node) => node.align === null && node.hasTitle);
+    return { ...result, nUnnamed: without.filter((node) => node.chosen).length, hasUnnamedEnd: without.some((node) => !node.chosen) };
+  };
+  // A line ends in a name or is not drawn: where not all have room, the heaviest that have.
+  let result = fit(ends);
+  if ((result.hasUnnamedEnd || result.nUnnamed) && ends.length) {
+    const accepted = [];
+    result = fit(accepted);
+    for (const end of ends) {
+      const next = fit([...accepted, end]);
+      if (next.hasUnnamedEnd || next.nUnnamed > result.nUnnamed) continue;
+      accepted.push(end);
+      result = next;
+    }
+  }
+  for (const { row, hasTitle, pictured } of result.pieces) {
+    if (!hasTitle) missing.titles.push(row);
+    if (pictured && !m.media.picture(row)) missing.pictures.push(row);
+  }
+  m.overlay.moved = new Map(result.pieces.map((node) => [node.row, node.off]));
+  return result;
+}
+
+/** These items and their names, each where it fits. */
+function fitted(m, ctx, all, ink, kinds, covered) {
+  const { view, pos, media } = m;
+  const boxes = new Boxes(view.W, view.H);
+  for (const box of covered) boxes.reserve(box);
+  const size = view.W < 700 ? 24 : 28;
+  const area = freeArea(m);
+  for (const node of all) {
+    node.home = [view.x(pos[2 * node.row]), view.y(pos[2 * node.row + 1])];
+    const edge = atEdge(node.home, area);
+    node.p = edge ? [...edge.p] : [...node.home];
+    node.angle = edge?.angle ?? null;
+    node.pinned = node.chosen && !edge;
+    node.disc = kinds[node.row] ? size * (node.chosen ? 0.82 : 0.66) : node.chosen ? 12 : 9;
+  }
+  // One selected item stays where it is; of several that lie on each other only the first does.
+  const home = [];
+  for (const node of all.filter(({ pinned }) => pinned)) {
+    node.pinned = home.every((other) => Math.hypot(node.p[0] - other.p[0], node.p[1] - other.p[1]) >= node.disc + other.disc + GAP_PX);
+    if (node.pinned) home.push(node);
+  }
+  for (const node of all) if (!node.pinned) moveOffCards(node, covered);
+  separateDiscs(all);
+  // Badges stand where their items are drawn.
+  m.overlay.moved = new Map(all.map((node) => [node.row, [node.p[0] - node.home[0], node.p[1] - node.home[1]]]));
+  for (const node of all) {
+    const d = node.disc + 2;
+    boxes.reserve([node.p[0] - d, node.p[1] - d, node.p[0] + d, node.p[1] + d]);
+  }
+  for (const { box } of m.statements.badges()) boxes.reserve(box);
+  const at = new Map(all.map((node) => [node.row, node.p]));
+  const linePoints = [];
+  const addLine = (a, b) => {
+    for (let t = 0; t <= 1; t += 0.04) linePoints.push([a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t]);
+  };
+  for (const node of all) if (!node.chosen) addLine(at.get(node.from), node.p);
+  for (const [i, j] of m.statements.preview.slice(0, MAX_NAMED)) if (at.has(i) && at.has(j)) addLine(at.get(i), at.get(j));
+  const narrow = view.W < 860;
+  const pieces = [];
+  for (const node of all) {
+    const item = media.title(node.row);
+    // Ids and names of files are for the panel; the map says only what holds of the item.
+    const title = item?.named ? (item.title.length > 30 ? `${item.title.slice(0, 28)}…` : item.title) : "";
+    const face = `600 ${node.chosen ? NAME_PX + 1 : NAME_PX}px ${m.family}`;
+    const words = narrow && !node.chosen ? "" : node.words;
+    const w = Math.max(textWidth(ctx, title, face), words ? textWidth(ctx, words, `400 ${VERDICT_PX}px ${m.family}`) : 0) + 4;
+    const name = title || (item && words) ? placeName(boxes, linePoints, ink, node, w, title && words ? 34 : 19, narrow && !node.chosen ? [0, 8] : [0, 14, 30, 52, 80]) : null;
+    // All relative to the item's own place, so that a moving camera takes it along.
+    const box = (name?.box ?? [node.p[0] - node.disc, node.p[1] - node.disc, node.p[0] + node.disc, node.p[1] + node.disc])
+      .map((v, k) => v - node.home[k % 2]);
+    const from = node.chosen ? null : at.get(node.from);
+    pieces.push({
+      kind: "linked", row: node.row, chosen: Boolean(node.chosen), ringed: Boolean(node.ringed), weight: node.weight, good: node.good,
+      held: node.held, words, size, title, face, off: [node.p[0] - node.home[0], node.p[1] - node.home[1]], disc: node.disc, box,
+      align: item && !title && !words ? 2 : name?.align ?? null, hasTitle: Boolean(item), from: node.from, angle: node.angle, pictured: Boolean(kinds[node.row]),
+      fromOff: from ? [from[0] - view.x(pos[2 * node.from]), from[1] - view.y(pos[2 * node.from + 1])] : null,
+    });
+  }
+  return { pieces, boxes };
+}
+
+/** What a card would cover stands beside it. */
+function moveOffCards({ p, disc }, covered) {
+  const g = disc + 8;
+  for (const [x0, y0, x1, y1] of covered) {
+    const ways = [[p[0] - x0 + g, 0, -1], [x1 - p[0] + g, 0, 1], [p[1] - y0 + g, 1, -1], [y1 - p[1] + g, 1, 1]];
+    if (ways.some(([far]) => far <= 0)) continue;
+    const open = ways.filter(([far, axis, sign]) => p[axis] + sign * far > 40);
+    const [far, axis, sign] = open.reduce((a, b) => (b[0] < a[0] ? b : a));
+    p[axis] += sign * far;
+  }
+}
+
+/** Pull discs apart that lie too close; what is pinned stays. */
+export function separateDiscs(all) {
+  for (let sweep = 0; sweep < SWEEPS; sweep++) {
+    let moved = false;
+    for (let i = 0; i < all.length; i++) {
+      for (let j = 0; j < i; j++) {
+        const [a, b] = [all[i], all[j]];
+        if (a.pinned && b.pinned) continue;
+        const dx = a.p[0] - b.p[0] || 0.3;
+        const dy = a.p[1] - b.p[1] || 0.7;
+        const length = Math.hypot(dx, dy);
+        const need = a.disc + b.disc + GAP_PX;
+        if (length >= need) continue;
+        moved = true;
+        const push = (need - length) / length / (a.pinned || b.pinned ? 1 : 2);
+        if (!a.pinned) { a.p[0] += dx * push; a.p[1] += dy * push; }
+        if (!b.pinned) { b.p[0] -= dx * push; b.p[1] -= dy * push; }
+      }
+    }
+    if (!moved) return;
+  }
+}
+
+/** The best of eight sides at a few distances for a name. */
+function placeName(boxes, linePoints, ink, { p, disc }, w, tall, distances) {
+  const g = disc + 4;
+  const sides = [
+    [g, -tall / 2, 0], [-g - w, -tall / 2, 1], [-w / 2, g - 2, 2], [-w / 2, -g - tall + 2, 2],
+    [g * 0.8, g * 0.5, 0], [-g * 0.8 - w, g * 0.5, 1], [g * 0.8, -g * 0.5 - tall, 0], [-g * 0.8 - w, -g * 0.5 - tall, 1],
+  ];
+  let best = null;
+  for (const d of distances) {
+    sides.forEach(([x, y, align], q) => {
+      const left = p[0] + x + (align === 2 ? 0 : Math.sign(x + w / 2) * d);
+      const top = p[1] + y + (q < 2 ? 0 : Math.sign(y + tall / 2) * d);
+      const box = [left, top, left + w, top + tall];
+      if (!boxes.within(box) || !boxes.isFree(box)) return;
+      const under = linePoints.filter(([a, b]) => a > box[0] - 3 && a < box[2] + 3 && b > box[1] - 2 && b < box[3] + 2).length;
+      const cost = ink.under(box) * 0.9 + d * 1.1 + q * 0.6 + under * 5;
+      if (!best || cost < best.cost) best = { cost, box, align };
+    });
+  }
+  if (best) boxes.reserve(best.box);
+  return best;
+}
+
+/** Whether a name of a region lies clear of what is named and of the lines. */
+export function clearOf(box, boxes, pieces, m) {
+  if (!boxes.isFree(box)) return false;
+  const { view, pos } = m;
+  return !pieces.some((node) => node.fromOff && crossesBox(
+    [view.x(pos[2 * node.from]) + node.fromOff[0], view.y(pos[2 * node.from + 1]) + node.fromOff[1]],
+    [view.x(pos[2 * node.row]) + node.off[0], view.y(pos[2 * node.row + 1]) + node.off[1]], box));
+}
+
+/** The links of many selected items, gathered by what they lead to: "62 to Objects". */
+export function bundles(m, ctx, boxes) {
+  const { view, pos, isShown, data, picked, links } = m;
+  if (m.count <= MAX_NAMED || !links.length) return [];
+  const groups = new Map();
+  const named = data.colour?.kind === "categories";
+  for (const [i, j] of links) {
+    const to = picked[i] ? j : i;
+    if (picked[to] || !isShown[to]) continue;
+    const code = named ? m.slot[to] : 1 + data.datasets.findIndex((d) => to >= d.start && to < d.stop);
+    const name = (named ? data.colour.categories : data.datasets.map((d) => d.name))[code - 1] ?? "others";
+    if (!groups.has(name)) groups.set(name, { name, count: 0, x: [], y: [] });
+    const group = groups.get(name);
+    group.count += 1;
+    group.x.push(pos[2 * to]);
+    group.y.push(pos[2 * to + 1]);
+  }
+  const rows = m.pickedRows().filter((r) => isShown[r]);
+  const from = [middle(rows.map((r) => pos[2 * r])), middle(rows.map((r) => pos[2 * r + 1]))];
+  // The server answers with the heaviest links alone where there are very many.
+  const whole = m.linksTotal / links.length;
+  const about = whole > 1.001 ? "about " : "";
+  const font = `600 ${NAME_PX}px ${m.family}`;
+  return [...groups.values()].filter((group) => group.count >= MIN_BUNDLE).sort((a, b) => b.count - a.count).slice(0, MAX_BUNDLES).map((group) => {
+    const count = Math.round(group.count * whole);
+    const text = `${about}${thousands(count)} to ${group.name}`;
+    const [x, y] = [middle(group.x), middle(group.y)];
+    const w = textWidth(ctx, text, font) + 8;
+    let box = null;
+    for (const [dx, dy] of [[0, 0], [0, -22], [0, 22], [0, -44], [0, 44], [w / 2, -22], [-w / 2, 22], [w, 0], [-w, 0]]) {
+      const moved = [view.x(x) + dx - w / 2, view.y(y) + dy - 10, view.x(x) + dx + w / 2, view.y(y) + dy + 10];
+      if (!boxes.within(moved) || !boxes.tryReserve(moved)) continue;
+      box = shift(moved, -view.x(x), -view.y(y));
+      break;
+    }
+    return box && { kind: "bundle", text, font, x, y, from, box, dx: (box[0] + box[2]) / 2, dy: (box[1] + box[3]) / 2, width: 1.5 + 5 * Math.sqrt(group.count / links.length) };
+  }).filter(Boolean);
+}
+
+function middle(values) {
+  values.sort((a, b) => a - b);
+  return values[Math.floor(values.length / 2)];
+}
+
+function drawCurve(ctx, x0, y0, x1, y1, width, colour, dash = []) {
+  ctx.beginPath();
+  ctx.moveTo(x0, y0);
+  ctx.quadraticCurveTo((x0 + x1) / 2 - (y1 - y0) * BEND, (y0 + y1) / 2 + (x1 - x0) * BEND, x1, y1);
+  ctx.lineWidth = width;
+  ctx.strokeStyle = colour;
+  ctx.setLineDash(dash);
+  ctx.stroke();
+  ctx.setLineDash([]);
+}
+
+/** Lines to the linked items, with a halo; what the map does not keep is orange. */
+export function drawLines(ctx, m, pieces) {
+  const { view, pos, tokens } = m;
+  for (const node of pieces) {
+    if (node.kind === "bundle") {
+      drawCurve(ctx, view.x(node.from[0]), view.y(node.from[1]), view.x(node.x), view.y(node.y), node.width, withAlpha(tokens.accent, 0.55));
+    }
+    if (node.kind !== "linked" || node.chosen || node.align === null) continue;
+    const ends = [
+      view.x(pos[2 * node.from]) + node.fromOff[0], view.y(pos[2 * node.from + 1]) + node.fromOff[1],
+      view.x(pos[2 * node.row]) + node.off[0], view.y(pos[2 * node.row + 1]) + node.off[1],
+    ];
+    drawCurve(ctx, ...ends, 4.6, withAlpha(tokens.bg, 0.8));
+    drawCurve(ctx, ...ends, 1.7, node.good ? tokens.accent : tokens.minus, node.weight < 0 ? [2, 4] : node.held ? [6, 4] : []);
+  }
+}
+
+/** The items themselves, with name and verdict, above all. */
+export function drawEnds(ctx, overlay, pieces) {
+  const m = overlay.map;
+  const { view, pos, tokens } = m;
+  for (const node of pieces) {
+    if (node.kind === "bundle") overlay.text(ctx, node.text, view.x(node.x) + node.dx, view.y(node.y) + node.dy, node.font, tokens.ink, "center");
+    if (node.kind !== "linked") continue;
+    const [tx, ty] = [view.x(pos[2 * node.row]), view.y(pos[2 * node.row + 1])];
+    const [x, y] = [tx + node.off[0], ty + node.off[1]];
+    const colour = m.palette[m.slot[node.row]];
+    if (node.angle !== null) arrow(ctx, x, y, node.disc + 5, node.angle, tokens);
+    else if (Math.hypot(...node.off) > 6) {
+      ctx.beginPath();
+      ctx.moveTo(x, y);
+      ctx.lineTo(tx, ty);
+      ctx.lineWidth = 1;
+      ctx.strokeStyle = tokens.ink;
+      ctx.stroke();
+      mark(ctx, tx, ty, 6.8, m, node.row, colour, tokens.ink);
+    }
+    if (node.pictured && m.media.picture(node.row)) overlay.picture(ctx, { row: node.row, size: node.size, detailed: true }, x, y, 1, node.ringed);
+    else {
+      mark(ctx, x, y, 12, m, node.row, colour, tokens.bg);
+      if (node.ringed) overlay.ring(ctx, x, y, 11, 2.4);
+    }
+    if (node.align === null) continue;
+    const [left, top, right, bottom] = node.box.map((v, k) => v + (k % 2 ? ty : tx));
+    const nx = Math.max(left, Math.min(x, right));
+    const ny = Math.max(top, Math.min(y, bottom));
+    if (Math.hypot(nx - x, ny - y) > node.disc + 12) {
+      ctx.beginPath();
+      ctx.moveTo(nx, ny);
+      ctx.lineTo(x, y);
+      ctx.lineWidth = 1;
+      ctx.strokeStyle = tokens.mute;
+      ctx.stroke();
+    }
+    const align = ["left", "right", "center"][node.align];
+    const at = [left + 2, right - 2, (left + right) / 2][node.align];
+    overlay.text(ctx, node.title, at, top + 9.5, node.face, tokens.ink, align);
+    const verdict = node.chosen ? tokens.mute : node.good ? tokens.ok : tokens.minus;
+    if (node.words) overlay.text(ctx, node.words, at, top + (node.title ? 26 : 9.5), `400 ${VERDICT_PX}px ${m.family}`, verdict, align);
+  }
+}
+
+/** An item without a picture, in the shape of its dataset. */
+function mark(ctx, x, y, size, m, row, fill, edge) {
+  ctx.save();
+  ctx.translate(x, y);
+  outline(ctx, m.data.datasets.find((d) => row >= d.start && row < d.stop)?.symbol, size);
+  ctx.fillStyle = fill;
+  ctx.fill();
+  ctx.lineWidth = 1.4;
+  ctx.strokeStyle = edge;
+  ctx.stroke();
+  ctx.restore();
+}
+
+/** At the edge: this way to an item that is out of sight. */
+function arrow(ctx, x, y, offset, angle, tokens) {
+  ctx.save();
+  ctx.translate(x + Math.cos(angle) * offset, y + Math.sin(angle) * offset);
+  ctx.rotate(angle);
+  ctx.beginPath();
+  ctx.moveTo(0, -6);
+  ctx.lineTo(9, 0);
+  ctx.lineTo(0, 6);
+  ctx.closePath();
+  ctx.fillStyle = tokens.ink;
+  ctx.fill();
+  ctx.restore();
+}

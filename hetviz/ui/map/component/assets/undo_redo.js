@@ -1,0 +1,54 @@
+// Undo and Redo, one step a press. The server takes back only what the button named when it was drawn,
+// so a press that comes while the page is still at the one before is kept here until it is drawn anew.
+
+const BUTTONS = { undo: ".st-key-undo button", redo: ".st-key-redo button" };
+const PRESS_TIMEOUT_MS = 8000; // ms after which a press is taken for one that changed nothing
+const shownStep = () => document.querySelector(".hv-steps")?.dataset.steps ?? "";
+
+const queued = [];
+let pressed = null;
+
+function isBusy() {
+  return pressed !== null && pressed.steps === shownStep() && performance.now() - pressed.at < PRESS_TIMEOUT_MS;
+}
+
+/** Press the button of a step as a click does. */
+export function pressStep(name) {
+  if (isBusy()) queuePress(name);
+  else document.querySelector(BUTTONS[name])?.click();
+}
+
+let frame = 0;
+const observer = new MutationObserver(() => {
+  // React may still be at the buttons.
+  frame ||= requestAnimationFrame(pressQueued);
+});
+
+function queuePress(name) {
+  queued.push(name);
+  observer.observe(document.body, { subtree: true, childList: true, attributes: true, attributeFilter: ["data-steps"] });
+}
+
+function pressQueued() {
+  frame = 0;
+  while (queued.length && !isBusy()) {
+    const button = document.querySelector(BUTTONS[queued.shift()]);
+    // There is no such step any more.
+    if (!button || button.disabled) queued.length = 0;
+    else button.click();
+  }
+  if (!queued.length) observer.disconnect();
+}
+
+/** See to it that no press is sent before the one before is done. */
+export function guardUndoRedo() {
+  document.body.addEventListener("click", (event) => {
+    const name = Object.keys(BUTTONS).find((key) => event.target.closest?.(BUTTONS[key]));
+    if (!name) return;
+    if (isBusy()) {
+      event.stopPropagation();
+      event.preventDefault();
+      queuePress(name);
+    } else pressed = { steps: shownStep(), at: performance.now() };
+  }, { capture: true });
+}
