@@ -20,7 +20,7 @@ import hetviz
 from benchmarks.harness import cpu_seconds, report
 from hetviz.algorithms.kbmf2k import KBMF2K
 from hetviz.algorithms.mkpe import MKPE
-from hetviz.core.kernels.mkpe import Descent, Domain, ScoreBlock, fit_mkpe, known_scores
+from hetviz.core.kernels.mkpe import Descent, Domain, ScoreBlock, fit_mkpe, score_block
 from hetviz.core.kernels.regression import Design
 from hetviz.core.prediction.kbmf2k import DomainLinks as Signs
 from hetviz.core.prediction.kbmf2k import Factorisation, infer
@@ -60,11 +60,11 @@ def receptors(data: Path) -> tuple[Floats, Floats, Floats]:
 def blocks_of(Y: Floats, K: Floats, L: Floats, zeros: bool = False) -> list[ScoreBlock]:
     """Return the scores of the paper: 0.9 for an interaction, else unknown (or 0)."""
     i, j = np.indices(Y.shape).reshape(2, -1) if zeros else np.nonzero(Y)
-    across = known_scores(0, 1, Y.shape, i, j, LINK * Y[i, j], 1.0)
+    across = score_block(0, 1, Y.shape, i, j, LINK * Y[i, j], 1.0)
     within = []
     for d, S in enumerate((K, L)):
         i, j = np.indices(S.shape).reshape(2, -1)
-        within.append(known_scores(d, d, S.shape, i, j, S.ravel(), 0.1))
+        within.append(score_block(d, d, S.shape, i, j, S.ravel(), 0.1))
     return [across, *within]
 
 

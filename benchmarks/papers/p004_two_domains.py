@@ -20,7 +20,7 @@ from benchmarks.papers.judging import judged, seen, told_by
 from benchmarks.papers.out import Out
 from benchmarks.papers.settings import settled
 from benchmarks.papers.stats import mean_and_error, told
-from hetviz.core.kernels.mkpe import Domain, fit_mkpe, known_scores
+from hetviz.core.kernels.mkpe import Domain, fit_mkpe, score_block
 
 TITLE = "Paper 004: preserving multiple kernels, numerals of two domains"
 NEEDS = (
@@ -168,12 +168,12 @@ def embedded(made: Task, by: str, rank: int, seed: int) -> tuple[Floats, Floats,
         domains.append(Domain(len(taken), X=scaled[d][taken]))
         i, j = np.indices((len(taken), len(taken))).reshape(2, -1)
         cosines = likeness[taken]
-        blocks.append(known_scores(d, d, cosines.shape, i, j, cosines.ravel(), 0.1))
+        blocks.append(score_block(d, d, cosines.shape, i, j, cosines.ravel(), 0.1))
     same = made.classes[rows[0]][:, None] == made.classes[rows[1]][None]
     scores = np.where(same, SAME_CLASS, 0.0)
     scores[rows[0][:, None] == rows[1][None]] = SAME_OBJECT
     i, j = np.indices(scores.shape).reshape(2, -1)
-    blocks.append(known_scores(0, 1, scores.shape, i, j, scores.ravel(), 1.0))
+    blocks.append(score_block(0, 1, scores.shape, i, j, scores.ravel(), 1.0))
     rng = np.random.default_rng(seed)
     found = fit_mkpe(domains, blocks, rank, rng, n_iter=SWEEPS, n_init=STARTS).descent
     A, B = found.places

@@ -363,7 +363,7 @@ class UMAP(BaseEmbedder):
         if not self.learn_groups:
             return graph, []
         learned = find_learned_groups(data, graph, self.features, random_state=self.random_state)
-        learned = learned.unless_features_tell(data, self.features, self.random_state)
+        learned = learned.drop_predicted_by_features(data, self.features, self.random_state)
         if message := learned.account(data):
             warn_about_data(message)
         self._learned = learned.of_items(data)

@@ -92,8 +92,8 @@ def export(
     kind : str, optional
         The format, instead of the extension.
     colour : str
-        Column that colours the map: ``"dataset"``, the title of a choice such as ``"Group of emoji"``, or
-        its key. The first label or column if empty.
+        Column that colours the map: ``"dataset"``, the title of an option such as
+        ``"Group of emoji"``, or its key. The first label or column if empty.
     width, height : float
         Size of figures in millimetres. By default the height follows from the plot.
     dpi : int

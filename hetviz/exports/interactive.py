@@ -90,7 +90,8 @@ def interactive_map(
     outside = frame.outside
     if outside:
         notes.append(
-            f"{outside:,} {'item is' if outside == 1 else 'items are'} off screen. Zoom out to see more."
+            f"{outside:,} {'item is' if outside == 1 else 'items are'} off screen. "
+            "Zoom out to see more."
         )
     heading = title or "Joint map"
     line = " ".join(f"{part.rstrip('.')}." for part in (subtitle, *notes) if part)
@@ -101,7 +102,8 @@ def interactive_map(
         '<span class="gap"></span>'
         '<button id="reset" type="button">Show the whole map</button>'
         '<button id="theme" type="button">Dark theme</button></div>'
-        '<div id="legend" class="tools" role="group" aria-label="Datasets and categories"></div></header>'
+        '<div id="legend" class="tools" role="group" aria-label="Datasets and categories"></div>'
+        "</header>"
         '<main><div class="map">'
         '<canvas id="points" aria-hidden="true"></canvas>'
         f'<canvas id="map" tabindex="0" role="img" aria-label="{escape_html(heading)}" '

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _BLOCK_ROWS = 1_000_000
-_TABLE_TYPES = ("string", "large_string", "bool", "date", "timestamp", "int", "uint", "float", "double",
-          "half", "dictionary", "decimal")  # fmt: skip
+_TABLE_TYPES = (
+    *("string", "large_string", "bool", "date", "timestamp", "int", "uint", "float", "double"),
+    *("half", "dictionary", "decimal"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,8 +263,8 @@ def _describe_fit(recipe: LargeRecipe, scores: Mapping[str, Any], total: int, n_
         error = (refined or scores).get("placement_error", {}).get("median")
         if error is not None:
             parts.append(
-                f"the median error of the placed rows is {error:.1%} of the typical distance between "
-                "two rows"
+                f"the median error of the placed rows is {error:.1%} of the typical distance "
+                "between two rows"
             )
     if n_rows < total:
         parts.append(f"this is a random sample of {n_rows:,} of {total:,} rows")

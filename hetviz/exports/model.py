@@ -220,7 +220,7 @@ class Writer:
         self.arrays: list[Array] = []
         self._numbers: dict[int, int] = {}
         # References that keep the ids in _numbers valid.
-        self._kept_alive: list[Any] = []
+        self._references: list[Any] = []
 
     def value(self, value: object, where: str) -> Any:
         """Return a value as JSON.
@@ -239,7 +239,7 @@ class Writer:
         if id(value) not in self._numbers:
             number = len(self.objects)
             self._numbers[id(value)] = number
-            self._kept_alive.append(value)
+            self._references.append(value)
             self.objects.append(None)
             self.objects[number] = self._object(value, where)
         return {"ref": self._numbers[id(value)]}

@@ -1,4 +1,4 @@
-"""One page that says what a map is of, how it was made, how good it is and how to make it again."""
+"""Report on a map: data, method, quality and how to reproduce it, on one HTML page."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from hetviz.exports.result import RunResult, read_result
 from hetviz.exports.writing import write_file
 from hetviz.metrics.fit.curves import curves
 from hetviz.metrics.fit.summary import evaluate
+from hetviz.metrics.measure_names import MEASURE_TEXTS
 from hetviz.plots.colour import Colouring, map_alt
 from hetviz.plots.curve import Curve, curve_alt, default_pair_share, share_close_at
 from hetviz.plots.paper import figure_bytes
@@ -31,23 +32,9 @@ from hetviz.plots.paper_map import paper_map
 from hetviz.runs.embed.recipe import coordinates_hash
 from hetviz.runs.embed.run import Run, versions
 
-MEASURES = {
-    "guidance_area": "Area under the curve of links (0.5 by chance)",
-    "guidance_area_held_out": "The same of held-out links",
-    "apart_auc": "A pair said to be apart is farther than one said to be together (0.5 by chance)",
-    "apart_auc_held_out": "The same of held-out pairs",
-    "negative_guidance_area": "Area under the curve of links that say apart",
-    "link_auc": "A linked pair is nearer than another (0.5 by chance)",
-    "link_auc_held_out": "The same of held-out links",
-    "comparison_accuracy": "Comparisons that the map agrees with (0.5 by chance)",
-    "comparison_accuracy_held_out": "The same of held-out comparisons",
-    "trustworthiness": "Neighbours on the map that are neighbours by features",
-    "continuity": "Neighbours by features that are neighbours on the map",
-    "label_knn_accuracy": "Labels told by the five nearest",
-}
 _CURVES = {
-    "links": "Links that say together",
-    "apart": "Links that say apart",
+    "links": "Links that pull together",
+    "apart": "Links that push apart",
     "comparisons": "Comparisons",
 }
 
@@ -64,27 +51,27 @@ def write_report(
     notes: Sequence[str] = (),
     settings: FigureSettings = DEFAULT_SETTINGS,
 ) -> Path:
-    """Write a report on a map: one page of HTML that needs nothing else.
+    """Write a report on a map as one self-contained HTML page.
 
     Parameters
     ----------
     data : HeteroData, str or path
-        What the map was made from; or the folder that a run left, with all that follows.
+        Data of the map, or the result folder of a run.
     embedding : Embedding, optional
-        The map; not needed with a folder.
+        The map. Not needed with a folder.
     path : str or path
     run : Run, optional
-        How the map was made.
+        Run that made the map.
     held_out : HeteroData, optional
-        What the map was not shown.
+        Data hidden from the method.
     clusters : DataFrame, optional
-        One row a cluster, as it is to be shown.
+        Table with one row per cluster.
     title : str
         Plain text.
     notes : sequence of str
-        Warnings of the method, a sentence each.
+        Warnings, one sentence each.
     settings : FigureSettings
-        Of the picture of the map.
+        Settings of the map figure.
 
     Returns
     -------
@@ -97,7 +84,7 @@ def write_report(
     if not isinstance(data, HeteroData):
         return write_file(path, report_of_run(read_result(data), title).encode())
     if embedding is None:
-        raise ParameterError("write_report: give the embedding, or the folder of a run.")
+        raise ParameterError("write_report needs an embedding or the result folder of a run.")
     text = report_page(
         data,
         embedding,
@@ -112,7 +99,7 @@ def write_report(
 
 
 def report_of_run(result: RunResult, title: str = "") -> str:
-    """Return the report on a run that left a folder."""
+    """Return the report on the result folder of a run."""
     scope = result.scope
     return report_page(
         result.data,
@@ -139,17 +126,16 @@ def report_page(
     settings: FigureSettings = DEFAULT_SETTINGS,
     colours: Colouring | None = None,
 ) -> str:
-    """Return the report as HTML; parameters as `write_report`.
+    """Return the report as HTML.
 
-    `measured_data` is what the map is measured by where that is not all of the data; `figures` are its
-    scores and curves (``scores``, ``kinds``) where they were taken already, and ``diagnostics``,
-    what the method found out.
+    Parameters are those of `write_report`. `measured_data` restricts the measures to a part of the
+    data. `figures` holds ``scores``, ``kinds`` (curves) and ``diagnostics`` if already computed.
     """
     measured = data if measured_data is None else measured_data
     curves_by_kind: Mapping[str, Mapping[str, Curve]] = (
         figures["kinds"] if figures else curves(measured, embedding, held_out)
     )
-    # Where nothing was said there is a kind without curves.
+    # Data without guidance have kinds without curves.
     kinds = {
         kind: curves_of_kind for kind, curves_of_kind in curves_by_kind.items() if curves_of_kind
     }
@@ -180,10 +166,10 @@ def report_page(
     notes_listed = [*notes]
     if embedding.n_unplaced:
         notes_listed.append(
-            f"{embedding.n_unplaced:,} of {embedding.n_rows:,} items have no place."
+            f"{embedding.n_unplaced:,} of {embedding.n_rows:,} items could not be placed."
         )
     parts = [
-        f"<header><h1>{escape_html(title or 'A joint map')}</h1>"
+        f"<header><h1>{escape_html(title or 'Joint map')}</h1>"
         f'<p class="line">{escape_html(_headline(data, kinds))}</p></header>',
         f"<div class='two'><div>{picture}</div><div>{charts}</div></div>",
         "<h2>Data</h2>" + _datasets_html(data) + _guidance_html(data),
@@ -191,23 +177,23 @@ def report_page(
     if run is not None and card is not None:
         parts.append(_method_html(run))
         notes_listed += card.caveats
-    parts.append("<h2>How good the map is</h2>" + _scores_html(scores))
+    parts.append("<h2>Quality of the map</h2>" + _scores_html(scores))
     diagnostics = embedding.diagnostics
     if figures and figures.get("diagnostics"):
         diagnostics = from_json(figures["diagnostics"])
     if diagnostics:
-        parts.append("<h2>What the method found out</h2>" + _diagnostics(diagnostics))
+        parts.append("<h2>Diagnostics of the method</h2>" + _diagnostics(diagnostics))
     if clusters is not None and len(clusters):
         parts.append("<h2>Clusters</h2>" + _table_html(clusters))
     if notes_listed:
-        parts.append("<h2>To be careful about</h2>" + _list_html(notes_listed))
+        parts.append("<h2>Limits and warnings</h2>" + _list_html(notes_listed))
     if run is not None and card is not None:
         words = methods_paragraph(data, card, run.params, run.seed, used, kinds, run.hold_out)
-        parts.append(f"<h2>For the methods section</h2><p>{escape_html(words)}</p>")
+        parts.append(f"<h2>Text for a methods section</h2><p>{escape_html(words)}</p>")
         parts.append(f"<h2>Citations</h2><pre>{escape_html(citations(card))}</pre>")
     hashes = [("Data", data.fingerprint()), ("Coordinates (SHA-256)", coordinates_hash(embedding))]
     parts.append("<h2>Versions and hashes</h2>" + _pairs_html([*used.items(), *hashes]))
-    return html_page(title or "A joint map", "\n".join(parts), read_asset("report.css"))
+    return html_page(title or "Joint map", "\n".join(parts), read_asset("report.css"))
 
 
 def _headline(data: HeteroData, kinds: Mapping[str, Mapping[str, Curve]]) -> str:
@@ -217,13 +203,14 @@ def _headline(data: HeteroData, kinds: Mapping[str, Mapping[str, Curve]]) -> str
             key = "held_out" if "held_out" in kinds[kind] else "given"
             pair_share = default_pair_share(kind)
             share = round(100 * share_close_at(kinds[kind][key], pair_share))
-            origin = "held-out" if key == "held_out" else "given"
+            which = "hidden links" if key == "held_out" else "links"
             if kind == "links":
                 return (
-                    f"{sizes}: {share} in 100 of the {origin} links are among the nearest "
-                    f"{pair_share:.0%} of all pairs, against {round(100 * pair_share)} by chance."
+                    f"{sizes}. {share} % of the {which} are close. "
+                    f"By chance it would be {round(100 * pair_share)} %."
                 )
-            return f"{sizes}: the map agrees with {share} in 100 of the {origin} comparisons."
+            which = "hidden comparisons" if key == "held_out" else "comparisons"
+            return f"{sizes}. The map agrees with {share} % of the {which}."
     return f"{sizes}."
 
 
@@ -251,13 +238,13 @@ def _guidance_html(data: HeteroData) -> str:
     rows = []
     for links in data.links:
         apart = int((links.weight < 0).sum())
-        count = f"{len(links):,}" + (f", {apart:,} say apart" if apart else "")
+        count = f"{len(links):,}" + (f" ({apart:,} apart)" if apart else "")
         rows.append([f"{links.source} and {links.target}", links.kind, count])
     if data.comparisons is not None:
         rows.append(["comparisons", "", f"{len(data.comparisons):,}"])
     if not rows:
-        return "<p>No links and no comparisons.</p>"
-    return _table_html(pd.DataFrame(rows, columns=["Guidance", "Kind", "How many"]))
+        return "<p>There are no links and no comparisons.</p>"
+    return _table_html(pd.DataFrame(rows, columns=["Guidance", "Kind", "Count"]))
 
 
 def _method_html(run: Run) -> str:
@@ -265,10 +252,10 @@ def _method_html(run: Run) -> str:
     rows: list[tuple[str, object]] = [("Paper", card.paper), ("Random seed", run.seed)]
     rows += [(name, value) for name, value in run.params.items()]
     if run.hold_out:
-        rows.append(("Held out of the fit", f"{run.hold_out:.0%} of links and comparisons"))
+        rows.append(("Hidden from the method", f"{run.hold_out:.0%} of links and comparisons"))
     rows += [(f"Weight of {key}", factor) for key, factor in run.weights.items()]
     if run.only is not None:
-        rows.append(("Items that took part", f"{len(run.only):,}"))
+        rows.append(("Items used", f"{len(run.only):,}"))
     return (
         f"<h2>Method: {escape_html(card.title)}</h2><p>{escape_html(card.summary)}</p>"
         f"<p>{mathml(card.equation)}</p>{_pairs_html(rows)}"
@@ -283,17 +270,25 @@ def _diagnostics(diagnostics: Mapping[str, Diagnostic]) -> str:
             f"<h3>{escape_html(diagnostic.title)}</h3>{words}{_pairs_html(diagnostic.lines)}"
         )
         if diagnostic.left_out:
-            parts.append(f"<p>{diagnostic.left_out:,} smaller ones are not listed.</p>")
+            parts.append(f"<p>{diagnostic.left_out:,} smaller values are not listed.</p>")
     return "".join(parts)
 
 
 def _scores_html(scores: Mapping[str, float]) -> str:
-    named = [(words, scores[key]) for key, words in MEASURES.items() if key in scores]
-    rest = [(key, value) for key, value in scores.items() if key not in MEASURES]
-    if not named and not rest:
-        return "<p>Nothing is known that the map could be measured by.</p>"
-    rows = [[name, f"{value:.3f}"] for name, value in named + rest]
-    return _table_html(pd.DataFrame(rows, columns=["Measure", "Value"]))
+    titled_keys = [
+        key for name in MEASURE_TEXTS for key in (name, f"{name}_held_out") if key in scores
+    ]
+    other_keys = [key for key in scores if key not in titled_keys]
+    if not scores:
+        return "<p>There is no guidance and there are no features to measure the map by.</p>"
+    rows = []
+    for key in titled_keys:
+        name = key.removesuffix("_held_out")
+        text = MEASURE_TEXTS[name]
+        value = f"{100 * scores[key]:.1f} %" if text.percent else f"{scores[key]:.3f}"
+        rows.append([text.name + (", hidden" if key != name else ""), value, text.meaning])
+    rows += [[key, f"{scores[key]:.3f}", ""] for key in other_keys]
+    return _table_html(pd.DataFrame(rows, columns=["Measure", "Value", "Meaning"]))
 
 
 def _table_html(table: pd.DataFrame) -> str:
@@ -317,9 +312,6 @@ def _list_html(lines: Sequence[str]) -> str:
     return "<ul>" + "".join(f"<li>{escape_html(line)}</li>" for line in lines) + "</ul>"
 
 
-# Words for a paper: how a map was made, and whom to cite.
-
-
 def methods_paragraph(
     data: HeteroData,
     card: MethodCard,
@@ -329,30 +321,31 @@ def methods_paragraph(
     kinds: Mapping[str, Mapping[str, Curve]],
     hold_out: float = 0.0,
 ) -> str:
-    """Return a paragraph on how a map was made and judged, ready for a paper.
+    """Return a paragraph for a paper on how a map was made and judged.
 
     Parameters
     ----------
     data : HeteroData
     card : MethodCard
     params, seed, versions, hold_out
-        Of the run.
+        Settings of the run.
     kinds : mapping
-        Curves, as from `hetviz.metrics.fit.curves`.
+        Curves from `hetviz.metrics.fit.curves`.
     """
     sizes = join_words([f"{len(part):,} {name}" for name, part in data.datasets.items()])
     guidance = [_links_text(data), _comparisons_text(data)]
     using = join_words([words for words in guidance if words])
     sentences = [
-        f"We placed {sizes} together by {card.title} ({_short_citations(card)}), as implemented in hetviz "
-        f"{versions.get('hetviz', __version__)}{f', using {using}' if using else ''}."
+        f"We placed {sizes} together by {card.title} ({_short_citations(card)}), "
+        f"as implemented in hetviz {versions.get('hetviz', __version__)}"
+        f"{f', using {using}' if using else ''}."
     ]
     settings = ", ".join(f"{name} = {value!r}" for name, value in params.items())
     sentences.append(f"Parameters were {settings}; the random seed was {seed}." if settings
                 else f"The random seed was {seed}.")  # fmt: skip
     if hold_out:
         sentences.append(
-            f"Of the links and comparisons, {hold_out:.0%} were held out of the fit "
+            f"{hold_out:.0%} of the links and comparisons were held out of the fit "
             "and used to judge the map."
         )
     judged = [
@@ -371,7 +364,7 @@ def _links_text(data: HeteroData) -> str:
     n = sum(map(len, data.links))
     apart = sum(int((links.weight < 0).sum()) for links in data.links)
     words = f"{n:,} links" if n != 1 else "1 link"
-    return "" if not n else f"{words} ({apart:,} of them say apart)" if apart else words
+    return "" if not n else f"{words} ({apart:,} of them apart)" if apart else words
 
 
 def _comparisons_text(data: HeteroData) -> str:
@@ -387,15 +380,17 @@ def _close_sentence(kind: str, curves: Mapping[str, Curve]) -> str:
     if kind == "comparisons":
         return f"The map agrees with comparisons: {parts} (50% by chance)."
     if kind == "apart":
-        return f"Of links that say apart, {parts} are not among the nearest {pair_share:.0%} of all pairs."
+        return (
+            f"Of the apart links, {parts} are not among the closest {pair_share:.0%} of all pairs."
+        )
     return (
-        f"Of links that say together, {parts} are among the nearest {pair_share:.0%} of all pairs of their "
-        f"datasets ({pair_share:.0%} by chance)."
+        f"Of the together links, {parts} are among the closest {pair_share:.0%} of all pairs of "
+        f"their datasets ({pair_share:.0%} by chance)."
     )
 
 
 def citations(card: MethodCard) -> str:
-    """Return BibTeX entries of the method and of hetviz."""
+    """Return BibTeX entries for the method and for hetviz."""
     hetviz_entry = {
         "title": "hetviz: joint maps of unlike datasets",
         "note": f"Version {__version__}",

@@ -285,11 +285,11 @@ def _own_vectors(
         names = dataset.feature_names or tuple(f"vector {k + 1}" for k in range(V.shape[1]))
     else:
         names = tuple(old["names"])
-        given_vectors = dataset.X[:, : len(names)]
+        raw_vectors = dataset.X[:, : len(names)]
         V = (
-            sp.csr_array(given_vectors / old["factors"][0])
-            if is_sparse(given_vectors)
-            else given_vectors / old["factors"][0]
+            sp.csr_array(raw_vectors / old["factors"][0])
+            if is_sparse(raw_vectors)
+            else raw_vectors / old["factors"][0]
         )
     step: Step = {
         "column": VECTORS,

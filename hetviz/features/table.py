@@ -130,8 +130,8 @@ class ColumnChoice:
             return "switched off"
         if fields.get("use"):
             return None
-        kept_out = self._kept_out(name)
-        return _REASONS.get(kind) if kept_out is None else kept_out
+        exclusion_reason = self._exclusion_reason(name)
+        return _REASONS.get(kind) if exclusion_reason is None else exclusion_reason
 
     def free(self, columns: Collection[str], paired: Collection[str]) -> list[str]:
         """Return the columns that the user neither selected nor excluded."""
@@ -143,18 +143,18 @@ class ColumnChoice:
         excluded = {*paired, *self.reasons, *self.texts, *decided}
         return [name for name in columns if name not in excluded]
 
-    def is_told(self, name: str, fields: Mapping[str, object]) -> bool:
+    def is_reported(self, name: str, fields: Mapping[str, object]) -> bool:
         """Return whether notes on a column are reported."""
-        return bool(fields.get("use")) or self._kept_out(name) is None
+        return bool(fields.get("use")) or self._exclusion_reason(name) is None
 
-    def _kept_out(self, name: str) -> str | None:
+    def _exclusion_reason(self, name: str) -> str | None:
         if name in self.reasons:
             return self.reasons[name]
         return "not chosen" if self.named is not None and name not in self.named else None
 
     def _wants(self, name: str) -> bool:
         use = self.asked.get(name, {}).get("use")
-        return self._kept_out(name) is None if use is None else bool(use)
+        return self._exclusion_reason(name) is None if use is None else bool(use)
 
 
 def check_columns_exist(where: str, table: pd.DataFrame, names: Sequence[str]) -> None:
@@ -407,7 +407,7 @@ class _FeatureFit:
                 "share_missing": n_missing / len(self.table) if len(self.table) else 0.0,
             }
             why = self.choice.why_not(name, kind, fields) or reasons.get(name)
-            if self.choice.is_told(name, fields):
+            if self.choice.is_reported(name, fields):
                 is_selection = self.choice.named is not None
                 notes = column_notes(self.where, column, fields, is_selection, self.decimal)
                 # Notes on the use of a column do not apply to an excluded one.

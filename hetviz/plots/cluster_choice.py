@@ -1,4 +1,4 @@
-"""How many clusters: silhouette, stability and links kept, by their number."""
+"""Chart of silhouette, stability and link fit by number of clusters."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import plotly.graph_objects as go
 from hetviz.plots.palette import Theme, plain_layout, tokens
 
 MEASURE_NAMES = {
-    "stability": "found again",
-    "silhouette": "set apart",
-    "rand_given": "links kept, given",
-    "rand_held_out": "links kept, held out",
+    "stability": "stability",
+    "silhouette": "silhouette",
+    "rand_given": "links that fit",
+    "rand_held_out": "hidden links that fit",
 }
 _DASH = {
     "stability": "solid",
@@ -25,14 +25,14 @@ _DASH = {
 def choice_figure(
     choice: Sequence[Mapping[str, float | None]], chosen: int | None, theme: Theme = "light"
 ) -> go.Figure:
-    """Draw what speaks for each number of clusters.
+    """Draw the measures of each number of clusters.
 
     Parameters
     ----------
     choice : sequence of mapping
-        ``k`` and the measures of `MEASURE_NAMES`, None where unknown; as of `hetviz.clusters`.
+        ``k`` and the measures of `MEASURE_NAMES`, None if unknown, from `hetviz.clusters`.
     chosen : int or None
-        Number to mark.
+        Number of clusters to mark.
     theme : {"light", "dark"}
     """
     token = tokens(theme)
@@ -66,7 +66,7 @@ def choice_figure(
 
 
 def choice_alt(choice: Sequence[Mapping[str, float | None]], chosen: int | None) -> str:
-    """Say in words what the chart shows."""
+    """Return the text alternative of the chart."""
     ks = [row["k"] for row in choice]
     summary = f"Measures for {len(ks)} numbers of clusters"
-    return f"{summary}, of which {chosen} are shown." if chosen else f"{summary}."
+    return f"{summary}. {chosen} clusters are shown." if chosen else f"{summary}."

@@ -1,4 +1,4 @@
-"""What can colour a map, and the value of each row under it."""
+"""Colour options of a map and the value of each row under them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OPTIONS: WeakKeyDictionary[HeteroData, list[ColourOption]] = WeakKeyDictionary(
 
 @dataclass(frozen=True)
 class ColourOption:
-    """Something that can colour the map.
+    """Column or measure that can colour the map.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class ColourOption:
         ``"dataset"``, a JSON list of dataset name and column name, ``"cluster"``, or one of
         `LAYERS`.
     title : str
-        For menus.
+        Title in menus.
     kind : {"dataset", "categories", "numbers"}
     """
 
@@ -51,10 +51,10 @@ LAYERS = {
     "trust": ColourOption("trust", "Trust", "numbers"),
     "stability": ColourOption("stability", "Stability", "numbers"),
 }
-"""What belongs to a map and not to its data."""
+"""Options that belong to a map rather than to its data."""
 
 CLUSTER = ColourOption("cluster", "Cluster", "categories")
-"""The clusters of the project; they may be more than there are colours, which then come again."""
+"""Clusters of the project. Colours repeat if there are more clusters than colours."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,18 +65,18 @@ class Colouring:
     ----------
     option : ColourOption
     categories : tuple of str
-        In their natural order where they have one, such as numbers and ordered categories, else
-        the largest first; at most twelve, but for clusters. Empty for numbers.
+        In their natural order if they have one, such as ordered categories, else by size, largest
+        first. At most twelve, except for clusters. Empty for numbers.
     code : array of int, shape (n_rows,)
-        Position in `categories`; -1 without a value, -2 for categories beyond the twelve.
+        Position in `categories`, -1 without a value, -2 for categories that are not listed.
     value : array of shape (n_rows,)
-        The number of each row; NaN without one. Empty for categories.
+        Number of each row, NaN without one or for categories.
     n_other : int
-        How many categories are pooled as "other".
+        Number of categories pooled as "other".
     borrowed : tuple of str
-        Datasets whose rows take the value that most of their linked rows have.
+        Datasets whose rows take the most frequent value of their linked rows.
     ordered : bool
-        Whether the categories go from less to more, so that their colours do too.
+        Whether the categories form a scale and get a colour ramp.
     """
 
     option: ColourOption
@@ -93,9 +93,9 @@ class Colouring:
 
 
 def colour_options(data: HeteroData) -> list[ColourOption]:
-    """Return all that can colour a map of these data: labels first, then columns, then dataset.
+    """Return the colour options of the data: labels, then columns, then dataset.
 
-    Found once for each object of data; O(rows) a column.
+    The result is cached per data object. O(rows) per column.
     """
     if data not in _OPTIONS:
         _OPTIONS[data] = _list_options(data)
@@ -126,12 +126,13 @@ def _list_options(data: HeteroData) -> list[ColourOption]:
 
 
 def colouring(data: HeteroData, key: str | None = None) -> Colouring:
-    """Return the value of each row under an option; the first option when `key` is unknown.
+    """Return the value of each row under an option, the first one if `key` is unknown.
 
     Notes
     -----
-    Rows of other datasets take what shows the same object, else what most of their positive links
-    (weighted) lead to, over at most three links; a number is their weighted mean.
+    Rows of other datasets take the value of the same object, else the most frequent value
+    (weighted) over their positive links, through at most three links. Numbers take the weighted
+    mean.
     """
     options = {option.key: option for option in colour_options(data)}
     option = options.get(key or "") or next(iter(options.values()))
@@ -163,65 +164,62 @@ def colouring(data: HeteroData, key: str | None = None) -> Colouring:
     code = _spread_codes(data, code, len(order))
     code[code >= len(listed)] = OTHER
     counts = np.bincount(code[code >= 0], minlength=len(listed))
-    given_order = data[dataset].orders.get(column)
-    position = _natural_order(column_values, listed, given_order)
+    user_order = data[dataset].orders.get(column)
+    position = _natural_order(column_values, listed, user_order)
     if position is None:
-        # By what the legend counts, rows that take the value of their links among them.
+        # Sorted by the counts of the legend, which include borrowed values.
         position = sorted(range(len(listed)), key=lambda k: (-counts[k], listed[k]))
     new_code = np.argsort(position)
     code[code >= 0] = new_code[code[code >= 0]]
     names = tuple(listed[k] for k in position)
-    ordered = _is_ordered(column_values, names, given_order)
+    ordered = _is_ordered(column_values, names, user_order)
     result = Colouring(option, names, code, none, len(order) - len(listed), ordered=ordered)
     return _with_borrowed(data, dataset, result)
 
 
 def _natural_order(
-    values: pd.Series, names: Sequence[str], given_order: Sequence[str] | None
+    values: pd.Series, names: Sequence[str], user_order: Sequence[str] | None
 ) -> list[int] | None:
-    """Return the order of categories that have one of their own, as places in `names`.
-
-    `given_order` is the order that somebody gave them.
-    """
+    """Return the natural order of categories as positions in `names`, or None."""
     if isinstance(values.dtype, pd.CategoricalDtype) and values.dtype.ordered:
         rank = {str(name): k for k, name in enumerate(values.cat.categories)}
         return sorted(range(len(names)), key=lambda k: rank[names[k]])
-    order = known_order(names) if given_order is None else complete_order(given_order, names)
+    order = known_order(names) if user_order is None else complete_order(user_order, names)
     if order is None:
         return None
     rank_of = {name: place for place, name in enumerate(order)}
     return sorted(range(len(names)), key=lambda k: rank_of[names[k]])
 
 
-def _is_ordered(values: pd.Series, names: Sequence[str], given_order: Sequence[str] | None) -> bool:
-    """Whether categories go from less to more: somebody or the data say so, or their words do."""
+def _is_ordered(values: pd.Series, names: Sequence[str], user_order: Sequence[str] | None) -> bool:
+    """Return whether categories form a scale, by a given order, their type or their words."""
     is_ordered_type = isinstance(values.dtype, pd.CategoricalDtype) and bool(values.dtype.ordered)
     return (
-        not is_cyclic(names) if is_ordered_type or given_order is not None else is_increasing(names)
+        not is_cyclic(names) if is_ordered_type or user_order is not None else is_increasing(names)
     )
 
 
 def layer_colouring(key: str, value: Floats) -> Colouring:
-    """Return the colouring by one of `LAYERS`, `value` of shape (n_rows,); NaN without one."""
+    """Return the colouring by one of `LAYERS`. `value` has shape (n_rows,)."""
     return Colouring(LAYERS[key], (), np.zeros(len(value), dtype=np.int64), value)
 
 
 def cluster_colouring(names: Sequence[str], codes: Ints) -> Colouring:
-    """Return the colouring by clusters, codes of shape (n_rows,); -1 for rows of none."""
+    """Return the colouring by clusters. `codes` has shape (n_rows,), -1 without a cluster."""
     return Colouring(CLUSTER, tuple(names), codes, np.full(len(codes), np.nan))
 
 
 def number_range(value: Reals) -> tuple[float, float]:
-    """Return the numbers at both ends of the scale: the 2 and 98 % quantiles, never equal."""
+    """Return the ends of the colour scale, the 2 and 98 % quantiles, never equal."""
     finite = value[np.isfinite(value)].astype(np.float64)
     low, high = map(float, np.quantile(finite, [0.02, 0.98])) if len(finite) else (0.0, 1.0)
     return low, high if high > low else low + 1.0
 
 
 def display_name(text: str) -> str:
-    """Return a slug such as ``smileys-emotion`` as words; leave other text as it is.
+    """Return a slug such as ``smileys-emotion`` as words, and other text unchanged.
 
-    ``n_emoji``, as programs call a count, is "Number of emoji".
+    A count such as ``n_emoji`` becomes "Number of emoji".
     """
     plain = text.replace("-", "").replace("_", "")
     if plain.isalpha() and text == text.lower():
@@ -251,7 +249,7 @@ def _column(data: HeteroData, dataset: Dataset, column: str) -> pd.Series:
 def _kind(values: pd.Series) -> Kind | None:
     present = values.dropna()
     real = pd.api.types.is_float_dtype(present) or pd.api.types.is_integer_dtype(present)
-    # Numbers differ where their texts do, and a page waits for the texts of many.
+    # Distinct numbers are distinct texts, and conversion to text is slow.
     n_distinct = (present if real else present.astype(str)).nunique()
     if n_distinct < 2:
         return None
@@ -263,7 +261,7 @@ def _kind(values: pd.Series) -> Kind | None:
 
 
 def _all_numbers(present: pd.Series) -> bool:
-    """Whether all values are numbers; of most texts the first rows say that they are not."""
+    """Return whether all values are numbers. The first rows settle most columns."""
     if pd.api.types.is_bool_dtype(present):
         return False
     return all(
@@ -273,14 +271,14 @@ def _all_numbers(present: pd.Series) -> bool:
 
 
 def _spread_codes(data: HeteroData, code: Ints, n_codes: int) -> Ints:
-    """Fill rows without a code: from the same object, else with what most of their links say."""
+    """Fill rows without a code from the same object, else by a vote of their links."""
     out = code.copy()
     _fill_from_same_object(data, out, out == NO_VALUE, NO_VALUE)
     if not (out == NO_VALUE).any():
         return out
     rows = np.flatnonzero(out != NO_VALUE)
     shape = (data.n_rows, n_codes)
-    # Share of each code in what is known of each row.
+    # Share of each code in the votes of each row.
     V = sp.csr_array((np.ones(len(rows)), (rows, out[rows])), shape=shape)
     W = data.adjacency("+")
     for _ in range(_MAX_HOPS):
@@ -289,7 +287,7 @@ def _spread_codes(data: HeteroData, code: Ints, n_codes: int) -> Ints:
         if not votes.nnz:
             break
         total = np.bincount(votes.row, weights=votes.data, minlength=len(missing))
-        # The most voted code of each row comes first, the more frequent of equal ones.
+        # The code with most votes comes first. Ties go to the more frequent code.
         order = np.lexsort((votes.col, -votes.data, votes.row))
         reached, first = np.unique(votes.row[order], return_index=True)
         out[missing[reached]] = votes.col[order][first]
@@ -299,7 +297,7 @@ def _spread_codes(data: HeteroData, code: Ints, n_codes: int) -> Ints:
 
 
 def _spread_numbers(data: HeteroData, value: Floats) -> Floats:
-    """Fill rows of NaN: from the same object, else with the mean of what they are linked to."""
+    """Fill NaN rows from the same object, else with the mean of their linked rows."""
     out = value.copy()
     _fill_from_same_object(data, out, np.isnan(out), np.nan)
     if not np.isnan(out).any():
@@ -324,7 +322,7 @@ def _fill_from_same_object(data: HeteroData, out: Array, missing: Bools, nothing
 
 
 def map_alt(data: HeteroData, colouring: Colouring, hidden: Collection[str] = ()) -> str:
-    """Say in words what the map shows."""
+    """Return the text alternative of the map."""
     kinds = [f"{len(d):,} {name}" for name, d in data.datasets.items() if name not in hidden]
     words = f"Map of {' and '.join(kinds) or 'nothing'}, coloured by {colouring.option.title}"
     if colouring.categories:

@@ -1,4 +1,4 @@
-"""Satisfaction curves: how much of what was said a map keeps, given and held out."""
+"""Satisfaction curves: share of given and hidden guidance that a map satisfies."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hetviz._text import round_percent
+from hetviz._text import join_words, round_percent
 from hetviz._types import Floats
 from hetviz.core.measures.satisfaction import NEAR_SHARE
 from hetviz.plots.palette import Theme, plain_layout, tokens
@@ -17,27 +17,26 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 Curve = Sequence[Sequence[float]]
-"""Shares of pairs, and of statements kept at each."""
+"""Shares of pairs, and share of satisfied guidance at each."""
 
 CLOSE_SHARE = NEAR_SHARE
-_NAMES = {"given": "given", "held_out": "held out"}
+_NAMES = {"given": "given", "held_out": "hidden"}
 _DASH = {"given": "solid", "held_out": "5px,3px"}
 _TICKS = (0.001, 0.01, 0.1, 1.0)
-# Of a label, in powers of ten across and in shares up.
+# Size of a label, in powers of ten across and in shares up.
 _LABEL_WIDTH, _LABEL_HEIGHT = 1.0, 0.15
-# Right end and foot of the word in the corner under the line of chance, which stays well above it.
+# Right end, bottom and width of the label in the corner below the chance line.
 _CHANCE, _CHANCE_WIDTH = (-0.01, 0.0), 0.6
 
 
 @dataclass(frozen=True)
 class CurveKind:
-    """How curves of one sort are drawn.
+    """Style of one kind of curve.
 
-    Drawn is always on a logarithmic axis from 0.001 to 1; `to_curve_x` leads from there to the curve's
-    own x.
+    The axis is logarithmic from 0.001 to 1. `to_curve_x` converts it to the x of the curve.
     """
 
-    read_at: float  # in the curve's own x
+    read_at: float  # x of the curve
     to_curve_x: Callable[[Floats], Floats]
     chance: Callable[[Floats], Floats]
     ticks: tuple[float, ...]
@@ -45,10 +44,11 @@ class CurveKind:
     title: str
     hover: str
     chance_position: tuple[float, float]
+    outcome: str
 
 
 def _even_spread(x: Floats) -> Floats:
-    """Return evenly spread shares for places on the logarithmic axis."""
+    """Return evenly spaced shares for positions on the logarithmic axis."""
     return 1.0 + np.log10(x) / 3.0
 
 
@@ -59,9 +59,10 @@ CURVE_KINDS = {
         lambda x: x,
         _TICKS,
         ("0.1 %", "1 %", "10 %", "100 %"),
-        "nearest pairs looked at",
-        "%{y:.0%} within the nearest %{customdata:.1%}",
+        "share of closest pairs",
+        "%{y:.0%} among the closest %{customdata:.1%}",
         _CHANCE,
+        "close",
     ),
     "apart": CurveKind(
         CLOSE_SHARE,
@@ -69,31 +70,33 @@ CURVE_KINDS = {
         lambda x: 1.0 - x,
         _TICKS,
         ("0.1 %", "1 %", "10 %", "100 %"),
-        "nearest pairs looked at",
-        "%{y:.0%} not within the nearest %{customdata:.1%}",
+        "share of closest pairs",
+        "%{y:.0%} not among the closest %{customdata:.1%}",
         _CHANCE,
+        "not close",
     ),
     "comparisons": CurveKind(
         1.0,
         _even_spread,
-        # said of the right end only
+        # Chance is defined at the right end only.
         lambda x: np.where(_even_spread(x) >= 0.9, 0.5, np.nan),
         tuple(10.0 ** (3.0 * (share - 1.0)) for share in (0.0, 0.5, 1.0)),
-        ("0", "half as long", "as long"),
-        "near pair, beside the far pair",
-        "%{y:.0%} with the near pair at most %{customdata:.0%} as long",
+        ("0", "half as far", "as far"),
+        "closer pair, compared to the farther pair",
+        "%{y:.0%} with the closer pair at most %{customdata:.0%} as far",
         (0.0, 0.36),
+        "satisfied",
     ),
 }
 
 
 def share_close_at(curve: Curve, share: float = CLOSE_SHARE) -> float:
-    """Return the share of links among the nearest `share` of all pairs, read off a curve."""
+    """Return the share of links among the closest `share` of all pairs."""
     return float(np.interp(share, np.asarray(curve[0]), np.asarray(curve[1])))
 
 
 def default_pair_share(kind: str) -> float:
-    """Return where curves of a sort are read off, unless another place is asked for."""
+    """Return the default x at which curves of a kind are read off."""
     return CURVE_KINDS[kind].read_at
 
 
@@ -110,21 +113,21 @@ def curve_figure(
     Parameters
     ----------
     curves : mapping of {"given", "held_out"} to (fraction_of_pairs, fraction_satisfied)
-        ``fraction_satisfied[k]`` of the links are among the nearest ``fraction_of_pairs[k]`` of
+        ``fraction_satisfied[k]`` of the links are among the closest ``fraction_of_pairs[k]`` of
         all pairs.
     theme : {"light", "dark"}
     kind : {"links", "apart", "comparisons"}
-        Of what; see `hetviz.metrics.fit.curves`.
+        Kind of guidance, see `hetviz.metrics.fit.curves`.
     pair_share : float, optional
         Where the curves are read off; `default_pair_share` when absent.
     clicked : bool
-        Whether the curves are there to be clicked: points on them, unseen, can be.
+        Whether the curves get invisible points that can be clicked.
 
     Returns
     -------
     Figure
-        Logarithmic share of pairs across (for comparisons the length of the near pair beside the
-        far pair's), share of statements up; chance is the dotted line.
+        Logarithmic share of pairs across (for comparisons, the distance of the closer pair as a
+        share of the farther pair's), share of satisfied guidance up. The dotted line is chance.
     """
     import plotly.graph_objects as go
 
@@ -165,7 +168,7 @@ def curve_figure(
         hoverinfo="skip",
     )
     places = _place_labels(curves, spec, heights, drawn_at)
-    names = _NAMES if len(curves) > 1 else {**_NAMES, "given": "kept"}
+    names = _NAMES if len(curves) > 1 else {**_NAMES, "given": spec.outcome}
     for key in curves:
         x_text, y_text, side = places[key]
         figure.add_annotation(
@@ -215,7 +218,7 @@ def curve_figure(
 def _place_labels(
     curves: Mapping[str, Curve], spec: CurveKind, heights: Mapping[str, float], drawn_at: float
 ) -> dict[str, tuple[float, float, str]]:
-    """Return where the labels go: beside where their curves are read off, off all lines."""
+    """Return label positions close to the marked points and clear of all lines."""
     grid = np.geomspace(_TICKS[0], 1.0, 121)
     across = np.log10(grid)
     lines = [spec.chance(grid)]
@@ -242,7 +245,7 @@ def _place_labels(
 
     sides = [(-0.09, "right"), (0.1, "left")]
     if log_share + _LABEL_WIDTH > 0.0:
-        # Between curves that end near each other is no room: their labels stand farther left.
+        # Curves that end close together leave no space, so their labels move left.
         sides = [(shift, "right") for shift in (-0.09, -0.5, -0.9, -1.3)]
     elif log_share - _LABEL_WIDTH < float(np.log10(_TICKS[0])):
         sides = sides[1:]
@@ -260,25 +263,26 @@ def _place_labels(
 
 
 def curve_alt(curves: Mapping[str, Curve], kind: str = "links") -> str:
-    """Say in words what the curve shows."""
+    """Return the text alternative of the curve."""
     if kind == "comparisons":
         shares = [
-            f"{share_close_at(curve, 1.0):.0%} of those {_NAMES[key]}"
+            f"{share_close_at(curve, 1.0):.0%} of the {_NAMES[key]} ones"
             for key, curve in curves.items()
         ]
-        return f"Curve of comparisons: the map agrees with {' and '.join(shares)}; chance is 50%."
+        return f"Curve of comparisons: the map agrees with {join_words(shares)}. Chance is 50%."
     if kind == "apart":
         shares = [
-            f"{share_close_at(curve):.0%} of those {_NAMES[key]}" for key, curve in curves.items()
+            f"{share_close_at(curve):.0%} of the {_NAMES[key]} ones"
+            for key, curve in curves.items()
         ]
         return (
-            f"Curve of links that say apart: {' and '.join(shares)} are not among the nearest "
-            f"{CLOSE_SHARE:.0%} of all pairs; chance is {1 - CLOSE_SHARE:.0%}."
+            f"Curve of apart links: {join_words(shares)} are not among the closest "
+            f"{CLOSE_SHARE:.0%} of all pairs. Chance is {1 - CLOSE_SHARE:.0%}."
         )
     parts = [
         f"{share_close_at(curve):.0%} of the {_NAMES[key]} links" for key, curve in curves.items()
     ]
     return (
-        f"Satisfaction curve: {' and '.join(parts)} are among the nearest {CLOSE_SHARE:.0%} of all "
-        f"pairs; chance is {CLOSE_SHARE:.0%}."
+        f"Curve of links: {join_words(parts)} are among the closest {CLOSE_SHARE:.0%} of all "
+        f"pairs. Chance is {CLOSE_SHARE:.0%}."
     )

@@ -1,4 +1,4 @@
-"""Where names, words and pictures go on a map: greedily, in pixels, never on top of each other."""
+"""Greedy placement of names, words and pictures on a map without overlap."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from hetviz._types import Bools, Floats
 
 NAME_FONT = 16
 MAX_NAME_LETTERS = 28
-"""Of the name of a group: its size in pixels, and the signs that are written of it."""
+"""Font size in pixels and maximum length of the name of a group."""
 
 _SAMPLE = 800
 _CELL = 0.06
 _CANDIDATES = 25
-# On a map of up to this many points a name stands beside its group: it would cover what it names.
-_MAX_SMALL_MAP, _N_BESIDE = 150, 8
+# Up to this many points, a name goes next to its group so that it covers no points.
+_MAX_SMALL_MAP, _N_OUTSIDE = 150, 8
 _DOT_RADIUS = 7.0
 _PICTURE = (900.0, 620.0)
 
 
 @dataclass(frozen=True)
 class Frame:
-    """The part of the plane that is shown, and how many points lie outside.
+    """Visible part of the plane, with the number of points outside.
 
     Attributes
     ----------
     low, high : array of shape (2,)
     outside : int
     stretch : float
-        Horizontal units are drawn this much longer than vertical ones, to fill a wide frame.
+        Ratio of horizontal to vertical scale, which fills a wide frame.
     """
 
     low: Floats
@@ -54,7 +54,7 @@ class Frame:
         return cls(low, high, outside, stretch)
 
     def inside(self, points: Floats) -> Bools:
-        """Return which points lie in the frame."""
+        """Return a mask of the points in the frame."""
         return np.asarray(((points >= self.low) & (points <= self.high)).all(axis=1))
 
     def pixels(self, points: Floats, width: float, height: float) -> Pixels:
@@ -67,7 +67,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Pixels:
-    """Points in pixels, the origin in the middle, and the pixels per unit of each axis."""
+    """Points in pixels from the middle, with the pixels per unit of each axis."""
 
     at: Floats
     scale: Floats
@@ -75,14 +75,14 @@ class Pixels:
 
 @dataclass
 class Board:
-    """Boxes already placed, as (left, bottom, right, top) in pixels, within a picture."""
+    """Occupied boxes (left, bottom, right, top) of a picture, in pixels."""
 
     width: float
     height: float
     boxes: list[tuple[float, float, float, float]] = field(default_factory=list)
 
     def put(self, x: float, y: float, width: float, height: float) -> bool:
-        """Place a box centred at (x, y) if it fits; return whether it did."""
+        """Place a box centred at (x, y) if it fits, and return whether it fits."""
         left, bottom, right, top = _edges(x, y, width, height)
         if max(abs(left), abs(right)) > self.width / 2:
             return False
@@ -95,7 +95,7 @@ class Board:
         return True
 
     def take(self, x: float, y: float, width: float, height: float) -> None:
-        """Mark a box as taken, whether it fits or not."""
+        """Mark a box as occupied, even if it overlaps others."""
         self.boxes.append(_edges(x, y, width, height))
 
 
@@ -110,14 +110,14 @@ def text_width(text: str, font: float, bold: bool = False) -> float:
 
 
 def name_size(text: str, font: float) -> tuple[float, float]:
-    """Estimate the extent of a group's name in pixels."""
+    """Estimate width and height of a group name in pixels."""
     return text_width(text, font, bold=True), font * 1.35
 
 
 def densest_first(at: Floats, reach: float, max_points: int = _CANDIDATES) -> list[int]:
-    """Return `max_points` points from the densest place down, no two of them close together.
+    """Return `max_points` points in order of density, no two of them close together.
 
-    Cost O(m^2) for m points, of which at most 800 are used.
+    O(m^2) for m points, of which at most 800 are used.
     """
     step = max(1, len(at) // _SAMPLE)
     rows = np.arange(0, len(at), step)
@@ -140,40 +140,40 @@ def name_places(
     size: tuple[float, float],
     reach: float,
 ) -> Floats:
-    """Return where the middle of a group's name may go, best first, in pixels.
+    """Return candidate centres for the name of a group in pixels, best first.
 
     Parameters
     ----------
     at : array of shape (m, 2)
         Points of the group.
     dots : array of shape (n, 2)
-        All points that are seen.
+        All visible points.
     size : (float, float)
         Width and height of the name.
     reach : float
-        How far around a point its density counts.
+        Bandwidth of the density in pixels.
 
     Returns
     -------
     array of shape (k, 2)
-        The densest places of the group, k <= 25; on a map of few points, places beside those,
-        the ones that cover the fewest points first.
+        The densest points of the group, k <= 25. On a map of few points, positions next to them,
+        those that cover the fewest points first.
     """
     densest = at[densest_first(at, reach)]
     if len(dots) > _MAX_SMALL_MAP:
         return densest
     width, height = size[0] / 2 + _DOT_RADIUS, size[1] / 2 + _DOT_RADIUS
     aside = np.array([[0, height], [0, -height], [width, 0], [-width, 0]])
-    places = (densest[:_N_BESIDE, None, :] + aside).reshape(-1, 2)
+    places = (densest[:_N_OUTSIDE, None, :] + aside).reshape(-1, 2)
     distance = np.abs(dots[None, :, :] - places[:, None, :])
-    # The point that the name stands beside touches its box and is not covered.
+    # The point next to the name touches its box and does not count as covered.
     covered = (distance < 0.99 * np.array([width, height])).all(axis=2).sum(axis=1)
     nearest: Floats = places[np.argsort(covered, kind="stable")[:_CANDIDATES]]
     return nearest
 
 
 def name_anchors(frame: Frame, at: Floats, dots: Floats, name: str, font: float) -> Floats:
-    """Return `name_places` on a picture of middle size, as points of the plane, shape (k, 2)."""
+    """Return `name_places` for a typical picture size, in map coordinates, shape (k, 2)."""
     picture = _PICTURE
     group, seen = frame.pixels(at, *picture), frame.pixels(dots, *picture)
     places = name_places(group.at, seen.at, name_size(name, font), _CELL * max(picture))
@@ -188,7 +188,7 @@ def place_items(
     sizes: Mapping[int, tuple[float, float]],
     max_items: int,
 ) -> list[int]:
-    """Place boxes of `sizes` at points `at`, in `order`; return the points that got one."""
+    """Place boxes of `sizes` at points `at`, in `order`, and return the points with a box."""
     placed: list[int] = []
     for k in order:
         if len(placed) == max_items:

@@ -1,4 +1,4 @@
-"""New items on a map: rings where they lie, all that was there in grey, unmoved."""
+"""Map with new items as rings and all others in grey."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def new_items_figure(
     theme: Theme = "light",
     height: int = 380,
 ) -> go.Figure:
-    """Draw a map in grey with new items ringed.
+    """Draw a map in grey with rings around new items.
 
     Parameters
     ----------
     embedding : Embedding
-        What was there.
+        Map of the fitted items.
     places : array of shape (m, k)
-        On the axes of the map; NaN without.
+        Coordinates on the axes of the map, NaN if not placed.
     names : sequence of m str
     doubtful : sequence of m bool
-        These have a broken ring.
+        Whether the place is uncertain, drawn as a diamond.
     theme : {"light", "dark"}
     height : int
         In pixels.
@@ -49,10 +49,10 @@ def new_items_figure(
     placed = np.flatnonzero(np.isfinite(points).all(axis=1))
     background = placed[:: max(1, -(-len(placed) // _MAX_POINTS))]
     figure = go.Figure()
-    # Of one kind all, else what is grey could lie above the rings.
+    # All traces share one type, so that grey points never cover the rings.
     kind = points_kind(len(background) + len(new))
     figure.add_trace(ground(points, background, kind, token.faint, opacity=0.55))
-    for uncertain, symbol, suffix in ((False, "circle", ""), (True, "diamond", " (in doubt)")):
+    for uncertain, symbol, suffix in ((False, "circle", ""), (True, "diamond", " (uncertain)")):
         rows = [
             k
             for k, is_doubtful in enumerate(doubtful)
@@ -95,7 +95,7 @@ def new_items_figure(
             x=new[k, 0],
             y=new[k, 1],
             yshift=15,
-            # At the edges the name must stay in the picture.
+            # Names at the edges stay in the picture.
             xanchor="left" if x < 0.2 else "right" if x > 0.8 else "center",
             text=escape(shorten(names[k], _MAX_LETTERS)),
             showarrow=False,
@@ -110,7 +110,7 @@ def new_items_figure(
 
 
 def _to_drawn_points(embedding: Embedding, points: Floats, places: Floats) -> Floats:
-    """Return where places on the map's axes are drawn: as those that are there are."""
+    """Return places on the map's axes in the coordinates of the drawing."""
     Y = embedding.stacked()
     is_placed = np.isfinite(Y).all(axis=1) & np.isfinite(points).all(axis=1)
     if not is_placed.any():
@@ -122,5 +122,5 @@ def _to_drawn_points(embedding: Embedding, points: Floats, places: Floats) -> Fl
 
 
 def new_items_alt(n: int) -> str:
-    """Say in words what the map shows."""
-    return f"Map of all items in grey, with {n:,} new ones ringed."
+    """Return the text alternative of the map."""
+    return f"Map of all items in grey, with rings around {n:,} new items."

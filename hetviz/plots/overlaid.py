@@ -1,4 +1,4 @@
-"""Satisfaction curves of several maps over each other, named where they end."""
+"""Overlaid satisfaction curves of several maps, named at their ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hetviz.plots.palette import Theme, plain_layout, tokens
 
 Curve = tuple[Sequence[float], Sequence[float]]
 
-# Shares of pairs across: beyond a fifth all curves come together.
+# Range of the share of pairs. Beyond a fifth the curves meet.
 _LOW, _HIGH = 0.001, 0.2
 _TICKS = (0.001, 0.01, CLOSE_SHARE, 0.2)
 _HEIGHT, _MARGIN = 260, {"l": 46, "r": 150, "t": 8, "b": 44}
@@ -25,14 +25,14 @@ CHANCE = "chance"
 def overlaid_figure(
     curves: Mapping[str, Curve], winner: str, theme: Theme = "light", height: int = _HEIGHT
 ) -> go.Figure:
-    """Draw curves over each other.
+    """Draw overlaid curves.
 
     Parameters
     ----------
     curves : mapping of str to (fraction_of_pairs, fraction_satisfied)
-        By the name that stands at the end of the line.
+        Curves by the name at the end of the line.
     winner : str
-        The one in the accent colour; the others are grey.
+        Name of the curve in the accent colour. The others are grey.
     theme : {"light", "dark"}
     height : int
         Pixels.
@@ -40,8 +40,8 @@ def overlaid_figure(
     Returns
     -------
     Figure
-        Logarithmic share of pairs across, 0.1 to 20 %; share of links up. A thin line stands where
-        links count as kept, and the dotted curve is chance. The eight highest are named besides.
+        Logarithmic share of pairs across, 0.1 to 20 %, share of links up. A thin line marks the
+        limit for close links, and the dotted curve is chance. The eight highest others are named.
     """
     token = tokens(theme)
     x = np.geomspace(_LOW, _HIGH, 101)
@@ -62,7 +62,9 @@ def overlaid_figure(
                 "color": token.accent if is_winner else token.faint,
                 "width": 2.5 if is_winner else 1.4,
             },
-            hovertemplate=f"{_escape_plotly(name)}: %{{y:.0%}} within the nearest %{{x:.1%}}<extra></extra>",
+            hovertemplate=(
+                f"{_escape_plotly(name)}: %{{y:.0%}} among the closest %{{x:.1%}}<extra></extra>"
+            ),
         )
     ends = {name: float(y[-1]) for name, y in lines.items()} | {CHANCE: _HIGH}
     named = sorted(ends, key=lambda name: (name not in (winner, CHANCE), -ends[name]))
@@ -99,7 +101,7 @@ def overlaid_figure(
         ticks="outside",
         ticklen=4,
         tickcolor=token.line,
-        title={"text": "closest pairs looked at", "font": {"size": 12.5}, "standoff": 4},
+        title={"text": "share of closest pairs", "font": {"size": 12.5}, "standoff": 4},
     )
     steps = [0, 0.25, 0.5, 0.75, 1.0] if top > 0.4 else [0, 0.1, 0.2, 0.3, 0.4]
     ticks = [step for step in steps if step <= top]
@@ -115,19 +117,20 @@ def overlaid_figure(
 
 
 def overlaid_alt(curves: Mapping[str, Curve]) -> str:
-    """Say in words what the figure shows."""
+    """Return the text alternative of the figure."""
     parts = [
         f"{name} {100 * share_close_at(curve):.0f} %"
         for name, curve in sorted(curves.items(), key=lambda item: -share_close_at(item[1]))
     ]
     share = f"{100 * CLOSE_SHARE:.0f} %"
     return (
-        f"Links kept among the nearest {share} of all pairs: {', '.join(parts)}; by chance {share}."
+        f"Links among the closest {share} of all pairs: {', '.join(parts)}. "
+        f"By chance it would be {share}."
     )
 
 
 def _spread_labels(ends: Mapping[str, float], top: float, inner: int) -> dict[str, float]:
-    """Return where the names stand: at the ends of their lines, apart where these are close."""
+    """Return label heights at the ends of the lines, without overlap."""
     order = sorted(ends, key=lambda name: -ends[name])
     half = {name: len(_wrap_name(name)) * _LINE_PX / inner * top / 2 for name in order}
     places: dict[str, float] = {}
@@ -135,7 +138,7 @@ def _spread_labels(ends: Mapping[str, float], top: float, inner: int) -> dict[st
     for name in order:
         places[name] = min(ends[name], ceiling - half[name])
         ceiling = places[name] - half[name]
-    # Those pushed below the axis go up again, and push the ones above them.
+    # Labels pushed below the axis move up and push those above them.
     floor = 0.0
     for name in reversed(order):
         places[name] = max(places[name], floor + half[name])
@@ -154,5 +157,5 @@ def _wrap_name(name: str) -> list[str]:
 
 
 def _escape_plotly(text: str) -> str:
-    """Return text that Plotly does not read as markup or as a placeholder."""
+    """Return text without Plotly markup or placeholders."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace("%{", "% {")

@@ -1,7 +1,6 @@
-"""Figures for print: what they share. Sizes in millimetres and points, fonts embedded, no clock.
+"""Shared parts of figures for print, in millimetres and points, with embedded fonts.
 
-Figures are made and written without matplotlib's global state: several visitors of one server may
-ask for theirs at once.
+Figures avoid matplotlib's global state because a server draws several at once.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ Form = Literal["png", "svg", "pdf"]
 FIGURE_FORMATS: tuple[Form, ...] = ("png", "svg", "pdf")
 MM = 72.0 / 25.4
 PAPER = tokens("light")
-# The app's own type, and for texts with letters that it lacks a font with more of them. Both come
-# along, so that a figure is the same on every machine.
+# Font of the app, and a fallback for letters that it lacks. Both are bundled, so figures are the
+# same on every machine.
 FAMILY, _FALLBACK_FAMILY = "Hetviz Sans", "DejaVu Sans"
 _OWN_FONTS = Path(__file__).parent / "fonts"
 _MPL_FONTS = Path(mpl.get_data_path()) / "fonts" / "ttf"
@@ -49,7 +48,7 @@ _SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "hetviz",
     "path.simplify": False,
 }
-# matplotlib reads the settings of a form while it writes, from one place for all threads.
+# matplotlib reads format settings from state shared by all threads while saving.
 _SAVE_LOCK = threading.Lock()
 MARKERS = {
     "circle": "o",
@@ -61,7 +60,7 @@ MARKERS = {
     "hexagon": "H",
     "triangle-down": "v",
 }
-# A diamond, a cross and so on look as large as a circle at these widths.
+# Widths at which the shapes look as large as a circle.
 MARKER_SCALE = {"diamond": 0.82, "square": 0.9, "star": 1.35, "cross": 1.1, "hexagon": 1.08}
 _MAX_MM, _MIN_MM = 1000.0, 20.0
 _MAX_DPI, _MIN_DPI = 1200, 50
@@ -70,7 +69,7 @@ _MAX_PIXELS = 120_000_000
 
 @dataclass(frozen=True)
 class Page:
-    """The size of a figure.
+    """Size of a figure.
 
     Attributes
     ----------
@@ -93,7 +92,7 @@ def check_size(name: str, value: float) -> float:
     Raises
     ------
     hetviz.errors.ParameterError
-        If no figure is made so small or large.
+        If the length is out of range.
     """
     if not _MIN_MM <= value <= _MAX_MM:
         raise ParameterError(
@@ -103,7 +102,7 @@ def check_size(name: str, value: float) -> float:
 
 
 def blank_figure(page: Page) -> tuple[Figure, Axes]:
-    """Return a figure and axes over all of it, whose units are points from the lower left."""
+    """Return a figure with axes over all of it, in points from the lower left."""
     width, height = page.points
     figure = Figure(figsize=(width / 72, height / 72), dpi=72, facecolor="white")
     axes = figure.add_axes((0, 0, 1, 1))
@@ -114,7 +113,7 @@ def blank_figure(page: Page) -> tuple[Figure, Axes]:
 
 
 def font(size: float, bold: bool = False, text: str = "") -> FontProperties:
-    """Return the font that a text is written in, in a size in points."""
+    """Return the font for a text at a size in points."""
     family, weight = _family(text), "bold" if bold else "normal"
     file = str(_FONT_FILES[family, weight])
     return FontProperties(family=family, weight=weight, size=size, fname=file)
@@ -129,14 +128,14 @@ def _family(text: str) -> str:
 
 
 def text_size(text: str, size: float, bold: bool = False) -> float:
-    """Return the width of a text in points: the sum of its letters' advances."""
+    """Return the width of a text in points, the sum of its letter advances."""
     advances = _advances(_family(text), "bold" if bold else "normal")
     return size * sum(advances.get(ord(sign), 0.6) for sign in text)
 
 
 @cache
 def _advances(family: str, weight: str) -> dict[int, float]:
-    """Return how far each letter moves the pen, in sizes of the font."""
+    """Return the advance of each letter in units of the font size."""
     from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
 
     with TTFont(_FONT_FILES[family, weight], lazy=True) as face:
@@ -146,7 +145,7 @@ def _advances(family: str, weight: str) -> dict[int, float]:
 
 
 def has_all_letters(text: str) -> bool:
-    """Say whether one of the fonts has all the letters of a text."""
+    """Return whether one of the fonts has all letters of a text."""
     return all(ord(sign) in _advances(_family(text), "normal") for sign in text)
 
 
@@ -161,9 +160,9 @@ def put_text(
     bold: bool = False,
     halo: float = 0.0,
 ) -> None:
-    """Write text from (x, y), its left end on the base line, with a white rim of `halo` points.
+    """Write text with its left end at (x, y), with a white rim of `halo` points.
 
-    The rim is an outline of its own below the text: matplotlib's own would turn text into outlines.
+    The rim is drawn as a separate outline, because path effects would turn the text into outlines.
     """
     if halo:
         outline = TextPath((x, y), text, size=size, prop=font(size, bold, text), usetex=False)
@@ -176,7 +175,7 @@ def put_text(
             zorder=9,
             alpha=0.85,
         )
-        # Not as a patch of the plot, which would measure it to fit its limits.
+        # add_patch would include the rim in the limits of the axes.
         axes.add_artist(rim)
     axes.text(
         x,
@@ -197,27 +196,27 @@ def put_marker(axes: Axes, x: float, y: float, symbol: str, size: float, colour:
 
 
 def marker(symbol: str, size: float) -> dict[str, Any]:
-    """Return how matplotlib draws a shape at the size of a circle of that many points."""
+    """Return scatter arguments for a shape that looks `size` points wide."""
     return {"marker": MARKERS[symbol], "s": (size * MARKER_SCALE.get(symbol, 1.0)) ** 2}
 
 
 def figure_bytes(figure: Figure, form: str, dpi: int = 300, title: str = "") -> bytes:
-    """Return a figure as a file; the same figure gives the same bytes.
+    """Return a figure as a file. Equal figures give equal bytes.
 
     Parameters
     ----------
     figure : Figure
     form : {"png", "svg", "pdf"}
-        PDF and SVG hold text as text, with the letters of the font that it needs.
+        PDF and SVG keep text as text and embed the needed letters.
     dpi : int
-        Of a PNG, and of points drawn as a picture where they are many.
+        Resolution of a PNG, and of the points if they are drawn as a picture.
     title : str
-        What the figure is called, for who keeps files: in its metadata, and not drawn.
+        Title in the metadata of the file. It is not drawn.
 
     Raises
     ------
     hetviz.errors.ParameterError
-        For another form, or a picture of too few or too many points.
+        For another format, or a resolution out of range.
     """
     if form not in FIGURE_FORMATS:
         raise ParameterError(f"form = {form!r}; it must be one of {', '.join(FIGURE_FORMATS)}.")
@@ -226,8 +225,8 @@ def figure_bytes(figure: Figure, form: str, dpi: int = 300, title: str = "") -> 
     width, height = figure.get_size_inches()
     if width * height * dpi**2 > _MAX_PIXELS:
         raise ParameterError(
-            f"{width * dpi:,.0f} x {height * dpi:,.0f} points are too many for one picture: "
-            "choose a smaller size or fewer points an inch."
+            f"{width * dpi:,.0f} x {height * dpi:,.0f} pixels are too many for one picture. "
+            "Choose a smaller size or fewer dots per inch."
         )
     creator = f"hetviz {__version__}"
     metadata: dict[str, dict[str, Any]] = {
@@ -239,7 +238,7 @@ def figure_bytes(figure: Figure, form: str, dpi: int = 300, title: str = "") -> 
         metadata[form]["Title"] = title
     buffer = io.BytesIO()
     with _SAVE_LOCK, mpl.rc_context(_SETTINGS), warnings.catch_warnings():
-        # A letter that no font has is drawn as a box; who chose the texts knows.
+        # A letter missing in all fonts is drawn as a box, without a warning.
         warnings.filterwarnings("ignore", message="Glyph")
         figure.savefig(buffer, format=form, dpi=dpi, metadata=metadata[form])
     content = buffer.getvalue()
@@ -275,10 +274,10 @@ def _subset(path: Path, letters: str) -> bytes:
     from fontTools import subset  # type: ignore[import-untyped]
     from fontTools.ttLib import TTFont
 
-    # Hinting and kerning are left out: outlines at these sizes do without.
+    # Hinting and kerning make no visible difference at these sizes.
     options = subset.Options(hinting=False, layout_features=[], notdef_outline=True)
     options.recalc_timestamp = False
-    # A table of the editor that made the font, which subsetting would only warn of.
+    # A table of the font editor that subsetting would warn about.
     options.drop_tables += ["FFTM"]
     with TTFont(path, recalcTimestamp=False) as whole:
         cut = subset.Subsetter(options)

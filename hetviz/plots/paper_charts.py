@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hetviz._text import shorten
+from hetviz._text import round_percent, shorten
 from hetviz.plots.curve import CURVE_KINDS, Curve, share_close_at
 from hetviz.plots.paper import MM, PAPER, Page, check_size, font, put_text, text_size
 
@@ -30,9 +30,9 @@ def paper_curve(
     ----------
     curves : mapping of {"given", "held_out"} to (fraction_of_pairs, fraction_satisfied)
     kind : {"links", "apart", "comparisons"}
-        Of what; see `hetviz.metrics.fit.curves`.
+        Kind of guidance, see `hetviz.metrics.fit.curves`.
     width, height : float
-        In millimetres; the height is 0.62 of the width when absent.
+        In millimetres. The default height is 0.62 of the width.
     """
     spec = CURVE_KINDS[kind]
     size = _font_size(width)
@@ -56,11 +56,8 @@ def paper_curve(
         spec.title, fontproperties=font(size, text=spec.title), color=PAPER.mute, labelpad=2
     )
     heights = {key: share_close_at(curve, spec.read_at) for key, curve in curves.items()}
-    where = {"links": f", within {spec.read_at:.0%}", "apart": f", beyond {spec.read_at:.0%}"}.get(
-        kind, ""
-    )
     texts = [
-        f"{_NAMES[key]}: {share:.0%}{where}".replace("%", " %") for key, share in heights.items()
+        f"{_NAMES[key]}: {round_percent(share)} {spec.outcome}" for key, share in heights.items()
     ]
     _draw_legend(
         figure,
@@ -82,19 +79,19 @@ def paper_bars(
     width: float = 85.0,
     height: float | None = None,
 ) -> Figure:
-    """Draw a leaderboard for print: one bar a method, the best first.
+    """Draw a leaderboard for print with one bar per method, the best first.
 
     Parameters
     ----------
     names : sequence of str
     means, errors : sequence of float
-        Shares from 0 to 1, and one standard error of each, NaN where there is none.
+        Shares from 0 to 1 and their standard errors, NaN if unknown.
     label : str
-        What is measured.
+        Name of the measure.
     chance : float, optional
-        Marked by a dotted line.
+        Chance level, marked by a dotted line.
     width, height : float
-        In millimetres; the height follows from the number of bars when absent.
+        In millimetres. By default the height follows from the number of bars.
     """
     size = _font_size(width)
     texts = [shorten(name, 34) for name in names]
@@ -128,7 +125,7 @@ def paper_bars(
     axes.set_xticks(ticks, [f"{100 * tick:g}" for tick in ticks])
     _style_axes(axes, size)
     axes.tick_params(axis="y", length=0)
-    axes.set_xlabel(f"{label}, in 100", fontproperties=font(size), color=PAPER.mute, labelpad=2)
+    axes.set_xlabel(f"{label}, %", fontproperties=font(size), color=PAPER.mute, labelpad=2)
     return figure
 
 
@@ -145,7 +142,7 @@ def _make_axes(width: float, height: float, left: float, bottom: float) -> tuple
 
 
 def _style_axes(axes: Axes, size: float) -> None:
-    """Leave only the line below; small ticks; our font."""
+    """Keep only the bottom spine, with small ticks and the figure font."""
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.spines["bottom"].set_color(PAPER.faint)
@@ -165,7 +162,7 @@ def _draw_legend(
     size: float,
     kind: str,
 ) -> None:
-    """Say beside short lines what the curves are, in the corner that they leave free."""
+    """Draw a legend of the curves in the corner that they leave free."""
     legend = axes.inset_axes((0, 0, 1, 1), zorder=5)
     box = axes.get_position()
     W, H = 72 * figure.get_size_inches() * [box.width, box.height]
@@ -174,7 +171,7 @@ def _draw_legend(
     legend.set_axis_off()
     entries = [(text, dash, PAPER.accent, 1.4) for text, dash in lines]
     entries.append(("chance", (0, (1, 2)), PAPER.mute, 0.8))
-    # Curves rise from the lower left, those of links said apart fall from the upper left.
+    # Curves rise from the lower left. Those of apart links fall from the upper left.
     x = 4.0
     y = H - size - 2 if kind != "apart" else (len(entries) - 1) * 1.45 * size + 5
     for text, dash, colour, thick in entries:

@@ -1,4 +1,4 @@
-"""The map for print: shape tells the dataset, colour a column, names stand where they fit."""
+"""Map for print, with shape for the dataset, colour for a column, and names."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from hetviz.plots.planar import points_to_draw, unconnected_note
 from hetviz.progress import Progress
 
 NAME_CHOICES = ("groups", "groups and items", "items", "none")
-# Above so many points they are one picture inside a PDF or SVG: each as a shape of its own would
+# Above this number, points become one picture inside a PDF or SVG. As separate shapes they would
 # take minutes to open.
 _MAX_SHAPES = 20_000
 _EDGE, _GAP = 3.0, 4.0
@@ -42,13 +42,13 @@ _HALO = 1.1
 
 @dataclass(frozen=True, eq=False)
 class PaperMap:
-    """A map drawn for print, and what a caption must say of it.
+    """Map drawn for print, with its caption.
 
     Attributes
     ----------
     figure : Figure
     caption : str
-        One paragraph: what is drawn, and what the picture does to it.
+        One paragraph on content and distortions of the figure.
     """
 
     figure: Figure
@@ -73,16 +73,16 @@ def paper_map(
     ----------
     data : HeteroData
     embedding : Embedding
-        Of the same rows; its `planar` form is drawn.
+        Map of the same rows. Its `planar` form is drawn.
     colouring : Colouring
     width, height : float
-        In millimetres; the height is that of the map's own shape when absent.
+        In millimetres. By default the height follows from the shape of the map.
     names : {"groups", "groups and items", "items", "none"}
-        What is written onto the map.
+        Names written on the map.
     hidden : collection of str
         Datasets to leave out.
     title : str
-        How the map was made, for the caption.
+        Method of the map, for the caption.
     caption : bool
         Whether to write the caption below the map.
 
@@ -93,7 +93,7 @@ def paper_map(
     Raises
     ------
     hetviz.errors.ParameterError
-        For a size that no figure has.
+        If the size is out of range.
     """
     width = check_size("width", width)
     picture = points_to_draw(embedding)
@@ -127,26 +127,26 @@ def _caption(
     sentences = [f"Joint map of {listed}{method}."]
     by_dataset = colouring.option.kind == "dataset"
     if len(kinds) > 1:
-        sentences.append(f"Shape{' and colour' if by_dataset else ''}: the dataset.")
+        sentences.append(f"Shape{' and colour' if by_dataset else ''}: dataset.")
     if not by_dataset:
         sentences.append(f"Colour: {colouring.option.title}.")
         if colouring.borrowed:
             verb = "has" if len(colouring.borrowed) == 1 else "have"
             datasets = " and ".join(colouring.borrowed)
-            sentences.append(f"{datasets} {verb} the colour of what they are linked with.")
+            sentences.append(f"{datasets} {verb} the colour of the items they are linked with.")
     if frame.outside:
-        sentences.append(f"{_count_items(frame.outside)} beyond the edge.")
+        sentences.append(f"{_count_items(frame.outside)} outside the figure.")
     if unplaced:
-        sentences.append(f"{_count_items(unplaced)} without a place.")
+        sentences.append(f"{_count_items(unplaced)} not placed.")
     return " ".join(sentences)
 
 
 def _count_items(number: int) -> str:
-    return f"{number:,} {'item lies' if number == 1 else 'items lie'}"
+    return f"{number:,} {'item is' if number == 1 else 'items are'}"
 
 
 class _MapDrawing:
-    """One map on its way; all places in points from the lower left."""
+    """Drawing of one map, in points from the lower left."""
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ class _MapDrawing:
         self.points, self.names = points[rows], names
         self.layers = [name for name in data.datasets if name not in hidden]
         self.width = width
-        # A figure twice as wide is looked at from a little farther away.
+        # Fonts and dots grow more slowly than the width of the figure.
         self.scale = float(np.sqrt(width / 85.0))
         self.font = min(7.0 * self.scale, 11.0)
         self.written: set[int] = set()
@@ -178,7 +178,7 @@ class _MapDrawing:
         if height is None:
             body = float(np.clip(natural, 0.45 * W, 1.1 * W))
         else:
-            # Room for the legend of all names: which ones it must explain is known only later.
+            # Space for a legend of all names, as the written ones are not known yet.
             footer_height = len(self._legend(W)) * self.font * 1.7 + _GAP + caption_height
             whole = Page(1, check_size("height", height)).points[1]
             body = max(whole - footer_height - 2 * _EDGE, 0.3 * whole)
@@ -215,7 +215,7 @@ class _MapDrawing:
         return 2.7 * factor * self.scale
 
     def _colours(self) -> list[str] | Floats:
-        """Return the colour of each seen row."""
+        """Return the colour of each visible row."""
         if self.colouring.option.kind == "numbers":
             low, high = number_range(self.colouring.value)
             share = np.clip((self.colouring.value[self.rows] - low) / (high - low), 0, 1)
@@ -233,7 +233,7 @@ class _MapDrawing:
             own_rows = np.flatnonzero((self.rows >= span.start) & (self.rows < span.stop))
             if name not in self.layers or not len(own_rows):
                 continue
-            # Grey ones first, so that they cover nothing that says something.
+            # Grey points first, so that they cover no coloured ones.
             own_rows = own_rows[np.argsort(colours[own_rows] != PAPER.ghost, kind="stable")]
             axes.scatter(
                 positions[own_rows, 0],
@@ -252,7 +252,7 @@ class _MapDrawing:
         return 1.12 * self.font
 
     def _place_names(self, board: Board, positions: Floats) -> dict[int, tuple[str, float, float]]:
-        """Return the names that fit: text, left end and base line, from the middle of the map."""
+        """Return the names that fit: text, left end and baseline, relative to the middle."""
         size = self._name_size
         code = self.colouring.code[self.rows]
         reach = 0.06 * max(board.width, board.height)
@@ -295,7 +295,7 @@ class _MapDrawing:
             put_text(axes, x, y, texts[k], size, PAPER.mute, halo=0.8)
 
     def _legend(self, W: float) -> list[list[_LegendEntry]]:
-        """Return the legend in lines: shapes, then what the colours mean unless it is written."""
+        """Return the legend in lines: shapes, then colours whose name is not on the map."""
         by_dataset = self.colouring.option.kind == "dataset"
         entries = []
         for place, name in enumerate(self.data.datasets):
@@ -330,9 +330,10 @@ class _MapDrawing:
         low, high = number_range(value)
         finite = value[np.isfinite(value)]
         if (finite == np.rint(finite)).all():
-            # Where a column counts, no half of it stands at the ends.
+            # Counts get whole numbers at the ends of the scale.
             low, high = round(low), round(high)
-        return f"{shorten(self.colouring.option.title, 30)}, {format_number(low)} to {format_number(high)}"
+        title = shorten(self.colouring.option.title, 30)
+        return f"{title}, {format_number(low)} to {format_number(high)}"
 
     def _draw_legend_row(self, axes: Axes, row: list[_LegendEntry], y: float, dot: float) -> None:
         x = _EDGE
@@ -374,7 +375,7 @@ class _LegendEntry:
 
 
 def _number_colour(share: float) -> str:
-    """Return the colour of a number, `share` from 0 to 1 up the scale; grey for no number."""
+    """Return the colour of a share of the scale from 0 to 1, or grey for NaN."""
     if not np.isfinite(share):
         return PAPER.ghost
     return number_colour(share, "light")
@@ -398,10 +399,7 @@ def preview(
     progress: Progress,
     **settings: Any,
 ) -> tuple[bytes, str]:
-    """Return the figure as PNG, and its caption; a worker draws that of large data.
-
-    `settings` as of `paper_map`.
-    """
+    """Return the figure as PNG and its caption. `settings` are those of `paper_map`."""
     progress(0.0, "Drawing the figure")
     picture = paper_map(data, embedding, colours, **settings)
     return figure_bytes(picture.figure, "png", dpi), picture.caption

@@ -1,4 +1,4 @@
-"""What a picture does to a map before it is drawn: two axes, and spreads that can be seen."""
+"""Points of a map as they are drawn: on two axes, with visible spreads."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import numpy as np
 from hetviz._types import Bools, Floats
 from hetviz.data import Embedding
 
-# Spreads that differ by less than this are drawn as they are.
+# Spreads that differ by a smaller ratio are not changed.
 _MIN_SPREAD_RATIO = 3.0
-# Browsers draw in single precision: what is further off, or finer, than this would be lost.
+# Browsers draw in single precision, which loses larger offsets and finer spans.
 _MAX_OFFSET, _MIN_SPAN, _MAX_SPAN = 1e4, 1e-12, 1e12
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnPoints:
-    """A map as it is drawn.
+    """Points of a map as they are drawn.
 
     Attributes
     ----------
     points : array of shape (n_rows, 2)
-        Of all datasets in order; NaN where a row has no place.
+        Points of all datasets in order, NaN if a row has no place.
     placed : array of bool, shape (n_rows,)
     notes : tuple of str
-        What the picture does to the map, one sentence each.
+        Distortions of the drawing, one sentence each.
     """
 
     points: Floats
@@ -35,13 +35,13 @@ class DrawnPoints:
 
 
 def points_to_draw(embedding: Embedding) -> DrawnPoints:
-    """Return how an embedding is drawn.
+    """Return the points of an embedding as they are drawn.
 
     Notes
     -----
-    Its `planar` form, a dataset of far smaller spread than the widest enlarged about its own
-    middle, as far as none of it lies further out than the widest reaches; moved to the origin, or
-    scaled, where single precision could not tell its points apart.
+    The `planar` form is drawn. A dataset with a far smaller spread than the widest one is enlarged
+    about its middle, up to the reach of the widest. Points are moved to the origin or scaled if
+    single precision cannot represent their differences.
     """
     planar = embedding.planar()
     points, notes = _enlarge_small_datasets(planar)
@@ -49,7 +49,7 @@ def points_to_draw(embedding: Embedding) -> DrawnPoints:
 
 
 def unconnected_note(embedding: Embedding, hidden: Collection[str] = ()) -> list[str]:
-    """Say which datasets share the picture only."""
+    """Return a note on datasets that are drawn together but not connected."""
     groups: dict[int, list[str]] = {}
     for name, group in embedding.components.items():
         if name not in hidden and name in embedding.placed and embedding.placed[name].any():
@@ -57,11 +57,11 @@ def unconnected_note(embedding: Embedding, hidden: Collection[str] = ()) -> list
     if len(groups) < 2:
         return []
     parts = [" with ".join(names) for names in groups.values()]
-    return [f"Nothing joins {' and '.join(parts)} here: nearness between them means nothing."]
+    return [f"Nothing connects {' and '.join(parts)} here. Distances between them mean nothing."]
 
 
 def _enlarge_small_datasets(embedding: Embedding) -> tuple[Floats, list[str]]:
-    """Return the points, a dataset of far smaller spread than the widest enlarged, and notes."""
+    """Return the points with small datasets enlarged, and notes."""
     radius: dict[str, float] = {}
     reach: dict[str, float] = {}
     for name, Y in embedding.coordinates.items():
@@ -75,12 +75,12 @@ def _enlarge_small_datasets(embedding: Embedding) -> tuple[Floats, list[str]]:
         r = radius.get(name, 0.0)
         times = 1.0
         if r > 0 and radius[widest] / r > _MIN_SPREAD_RATIO:
-            # None of them may end up beyond all others, where the rest would be a dot.
+            # Limited so that none lies far outside, which would shrink all others to a dot.
             times = min(radius[widest] / r, reach[widest] / reach[name])
         if times >= 2:
             centre = np.nanmedian(Y, axis=0)
             parts.append(centre + (Y - centre) * times)
-            notes.append(f"{name} is drawn {times:,.0f} times larger, to be seen at all.")
+            notes.append(f"{name} is drawn {times:,.0f} times larger to make it visible.")
         else:
             parts.append(Y)
     return np.vstack(parts), notes

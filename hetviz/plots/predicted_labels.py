@@ -1,4 +1,4 @@
-"""Predicted labels: errors beside plainer ways, weights over rounds, and doubt on the map."""
+"""Charts of predicted labels: errors, weights over rounds, and uncertainty on the map."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def error_figure(
     classes: bool,
     theme: Theme = "light",
 ) -> go.Figure:
-    """Draw errors on held-out labels as bars, the smallest first.
+    """Draw errors on hidden labels as bars, the smallest first.
 
     Parameters
     ----------
     held_out : mapping
-        Lists model, error and standard_error, see
+        Lists of model, error and standard_error, see
         `hetviz.runs.predict.label_result.LabelPrediction`.
     names : mapping of str to str
-        What to call each model.
+        Display name of each model.
     classes : bool
         Whether the error is a share of wrong labels.
     theme : {"light", "dark"}
@@ -102,16 +102,16 @@ def error_figure(
 def error_alt(
     held_out: Mapping[str, Sequence[Any]], names: Mapping[str, str], classes: bool
 ) -> str:
-    """Say in words what the bars show."""
+    """Return the text alternative of the bars."""
     parts = [
         f"{names.get(model, model)} {round_percent(error, 1) if classes else f'{error:.3g}'}"
         for model, error in zip(held_out["model"], held_out["error"], strict=True)
     ]
-    return f"Error on held-out labels: {', '.join(parts)}."
+    return f"Error on hidden labels: {', '.join(parts)}."
 
 
 def weights_figure(weights: Mapping[str, Sequence[Any]], theme: Theme = "light") -> go.Figure:
-    """Draw the weight of each source over the rounds, its name at the end of its line."""
+    """Draw the weight of each source over the rounds."""
     token = tokens(theme)
     sources = list(dict.fromkeys(weights["source"]))
     rounds = np.array(weights["round"], dtype=float)
@@ -165,7 +165,7 @@ def weights_figure(weights: Mapping[str, Sequence[Any]], theme: Theme = "light")
 
 
 def weights_alt(weights: Mapping[str, Sequence[object]]) -> str:
-    """Say in words what the lines show."""
+    """Return the text alternative of the lines."""
     last = dict(zip(weights["source"], weights["weight"], strict=True))
     parts = [f"{source} {value:.2f}" for source, value in last.items()]
     return f"Weight of each source after the last round: {', '.join(parts)}."
@@ -180,7 +180,7 @@ def uncertainty_figure(
     theme: Theme = "light",
     height: int = 330,
 ) -> go.Figure:
-    """Draw a map with predicted labels as colour and doubt as size.
+    """Draw a map with predicted labels as colour and uncertainty as size.
 
     Parameters
     ----------
@@ -188,9 +188,9 @@ def uncertainty_figure(
     rows : array of int, shape (m,)
         Stacked rows with a label.
     labels : sequence of m labels
-        Texts, or numbers where `classes` is empty; None without one.
+        Texts, or numbers if `classes` is empty. None without a label.
     uncertainty : array of shape (m,)
-        From 0, drawn smallest and clearest, to 1; NaN counts as 0.
+        From 0, drawn smallest, to 1. NaN counts as 0.
     classes : sequence of str
     theme : {"light", "dark"}
     height : int
@@ -262,7 +262,7 @@ def _class_names(
     is_drawn: Bools,
     theme: Theme,
 ) -> None:
-    """Write each class in its colour amid its items, where it meets no other name."""
+    """Write the name of each class among its items, without overlap."""
     token = tokens(theme)
     span = np.ptp(points[np.isfinite(points).all(axis=1)], axis=0)
     taken: list[Floats] = []
@@ -288,12 +288,12 @@ def _class_names(
 
 
 def uncertainty_alt(n: int, label: str) -> str:
-    """Say in words what the map shows."""
-    return f"Map of all items; {n:,} coloured by their {label}, larger where it is doubtful."
+    """Return the text alternative of the map."""
+    return f"Map of all items. {n:,} are coloured by {label}. Larger items are less certain."
 
 
 def reliability_figure(rows: Sequence[Sequence[float]], theme: Theme = "light") -> go.Figure:
-    """Draw how often the likeliest class was right, by how sure the model was.
+    """Draw accuracy of the most likely class against the confidence of the model.
 
     Parameters
     ----------
@@ -304,8 +304,8 @@ def reliability_figure(rows: Sequence[Sequence[float]], theme: Theme = "light") 
     Returns
     -------
     Figure
-        How sure, across; how often right, up; bars of one standard error. On the diagonal the model
-        is right as often as it says.
+        Confidence across, accuracy up, with bars of one standard error. A calibrated model lies on
+        the diagonal.
     """
     token = tokens(theme)
     confidence, accuracy, items = (
@@ -327,10 +327,11 @@ def reliability_figure(rows: Sequence[Sequence[float]], theme: Theme = "light") 
         line={"color": token.accent, "width": 2.5},
         marker={"size": 5, "color": token.accent},
         error_y={"array": error, "width": 0, "thickness": 1},
-        hovertemplate="said %{x:.0%}: right in %{y:.0%}<extra></extra>",
+        hovertemplate="confidence %{x:.0%}: correct in %{y:.0%}<extra></extra>",
     )
     figure.update_layout(**plain_layout(theme, 190, {"l": 42, "r": 12, "t": 8, "b": 40}))
-    for axis, words in ((figure.update_xaxes, "how sure it says it is"), (figure.update_yaxes, "")):
+    titles = ((figure.update_xaxes, "confidence of the model"), (figure.update_yaxes, ""))
+    for axis, words in titles:
         axis(
             range=[-0.02, 1.04],
             tickformat=".0%",
@@ -344,6 +345,6 @@ def reliability_figure(rows: Sequence[Sequence[float]], theme: Theme = "light") 
 
 
 def reliability_alt(rows: Sequence[Sequence[float]]) -> str:
-    """Say in words what the chart shows."""
-    parts = ", ".join(f"said {row[0]:.0%}, right {row[1]:.0%}" for row in rows)
-    return f"How often the likeliest class was right, by how sure the model was: {parts}."
+    """Return the text alternative of the chart."""
+    parts = ", ".join(f"confidence {row[0]:.0%}, correct {row[1]:.0%}" for row in rows)
+    return f"Accuracy of the most likely class by confidence of the model: {parts}."

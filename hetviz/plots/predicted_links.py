@@ -1,4 +1,4 @@
-"""Found links: how many of the best pairs were hidden links, and where they lie on the map."""
+"""Charts of predicted links: precision on hidden links, and proposals on the map."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hetviz.plots.planar import points_to_draw
 
 MODEL_NAMES = {
     "method": "this method",
-    "profiles": "like links like",
+    "profiles": "similar items",
     "popularity": "popularity",
     "chance": "chance",
 }
@@ -40,7 +40,7 @@ def precision_figure(precision: Mapping[str, Any], theme: Theme = "light") -> go
     Returns
     -------
     Figure
-        Pairs looked at, logarithmic, across; share up. Bars of one standard error.
+        Number of best pairs across (logarithmic), share up, with bars of one standard error.
     """
     token = tokens(theme)
     colours = {
@@ -74,7 +74,7 @@ def precision_figure(precision: Mapping[str, Any], theme: Theme = "light") -> go
     figure.update_layout(**plain_layout(theme, 190, {"l": 42, "r": 96, "t": 8, "b": 40}))
     figure.update_xaxes(
         type="log",
-        # Every other one, so that they stand side by side beside a table too.
+        # Every other tick, so that the labels fit a narrow chart.
         tickvals=counts[::2],
         ticktext=[f"{k:,}" for k in counts[::2]],
         tickangle=0,
@@ -82,7 +82,7 @@ def precision_figure(precision: Mapping[str, Any], theme: Theme = "light") -> go
         zeroline=False,
         fixedrange=True,
         linecolor=token.line,
-        title={"text": "best pairs looked at", "font": {"size": 12.5}, "standoff": 4},
+        title={"text": "number of best pairs", "font": {"size": 12.5}, "standoff": 4},
     )
     figure.update_yaxes(
         range=[-0.02 * top, 1.08 * top],
@@ -102,7 +102,7 @@ def _name_ends(
     top: float,
     colours: Mapping[str, str],
 ) -> None:
-    """Write the names at the ends of the lines, pushed apart where they would meet."""
+    """Write the names at the ends of the lines, without overlap."""
     floor = 0.0
     for height, key in sorted(ends):
         at = max(height, floor)
@@ -119,12 +119,12 @@ def _name_ends(
 
 
 def precision_alt(precision: Mapping[str, Any]) -> str:
-    """Say in words what the chart shows."""
+    """Return the text alternative of the chart."""
     parts = []
     for key, rows in precision.items():
         k, share = next(((row[0], row[1]) for row in rows if row[0] == 10), rows[0][:2])
         parts.append(f"{MODEL_NAMES[key]} {share:.0%} of the best {k:.0f}")
-    return f"Share of held-out links among the best pairs: {', '.join(parts)}."
+    return f"Share of hidden links among the best pairs: {', '.join(parts)}."
 
 
 def proposals_figure(
@@ -135,17 +135,17 @@ def proposals_figure(
     theme: Theme = "light",
     height: int = 380,
 ) -> go.Figure:
-    """Draw a map in grey with some pairs joined, or with the place of something new.
+    """Draw a map in grey with proposed pairs or the place of a new item.
 
     Parameters
     ----------
     embedding : Embedding
     pairs : array of int, shape (m, 2)
-        Stacked rows to join by a dashed line.
+        Stacked rows to connect by a dashed line.
     names : mapping of int to str
-        Stacked rows to write a name beside.
+        Names by stacked row.
     star : sequence of two numbers, optional
-        A place to mark, on the axes of a map of two axes.
+        Place to mark, on the two axes of the map.
     theme : {"light", "dark"}
     height : int
         In pixels.
@@ -191,7 +191,7 @@ def proposals_figure(
             y=[star[1]],
             mode="markers",
             marker={"size": 17, "symbol": "star", "color": token.minus},
-            hovertemplate="something new<extra></extra>",
+            hovertemplate="new item<extra></extra>",
         )
     seen = points[placed]
     frame = Frame.around(seen)
@@ -217,7 +217,7 @@ def _names(
     ink: str,
     paper: str,
 ) -> None:
-    """Write names where they meet no other, the first first."""
+    """Write names in order, skipping those that overlap."""
     low, high = window
     size = np.where(high > low, high - low, 1.0)
     taken: list[tuple[float, float, float]] = []

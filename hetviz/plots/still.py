@@ -1,4 +1,4 @@
-"""A small still map as SVG text, without any chart library."""
+"""Small static map as SVG, without a chart library."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hetviz.plots.colour import NO_VALUE, Colouring, number_range
 from hetviz.plots.palette import N_COLOURS, Theme, category_colours, number_scale, tokens
 
 _MAX_POINTS = 1500
-# Colours of numbers.
+# Number of colours for a numeric column.
 _N_NUMBER_COLOURS = 8
 
 
@@ -25,9 +25,9 @@ def still_map(
     height: int = 110,
     dot: float = 2.2,
 ) -> str:
-    """Return a still map as SVG: one path a colour, dots round of width `dot`, at most 1,500.
+    """Return a static map as SVG with at most 1,500 dots of width `dot`, one path per colour.
 
-    Items beyond the 0.6 to 99.4 % quantiles are left out.
+    Items beyond the 0.6 to 99.4 % quantiles are not drawn.
     """
     ghost, palette, codes = tokens(theme).ghost, colouring.colours(theme), colouring.code
     if colouring.option.kind == "numbers":
@@ -57,10 +57,10 @@ def still_map(
 
 
 def recolour_still(still: str, theme: Theme) -> str:
-    """Return a still map that was drawn for the light theme in the colours of `theme`."""
+    """Return a static map drawn for the light theme in the colours of `theme`."""
     light, dark = tokens("light"), tokens(theme)
     new = dict(zip((*light.categories, light.ghost), (*dark.categories, dark.ghost), strict=True))
-    # Of two to twelve categories in order; what is equal in one theme is equal in the other.
+    # Ramps of two to twelve ordered categories. Equal colours map to equal colours.
     for n in range(2, N_COLOURS + 1):
         ramps = (category_colours(n, ramp_theme, ordered=True) for ramp_theme in ("light", theme))
         new |= {k: v for k, v in zip(*ramps, strict=True) if k not in new}

@@ -95,7 +95,7 @@ def test_comparison_shows_words_and_numbers(visit: Visit) -> None:
     rows = re.findall(r'<tr><th scope="row">([^<]*).*?</tr>', text)
     assert set(rows) == {
         "Guided projection",
-        "Cross-domain matching correlation analysis (CDMCA)",
+        "Cross-domain matching correlation analysis",
         "Principal components",
     }
     assert kept.content["recommendation"]["sentence"].split(".")[0] in text

@@ -142,7 +142,7 @@ def unsettled(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
 
 SCENES: dict[WarningKind, tuple[Callable[[AppTest, pytest.MonkeyPatch], AppTest], str, str]] = {
     "stale": (stale, "The data changed since this map was made.", "Make it again"),
-    "unjoined": (unjoined, "Nothing joins goods and shops here", "Link them"),
+    "unjoined": (unjoined, "Nothing connects goods and shops here", "Link them"),
     "unlinked": (unlinked, "30 of 60 goods have no links", "Leave 30 goods out"),
     "crowded": (crowded, "s0 (shops) alone has 50 of 60 links", "Remove its links"),
     "crowded-join": (crowded_join, "(towns) alone has 60 of 80 links", "Link all others"),

@@ -76,7 +76,7 @@ def test_figure_and_standalone_page(page: Page, browser: Browser, tmp_path: Path
     alone.get_by_role("button", name="Dark").click()
     alone.locator("#map").focus()
     alone.keyboard.press("Escape")
-    expect(alone.get_by_text("Nothing is selected")).to_be_visible()
+    expect(alone.get_by_text("Nothing selected")).to_be_visible()
     alone.screenshot(path=str(tmp_path / "map.png"))
     assert [url for url in asked if not url.startswith(("data:", file.as_uri()))] == []
     assert wrong == []

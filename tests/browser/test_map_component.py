@@ -377,7 +377,7 @@ def test_legend_isolates_hides_and_selects_group(show: Show) -> None:
 def test_off_screen_items_are_counted_and_shown(show: Show) -> None:
     page = show()
     status = page.locator(".hv-status")
-    expect(status.get_by_role("button", name="Show them")).to_have_count(0)
+    expect(status.get_by_role("button", name="Show", exact=True)).to_have_count(0)
     # As where a few items lie far from all others.
     narrow = "Object.fromEntries(['x', 'y'].map((a) => [a, m.data.frame[a].map((v) => v / 2)]))"
     ask(page, f"Object.assign(m.data, {{ outside: 7, frame: {{ ...m.data.frame, ...{narrow} }} }})")
@@ -386,9 +386,9 @@ def test_off_screen_items_are_counted_and_shown(show: Show) -> None:
         const place = at % 2 ? m.view.y(value) : m.view.x(value);
         return place > 0 && place < (at % 2 ? m.view.H : m.view.W);
     })"""
-    expect(status).to_contain_text("7 beyond the edge")
+    expect(status).to_contain_text("7 off screen")
     until(page, f"!m.flight && !({seen})")
-    status.get_by_role("button", name="Show them").click()
+    status.get_by_role("button", name="Show", exact=True).click()
     until(page, f"!m.flight && {seen}")
 
 

@@ -187,7 +187,7 @@ def test_sheet_head_resizes_sheet(phone: Page) -> None:
     maps = page.get_by_role("tabpanel", name="Maps").get_by_role("button")
     expect(maps).to_have_count(1)
     expect(maps).to_have_attribute("aria-pressed", "true")
-    expect(maps).to_contain_text("of 100 kept")
+    expect(maps).to_contain_text("% of links are close")
     assert page.evaluate(
         "() => { const box = document.querySelector('.hv-maps button').getBoundingClientRect();"
         " const hit = document.elementFromPoint(box.left + 20, box.top + 20);"

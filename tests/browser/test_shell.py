@@ -160,7 +160,7 @@ def keys_lead_from_part_to_part(page: Page) -> None:
     page.keyboard.press("Escape")
     expect(page.locator(".st-key-help-body")).to_be_hidden()
     page.keyboard.press("/")
-    expect(page.get_by_role("combobox", name="Find an item, or do something")).to_be_focused()
+    expect(page.get_by_role("combobox", name="Find an item or a command")).to_be_focused()
 
 
 def test_bar_shows_working_during_runs(page: Page) -> None:

@@ -16,7 +16,7 @@ def test_trust_overlay_is_shown_and_hidden(page: Page, picture: Picture) -> None
     page.goto("/map")
     stage(page)
     settled(page)
-    button = page.get_by_role("button", name="Haze where the map is not to be trusted")
+    button = page.get_by_role("button", name="Mark unreliable areas")
     more = page.get_by_role("button", name="More tools")
     more.click()
     plain = page.locator(".st-key-map .hv-stage").screenshot()

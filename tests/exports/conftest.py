@@ -1,4 +1,4 @@
-"""Recipes and commands read samples over and over; here they are read once."""
+"""Fixture that caches samples for the export tests."""
 
 from __future__ import annotations
 

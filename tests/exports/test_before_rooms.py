@@ -1,4 +1,4 @@
-"""Files written before modules moved to rooms of their own still open."""
+"""Files written by earlier versions with other module names."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ JOURNAL = json.loads((EARLIER / "journal.json").read_text(encoding="utf-8"))
 
 
 @cache
-def models() -> dict[str, bytes]:
+def earlier_models() -> dict[str, bytes]:
     with zipfile.ZipFile(EARLIER / "models.zip") as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def test_there_is_a_model_of_each_method() -> None:
-    saved = {name.removesuffix(".zip") for name in models() if name.endswith(".zip")}
+def test_earlier_models_cover_methods() -> None:
+    saved = {name.removesuffix(".zip") for name in earlier_models() if name.endswith(".zip")}
     assert len(saved) == 19
     assert {card.key for card in methods()} >= saved
-    assert sum(name.endswith(".npy") for name in models()) == 16
+    assert sum(name.endswith(".npy") for name in earlier_models()) == 16
 
 
-@pytest.mark.parametrize("name", sorted(name for name in models() if name.endswith(".zip")))
+@pytest.mark.parametrize("name", sorted(name for name in earlier_models() if name.endswith(".zip")))
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_a_model_opens_and_places_new_items_where_it_did(name: str, tmp_path: Path) -> None:
+def test_earlier_model_loads_and_transforms(name: str, tmp_path: Path) -> None:
     file = tmp_path / name
-    file.write_bytes(models()[name])
+    file.write_bytes(earlier_models()[name])
     model = hetviz.load_model(file)
     assert model.card.key == name.removesuffix(".zip")
     assert np.isfinite(model.embedding_.coordinates["first"]).any()
-    placed = models().get(name.replace(".zip", ".npy"))
+    placed = earlier_models().get(name.replace(".zip", ".npy"))
     if placed is not None:
-        found = model.transform(new_rows()).stacked()
+        coordinates = model.transform(new_rows()).stacked()
         expected = np.load(io.BytesIO(placed))
         size = float(np.ptp(model.embedding_.stacked()[model.embedding_.stacked_placed()]))
-        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6 * size)
+        np.testing.assert_allclose(coordinates, expected, rtol=1e-6, atol=1e-6 * size)
 
 
-def test_a_project_opens_with_its_maps_and_steps(tmp_path: Path) -> None:
+def test_earlier_project_opens(tmp_path: Path) -> None:
     file = EARLIER / "project.hetviz"
     sessions = Sessions(tmp_path)
     workspace = sessions.get(open_project(file.read_bytes(), file.name, sessions))
@@ -68,11 +68,11 @@ def test_a_project_opens_with_its_maps_and_steps(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(JOURNAL))
-def test_every_kind_of_step_is_read(kind: str) -> None:
+def test_earlier_commands_are_read(kind: str) -> None:
     entries: list[Any] = JOURNAL[kind]
     assert entries
     for entry in entries:
-        told = from_dict(entry).to_dict()
+        fields = from_dict(entry).to_dict()
         # What has come since then is as if nothing had been said of it.
-        assert {name: told[name] for name in entry} == entry
-        assert not any(value for name, value in told.items() if name not in entry)
+        assert {name: fields[name] for name in entry} == entry
+        assert not any(value for name, value in fields.items() if name not in entry)

@@ -1,4 +1,4 @@
-"""Every file that can be made of a map, read back; recipes; the report."""
+"""Export files read back, recipes and the report."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def flock() -> Embedding:
 
 
 @pytest.mark.parametrize("exact", [True, False])
-def test_coordinates_come_back_from_csv(exact: bool, tmp_path: Path) -> None:
+def test_csv_coordinates_round_trip(exact: bool, tmp_path: Path) -> None:
     file = hetviz.export(sheep(), flock(), tmp_path / "c.csv", exact=exact)
     table = pd.read_csv(file, dtype=str, keep_default_na=False)
     starts = {text[0] for text in table["id"]}
@@ -72,7 +72,7 @@ def test_coordinates_come_back_from_csv(exact: bool, tmp_path: Path) -> None:
         np.testing.assert_array_equal(back.stacked(), flock().stacked())
 
 
-def test_coordinates_come_back_from_parquet(tmp_path: Path) -> None:
+def test_parquet_coordinates_round_trip(tmp_path: Path) -> None:
     file = hetviz.export(sheep(), flock(), tmp_path / "c.parquet")
     table = pd.read_parquet(file)
     assert table["id"].tolist() == [
@@ -81,7 +81,7 @@ def test_coordinates_come_back_from_parquet(tmp_path: Path) -> None:
     np.testing.assert_array_equal(table[["x", "y"]].to_numpy(), flock().stacked())
 
 
-def test_neighbors_are_the_nearest_of_each_dataset(tmp_path: Path) -> None:
+def test_neighbors_table_lists_nearest_by_dataset(tmp_path: Path) -> None:
     table = pd.read_parquet(
         hetviz.export(sheep(), flock(), tmp_path / "n.parquet", "neighbors", k=2)
     )
@@ -95,13 +95,13 @@ def test_neighbors_are_the_nearest_of_each_dataset(tmp_path: Path) -> None:
     assert len(table) == 32 * 4
 
 
-def test_a_selection_keeps_its_order_and_refuses_other_rows() -> None:
+def test_selection_table_keeps_order_and_checks_rows() -> None:
     assert selection_table(sheep(), flock(), [31, 4])["id"].tolist() == ["</script><b>", "b"]
     with pytest.raises(DataError):
         selection_table(sheep(), flock(), [33])
 
 
-def test_the_file_for_embedding_atlas_has_what_it_asks_for(tmp_path: Path) -> None:
+def test_atlas_table_has_required_columns(tmp_path: Path) -> None:
     table = pd.read_parquet(hetviz.export(sheep(), flock(), tmp_path / "a.parquet", "atlas", k=3))
     assert list(table.columns[:5]) == ["id", "dataset", "text", "x", "y"]
     assert len(table) == 32
@@ -113,14 +113,16 @@ def test_the_file_for_embedding_atlas_has_what_it_asks_for(tmp_path: Path) -> No
     assert table["sheep: weight"].iloc[0] == "0.0"
 
 
-def test_guidance_comes_back(tmp_path: Path) -> None:
+def test_guidance_csv_round_trip(tmp_path: Path) -> None:
     file = hetviz.export(sheep(), flock(), tmp_path / "g.csv", "guidance")
     read = read_guidance("g.csv", file.read_bytes(), sheep()).strict()
     assert sum(map(len, read.parts)) == 30
-    assert sum(map(len, read.labels.values())) == sum(one.known.sum() for one in sheep().labels)
+    assert sum(map(len, read.labels.values())) == sum(
+        labels.known.sum() for labels in sheep().labels
+    )
 
 
-def test_the_page_holds_no_markup_of_users_and_asks_for_nothing(tmp_path: Path) -> None:
+def test_interactive_map_escapes_text_and_makes_no_requests(tmp_path: Path) -> None:
     file = hetviz.export(sheep(), flock(), tmp_path / "m.html", title="<i>Flock</i>")
     text = file.read_text(encoding="utf-8")
     assert text.count("</script>") == 2
@@ -135,12 +137,12 @@ def test_the_page_holds_no_markup_of_users_and_asks_for_nothing(tmp_path: Path) 
     [weight] = data["facts"][0]
     rows = np.frombuffer(base64.b64decode(weight["at"]), "<i4")
     assert [weight["words"][k] for k in rows] == [str(k) for k in range(30) if k != 7]
-    assert [one["drawn"] for one in data["datasets"]] == [29, 3]
+    assert [dataset["drawn"] for dataset in data["datasets"]] == [29, 3]
     assert not re.search(r"^(?:import|export) ", text, re.M)
     assert data["categories"] == ["Merino", "Soay", "Texel"]
 
 
-def test_no_file_and_no_running_id_is_written_on_the_page_s_map() -> None:
+def test_interactive_map_skips_file_names_and_ids() -> None:
     names = ["p1402.png", "shop-07", "Anna", "Bella", "x17"]
     part = Dataset(
         "animals",
@@ -150,57 +152,57 @@ def test_no_file_and_no_running_id_is_written_on_the_page_s_map() -> None:
     )
     data = HeteroData([part])
     page = interactive_map(data, hetviz.embed(data, "pca"), colouring(data))
-    told = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))  # type: ignore[union-attr]
-    assert sorted(names[k] for k in told["order"]) == ["Anna", "Bella"]
+    content = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))  # type: ignore[union-attr]
+    assert sorted(names[k] for k in content["order"]) == ["Anna", "Bella"]
     # They are still found, and named beside the map.
-    assert told["titles"] == names
+    assert content["titles"] == names
 
 
-def test_pictures_are_taken_while_they_fit() -> None:
+def test_interactive_map_limits_picture_bytes() -> None:
     data = hetviz.load("emoji")
     embedding = hetviz.embed(data, "pca")
-    few = interactive_map(data, embedding, colouring(data), picture_bytes=20_000)
-    none = interactive_map(data, embedding, colouring(data), picture_bytes=0)
-    assert 5_000 < len(few) - len(none) < 21_000
+    with_pictures = interactive_map(data, embedding, colouring(data), picture_bytes=20_000)
+    without_pictures = interactive_map(data, embedding, colouring(data), picture_bytes=0)
+    assert 5_000 < len(with_pictures) - len(without_pictures) < 21_000
 
 
 @pytest.mark.parametrize(
     ("what", "form"), [(w, f) for w, forms in EXPORT_FORMS.items() for f in forms]
 )
-def test_every_form_is_written(what: str, form: str, tmp_path: Path) -> None:
+def test_export_writes_every_format(what: str, form: str, tmp_path: Path) -> None:
     file = hetviz.export(sheep(), flock(), tmp_path / f"x.{form}", what, rows=[0])
     assert file.stat().st_size > 30
 
 
-def test_what_does_not_suit_is_refused(tmp_path: Path) -> None:
-    for file, what, said in (
+def test_export_rejects_bad_arguments(tmp_path: Path) -> None:
+    for file, what, message in (
         ("x.gif", None, "map as gif"),
         ("x.csv", "map", "map as csv"),
         ("x.csv", "all", "what = 'all'"),
-        ("x", None, "without an ending"),
+        ("x", None, "without an extension"),
     ):
-        with pytest.raises(ParameterError, match=said):
+        with pytest.raises(ParameterError, match=message):
             hetviz.export(sheep(), flock(), tmp_path / file, what)
-    with pytest.raises(ParameterError, match="there are: Breed of sheep"):
+    with pytest.raises(ParameterError, match="one of: Breed of sheep"):
         hetviz.export(sheep(), flock(), tmp_path / "x.png", colour="wool")
-    with pytest.raises(ParameterError, match="no setting of a figure"):
+    with pytest.raises(ParameterError, match="not a setting of a figure"):
         FigureSettings.from_dict({"wide": 3})
 
 
-def test_a_recipe_run_twice_gives_the_same_hash_and_the_same_figures(tmp_path: Path) -> None:
+def test_recipe_run_is_reproducible(tmp_path: Path) -> None:
     assert main(["embed", "digit-views", "--method", "pca", "--out", str(tmp_path / "a")]) == 0
-    told = []
+    scores = []
     for name in ("b", "c"):
         out = str(tmp_path / name)
         assert main(["run", str(tmp_path / "a"), "--out", out, "--figures", "svg"]) == 0
-        told.append(json.loads((tmp_path / name / "scores.json").read_text(encoding="utf-8")))
-    assert [one["same_coordinates"] for one in told] == [True, True]
-    assert told[0]["coordinates_sha256"] == told[1]["coordinates_sha256"]
+        scores.append(json.loads((tmp_path / name / "scores.json").read_text(encoding="utf-8")))
+    assert [run_scores["same_coordinates"] for run_scores in scores] == [True, True]
+    assert scores[0]["coordinates_sha256"] == scores[1]["coordinates_sha256"]
     for file in ("coordinates.csv", "map.svg"):
         assert (tmp_path / "b" / file).read_bytes() == (tmp_path / "c" / file).read_bytes()
 
 
-def test_a_recipe_whose_result_differs_says_so(tmp_path: Path) -> None:
+def test_recipe_with_wrong_hash_warns(tmp_path: Path) -> None:
     assert main(["embed", "digit-views", "--method", "pca", "--out", str(tmp_path)]) == 0
     file = tmp_path / "recipe.toml"
     digest = read_recipe(file).sha256
@@ -211,7 +213,7 @@ def test_a_recipe_whose_result_differs_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("hold_out", [0.0, 0.2])
-def test_data_that_were_changed_travel_with_their_recipe(hold_out: float, tmp_path: Path) -> None:
+def test_recipe_zip_reproduces_edited_data(hold_out: float, tmp_path: Path) -> None:
     data = sheep().edit().add(Links("sheep", "sheep", [0, 1], [2, 3], [-1.0, 1.0]))
     fitted = fit_run(data, "guided-projection", {}, 3, hold_out=hold_out)
     digest = coordinates_hash(fitted.embedding)
@@ -237,12 +239,12 @@ def test_data_that_were_changed_travel_with_their_recipe(hold_out: float, tmp_pa
         np.testing.assert_array_equal(places, fitted.embedding.stacked())
 
 
-def test_a_report_says_how_and_how_good(tmp_path: Path) -> None:
+def test_report_describes_method_and_quality(tmp_path: Path) -> None:
     assert main(["embed", "digit-views", "--method", "pca", "--out", str(tmp_path / "a")]) == 0
     file = hetviz.write_report(tmp_path / "a", path=tmp_path / "r.html")
     text = file.read_text(encoding="utf-8")
     for words in (
-        "For the methods section",
+        "Text for a methods section",
         "We placed 700 pixels, 700 fourier and 700 shape together by Principal components",
         "@misc{pca,\n  author = {K. Pearson},",
         "howpublished = {Philosophical Magazine 2, 559-572}",
@@ -253,26 +255,24 @@ def test_a_report_says_how_and_how_good(tmp_path: Path) -> None:
         read_recipe(tmp_path / "a").sha256,
         hetviz.load("digit-views").fingerprint(),
         "data:image/svg+xml;base64,",
-        "<h2>What the method found out</h2><h3>Variance on each axis</h3>",
+        "<h2>Diagnostics of the method</h2><h3>Variance on each axis</h3>",
     ):
         assert words in text
-    found = read_result(tmp_path / "a").embedding.diagnostics["explained"]
-    kept = json.loads((tmp_path / "a" / "scores.json").read_text(encoding="utf-8"))["diagnostics"]
-    assert kept["explained"]["values"] == dict(found.values)
-    assert all(f"<td>{value}</td>" in text for _, value in found.lines)
+    diagnostic = read_result(tmp_path / "a").embedding.diagnostics["explained"]
+    saved = json.loads((tmp_path / "a" / "scores.json").read_text(encoding="utf-8"))["diagnostics"]
+    assert saved["explained"]["values"] == dict(diagnostic.values)
+    assert all(f"<td>{value}</td>" in text for _, value in diagnostic.lines)
     assert "<script" not in text
     bare = hetviz.write_report(sheep(), flock(), tmp_path / "b.html", title="<b>Sheep</b>")
-    said = bare.read_text(encoding="utf-8")
-    assert "&lt;b&gt;Sheep&lt;/b&gt;" in said
-    assert "1 of 33 items have no place." in said
+    bare_text = bare.read_text(encoding="utf-8")
+    assert "&lt;b&gt;Sheep&lt;/b&gt;" in bare_text
+    assert "1 of 33 items could not be placed." in bare_text
     # Of data of which nothing was said the app keeps a kind without curves.
-    unsaid = report_page(sheep(), flock(), figures={"scores": {}, "kinds": {"links": {}}})
-    assert "33" in unsaid
+    empty_report = report_page(sheep(), flock(), figures={"scores": {}, "kinds": {"links": {}}})
+    assert "33" in empty_report
 
 
-def test_the_command_line_exports_and_reports(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_cli_exports_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, model = str(tmp_path / "a"), tmp_path / "model.zip"
     embed = ["embed", "digit-views", "--method", "pca", "--out", out, "--model", str(model)]
     assert main(embed) == 0
@@ -280,15 +280,15 @@ def test_the_command_line_exports_and_reports(
     capsys.readouterr()
     files = [str(tmp_path / name) for name in ("map.png", "map.html", "c.parquet")]
     assert main(["export", out, *files, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [one["file"] for one in told["files"]] == files
+    result = json.loads(capsys.readouterr().out)
+    assert [entry["file"] for entry in result["files"]] == files
     assert main(["report", out, "--out", str(tmp_path / "r.html"), "--json"]) == 0
     assert main(["export", out, str(tmp_path / "x.gif")]) == 1
     assert "map as gif" in capsys.readouterr().err
     assert main(["export", str(tmp_path / "nothing"), files[0]]) == 1
 
 
-def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_export_reports_unwritable_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
     with pytest.raises(DataError, match="cannot be written"):
         hetviz.export(sheep(), flock(), tmp_path / "file" / "c.csv")

@@ -1,4 +1,4 @@
-"""Files that once ended load_model or the command line in a traceback."""
+"""Damaged files that must raise a clear error."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ import hetviz
 from hetviz.cli import main
 from hetviz.errors import DataError, HetvizError
 
-FOUND = Path(__file__).resolve().parents[1] / "soak" / "hostile" / "found"
+DAMAGED_FILES = Path(__file__).resolve().parents[1] / "soak" / "hostile" / "found"
 
 
-@pytest.mark.parametrize("path", sorted(FOUND.glob("*model*.zip")), ids=lambda path: path.name)
-def test_a_damaged_model_is_refused(path: Path) -> None:
+@pytest.mark.parametrize(
+    "path", sorted(DAMAGED_FILES.glob("*model*.zip")), ids=lambda path: path.name
+)
+def test_load_model_rejects_damaged_files(path: Path) -> None:
     with pytest.raises(HetvizError):
         hetviz.load_model(path)
 
 
-def test_a_key_of_many_parts_takes_no_memory(capsys: pytest.CaptureFixture[str]) -> None:
-    path = FOUND / "toml_15000.zip"
+def test_load_rejects_deeply_nested_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    path = DAMAGED_FILES / "toml_15000.zip"
     with pytest.raises(DataError, match="nested 14,999 deep; 32 are allowed"):
         hetviz.load(path)
     assert main(["evaluate", str(path), "--method", "pca"]) == 1

@@ -1,4 +1,4 @@
-"""The result of a recipe over files as data and map in memory, and as a project."""
+"""Results of recipes over files, in memory and as a project."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return hetviz.run_recipe(Made().write(tmp_path_factory.mktemp("files")))
 
 
-def test_all_rows_links_and_places_come_back(folder: Path) -> None:
+def test_load_run_reads_all_rows(folder: Path) -> None:
     data, embedding = hetviz.load_run(folder)
     wanted = Made().data()
     assert data["genes"].ids.tolist() == wanted["genes"].ids.tolist()
@@ -29,22 +29,22 @@ def test_all_rows_links_and_places_come_back(folder: Path) -> None:
     # What is no feature is what is known of an item.
     assert list(data["drugs"].table.columns) == ["year"]
     for sign in "+-":
-        there = data.adjacency(sign) != wanted.adjacency(sign)
-        assert there.nnz == 0
-    made = hetviz.embed(wanted, "guided-projection")
+        difference = data.adjacency(sign) != wanted.adjacency(sign)
+        assert difference.nnz == 0
+    refitted = hetviz.embed(wanted, "guided-projection")
     for name, Y in embedding.coordinates.items():
-        assert np.abs(np.corrcoef(Y[:, 0], made.coordinates[name][:, 0])[0, 1]) > 1 - 1e-6
+        assert np.abs(np.corrcoef(Y[:, 0], refitted.coordinates[name][:, 0])[0, 1]) > 1 - 1e-6
     assert embedding.made.run.method == "guided-projection"
 
 
-def test_a_sample_of_the_rows_has_the_links_among_them(folder: Path, tmp_path: Path) -> None:
+def test_read_large_samples_rows_and_links(folder: Path, tmp_path: Path) -> None:
     whole, part = read_large(folder), read_large(folder, 110, seed=1)
-    assert [len(one) for one in part.data.datasets.values()] == [65, 45]
-    assert "110 of 220 rows are here" in part.embedding.note
+    assert [len(dataset) for dataset in part.data.datasets.values()] == [65, 45]
+    assert "a random sample of 110 of 220 rows" in part.embedding.note
     rows = np.concatenate(
         [
-            whole.data.offsets[name].start + whole.data[name].find(one.ids)
-            for name, one in part.data.datasets.items()
+            whole.data.offsets[name].start + whole.data[name].find(dataset.ids)
+            for name, dataset in part.data.datasets.items()
         ]
     )
     A = whole.data.adjacency("+")[rows][:, rows]
@@ -53,11 +53,11 @@ def test_a_sample_of_the_rows_has_the_links_among_them(folder: Path, tmp_path: P
     with pytest.raises(ParameterError, match="two are needed"):
         read_large(folder, 3)
     (tmp_path / "recipe.toml").write_text('format = 1\ndata = "digits"\nmethod = "pca"\n')
-    with pytest.raises(ParameterError, match="no result of a recipe over files"):
+    with pytest.raises(ParameterError, match="is not a result of a recipe over files"):
         read_large(tmp_path)
 
 
-def test_it_becomes_a_project_that_the_app_opens(folder: Path, tmp_path: Path) -> None:
+def test_large_result_exports_as_project(folder: Path, tmp_path: Path) -> None:
     data, embedding = hetviz.load_run(folder)
     file = hetviz.export(data, embedding, tmp_path / "screen.hetviz")
     sessions = Sessions(tmp_path / "sessions")

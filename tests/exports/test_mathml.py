@@ -1,4 +1,4 @@
-"""Equations as MathML: every card's is drawn, well formed, with nothing of its LaTeX left."""
+"""Equations as well-formed MathML."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hetviz.exports.mathml import mathml
 
 
 @pytest.mark.parametrize("key", [card.key for card in hetviz.methods()])
-def test_the_equation_of_every_card_is_drawn(key: str) -> None:
-    made = mathml(hetviz.get_method(key).card.equation)
-    block = ElementTree.fromstring(made)
+def test_mathml_draws_every_method_equation(key: str) -> None:
+    equation = mathml(hetviz.get_method(key).card.equation)
+    block = ElementTree.fromstring(equation)
     assert (block.tag, block.get("display")) == ("math", "block")
-    said = "".join(block.itertext())
-    assert not set(said) & set("\\_^&{}")
+    text = "".join(block.itertext())
+    assert not set(text) & set("\\_^&{}")
     for tag, count in (("mfrac", 2), ("msub", 2), ("msup", 2), ("msubsup", 3), ("munder", 2)):
-        assert all(len(one) == count for one in block.iter(tag))
+        assert all(len(element) == count for element in block.iter(tag))
 
 
 @pytest.mark.parametrize(
@@ -32,13 +32,13 @@ def test_the_equation_of_every_card_is_drawn(key: str) -> None:
         ("a < b", "<mi>a</mi><mo>&lt;</mo><mi>b</mi>"),
     ],
 )
-def test_parts_of_an_equation(latex: str, wanted: str) -> None:
+def test_mathml_commands(latex: str, wanted: str) -> None:
     assert mathml(latex) == f'<math display="block"><mrow>{wanted}</mrow></math>'
 
 
-def test_rows_and_columns() -> None:
-    made = ElementTree.fromstring(mathml(r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}"))
-    assert [["".join(cell.itertext()) for cell in row] for row in made.iter("mtr")] == [
+def test_mathml_matrix() -> None:
+    matrix = ElementTree.fromstring(mathml(r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}"))
+    assert [["".join(cell.itertext()) for cell in row] for row in matrix.iter("mtr")] == [
         ["a", "b"],
         ["c", "d"],
     ]
@@ -47,7 +47,7 @@ def test_rows_and_columns() -> None:
 @pytest.mark.parametrize(
     "latex", [r"\oint x", r"\frac{1}", "{a", "a}", "a_", r"\left( a", "<b>", r"\text{<b>}"]
 )
-def test_what_is_not_known_comes_back_as_it_is_written(latex: str) -> None:
-    made = mathml(latex)
-    assert "<b>" not in made
-    assert made.startswith("<code>") == ("b" not in latex)
+def test_mathml_returns_unknown_latex_as_code(latex: str) -> None:
+    markup = mathml(latex)
+    assert "<b>" not in markup
+    assert markup.startswith("<code>") == ("b" not in latex)

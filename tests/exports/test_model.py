@@ -1,4 +1,4 @@
-"""Fitted models saved and read back, for every method that places new items."""
+"""Saved and loaded models of every method."""
 
 from __future__ import annotations
 
@@ -49,45 +49,45 @@ def new_rows() -> HeteroData:
     return HeteroData(parts)
 
 
-def again(model: BaseEmbedder) -> BaseEmbedder:
+def save_and_load(model: BaseEmbedder) -> BaseEmbedder:
     return hetviz.load_model(model_bytes(model))
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_a_saved_model_comes_back_as_it_was(key: str, tmp_path: Path) -> None:
+def test_saved_model_round_trip(key: str, tmp_path: Path) -> None:
     model = fitted(key)
     file = hetviz.save_model(model, tmp_path / "model.zip")
-    found = hetviz.load_model(file)
-    assert type(found) is type(model)
-    assert found.get_params() == model.get_params()
-    np.testing.assert_array_equal(found.embedding_.stacked(), model.embedding_.stacked())
-    assert found.stopping_reason_ == model.stopping_reason_
-    assert model_bytes(found) == file.read_bytes()
+    loaded = hetviz.load_model(file)
+    assert type(loaded) is type(model)
+    assert loaded.get_params() == model.get_params()
+    np.testing.assert_array_equal(loaded.embedding_.stacked(), model.embedding_.stacked())
+    assert loaded.stopping_reason_ == model.stopping_reason_
+    assert model_bytes(loaded) == file.read_bytes()
 
 
 @pytest.mark.parametrize("key", PLACES_NEW)
-def test_a_saved_model_places_new_items_as_the_fitted_one(key: str) -> None:
+def test_loaded_model_transforms_like_the_fitted_one(key: str) -> None:
     model = fitted(key)
-    found = again(model)
-    placed, expected = found.transform(new_rows()), model.transform(new_rows())
+    loaded = save_and_load(model)
+    placed, expected = loaded.transform(new_rows()), model.transform(new_rows())
     assert np.isfinite(expected.stacked()).any()
     np.testing.assert_array_equal(placed.stacked(), expected.stacked())
     # An item without features finds its place by its links.
     if key in ("guided-projection", "mr-sne"):
         tag = HeteroData([Dataset("tags", ["green"])])
         links = [("tags", "green", "first", "i3"), ("tags", "green", "first", "i4")]
-        by_links, wanted = found.transform(tag, links), model.transform(tag, links)
+        by_links, wanted = loaded.transform(tag, links), model.transform(tag, links)
         np.testing.assert_array_equal(by_links.stacked(), wanted.stacked())
-    if isinstance(model, BasePredictor) and isinstance(found, BasePredictor):
+    if isinstance(model, BasePredictor) and isinstance(loaded, BasePredictor):
         for rows in (new_rows(), DATA):
-            assert found.predict(rows).equals(model.predict(rows))
+            assert loaded.predict(rows).equals(model.predict(rows))
 
 
 @pytest.mark.parametrize(
     "features",
     [{"a": "precomputed", "b": "rbf"}, {"a": "rbf", "b": "precomputed"}],
 )
-def test_kernels_and_distances_are_saved_with_their_maps(features: dict[str, str]) -> None:
+def test_saved_model_keeps_kernels_and_distances(features: dict[str, str]) -> None:
     rng = np.random.default_rng(2)
     X, Y = rng.normal(size=(12, 3)), rng.normal(size=(12, 2))
     D = np.linalg.norm(Y[:, None] - Y[None], axis=2)
@@ -99,33 +99,36 @@ def test_kernels_and_distances_are_saved_with_their_maps(features: dict[str, str
         [Links("a", "b", np.arange(12), np.arange(12))],
     )  # fmt: skip
     model = get_method("guided-projection")(features=features).fit(data)
-    own = X[:1] + 0.1 if features["a"] == "rbf" else None
+    features_of_new = X[:1] + 0.1 if features["a"] == "rbf" else None
     new = HeteroData(
-        [Dataset("a", ["n"], own, kernel=K[:1] + 0.1), Dataset("b", ["n"], distance=D[:1] + 0.1)]
+        [
+            Dataset("a", ["n"], features_of_new, kernel=K[:1] + 0.1),
+            Dataset("b", ["n"], distance=D[:1] + 0.1),
+        ]
     )
     expected = model.transform(new).stacked()
     assert np.isfinite(expected).all()
-    np.testing.assert_array_equal(again(model).transform(new).stacked(), expected)
+    np.testing.assert_array_equal(save_and_load(model).transform(new).stacked(), expected)
 
 
-def test_neither_tables_nor_pictures_are_in_the_file() -> None:
+def test_saved_model_omits_tables_and_pictures() -> None:
     data = hetviz.load("emoji")
     model = get_method("pca")().fit(data)
     assert data["emoji"].table is not None
     assert data["emoji"].media is not None
-    found: Any = again(model)
-    assert found._fitted["emoji"].table is None
-    assert found._fitted["emoji"].media is None
+    loaded: Any = save_and_load(model)
+    assert loaded._fitted["emoji"].table is None
+    assert loaded._fitted["emoji"].media is None
     with zipfile.ZipFile(io.BytesIO(model_bytes(model))) as archive:
         assert {name.rpartition(".")[2] for name in archive.namelist()} == {"json", "npy"}
 
 
-def test_what_is_not_fitted_is_not_saved() -> None:
+def test_save_model_rejects_unfitted() -> None:
     with pytest.raises(HetvizError, match="call fit before saving"):
         model_bytes(get_method("pca")())
 
 
-def tampered(change: Any) -> bytes:
+def changed_model(change: Any) -> bytes:
     content = model_bytes(fitted("pca"))
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
@@ -135,7 +138,7 @@ def tampered(change: Any) -> bytes:
 
 
 def first_instance(document: dict[str, Any]) -> dict[str, Any]:
-    entry: dict[str, Any] = next(one for one in document["objects"] if "class" in one)
+    entry: dict[str, Any] = next(value for value in document["objects"] if "class" in value)
     return entry
 
 
@@ -157,12 +160,12 @@ def first_instance(document: dict[str, Any]) -> dict[str, Any]:
         lambda d: d.update({"objects": 3}),
     ],
 )
-def test_a_changed_file_is_refused(change: Any) -> None:
-    with pytest.raises(DataError, match=r"saved model|a later version of hetviz"):
-        hetviz.load_model(tampered(change))
+def test_load_model_rejects_changed_file(change: Any) -> None:
+    with pytest.raises(DataError, match=r"saved model|a newer version of hetviz"):
+        hetviz.load_model(changed_model(change))
 
 
-def test_what_is_no_model_is_refused() -> None:
+def test_load_model_rejects_other_files() -> None:
     with pytest.raises(DataError):
         hetviz.load_model(b"not a model")
     with pytest.raises(DataError, match=r"no model\.json"):

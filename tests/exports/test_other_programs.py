@@ -1,4 +1,4 @@
-"""Files for other programs are read back by their own rules, not by our writer's."""
+"""Files for other programs, read with their own readers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MAP = hetviz.Embedding(
 )
 
 
-def test_graphml_and_gexf_are_read_by_networkx(tmp_path: Path) -> None:
+def test_graphml_and_gexf_load_in_networkx(tmp_path: Path) -> None:
     for form, read in (("graphml", networkx.read_graphml), ("gexf", networkx.read_gexf)):
         path = hetviz.export(DATA, MAP, tmp_path / f"map.{form}")
         graph = read(path)
@@ -49,14 +49,14 @@ def test_graphml_and_gexf_are_read_by_networkx(tmp_path: Path) -> None:
     assert "x" not in graph.nodes["right|q"]
 
 
-def test_gexf_says_where_nodes_lie(tmp_path: Path) -> None:
+def test_gexf_has_node_positions(tmp_path: Path) -> None:
     root = ET.parse(hetviz.export(DATA, MAP, tmp_path / "map.gexf")).getroot()
     places = root.findall(".//{http://gexf.net/1.3/viz}position")
     assert len(places) == 7
     assert np.ptp([float(place.get("x")) for place in places]) == pytest.approx(1000, rel=0.5)
 
 
-def test_cytoscape_json(tmp_path: Path) -> None:
+def test_cytoscape_json_has_nodes_and_edges(tmp_path: Path) -> None:
     record = json.loads(hetviz.export(DATA, MAP, tmp_path / "map.cyjs").read_bytes())
     nodes = {node["data"]["id"]: node for node in record["elements"]["nodes"]}
     assert len(nodes) == 8
@@ -65,7 +65,7 @@ def test_cytoscape_json(tmp_path: Path) -> None:
     assert {edge["data"]["source"] for edge in record["elements"]["edges"]} <= set(nodes)
 
 
-def test_h5ad_has_map_links_and_labels(tmp_path: Path) -> None:
+def test_h5ad_has_map_and_labels(tmp_path: Path) -> None:
     content = hetviz.export(DATA, MAP, tmp_path / "map.h5ad").read_bytes()
     with h5py.File(io.BytesIO(content)) as file:
         assert dict(file.attrs) == {"encoding-type": "anndata", "encoding-version": "0.1.0"}
@@ -75,15 +75,15 @@ def test_h5ad_has_map_links_and_labels(tmp_path: Path) -> None:
     assert cells.frame["side"].tolist()[:6] == ["l", "r"] * 3
 
 
-def test_h5ad_of_one_dataset_has_its_features(tmp_path: Path) -> None:
-    one = DATA.edit().drop("right")
-    path = hetviz.export(one, MAP, tmp_path / "one.h5ad")
-    again = hetviz.io.read_tables([(path.name, path.read_bytes())]).data
-    assert again["one"].ids.tolist() == one["left"].ids.tolist()
-    np.testing.assert_array_equal(again["one"].X, one["left"].X)
+def test_h5ad_single_dataset_has_features(tmp_path: Path) -> None:
+    single = DATA.edit().drop("right")
+    path = hetviz.export(single, MAP, tmp_path / "one.h5ad")
+    loaded = hetviz.io.read_tables([(path.name, path.read_bytes())]).data
+    assert loaded["one"].ids.tolist() == single["left"].ids.tolist()
+    np.testing.assert_array_equal(loaded["one"].X, single["left"].X)
 
 
-def test_the_projector_gets_two_tables_of_placed_items(tmp_path: Path) -> None:
+def test_projector_zip_has_two_tables(tmp_path: Path) -> None:
     path = hetviz.export(DATA, MAP, tmp_path / "map.zip")
     with zipfile.ZipFile(path) as archive:
         vectors = archive.read("vectors.tsv").decode().splitlines()
@@ -96,13 +96,13 @@ def test_the_projector_gets_two_tables_of_placed_items(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["map.graphml", "map.gexf", "map.cyjs", "map.zip"])
-def test_files_are_the_same_each_time(tmp_path: Path, name: str) -> None:
+def test_network_files_are_reproducible(tmp_path: Path, name: str) -> None:
     first, second = (
         hetviz.export(DATA, MAP, tmp_path / part / name).read_bytes() for part in ("a", "b")
     )
     assert first == second
 
 
-def test_a_graph_is_no_table(tmp_path: Path) -> None:
+def test_export_graph_rejects_csv(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="graphml"):
         hetviz.export(DATA, MAP, tmp_path / "map.csv", "graph")

@@ -1,4 +1,4 @@
-"""Curves over each other: the winner stands out, names stand apart, no name is read as markup."""
+"""Overlaid satisfaction curves and their labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def curves(n: int) -> dict[str, tuple[list[float], list[float]]]:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_only_the_winner_has_the_accent(theme: Theme) -> None:
+def test_overlaid_figure_highlights_only_the_winner(theme: Theme) -> None:
     figure = overlaid_figure(curves(4), "Method 2", theme)
     accent = tokens(theme).accent
     lines = [trace for trace in figure.data if trace.line.color == accent]
@@ -32,7 +32,7 @@ def test_only_the_winner_has_the_accent(theme: Theme) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 4, 18])
-def test_names_stand_apart_and_within_the_picture(n: int) -> None:
+def test_overlaid_labels_do_not_overlap(n: int) -> None:
     figure = overlaid_figure(curves(n), "Method 0")
     notes = figure.layout.annotations
     assert {"<b>Method 0</b>", CHANCE} <= {note.text for note in notes}
@@ -45,12 +45,14 @@ def test_names_stand_apart_and_within_the_picture(n: int) -> None:
     assert heights[-1] <= high
 
 
-def test_a_name_is_never_markup() -> None:
+def test_overlaid_labels_are_escaped() -> None:
     figure = overlaid_figure({"<img src=x> %{y}": (SHARES.tolist(), SHARES.tolist())}, "none")
     texts = [note.text for note in figure.layout.annotations]
     assert not any("<img" in text or "%{" in text for text in texts)
 
 
-def test_the_alternative_says_the_numbers_best_first() -> None:
-    told = overlaid_alt({"A": ([0, 1], [0, 1]), "B": ([0, 0.05, 1], [0, 0.47, 1])})
-    assert told == ("Links kept among the nearest 5 % of all pairs: B 47 %, A 5 %; by chance 5 %.")
+def test_overlaid_alt_lists_shares_best_first() -> None:
+    alt = overlaid_alt({"A": ([0, 1], [0, 1]), "B": ([0, 0.05, 1], [0, 0.47, 1])})
+    assert alt == (
+        "Links among the closest 5 % of all pairs: B 47 %, A 5 %. By chance it would be 5 %."
+    )

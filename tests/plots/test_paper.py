@@ -1,4 +1,4 @@
-"""Figures for print: text as text, sizes in millimetres, nothing that changes from run to run."""
+"""Figures for print: text, size and reproducible bytes."""
 
 from __future__ import annotations
 
@@ -44,52 +44,52 @@ def small() -> tuple[HeteroData, Embedding]:
 
 
 def texts_of_pdf(content: bytes) -> str:
-    """Return what the text operators of a PDF show, by the tables that lead to letters."""
+    """Return the text of a PDF."""
     streams = []
     for part in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", content, re.S):
         try:
             streams.append(zlib.decompress(part))
         except zlib.error:
             continue
-    shown = b" ".join(stream for stream in streams if b"Tj" in stream or b"TJ" in stream)
-    letters = re.findall(rb"\(((?:[^()\\]|\\.)*)\)", shown)
+    text_streams = b" ".join(stream for stream in streams if b"Tj" in stream or b"TJ" in stream)
+    letters = re.findall(rb"\(((?:[^()\\]|\\.)*)\)", text_streams)
     # Letters have codes of two bytes, and are placed one by one.
     return b"".join(letters).decode("latin-1").replace("\0", "")
 
 
-def test_a_pdf_holds_its_text_as_text_with_the_font() -> None:
+def test_pdf_keeps_text_and_embeds_font() -> None:
     data, embedding = small()
     content = figure_bytes(paper_map(data, embedding, colouring(data)).figure, "pdf")
     assert content.startswith(b"%PDF")
-    said = texts_of_pdf(content)
+    text = texts_of_pdf(content)
     for word in ("Meadow", "Harbour", "plants", "places"):
-        assert word in said
-    assert "$x$" in said
+        assert word in text
+    assert "$x$" in text
     assert b"/FontFile2" in content
     assert b"CreationDate" not in content
 
 
 @pytest.mark.parametrize("form", ["pdf", "svg", "png"])
-def test_each_figure_has_the_title_of_its_project_and_none_without(form: str) -> None:
+def test_figure_metadata_holds_title(form: str) -> None:
     data, embedding = small()
-    drawn = [
+    writers = [
         lambda name: map_bytes(data, embedding, form=form, name=name),
         lambda name: bars_bytes(
             ["one", "two"], [0.5, 0.7], [0.1, 0.1], "AUC", form=form, name=name
         ),
     ]
-    for draw in drawn:
-        named, bare = draw("Who played where"), draw("")
+    for write_figure in writers:
+        with_title, without_title = write_figure("Who played where"), write_figure("")
         if form == "png":
-            assert Image.open(BytesIO(named)).info["Title"] == "Who played where"
-            assert "Title" not in Image.open(BytesIO(bare)).info
+            assert Image.open(BytesIO(with_title)).info["Title"] == "Who played where"
+            assert "Title" not in Image.open(BytesIO(without_title)).info
         else:
             mark = b"/Title (Who played where)" if form == "pdf" else b"<dc:title>Who played where"
-            assert mark in named
-            assert b"Who played where" not in bare
+            assert mark in with_title
+            assert b"Who played where" not in without_title
 
 
-def test_a_year_on_the_scale_is_a_year() -> None:
+def test_legend_scale_shows_whole_years() -> None:
     years = [str(1974 + k) for k in range(24)]
     people = Dataset(
         "people", [f"p{k}" for k in range(24)], table=pd.DataFrame({"born": map(int, years)})
@@ -101,7 +101,7 @@ def test_a_year_on_the_scale_is_a_year() -> None:
     assert "e+03" not in content
 
 
-def test_an_svg_holds_its_text_as_text_with_the_letters_it_needs() -> None:
+def test_svg_keeps_text_and_embeds_letters() -> None:
     data, embedding = small()
     content = figure_bytes(paper_map(data, embedding, colouring(data)).figure, "svg").decode()
     assert ">Meadow</text>" in content
@@ -113,7 +113,7 @@ def test_an_svg_holds_its_text_as_text_with_the_letters_it_needs() -> None:
 
 
 @pytest.mark.parametrize("form", FIGURE_FORMATS)
-def test_the_same_map_gives_the_same_bytes(form: str) -> None:
+def test_figure_bytes_are_reproducible(form: str) -> None:
     data, embedding = small()
     first, second = (
         figure_bytes(paper_map(data, embedding, colouring(data)).figure, form) for _ in range(2)
@@ -121,7 +121,7 @@ def test_the_same_map_gives_the_same_bytes(form: str) -> None:
     assert first == second
 
 
-def test_a_picture_has_the_size_that_was_asked_for() -> None:
+def test_paper_map_has_requested_size() -> None:
     data, embedding = small()
     picture = paper_map(data, embedding, colouring(data), width=174, height=98)
     image = Image.open(BytesIO(figure_bytes(picture.figure, "png", dpi=100)))
@@ -129,17 +129,17 @@ def test_a_picture_has_the_size_that_was_asked_for() -> None:
     assert np.abs(np.array(image.size) - wanted).max() <= 1
 
 
-def test_the_caption_says_what_the_picture_leaves_out() -> None:
+def test_caption_lists_missing_items() -> None:
     data, embedding = small()
     words = paper_map(data, embedding, colouring(data), title="Guided projection").caption
     assert words.startswith("Joint map of 60 plants and 3 places by Guided projection.")
     assert "Colour: Ground of plants." in words
-    assert "1 item lies without a place." in words
+    assert "1 item is not placed." in words
     alone = paper_map(data, embedding, colouring(data, BY_DATASET), hidden=["places"]).caption
     assert alone.startswith("Joint map of 60 plants.")
 
 
-def test_a_name_that_the_font_cannot_write_is_not_drawn_as_boxes() -> None:
+def test_names_with_missing_letters_are_not_drawn() -> None:
     assert has_all_letters("Zürich – ćžł")
     assert not has_all_letters("東京")
     data, embedding = small()
@@ -150,23 +150,23 @@ def test_a_name_that_the_font_cannot_write_is_not_drawn_as_boxes() -> None:
     assert "東京" not in content
 
 
-def test_widths_of_texts_are_those_of_the_font() -> None:
+def test_text_size_uses_font_metrics() -> None:
     assert text_size("iiii", 10) < text_size("WWWW", 10)
     assert text_size("abc", 20) == pytest.approx(2 * text_size("abc", 10))
     assert text_size("abc", 10) < text_size("abc", 10, bold=True)
 
 
 @pytest.mark.parametrize("sort", ["links", "apart", "comparisons"])
-def test_curves_and_bars_are_drawn(sort: str) -> None:
+def test_paper_curve_and_bars_hold_labels(sort: str) -> None:
     x = np.linspace(0, 1, 30)
     figure = paper_curve({"given": (x, x**0.3), "held_out": (x, x**0.5)}, sort, width=174)
     assert "held out" in figure_bytes(figure, "svg").decode()
-    bars = paper_bars(["one", "two"], [0.2, 0.6], [0.1, np.nan], label="Links kept", chance=0.05)
+    bars = paper_bars(["one", "two"], [0.2, 0.6], [0.1, np.nan], label="Links close", chance=0.05)
     svg = figure_bytes(bars, "svg").decode()
     assert svg.index(">two</text>") < svg.index(">one</text>")
 
 
-def test_what_cannot_be_a_figure_is_refused() -> None:
+def test_figure_rejects_bad_settings() -> None:
     data, embedding = small()
     with pytest.raises(ParameterError, match="width = 2 mm"):
         paper_map(data, embedding, colouring(data), width=2)
@@ -180,13 +180,13 @@ def test_what_cannot_be_a_figure_is_refused() -> None:
         figure_bytes(large, "png", 1200)
 
 
-def test_samples_are_drawn_whole() -> None:
+def test_paper_map_draws_a_sample() -> None:
     data = hetviz.load("digits")
     embedding = hetviz.embed(data, "pca")
     assert paper_map(data, embedding, colouring(data)).caption.startswith("Joint map of")
 
 
-def test_texts_are_in_the_type_of_the_app_and_those_it_lacks_letters_for_in_another() -> None:
+def test_fallback_font_is_used_for_missing_letters() -> None:
     figure, axes = blank_figure(Page(40.0, 20.0))
     for y, text in enumerate(("Žluťoučký кот", "קפה")):
         put_text(axes, 2, 10 + 20 * y, text, 9, "black")

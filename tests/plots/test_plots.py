@@ -1,4 +1,4 @@
-"""Plots: colours, places of names, what goes into the figure and what never does."""
+"""Colours, label placement, curves and static maps."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def example(n: int = 60, n_groups: int = 3) -> tuple[HeteroData, Embedding]:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_category_is_seen_on_its_background_and_readable_as_text(theme: str) -> None:
+def test_category_colours_have_enough_contrast(theme: str) -> None:
     token = tokens(theme)  # type: ignore[arg-type]
     assert len(set(token.categories)) == 12
     for colour in token.categories:
@@ -65,7 +65,7 @@ def test_every_category_is_seen_on_its_background_and_readable_as_text(theme: st
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("n", [2, 5, 12])
-def test_colours_in_order_are_seen_and_readable_too(theme: Theme, n: int) -> None:
+def test_ordered_colours_have_enough_contrast(theme: Theme, n: int) -> None:
     colours = category_colours(n, theme, ordered=True)
     assert len(set(colours)) == n
     for colour in colours:
@@ -73,13 +73,13 @@ def test_colours_in_order_are_seen_and_readable_too(theme: Theme, n: int) -> Non
         assert contrast(text_colour(colour, theme), tokens(theme).bg) >= 4.5
 
 
-def test_mixing_colours() -> None:
+def test_mix_interpolates_colours() -> None:
     assert mix("#000000", "#ffffff", 0.0) == "#000000"
     assert mix("#000000", "#ffffff", 1.0) == "#ffffff"
     assert mix("#002040", "#ffffff", 0.5) == "#80" + "90" + "a0"
 
 
-def test_labels_come_first_and_unique_text_is_not_offered() -> None:
+def test_colour_options_start_with_labels_and_skip_unique_text() -> None:
     data, _ = example()
     options = colour_options(data)
     assert [(option.title, option.kind) for option in options] == [
@@ -89,7 +89,7 @@ def test_labels_come_first_and_unique_text_is_not_offered() -> None:
     ]
 
 
-def test_more_than_twelve_categories_leave_twelve_and_other() -> None:
+def test_colouring_pools_categories_beyond_twelve() -> None:
     data, _ = example(n=64, n_groups=16)
     colours = colouring(data)
     assert len(colours.categories) == 12
@@ -106,16 +106,14 @@ def test_more_than_twelve_categories_leave_twelve_and_other() -> None:
         (pd.Categorical(["high", "low", "high"], ["low", "high"], ordered=True), ("low", "high")),
     ],
 )
-def test_categories_come_in_their_own_order_else_the_largest_first(
-    values: Sequence[str], order: tuple[str, ...] | None
-) -> None:
+def test_colouring_orders_categories(values: Sequence[str], order: tuple[str, ...] | None) -> None:
     values = values if isinstance(values, pd.Categorical) else list(values) * 2
     table = pd.DataFrame({"kind": values})
     data = HeteroData([Dataset("a", [f"a{k}" for k in range(len(table))], table=table)])
     colours = colouring(data, json.dumps(["a", "kind"]))
     wanted = order or ("5-17 years", "18-25 years", "65-80 years")
     assert colours.categories == wanted
-    assert [colours.categories[k] for k in colours.code] == [str(one) for one in table["kind"]]
+    assert [colours.categories[k] for k in colours.code] == [str(value) for value in table["kind"]]
 
 
 def _coloured(values: object, orders: Mapping[str, Sequence[str]] | None = None) -> Colouring:
@@ -142,7 +140,7 @@ def _lightness(colour: str) -> float:
     ],
 )
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_what_goes_from_less_to_more_has_colours_that_do(
+def test_ordered_categories_get_a_colour_ramp(
     values: Sequence[str], orders: Mapping[str, Sequence[str]] | None, theme: Theme
 ) -> None:
     series = pd.Series(values)
@@ -163,14 +161,14 @@ def test_what_goes_from_less_to_more_has_colours_that_do(
         ["red", "green", "blue"],
     ],
 )
-def test_codes_kinds_and_what_goes_round_have_colours_that_differ(values: Sequence[str]) -> None:
+def test_unordered_categories_get_distinct_colours(values: Sequence[str]) -> None:
     series = pd.Series(values)
     colours = _coloured(pd.concat([series, series], ignore_index=True))
     assert not colours.ordered
     assert colours.colours("light") == tokens("light").categories[: len(colours.categories)]
 
 
-def test_other_datasets_take_the_value_of_most_of_their_links() -> None:
+def test_colouring_borrows_values_over_links() -> None:
     a = Dataset("a", list("uvwxyz"), table=pd.DataFrame({"g": list("ppqqpq")}))
     b = Dataset("b", ["1", "2", "3"])
     links = [
@@ -185,7 +183,7 @@ def test_other_datasets_take_the_value_of_most_of_their_links() -> None:
     assert colours.borrowed == ("b",)
 
 
-def test_views_of_one_object_share_its_value() -> None:
+def test_colouring_shares_values_between_views() -> None:
     table = pd.DataFrame({"g": list("pqpqpq")})
     one = Dataset("one", list("uvwxyz"), table=table, entity="thing")
     two = Dataset("two", list("zyx"), entity="thing")
@@ -193,19 +191,19 @@ def test_views_of_one_object_share_its_value() -> None:
     assert [colours.categories[k] for k in colours.code[6:]] == ["q", "p", "q"]
 
 
-def test_an_unknown_colour_falls_back_to_the_first() -> None:
+def test_colouring_unknown_key_uses_first_option() -> None:
     data, _ = example()
     assert colouring(data, '["gone", "x"]').option == colouring(data).option
 
 
-def test_slugs_are_spoken_and_other_text_is_left_alone() -> None:
+def test_display_name_formats_slugs_only() -> None:
     assert display_name("smileys-emotion") == "Smileys emotion"
     assert display_name("n_emoji") == "Number of emoji"
     assert display_name("n") == "N"
     assert display_name("C4-H10") == "C4-H10"
 
 
-def test_the_frame_of_one_point_and_of_a_line_has_an_area() -> None:
+def test_frame_of_degenerate_points_has_area() -> None:
     for points in (np.zeros((1, 2)), np.column_stack([np.arange(9.0), np.zeros(9)])):
         frame = Frame.around(points)
         assert (frame.high > frame.low).all()
@@ -213,7 +211,7 @@ def test_the_frame_of_one_point_and_of_a_line_has_an_area() -> None:
 
 @pytest.mark.parametrize("low", [0.02, 0.3, 0.6, 0.9])
 @pytest.mark.parametrize("gap", [0.0, 0.05, 0.3])
-def test_labels_of_curves_keep_apart_and_on_the_plot(low: float, gap: float) -> None:
+def test_curve_labels_do_not_overlap(low: float, gap: float) -> None:
     heights = {"given": min(low + gap, 1.0), "held_out": low}
     curves = {key: ([0.0, 0.05, 1.0], [0.0, y, 1.0]) for key, y in heights.items()}
     first, second = curve_figure(curves).layout.annotations[:2]
@@ -222,19 +220,19 @@ def test_labels_of_curves_keep_apart_and_on_the_plot(low: float, gap: float) -> 
     assert all(note.y <= 1.0 for note in (first, second))
 
 
-def test_the_curve_reads_off_the_share_it_names() -> None:
+def test_curve_labels_show_share_close() -> None:
     given_curve = ([0.0, 0.05, 1.0], [0.0, 0.78, 1.0])
-    held = ([0.0, 0.05, 1.0], [0.0, 0.47, 1.0])
+    hidden_curve = ([0.0, 0.05, 1.0], [0.0, 0.47, 1.0])
     assert share_close_at(given_curve) == pytest.approx(0.78)
-    figure = curve_figure({"given": given_curve, "held_out": held}, "dark")
+    figure = curve_figure({"given": given_curve, "held_out": hidden_curve}, "dark")
     texts = [note.text for note in figure.layout.annotations]
-    assert texts == ["<b>78 %</b> given", "<b>47 %</b> held out", "chance"]
-    alt = curve_alt({"given": given_curve, "held_out": held})
+    assert texts == ["<b>78 %</b> given", "<b>47 %</b> hidden", "chance"]
+    alt = curve_alt({"given": given_curve, "held_out": hidden_curve})
     assert "78%" in alt
     assert "47%" in alt
 
 
-def test_a_still_map_is_plain_svg_in_the_palette() -> None:
+def test_still_map_uses_palette_colours() -> None:
     data, embedding = example()
     svg = ElementTree.fromstring(still_map(data, embedding, colouring(data), "dark"))
     colours = {path.get("stroke") for path in svg.iter("{http://www.w3.org/2000/svg}path")}
@@ -242,7 +240,7 @@ def test_a_still_map_is_plain_svg_in_the_palette() -> None:
     assert len(colours) >= 3
 
 
-def test_a_still_map_of_ordered_categories_changes_its_theme() -> None:
+def test_still_map_recolours_ordered_categories() -> None:
     colours = _coloured(["low", "medium", "high"] * 4)
     places = Embedding({"a": np.random.default_rng(0).normal(size=(12, 2))})
     data = HeteroData([Dataset("a", [f"a{k}" for k in range(12)])])
@@ -251,7 +249,7 @@ def test_a_still_map_of_ordered_categories_changes_its_theme() -> None:
     assert recolour_still(light, "light") == light
 
 
-def test_the_word_chance_touches_neither_its_line_nor_curves_near_it():
+def test_chance_label_clears_its_line():
     x = np.geomspace(1e-4, 1.0, 121)
     for power in (0.97, 1.03):
         figure = curve_figure({"given": (x, x), "held_out": (x, x**power)})
@@ -262,21 +260,21 @@ def test_the_word_chance_touches_neither_its_line_nor_curves_near_it():
         assert word.y >= 0
 
 
-def test_a_name_covers_no_dot_of_a_small_map_where_there_is_room():
+def test_name_places_clear_dots_on_small_maps():
     dots = np.array([[0.0, 0.0], [30.0, 10.0], [-150.0, 60.0], [100.0, -80.0]])
     size = name_size("Mammals", 16)
     place = name_places(dots[:2], dots, size, 35)[0]
-    away = np.abs(dots - place)
-    assert not (away < 0.5 * np.array(size)).all(axis=1).any()
+    distance = np.abs(dots - place)
+    assert not (distance < 0.5 * np.array(size)).all(axis=1).any()
 
 
-def test_many_points_are_named_in_their_midst():
+def test_name_places_centre_on_large_groups():
     rng = np.random.default_rng(0)
     crowd = rng.normal(size=(500, 2)) * 40
     assert np.hypot(*name_places(crowd, crowd, name_size("Mammals", 16), 35)[0]) < 40
 
 
-def test_votes_travel_over_three_links_and_ties_go_to_the_larger_group():
+def test_colouring_votes_over_three_links_and_breaks_ties():
     a = Dataset("a", list("uvwxyz"), table=pd.DataFrame({"g": list("pppqqp")}))
     chain = Dataset("b", ["1", "2", "3", "4", "5"])
     links = [
@@ -288,7 +286,7 @@ def test_votes_travel_over_three_links_and_ties_go_to_the_larger_group():
     assert code.tolist() == [1, 1, 1, NO_VALUE, 0]
 
 
-def test_options_are_found_once_for_the_same_data(monkeypatch: pytest.MonkeyPatch):
+def test_colour_options_are_cached(monkeypatch: pytest.MonkeyPatch):
     data, _ = example()
     first = colour_options(data)
     first.clear()
@@ -296,7 +294,7 @@ def test_options_are_found_once_for_the_same_data(monkeypatch: pytest.MonkeyPatc
     assert len(colour_options(data)) == 3
 
 
-def test_a_dataset_too_small_to_see_is_enlarged_and_that_is_told() -> None:
+def test_small_dataset_is_enlarged_with_a_note() -> None:
     _, embedding = example()
     points = {"animals": embedding.coordinates["animals"], "words": np.eye(4, 2) * 1e-3}
     form = points_to_draw(Embedding(points))
@@ -305,7 +303,7 @@ def test_a_dataset_too_small_to_see_is_enlarged_and_that_is_told() -> None:
     assert np.ptp(form.points[60:], axis=0).min() > 0.1
 
 
-def test_datasets_that_nothing_joins_are_told_of() -> None:
+def test_unconnected_note_names_datasets() -> None:
     places = {"a": np.zeros((2, 2)), "b": np.ones((1, 2))}
     apart = Embedding(places, components={"a": 0, "b": 1})
     (note,) = unconnected_note(apart)
@@ -314,7 +312,7 @@ def test_datasets_that_nothing_joins_are_told_of() -> None:
     assert unconnected_note(Embedding(places)) == []
 
 
-def test_a_map_is_told_in_words_without_what_is_hidden() -> None:
+def test_map_alt_skips_hidden_datasets() -> None:
     data, _ = example()
     assert "words" not in map_alt(data, colouring(data), hidden=("words",))
     assert "4 words" in map_alt(data, colouring(data))
@@ -335,29 +333,27 @@ def test_a_map_is_told_in_words_without_what_is_hidden() -> None:
         ([None] * 400, None),
     ],
 )
-def test_a_column_colours_by_numbers_or_by_categories_or_not_at_all(
-    values: object, kind: str | None
-) -> None:
+def test_colour_options_by_column_kind(values: object, kind: str | None) -> None:
     table = pd.DataFrame({"said": values})
     data = HeteroData([Dataset("a", [f"a{k}" for k in range(400)], table=table)])
-    found = [option.kind for option in colour_options(data) if option.kind != "dataset"]
-    assert found == ([] if kind is None else [kind])
+    kinds = [option.kind for option in colour_options(data) if option.kind != "dataset"]
+    assert kinds == ([] if kind is None else [kind])
 
 
-def test_a_dataset_of_small_spread_is_enlarged_as_far_as_none_of_it_is_thrown_out() -> None:
+def test_enlargement_keeps_outliers_in_reach() -> None:
     rng = np.random.default_rng(0)
     wide = rng.normal(size=(200, 2))
     small = 1e-3 * rng.normal(size=(9, 2))
     ids = {"wide": [f"w{k}" for k in range(200)], "small": [f"s{k}" for k in range(9)]}
-    found = points_to_draw(
+    drawn = points_to_draw(
         Embedding({"wide": wide, "small": small}, ids, {name: name for name in ids})
     )
-    assert found.notes
-    assert found.notes[0].startswith("small is drawn 1,")
+    assert drawn.notes
+    assert drawn.notes[0].startswith("small is drawn 1,")
     # One of them lies elsewhere already: enlarged by the median it would lie a thousand times out.
     small[0] = [3.0, 0.0]
-    found = points_to_draw(
+    drawn = points_to_draw(
         Embedding({"wide": wide, "small": small}, ids, {name: name for name in ids})
     )
-    assert not found.notes
-    np.testing.assert_array_equal(found.points[200:], small)
+    assert not drawn.notes
+    np.testing.assert_array_equal(drawn.points[200:], small)

@@ -58,7 +58,7 @@ class Domain:
 
 @dataclass(frozen=True, eq=False)
 class ScoreBlock:
-    """Known scores of pairs of items of two domains, or of one; made by `known_scores`.
+    """Known scores of pairs of items of two domains, or of one; made by `score_block`.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class ScoreBlock:
         return 2.0 * inverse * float(kernels.slopes(D, self.s, self.c, inverse, T))
 
 
-def known_scores(
+def score_block(
     d: int,
     e: int,
     shape: tuple[int, int],

@@ -440,17 +440,17 @@ class WideSneLayout(SneLayout):
 
     def _forces(self) -> None:
         self._repel(self._push)
-        kernel, one = self._kernels.wide_attraction, self._real(1)
-        self._team.each(self._chunks, kernel, self._Y, one, *self._graph, self._pull)
+        kernel, unit = self._kernels.wide_attraction, self._real(1)
+        self._team.each(self._chunks, kernel, self._Y, unit, *self._graph, self._pull)
 
     def _repel(self, push: Array) -> None:
-        kernel, one = self._kernels.wide_repulsion, self._real(1)
-        self._team.each(self._rows, kernel, self._Y, one, self._mass, push)
+        kernel, unit = self._kernels.wide_repulsion, self._real(1)
+        self._team.each(self._rows, kernel, self._Y, unit, self._mass, push)
 
     def _push_pairs_apart(self, force: Array) -> None:
-        one = self._real(1)
+        unit = self._real(1)
         self._kernels.wide_push_apart(
-            self._Y, one, *self._pairs, force, self._squared_reach, self._pull
+            self._Y, unit, *self._pairs, force, self._squared_reach, self._pull
         )
 
 

@@ -122,11 +122,11 @@ class DeviceSneLayout(SneLayout):
     def _move(self, z: Tensor, rate: list[float], longest: float) -> None:
         """Move by momentum and gains of each coordinate, then recentre, as `wide_step`."""
         xp = self._device.xp
-        exaggeration, _, speed, momentum, _, shrink, least, grow = rate
+        exaggeration, _, speed, momentum, _, shrink, min_gain, increase = rate
         over_z = xp.asarray(1.0 / z, dtype=self._precision)
         gradient = exaggeration * self._pull - over_z * self._push[:-1]
         agree = xp.sign(self._velocity) * xp.sign(gradient) > 0
-        self._gain = xp.where(agree, self._gain * shrink + least, self._gain + grow)
+        self._gain = xp.where(agree, self._gain * shrink + min_gain, self._gain + increase)
         velocity = momentum * self._velocity - speed * self._gain * gradient
         size = xp.sqrt(xp.sum(velocity * velocity, axis=0))
         self._velocity = velocity * (longest / xp.clip(size, longest, None))

@@ -18,23 +18,23 @@ _BLOCK_ROWS = 128
 
 
 @compiled
-def repulsion(start: int, stop: int, x: Array, y: Array, one: AnyFloat, out: Array) -> None:
+def repulsion(start: int, stop: int, x: Array, y: Array, unit: AnyFloat, out: Array) -> None:
     """Write, for rows start to stop, sums over j of q^2 (x_i - x_j), q^2 (y_i - y_j) and q.
 
     q = 1 / (1 + d^2); out has shape (3, n). O(n) per row.
     """
-    zero = one - one
+    zero = unit - unit
     for first in range(start, stop, _BLOCK_ROWS):
         last = min(first + _BLOCK_ROWS, stop)
         xs, ys = x[first:last], y[first:last]
         fx, fy, total = out[0, first:last], out[1, first:last], out[2, first:last]
-        fx[:], fy[:], total[:] = zero, zero, -one
+        fx[:], fy[:], total[:] = zero, zero, -unit
         for j in range(x.size):
             xj, yj = x[j], y[j]
             # Over rows, not over j: each row has its own sums, so the compiler can vectorise.
             for i in range(last - first):
                 dx, dy = xs[i] - xj, ys[i] - yj
-                q = one / (one + dx * dx + dy * dy)
+                q = unit / (unit + dx * dx + dy * dy)
                 total[i] += q
                 q *= q
                 fx[i] += q * dx
@@ -43,10 +43,10 @@ def repulsion(start: int, stop: int, x: Array, y: Array, one: AnyFloat, out: Arr
 
 @compiled
 def weighted_repulsion(
-    start: int, stop: int, x: Array, y: Array, one: AnyFloat, mass: Array, out: Array
+    start: int, stop: int, x: Array, y: Array, unit: AnyFloat, mass: Array, out: Array
 ) -> None:
     """Write repulsion of points of unequal mass: each pair counts m_i m_j times."""
-    zero = one - one
+    zero = unit - unit
     for first in range(start, stop, _BLOCK_ROWS):
         last = min(first + _BLOCK_ROWS, stop)
         xs, ys, own_mass = x[first:last], y[first:last], mass[first:last]
@@ -58,7 +58,7 @@ def weighted_repulsion(
             xj, yj, mj = x[j], y[j], mass[j]
             for i in range(last - first):
                 dx, dy = xs[i] - xj, ys[i] - yj
-                q = one / (one + dx * dx + dy * dy)
+                q = unit / (unit + dx * dx + dy * dy)
                 w = mj * q
                 total[i] += w
                 w *= q
@@ -76,21 +76,21 @@ def attraction(
     stop: int,
     x: Array,
     y: Array,
-    one: AnyFloat,
+    unit: AnyFloat,
     indptr: Array,
     indices: Array,
     p: Array,
     out: Array,
 ) -> None:
     """Write, for rows start to stop, the sums over j of p_ij q (x_i - x_j) and of y likewise."""
-    zero = one - one
+    zero = unit - unit
     for i in range(start, stop):
         xi, yi = x[i], y[i]
         fx, fy = zero, zero
         for k in range(indptr[i], indptr[i + 1]):
             j = indices[k]
             dx, dy = xi - x[j], yi - y[j]
-            w = p[k] / (one + dx * dx + dy * dy)
+            w = p[k] / (unit + dx * dx + dy * dy)
             fx += w * dx
             fy += w * dy
         out[0, i], out[1, i] = fx, fy
@@ -102,7 +102,7 @@ def forces(
     stop: int,
     x: Array,
     y: Array,
-    one: AnyFloat,
+    unit: AnyFloat,
     indptr: Array,
     indices: Array,
     p: Array,
@@ -110,15 +110,15 @@ def forces(
     push: Array,
 ) -> None:
     """Write attraction and repulsion of rows start to stop."""
-    repulsion(start, stop, x, y, one, push)
-    attraction(start, stop, x, y, one, indptr, indices, p, pull)
+    repulsion(start, stop, x, y, unit, push)
+    attraction(start, stop, x, y, unit, indptr, indices, p, pull)
 
 
 @compiled
 def push_apart(
     x: Array,
     y: Array,
-    one: AnyFloat,
+    unit: AnyFloat,
     left: Array,
     right: Array,
     strength: Array,
@@ -135,7 +135,7 @@ def push_apart(
         dx, dy = x[i] - x[j], y[i] - y[j]
         d = dx * dx + dy * dy
         if d < reach[c]:
-            w = strength[c] / (one + one) / (one + d)
+            w = strength[c] / (unit + unit) / (unit + d)
             out[0, i] -= w * dx
             out[1, i] -= w * dy
             out[0, j] += w * dx
@@ -168,8 +168,8 @@ def step(
     gains (1, 1, 0 and 0 for none); no step is longer than `longest`.
     """
     exaggeration, over_z, speed, momentum = rate[0], rate[1], rate[2], rate[3]
-    one, shrink, min_gain, increase = rate[4], rate[5], rate[6], rate[7]
-    zero = one - one
+    unit, shrink, min_gain, increase = rate[4], rate[5], rate[6], rate[7]
+    zero = unit - unit
     n = x.size
     mean_x, mean_y = 0.0, 0.0
     for i in range(n):
@@ -193,7 +193,7 @@ def step(
         y[i] += vy
         mean_x += x[i]
         mean_y += y[i]
-    shift_x, shift_y = one * (mean_x / n), one * (mean_y / n)
+    shift_x, shift_y = unit * (mean_x / n), unit * (mean_y / n)
     for i in range(n):
         x[i] -= shift_x
         y[i] -= shift_y
@@ -204,7 +204,7 @@ def exact_steps(
     n_steps: int,
     x: Array,
     y: Array,
-    one: AnyFloat,
+    unit: AnyFloat,
     indptr: Array,
     indices: Array,
     p: Array,
@@ -222,10 +222,10 @@ def exact_steps(
     """Run several iterations with exact forces; return the last Z."""
     z = 1.0
     for _ in range(n_steps):
-        forces(0, x.size, x, y, one, indptr, indices, p, pull, push)
-        push_apart(x, y, one, left, right, strength, reach, pull)
+        forces(0, x.size, x, y, unit, indptr, indices, p, pull, push)
+        push_apart(x, y, unit, left, right, strength, reach, pull)
         z = total(push[2])
-        rate[1] = one / z
+        rate[1] = unit / z
         step(x, y, pull, push, velocity, gain, rate, longest)
     return z
 
@@ -248,12 +248,14 @@ def cross_entropy(x: Array, y: Array, indptr: Array, indices: Array, p: Array) -
 
 
 @compiled
-def wide_repulsion(start: int, stop: int, Y: Array, one: AnyFloat, mass: Array, out: Array) -> None:
+def wide_repulsion(
+    start: int, stop: int, Y: Array, unit: AnyFloat, mass: Array, out: Array
+) -> None:
     """Write sums over j of m_i m_j q^2 (y_i - y_j), axis by axis, and last of m_i m_j q.
 
     out has shape (k + 1, n). O(n k) per row.
     """
-    zero = one - one
+    zero = unit - unit
     k, n = Y.shape
     q = np.empty(_BLOCK_ROWS, Y.dtype)
     for first in range(start, stop, _BLOCK_ROWS):
@@ -265,14 +267,14 @@ def wide_repulsion(start: int, stop: int, Y: Array, one: AnyFloat, mass: Array, 
             total[i] = -own_mass[i]
         for j in range(n):
             for i in range(m):
-                q[i] = one
+                q[i] = unit
             for a in range(k):
                 ys, yj = Y[a, first : first + m], Y[a, j]
                 for i in range(m):
                     d = ys[i] - yj
                     q[i] += d * d
             for i in range(m):
-                nearness = one / q[i]
+                nearness = unit / q[i]
                 w = mass[j] * nearness
                 total[i] += w
                 q[i] = w * nearness
@@ -291,7 +293,7 @@ def wide_attraction(
     start: int,
     stop: int,
     Y: Array,
-    one: AnyFloat,
+    unit: AnyFloat,
     indptr: Array,
     indices: Array,
     p: Array,
@@ -301,10 +303,10 @@ def wide_attraction(
     k = Y.shape[0]
     for i in range(start, stop):
         for a in range(k):
-            out[a, i] = one - one
+            out[a, i] = unit - unit
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
-            d = one
+            d = unit
             for a in range(k):
                 difference = Y[a, i] - Y[a, j]
                 d += difference * difference
@@ -316,7 +318,7 @@ def wide_attraction(
 @compiled
 def wide_push_apart(
     Y: Array,
-    one: AnyFloat,
+    unit: AnyFloat,
     left: Array,
     right: Array,
     strength: Array,
@@ -327,12 +329,12 @@ def wide_push_apart(
     k = Y.shape[0]
     for c in range(strength.size):
         i, j = left[c], right[c]
-        d = one - one
+        d = unit - unit
         for a in range(k):
             difference = Y[a, i] - Y[a, j]
             d += difference * difference
         if d < reach[c]:
-            w = strength[c] / (one + one) / (one + d)
+            w = strength[c] / (unit + unit) / (unit + d)
             for a in range(k):
                 move = w * (Y[a, i] - Y[a, j])
                 out[a, i] -= move
@@ -351,8 +353,8 @@ def wide_step(
 ) -> None:
     """Move by momentum and gains of each coordinate, then recentre, as `step`."""
     exaggeration, over_z, speed, momentum = rate[0], rate[1], rate[2], rate[3]
-    one, shrink, min_gain, increase = rate[4], rate[5], rate[6], rate[7]
-    zero = one - one
+    unit, shrink, min_gain, increase = rate[4], rate[5], rate[6], rate[7]
+    zero = unit - unit
     k, n = Y.shape
     for i in range(n):
         squared = zero
@@ -365,7 +367,7 @@ def wide_step(
             velocity[a, i] = v
             squared += v * v
         size = np.sqrt(squared)
-        shorter = longest / size if size > longest else one
+        shorter = longest / size if size > longest else unit
         for a in range(k):
             velocity[a, i] *= shorter
             Y[a, i] += velocity[a, i]
@@ -373,7 +375,7 @@ def wide_step(
         mean = 0.0
         for i in range(n):
             mean += Y[a, i]
-        shift = one * (mean / n)
+        shift = unit * (mean / n)
         for i in range(n):
             Y[a, i] -= shift
 
@@ -448,14 +450,14 @@ _MARGIN = 4
 
 
 @compiled
-def _spline_weights(t: AnyFloat, one: AnyFloat) -> tuple[AnyFloat, AnyFloat, AnyFloat, AnyFloat]:
+def _spline_weights(t: AnyFloat, unit: AnyFloat) -> tuple[AnyFloat, AnyFloat, AnyFloat, AnyFloat]:
     """Return the values of the four cubic B-splines over a cell at t in [0, 1)."""
-    u = one - t
-    two = one + one
-    sixth = one / (two + two + two)
-    four_sixths = two / (two + one)
+    u = unit - t
+    two = unit + unit
+    sixth = unit / (two + two + two)
+    four_sixths = two / (two + unit)
     t2, u2 = t * t, u * u
-    half = one / two
+    half = unit / two
     return (
         u2 * u * sixth,
         four_sixths - t2 + half * t2 * t,
@@ -476,14 +478,14 @@ def _spread(
     grids: Array,
 ) -> None:
     """Add points start to stop to the grid of this part; `place` is x0, y0, 1 / spacing and 1."""
-    one = place[3]
+    unit = place[3]
     grid = grids[part]
-    grid[:] = one - one
+    grid[:] = unit - unit
     for i in range(start, stop):
         u, v = (x[i] - place[0]) * place[2], (y[i] - place[1]) * place[2]
         a, b = int(u), int(v)
-        wu = _spline_weights(u - np.floor(u), one)
-        wv = _spline_weights(v - np.floor(v), one)
+        wu = _spline_weights(u - np.floor(u), unit)
+        wv = _spline_weights(v - np.floor(v), unit)
         for r in range(4):
             weighted_mass = mass[i] * wu[r]
             for c in range(4):
@@ -513,13 +515,13 @@ def _gather(
     out: Array,
 ) -> None:
     """Write (force x, force y, sum of q without the point itself) of each point, by its mass."""
-    one = place[3]
-    zero = one - one
+    unit = place[3]
+    zero = unit - unit
     for i in range(start, stop):
         u, v = (x[i] - place[0]) * place[2], (y[i] - place[1]) * place[2]
         a, b = int(u), int(v)
-        wu = _spline_weights(u - np.floor(u), one)
-        wv = _spline_weights(v - np.floor(v), one)
+        wu = _spline_weights(u - np.floor(u), unit)
+        wv = _spline_weights(v - np.floor(v), unit)
         q, fx, fy = zero, zero, zero
         for r in range(4):
             for c in range(4):

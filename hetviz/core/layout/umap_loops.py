@@ -9,7 +9,7 @@ from hetviz.core.compiled import compiled
 
 _TOLERANCE = 1e-5
 _STEPS = 64
-_LEAST_WIDTH = 1e-3
+_MIN_WIDTH = 1e-3
 
 
 @compiled
@@ -45,7 +45,7 @@ def write_memberships(distance: Array, count: float, out: Array) -> None:
             else:
                 low = width
                 width = 2.0 * width if high < 0.0 else 0.5 * (low + high)
-        width = max(width, _LEAST_WIDTH * (mean if nearest > 0.0 else overall))
+        width = max(width, _MIN_WIDTH * (mean if nearest > 0.0 else overall))
         for j in range(k):
             excess = distance[i, j] - nearest
             out[i, j] = np.exp(-excess / width) if excess > 0.0 and width > 0.0 else 1.0

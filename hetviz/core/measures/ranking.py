@@ -71,7 +71,7 @@ def ndcg(
     ranked: Ints,
     queries: Ints,
     n_own: Ints,
-    known_answers: sp.csr_array | None = None,
+    excluded_answers: sp.csr_array | None = None,
 ) -> Floats:
     """Return the normalised discounted cumulative gain of each query.
 
@@ -85,7 +85,7 @@ def ndcg(
         Rows of `W`.
     n_own : ndarray of shape (q,)
         Number of true answers of each query, which is also the number of ranks; above 0.
-    known_answers : csr_array of shape (n, m), optional
+    excluded_answers : csr_array of shape (n, m), optional
         Known answers, which are skipped.
 
     Notes
@@ -94,8 +94,8 @@ def ndcg(
     (Jaervelin and Kekaelaeinen 2002), over as many ranks as there are true answers.
     """
     allowed = np.ones(ranked.shape, dtype=bool)
-    if known_answers is not None:
-        allowed = ~stored_entries(known_answers, queries, ranked)
+    if excluded_answers is not None:
+        allowed = ~stored_entries(excluded_answers, queries, ranked)
     rank = np.cumsum(allowed, axis=1)
     gain = stored_entries(W, queries, ranked) & allowed & (rank <= n_own[:, None])
     best = np.cumsum(1.0 / np.log2(np.arange(2, n_own.max(initial=1) + 2)))

@@ -244,7 +244,7 @@ def degree_auc(
     i: Ints,
     j: Ints,
     Y_b: Floats | None = None,
-    known: tuple[Ints, Ints] | None = None,
+    all_links: tuple[Ints, Ints] | None = None,
     *,
     max_pairs: int = EXACT_ENDS,
     n_samples: int = SAMPLED_ENDS,
@@ -262,7 +262,7 @@ def degree_auc(
         Links: rows of `Y_a` and of `Y_b`.
     Y_b : ndarray of shape (n_b, k), optional
         Without it the links lie within `Y_a`.
-    known : two ndarrays, optional
+    all_links : two ndarrays, optional
         All known links, which are excluded from the unlinked pairs.
     max_pairs, n_samples, random_state : int
         Above `max_pairs` pairs of ends a seeded sample is used.
@@ -279,7 +279,14 @@ def degree_auc(
     O(c log c) for c pairs of ends.
     """
     closer, error = degree_placements(
-        Y_a, i, j, Y_b, known, max_pairs=max_pairs, n_samples=n_samples, random_state=random_state
+        Y_a,
+        i,
+        j,
+        Y_b,
+        all_links,
+        max_pairs=max_pairs,
+        n_samples=n_samples,
+        random_state=random_state,
     )
     finite = closer[np.isfinite(closer)]
     return (float(finite.mean()), error) if len(finite) else (float("nan"), 0.0)
@@ -290,7 +297,7 @@ def degree_placements(
     i: Ints,
     j: Ints,
     Y_b: Floats | None = None,
-    known: tuple[Ints, Ints] | None = None,
+    all_links: tuple[Ints, Ints] | None = None,
     *,
     max_pairs: int = EXACT_ENDS,
     n_samples: int = SAMPLED_ENDS,
@@ -315,9 +322,9 @@ def degree_placements(
     placements = np.full(len(i), np.nan)
     i, j = i[is_placed], j[is_placed]
     n_b = len(other)
-    known_i, known_j = (i, j) if known is None else known
+    all_i, all_j = (i, j) if all_links is None else all_links
     if Y_b is None:
-        known_i, known_j = np.r_[known_i, known_j], np.r_[known_j, known_i]
+        all_i, all_j = np.r_[all_i, all_j], np.r_[all_j, all_i]
         left, right = np.r_[i, j], np.r_[j, i]
     else:
         left, right = i, j
@@ -328,7 +335,7 @@ def degree_placements(
         u, v = left[drawn[0]], right[drawn[1]]
     else:
         u, v = np.repeat(left, m), np.tile(right, m)
-    links = np.unique(known_i * n_b + known_j)
+    links = np.unique(all_i * n_b + all_j)
     position = np.minimum(np.searchsorted(links, u * n_b + v), max(len(links) - 1, 0))
     is_unlinked = links[position] != u * n_b + v if len(links) else np.ones(len(u), dtype=bool)
     if Y_b is None:

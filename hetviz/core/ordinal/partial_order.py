@@ -20,10 +20,10 @@ from scipy.sparse.csgraph import connected_components
 from hetviz._types import Bools, Floats, Ints
 from hetviz.errors import ParameterError
 
-KEPT, IMPOSSIBLE, REPEATED, CONTRADICTED, CIRCULAR, IMPLIED = range(6)
+RETAINED, IMPOSSIBLE, REPEATED, CONTRADICTED, CIRCULAR, IMPLIED = range(6)
 STAGES: Mapping[int, str] = MappingProxyType(
     {
-        KEPT: "kept",
+        RETAINED: "kept",
         IMPOSSIBLE: "impossible: a pair cannot be closer than itself, or than an item to itself",
         REPEATED: "repeats an earlier row, which gets its weight",
         CONTRADICTED: "another row states the opposite",
@@ -156,7 +156,7 @@ def partial_order(
     m = len(pairs)
     weights = np.ones(m) if weight is None else np.asarray(weight, dtype=np.float64)
     near, far, ends = vertices(pairs)
-    fate = np.full(m, KEPT, dtype=np.int8)
+    fate = np.full(m, RETAINED, dtype=np.int8)
     fate[(near == far) | (ends[far, 0] == ends[far, 1])] = IMPOSSIBLE
     statements = _StatementGraph.of(near, far, weights, fate, multiplicity)
     opposite = statements.opposite()
@@ -207,7 +207,7 @@ class _StatementGraph:
     def of(
         cls, near: Ints, far: Ints, weights: Floats, fate: NDArray[np.int8], multiplicity: str
     ) -> _StatementGraph:
-        rows = np.flatnonzero(fate == KEPT)
+        rows = np.flatnonzero(fate == RETAINED)
         both = np.column_stack([near[rows], far[rows]])
         edges, first, of_row = np.unique(both, axis=0, return_index=True, return_inverse=True)
         of_row = of_row.reshape(-1)
@@ -219,14 +219,14 @@ class _StatementGraph:
             edges[:, 1],
             weight,
             rows[first],
-            np.full(len(edges), KEPT, dtype=np.int8),
+            np.full(len(edges), RETAINED, dtype=np.int8),
             of_row,
             rows,
         )
 
     @property
     def retained(self) -> Bools:
-        return np.asarray(self.fate == KEPT)
+        return np.asarray(self.fate == RETAINED)
 
     def drop(self, which: Ints, fate: int) -> None:
         self.fate[which] = fate
@@ -270,7 +270,7 @@ class _StatementGraph:
     def fate_of_rows(self, fate: NDArray[np.int8]) -> NDArray[np.int8]:
         fate = fate.copy()
         fate[self.rows] = self.fate[self.of_row]
-        is_repeated = (fate[self.rows] == KEPT) & (self.rows != self.first[self.of_row])
+        is_repeated = (fate[self.rows] == RETAINED) & (self.rows != self.first[self.of_row])
         fate[self.rows[is_repeated]] = REPEATED
         return fate
 

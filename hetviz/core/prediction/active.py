@@ -93,7 +93,7 @@ def neighbor_similarity(Z: Floats, k: int = N_NEIGHBORS, random_state: int = 0) 
 
 
 def choose_informative(
-    S: Sparse, uncertainty: Floats, known: Ints, allowed: Bools, n: int
+    S: Sparse, uncertainty: Floats, labelled: Ints, allowed: Bools, n: int
 ) -> tuple[Ints, Floats]:
     """Return the items whose labels would cover most uncertainty, and the gain of each.
 
@@ -103,7 +103,7 @@ def choose_informative(
         Similarity: share of j that the label of i covers, from 0 to 1.
     uncertainty : ndarray of shape (n_items,)
         Uncertainty of each label, 0 or more.
-    known : ndarray of int
+    labelled : ndarray of int
         Items with known labels: items similar to these are covered.
     allowed : ndarray of bool, shape (n_items,)
         Items that may be chosen.
@@ -120,10 +120,10 @@ def choose_informative(
     Fisher 1978); as a criterion of active learning see Wei, Iyer and Bilmes 2015. O(n nnz(S)).
     """
     covered = np.zeros(S.shape[0])
-    if len(known):
-        covered = np.asarray(S[known].max(axis=0).todense()).ravel().astype(np.float64)
+    if len(labelled):
+        covered = np.asarray(S[labelled].max(axis=0).todense()).ravel().astype(np.float64)
     allowed = allowed.copy()
-    allowed[known] = False
+    allowed[labelled] = False
     row = np.repeat(np.arange(S.shape[0]), np.diff(S.indptr))
     chosen: list[int] = []
     gains: list[float] = []

@@ -23,7 +23,7 @@ def row_shares(A: Sparse) -> Sparse:
 def propagate(
     steps: Sequence[tuple[Sparse, Sparse | None]],
     start: Floats,
-    known: Bools,
+    is_fixed: Bools,
     stay: float = 0.9,
     rounds: int = 30,
 ) -> Floats:
@@ -36,7 +36,7 @@ def propagate(
         other items. All graphs of an item have equal weight.
     start : ndarray of shape (n, K)
         Initial outputs, which keep a weight of 1 - `stay` in each round.
-    known : ndarray of bool, shape (n,)
+    is_fixed : ndarray of bool, shape (n,)
     stay : float
     rounds : int
 
@@ -57,7 +57,7 @@ def propagate(
         F[has_neighbors] = (1 - stay) * start[has_neighbors] + stay * incoming[
             has_neighbors
         ] / reach[has_neighbors][:, None]
-        F[known] = start[known]
+        F[is_fixed] = start[is_fixed]
     return F
 
 

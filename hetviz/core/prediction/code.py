@@ -311,14 +311,14 @@ def place_item(ends: Sequence[tuple[Floats, Floats, Floats, float]]) -> Floats:
     def loss(a: Floats) -> tuple[float, Floats]:
         total, gradient = 0.0, np.zeros_like(a)
         for F, p, prior, weight in ends:
-            away = a - F
-            D = np.einsum("ij,ij->i", away, away)
+            difference = a - F
+            D = np.einsum("ij,ij->i", difference, difference)
             with np.errstate(divide="ignore"):
                 E = np.log(prior) - D
             top = float(E.max())
             q = np.exp(E - top)
             total += weight * (float(p @ D) + top + float(np.log(q.sum())))
-            gradient += 2.0 * weight * ((p - q / q.sum()) @ away)
+            gradient += 2.0 * weight * ((p - q / q.sum()) @ difference)
         return total, gradient
 
     starts = [p @ F for F, p, _, _ in ends]

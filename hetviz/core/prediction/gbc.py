@@ -324,12 +324,12 @@ def held_out_losses(
     """
     steps = min(max(round(n_rounds / _STEP_FACTOR), 1), _ROUNDS)
     longer = replace(trees, learning_rate=min(_STEP_FACTOR * trees.learning_rate, 1.0))
-    known = np.flatnonzero(np.isfinite(Y).all(axis=1))
+    labelled = np.flatnonzero(np.isfinite(Y).all(axis=1))
     fold_of = np.full(len(Y), -1)
-    fold_of[known] = folds_of(Y, known, _FOLDS, trees.random_state)
+    fold_of[labelled] = folds_of(Y, labelled, _FOLDS, trees.random_state)
     total, count = np.zeros((steps, len(sources))), np.zeros(len(sources))
     for number in range(_FOLDS):
-        learned = known[fold_of[known] != number]
+        learned = labelled[fold_of[labelled] != number]
         if not len(learned):
             continue
         prior = prior_of(task, Y[learned])
@@ -354,16 +354,16 @@ def held_out_losses(
     return mean[np.minimum((np.arange(length) / _STEP_FACTOR).astype(np.int64), steps - 1)]
 
 
-def folds_of(Y: Floats, known: Ints, n_folds: int, random_state: int) -> Ints:
+def folds_of(Y: Floats, labelled: Ints, n_folds: int, random_state: int) -> Ints:
     """Return a fold for each known row, stratified by class."""
     rng = np.random.default_rng(random_state)
-    mixed = rng.permutation(len(known))
-    _, group = np.unique(np.sign(Y[known]), axis=0, return_inverse=True)
-    if len(np.unique(Y[known])) > 2:
-        group = np.zeros(len(known), dtype=np.int64)
+    mixed = rng.permutation(len(labelled))
+    _, group = np.unique(np.sign(Y[labelled]), axis=0, return_inverse=True)
+    if len(np.unique(Y[labelled])) > 2:
+        group = np.zeros(len(labelled), dtype=np.int64)
     order = mixed[np.argsort(group.ravel()[mixed], kind="stable")]
-    fold = np.empty(len(known), dtype=np.int64)
-    fold[order] = np.arange(len(known)) % n_folds
+    fold = np.empty(len(labelled), dtype=np.int64)
+    fold[order] = np.arange(len(labelled)) % n_folds
     return fold
 
 
@@ -837,11 +837,11 @@ def choose_settings(
     couplings of the settings, then lam0 without links, then lam1, then rounds. Up to 11 fits for
     each fold, which share the uncoupled rounds.
     """
-    known = np.flatnonzero(np.isfinite(Y).all(axis=1))
+    labelled = np.flatnonzero(np.isfinite(Y).all(axis=1))
     early = "early" in open_
     n_folds = _EARLY_FOLDS if early else _FOLDS
-    n_folds = min(n_folds, len(known))
-    fold = folds_of(Y, known, n_folds, settings.trees.random_state)
+    n_folds = min(n_folds, len(labelled))
+    fold = folds_of(Y, labelled, n_folds, settings.trees.random_state)
     needs_curve = early or "n_rounds" in open_
     if needs_curve:
         settings = replace(settings, n_rounds=MAX_ROUNDS)
@@ -850,7 +850,7 @@ def choose_settings(
     starts = [settings]
     if "learner" in open_ and settings.learner != TREES:
         starts.append(replace(settings, learner=TREES))
-    hidden = [known[fold == number] for number in (range(1) if early else range(n_folds))]
+    hidden = [labelled[fold == number] for number in (range(1) if early else range(n_folds))]
     count = len(starts) * len(hidden)
     parts = [ProgressPart(progress, 0.4 * k / count, 0.4 * (k + 1) / count) for k in range(count)]
     all_folds = [

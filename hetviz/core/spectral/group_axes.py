@@ -133,10 +133,10 @@ def learn_groups(
         ]
         if not group_numbers:
             continue
-        known_rows = np.flatnonzero(has_axes[rows]) + rows.start
-        sample = known_rows
-        if len(known_rows) > _MAX_SAMPLE:
-            sample = np.sort(rng.choice(known_rows, _MAX_SAMPLE, replace=False))
+        rows_with_axes = np.flatnonzero(has_axes[rows]) + rows.start
+        sample = rows_with_axes
+        if len(rows_with_axes) > _MAX_SAMPLE:
+            sample = np.sort(rng.choice(rows_with_axes, _MAX_SAMPLE, replace=False))
         scores, checks = [], []
         for g in group_numbers:
             others = np.concatenate([_NO_ROWS, *(groups[h] for h in group_numbers if h != g)])
@@ -147,11 +147,12 @@ def learn_groups(
             v, c = _fit(X, sample, groups[g], others, excluded)
             s = X @ v + c
             share = min(
-                2.0 * float(np.median(rank)) + len(groups[g]) / len(known_rows), MAX_SIMILAR_SHARE
+                2.0 * float(np.median(rank)) + len(groups[g]) / len(rows_with_axes),
+                MAX_SIMILAR_SHARE,
             )
-            size = max(round(share * len(known_rows)), len(groups[g]))
-            at_rank = np.sort(s[known_rows])[::-1][min(size, len(known_rows)) - 1]
-            spread = float(s[known_rows].std()) or 1.0
+            size = max(round(share * len(rows_with_axes)), len(groups[g]))
+            at_rank = np.sort(s[rows_with_axes])[::-1][min(size, len(rows_with_axes)) - 1]
+            spread = float(s[rows_with_axes].std()) or 1.0
             scores.append((s - at_rank) / (TEMPERATURE * spread))
             checks.append((1.0 - float(rank.mean()), size, excluded))
         u = np.clip(np.stack([*scores, np.zeros(len(Z))], axis=1), -30.0, 30.0)

@@ -100,10 +100,10 @@ def hemap(
         return P_T, (2 * theta * B_S.T @ S + beta * B_T.T @ S) / total
 
     def objective(P_T: Floats, P_S: Floats) -> float:
-        own = _error(T, B_T, P_T) + _error(S, B_S, P_S)
-        crossed = _error(T, B_S, P_T) + _error(S, B_T, P_S)
+        within = _error(T, B_T, P_T) + _error(S, B_S, P_S)
+        between = _error(T, B_S, P_T) + _error(S, B_T, P_S)
         clusters = _error(C_T, B_T, B_T.T @ C_T) + _error(C_S, B_S, B_S.T @ C_S)
-        return theta * own + (1 - theta) * clusters + beta / 2 * crossed
+        return theta * within + (1 - theta) * clusters + beta / 2 * between
 
     P_T, P_S = loadings()
     if constraint == "joint":

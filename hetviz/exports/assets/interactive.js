@@ -1,5 +1,5 @@
-// A map that needs no server: everything it shows is in the page. Points are drawn and found by the
-// modules that do so in the app, which Python puts into this script. Texts are only ever set as text.
+// Stand-alone interactive map: all data are in the page, no server is needed. Points are drawn by the
+// modules of the app, which Python inserts into this script. Texts are only ever set as text.
 
 import { FlatRenderer, MAX_DRAWN } from "./flat_renderer.js";
 import { FOCUS, HIDDEN, Renderer, SELECTED, abilities, dotSize } from "./renderer.js";
@@ -7,11 +7,11 @@ import { View, prefersReducedMotion, interpolateCamera, ease } from "./view.js";
 
 const D = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
-const MAX_LISTED = 50; // matches that are listed
-const N_NEAREST = 10; // nearest items
-const MANY_ITEMS = 50000; // items from which on a search waits for a pause in typing
-const MARGIN_PX = 24; // pixels about the whole map
-const SETTLED_MS = 130; // ms without a move before names are chosen anew
+const MAX_LISTED = 50; // listed matches
+const N_NEAREST = 10; // listed neighbours
+const MANY_ITEMS = 50000; // items from which a search waits for a pause in typing
+const MARGIN_PX = 24; // pixels around the whole map
+const SETTLED_MS = 130; // ms without movement before names are placed again
 const FLIGHT_MS = 350; // ms to an item
 
 function numbers(text, Type) {
@@ -37,16 +37,16 @@ const facts = D.facts.map((columns) => columns.map((column) => ({ ...column, at:
 const canvas = $("map");
 const ctx = canvas.getContext("2d");
 const view = new View();
-const hiddenDatasets = new Set(); // datasets that are hidden
-const hiddenCodes = new Set(); // categories that are
+const hiddenDatasets = new Set(); // hidden datasets
+const hiddenCodes = new Set(); // hidden categories
 const state = new Uint8Array(n);
 let drawer = null;
 let dark = matchMedia("(prefers-color-scheme: dark)").matches;
 let visible = n;
 let hover = -1;
 let selected = -1;
-let matches = null; // rows that the search finds
-let labels = []; // what stands on the map
+let matches = null; // rows that match the search
+let labels = []; // names on the map
 let flight = null;
 let frame = 0;
 let placementTimer = 0;
@@ -66,12 +66,12 @@ const css = (name) => getComputedStyle(document.documentElement).getPropertyValu
 const thousands = (count) => count.toLocaleString("en");
 const px = (i) => [view.x(pos[2 * i]), view.y(pos[2 * i + 1])];
 
-// ------------------------------------------------------------------------------------ the points
+// ---------------------------------------------------------------------------------------- points
 
 function startRenderer() {
   const options = { requestDraw, worker: null };
   try {
-    // One that is gone and does not come back is not waited for.
+    // If the context is lost for good, switch to the canvas renderer.
     const onContextLost = () => {
       useFlatRenderer();
       updateRenderer();
@@ -79,13 +79,13 @@ function startRenderer() {
     };
     if (abilities().webgl2) drawer = new Renderer($("points"), { ...options, onContextLost });
     else drawer = new FlatRenderer($("points"), options);
-  } catch { // offered, and not given
+  } catch { // no context available
     useFlatRenderer();
   }
   updateRenderer();
 }
 
-/** Draw on a plain canvas from now on: what had a card's context can have no other. */
+/** Switch to a new canvas, since a canvas can have only one kind of context. */
 function useFlatRenderer() {
   drawer?.close();
   const other = $("points").cloneNode();
@@ -93,10 +93,10 @@ function useFlatRenderer() {
   drawer = new FlatRenderer(other, { requestDraw, worker: null });
 }
 
-/** Tell the drawer all that it draws. */
+/** Send all data to the renderer. */
 function updateRenderer() {
   if (drawer instanceof FlatRenderer && n > MAX_DRAWN) {
-    $("note").textContent = `This browser offers no WebGL2: at most ${thousands(MAX_DRAWN)} of ${thousands(n)} items are drawn at a time. Zoom in to see the others; all are found.`;
+    $("note").textContent = `This browser offers no WebGL2: at most ${thousands(MAX_DRAWN)} of ${thousands(n)} items are drawn at a time. Zoom in to see the others. Search finds all items.`;
     $("note").hidden = false;
   }
   drawer.setShapes(D.datasets.map(({ shape, factor }) => ({ shape, size: factor })));
@@ -107,7 +107,7 @@ function updateRenderer() {
   updateStates();
 }
 
-/** Tell the drawer what is hidden, found and selected. */
+/** Send hidden, matching and selected rows to the renderer. */
 function updateStates() {
   visible = 0;
   for (let i = 0; i < n; i++) {
@@ -129,7 +129,7 @@ function draw(now) {
   drawer.size = dotSize(visible || 1, view.s / view.fitted);
   const more = drawer.draw(view, 1, now);
   drawer.canvas.dataset.drawn = drawer.drawn;
-  // The card is still busy with the frame before: names must not run ahead.
+  // The card is still busy with the last frame, so names wait.
   if (!drawer.isLate) drawLabels();
   if (more || flight) requestDraw();
 }
@@ -144,7 +144,7 @@ function schedulePlacement() {
   placementTimer = setTimeout(placeLabels, labels.length ? SETTLED_MS : 0);
 }
 
-// ------------------------------------------------------------------------------------- the camera
+// ----------------------------------------------------------------------------------------- camera
 
 const fullView = () => view.around({ x: [0, D.frame[0]], y: [0, D.frame[1]], stretch: 1 });
 
@@ -199,7 +199,7 @@ function cut(text) {
   return all.length > 22 ? all.slice(0, 21).join("").trimEnd() + "…" : text;
 }
 
-/** Choose what is written: names of groups first, then of items with many links, where there is room. */
+/** Place names of groups, then of items with many links, where there is room. */
 function placeLabels() {
   const [w, h, p] = [view.W, view.H, palette()];
   const boxes = [];
@@ -248,7 +248,7 @@ function drawLabels() {
   }
 }
 
-// -------------------------------------------------------------------------------------- an item
+// ------------------------------------------------------------------------------------------ item
 
 function kind(i) {
   const parts = [D.datasets[datasetOf[i]].name];
@@ -289,7 +289,7 @@ function listEntry(i) {
   return item;
 }
 
-/** The items nearest to one, nearest first. */
+/** The items nearest to an item, nearest first. */
 function nearest(i) {
   const best = [];
   for (let j = 0; j < n; j++) {
@@ -307,7 +307,7 @@ function nearest(i) {
 function pick(i, fly = false) {
   selected = i;
   const panel = $("item");
-  if (i < 0) panel.replaceChildren(make("h2", "Nothing is selected"), make("p", D.help));
+  if (i < 0) panel.replaceChildren(make("h2", "Nothing selected"), make("p", D.help));
   else {
     const [image, list, nearList] = [picture(i), make("dl"), make("ol")];
     for (const { name, words, at } of facts[datasetOf[i]]) {
@@ -315,7 +315,7 @@ function pick(i, fly = false) {
       if (word >= 0) list.append(make("dt", name), make("dd", words[word]));
     }
     nearList.append(...nearest(i).map(listEntry));
-    panel.replaceChildren(...(image ? [image] : []), make("h2", title(i)), make("p", `${kind(i)} · ${id(i)}`), list, make("h2", "Nearest items on the map"), nearList);
+    panel.replaceChildren(...(image ? [image] : []), make("h2", title(i)), make("p", `${kind(i)} · ${id(i)}`), list, make("h2", "Closest items on the map"), nearList);
     $("status").textContent = `${title(i)}, ${kind(i)}`;
     if (fly) flyTo(i);
   }
@@ -336,7 +336,7 @@ function search() {
     }
     $("matches").append(...matches.slice(0, MAX_LISTED).map(listEntry));
   }
-  const first = matches?.length > MAX_LISTED ? `; the first ${MAX_LISTED} are listed` : "";
+  const first = matches?.length > MAX_LISTED ? `, first ${MAX_LISTED} listed` : "";
   $("count").textContent = matches ? `${thousands(matches.length)} found${first}` : "";
   updateStates();
 }

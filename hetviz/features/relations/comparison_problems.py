@@ -335,7 +335,7 @@ class ComparisonProblem:
         """Return the sorted objects with a view."""
         return np.unique(np.concatenate([view.at for view in self.views]))
 
-    def known(self) -> ComparisonProblem:
+    def restrict_to_described(self) -> ComparisonProblem:
         """Return the problem with the comparisons of described objects only."""
         mask = np.isin(self.pairs, self.described()).all(axis=1)
         return replace(self, rows=self.rows[mask], pairs=self.pairs[mask], weight=self.weight[mask])
@@ -482,7 +482,9 @@ def _problem(
             name, numbers, views, rows, np.zeros((0, 4), np.int64), np.zeros(0)
         )
     pairs = object_of[compared.pairs[rows]]
-    return ComparisonProblem(name, numbers, views, rows, pairs, compared.weight[rows]).known()
+    return ComparisonProblem(
+        name, numbers, views, rows, pairs, compared.weight[rows]
+    ).restrict_to_described()
 
 
 @dataclass(eq=False)
@@ -610,7 +612,7 @@ class ComparisonSolution:
             return {}
         tried = {"held_out_by_beta": self.tried} if self.tried else {}
         moved = {"held_out_by_pull": self.pulls} if self.pulls else {}
-        return {**self.flat.figures(self.kept), **tried, **moved}
+        return {**self.flat.figures(self.share_satisfied), **tried, **moved}
 
     def weights(self) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
         """Return the share of each view in the optimum, and the weights of its columns."""
@@ -626,7 +628,7 @@ class ComparisonSolution:
         }
         return dict(zip(names, shares.tolist(), strict=True)), columns
 
-    def kept(self, parts: list[Floats]) -> float:
+    def share_satisfied(self, parts: list[Floats]) -> float:
         """Return the share of the comparisons that hold in a map of the objects."""
         if self.order is None:
             return float("nan")

@@ -273,12 +273,12 @@ def _as_comparisons(
     return Comparisons(rows + data.offsets[part.name].start)
 
 
-def _problem(part: Dataset, column: str, what: str) -> DataError:
+def _problem(part: Dataset, column: str, message: str) -> DataError:
     return DataError(
         Problem(
             "no-comparisons",
             f"dataset {part.name!r}, column {column!r}",
-            what,
+            message,
             remedy="Choose another column.",
         )
     )

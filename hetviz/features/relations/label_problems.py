@@ -86,7 +86,7 @@ def _with_missing(dataset: Dataset, X: Floats) -> Floats:
 
 
 MAX_CLASSES = 100
-MIN_KNOWN = 4
+MIN_LABELLED = 4
 METHOD_TITLE = "Learning labels"
 
 
@@ -339,10 +339,10 @@ def _reasons_against(problem: LabelProblem, by_links: bool) -> list[str]:
     for part in problem.parts:
         is_described[part.rows] = True
     is_known &= is_described
-    if is_known.sum() < MIN_KNOWN:
+    if is_known.sum() < MIN_LABELLED:
         reasons.append(
             f"{where} has values for {int(is_known.sum())} items with features. "
-            f"At least {MIN_KNOWN} are needed."
+            f"At least {MIN_LABELLED} are needed."
         )
     elif len(np.unique(problem.y[is_known])) < 2:
         reasons.append(f"{where} has the same value for all items.")

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetviz._types import Floats, Ints, Sparse
 from hetviz.core.graph.laplacian import dataset_components
-from hetviz.core.kernels.mkpe import ScoreBlock, known_scores
+from hetviz.core.kernels.mkpe import ScoreBlock, score_block
 from hetviz.data import HeteroData, Links
 from hetviz.features.spaces.similarity import ItemSimilarity
 
@@ -132,11 +132,11 @@ class ScoredPairs:
             if name in self.like and self.weights[name] > 0:
                 i, j, s, share = self.like[name].pairs(random_state)
                 shape = len(self.rows[name]), len(self.rows[name])
-                blocks.append(known_scores(d, d, shape, i, j, s, self.weights[name], share))
+                blocks.append(score_block(d, d, shape, i, j, s, self.weights[name], share))
         for links in self.links:
             source_rows, target_rows = self.rows[links.source], self.rows[links.target]
             blocks.append(
-                known_scores(
+                score_block(
                     names.index(links.source),
                     names.index(links.target),
                     (len(source_rows), len(target_rows)),

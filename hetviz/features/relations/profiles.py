@@ -34,7 +34,7 @@ class NearestProfiles:
 
     def __init__(self, data: HeteroData, source: str, target: str) -> None:
         shape = len(data[source]), len(data[target])
-        self._A = _known_links(data, source, target, shape)
+        self._A = _together_links(data, source, target, shape)
         self._P = own_affinities(data[source], PERPLEXITY)
         self._Q = self._P if source == target else own_affinities(data[target], PERPLEXITY)
         self._shape = shape
@@ -56,7 +56,7 @@ class NearestProfiles:
         return np.asarray(sum(sides[1:], sides[0]).toarray() / len(sides), dtype=np.float64)
 
 
-def _known_links(data: HeteroData, source: str, target: str, shape: tuple[int, int]) -> Sparse:
+def _together_links(data: HeteroData, source: str, target: str, shape: tuple[int, int]) -> Sparse:
     A = sp.csr_array(shape)
     for links in data.links:
         together = links.weight > 0

@@ -261,8 +261,8 @@ def _distances(dataset: Dataset) -> Floats:
     return np.asarray(dataset.distance, dtype=np.float64)
 
 
-def _missing_error(dataset: Dataset, kind: str, what: str) -> ParameterError:
+def _missing_error(dataset: Dataset, kind: str, needed: str) -> ParameterError:
     return ParameterError(
-        f"features = {kind!r} needs {what}; dataset {dataset.name!r} has none. "
+        f"features = {kind!r} needs {needed}; dataset {dataset.name!r} has none. "
         "Use 'auto', or name another kind for this dataset."
     )

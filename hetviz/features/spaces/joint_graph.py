@@ -124,11 +124,13 @@ def neighborhood_graph(
     if graph == "links":
         return links
 
-    def near(dataset: Dataset, tell: Progress) -> Sparse | None:
+    def near(dataset: Dataset, progress: Progress) -> Sparse | None:
         X = bases[dataset.name].features
         if isinstance(X, int):
             return None
-        return neighbor_graph(X, n_neighbors, heat=heat, random_state=random_state, progress=tell)
+        return neighbor_graph(
+            X, n_neighbors, heat=heat, random_state=random_state, progress=progress
+        )
 
     sizes = tuple(len(dataset) for dataset in data.datasets.values())
     blocks = _affinity_blocks(data, near, ProgressPart(progress, 0.6, 0.8))

@@ -63,7 +63,7 @@ class LearnedGroups:
             if group.learned and group.used
         ]
 
-    def unless_features_tell(
+    def drop_predicted_by_features(
         self, data: HeteroData, kinds: str | Mapping[str, str] = "auto", random_state: int = 0
     ) -> LearnedGroups:
         """Return the groups for a map by features; ignore groups that the features predict better.

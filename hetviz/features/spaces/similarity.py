@@ -154,10 +154,10 @@ class ItemSimilarity:
         sizes = self._sizes()
         if is_fitted:
             return _scaled(K, sizes, sizes)
-        least = self._least(K)
-        is_new = self._twins(_scaled(K, least, sizes)) < 0
+        min_sizes = self._least(K)
+        is_new = self._twins(_scaled(K, min_sizes, sizes)) < 0
         typical = float(np.median(sizes)) if len(sizes) else 0.0
-        return _scaled(K, np.where(is_new, np.maximum(least, typical), least), sizes)
+        return _scaled(K, np.where(is_new, np.maximum(min_sizes, typical), min_sizes), sizes)
 
 
 def similarity_of(

@@ -48,11 +48,11 @@ class ColumnRows:
         import pyarrow.compute as pc
 
         n = len(self._lines)
-        telling = [
+        filled = [
             pc.index(pc.not_equal(column, ""), True).as_py() for column in self._table.columns
         ]
         places = {*range(min(n, _N_FIRST_ROWS)), *range(max(0, n - _N_LAST_ROWS), n)} | (
-            set(telling) - {-1}
+            set(filled) - {-1}
         )
         last = self._lines[-1] - _N_LAST_ROWS if n else 0
         odd = [row for at, row in enumerate(self._odd) if at < _N_LAST_ROWS or row[0] >= last]

@@ -125,8 +125,8 @@ def preview_text(content: bytes, codec: str, n_lines: int = 5) -> str | None:
         except (UnicodeError, LookupError):
             continue
         lines = [line for line in text.replace("\0", "").splitlines() if line.strip()]
-        telling = [line for line in lines[1:] if not line.isascii()]
-        preview_lines = [*lines[:1], *(telling or lines[1:])][:n_lines]
+        non_ascii = [line for line in lines[1:] if not line.isascii()]
+        preview_lines = [*lines[:1], *(non_ascii or lines[1:])][:n_lines]
         return "\n".join(line[:_MAX_PREVIEW_CHARS] for line in preview_lines)
     return None
 
@@ -155,7 +155,7 @@ def _decode_as(name: str, content: bytes, chosen: str) -> str:
 
 def _guess(content: bytes) -> tuple[str, str]:
     """Return the most plausible codec for bytes that are not UTF-8, and the text."""
-    sample = b"\n".join(_telling_lines(content))
+    sample = b"\n".join(_non_ascii_lines(content))
     runs = _RUN.findall(sample)
     is_latin = sum(len(run) == 1 for run in runs) > _SINGLE_BYTE_SHARE * len(runs)
     ranked = _rank_codecs(sample, _LATIN_CODECS if is_latin else _OTHER_CODECS)
@@ -167,7 +167,7 @@ def _guess(content: bytes) -> tuple[str, str]:
     return "latin_1", content.decode("latin_1")
 
 
-def _telling_lines(content: bytes) -> list[bytes]:
+def _non_ascii_lines(content: bytes) -> list[bytes]:
     """Return distinct lines with non-ASCII letters, limited to a sample size."""
     lines: dict[bytes, None] = {}
     size = 0

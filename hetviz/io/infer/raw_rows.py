@@ -62,11 +62,11 @@ class FrameRows(Sequence[RawRow]):
         n = len(self)
         if n <= 2 * _N_FIRST_ROWS:
             return self[:]
-        telling = set()
+        filled = set()
         for at in range(self._frame.shape[1]):
             cells = self._frame.iloc[:, at]
-            telling.add(int(((cells != "") & cells.notna()).to_numpy().argmax()))
-        places = {*range(_N_FIRST_ROWS), *range(n - _N_LAST_ROWS, n), *telling}
+            filled.add(int(((cells != "") & cells.notna()).to_numpy().argmax()))
+        places = {*range(_N_FIRST_ROWS), *range(n - _N_LAST_ROWS, n), *filled}
         return self._rows(np.array(sorted(places), dtype=np.int64))
 
     def body(

@@ -14,7 +14,7 @@ from hetviz.io.parsed import stem
 _TABLES = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather",
            ".xlsx", ".xlsm", ".xls", ".xlsb", ".ods", ".dta", ".sav", ".zsav", ".sas7bdat", ".xpt",
            ".sqlite", ".sqlite3", ".db", ".duckdb")  # fmt: skip
-_MOST = 50
+_MAX_MEMBERS = 50
 
 
 def tables_of_zip(name: str, content: bytes) -> dict[str, bytes] | None:
@@ -30,7 +30,7 @@ def tables_of_zip(name: str, content: bytes) -> dict[str, bytes] | None:
         names = {stem(path.name) for path in members}
         folders = {path.parent for path in members}
         plain = all(path.suffix.lower() in _TABLES for path in members) and len(folders) == 1
-        if not plain or len(names) < len(members) or not 0 < len(members) <= _MOST:
+        if not plain or len(names) < len(members) or not 0 < len(members) <= _MAX_MEMBERS:
             return None
         tables: dict[str, bytes] = {}
         for path in members:

@@ -96,7 +96,7 @@ class ReaderQueue:
         left, running, began = dict(self._waiting), Counter(self._running), dict(self._began)
         order = []
         for turn in range(len(left)):
-            number = min(left, key=lambda one: (running[left[one]], began.get(left[one], -1), one))
+            number = min(left, key=lambda n: (running[left[n]], began.get(left[n], -1), n))
             visitor = left.pop(number)
             running[visitor] += 1
             began[visitor] = sys.maxsize - len(self._waiting) + turn

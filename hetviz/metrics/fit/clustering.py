@@ -86,15 +86,15 @@ def label_codes(data: HeteroData) -> tuple[Ints, list[str]] | None:
     for column in data.labels:
         if column.name == first.name:
             values[data.offsets[column.dataset]] = column.values
-    known_rows = np.flatnonzero([value is not None for value in values])
-    present = values[known_rows]
+    labelled_rows = np.flatnonzero([value is not None for value in values])
+    present = values[labelled_rows]
     if any(isinstance(value, float) and not value.is_integer() for value in present):
         return None
     classes, code = np.unique([str(value) for value in present], return_inverse=True)
-    if not 2 <= len(classes) <= max(len(known_rows) // 2, 2):
+    if not 2 <= len(classes) <= max(len(labelled_rows) // 2, 2):
         return None
     codes = np.full(data.n_rows, -1)
-    codes[known_rows] = code
+    codes[labelled_rows] = code
     return codes, classes.tolist()
 
 

@@ -1,8 +1,7 @@
-"""What draws the points of a map in a browser: the same modules in the app, a notebook and a file.
+"""JavaScript modules that draw the points of a map in the app, a notebook and an HTML file.
 
-``renderer.js`` draws by WebGL2 (``shaders.js``), ``flat_renderer.js`` without it; ``told.js`` is
-what both are told and asked;
-``point_index.js`` is the order in which points are drawn and found, ``view.js`` the camera.
+``renderer.js`` draws with WebGL2 (``shaders.js``), ``flat_renderer.js`` without it. Both extend
+``renderer_base.js``. ``point_index.js`` orders and finds points, and ``view.js`` is the camera.
 """
 
 from __future__ import annotations
@@ -19,23 +18,23 @@ _EXPORT_LIST = re.compile(r"^export \{([^}]*)\};\n", re.M)
 
 @cache
 def read_modules() -> dict[str, str]:
-    """Return the files by name, as text."""
+    """Return the text of each module by file name."""
     return {path.name: path.read_text(encoding="utf-8") for path in sorted(_FOLDER.glob("*.js"))}
 
 
 def bundle_script(text: str) -> str:
-    """Return a script with all modules that it imports within it.
+    """Return a script with all imported modules inlined.
 
     Parameters
     ----------
     text : str
-        A module that imports names of those here, by ``import { a, b } from "./renderer.js";``.
+        A module with imports such as ``import { a, b } from "./renderer.js";``.
 
     Returns
     -------
     str
-        A module that imports nothing: what a page can hold that may ask for no file. Each module
-        becomes a function of its own, so that equal names in two of them do not meet.
+        A module without imports, for a page that may not load files. Each module becomes a
+        function, so that equal names in two modules do not clash.
     """
     added: list[str] = []
     parts: list[str] = []
@@ -44,7 +43,7 @@ def bundle_script(text: str) -> str:
         for _, name in _IMPORT.findall(source):
             add_module(name)
         return _IMPORT.sub(
-            lambda found: f"const {{{found[1].replace(' as ', ': ')}}} = {found[2]}_js;\n", source
+            lambda match: f"const {{{match[1].replace(' as ', ': ')}}} = {match[2]}_js;\n", source
         )
 
     def add_module(name: str) -> None:
@@ -52,8 +51,8 @@ def bundle_script(text: str) -> str:
             return
         added.append(name)
         source = inline(read_modules()[f"{name}.js"])
-        list_names = ", ".join(one.strip() for one in _EXPORT_LIST.findall(source))
-        names = ", ".join([*_EXPORTED.findall(source), *([list_names] if list_names else [])])
+        listed_names = ", ".join(name.strip() for name in _EXPORT_LIST.findall(source))
+        names = ", ".join([*_EXPORTED.findall(source), *([listed_names] if listed_names else [])])
         body = _EXPORT_LIST.sub("", _EXPORTED.sub("", source))
         parts.append(f"const {name}_js = (() => {{\n{body}\nreturn {{ {names} }};\n}})();\n")
 

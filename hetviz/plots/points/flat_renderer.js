@@ -1,15 +1,15 @@
-// The points of a map without a graphics card's help, on a plain canvas: the same tools as
-// renderer.js up to 20,000 rows. Of more, a fair sample is drawn; questions are still of all.
+// Canvas renderer of the points of a map for browsers without WebGL2. It draws at most 20,000 points, a
+// random sample of larger maps. Picking and lasso use all points.
 
 import { HIDDEN, IndexPort } from "./point_index.js";
 import { rgb, SHAPES } from "./renderer.js";
 import { RendererBase } from "./renderer_base.js";
 
 export const MAX_DRAWN = 20000;
-const CELL_PX = 9; // pixels to a cell of the haze
-const REACH_CELLS = 2; // cells that an item's trust is spread over, three times
+const CELL_PX = 9; // pixels per cell of the overlay
+const REACH_CELLS = 2; // half width of the blur of trust, in cells, applied three times
 
-/** The outline of a shape about the origin, of a circle's diameter `size`. */
+/** Trace a shape around the origin. `size` is the diameter of the circle. */
 export function outline(ctx, shape, size) {
   const r = size / 2;
   const star = (points, out, inner, turn = 0) => {
@@ -90,7 +90,7 @@ export class FlatRenderer extends RendererBase {
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     if (this.lines) this.drawLines(ctx, at);
     ctx.setTransform(1, 0, 0, 1, 0, 0);
-    // The faded ones first: what is in focus lies above them.
+    // Faded points first, so points in focus lie above them.
     const focused = [];
     let drawn = 0;
     const put = (r, faded) => {
@@ -155,7 +155,7 @@ export class FlatRenderer extends RendererBase {
     ctx.globalAlpha = 1;
   }
 
-  /** Paler and hatched where the mean trust around is low. */
+  /** Draw a pale, hatched overlay where the mean trust is low. */
   drawTrustOverlay(ctx, view, ratio, at) {
     const { rowAt, nPlaced } = this.order;
     const { trust, state } = this.bytes;
@@ -173,7 +173,7 @@ export class FlatRenderer extends RendererBase {
       count[l * columns + c] += 1;
     }
     for (const grid of [sum, count]) for (let k = 0; k < 3; k++) spread(grid, columns, lines);
-    // About one item nearby is enough; where there is none the map claims nothing.
+    // One item nearby is enough. Without items there is nothing to mark.
     const enough = 1.2 / (2 * REACH_CELLS + 1) ** 2;
     const field = Object.assign(document.createElement("canvas"), { width: columns, height: lines });
     const small = field.getContext("2d");
@@ -219,7 +219,7 @@ export class FlatRenderer extends RendererBase {
   }
 }
 
-/** Replace each cell by the mean of the cells around it, along both directions. */
+/** Replace each cell by the mean of the cells around it, in both directions. */
 function spread(grid, columns, lines) {
   const run = (start, step, length) => {
     const old = new Float32Array(length);

@@ -1,30 +1,30 @@
-// The order in which points are drawn, and every question about where they are.
+// Draw order and spatial index of the points.
 //
-// A row's *level* is drawn by chance (a hash of its number): the last level holds half of all rows,
-// the one before a quarter, and so on, so that the first levels are a fair sample of all. Within a
-// level, rows lie by the cells of a grid. One and the same order hence serves to draw fewer points
-// while one moves (the first levels), to draw only what is in view (runs of cells), to find the
-// nearest point and to test a lasso. O(n) to make.
+// The *level* of a row is random (a hash of its number): the last level has half of all rows, the one
+// before a quarter, and so on, so the first levels are a random sample of all rows. Within a level,
+// rows are ordered by the cells of a grid. This order serves to draw fewer points while the map moves
+// (the first levels), to draw only what is in view (runs of cells), to find the nearest point and to
+// test a lasso. It takes O(n) time to build.
 //
-// The file needs no other: up to some 50,000 rows the page uses the class directly, above that it
-// runs as a worker (see the end).
+// This file imports nothing: for up to about 50,000 rows the page uses the class directly, above that
+// the file runs as a worker (see the end).
 
 export const HIDDEN = 4;
 
-/** Where this code lies, for who starts a worker of it. */
+/** Address of this file, to start a worker. */
 export const ADDRESS = import.meta.url;
 
-export const STEPS = (1 << 20) - 1; // places are whole numbers from 0 to this, in each direction
-const FIRST_LEVEL_ROWS = 16384; // expected rows of the first level
+export const STEPS = (1 << 20) - 1; // coordinates are whole numbers from 0 to this
+const FIRST_LEVEL_ROWS = 16384; // expected rows in the first level
 
-/** A fair coin for each bit of a row's number. */
+/** Hash of a row number with random bits. */
 function hash(row) {
   let h = Math.imul(row ^ (row >>> 16), 0x45d9f3b) + 0x9e3779b9;
   h = Math.imul(h ^ (h >>> 15), 0x2c1b3c6d);
   return (h ^ (h >>> 13)) >>> 0;
 }
 
-/** The rectangle [left, low, right, high] of all places, stretched over `also`. */
+/** The rectangle [left, low, right, high] of all positions and of `included`. */
 export function extentOf(pos, included = null) {
   let [x0, y0, x1, y1] = included ?? [Infinity, Infinity, -Infinity, -Infinity];
   for (let k = 0; k < pos.length; k += 2) {
@@ -42,11 +42,11 @@ export class PointIndex {
   constructor() { Object.assign(this, { n: 0, nPlaced: 0, levels: [], hidden: null }); }
 
   /**
-   * Sort the rows of a layout: two numbers a row, NaN for none.
+   * Sort the rows of a layout: two numbers per row, NaN for none.
    *
-   * Returns `rowAt` (row by position in the order), `high` (the upper 16 of 20 bits of x and y),
-   * `low` (the lower 4 of both), `extent`, `here` (how many have a place), and `levels`: for each the
-   * bits of its grid and where each cell starts.
+   * Returns `rowAt` (row by position in the order), `high` (upper 16 of 20 bits of x and y), `low`
+   * (lower 4 bits of both), `extent`, `nPlaced` (rows with a position), and `levels`: the bits of the
+   * grid and the start of each cell.
    */
   arrange(pos) {
     const n = pos.length / 2;
@@ -57,7 +57,7 @@ export class PointIndex {
     const depth = Math.max(1, Math.ceil(Math.log2(Math.max(n, 1) / FIRST_LEVEL_ROWS)) + 1);
     const plan = [];
     let cells = 0;
-    for (let l = 0; l < depth; l++) { // a grid with some 16 points a cell
+    for (let l = 0; l < depth; l++) { // a grid with about 16 points per cell
       const size = n / 2 ** (l ? depth - l : depth - 1);
       const bits = Math.min(Math.max(Math.floor(Math.log2(Math.max(size / 16, 1)) / 2), 2), 7);
       plan.push({ bits, first: cells });
@@ -68,7 +68,7 @@ export class PointIndex {
     for (let r = 0; r < n; r++) {
       const x = pos[2 * r];
       const y = pos[2 * r + 1];
-      if (!(x === x && y === y)) cellOf[r] = cells; // behind all others, never drawn
+      if (!(x === x && y === y)) cellOf[r] = cells; // at the end, never drawn
       else {
         const { bits, first } = plan[Math.max(0, depth - 1 - Math.clz32(hash(r)))];
         const shift = 20 - bits;
@@ -96,7 +96,7 @@ export class PointIndex {
     return { n, nPlaced: this.nPlaced, extent, levels, high, low, rowAt };
   }
 
-  /** Rows that no question may find: a byte each, or null for none. */
+  /** Set the rows that must not be found: one byte per row, or null for none. */
   hide(hidden) { this.hidden = hidden; }
 
   x(at) { return this.high[2 * at] * 16 + (this.low[at] & 15); }
@@ -110,7 +110,7 @@ export class PointIndex {
     return [((x - x0) * STEPS) / (x1 - x0), ((y - y0) * STEPS) / (y1 - y0)];
   }
 
-  /** The row nearest to a place within `reach` pixels, of which `perX`, `perY` make a unit; or -1. */
+  /** The row nearest to a position within `reach` pixels, or -1. `perX`, `perY`: pixels per unit. */
   pick({ at, perX, perY, reach }) {
     if (!this.nPlaced) return -1;
     const [x, y] = this.inSteps(at);
@@ -118,7 +118,7 @@ export class PointIndex {
     const sx = (perX * (x1 - x0)) / STEPS;
     const sy = (perY * (y1 - y0)) / STEPS;
     let nearestAt = -1;
-    // Near rings first: a wide reach over a dense map would look at very many.
+    // Small radii first, since a large radius on a dense map contains many points.
     for (const r of [Math.min(3, reach), Math.min(8, reach), Math.min(40, reach), reach]) {
       let best = r * r;
       for (const { bits, starts } of this.levels) {
@@ -156,7 +156,7 @@ export class PointIndex {
     return Uint32Array.from(rows).sort();
   }
 
-  /** Call `take(first, end)` for runs of the order that lie in a polygon of steps. */
+  /** Call `onRun(first, end)` for runs of the order that lie in a polygon. */
   runs(p, onRun) {
     const m = p.length;
     for (const { bits, starts } of this.levels) {
@@ -165,8 +165,8 @@ export class PointIndex {
       const edge = new Uint8Array(g);
       for (let l = 0; l < g; l++) {
         const [y0, y1, mid] = [l * size, (l + 1) * size, (l + 0.5) * size];
-        const crossing = []; // edges that reach this line of cells: low, high, slope, offset
-        const cuts = []; // where edges cross its middle
+        const crossing = []; // edges that cross this line of cells: low, high, slope, offset
+        const cuts = []; // where edges cross the middle of the line
         edge.fill(0);
         for (let a = 0, b = m - 1; a < m; b = a++) {
           const [ax, ay] = p[a];
@@ -175,7 +175,7 @@ export class PointIndex {
           const slope = (bx - ax) / (by - ay);
           if (ay !== by) crossing.push(Math.min(ay, by), Math.max(ay, by), slope, ax - ay * slope);
           if (ay > mid !== by > mid) cuts.push(ax + (mid - ay) * slope);
-          // Cells of this line that the edge runs through: only there are points tested singly.
+          // Only cells that the edge crosses need a test of each point.
           const on = (y) => ax + (Math.min(Math.max(y, Math.min(ay, by)), Math.max(ay, by)) - ay) * slope;
           const [u, v] = ay === by ? [ax, bx] : [on(y0), on(y1)];
           edge.fill(
@@ -208,11 +208,11 @@ export class PointIndex {
   }
 }
 
-const MAX_LOCAL_ROWS = 50000; // up to so many rows the page itself is quick enough
+const MAX_LOCAL_ROWS = 50000; // rows up to which the page itself is fast enough
 
-/** The same questions, asked of an index here or in a worker; `answer` is called with each result. */
+/** Requests to an index in the page or in a worker. `callback` gets each result. */
 export class IndexPort {
-  /** `address`: of this file, for a worker; null where there shall be none. */
+  /** `address` of this file for a worker; null for no worker. */
   constructor(address = null) {
     Object.assign(this, { address, localIndex: new PointIndex(), pending: new Map(), next: 0, usesWorker: false });
   }
@@ -241,7 +241,7 @@ export class IndexPort {
       this.pending.delete(id);
       callback(out);
     };
-    // One that does not start (a strict policy, an old browser) leaves its questions to the page.
+    // If the worker does not start (strict policy, old browser), the page answers its requests.
     this.worker.onerror = (event) => {
       event.preventDefault?.();
       Object.assign(this, { worker: null, address: null, usesWorker: false });

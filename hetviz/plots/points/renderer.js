@@ -1,15 +1,15 @@
-// The points of a map, drawn by the graphics card: up to some ten million, one by one.
+// WebGL2 renderer of the points of a map, for up to about ten million points.
 //
-// Small maps are drawn whole at every frame. On large ones as many levels are drawn while one moves
-// as the card manages in a frame (see point_index.js: the first levels are a fair sample of all), and
-// all of them as soon as the map rests, behind the picture that is seen. Nothing of size n is sent to
-// the card but when it changes: 12 bytes a point.
+// A small map is drawn completely in every frame. While a large map moves, only as many levels are
+// drawn as the graphics card can handle in one frame (see point_index.js: the first levels are a
+// random sample of all points). When the map rests, the complete picture is drawn in the background.
+// Data of size n are sent to the card only when they change, 12 bytes per point:
 //
-//   now  2 x uint16  the upper 16 of 20 bits of x and y      old  2 x uint16  where it came from
-//   meta 4 x uint8   state | dataset << 4, colour, trust, the lower 4 bits of x and y
+//   now  2 x uint16  upper 16 of 20 bits of x and y      old  2 x uint16  start of a transition
+//   meta 4 x uint8   state | dataset << 4, colour, trust, lower 4 bits of x and y
 //
-// The camera is an object {cx, cy, s, k, W, H} (view.js); whoever calls `draw` then draws pictures and
-// names on a canvas above, from the same camera.
+// The camera is an object {cx, cy, s, k, W, H} (view.js). The caller of `draw` draws pictures and names
+// on a canvas above with the same camera.
 
 import { ADDRESS, HIDDEN, IndexPort, STEPS, extentOf } from "./point_index.js";
 import { RendererBase } from "./renderer_base.js";
@@ -24,15 +24,15 @@ export const SHAPES = [
   "circle", "diamond", "square", "triangle-up", "cross", "star", "hexagon", "triangle-down",
 ];
 
-const CELL_PX = 8; // pixels of the window to a cell of the field
-const CONTEXT_TIMEOUT_MS = 3000; // ms until a card that is gone is not waited for any longer
-const REST_MS = 60; // ms without a move before all points are drawn
-const MAX_FIELD_POINTS = 131072; // points that the field of a resting picture is made of
-const CROWDED_ROWS = 20000; // placed rows from which on dots give way to each other
+const CELL_PX = 8; // pixels of the window per cell of the field
+const CONTEXT_TIMEOUT_MS = 3000; // ms to wait for a lost graphics card
+const REST_MS = 60; // ms without movement before all points are drawn
+const MAX_FIELD_POINTS = 131072; // points in the field of a complete picture
+const CROWDED_ROWS = 20000; // rows from which dots become transparent where they overlap
 
 export const rgb = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16) / 255);
 
-/** Diameter of a dot: smaller on crowded maps, a little larger when one has zoomed in. */
+/** Diameter of a dot: smaller on crowded maps, a little larger when zoomed in. */
 export function dotSize(n, zoom) {
   const crowd = Math.min(Math.max((2500 / Math.max(n, 1)) ** 0.2, 0.26), 1.4);
   return Math.max(1.4, 5.5 * crowd * Math.min(Math.max(zoom ** 0.25, 1), 1.7));
@@ -40,7 +40,7 @@ export function dotSize(n, zoom) {
 
 let cachedAbilities = null;
 
-/** Whether the browser offers WebGL2, and whether the processor stands in for a graphics card. */
+/** Whether the browser offers WebGL2, and whether it runs on the processor. */
 export function abilities() {
   if (cachedAbilities === null) {
     const gl = document.createElement("canvas").getContext("webgl2");
@@ -56,8 +56,8 @@ export function abilities() {
 
 export class Renderer extends RendererBase {
   /**
-   * `wish` is called when a frame should be drawn, `lost` where the card is gone and does not come
-   * back: something else must draw then.
+   * `requestDraw` is called when a frame should be drawn, `onContextLost` if the WebGL context is
+   * lost for good and another renderer must take over.
    */
   constructor(canvas, { requestDraw = () => {}, onContextLost = () => {}, worker = ADDRESS } = {}) {
     super({ requestDraw, port: new IndexPort(worker) });
@@ -65,7 +65,7 @@ export class Renderer extends RendererBase {
       canvas, slow: abilities().slow, levels: [], ticket: 0, inTransition: false,
       kinds: new Float32Array(16).fill(1), budget: abilities().slow ? 5e4 : 1e6,
     });
-    // Listened to first: a context may be lost while the programs are made.
+    // Registered first, since the context may be lost while the programs are compiled.
     canvas.addEventListener("webglcontextlost", (event) => {
       if (this.closed) return;
       event.preventDefault();
@@ -81,17 +81,17 @@ export class Renderer extends RendererBase {
     this.initContext();
   }
 
-  /** Whether points can be seen: there are some, and a card to draw them. */
+  /** Whether points can be drawn: there are some, and the context is not lost. */
   get ready() { return Boolean(super.ready && this.gl && !this.gl.isContextLost()); }
 
-  // ---------------------------------------------------------------------------------- the card
+  // ------------------------------------------------------------------------------ WebGL context
 
   initContext() {
     const gl = this.canvas.getContext("webgl2", {
       antialias: false, alpha: true, depth: true, premultipliedAlpha: true,
       powerPreference: "high-performance",
     });
-    if (!gl) throw new Error("this browser offers no WebGL2");
+    if (!gl) throw new Error("WebGL2 is not available");
     Object.assign(this, {
       gl, front: null, back: null, field: null, fence: null, cursor: null, whole: false,
       floats: gl.getExtension("EXT_color_buffer_float") || gl.getExtension("EXT_color_buffer_half_float"),
@@ -144,7 +144,7 @@ export class Renderer extends RendererBase {
     return texture;
   }
 
-  /** Something to draw into: a picture with depth, or the field without. */
+  /** Framebuffer: a picture with depth, or the field without. */
   target(w, h, deep) {
     const { gl } = this;
     const format = deep ? gl.RGBA8 : this.floats ? gl.RGBA16F : gl.RGBA8;
@@ -173,7 +173,7 @@ export class Renderer extends RendererBase {
     const { gl } = this;
     if (!gl) return;
     gl.bindVertexArray(null);
-    // A buffer's kind is for life.
+    // The kind of a buffer cannot change.
     const kind = name === "focused" ? gl.ELEMENT_ARRAY_BUFFER : gl.ARRAY_BUFFER;
     gl.bindBuffer(kind, this.buffers[name]);
     gl.bufferData(kind, data, gl.DYNAMIC_DRAW);
@@ -197,18 +197,18 @@ export class Renderer extends RendererBase {
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.buffers.focused);
   }
 
-  /** After a lost context: all that the card had. */
+  /** Upload all data again after a lost context. */
   uploadAll() {
     if (this.order) this.setOrder(this.order);
     this.setColors(this.colours);
     if (this.lines) this.setLines(this.lines.a, this.lines.b, this.lines.colour);
   }
 
-  // ------------------------------------------------------------------------ what is to be drawn
+  // ------------------------------------------------------------------------------- data to draw
 
   /**
-   * Places, two numbers a row (NaN: none). With `from`, places of the same rows, `draw` shows points
-   * on their way. `done` is called once the order is made, at once on small maps.
+   * Set positions, two numbers per row (NaN: none). With `from`, the start positions, `draw` shows a
+   * transition. `onReady` is called when the index is built, at once on small maps.
    */
   layout(pos, { from = null, onReady = () => {} } = {}) {
     this.ticket += 1;
@@ -220,7 +220,7 @@ export class Renderer extends RendererBase {
     });
   }
 
-  /** Where points come from, in 16 bits over a rectangle that holds both layouts. */
+  /** Start positions in 16 bits, over a rectangle that contains both layouts. */
   startPlaces({ rowAt, nPlaced, n, extent }, pos, from) {
     const around = extentOf(from, extent);
     const [a, b, c, d] = around;
@@ -230,7 +230,7 @@ export class Renderer extends RendererBase {
       const r = rowAt[k];
       const x = from[2 * r];
       const y = from[2 * r + 1];
-      const hadPlace = x === x && y === y; // what had no place appears where it belongs
+      const hadPlace = x === x && y === y; // new points appear at their position
       old[2 * k] = ((hadPlace ? x : pos[2 * r]) - a) * fx;
       old[2 * k + 1] = ((hadPlace ? y : pos[2 * r + 1]) - b) * fy;
     }
@@ -251,7 +251,7 @@ export class Renderer extends RendererBase {
     if (this.lines) this.setLines(this.lines.a, this.lines.b, this.lines.colour);
   }
 
-  /** Points have arrived: where they came from is no longer needed. */
+  /** End the transition and free the start positions. */
   endTransition() {
     if (!this.inTransition) return;
     this.inTransition = false;
@@ -268,7 +268,7 @@ export class Renderer extends RendererBase {
     if (this.order) this.uploadMeta();
   }
 
-  /** Bring the bytes of the rows into the order drawn. */
+  /** Upload the bytes of the rows in draw order. */
   uploadMeta() {
     const { state, colour, trust, dataset } = this.bytes;
     const { rowAt, low, nPlaced, n } = this.order;
@@ -287,7 +287,7 @@ export class Renderer extends RendererBase {
         if (focusedAt.length <= 65536) focusedAt.push(k);
       }
     }
-    // Drawn once more on top while a large map moves, since chance may leave them out.
+    // Drawn again on top while a large map moves, since the sample may not contain them.
     this.nFocused = focusedAt.length > 65536 ? 0 : focusedAt.length;
     this.hasFocus = hasFocus;
     this.upload("meta", meta);
@@ -340,10 +340,10 @@ export class Renderer extends RendererBase {
     return this.slow ? Math.min(deviceRatio, 1.5) : Math.min(Math.max(deviceRatio, 1.5), 3);
   }
 
-  /** Whether all is drawn at every frame, straight to the window. */
+  /** Whether every frame draws all points, directly to the window. */
   get direct() { return !this.trustOverlay && this.nPlaced <= (this.slow ? CROWDED_ROWS : 4e5); }
 
-  /** Runs of points in view of one level: [firsts, counts, how many]. */
+  /** Runs of points of one level in view: [firsts, counts, total]. */
   runsInView({ bits, starts }, view, all) {
     const g = 1 << bits;
     const between = (first, end) => [[first], [end - first], end - first];
@@ -370,7 +370,7 @@ export class Renderer extends RendererBase {
     return [firsts, counts, total];
   }
 
-  /** Which points are in view, level by level. */
+  /** Find the points in view, level by level. */
   planRuns(view, share) {
     this.plan = this.levels.map((level) => this.runsInView(level, view, share < 1));
     this.total = this.plan.reduce((sum, run) => sum + run[2], 0);
@@ -401,7 +401,7 @@ export class Renderer extends RendererBase {
     gl.activeTexture(gl.TEXTURE0);
   }
 
-  /** Be ready to draw points to `to`, `drawn` of those in view; `splat`: into the field. */
+  /** Prepare to draw points to `to`. `drawn`: number in view. `splat`: draw into the field. */
   ready(to, view, share, drawn, splat = false) {
     const { gl } = this;
     const { program, at } = this.points;
@@ -427,7 +427,7 @@ export class Renderer extends RendererBase {
     this.bind(at.uField, 1, splat || !this.inField ? this.palette : this.field.texture);
   }
 
-  /** Begin a picture: make its field of density and trust, and clear it. */
+  /** Begin a picture: draw its field of density and trust, and clear the target. */
   beginPicture(to, view, share, maxPoints = MAX_FIELD_POINTS) {
     const { gl } = this;
     this.inField = 0;
@@ -448,7 +448,7 @@ export class Renderer extends RendererBase {
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
   }
 
-  /** Draw lines `first` to `end`; their order is by chance, so that some tell of all. */
+  /** Draw lines `first` to `end`. Their order is random, so a part is a sample of all. */
   drawLines(to, view, share, first, end) {
     if (end <= first) return;
     const { gl } = this;
@@ -457,7 +457,7 @@ export class Renderer extends RendererBase {
     gl.viewport(0, 0, to.w, to.h);
     gl.useProgram(program);
     gl.bindVertexArray(this.linkArray);
-    // WebGL has no first instance: the buffers are bound from there.
+    // WebGL has no first instance, so the buffers are bound with an offset.
     this.attribute(0, "linkNow", 4, gl.UNSIGNED_SHORT, { each: 1, from: 8 * first });
     this.attribute(1, "linkOld", 4, gl.UNSIGNED_SHORT, { each: 1, from: 8 * first });
     this.attribute(2, "linkFour", 4, gl.UNSIGNED_BYTE, { each: 1, from: 4 * first });
@@ -473,8 +473,8 @@ export class Renderer extends RendererBase {
   }
 
   /**
-   * One frame; `share` is how far points have come on their way. Returns whether another is needed.
-   * `late` then says whether the card was still busy: what lies above had better wait as well.
+   * Draw one frame; `share` is the progress of the transition. Returns whether another is needed.
+   * `isLate` is set if the card was still busy, then the overlay waits as well.
    */
   draw(view, share = 1, now = performance.now()) {
     const { gl, canvas } = this;
@@ -509,7 +509,7 @@ export class Renderer extends RendererBase {
 
   drawByLevels(view, share, now, w, h) {
     const { gl } = this;
-    if (this.fence) { // the card still draws the frame before: show that rather than queue another
+    if (this.fence) { // the card still draws the last frame: wait instead of queueing another
       if (gl.clientWaitSync(this.fence, 0, 0) === gl.TIMEOUT_EXPIRED) {
         this.isLate = true;
         return true;
@@ -538,7 +538,7 @@ export class Renderer extends RendererBase {
     return !this.whole;
   }
 
-  /** The map moves: as many whole levels as the budget allows. */
+  /** Draw as many whole levels as the budget allows, while the map moves. */
   drawMoving(view, share, now, drawnKey) {
     const { gl, front } = this;
     Object.assign(this, { drawnKey, movedAt: now, usedBudget: true, cursor: null });
@@ -549,7 +549,7 @@ export class Renderer extends RendererBase {
       levels += 1;
     }
     this.beginPicture(front, view, share, this.slow ? 16384 : 65536);
-    // Long lines fill many pixels, which a processor does slowly.
+    // Long lines fill many pixels, which is slow on a processor.
     const all = this.lines?.m ?? 0;
     const nLines = Math.min(all, Math.round(this.budget / (this.slow ? 100 : 20)));
     this.drawLines(front, view, share, 0, nLines);
@@ -561,7 +561,7 @@ export class Renderer extends RendererBase {
     Object.assign(this, { drawn, whole: levels === this.plan.length && nLines === all });
   }
 
-  /** The map rests: go on with the whole picture behind the one shown; returns whether it is done. */
+  /** Continue the complete picture in the background, while the map rests. Returns whether it is done. */
   drawMore(view, share) {
     const { back } = this;
     if (!this.cursor) {
@@ -584,7 +584,7 @@ export class Renderer extends RendererBase {
     return true;
   }
 
-  /** Draw at most `most` further points of the plan. */
+  /** Draw at most `maxPoints` further points of the plan. */
   refine(maxPoints) {
     const c = this.cursor;
     for (let left = maxPoints; left > 0 && c.level < this.plan.length;) {
@@ -603,7 +603,7 @@ export class Renderer extends RendererBase {
     }
   }
 
-  /** Lay a finished picture out, with haze where it is wanted. */
+  /** Show a finished picture, with the trust overlay if it is on. */
   present(to, from) {
     const { gl } = this;
     if (!this.trustOverlay) {
@@ -628,7 +628,7 @@ export class Renderer extends RendererBase {
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   }
 
-  /** All that is in view as a canvas, `ratio` of its pixels to one of the page, on no ground. */
+  /** Return everything in view as a transparent canvas, with `ratio` pixels per pixel of the page. */
   picture(view, ratio = 2, share = 1) {
     const { gl } = this;
     const [w, h] = [Math.round(view.W * ratio), Math.round(view.H * ratio)];

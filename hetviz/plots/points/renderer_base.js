@@ -1,10 +1,10 @@
-// What every renderer of points is told (colours, shapes, states, links), and how it is asked what
-// lies at a pixel or in a lasso. How it draws is its own.
+// Base class of all renderers of points: their settings (colours, shapes, states, links) and questions
+// (which row lies at a pixel, which rows lie in a lasso). Subclasses draw.
 
 import { HIDDEN } from "./point_index.js";
 
 export class RendererBase {
-  /** `port` knows where points are (see point_index.js); a renderer without one finds them itself. */
+  /** `port` is the spatial index (see point_index.js). A renderer without one picks points itself. */
   constructor({ requestDraw = () => {}, port = null } = {}) {
     Object.assign(this, {
       requestDraw, port, n: 0, nPlaced: 0, order: null,
@@ -14,16 +14,16 @@ export class RendererBase {
     });
   }
 
-  /** Whether points can be seen. */
+  /** Whether points can be drawn. */
   get ready() { return Boolean(this.order); }
 
-  /** Draw all anew: something has changed. */
+  /** Redraw, because something changed. */
   invalidate() {
     this.drawnKey = "";
     this.requestDraw();
   }
 
-  /** Bytes by row: {state, colour, trust, dataset}, any of them; those not named stay. */
+  /** Set bytes per row: any of {state, colour, trust, dataset}. The others stay. */
   setBytes(bytes) {
     Object.assign(this.bytes, bytes);
     const { state } = bytes;
@@ -34,31 +34,31 @@ export class RendererBase {
     this.invalidate();
   }
 
-  /** Colours of the codes 0 to 255 as #rrggbb: of categories, or of the steps of a scale. */
+  /** Set the colours of codes 0 to 255 as #rrggbb: categories, or steps of a scale. */
   setColors(colours) {
     this.colours = colours;
     this.invalidate();
   }
 
-  /** [{shape, size}] of the datasets; at most eight differ. */
+  /** Set [{shape, size}] of the datasets, of which at most eight differ. */
   setShapes(list) {
     this.kinds = list;
     this.invalidate();
   }
 
-  /** Lines between rows a[k] and b[k], colours by code, beneath the points; no rows: none. */
+  /** Set lines below the points between rows a[k] and b[k], with colours by code. No rows: no lines. */
   setLines(a, b, colour = null) {
     this.lines = a.length ? { a, b, colour, m: a.length } : null;
     this.invalidate();
   }
 
-  /** The row nearest to a pixel, told to `answer`; -1 where none is within `reach` pixels. */
+  /** Pass the row nearest to a pixel to `callback`, or -1 if none is within `reach` pixels. */
   pick(view, px, py, reach, callback) {
     const at = [view.dataX(px), view.dataY(py)];
     this.port.request("pick", { at, perX: view.s, perY: view.s / view.k, reach }, callback);
   }
 
-  /** The rows that are not hidden in a polygon in the map's own units, told to `answer`. */
+  /** Pass the visible rows in a polygon (in units of the map) to `callback`. */
   inside(polygon, callback) { this.port.request("inside", polygon, callback); }
 
   close() { this.port?.close(); }

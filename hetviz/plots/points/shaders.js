@@ -1,9 +1,9 @@
-// What runs on the graphics card: points with their shapes, links, and the haze over a picture where
-// the map is not to be trusted. See renderer.js for the layout of the attributes.
+// Shaders for points and their shapes, links, and the overlay where the map is unreliable. See
+// renderer.js for the layout of the attributes.
 
 const HEAD = "#version 300 es\nprecision highp float; precision highp int;\n";
 
-// Places arrive as whole numbers of 20 bits: sixteen in one attribute, four in the last byte of another.
+// Positions are whole numbers of 20 bits: sixteen in one attribute, four in the last byte of another.
 const PLACE = `uniform vec4 uNow, uOld; uniform float uShare;
 vec2 place(uvec2 now, uint low, uvec2 old) {
   vec2 p = vec2(now * 16u + uvec2(low & 15u, low >> 4)) * uNow.xy + uNow.zw;
@@ -14,15 +14,15 @@ vec2 place(uvec2 now, uint low, uvec2 old) {
 export const POINT_VERTEX = `${HEAD}${PLACE}
 layout(location=0) in uvec2 aNow; layout(location=1) in uvec2 aOld; layout(location=2) in uvec4 aMeta;
 uniform sampler2D uPalette, uField;
-uniform vec2 uKind[8]; // of each dataset: shape, share of the size
+uniform vec2 uKind[8]; // per dataset: shape, relative size
 uniform vec3 uGround;
 uniform float uSize, uAlpha, uAny, uFaded, uPer, uSplat;
 flat out vec4 vColour; flat out int vShape; flat out float vSize;
 void main() {
   uint state = aMeta.x & 15u; vec2 kind = uKind[(aMeta.x >> 4) & 7u];
   gl_Position = vec4(place(aNow, aMeta.w, aOld), 0., 1.);
-  if ((state & 4u) != 0u) gl_Position.x = 9.; // hidden: outside of the window
-  if (uSplat > .5) { // into the field: how many lie here, and how far they can be trusted
+  if ((state & 4u) != 0u) gl_Position.x = 9.; // hidden: moved outside the window
+  if (uSplat > .5) { // into the field: number of points, and their trust
     float hasTrust = aMeta.z <= 200u ? 1. : 0.;
     gl_PointSize = 3.; vSize = 3.; vShape = -1;
     vColour = vec4(1., hasTrust * min(float(aMeta.z) / 200., 1.), hasTrust, 1.);
@@ -30,7 +30,7 @@ void main() {
   }
   bool focus = uAny > .5 && (state & 3u) != 0u, faded = uAny > .5 && !focus;
   vSize = uSize * kind.y * (focus ? ((state & 2u) != 0u ? 1.25 : 1.12) : 1.);
-  // The more dots lie on each other the clearer each: dense places show structure, lone dots stay.
+  // Overlapping dots become more transparent, so dense places show structure.
   float over = texture(uField, gl_Position.xy * .5 + .5).r * uPer * vSize * vSize;
   float alpha = focus ? min(uAlpha * 1.06, 1.) : uAlpha * clamp(pow(max(over, 1.), -.6), .04, 1.);
   vec3 colour = texelFetch(uPalette, ivec2(aMeta.y, 0), 0).rgb;
@@ -48,7 +48,7 @@ float polygon(vec2 p, float r, float n) {
   return length(p) * cos(a) - r;
 }
 void main() {
-  if (vShape < 0) { // a tent over the cells around
+  if (vShape < 0) { // a tent over the neighbouring cells
     vec2 w = 1.5 - abs(gl_PointCoord * 3. - 1.5);
     frag = vColour * w.x * w.y * .16;
     return;
@@ -67,7 +67,7 @@ void main() {
   else d = polygon(vec2(p.x, -p.y), r * .56, 3.);
   float edge = uRim * .5, all = clamp(.5 - (d - edge), 0., 1.);
   if (all < .01) discard;
-  // A rim of the ground parts dots that touch.
+  // A rim in the background colour separates dots that touch.
   float inner = clamp(.5 - (d + edge), 0., 1.);
   vec3 colour = uRim > 0. ? mix(uGround, vColour.rgb, inner / max(all, 1e-3)) : vColour.rgb;
   float alpha = vColour.a * all;
@@ -94,8 +94,7 @@ void main() { frag = vColour * clamp(uWide * .5 + .5 - abs(vSide), 0., 1.); }`;
 export const TRUST_VERTEX = `${HEAD}out vec2 vAt;
 void main() { vAt = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.; gl_Position = vec4(vAt * 2. - 1., 0., 1.); }`;
 
-// The picture, and over it a hatched haze where the trust around is low, so that it is seen without
-// points too. Full below .35, none from .65 on.
+// The picture with a hatched overlay where the trust is low, full below .35, none from .65.
 export const TRUST_FRAGMENT = `${HEAD}
 in vec2 vAt; uniform sampler2D uPicture, uField; uniform vec3 uGround, uHatch; uniform float uRatio;
 out vec4 frag;

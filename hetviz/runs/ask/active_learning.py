@@ -114,8 +114,10 @@ class QuestionFinder:
         """The rows considered: half with the least guidance, half sampled."""
         rows = self.rng.permutation(np.flatnonzero(self.allowed))
         sampled, others = np.split(rows, [MAX_FOCAL_ROWS // 2])
-        least = others[np.argsort(self.n_links[others], kind="stable")[: MAX_FOCAL_ROWS // 2]]
-        return np.concatenate([sampled, least])
+        least_linked = others[
+            np.argsort(self.n_links[others], kind="stable")[: MAX_FOCAL_ROWS // 2]
+        ]
+        return np.concatenate([sampled, least_linked])
 
     @cached_property
     def _spaces(self) -> list[Space | None]:

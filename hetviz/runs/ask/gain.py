@@ -112,9 +112,9 @@ def gains_ahead(
     """
     gains = []
     for column in columns_to_ask(data):
-        n_known = int(column.known.sum())
-        more = min(answers, len(column) - n_known)
-        gains.append(_gain("labels", labels_right, n_known, more))
+        n_labelled = int(column.known.sum())
+        more = min(answers, len(column) - n_labelled)
+        gains.append(_gain("labels", labels_right, n_labelled, more))
     open_ = [group for group in learned if group.to_ask]
     if open_:
         a = float(np.mean([group.auc for group in open_]))
@@ -132,8 +132,8 @@ def gains_ahead(
     return gains
 
 
-def _gain(what: str, accuracy: float, n_known: int, answers: int) -> Gain:
-    max_gain = (1.0 - accuracy) * answers / (n_known + answers)
-    held_out = max(_HELD_OUT * n_known, min(n_known, _MIN_HELD_OUT))
-    error = float(np.sqrt(accuracy * (1.0 - accuracy) / held_out)) if n_known else 0.0
-    return Gain(what, answers, max_gain, error)
+def _gain(kind: str, accuracy: float, n_answered: int, answers: int) -> Gain:
+    max_gain = (1.0 - accuracy) * answers / (n_answered + answers)
+    held_out = max(_HELD_OUT * n_answered, min(n_answered, _MIN_HELD_OUT))
+    error = float(np.sqrt(accuracy * (1.0 - accuracy) / held_out)) if n_answered else 0.0
+    return Gain(kind, answers, max_gain, error)

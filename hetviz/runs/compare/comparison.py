@@ -539,16 +539,18 @@ def _simplicity_reason(comparison: Comparison, key: str, tied: Sequence[str]) ->
     """Return the reason for one of several tied candidates, or ""."""
     chosen = comparison.candidate(key)
     others = [comparison.candidate(k) for k in tied if k != key]
-    more_complex = [other for other in others if chosen.complexity < other.complexity]
+    more_complex = [
+        other_time for other_time in others if chosen.complexity < other_time.complexity
+    ]
     if not more_complex:
         return ""
-    one_step = chosen.steps == 0 and all(other.steps for other in more_complex)
+    one_step = chosen.steps == 0 and all(other_time.steps for other_time in more_complex)
     reason = ", which is solved in one step" if one_step else ", which is the simpler method"
     own_seconds, other_seconds = (
         comparison.seconds(key),
-        max(comparison.seconds(other.key) for other in more_complex),
+        max(comparison.seconds(other_time.key) for other_time in more_complex),
     )
     if other_seconds >= 2 * own_seconds:
-        own, other = format_seconds(own_seconds), format_seconds(other_seconds)
-        reason += f" and faster ({own} instead of {other})"
+        own_time, other_time = format_seconds(own_seconds), format_seconds(other_seconds)
+        reason += f" and faster ({own_time} instead of {other_time})"
     return reason

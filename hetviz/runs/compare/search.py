@@ -110,20 +110,20 @@ class SettingsFound:
             start = f"{self.best[:1].upper()}{self.best[1:]} is best at {does}"
         parts = [f"{start} ({per_hundred(self.tried.mean(self.best, self.measure))} %)."]
         if self.confirmed is not None:
-            found_score, default_score = (
+            best_score, default_score = (
                 self.confirmed.mean(k, self.measure) for k in (BEST, DEFAULT)
             )
-            found_percent = per_hundred(found_score)
-            if math.isfinite(found_score) and math.isfinite(default_score):
+            best_percent = per_hundred(best_score)
+            if math.isfinite(best_score) and math.isfinite(default_score):
                 smallest = self.confirmed.resolution(self.measure)
-                text = f" On guidance that the search never saw it reaches {found_percent} %. "
+                text = f" On guidance that the search never saw it reaches {best_percent} %. "
                 text += f"Default settings reach {per_hundred(default_score)} %."
-                if math.isfinite(smallest) and abs(found_score - default_score) < smallest:
+                if math.isfinite(smallest) and abs(best_score - default_score) < smallest:
                     text += f" Differences below {per_hundred(smallest)} % may be chance."
                 parts.append(text)
-            elif math.isfinite(found_score):
+            elif math.isfinite(best_score):
                 parts.append(
-                    f" On guidance that the search never saw it reaches {found_percent} %. "
+                    f" On guidance that the search never saw it reaches {best_percent} %. "
                     "These are the default settings."
                 )
         sentence = "".join(parts)

@@ -91,13 +91,13 @@ class Scope:
         self, layout: PartialLayout | Callable[[], PartialLayout]
     ) -> Callable[[], PartialLayout]:
         # Most partial layouts are never displayed, so they are extended on request.
-        def made() -> PartialLayout:
+        def extended() -> PartialLayout:
             Y = np.asarray(layout() if callable(layout) else layout)
             layout_of_all = np.full((self.data.n_rows, Y.shape[1]), np.nan, dtype=Y.dtype)
             layout_of_all[self.rows] = Y
             return layout_of_all
 
-        return made
+        return extended
 
 
 def scope_of(

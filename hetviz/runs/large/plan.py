@@ -399,8 +399,8 @@ def _refined_bytes(recipe: LargeRecipe) -> int:
 def _check_keys(name: str, document: Mapping[str, object]) -> None:
     problems: list[Problem] = []
 
-    def refuse(where: str, what: str, value: object) -> None:
-        problems.append(Problem("bad-recipe", f"{name}, {where}", what, str(value)))
+    def refuse(where: str, message: str, value: object) -> None:
+        problems.append(Problem("bad-recipe", f"{name}, {where}", message, str(value)))
 
     for key, value in document.items():
         if key not in _TOP_KEYS or not isinstance(value, _TOP_KEYS[key]):

@@ -267,18 +267,18 @@ def _ids_of_part(plan: Plan, t: int, h: int, *, checked: bool = True) -> tuple[p
     return ids, rows
 
 
-def _look_up(ids: pa.ChunkedArray, known_ids: pa.Array, rows: Ints) -> tuple[Ints, Array]:
+def _look_up(ids: pa.ChunkedArray, table_ids: pa.Array, rows: Ints) -> tuple[Ints, Array]:
     """Return the rows of ids, and a mask of unknown ids."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    at = pc.index_in(ids, value_set=known_ids)
+    at = pc.index_in(ids, value_set=table_ids)
     if isinstance(at, pa.ChunkedArray):
         at = at.combine_chunks()
     is_unknown = np.asarray(at.is_null().to_numpy(zero_copy_only=False), dtype=bool)
     positions = np.asarray(at.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
-    found_rows = rows[positions] if len(rows) else np.zeros(len(positions), dtype=np.int64)
-    return np.asarray(found_rows, dtype=np.int64), is_unknown
+    matched_rows = rows[positions] if len(rows) else np.zeros(len(positions), dtype=np.int64)
+    return np.asarray(matched_rows, dtype=np.int64), is_unknown
 
 
 def _first_unknown(rows: pa.Table, is_unknown: Array) -> list[tuple[int, str]]:

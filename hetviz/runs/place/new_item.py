@@ -268,5 +268,5 @@ def _join_words(words: list[str], max_words: int = 5) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _refusal(code: str, where: str, what: str, value: str, remedy: str) -> DataError:
-    return DataError(Problem(code, where, what, value, remedy))
+def _refusal(code: str, where: str, message: str, value: str, remedy: str) -> DataError:
+    return DataError(Problem(code, where, message, value, remedy))

@@ -80,7 +80,7 @@ def bytes_for(data: HeteroData, column: LabelColumn) -> float:
     """
     views = data.views(data[column.dataset].entity)
     n = len(np.unique(np.concatenate([data.object_of[data.offsets[name]] for name in views])))
-    n_known = int(np.isfinite(column.y).sum())
+    n_labelled = int(np.isfinite(column.y).sum())
     n_classes = max(len(column.classes), 1)
     linked = any({links.source, links.target} & set(views) for links in data.links)
     columns = (len(views) + 1) * _RANK
@@ -88,7 +88,7 @@ def bytes_for(data: HeteroData, column: LabelColumn) -> float:
         landmarks = _LANDMARKS if n <= _MANY_ITEMS else _LANDMARKS_OF_MANY_ITEMS
         columns += _WALKED_COPIES * (landmarks + len(views) * _WIDTH) + 3 * _RANK
     columns += _OUTPUT_COPIES * n_classes
-    leaves = n_known if column.classes else n_known / 2
+    leaves = n_labelled if column.classes else n_labelled / 2
     trees = _TREES * 2 * leaves * (_NODE + _NUMBER * n_classes)
     return (
         MemoryEstimate(base=_BASE_BYTES, per_row=0.0).total_bytes(data)
@@ -314,7 +314,7 @@ class _Trainer:
     """Models of one set of known labels."""
 
     def __init__(self, y: Floats, task: str, n_classes: int, random_state: int) -> None:
-        self.known = np.flatnonzero(np.isfinite(y))
+        self.labelled_rows = np.flatnonzero(np.isfinite(y))
         self.y, self.task, self.n_classes = y, task, n_classes
         self.random_state = random_state
         self.is_classes = task == CLASSES
@@ -323,11 +323,11 @@ class _Trainer:
         self.Y = y[:, None]
         if self.is_classes:
             self.Y = np.zeros((n, n_classes))
-            self.Y[self.known, y[self.known].astype(np.int64)] = 1.0
-        guess = self.Y[self.known].mean(axis=0)
+            self.Y[self.labelled_rows, y[self.labelled_rows].astype(np.int64)] = 1.0
+        guess = self.Y[self.labelled_rows].mean(axis=0)
         if self.is_classes:
             # Add one pseudo item, spread evenly over the classes.
-            count = len(self.known)
+            count = len(self.labelled_rows)
             guess = (guess * count + 1.0 / n_classes) / (count + 1.0)
         self.guess = np.tile(guess, (n, 1))
 
@@ -338,7 +338,7 @@ class _Trainer:
 
     def linear(self, X: Floats, strength: float) -> Floats:
         """Logistic or ridge regression, on a limited number of items."""
-        rows, y = self.known, self.y
+        rows, y = self.labelled_rows, self.y
         if len(rows) > _MAX_TRAINING_ITEMS:
             rng = np.random.default_rng(self.random_state)
             rows = np.sort(rng.permutation(rows)[:_MAX_TRAINING_ITEMS])
@@ -356,7 +356,7 @@ class _Trainer:
 
     def forest(self, X: Floats, bagged: bool = False) -> Floats:
         """Extra trees on all items, or a bagged random forest."""
-        rows, seed = self.known, self.random_state
+        rows, seed = self.labelled_rows, self.random_state
         if not self.is_classes:
             kind = RandomForestRegressor if bagged else ExtraTreesRegressor
             trees = kind(_TREES, min_samples_leaf=2, random_state=seed)

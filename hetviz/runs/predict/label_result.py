@@ -97,7 +97,7 @@ class LabelPrediction:
 
 
 def labelled_table(
-    frame: pd.DataFrame, column: LabelColumn, given_values: Mapping[str, object]
+    frame: pd.DataFrame, column: LabelColumn, user_values: Mapping[str, object]
 ) -> pd.DataFrame:
     """Return a table with known labels in place of predicted ones; see `LabelPrediction.table`.
 
@@ -106,7 +106,7 @@ def labelled_table(
     frame : DataFrame
         From `hetviz.algorithms.predictor.LabelPredictions.frame`.
     column : LabelColumn
-    given_values : mapping
+    user_values : mapping
         From `hetviz.features.relations.label_problems.values_by_class`.
     """
     is_known = np.isfinite(column.y)
@@ -118,7 +118,7 @@ def labelled_table(
         if column.classes:
             probability[row] = float(frame[f"p_{label[row]}"].iloc[row])
     if column.classes:
-        label[:] = [given_values.get(text, text) for text in label]
+        label[:] = [user_values.get(text, text) for text in label]
     uncertainty = (
         1.0 - probability if column.classes else frame["spread"].to_numpy(dtype=np.float64)
     )

@@ -373,7 +373,7 @@ class LinkPredictor:
             p[degrees[1][j] > 0] = 0.0
         return p
 
-    def best_pairs(self, rows: Ints, count: int, known: Ints) -> tuple[Ints, Ints]:
+    def best_pairs(self, rows: Ints, count: int, linked_pairs: Ints) -> tuple[Ints, Ints]:
         """Return the `count` best unknown pairs by each weighted kind of score.
 
         Known pairs are sorted numbers i * m + j. Memory is bounded, and of many pairs only those
@@ -384,13 +384,13 @@ class LinkPredictor:
         for name in self._fit.ridges:
             if self.weights.get(name, 0.0) > 0.0:
                 scores = self._fit.ridges[name][self._fit.chosen[name]]
-                i, j = best_products(scores.left, scores.right, rows, count, known)
+                i, j = best_products(scores.left, scores.right, rows, count, linked_pairs)
                 candidates.append(i * m + j)
         for name, S in self._fit.nearest.items():
             if self.weights.get(name, 0.0) > 0.0:
                 part = sp.csr_array(S[rows]).tocoo()
                 numbers = rows[part.coords[0]] * m + part.coords[1]
-                is_unknown = ~np.isin(numbers, known)
+                is_unknown = ~np.isin(numbers, linked_pairs)
                 candidates.append(numbers[is_unknown][largest(part.data[is_unknown], count)])
         pairs = np.unique(np.concatenate(candidates)) if candidates else np.empty(0, np.int64)
         return pairs // m, pairs % m

@@ -201,7 +201,7 @@ def _best_pairs(
     pool = top * _POOL_FACTOR if any(at_most_one) else top
     if len(scorers) == 1 and scorer.predictor is not None and len(chosen) * m > _MAX_PAIRS_OF_ALL:
         i, j = scorer.predictor.best_pairs(chosen, 20 * pool + 5_000, known_numbers)
-        i, j = _drop_known_pairs(i, j, known_numbers, chosen, m, within)
+        i, j = _drop_linked_pairs(i, j, known_numbers, chosen, m, within)
         best = _order_pairs(i, j, scorer.predictor.pair_scores(i, j), pool)
     if best is None:
         best = _best_of_all_pairs(scorers, known_numbers, chosen, pool, within)
@@ -234,7 +234,7 @@ def _order_pairs(i: Ints, j: Ints, scores: Floats, top: int) -> pd.DataFrame:
     return pd.DataFrame({"i": i[order], "j": j[order], "score": scores[order]})
 
 
-def _drop_known_pairs(
+def _drop_linked_pairs(
     i: Ints, j: Ints, known_numbers: Ints, chosen: Ints, m: int, within: bool
 ) -> tuple[Ints, Ints]:
     """Return pairs without a link, each once within a dataset."""
@@ -281,20 +281,20 @@ def _closest_pairs_on_map(
     k = min(_FIRST_NEIGHBORS, len(targets))
     ordered = np.sort(known_numbers)
 
-    def query(rows: Ints, k: int, most: float) -> tuple[Ints, Ints, Floats, Floats]:
+    def query(rows: Ints, k: int, max_distance: float) -> tuple[Ints, Ints, Floats, Floats]:
         """Return pairs of rows with their k nearest within a distance, and the last distances."""
         D, index = np.empty((len(rows), k)), np.empty((len(rows), k), dtype=np.int64)
         order = z_order(Y[rows])
         # The tree excludes its bound and squares it, so the bound must be above 0.
-        limit = max(np.nextafter(most, np.inf), _MIN_DISTANCE)
+        limit = max(np.nextafter(max_distance, np.inf), _MIN_DISTANCE)
         lengths, places = tree.query(Y[rows[order]], k=k, distance_upper_bound=limit)
         D[order], index[order] = (np.reshape(part, (-1, k)) for part in (lengths, places))
         near = np.isfinite(D).ravel()
         p, q = np.repeat(rows, k)[near], targets[index.ravel()[near]]
-        kept = ~_is_in_sorted(p * m + q, ordered)
+        is_candidate = ~_is_in_sorted(p * m + q, ordered)
         if within and len(chosen) > 1:
-            kept &= (p <= q) | ~np.isin(q, chosen)
-        return p[kept], q[kept], D.ravel()[near][kept], D[:, -1]
+            is_candidate &= (p <= q) | ~np.isin(q, chosen)
+        return p[is_candidate], q[is_candidate], D.ravel()[near][is_candidate], D[:, -1]
 
     def edge_of(distances: Floats) -> float:
         return float(np.partition(distances, top - 1)[top - 1]) if len(distances) >= top else np.inf

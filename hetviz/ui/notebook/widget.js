@@ -1,9 +1,9 @@
-// The map in a notebook. MODULES holds the component's own files by name; whatever they ask for goes
-// through the kernel, as messages. Python puts MODULES before this text.
+// Map widget of a notebook. MODULES holds the files of the map component by name, and their requests go
+// through the kernel as messages. Python puts MODULES before this text.
 
-/** Load the files once for the page: each as a module of its own, those it imports first. */
+/** Load the files once per page as modules, imported ones first. */
 function load(entry, modules, addresses = {}, importers = []) {
-  if (importers.includes(entry)) throw new Error(`a circle of modules: ${[...importers, entry].join(", ")}`);
+  if (importers.includes(entry)) throw new Error(`circular import of modules: ${[...importers, entry].join(", ")}`);
   if (!addresses[entry]) {
     const text = modules[entry].replace(/(from\s+)"\.\/([\w-]+\.js)"/g, (_, from, name) => {
       load(name, modules, addresses, [...importers, entry]);
@@ -23,7 +23,7 @@ function loadModules() {
   return versions.get(VERSION);
 }
 
-/** As `fetch`, answered by the kernel. */
+/** A request handler that sends requests to the kernel, and a function that disconnects it. */
 function connectKernel(model) {
   const waiting = new Map();
   let last = 0;
@@ -52,7 +52,7 @@ export default {
   },
 
   async render({ model, el }) {
-    // JupyterLab would take the map's keys for commands of its own.
+    // JupyterLab would handle the keys of the map as its own commands.
     el.dataset.lmSuppressShortcuts = "true";
     const root = document.createElement("div");
     root.className = "hv-map";

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hetviz.core.kernels import mkpe_loops as kernels
-from hetviz.core.kernels.mkpe import Descent, Domain, fit_mkpe, known_scores, place_item
+from hetviz.core.kernels.mkpe import Descent, Domain, fit_mkpe, place_item, score_block
 from hetviz.core.spectral.stiefel import random_frame
 from hetviz.errors import Cancelled, ParameterError
 from tests.gradcheck import gradient_error
@@ -35,7 +35,7 @@ def blocks_of(result: dict[tuple[int, int], Any]) -> list[Any]:
     blocks = []
     for (d, e), S in result.items():
         i, j = np.nonzero(np.isfinite(S))
-        blocks.append(known_scores(d, e, S.shape, i, j, S[i, j], WEIGHTS[d, e]))
+        blocks.append(score_block(d, e, S.shape, i, j, S[i, j], WEIGHTS[d, e]))
     return blocks
 
 
@@ -136,7 +136,7 @@ def test_swapped_domains_and_transposed_scores_give_the_same_gradients() -> None
     swapped = []
     for (d, e), S in turned.items():
         i, j = np.nonzero(np.isfinite(S))
-        swapped.append(known_scores(d, e, S.shape, i, j, S[i, j], WEIGHTS[order[e], order[d]]))
+        swapped.append(score_block(d, e, S.shape, i, j, S[i, j], WEIGHTS[order[e], order[d]]))
     first = Descent([Domain(n) for n in SIZES], blocks_of(result), frames, 0.9)
     two = Descent([Domain(SIZES[d]) for d in order], swapped, [frames[d] for d in order], 0.9)
     assert first.loss == pytest.approx(two.loss, rel=1e-13)
@@ -172,7 +172,7 @@ def test_identity_inputs_equal_free_positions() -> None:
 
 def test_two_items_reach_their_score_exactly() -> None:
     i, j = (part.ravel() for part in np.indices((2, 2)))
-    block = known_scores(0, 0, (2, 2), i, j, np.array([1.0, 0.3, 0.3, 1.0]), 1.0)
+    block = score_block(0, 0, (2, 2), i, j, np.array([1.0, 0.3, 0.3, 1.0]), 1.0)
     descent = Descent([Domain(2)], [block], frames_of((2,), 1), 1.0)
     for _ in range(60):
         descent.sweep()
@@ -187,7 +187,7 @@ def test_weights_and_step_scale_inversely() -> None:
     double = []
     for (d, e), S in result.items():
         i, j = np.nonzero(np.isfinite(S))
-        double.append(known_scores(d, e, S.shape, i, j, S[i, j], 2 * WEIGHTS[d, e]))
+        double.append(score_block(d, e, S.shape, i, j, S[i, j], 2 * WEIGHTS[d, e]))
     heavy = Descent([Domain(n) for n in SIZES], double, frames, 1.0, step=0.5)
     for _ in range(10):
         plain.sweep()
@@ -198,7 +198,7 @@ def test_weights_and_step_scale_inversely() -> None:
 
 def test_scores_of_one_reach_zero_loss() -> None:
     i, j = (part.ravel() for part in np.indices((6, 6)))
-    block = known_scores(0, 0, (6, 6), i, j, np.ones(36), 1.0)
+    block = score_block(0, 0, (6, 6), i, j, np.ones(36), 1.0)
     descent = Descent([Domain(6)], [block], frames_of((6,)), 1.0)
     for _ in range(80):
         descent.sweep()
@@ -212,7 +212,7 @@ def test_repeated_and_mirrored_scores_are_merged() -> None:
         np.array([1, 0, 2, 1, 3]),
         np.array([0.2, 0.6, 0.5, 1.0, 0.1]),
     )
-    block = known_scores(0, 0, (4, 4), i, j, s, 1.0)
+    block = score_block(0, 0, (4, 4), i, j, s, 1.0)
     E = frames_of((4,))[0]
     D = ((E[i] - E[j]) ** 2).sum(axis=1)
     expected = float(((np.exp(-D) - s) ** 2).mean())
@@ -253,7 +253,7 @@ def test_invalid_input_raises() -> None:
     with pytest.raises(ParameterError, match="no known score"):
         Descent([*domains, Domain(3)], blocks, frames_of((*SIZES, 3)), 1.0)
     with pytest.raises(ParameterError, match="no known score"):
-        known_scores(0, 1, (2, 2), np.empty(0, int), np.empty(0, int), np.empty(0), 1.0)
+        score_block(0, 1, (2, 2), np.empty(0, int), np.empty(0, int), np.empty(0), 1.0)
 
 
 def test_place_item_reaches_its_scores() -> None:

@@ -17,7 +17,7 @@ const load = (folder, tries, again = "") => import(`${folder}${again}/FILE.js`).
     .then(() => load(folder, tries - 1, `-${tries}`));
 });
 export default function (component) {
-  const root = component.parentElement.querySelector(".hv-FILE");
+  const root = component.parentElement.querySelector(".ROOT");
   const folder = new URL(component.data.assets, document.baseURI).href;
   let close = null;
   let closed = false;
@@ -36,6 +36,10 @@ export default function (component) {
 
 _NAME, _TABS, _PROPOSED = "hetviz_map", "hetviz_tabs", "hetviz_proposed"
 _FINDER = "hetviz_finder"
+
+
+def _loader(module: str, root_class: str) -> str:
+    return _LOADER.replace("FILE", module).replace("ROOT", root_class)
 
 
 def _nothing() -> None:
@@ -79,7 +83,7 @@ def draw_map(
     component = st.components.v2.component(
         _NAME,
         html='<div class="hv-map"></div>',
-        js=_LOADER.replace("FILE", "map"),
+        js=_loader("map", "hv-map"),
         isolate_styles=False,
     )
     return component(
@@ -116,7 +120,7 @@ def show_tabs(data: Mapping[str, object], key: str, on_view: Callable[[], None])
     component = st.components.v2.component(
         _TABS,
         html='<div class="hv-panel"></div>',
-        js=_LOADER.replace("FILE", "panel"),
+        js=_loader("panel", "hv-panel"),
         isolate_styles=False,
     )
     component(
@@ -137,8 +141,8 @@ def show_finder(key: str, within: str) -> None:
     """
     component = st.components.v2.component(
         _FINDER,
-        html='<div class="hv-finder"></div>',
-        js=_LOADER.replace("FILE", "finder"),
+        html='<div class="hv-help-search"></div>',
+        js=_loader("help_search", "hv-help-search"),
         isolate_styles=False,
     )
     component(key=key, data={"within": within, "assets": f"hv/asset/{asset_version()}"})
@@ -166,8 +170,8 @@ def draw_proposals(
     """
     component = st.components.v2.component(
         _PROPOSED,
-        html='<div class="hv-proposed" hidden></div>',
-        js=_LOADER.replace("FILE", "proposed"),
+        html='<div class="hv-proposed-pairs" hidden></div>',
+        js=_loader("proposed_pairs", "hv-proposed-pairs"),
         isolate_styles=False,
     )
     component(

@@ -1,11 +1,11 @@
-// Where the items of an earlier map would lie on a new one, if only the page were turned: what
-// differs from that has really moved.
+// Alignment of an old map with a new one by rotation, reflection, scale and shift, so that only real moves
+// remain.
 
-const MIN_EXPLAINED = 0.25; // share of the new map's variance that the turned old one must explain
+const MIN_EXPLAINED = 0.25; // minimum share of the variance of the new map that the aligned old one explains
 
 /**
- * The old places turned, mirrored, scaled and shifted to fit the new ones best, by least squares;
- * null where the maps have too little in common for that to mean anything.
+ * The old positions rotated, mirrored, scaled and shifted to fit the new ones by least squares; null
+ * if the maps have too little in common.
  */
 export function aligned(from, to, shown) {
   const n = shown.length;
@@ -22,7 +22,7 @@ export function aligned(from, to, shown) {
   }
   if (count < 3) return null;
   for (let k = 0; k < 4; k++) mean[k] /= count;
-  // Covariance of the places as complex numbers, once as they are and once mirrored.
+  // Covariance of the positions as complex numbers, plain and mirrored.
   let [re, im, mirroredRe, mirroredIm, spreadFrom, spreadTo] = [0, 0, 0, 0, 0, 0];
   for (let r = 0; r < n; r++) {
     if (!both(r)) continue;

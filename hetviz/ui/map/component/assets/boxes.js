@@ -1,5 +1,4 @@
-// Boxes already taken on the screen, and the ink of the dots under a box. A grid of cells makes both
-// questions cheap.
+// Reserved boxes on the screen, and the number of dots under a box. A grid of cells makes both fast.
 
 const CELL_PX = 64;
 const GRAIN_PX = 6;
@@ -26,7 +25,7 @@ export class Boxes {
     ));
   }
 
-  /** Whether a box lies wholly within the picture, `edge` pixels from its sides. */
+  /** Whether a box lies within the picture, `edge` pixels from its sides. */
   within(box, edge = 3) {
     return box[0] >= edge && box[1] >= edge && box[2] <= this.W - edge && box[3] <= this.H - edge;
   }
@@ -38,7 +37,7 @@ export class Boxes {
     });
   }
 
-  /** Take a box if it is free. */
+  /** Reserve a box if it is free. */
   tryReserve(box) {
     if (!this.isFree(box)) return false;
     this.reserve(box);
@@ -46,7 +45,7 @@ export class Boxes {
   }
 }
 
-/** How many dots lie under a box, of those that were added. */
+/** The number of dots under a box. */
 export class Ink {
   constructor(W, H) {
     this.columns = Math.ceil(W / GRAIN_PX) + 1;
@@ -58,7 +57,7 @@ export class Ink {
     this.sums[(Math.floor(y / GRAIN_PX) + 1) * (this.columns + 1) + Math.floor(x / GRAIN_PX) + 1] += dots;
   }
 
-  /** After the last dot: each cell holds the sum of all to its left and above. */
+  /** Build the summed-area table after the last dot. */
   close() {
     const { sums, columns, rows } = this;
     const wide = columns + 1;

@@ -1,4 +1,4 @@
-// Where the camera goes: home, to items, in or out; each in one sweep. Python hears where it rests.
+// Camera moves: to the whole map, to items, in and out, each as one animation. Python gets the final position.
 
 import { cardBoxes } from "./covered_area.js";
 import { send } from "./page_change.js";
@@ -8,13 +8,13 @@ import { View, interpolateCamera, prefersReducedMotion, ease, frameOf } from "./
 
 const [NARROW_PX, MEDIUM_PX] = [860, 1100];
 const MIN_VISIBLE = 12;
-const MAX_FRAME_ZOOM = 6; // times the scale at which all is seen
-const SPOT_PX = 48; // px within which items cannot be told apart
+const MAX_FRAME_ZOOM = 6; // times the scale of the whole map
+const SPOT_PX = 48; // px within which items overlap
 const CROWDED_ITEMS = 20000;
-const BAR_PX = 104; // height of the bar of a selection, above the sheet of a narrow window
+const BAR_PX = 104; // height of the selection bar above the sheet of a narrow window
 const MARGIN_PX = 10; // px between a selected item and a card
 const [MAX_SHIFT_PX, SHIFT_STEP_PX, N_DIRECTIONS] = [480, 6, 32];
-const SEND_DELAY_MS = 900; // ms without movement before Python hears of the camera
+const SEND_DELAY_MS = 900; // ms without movement before the camera is sent to Python
 
 export class Camera {
   constructor(map) { Object.assign(this, { map, sentKey: null }); }
@@ -22,13 +22,13 @@ export class Camera {
   /** The camera that shows all of the map. */
   get home() { return this.around(this.map.data.frame); }
 
-  /** The camera that shows a frame; the map that fills the window may be wider than it is high. */
+  /** The camera that shows a frame; the map that fills the window may be stretched. */
   around({ x, y }) {
     const { view, data } = this.map;
     return view.around({ x, y, stretch: data.stage ? 0 : data.frame.stretch });
   }
 
-  /** Which edges the cards and the panel need: the same scale whether the panel is open or not. */
+  /** Set the margins for cards and panel, with the same scale for an open and a closed panel. */
   clear() {
     const { view, data, root } = this.map;
     const { W, H } = view;
@@ -38,7 +38,7 @@ export class Camera {
     else if (data.stage && W < NARROW_PX) {
       clear = { left: 12, top: 64, right: 56, bottom: Math.max(H - panelTop(root) + 8, 80) };
     } else if (data.stage && shownPanel.open && shownPanel.wide) {
-      // What the wide panel leaves is all there is: the map is fitted to that.
+      // The map is fitted to the space beside the wide panel.
       clear = { left: 64, top: 24, right: panelWidth() + 24, bottom: 24 };
     } else if (data.stage) {
       const panel = W < MEDIUM_PX ? 300 : 340;
@@ -51,10 +51,10 @@ export class Camera {
     return JSON.stringify(clear) !== before;
   }
 
-  /** How far what is clear lies right of the middle, in pixels. */
+  /** Distance of the uncovered area from the middle, to the right, in pixels. */
   get panelShift() { return (this.map.view.clear.left - this.map.view.clear.right) / 2; }
 
-  /** The panel opened or closed: what was seen slides aside, at the same scale. */
+  /** Shift the view when the panel opens or closes, at the same scale. */
   followPanel() {
     const { map } = this;
     const { view } = map;
@@ -72,7 +72,7 @@ export class Camera {
     }
   }
 
-  /** Look where one looked before the map left the page, else where Python says, else at all. */
+  /** Restore the camera of the last mount, else use the one of Python, else show all. */
   begin(data, restored) {
     const { view, stage, overlay } = this.map;
     view.W = Math.max(stage.clientWidth, 1);
@@ -106,7 +106,7 @@ export class Camera {
     map.requestDraw({ paint: true, place: true });
   }
 
-  /** Move there, in one sweep. */
+  /** Move the camera in one animation. */
   fly(place, ms = 450, zoomed = true) {
     const { map } = this;
     map.view.zoomed = zoomed;
@@ -117,7 +117,7 @@ export class Camera {
     map.requestDraw({ view: true });
   }
 
-  /** One frame of a sweep. */
+  /** One frame of the animation. */
   step(now) {
     const { map } = this;
     const { from, to, begun, ms } = map.flight;
@@ -132,13 +132,13 @@ export class Camera {
     this.fly(this.clearOfCards(this.around(frame), rows), 450, false);
   }
 
-  /** Show every item, those too that lie so far out that the map does not begin with them. */
+  /** Show every item, including outliers. */
   fitAll() {
     const { pos, isShown } = this.map;
     this.fly(this.around(frameOf(pos, isShown, 0)));
   }
 
-  /** How much nearer one may look: no further where about a dozen items fill the view. */
+  /** Limit a zoom factor: no further in when about a dozen items fill the view. */
   limitZoom(factor) {
     const { view, pos, isShown, n } = this.map;
     if (factor <= 1 || view.s < 2 * view.fitted) return factor;
@@ -158,7 +158,7 @@ export class Camera {
     this.fly(target.at(), 220);
   }
 
-  /** Bring one item into sight with what it is linked to; on a crowded map, near enough to tell it apart. */
+  /** Bring an item into view with its links; on a crowded map, zoom in enough to separate it. */
   flyTo(row) {
     const { view, pos, visible } = this.map;
     if (visible > CROWDED_ITEMS) {
@@ -172,26 +172,26 @@ export class Camera {
     this.fit([row]);
   }
 
-  /** Fly to where all the given rows are seen on a map that comes, with what is round them. */
+  /** Move to a view of all given rows on a new map, with their surroundings. */
   flyToAll(rows, pos) {
     const { view, isShown, n } = this.map;
     const flags = new Uint8Array(n);
     rows.forEach((r) => { flags[r] = isShown[r]; });
     const target = Object.assign(new View(), view);
-    // In a narrow window the bar of the selection stands above the sheet.
+    // In a narrow window the selection bar is above the sheet.
     if (view.W < NARROW_PX) target.clear = { ...view.clear, bottom: view.clear.bottom + BAR_PX };
     this.framed = target.around({ ...frameOf(pos, flags, 0, 1.25), stretch: view.k, maxScale: view.fitted * MAX_FRAME_ZOOM });
     this.fly(this.framed, 600);
   }
 
-  /** Whether the camera still is where it went by itself for what was named. */
+  /** Whether the camera is still where `flyToAll` moved it. */
   get movedByMap() {
     const { framed, map: { view, flight } } = this;
     const now = flight ? flight.to : view.at();
     return Boolean(framed) && ["cx", "cy", "s"].every((key) => Math.abs(now[key] - framed[key]) < 1e-9 * Math.abs(framed[key]));
   }
 
-  /** Whether, on a map that comes, some of the rows would be off the screen or all of them one spot. */
+  /** Whether, on a new map, some rows would be off screen or all in one spot. */
   losesRows(rows, pos) {
     const { view, isShown } = this.map;
     const target = Object.assign(new View(), view);
@@ -205,7 +205,7 @@ export class Camera {
     return at.some(off) || (at.length > 1 && Math.max(span(0), span(1)) < SPOT_PX);
   }
 
-  /** Have rows on the screen: the whole map is shown where one of them is beyond its edge. */
+  /** Show the whole map if one of the rows is off screen. */
   showRows(rows) {
     const { view, pos, isShown } = this.map;
     const hidden = (r) => {
@@ -216,7 +216,7 @@ export class Camera {
     this.map.requestDraw({ paint: true });
   }
 
-  /** A few selected items stay clear of the cards, in a narrow window above the bar and the sheet too. */
+  /** Move the camera so that a few selected items are not covered. */
   uncoverItems(rows) {
     const { view, flight } = this.map;
     const now = flight ? flight.to : view.at();
@@ -224,7 +224,7 @@ export class Camera {
     if (to !== now) this.fly(to, 180, view.zoomed);
   }
 
-  /** That camera, or where one of these rows would lie under a card the nearest from which none does. */
+  /** The given camera, or the nearest one where none of these rows is covered. */
   clearOfCards(place, rows) {
     const { view, pos, isShown, data } = this.map;
     const narrow = view.W < NARROW_PX;
@@ -233,7 +233,7 @@ export class Camera {
     const target = Object.assign(new View(), view, place);
     const at = shown.map((r) => [target.x(pos[2 * r]), target.y(pos[2 * r + 1])]);
     const low = view.H - (narrow ? view.clear.bottom + BAR_PX : MARGIN_PX);
-    // What is out of sight on purpose stays so.
+    // Items out of view stay so.
     if (at.some(([x, y]) => x < 0 || y < 0 || x > view.W || y > view.H)) return place;
     const cards = cardBoxes(this.map).map(([x0, y0, x1, y1]) => [x0 - MARGIN_PX, y0 - MARGIN_PX, x1 + MARGIN_PX, y1 + MARGIN_PX]);
     const clear = (dx, dy) => at.every(([px, py]) => {
@@ -250,12 +250,12 @@ export class Camera {
         if (clear(dx, dy)) return moved(dx, dy);
       }
     }
-    // Not all have room: above the sheet they are seen at least.
+    // If there is no room for all, keep them above the sheet.
     const over = Math.max(...at.map(([, y]) => y)) - low;
     return over > 0 ? moved(0, -over) : place;
   }
 
-  /** What is seen, about the middle of what is clear: the panel may stand elsewhere the next time. */
+  /** The visible range, centred on the uncovered area, since the panel may change. */
   clearRange() {
     const { x, y } = this.map.view.range;
     const by = this.panelShift / this.map.view.s;

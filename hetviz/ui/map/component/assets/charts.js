@@ -1,18 +1,18 @@
-// The charts on the page are made by the server in the colours of a theme. As the theme changes they
-// take those of the other, each for its own, until the server has drawn them anew.
+// Recolouring of charts when the theme changes. The server made them in the colours of one theme, and they
+// change to the other until the server draws them again.
 
 const REPEAT_MS = [0, 250, 800]; // ms
 const PARTS = ["fill", "stroke"];
 const probe = document.createElement("i");
 
-/** A colour as a style says it. */
+/** A colour in the notation of a style. */
 function normalised(colour) {
   probe.style.color = "";
   probe.style.color = colour;
   return probe.style.color;
 }
 
-/** Give the charts the colours of the theme that is seen now, again where Streamlit draws them once more. */
+/** Give the charts the colours of the current theme, again after Streamlit redraws them. */
 export function followCharts(map, from) {
   const to = map.scheme;
   for (const ms of REPEAT_MS) setTimeout(() => map.isClosed || map.scheme !== to || recolour(map.data.tokens, from, to), ms);

@@ -1,10 +1,10 @@
-// Light or dark, as the page is now. A change is drawn at once; the server is not asked.
+// Light or dark scheme of the page. A change is drawn at once, without the server.
 
-const SYSTEM_THEME_TIMEOUT_MS = 1500; // ms for Streamlit to follow the system
+const SYSTEM_THEME_TIMEOUT_MS = 1500; // ms until Streamlit follows the system
 
 const page = () => document.querySelector(".stApp") ?? document.body;
 
-/** What a notebook says of its own look: JupyterLab, Visual Studio Code, Colab. */
+/** The scheme of a notebook: JupyterLab, Visual Studio Code, Colab. */
 function notebookScheme() {
   const { jpThemeLight, vscodeThemeKind } = document.body.dataset;
   if (jpThemeLight) return jpThemeLight === "true" ? "light" : "dark";
@@ -20,12 +20,12 @@ export function scheme() {
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 
-/** What Streamlit opens beside the app (menus, help, dialogs) hangs below the root, and is of its theme. */
+/** Set the scheme of the root, for menus, help and dialogs that Streamlit attaches to it. */
 function setRootScheme(current) {
   if (document.querySelector(".stApp")) document.documentElement.style.colorScheme = current;
 }
 
-/** Whether the page takes the theme of the system: nobody has chosen another in its menu. */
+/** Whether the page follows the theme of the system. */
 function followsSystem() {
   if (notebookScheme() || !document.querySelector(".stApp")) return false;
   try {
@@ -35,7 +35,7 @@ function followsSystem() {
   }
 }
 
-/** Be told of a change; returns how to stop. */
+/** Watch for changes; returns a function that stops. */
 export function watchScheme(onChange) {
   let timer = 0;
   let current = scheme();
@@ -49,13 +49,13 @@ export function watchScheme(onChange) {
   };
   const observer = new MutationObserver(update);
   observer.observe(page(), { attributes: true, attributeFilter: ["class", "style", "data-jp-theme-light", "data-vscode-theme-kind"] });
-  // Of the root only what notebooks say of their theme: the panel and the legend change others often.
+  // Only the theme attribute of the root, since panel and legend change others often.
   observer.observe(document.documentElement, { attributes: true, attributeFilter: ["theme"] });
   const media = matchMedia("(prefers-color-scheme: dark)");
   const onSystemChange = () => {
     const next = media.matches ? "dark" : "light";
     if (next !== current && followsSystem()) {
-      // All that is ours changes at once; Streamlit says the same once it has drawn its own.
+      // Our elements change at once, Streamlit follows later.
       page().style.colorScheme = next;
       update();
       clearTimeout(timer);

@@ -1,4 +1,4 @@
-// Colours out of codes or values, and mixes of two colours.
+// Colours of codes and values, and mixes of two colours.
 
 const channels = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
 
@@ -12,7 +12,7 @@ export const withAlpha = (hex, alpha) => `rgba(${channels(hex).join(",")},${alph
 
 const STEPS = 96;
 
-/** A palette and, for each row, its place in it; place 0 is the ghost (no value, other). */
+/** A palette and the slot of each row in it; slot 0 is for no value and others. */
 export function colourSlots(colour, values, n, scheme) {
   const slot = new Uint8Array(n);
   if (!colour || !values) return { slot, palette: [colour?.ghost[scheme] || "#999999"] };
@@ -41,6 +41,6 @@ export function sample(scale, t) {
 export const formatNumber = (value) => {
   const size = Math.abs(value);
   if (size >= 1e6 || (size > 0 && size < 1e-3)) return value.toExponential(2);
-  // A year is written without a separator, and so is every other number of four digits.
+  // Numbers of four digits have no separator, since they may be years.
   return value.toLocaleString("en", { useGrouping: size >= 1e4, maximumFractionDigits: size >= 100 ? 0 : size >= 1 ? 2 : 3 });
 };

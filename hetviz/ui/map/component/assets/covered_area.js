@@ -1,16 +1,16 @@
-// What lies over the map: cards, bars and the panel.
+// Boxes of cards, bars and the panel that cover the map.
 
 import { panelWidth } from "./panel.js";
 
 const OWN_CARDS = ".hv-bar, .hv-legend";
 const ALL_CARDS = ".hv-bar, .hv-legend, .hv-below > *, .st-key-panel, .st-key-new-map, .st-key-acts, .st-key-tools, .st-key-told, .st-key-start-main, .st-key-start-foot";
 
-/** Their boxes, in pixels of the map. */
+/** Boxes of the cards, in pixels of the map. */
 export function cardBoxes(m) {
   const { left, top } = m.stage.getBoundingClientRect();
-  // Beside other maps, in a notebook or on Compare, only what is this map's own lies over it.
+  // In a notebook or on Compare only the cards of this map cover it.
   return [...(m.data.stage ? document.querySelectorAll(ALL_CARDS) : m.root.querySelectorAll(OWN_CARDS))].map((card) => card.getBoundingClientRect()).filter((box) => box.width && box.height).map(
     (box) => [box.left - left - 4, box.top - top - 4, box.right - left + 4, box.bottom - top + 4]).map(
-    // Of a closed panel only its strip is seen.
+    // Of a closed panel only the strip is visible.
     (box) => (box[2] > m.view.W && panelWidth() === 44 ? [Math.max(box[0], m.view.W - 48), ...box.slice(1)] : box));
 }

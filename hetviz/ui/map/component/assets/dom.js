@@ -1,4 +1,4 @@
-// Elements without strings of HTML: what a user wrote is only ever set as text.
+// Helpers that create elements without HTML strings: texts of users are only ever set as text.
 
 export function h(tag, props = {}, ...children) {
   const element = document.createElement(tag);
@@ -36,7 +36,7 @@ const PATHS = {
   close: "M6 6l12 12M18 6 6 18",
 };
 
-/** One of our own line drawings, 18 pixels. */
+/** A line icon of 18 pixels. */
 export function icon(name) {
   const space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");

@@ -1,5 +1,4 @@
-// Files that are carried over the window may be let go anywhere: the box for them fills the window
-// for as long as they are over it.
+// File drop anywhere in the window: while files are dragged over it, the drop zone fills the window.
 
 let depth = 0;
 
@@ -19,7 +18,7 @@ export function watchFileDrops() {
     depth = Math.max(depth - 1, 0);
     if (!depth || event.relatedTarget === null) end();
   }, true);
-  // After the box itself has heard of it.
+  // After the handlers of the drop zone.
   for (const name of ["drop", "dragend"]) document.addEventListener(name, () => setTimeout(end), true);
 }
 

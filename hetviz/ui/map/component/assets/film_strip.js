@@ -1,5 +1,5 @@
-// The maps made so far, small, in a row; and where on the shown one the camera looks. Pointing at a
-// map shows where its points would be, a click takes it.
+// Thumbnails of all maps, and an overview that shows the camera. Hovering a thumbnail previews that map,
+// a click opens it.
 
 import { aligned } from "./align.js";
 import { h } from "./dom.js";
@@ -31,7 +31,7 @@ export class FilmStrip {
     watchShareClose(() => map.data && !map.isClosed && this.drawnState !== JSON.stringify(this.maps()) && this.update());
   }
 
-  /** The maps, each with what it keeps as far as that is known. */
+  /** The maps, each with its share of close links if known. */
   maps() { return (this.map.data.film ?? []).map((entry) => ({ ...entry, kept: entry.kept ?? shareClose(entry.id) })); }
 
   update() {
@@ -48,7 +48,7 @@ export class FilmStrip {
     this.draw();
   }
 
-  /** In the sheet of a narrow window the maps are a list. */
+  /** Show the maps as a list in the sheet of a narrow window. */
   layOutList() {
     const body = document.querySelector(".st-key-panel-body");
     const { data } = this.map;
@@ -57,9 +57,9 @@ export class FilmStrip {
       this.list.remove();
       return;
     }
-    // Not within the panel, whose children are Streamlit's.
+    // Not in the panel, whose children belong to Streamlit.
     if (!this.list.isConnected) document.querySelector(".stApp").append(this.list);
-    // Once the sheet has its new height.
+    // After the sheet has its new height.
     requestAnimationFrame(() => {
       const { left, top } = body.getBoundingClientRect();
       Object.assign(this.list.style, { left: `${left}px`, top: `${top}px`, width: `${body.clientWidth}px`, height: `${body.clientHeight}px` });
@@ -68,7 +68,7 @@ export class FilmStrip {
 
   frame(entry) {
     const canvas = h("canvas", { "aria-hidden": "true" });
-    const caption = entry.kept !== null ? `${entry.kept} of 100 kept` : entry.agrees ? `${Math.round(100 * entry.agrees)} of 100 agree` : "";
+    const caption = entry.kept !== null ? `${entry.kept} % of links are close` : entry.agrees ? `${Math.round(100 * entry.agrees)} % of comparisons hold` : "";
     return h("button", {
       type: "button", "aria-pressed": String(entry.shown), "data-run": entry.id, title: entry.title,
       onclick: () => this.choose(entry), onpointerenter: () => this.preview(entry), onpointerleave: () => this.endPreview(),
@@ -81,7 +81,7 @@ export class FilmStrip {
     if (!entry.shown) send(() => this.map.component.setTriggerValue("run", entry.id));
   }
 
-  /** Show where the points would be on another map, positions only. */
+  /** Preview the positions of another map. */
   preview(entry) {
     const { map } = this;
     clearTimeout(this.timer);
@@ -135,7 +135,7 @@ export class FilmStrip {
     return { frame, s, place };
   }
 
-  /** The small map with the window of the camera. */
+  /** Draw the overview with the window of the camera. */
   drawOverview() {
     const { map } = this;
     if (!map.data?.stage || map.data.mode !== "work" || !map.shown) return;

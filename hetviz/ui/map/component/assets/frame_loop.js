@@ -1,16 +1,16 @@
-// When what is drawn: wishes are gathered, and one frame fulfils them all. A map on which nothing
-// moves asks for no frames.
+// Frame loop: requests to draw are collected, and one frame serves them all. A map that does not move
+// requests no frames.
 
-const SETTLED_MS = 130; // ms without a move of camera or points
-const PLACEMENT_INTERVAL_MS = 260; // ms from one choice of what is written to the next, while points move
+const SETTLED_MS = 130; // ms without movement of camera or points
+const PLACEMENT_INTERVAL_MS = 260; // ms between two placements of texts while points move
 
 export class FrameLoop {
   constructor(map) { Object.assign(this, { map, pending: {}, frame: 0, placed: 0, drawn: 0, pausedUntil: 0 }); }
 
-  /** Draw nothing for a moment: without a graphics card a frame of the map keeps all others waiting. */
+  /** Draw nothing for a moment, since without a graphics card a frame blocks the page. */
   hold(ms) { this.pausedUntil = performance.now() + ms; }
 
-  /** Go on once what is there now was seen. */
+  /** Continue after the next frame. */
   release() { requestAnimationFrame(() => { this.pausedUntil = 0; }); }
 
 requestDraw(changes) {
@@ -21,7 +21,7 @@ requestDraw(changes) {
   tick(now) {
     const { map, pending } = this;
     this.frame = 0;
-    // A map that another place covers keeps its wishes for when it is seen.
+    // A hidden map keeps its requests until it is visible.
     if (!map.data || map.isClosed || !map.shown) return;
     if (performance.now() < this.pausedUntil) {
       this.requestDraw({});
@@ -37,7 +37,7 @@ requestDraw(changes) {
     if (pending.paint) map.points.sync();
     const more = map.points.draw(map.motion?.share ?? 1, now);
     map.root.toggleAttribute("data-drawn", map.points.ready);
-    // The card is still busy with the frame before: what lies above must not run ahead.
+    // The card is still busy with the last frame, so the overlay waits.
     if (map.points.isLate) {
       this.requestDraw(pending);
       return;

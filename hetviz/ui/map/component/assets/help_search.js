@@ -1,4 +1,4 @@
-// A box that leaves only those rows of Help in sight that hold the words written into it.
+// Search box that hides the rows of the help that do not contain the words.
 
 import { h } from "./dom.js";
 
@@ -10,7 +10,7 @@ export function mount(root, component) {
     type: "search", class: "hv-sift", placeholder: "Search help", "aria-label": "Search help",
     autocomplete: "off", spellcheck: "false",
     oninput: () => filterHelp(root.closest(`.st-key-${component.data.within}`), box.value, status),
-    // A letter belongs to the box, not to a button that has it for a shortcut.
+    // Letters must not trigger shortcuts of buttons.
     onkeydown: (event) => event.key !== "Escape" && event.stopPropagation(),
   });
   root.replaceChildren(box, status);

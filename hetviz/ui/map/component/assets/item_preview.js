@@ -1,13 +1,13 @@
-// The head of an item's card, from the press on until the panel has come: its picture and name, and what
-// it is linked with, as the map was told of it when it was pointed at.
+// Preview of the head of an item card, shown from the click until the panel has loaded: picture, name and
+// links, from the data of the hover card.
 
 import { ROOT } from "./requests.js";
 import { h, thousands } from "./dom.js";
 import { panel, watchPanel } from "./panel.js";
 
-const MAX_MS = 10000; // ms, after which only the panel's word counts
-const REST_MS = 300; // ms that no run is under way
-const HOLD_MS = 120; // ms for which the map lets the card go first
+const MAX_MS = 10000; // ms after which the preview ends
+const REST_MS = 300; // ms without a run of the page
+const HOLD_MS = 120; // ms for which the map waits for the card
 
 export class ItemPreview {
   constructor(map) {
@@ -18,7 +18,7 @@ export class ItemPreview {
     addEventListener("resize", this.onResize);
   }
 
-  /** One item was selected here: show what is known of it. */
+  /** Show the preview of a selected item. */
   async show() {
     const { map } = this;
     this.clear();
@@ -48,21 +48,21 @@ export class ItemPreview {
           end.picture ? picture(end.picture) : h("i", {}, end.glyph),
           h("span", {}, end.title, end.apart ? " " : null, end.apart ? h("em", {}, "apart") : null),
           h("u", {}, h("i", { style: `width:${end.share}%` })),
-          h("b", {}, end.nearer))), set.more ? h("li", { class: "more" }, `… and ${thousands(set.more)} more, farther away`) : null),
+          h("b", {}, end.nearer))), set.more ? h("li", { class: "more" }, `… and ${thousands(set.more)} more farther away`) : null),
       ]));
     const { left, top } = body.getBoundingClientRect();
     Object.assign(this.element.style, {
       left: `${left}px`, top: `${top}px`, width: `${body.clientWidth}px`, height: `${body.clientHeight}px`,
     });
     this.layoutKey = [panel.stop, innerWidth, innerHeight].join();
-    // Not within the panel, whose children are Streamlit's.
+    // Not in the panel, whose children belong to Streamlit.
     app.append(this.element);
     this.observer.observe(body, { subtree: true, childList: true, attributes: true, attributeFilter: ["data-of"] });
     this.observer.observe(app, { attributes: true, attributeFilter: ["data-test-script-state"] });
     this.end = setTimeout(() => this.clear(), MAX_MS);
   }
 
-  /** Whether the panel shows cards, and not this one yet. */
+  /** Whether the panel shows cards, but not this one yet. */
   isWanted() {
     const shownRow = document.querySelector(".st-key-tab-item .hv-of")?.dataset.of;
     return panel.open && panel.tab === "Item" && !panel.wide && !this.map.statements.groups.size && shownRow !== String(this.row);
@@ -78,7 +78,7 @@ export class ItemPreview {
     if (state() !== "notRunning") this.hasRun = true;
     else if (this.hasRun) this.restTimer ??= setTimeout(() => {
       this.restTimer = null;
-      // The panel shows something else first, such as what a statement did.
+      // The panel shows something else first, such as the effect of a statement.
       if (state() === "notRunning") this.clear();
     }, REST_MS);
   }

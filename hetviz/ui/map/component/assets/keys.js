@@ -1,4 +1,4 @@
-// Keys on the map: what they do, and the way from item to item.
+// Keyboard shortcuts on the map, and the walk from item to item.
 
 import { selectionMode } from "./pointer.js";
 import { TABS, togglePanel, openTab } from "./panel.js";
@@ -11,7 +11,7 @@ export class Keys {
     const { stage } = map;
     const { signal } = this.stop;
     stage.addEventListener("keydown", (event) => map.data && this.press(event), { signal });
-    // A ring round the map is for those who came by keyboard.
+    // Only keyboard users see the focus ring of the map.
     stage.addEventListener(
       "focus", () => stage.classList.toggle("hv-keyed", !map.pointer.pressed), { signal },
     );
@@ -48,7 +48,7 @@ export class Keys {
       Enter: () => this.enter(event), Escape: () => this.escape(),
     };
     const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    // While the panel asks about a pair, N answers.
+    // While the panel asks about a pair, N is an answer.
     if (name === "n" && proposedPairs().length) return;
     let action = actions[name];
     if (command) action = name === "a" ? () => this.selectSeen() : null;
@@ -64,7 +64,7 @@ export class Keys {
     selection.select(within(pos, isShown, { x, y }), "replace");
   }
 
-  /** The item nearest to the middle of the map. */
+  /** The item nearest to the centre of the view. */
   centralRow() {
     const { map } = this;
     return nearest(map.pos, map.isShown, map.view, map.view.W / 2, map.view.H / 2, 1e6);
@@ -105,7 +105,7 @@ export class Keys {
 
   enter(event) {
     const { map } = this;
-    // What the bar is about to say is said, unless the keyboard stands on an item.
+    // Enter adds the prepared statement, unless the keyboard cursor is on an item.
     const addButton = map.cursor < 0 && document.querySelector(".st-key-act-add button:not(:disabled)");
     if (addButton) {
       addButton.click();

@@ -1,4 +1,4 @@
-// Which points are there: placed, past the filters, of a dataset that is shown.
+// Visible rows: items with a position that pass the filters and belong to a shown dataset.
 
 import { send } from "./page_change.js";
 import { countOf } from "./pick.js";
@@ -8,7 +8,7 @@ const keyOf = (names) => JSON.stringify([...names].sort());
 export class Layers {
   constructor(map) { Object.assign(this, { map, sent: [] }); }
 
-  /** Python's hidden datasets, unless they are an echo of what we sent ourselves. */
+  /** Apply the hidden datasets of Python, unless they echo what this map sent. */
   receive(data) {
     const echo = this.sent.indexOf(keyOf(data.hidden));
     if (echo >= 0) this.sent.splice(0, echo + 1);
@@ -32,7 +32,7 @@ export class Layers {
     map.visible = countOf(isShown);
   }
 
-  /** Hide or show a dataset; `only` hides the others, and a second time shows all. */
+  /** Hide or show a dataset; `only` hides the others, and a second call shows all. */
   toggle(name, only = false) {
     const { map } = this;
     const all = map.data.datasets.map((d) => d.name);

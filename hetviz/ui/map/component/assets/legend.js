@@ -1,5 +1,5 @@
-// The legend: datasets, what the colours mean, and a filter, in one. A click leaves the others faint,
-// with Shift one more, a second click all again; a double click hides. Python hears of hidden datasets.
+// Legend with datasets and colours, which is also a filter. A click dims the others, Shift + click adds
+// one, a second click shows all again, a double-click hides. Python is notified of hidden datasets.
 
 import { formatNumber } from "./colors.js";
 import { h, icon, set, thousands } from "./dom.js";
@@ -27,7 +27,7 @@ export class Legend {
     this.observer.observe(this.element);
   }
 
-  /** What stands below the legend learns where it ends. */
+  /** Tell the tools below the legend where it ends. */
   measure() {
     if (!this.map.data?.stage) return;
     document.documentElement.style.setProperty("--hv-legend-end", `${this.element.offsetTop + this.element.offsetHeight}px`);
@@ -110,7 +110,7 @@ export class Legend {
     return h("button", {
       type: "button", class: "hv-row", "aria-pressed": String(chosen), "data-shown": String(shown), "data-name": name,
       "data-code": kind === "code" ? key : null,
-      title: `${name}: click to show only these, Shift + click to add others, Ctrl + click to select, double-click to ${shown ? "hide" : "show"}`,
+      title: `${name}: click to show only these, Shift + click to add more, Ctrl + click to select, double-click to ${shown ? "hide" : "show"}`,
       onclick: (event) => this.click(event, kind, key, shown, hide, rows),
     }, sign, h("span", { class: "hv-name" }, name), lengthBar(count ?? 0, maxCount, colour),
     h("span", { class: "hv-count", title: count >= 1e6 ? thousands(count) : "" }, count === undefined ? "" : compact(count)));
@@ -140,7 +140,7 @@ export class Legend {
     this.changed();
   }
 
-  /** Hide a group of one colour, or show it again. */
+  /** Hide the items of one colour, or show them again. */
   toggleCode(code) {
     if (!this.hiddenCodes.delete(code)) this.hiddenCodes.add(code);
     this.map.layers.update();
@@ -154,7 +154,7 @@ export class Legend {
     map.announce(names.length ? `Only ${names.join(", ")}` : "All shown");
   }
 
-  /** Whether the legend leaves only some of the items in colour. */
+  /** Whether the legend dims some items. */
   get partial() { return this.isolated.set.size > 0 || this.isolated.code.size > 0 || this.range !== null; }
 
   /** Flags of the items that stay in colour; null for all. */
@@ -180,7 +180,7 @@ export class Legend {
     return rows;
   }
 
-  /** The scale of a column of numbers, with two ends that can be moved. */
+  /** The colour scale of a numeric column with two sliders. */
   ramp(colour) {
     const line = h("span", { class: "hv-ramp" });
     line.style.background = `linear-gradient(90deg, ${colour.scale[this.map.scheme].join(", ")})`;
@@ -217,14 +217,14 @@ export class Legend {
     const { outside, live } = map.data;
     if (outside && !live) {
       parts.push(
-        h("span", {}, `${thousands(outside)} beyond the edge`),
-        h("button", { type: "button", class: "hv-picked", onclick: () => map.camera.fitAll() }, outside === 1 ? "Show it" : "Show them"),
+        h("span", {}, `${thousands(outside)} off screen`),
+        h("button", { type: "button", class: "hv-picked", onclick: () => map.camera.fitAll() }, "Show"),
       );
     }
     this.status.replaceChildren(...parts);
   }
 
-  /** As its button does, where something is filtered here. */
+  /** Clear the filters of the legend, like its button. */
   showAll() { if (this.partial || this.hiddenCodes.size) this.clear(); }
 
   clear() {
@@ -236,7 +236,7 @@ export class Legend {
   close() { this.observer.disconnect(); }
 }
 
-/** Millions with three digits: seven and their commas have no room in a row. */
+/** Format millions with three digits, since rows are narrow. */
 const compact = (count) => (count >= 1e6 ? `${(count / 1e6).toPrecision(3)} M` : thousands(count));
 
 function mark(colour) {

@@ -1,6 +1,6 @@
-// What is selected and what that is linked to. Each of the heaviest links ends in a picture with its
-// name and the verdict of the map; what lies too close is pulled apart, what is selected stays. The
-// links of many items are drawn in bundles, never one by one.
+// Selected items and the items linked to them. Each of the strongest links ends in a picture with a name
+// and a verdict. Discs that overlap are separated, selected items stay in place. Links of many items are
+// drawn as bundles.
 
 import { Boxes, shift, textWidth } from "./boxes.js";
 import { withAlpha } from "./colors.js";
@@ -9,14 +9,14 @@ import { outline } from "./flat_renderer.js";
 import { panelWidth } from "./panel.js";
 import { crossesBox } from "./regions.js";
 
-export const MAX_NAMED = 12; // so many selected items, and ends of links, are named one by one
+export const MAX_NAMED = 12; // selected items, and ends of links, with a name each
 const SWEEPS = 160;
 const GAP_PX = 7;
 const BEND = 0.08;
 const [NAME_PX, VERDICT_PX] = [14, 13];
 const [MAX_BUNDLES, MIN_BUNDLE] = [6, 3];
 
-/** How many items of the other's dataset lie nearer, and whether the two are near, as everywhere in the app. */
+/** The number of closer items in the dataset of `to`, and whether the two are close. */
 function rankOf(m, from, to) {
   const { pos, isShown, data } = m;
   const of = (row) => data.datasets.findIndex((d) => row >= d.start && row < d.stop);
@@ -32,7 +32,7 @@ function rankOf(m, from, to) {
   return { nearer, isClose: reach === null ? null : far <= reach * reach, name: set.name };
 }
 
-/** The ends of the heaviest links of a few selected items. */
+/** The ends of the strongest links of a few selected items. */
 function linkedOf(m, chosen) {
   const ends = new Map();
   for (const [i, j, weight, kind] of m.links) {
@@ -43,22 +43,22 @@ function linkedOf(m, chosen) {
   const named = [...ends.values()].slice(0, MAX_NAMED).map((end) => {
     const { nearer, isClose, name } = rankOf(m, end.from, end.row);
     const good = isClose === null || (end.weight < 0 ? !isClose : isClose);
-    const rank = `${thousands(nearer)} ${name} lie nearer`;
-    const verdict = isClose === null ? rank : end.weight < 0 ? (good ? "kept apart" : "said to be apart, lies near")
-      : good ? "kept" : rank;
-    return { ...end, good, words: good && end.held ? `${verdict}, held out` : verdict };
+    const rank = `${thousands(nearer)} ${name} are closer`;
+    const verdict = isClose === null ? rank : end.weight < 0 ? (good ? "apart" : "should be apart, but close")
+      : good ? "close" : rank;
+    return { ...end, good, words: good && end.held ? `${verdict}, hidden link` : verdict };
   });
   return { named, more: Math.max(m.linksTotal, ends.size) - named.length };
 }
 
-/** The part of the map that neither the panel nor the edge covers, for what is named. */
+/** The part of the map where names fit, without panel and edges. */
 function freeArea(m) {
   const { view } = m;
   const narrow = view.W < 860;
   return [narrow ? 40 : 76, 44, view.W - (narrow ? 40 : panelWidth() + 40), view.H - (narrow ? view.clear.bottom : 36)];
 }
 
-/** Towards what is out of sight: where the way there leaves the map, and its direction. */
+/** Point and direction at the edge of the map towards an item out of view. */
 function atEdge([x, y], [x0, y0, x1, y1]) {
   if (x >= x0 && y >= y0 && x <= x1 && y <= y1) return null;
   const [cx, cy] = [(x0 + x1) / 2, (y0 + y1) / 2];
@@ -66,13 +66,13 @@ function atEdge([x, y], [x0, y0, x1, y1]) {
   return { p: [cx + (x - cx) * t, cy + (y - cy) * t], angle: Math.atan2(y - cy, x - cx) };
 }
 
-/** Places of the selected items, those they are linked to, and their names, with the boxes they take. */
+/** Place selected items, items linked to them, and their names, and reserve their boxes. */
 export function arrangeLinked(m, ctx, ink, missing, kinds, covered) {
   const picked = m.count && m.count <= MAX_NAMED ? m.pickedRows().filter((r) => m.isShown[r]) : [];
   const badges = m.statements.badges();
   const rows = [...new Set([...picked, ...badges.filter((badge) => badge.isSmall).map((badge) => badge.row)])].filter((r) => m.isShown[r]);
   const grouped = new Set(m.statements.rows());
-  // While something is being said of groups, their own lines are what counts.
+  // While a statement is prepared, only its own lines are shown.
   const linked = grouped.size && m.statements.preview.length ? { named: [], more: 0 } : linkedOf(m, new Set(picked));
   const ends = linked.named.filter((end) => !rows.includes(end.row));
   const fit = (subset) => {
@@ -84,7 +84,7 @@ export function arrangeLinked(m, ctx, ink, missing, kinds, covered) {
     const without = result.pieces.filter((node) => node.align === null && node.hasTitle);
     return { ...result, nUnnamed: without.filter((node) => node.chosen).length, hasUnnamedEnd: without.some((node) => !node.chosen) };
   };
-  // A line ends in a name or is not drawn: where not all have room, the heaviest that have.
+  // A line without a name is not drawn. If there is no room for all, the strongest links come first.
   let result = fit(ends);
   if ((result.hasUnnamedEnd || result.nUnnamed) && ends.length) {
     const accepted = [];
@@ -104,7 +104,7 @@ export function arrangeLinked(m, ctx, ink, missing, kinds, covered) {
   return result;
 }
 
-/** These items and their names, each where it fits. */
+/** Place these items and their names where they fit. */
 function fitted(m, ctx, all, ink, kinds, covered) {
   const { view, pos, media } = m;
   const boxes = new Boxes(view.W, view.H);
@@ -119,7 +119,7 @@ function fitted(m, ctx, all, ink, kinds, covered) {
     node.pinned = node.chosen && !edge;
     node.disc = kinds[node.row] ? size * (node.chosen ? 0.82 : 0.66) : node.chosen ? 12 : 9;
   }
-  // One selected item stays where it is; of several that lie on each other only the first does.
+  // A selected item stays in place; of several that overlap only the first does.
   const home = [];
   for (const node of all.filter(({ pinned }) => pinned)) {
     node.pinned = home.every((other) => Math.hypot(node.p[0] - other.p[0], node.p[1] - other.p[1]) >= node.disc + other.disc + GAP_PX);
@@ -127,7 +127,7 @@ function fitted(m, ctx, all, ink, kinds, covered) {
   }
   for (const node of all) if (!node.pinned) moveOffCards(node, covered);
   separateDiscs(all);
-  // Badges stand where their items are drawn.
+  // Badges follow their items.
   m.overlay.moved = new Map(all.map((node) => [node.row, [node.p[0] - node.home[0], node.p[1] - node.home[1]]]));
   for (const node of all) {
     const d = node.disc + 2;
@@ -145,13 +145,13 @@ function fitted(m, ctx, all, ink, kinds, covered) {
   const pieces = [];
   for (const node of all) {
     const item = media.title(node.row);
-    // Ids and names of files are for the panel; the map says only what holds of the item.
+    // Ids and file names are shown in the panel only.
     const title = item?.named ? (item.title.length > 30 ? `${item.title.slice(0, 28)}…` : item.title) : "";
     const face = `600 ${node.chosen ? NAME_PX + 1 : NAME_PX}px ${m.family}`;
     const words = narrow && !node.chosen ? "" : node.words;
     const w = Math.max(textWidth(ctx, title, face), words ? textWidth(ctx, words, `400 ${VERDICT_PX}px ${m.family}`) : 0) + 4;
     const name = title || (item && words) ? placeName(boxes, linePoints, ink, node, w, title && words ? 34 : 19, narrow && !node.chosen ? [0, 8] : [0, 14, 30, 52, 80]) : null;
-    // All relative to the item's own place, so that a moving camera takes it along.
+    // Relative to the position of the item, so it moves with the camera.
     const box = (name?.box ?? [node.p[0] - node.disc, node.p[1] - node.disc, node.p[0] + node.disc, node.p[1] + node.disc])
       .map((v, k) => v - node.home[k % 2]);
     const from = node.chosen ? null : at.get(node.from);
@@ -165,7 +165,7 @@ function fitted(m, ctx, all, ink, kinds, covered) {
   return { pieces, boxes };
 }
 
-/** What a card would cover stands beside it. */
+/** Move a disc out from under a card. */
 function moveOffCards({ p, disc }, covered) {
   const g = disc + 8;
   for (const [x0, y0, x1, y1] of covered) {
@@ -177,7 +177,7 @@ function moveOffCards({ p, disc }, covered) {
   }
 }
 
-/** Pull discs apart that lie too close; what is pinned stays. */
+/** Separate discs that overlap; pinned discs stay. */
 export function separateDiscs(all) {
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     let moved = false;
@@ -200,7 +200,7 @@ export function separateDiscs(all) {
   }
 }
 
-/** The best of eight sides at a few distances for a name. */
+/** The best place for a name: eight sides at a few distances. */
 function placeName(boxes, linePoints, ink, { p, disc }, w, tall, distances) {
   const g = disc + 4;
   const sides = [
@@ -223,7 +223,7 @@ function placeName(boxes, linePoints, ink, { p, disc }, w, tall, distances) {
   return best;
 }
 
-/** Whether a name of a region lies clear of what is named and of the lines. */
+/** Whether the name of a region overlaps neither names nor lines. */
 export function clearOf(box, boxes, pieces, m) {
   if (!boxes.isFree(box)) return false;
   const { view, pos } = m;
@@ -232,7 +232,7 @@ export function clearOf(box, boxes, pieces, m) {
     [view.x(pos[2 * node.row]) + node.off[0], view.y(pos[2 * node.row + 1]) + node.off[1]], box));
 }
 
-/** The links of many selected items, gathered by what they lead to: "62 to Objects". */
+/** Bundles of the links of many selected items, by target: "62 to Objects". */
 export function bundles(m, ctx, boxes) {
   const { view, pos, isShown, data, picked, links } = m;
   if (m.count <= MAX_NAMED || !links.length) return [];
@@ -251,7 +251,7 @@ export function bundles(m, ctx, boxes) {
   }
   const rows = m.pickedRows().filter((r) => isShown[r]);
   const from = [middle(rows.map((r) => pos[2 * r])), middle(rows.map((r) => pos[2 * r + 1]))];
-  // The server answers with the heaviest links alone where there are very many.
+  // Of very many links the server sends only the strongest.
   const whole = m.linksTotal / links.length;
   const about = whole > 1.001 ? "about " : "";
   const font = `600 ${NAME_PX}px ${m.family}`;
@@ -287,7 +287,7 @@ function drawCurve(ctx, x0, y0, x1, y1, width, colour, dash = []) {
   ctx.setLineDash([]);
 }
 
-/** Lines to the linked items, with a halo; what the map does not keep is orange. */
+/** Draw lines to the linked items with a halo; links that are not close are orange. */
 export function drawLines(ctx, m, pieces) {
   const { view, pos, tokens } = m;
   for (const node of pieces) {
@@ -304,7 +304,7 @@ export function drawLines(ctx, m, pieces) {
   }
 }
 
-/** The items themselves, with name and verdict, above all. */
+/** Draw the items with name and verdict on top. */
 export function drawEnds(ctx, overlay, pieces) {
   const m = overlay.map;
   const { view, pos, tokens } = m;
@@ -349,7 +349,7 @@ export function drawEnds(ctx, overlay, pieces) {
   }
 }
 
-/** An item without a picture, in the shape of its dataset. */
+/** Draw an item without a picture, in the shape of its dataset. */
 function mark(ctx, x, y, size, m, row, fill, edge) {
   ctx.save();
   ctx.translate(x, y);
@@ -362,7 +362,7 @@ function mark(ctx, x, y, size, m, row, fill, edge) {
   ctx.restore();
 }
 
-/** At the edge: this way to an item that is out of sight. */
+/** Draw an arrow at the edge towards an item out of view. */
 function arrow(ctx, x, y, offset, angle, tokens) {
   ctx.save();
   ctx.translate(x + Math.cos(angle) * offset, y + Math.sin(angle) * offset);

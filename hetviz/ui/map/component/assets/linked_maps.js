@@ -1,7 +1,7 @@
-// Maps of one page that show the same items: one selection, one item pointed at, one camera.
+// Linked maps that show the same items on one page: shared selection, hover and camera.
 //
-// Python hears of a selection from the map it was made on only; the others take it over here, with
-// its version, so that Python's answer changes nothing in them.
+// Python is notified only by the map on which the selection was made. The other maps copy it with its
+// version, so the response of Python changes nothing in them.
 
 import { remember } from "./remember.js";
 
@@ -15,7 +15,7 @@ export class LinkedMaps {
     this.name = null;
   }
 
-  /** Be one of the maps of that name; without a name, be alone. */
+  /** Join the group of that name; without a name, leave it. */
   joinGroup(name) {
     this.map.root.toggleAttribute("data-together", Boolean(name));
     if (name === this.name) return;
@@ -25,7 +25,7 @@ export class LinkedMaps {
     if (!groups.has(name)) groups.set(name, { maps: new Set(), camera: null });
     const group = groups.get(name);
     group.maps.add(this.map);
-    // One that comes later looks where the others look.
+    // A map that joins later gets the camera of the others.
     if (group.camera && group.maps.size > 1) this.setCamera(group.camera, true);
   }
 
@@ -52,7 +52,7 @@ export class LinkedMaps {
     }
   }
 
-  /** Called at every move of the camera; the first map to move leads, and the rest stay behind it. */
+  /** Copy each camera move to the other maps of the group. */
   onMove() {
     const { map } = this;
     const group = groups.get(this.name);

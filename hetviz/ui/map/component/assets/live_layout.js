@@ -1,4 +1,4 @@
-// Partial layouts of a running job: fetched by a long poll beside Streamlit, drawn by interpolation.
+// Intermediate layouts of a running job, fetched by long polling and drawn as an animation.
 
 import { request } from "./requests.js";
 import { frameOf } from "./view.js";
@@ -11,7 +11,7 @@ export class LiveLayout {
     this.job = null;
   }
 
-  /** Follow a job until it is over; null stops. */
+  /** Follow a job until it ends; null stops. */
   follow(live, session) {
     const job = live?.job ?? null;
     if (job === this.job) return;
@@ -46,7 +46,7 @@ export class LiveLayout {
         continue;
       }
       if (FINAL_STATES.includes(response.headers.get("X-State"))) return;
-      // A hidden tab draws nothing, so it need not hurry.
+      // A hidden tab draws nothing, so it polls less often.
       if (document.hidden) await new Promise((done) => setTimeout(done, 1000));
     }
   }

@@ -1,7 +1,7 @@
-// The map: what is known of it, for all parts to read, and the parts, each of which does one thing.
+// Map component: the shared state that all parts read, and the parts, which each do one thing.
 //
-// Selection and camera belong to the browser while the map lives. Python's are taken when the map
-// mounts, and whenever Python's selection has a higher version than ours (undo, Clear, search).
+// The browser owns selection and camera while the map is open. Python's selection is used when the map
+// mounts, and whenever it has a higher version than ours (undo, clear, search).
 
 import { Statements } from "./statements.js";
 import { Updates } from "./updates.js";
@@ -32,13 +32,13 @@ import { LinkedMaps } from "./linked_maps.js";
 import { Transition } from "./transition.js";
 import { View } from "./view.js";
 
-/** Show a map in `root`, or tell the one that is there what has changed. */
+/** Show a map in `root`, or update the existing one. */
 export function mount(root, component) {
   root.hvMap ??= new HetMap(root);
   const map = root.hvMap;
   map.updates.update(component);
-  // Streamlit also closes an older call while a newer one is under way; only a map that has left
-  // the page is taken apart.
+  // Streamlit also closes an older call while a newer one is running; only a map that has left the
+  // page is closed.
   return () => setTimeout(() => {
     if (root.isConnected || root.hvMap !== map) return;
     root.hvMap = null;
@@ -100,21 +100,21 @@ class HetMap {
     document.fonts?.ready.then(() => this.requestDraw({ place: true }));
   }
 
-  /** Ask for a frame in which the camera ("view"), points ("pos"), or more, are drawn anew. */
+  /** Request a frame that redraws the camera ("view"), points ("pos") or more. */
   requestDraw(what = {}) { this.frameLoop.requestDraw(what); }
 
   select(rows, how) { this.selection.select(rows, how); }
 
-  /** Lay haze over the regions that are not to be trusted, or lift it. */
+  /** Show or hide the overlay on unreliable areas. */
   async toggleTrustOverlay() {
     this.trustOverlay = !this.trustOverlay;
     this.toolbar.update();
-    this.announce(this.trustOverlay ? "Haze is where the map is not to be trusted" : "No haze");
+    this.announce(this.trustOverlay ? "Unreliable areas are marked" : "Unreliable areas are not marked");
     await this.loadTrust();
     this.requestDraw({ paint: true });
   }
 
-  /** Ask for the trust of the items where it is wanted and not known yet. */
+  /** Load the trust of the items if the overlay is on. */
   async loadTrust() {
     const { data } = this;
     const key = `${data.geometry.id}-${data.fingerprint}`;
@@ -123,7 +123,7 @@ class HetMap {
     try {
       const trust = await fetchTrust(data.session, key, () => !this.isClosed && this.trustOverlay && this.trustKey === key);
       if (this.trustKey === key) this.trust = trust?.length === this.n ? trust : null;
-      // What could not be found out is asked for again with the next description of the map.
+      // A failed request is repeated with the next update.
       if (this.trustKey === key && !this.trust) this.trustKey = null;
     } catch {
       this.trustKey = null;
@@ -140,7 +140,7 @@ class HetMap {
     remember(this);
   }
 
-  /** Show what is selected in the panel, unless the reader closed it. */
+  /** Show the selection in the panel, unless the user closed it. */
   offer() { if (this.data.stage) offerPanel("Item"); }
 
 announce(words) { this.liveRegion.textContent = words; }

@@ -1,9 +1,9 @@
-// Titles and small pictures of items, fetched in batches for what is seen and lacking.
+// Titles and small pictures of items, fetched in batches for items in view.
 
 import { request } from "./requests.js";
 import { LimitedMap } from "./store.js";
 
-const caches = new Map(); // data -> {titles, pictures}; two versions of the data share nothing
+const caches = new Map(); // data -> {titles, pictures, cards}; versions of the data share nothing
 
 function cacheOf(key) {
   if (!caches.has(key)) {
@@ -14,7 +14,7 @@ function cacheOf(key) {
 }
 
 export class Media {
-  /** `changed` is called when something asked for has arrived. */
+  /** `changed` is called when requested data arrive. */
   constructor(session, version, changed) {
     Object.assign(this, { session, version, changed, pending: new Set(), stop: new AbortController() });
     Object.assign(this, cacheOf(`${session}/${version}`));
@@ -36,7 +36,7 @@ export class Media {
       if (!response.ok) return;
       for (const item of await response.json()) {
         this.titles.set(item.row, item);
-        // What is forgotten for its age may be asked for again.
+        // Dropped from the cache, it may be requested again.
         this.pending.delete(`t${item.row}`);
       }
       this.changed();
@@ -73,7 +73,7 @@ export class Media {
     }
   }
 
-  /** The card of one item, for the hover. */
+  /** The card of an item for the tooltip. */
   async card(row) {
     if (!this.cards.has(row)) {
       const response = await request(`hv/item/${this.session}/${row}`, { signal: this.stop.signal });

@@ -1,4 +1,4 @@
-// The cluster that is pointed at in the panel: its outline on the map, and its name; all else fades.
+// Outline and name of the cluster that is hovered in the panel. Everything else fades.
 
 import { withAlpha } from "./colors.js";
 import { panelWidth } from "./panel.js";
@@ -6,14 +6,14 @@ import { SERIF } from "./regions.js";
 import { request } from "./requests.js";
 import { array } from "./store.js";
 
-const RADIUS_PX = 18; // pixels round each member
+const RADIUS_PX = 18; // pixels around each member
 const LINE_PX = 1.6;
-const MAX_INNER_NAMES = 6; // so many smaller regions within it are named
-const GRAIN_PX = 4; // members so near to each other are one disc
-// A row holds its cluster's words; the button within it has a container of a like name that does not.
+const MAX_INNER_NAMES = 6; // maximum number of named smaller regions
+const GRAIN_PX = 4; // members within this distance share a disc
+// A row contains the data of its cluster; the container of its button does not.
 const ROWS = ':is([class*="st-key-quick-"], [class*="st-key-cluster-"]):has([data-hv-cluster])';
 
-/** The smaller regions of which more than half lies within what is flagged. */
+/** The smaller regions with more than half of their items flagged. */
 function inside(codes, flags) {
   const counts = new Map();
   codes.forEach((code, r) => {
@@ -28,7 +28,7 @@ export class Outline {
     Object.assign(this, { map, rows: null, flags: null, name: "", of: "", cache: new Map(), stop: new AbortController() });
     const { signal } = this.stop;
     const onPoint = (event) => this.point(event.target);
-    // A finger that taps a row selects it: there is nothing to point at.
+    // A tap on a row selects it, so touch has no hover.
     document.addEventListener("pointerover", (event) => event.pointerType === "mouse" && onPoint(event), { signal });
     document.addEventListener("focusin", onPoint, { signal });
   }
@@ -37,7 +37,7 @@ export class Outline {
     if (!this.map.data?.stage) return;
     const row = target.closest?.(".st-key-panel")?.contains(target) ? target.closest(ROWS) : null;
     const { hvCluster: of = "", hvName = "" } = row?.querySelector("[data-hv-cluster]")?.dataset ?? {};
-    // The page keeps a number on one line with its unit; the names of regions have a plain space.
+    // The page uses no-break spaces, names of regions use plain ones.
     const name = hvName.replaceAll("\u00a0", " ");
     if (of === this.of) return;
     Object.assign(this, { of, name, rows: null, flags: null });
@@ -45,7 +45,7 @@ export class Outline {
     if (of) this.loadRows(of);
   }
 
-  /** Learn which items a cluster has: `regions/LEVEL/CODE` of the map, or `clusters/MARK/CODE`. */
+  /** Load the items of a cluster: `regions/LEVEL/CODE` of the map, or `clusters/MARK/CODE`. */
   async loadRows(of) {
     const [what, which, code] = of.split("/");
     const { map } = this;
@@ -64,13 +64,13 @@ export class Outline {
     map.requestDraw({ paint: true, place: true });
   }
 
-  /** Whether its name lies over a box. */
+  /** Whether the name covers a box. */
   covers([left, top, right, bottom]) {
     const { labelBox } = this;
     return Boolean(this.rows && labelBox) && labelBox[0] < right && left < labelBox[2] && labelBox[1] < bottom && top < labelBox[3];
   }
 
-  /** Flags of its items; null where none is pointed at. */
+  /** Flags of the items; null without a hovered cluster. */
   focus() { return this.flags?.length === this.map.n ? this.flags : null; }
 
   async clusters() {
@@ -80,7 +80,7 @@ export class Outline {
     return array(session, key, "i4");
   }
 
-  /** Draw the union of discs round the members, and the name above it. */
+  /** Draw the union of discs around the members, and the name above it. */
   draw(overlay, ctx) {
     const { map, rows } = this;
     if (!rows?.length) return;
@@ -135,7 +135,7 @@ export class Outline {
     overlay.text(ctx, this.name, at, down, font, tokens.ink, "center");
   }
 
-  /** The names of smaller regions that lie within it, each over its densest place. */
+  /** Draw the names of smaller regions within it, each at its densest place. */
   writeInner(overlay, ctx, labelBox) {
     const { map } = this;
     const { view, tokens, family } = map;

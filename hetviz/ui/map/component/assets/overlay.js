@@ -1,4 +1,4 @@
-// The one canvas over the points: links, pictures, rings, texts, and the line of a lasso.
+// Canvas above the points: links, pictures, rings, texts and the line of a lasso.
 
 import { Boxes, shift } from "./boxes.js";
 import { withAlpha, mix } from "./colors.js";
@@ -10,14 +10,14 @@ import { prefersReducedMotion } from "./view.js";
 const nameColour = ({ palette, tokens }, code) => (
   code >= 0 && palette[code + 1] ? mix(palette[code + 1], tokens.ink, 0.26) : tokens.mute);
 
-const DIMMED_ALPHA = 0.45; // of leaders, where something else is in focus
+const DIMMED_ALPHA = 0.45; // of leader lines, while something else is in focus
 const FADE_MS = 150;
 const GHOST_MS = 4000;
 
 export class Overlay {
   constructor(canvas, map) {
     Object.assign(this, { canvas, map, pieces: [], detailed: false, ringEach: false, placedAt: 0 });
-    // By row: how far, in pixels, an item is drawn from its own place, so that others are seen too.
+    // By row: offset in pixels of an item that is moved to avoid overlap.
     this.moved = new Map();
     this.ctx = canvas.getContext("2d");
     this.since = new Map();
@@ -31,7 +31,7 @@ export class Overlay {
     this.canvas.style.height = `${H}px`;
   }
 
-  /** Choose anew what is written, and ask for what is lacking. */
+  /** Place texts and pictures, and request missing ones. */
   place() {
     const m = this.map;
     const begun = performance.now();
@@ -53,7 +53,7 @@ export class Overlay {
     };
   }
 
-  /** Boxes on the screen of what is written now (for tests, and for pointing at pictures). */
+  /** Boxes of all texts and pictures on the screen. */
   boxes() {
     const { view, pos } = this.map;
     return this.pieces.map((p) => ({
@@ -63,7 +63,7 @@ export class Overlay {
     }));
   }
 
-  /** The row whose picture or word lies under a pixel, or -1. */
+  /** The row of the picture or word under a pixel, or -1. */
   rowAt(px, py) {
     const { view, pos, media } = this.map;
     for (const p of this.pieces) {
@@ -85,14 +85,14 @@ export class Overlay {
     if (this.render(ctx, false)) this.map.requestDraw();
   }
 
-  /** Draw into any context of the map's size; returns whether something is still fading. */
+  /** Draw into any context of the size of the map; returns whether something still fades. */
   render(ctx, isStatic) {
     const m = this.map;
     const { view, pos, tokens } = m;
     const now = performance.now();
     const noFade = isStatic || prefersReducedMotion();
     const focus = m.count > 0 || m.statements.groups.size > 0;
-    // What the panel points at or asks about: of all else only the names of regions stay, dimmed.
+    // Items hovered or asked about in the panel. Only dimmed names of regions stay besides.
     const focusFlags = m.outline.focus() ?? (focus || m.legend.partial ? null : proposedFlags(m.n));
     let fading = false;
     if (!isStatic) fading = this.ghosts(ctx, now) || fading;
@@ -100,7 +100,7 @@ export class Overlay {
     drawProposedPairs(this, ctx);
     this.hairlines(ctx);
     drawLines(ctx, m, this.pieces);
-    // Between two placements a zoom may push pieces together: the later one then gives way.
+    // Between two placements a zoom may cause overlaps, then the later piece is dropped.
     const crowded = view.s < this.placedAt * 0.999 || m.moving ? new Boxes(view.W, view.H) : null;
     const texts = [];
     const askedBoxes = proposedBoxes(this, ctx);
@@ -113,7 +113,7 @@ export class Overlay {
       const x = p.kind === "name" ? view.x(p.x) : view.x(pos[2 * p.row]);
       const y = p.kind === "name" ? view.y(p.y) : view.y(pos[2 * p.row + 1]);
       if (focusFlags && p.row !== undefined && !(focusFlags[p.row] && p.kind === "picture")) continue;
-      // Waiting for a picture must not keep the canvas drawing.
+      // A missing picture must not keep the canvas drawing.
       if (p.kind === "picture" && !m.media.picture(p.row)) continue;
       if (!(x > -300 && y > -60 && x < view.W + 300 && y < view.H + 60)) continue;
       const box = shift(p.box, x, y);
@@ -183,7 +183,7 @@ export class Overlay {
       ctx.fillStyle = fill;
       ctx.fill();
     };
-    // The disc stays whole while the picture is dimmed, or the dots below would shine through.
+    // The disc stays opaque while the picture is dimmed, so dots below do not show through.
     ctx.globalAlpha = Math.min(alpha * 2.2, 1);
     disc(p.size * 0.66, m.tokens.bg);
     ctx.globalAlpha = alpha;
@@ -206,7 +206,7 @@ export class Overlay {
     ctx.setLineDash([]);
   }
 
-  /** Rings round what is selected, pointed at, or under the keyboard's cursor. */
+  /** Draw rings around selected and hovered items and the keyboard cursor. */
   rings(ctx, done) {
     const m = this.map;
     const { view, pos, isShown } = m;
@@ -222,7 +222,7 @@ export class Overlay {
     if (m.cursor >= 0 && isShown[m.cursor]) this.ring(ctx, ...at(m.cursor), 12, 2, [3, 3]);
   }
 
-  /** From a name to the densest place of what it names. */
+  /** Draw the line from a name to the densest place of its region. */
   leader(ctx, p, x, y, alpha) {
     const { tokens } = this.map;
     ctx.globalAlpha = alpha;
@@ -244,7 +244,7 @@ export class Overlay {
     ctx.globalAlpha = 1;
   }
 
-  /** The links of the item that is pointed at. */
+  /** Draw the links of the hovered item. */
   hairlines(ctx) {
     const { hovered, hovering, view, pos, isShown, tokens } = this.map;
     if (hovered < 0 || hovering?.row !== hovered) return;
@@ -259,7 +259,7 @@ export class Overlay {
     }
   }
 
-  /** Where the points that moved most were, fading. */
+  /** Draw the fading old positions of points that moved most. */
   ghosts(ctx, now) {
     const m = this.map;
     if (!m.ghosts) return false;
@@ -290,7 +290,7 @@ export class Overlay {
     return true;
   }
 
-  /** The line of a lasso or the frame of a box, while it is drawn. */
+  /** Draw the lasso or box in progress. */
   stroke(ctx) {
     const { sketch, view, tokens } = this.map;
     if (!sketch || sketch.length < 2) return;

@@ -1,11 +1,10 @@
-// A click on a link to another page counts, whatever else asks the server for something.
+// Reliable page changes while messages are sent to the server.
 //
-// Streamlit puts requests that wait together and goes on with the page of the last of them. A
-// selection told just after the click would keep the visitor where they are, or take them back, so
-// what is to be told waits until they have arrived. Where something else came between, the link is
-// clicked once more.
+// Streamlit merges waiting requests and continues with the page of the last one. A selection sent just
+// after a click on a page link would cancel the page change, so messages wait until the new page is
+// open. If another message got in between, the link is clicked again.
 
-const [START_MS, REST_MS, MAX_TRIES] = [1500, 300, 3]; // nothing begins for so long; it rests so long
+const [START_MS, REST_MS, MAX_TRIES] = [1500, 300, 3]; // ms until the app starts, ms of rest, clicks
 const PAGE_LINK = 'a[data-testid="stPageLink-NavLink"]';
 
 let target = null;
@@ -35,7 +34,7 @@ export function watchPageChanges() {
   }).observe(app, { attributes: true, attributeFilter: ["data-test-script-state"] });
 }
 
-/** Tell the server something: at once, or where the visitor is on their way, once they are there. */
+/** Send something to the server, after a page change in progress. */
 export function send(action) {
   if (target && !hasArrived()) queued.push(action);
   else action();

@@ -1,6 +1,6 @@
-// The panel at the right: its tabs, whether it is open, and how wide. Both the map and the tabs read
-// and change it, so it is kept on the window. What a tab shows stays on the page behind the one that is
-// looked at, as long as it would show the same; only a tab that is not there is asked for.
+// Panel on the right: its tabs, whether it is open, and its width. Both the map and the tabs read and
+// change it, so it is stored on the window. Contents of tabs stay on the page while they are up to date.
+// Only a missing tab is requested.
 
 import { request } from "./requests.js";
 import { h, icon, set } from "./dom.js";
@@ -8,11 +8,11 @@ import { send } from "./page_change.js";
 import { guardShortcuts } from "./shortcuts.js";
 
 export const TABS = ["Item", "Guidance", "Clusters", "Predict"];
-// In the sheet of a narrow window the film is a tab too; the browser has all that it shows.
+// In the sheet of a narrow window the film strip is a tab, drawn by the browser.
 export const MAPS = "Maps";
 const [STRIP_PX, NARROW_PX, MEDIUM_PX] = [44, 860, 1100];
 const STOPS = ["low", "half", "whole"];
-const TAB_REQUEST_DELAY_MS = 700; // ms until a tab is asked for that may be on its way
+const TAB_REQUEST_DELAY_MS = 700; // ms until a missing tab is requested
 
 const store = (window.hetviz ??= {
   panel: { open: false, shut: false, tab: "Item", wide: false, stop: "half" }, watch: new Set(), tabs: null, waiting: [],
@@ -22,13 +22,13 @@ export const panel = store.panel;
 
 guardShortcuts();
 
-/** Be told when the panel changes; returns how to stop. */
+/** Call a listener when the panel changes; returns a function that removes it. */
 export function watchPanel(listener) {
   store.watch.add(listener);
   return () => store.watch.delete(listener);
 }
 
-/** Change the panel and tell everybody. */
+/** Change the panel and notify all listeners. */
 export function change(changes) {
   const before = JSON.stringify(panel);
   const { tab } = panel;
@@ -45,57 +45,57 @@ export function change(changes) {
   if (JSON.stringify(panel) !== before) for (const listener of store.watch) listener(panel);
 }
 
-/** The tabs are elsewhere while it is closed: between both they are not seen for a frame, so that nothing moves. */
+/** Hide the tabs for a frame while they change their place, so nothing jumps. */
 function hideTabsBriefly(dataset) {
   dataset.hvTurning = "";
   requestAnimationFrame(() => requestAnimationFrame(() => delete dataset.hvTurning));
 }
 
-/** Open the panel by itself, unless the reader closed it. */
+/** Open the panel, unless the user closed it. */
 export function offerPanel(tab) {
   change({ tab, wide: false, ...(panel.shut ? {} : { open: true }) });
 }
 
-/** The panel comes last; as something is selected it will be open, and the map leaves it its room. */
+/** Reserve room for the panel, which loads last and opens with a selection. */
 export function awaitPanel() {
   if (store.lastTurn === undefined && !panel.shut) change({ open: true });
 }
 
-/** How many of 100 links a map keeps, where the panel has counted it. */
+/** Percentage of close links of a map, if the panel has counted it. */
 export const shareClose = (run) => store.shares?.[run] ?? null;
 
-/** Be told when the panel has counted. */
+/** Set the listener for counted shares. */
 export function watchShareClose(onCounted) { store.onCounted = onCounted; }
 
-/** Turn to a tab as if it was clicked. */
+/** Open a tab, like a click on it. */
 export function openTab(tab) { withTabs((tabs) => tabs.choose(tab)); }
 
-/** Open or close it as its button does. */
+/** Open or close the panel, like its button. */
 export function togglePanel() { withTabs((tabs) => tabs.toggle()); }
 
-/** A key may come before the panel, which is the last of the page: it is then done when that comes. */
+/** Run an action on the tabs, once they are loaded. */
 function withTabs(action) {
   if (store.tabs) action(store.tabs);
   else store.waiting.push(action);
 }
 
-/** Its width on the screen, 44 while it is closed. */
+/** Width of the panel on the screen, 44 while it is closed. */
 export function panelWidth() {
   const element = document.querySelector(".st-key-panel");
   if (!element && panel.open && innerWidth > NARROW_PX) return innerWidth < MEDIUM_PX ? 300 : 340;
-  // Closed, it keeps its room behind a clip, so that nothing shifts when it opens.
+  // The closed panel keeps its width behind a clip, so nothing shifts when it opens.
   if (element && !panel.open && innerWidth > NARROW_PX) return STRIP_PX;
   return element?.offsetParent === null && getComputedStyle(element).position !== "fixed" ? 0 : element?.offsetWidth ?? 0;
 }
 
-/** How far down the map is free of the sheet of a narrow window. */
+/** Height of the map above the sheet of a narrow window. */
 export function panelTop(root) {
   const element = document.querySelector(".st-key-panel");
   const top = root.getBoundingClientRect().top;
   return element ? element.getBoundingClientRect().top - top : root.clientHeight;
 }
 
-/** The tabs, in the panel that Streamlit fills. */
+/** Mount the tabs in the panel that Streamlit fills. */
 export function mount(root, component) {
   root.hvTabs ??= new Tabs(root);
   root.hvTabs.receive(component);
@@ -125,7 +125,7 @@ class Tabs {
     this.wider.addEventListener("change", this.onWiden);
   }
 
-  /** Python's word counts where it is newer than what was chosen here. */
+  /** Apply the state of Python if it is newer than the choices in the browser. */
   receive(component) {
     const { data } = component;
     this.component = component;
@@ -137,7 +137,7 @@ class Tabs {
       const first = store.lastTurn === undefined;
       store.lastTurn = data.turn;
       const open = data.open || (first && data.chosen) ? { open: true } : {};
-      // What was selected on the map turned to its tab here, and where one went since is newer.
+      // A selection on the map opened its tab here, and later choices are newer.
       change({ wide: data.wide, ...open, ...(first || data.open ? { tab: data.tab } : {}) });
     }
     change({});
@@ -159,12 +159,12 @@ class Tabs {
     else if (panel.tab !== tab && panel.tab !== MAPS) {
       const { there: loadedTabs, view } = this.component.data;
       if (!loadedTabs.includes(panel.tab)) this.requestTab();
-      // So that the next run keeps it: nothing waits for this.
+      // The next run of the page keeps it; nothing waits for this request.
       else request(`hv/tab/${view}/${panel.tab}`, { method: "POST", keepalive: true }).catch(() => {});
     }
   }
 
-  /** Ask for what the tab shows. */
+  /** Request the content of the tab. */
   requestTab() {
     clearTimeout(this.missing);
     store.nRequests = (store.nRequests ?? 0) + 1;
@@ -185,7 +185,7 @@ class Tabs {
     next.focus();
   }
 
-  /** The sheet of a narrow window: one stop up, round to the lowest. */
+  /** Move the sheet of a narrow window by one stop, cyclically. */
   pull(by) {
     if (this.pulled) return;
     const at = STOPS.indexOf(panel.stop) + by;
@@ -224,7 +224,7 @@ class Tabs {
     clearTimeout(this.missing);
     this.wider.removeEventListener("change", this.onWiden);
     this.stop();
-    // Others may have come in their place before these went.
+    // New tabs may already have replaced these.
     if (store.tabs === this) store.tabs = null;
   }
 }

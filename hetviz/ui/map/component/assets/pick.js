@@ -1,6 +1,6 @@
-// Which points: exact tests over typed arrays, and the packed form in which a selection travels.
+// Exact geometric tests over typed arrays, and the packed form of a selection.
 
-/** Rows of `shown` whose place is inside a polygon given in data units (even-odd rule). */
+/** Rows of `shown` inside a polygon in data units (even-odd rule). */
 export function inside(pos, shown, polygon) {
   const m = polygon.length;
   const out = [];
@@ -33,7 +33,7 @@ export function inside(pos, shown, polygon) {
   return out;
 }
 
-/** Rows of `shown` that a camera's range holds. */
+/** Rows of `shown` in the range of a camera. */
 export function within(pos, shown, { x, y }) {
   const rows = [];
   for (let r = 0; r < shown.length; r++) {
@@ -43,7 +43,7 @@ export function within(pos, shown, { x, y }) {
   return rows;
 }
 
-/** Row nearest to a pixel, within `reach` pixels; -1 where there is none. */
+/** Row nearest to a pixel, within `reach` pixels, or -1. */
 export function nearest(pos, shown, view, px, py, reach) {
   const x = view.dataX(px);
   const y = view.dataY(py);
@@ -56,7 +56,7 @@ export function nearest(pos, shown, view, px, py, reach) {
     if (dx > reach || dx < -reach) continue;
     const dy = ((pos[2 * i + 1] - y) * s) / k;
     const d = dx * dx + dy * dy;
-    // Of points at the same place the one drawn last is seen.
+    // Of points at the same position the last one is on top.
     if (d <= best) {
       best = d;
       row = i;

@@ -1,4 +1,4 @@
-// The map as it is seen, as a picture file.
+// Export of the visible map as a picture file.
 
 const SCALE = 2;
 

@@ -1,7 +1,7 @@
-// The points drawn by Plotly's scattergl, one trace a dataset: behind a setting, for comparison.
+// Plotly renderer (scattergl, one trace per dataset), behind a setting, for comparison.
 //
-// A new picture goes through Plotly's public functions. Camera and points are then moved by writing to
-// scattergl's buffers: private, but fifty times as fast, and what Plotly itself does while one drags.
+// A new picture uses public functions of Plotly. Camera moves and transitions write to the buffers of
+// scattergl. They are private, but fifty times as fast, and Plotly itself writes to them during a drag.
 
 import { loadPlotly } from "./store.js";
 import { inside, nearest } from "./pick.js";
@@ -111,7 +111,7 @@ export class PlotlyRenderer extends RendererBase {
       await window.Plotly.react(this.div, traces, layout, { staticPlot: true, displayModeBar: false });
       this.drawn = this.pos.length / 2;
     } catch (error) {
-      // Plotly stumbles where a plot is taken away under it.
+      // Plotly fails if its element was removed.
       if (!this.isClosed) throw error;
     }
     this.busy = false;

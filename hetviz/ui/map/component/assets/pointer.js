@@ -1,14 +1,14 @@
-// Mouse and touch on the map.
+// Mouse and touch input on the map.
 //
-// The line of a lasso is kept in the map's own units and tested once, at pointer-up, against the very
-// places that are drawn, which hold still while the pointer is down.
+// The line of a lasso is stored in units of the map and tested once, at pointer-up, against the
+// positions on the screen. Points do not move while the pointer is down.
 
 const REACH_PX = 12;
 const TOUCH_REACH_PX = 22;
 const DRAG_PX = 4;
 const WHEEL_REST_MS = 400;
 
-/** What a press means for the selection. */
+/** Selection mode of a press. */
 export const selectionMode = (event) => (event.altKey ? "subtract"
   : event.shiftKey || event.ctrlKey || event.metaKey ? "add" : "replace");
 
@@ -59,14 +59,14 @@ export class PointerInput {
     const tool = event.button === 1 ? "move" : quick ? "lasso" : named;
     const drag = { tool, row: -1, x, y, lastX: x, lastY: y, isMoving: false, mode: selectionMode(event) };
     this.drag = drag;
-    // The answer is there long before the pointer has moved far enough to drag.
+    // The answer comes before the pointer has moved far enough for a drag.
     if (this.isItemDrag(event)) {
       this.rowAt(x, y, REACH_PX, (row) => row >= 0 && !drag.isMoving && Object.assign(drag, { tool: "carry", row }));
     }
     if (event.button === 1) event.preventDefault();
   }
 
-  /** Whether a press takes hold of the item under it. */
+  /** Whether a press drags the item under it. */
   isItemDrag(event) {
     const { tool } = this.map;
     return event.button === 0 && (tool === "drag" || (tool === "move" && event.altKey));
@@ -161,13 +161,13 @@ export class PointerInput {
         if (drag.mode === "replace") map.selection.clear();
         return;
       }
-      // A second click with Shift takes an item back.
+      // A second click with Shift deselects an item.
       map.select([row], drag.mode === "add" && map.picked[row] ? "subtract" : drag.mode);
       if (touch) map.tooltip.show(row);
     });
   }
 
-  /** Tell `answer` the row at a pixel, or -1. */
+  /** Pass the row at a pixel to `callback`, or -1. */
   rowAt(x, y, reach, callback) {
     const { map } = this;
     const labelRow = map.overlay.rowAt(x, y);
@@ -221,7 +221,7 @@ export class PointerInput {
   wheel(event) {
     const { map } = this;
     if (map.data.mode !== "work") return;
-    // A row of maps across the page would stop everybody who scrolls down.
+    // In a row of maps the wheel scrolls the page.
     if (map.data.together && !event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
     const lines = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
@@ -241,7 +241,7 @@ export class PointerInput {
     this.rowAt(x, y, REACH_PX, (row) => row < 0 && map.camera.fit());
   }
 
-  /** Leave off what is dragged; returns whether anything was. */
+  /** Cancel the drag; returns whether there was one. */
   cancelDrag() {
     if (!this.drag) return false;
     this.drag = null;

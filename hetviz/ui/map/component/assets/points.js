@@ -1,4 +1,4 @@
-// The points of the map: which of three drawers draws them, and what it is told.
+// Points of the map: the choice between three renderers, and the data they get.
 
 import { MAX_NAMED } from "./linked_items.js";
 import { FlatRenderer } from "./flat_renderer.js";
@@ -9,7 +9,7 @@ import { FOCUS, HIDDEN, Renderer, SELECTED, abilities, dotSize } from "./rendere
 import { request } from "./requests.js";
 import { h } from "./dom.js";
 
-const MIN_SURVEYED = 30000; // rows that tell where there is room for names and pictures
+const MIN_SURVEYED = 30000; // rows in the sample that finds room for names and pictures
 
 export class Points {
   constructor(map) {
@@ -17,7 +17,7 @@ export class Points {
     map.stage.prepend(this.layer);
   }
 
-  /** Begin with the drawer that is asked for: "auto", "canvas" or "plotly". */
+  /** Start the requested renderer: "auto", "canvas" or "plotly". */
   begin({ renderer: kind = "auto", plotly: address }) {
     if (kind === this.kind) return;
     this.close();
@@ -31,7 +31,7 @@ export class Points {
     } else if (kind !== "canvas" && abilities().webgl2) {
       try {
         this.drawer = new Renderer(canvas, { requestDraw, onContextLost: () => this.onContextLost() });
-      } catch { // offered, and not given: another page may have all that there are
+      } catch { // no context, for example because other pages use all of them
         this.useFlatRenderer();
       }
     } else this.useFlatRenderer();
@@ -43,7 +43,7 @@ export class Points {
     this.drawer = new FlatRenderer(canvas, { requestDraw: () => this.map.requestDraw() });
   }
 
-  /** The card is gone and does not come back: go on without it. */
+  /** Switch to the canvas renderer after a lost context. */
   onContextLost() {
     const { map } = this;
     if (map.isClosed || !(this.drawer instanceof Renderer)) return;
@@ -56,13 +56,13 @@ export class Points {
 
   get ready() { return Boolean(this.drawer?.ready); }
 
-  /** What draws, for people: and whether it draws all. */
+  /** Number of drawn points. */
   get drawn() { return this.drawer?.drawn ?? 0; }
 
-  /** Places of all rows; `from`: where they come from; `done` once the drawer knows them. */
+  /** Set the positions of all rows. `from`: start of a transition. `done`: called when ready. */
   layout(pos, from = null, onReady = () => {}) { this.drawer.layout(pos, { from, onReady }); }
 
-  /** Rows in view, level by level, at least `least` of them where there are, and of how many each tells. */
+  /** A sample of at least `minRows` rows in view, and the number of points that each stands for. */
 sampleInView(minRows = MIN_SURVEYED) {
     const { order, plan } = this.drawer ?? {};
     if (!plan || !order?.rowAt || this.map.n <= 3 * minRows) return { rows: null, each: 1 };
@@ -85,7 +85,7 @@ sampleInView(minRows = MIN_SURVEYED) {
 
   endTransition() { this.drawer.endTransition?.(); }
 
-  /** Hand over what has changed of colours, shapes and states. */
+  /** Send changed colours, shapes and states to the renderer. */
   sync() {
     const { map, synced, drawer } = this;
     const { data, tokens, palette, slot, isShown, picked, focus, n } = map;
@@ -128,7 +128,7 @@ sampleInView(minRows = MIN_SURVEYED) {
     this.updateSize();
   }
 
-  /** What is selected or in a group, and what a few are linked to; null where nothing is. */
+  /** Flags of selected and grouped items and of links of a few items; null if there are none. */
   focusFlags() {
     const { picked, links, statements, count, n } = this.map;
     const grouped = statements.rows();
@@ -139,17 +139,17 @@ sampleInView(minRows = MIN_SURVEYED) {
     return flags;
   }
 
-  /** Diameter of the dots for the camera as it is. */
+  /** Set the diameter of the dots for the camera. */
   updateSize() {
     const { view, data, visible } = this.map;
     const size = dotSize(visible || 1, view.s / view.fitted) * (data.together ? 0.66 : 1);
     if (Math.abs(size / this.drawer.size - 1) > 0.02) this.drawer.size = size;
   }
 
-  /** Draw all anew in the next frame, though nothing has changed. */
+  /** Redraw in the next frame although nothing changed. */
   redraw() { this.drawer?.invalidate?.(); }
 
-  /** One frame; returns whether another is needed. */
+  /** Draw one frame; returns whether another is needed. */
   draw(share, now) {
     this.updateSize();
     const begun = performance.now();
@@ -162,10 +162,10 @@ sampleInView(minRows = MIN_SURVEYED) {
 
   get isLate() { return Boolean(this.drawer?.isLate); }
 
-  /** The row nearest to a pixel within `reach`, told to `answer`; -1 where there is none. */
+  /** Pass the row nearest to a pixel within `reach` to `callback`, or -1. */
   pick(x, y, reach, callback) {
     const { map } = this;
-    // On their way points are nowhere in the index.
+    // During a transition the index does not match the positions.
     if (map.motion || !this.ready) callback(nearest(map.pos, map.isShown, map.view, x, y, reach));
     else this.drawer.pick(map.view, x, y, reach, callback);
   }
@@ -184,10 +184,10 @@ sampleInView(minRows = MIN_SURVEYED) {
   }
 }
 
-/** The trust of each row, 0 to 200, more where it is unknown; null where there is none, or none `wanted` any more. */
+/** The trust of each row, 0 to 200, above if unknown; null if there is none or `isWanted` is false. */
 export async function fetchTrust(session, key, isWanted) {
   let response = await request(`hv/fog/${session}?of=${key}`);
-  while (response.status === 202) { // a worker finds it out
+  while (response.status === 202) { // a worker computes it
     await new Promise((onReady) => setTimeout(onReady, 1500));
     if (!isWanted()) return null;
     response = await request(`hv/fog/${session}?of=${key}`);

@@ -1,5 +1,6 @@
-// Pairs that a tab of the panel asks about: the map draws them dashed, the first ones with the names of
-// their ends; and others that it may ask about, each in a ring as far round as it is sure. The panel is drawn without the map, so the pairs are kept on the window.
+// Proposed pairs that a tab of the panel asks about, drawn as dashed lines, the first ones with the names
+// of their ends. Other candidates get a ring whose arc shows the certainty. The panel is drawn without
+// the map, so the pairs are stored on the window.
 
 import { shift } from "./boxes.js";
 import { withAlpha } from "./colors.js";
@@ -10,13 +11,13 @@ const store = (window.hetvizProposed ??= { byTab: {}, watch: new Set() });
 const NONE = { pairs: [], asked: 0, sure: [] };
 const now = () => (panel.open ? store.byTab[panel.tab] : null) ?? NONE;
 
-/** What is proposed now: rows of both ends and their titles. */
+/** Proposed pairs: rows of both ends and their titles. */
 export const proposedPairs = () => now().pairs;
 
-/** Those of them that are asked about. */
+/** The proposed pairs in question. */
 const askedPairs = () => proposedPairs().slice(0, now().asked);
 
-/** Flags of the ends of what is proposed, which stay while all else fades; null where nothing is. */
+/** Flags of the ends of proposed pairs, which stay while all else fades; null without pairs. */
 export function proposedFlags(n) {
   const { pairs } = now();
   if (!pairs.length) return null;
@@ -37,7 +38,7 @@ function notify() {
 }
 watchPanel(notify);
 
-/** Be told of a change; returns how to stop. */
+/** Watch for changes; returns a function that stops. */
 export function watchProposedPairs(listener) {
   store.watch.add(listener);
   return () => store.watch.delete(listener);
@@ -50,8 +51,8 @@ function propose(tab, message) {
 }
 
 /**
- * Where the ends of what is asked about are drawn: those that lie on each other stand apart. Those
- * that are shown for being selected, or linked with what is, stand as they do there.
+ * Positions of the ends of pairs in question; ends that overlap are separated. Ends that are shown as
+ * selected or linked items keep that position.
  */
 function endsOf({ map, pieces }) {
   const { view, pos, isShown, n, data } = map;
@@ -69,12 +70,12 @@ function endsOf({ map, pieces }) {
     const newEnd = { home, p: [...home], disc: isPictured(data, r) ? FACE_PX : DOT_PX, pinned: !ends.size && !shown.size };
     ends.set(r, shown.get(r) ?? newEnd);
   }
-  // Those that are left to ask about stand around them.
+  // Other candidates.
   const rings = new Map();
   for (const [r, share] of now().sure) {
     if (ends.has(r) || shown.has(r) || r >= n || !isShown[r] || !Number.isFinite(pos[2 * r])) continue;
     const home = screenPosition(r);
-    // In a narrow window there is no room for their pictures.
+    // A narrow window has no room for their pictures.
     const face = view.W >= NARROW_PX && isPictured(data, r);
     rings.set(r, { share, face, home, p: [...home], disc: (face ? PICTURE_RING_PX : RING_PX) - 1, pinned: false });
   }
@@ -83,14 +84,14 @@ function endsOf({ map, pieces }) {
   return { ends, rings, shown: [...shown.values()] };
 }
 
-/** Draw what is proposed over the points. */
+/** Draw proposed pairs over the points. */
 export function drawProposedPairs(overlay, ctx) {
   const { view, pos, isShown, tokens, n } = overlay.map;
   const { ends, rings } = endsOf(overlay);
   const at = (r) => ends.get(r)?.p ?? [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
   const isPlaced = (r) => r < n && isShown[r] && Number.isFinite(pos[2 * r]);
   const drawTie = ({ home, p }) => {
-    // What stands apart from its place keeps a line to it.
+    // A moved end keeps a line to its position.
     ctx.beginPath();
     ctx.moveTo(...home);
     ctx.lineTo(...p);
@@ -121,7 +122,7 @@ export function drawProposedPairs(overlay, ctx) {
   }
 }
 
-/** A ring as far round as it is sure, from the top; with the picture, if there is one. */
+/** Draw a ring whose arc shows the certainty, with the picture if there is one. */
 function drawCertainty(overlay, ctx, r, { share, face, p: [x, y] }) {
   const { map } = overlay;
   const top = -Math.PI / 2;
@@ -137,7 +138,7 @@ function drawCertainty(overlay, ctx, r, { share, face, p: [x, y] }) {
   }
 }
 
-/** One end of what is asked about: its picture if it has one, else its dot, in a ring. */
+/** Draw an end of a pair in question: its picture, else its dot, in a ring. */
 function drawEnd(overlay, ctx, r, x, y) {
   const { media, data } = overlay.map;
   if (!isPictured(data, r) || !media.picture(r)) overlay.ring(ctx, x, y, 8, 2.2);
@@ -153,16 +154,16 @@ const MARGIN_PX = 4;
 const NARROW_PX = 860;
 const isPictured = (data, r) => data.datasets.find((d) => r >= d.start && r < d.stop)?.media;
 
-/** Where the names of what is asked about are written: beside their ends, clear of the others. */
+/** Place the names of pairs in question beside their ends, without overlap. */
 function namesOf(overlay, ctx) {
   const { view } = overlay.map;
   const font = `600 14px ${overlay.map.family}`;
-  // In a narrow window the panel lies below.
+  // In a narrow window the panel is below.
   const edge = view.W - (view.W < NARROW_PX ? 0 : panelWidth()) - MARGIN_PX;
   const { ends, rings, shown } = endsOf(overlay);
   const boxes = [...ends.values(), ...rings.values(), ...shown].map(({ p: [x, y], disc }) => [x - disc, y - disc, x + disc, y + disc]);
   for (const node of shown) boxes.push(node.shown);
-  // Nor is a name written under what lies over the map: the tools, the legend, the sheet.
+  // Names avoid tools, legend and sheet.
   boxes.push(...(overlay.map.covered ?? []));
   const names = [];
   const named = new Set();
@@ -191,10 +192,10 @@ function namesOf(overlay, ctx) {
   return names;
 }
 
-/** Boxes on the screen of the names of what is asked about: other names give way. */
+/** Boxes of the names of pairs in question; other names avoid them. */
 export const proposedBoxes = (overlay, ctx) => namesOf(overlay, ctx).map((name) => name.box);
 
-/** Write the names of what is asked about. */
+/** Draw the names of pairs in question. */
 export function drawProposedNames(overlay, ctx) {
   for (const { text, x, y, font } of namesOf(overlay, ctx)) {
     ctx.globalAlpha = 1;
@@ -202,13 +203,13 @@ export function drawProposedNames(overlay, ctx) {
   }
 }
 
-/** What a tab says; the lines end when it leaves the page. */
+/** Mount the pairs of a tab; they disappear when it leaves the page. */
 export function mount(root, component) {
   const { tab, pairs, asked, sure } = component.data;
   (store.roots ??= {})[tab] = root;
   propose(tab, { pairs, asked, sure });
   return () => setTimeout(() => {
-    // Another one may have taken its place meanwhile.
+    // A new root may already have replaced this one.
     if (!root.isConnected && store.roots[tab] === root) propose(tab, NONE);
   });
 }

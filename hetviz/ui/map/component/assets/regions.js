@@ -1,5 +1,5 @@
-// Names of the regions of the map, at two levels: beside the mass, with a leader to the densest
-// member. Where a name stood before it stays, unless another place is clearly better.
+// Names of regions of the map at two levels, beside the region, with a line to its densest place. A name
+// keeps its place unless another one is clearly better.
 
 import { shift, textWidth } from "./boxes.js";
 import { panelWidth } from "./panel.js";
@@ -7,19 +7,19 @@ import { request } from "./requests.js";
 import { array } from "./store.js";
 
 export const SERIF = '"Source Serif", "Source Serif 4", Georgia, serif';
-const DETAIL_ZOOM = 1.8; // times nearer than all of it, from which the second level is named
+const DETAIL_ZOOM = 1.8; // zoom from which the second level is named
 const [ANGLES, DISTANCES, FIRST, STEP] = [40, 32, 20, 10];
 const MOVE_THRESHOLD = 0.75;
-const MIN_LEADER_PX = 16; // a leader is drawn where it is longer
-const CELLS = 50; // across the middle nine tenths of the map, in which members are counted
+const MIN_LEADER_PX = 16; // minimum length of a leader line
+const CELLS = 50; // cells across the middle 90 % of the map, for densities
 const MAX_SAMPLED = 2000;
 const MIN_SEEN = 12;
-const RETRY_MS = 2000; // ms until regions are asked for again that are being read
+const RETRY_MS = 2000; // ms until a pending request is repeated
 
 export class Regions {
   constructor(map) { Object.assign(this, { map, levels: [], mapId: null, previousPlaces: new Map() }); }
 
-  /** Ask for the regions of the map that is shown, once. */
+  /** Load the regions of the map once. */
   async load() {
     const { map } = this;
     const { data } = map;
@@ -31,7 +31,7 @@ export class Regions {
       const response = await request(`hv/regions/${data.session}?of=${mapId}`);
       const { levels: namedLevels, later, failed } = response.ok ? await response.json() : { levels: [] };
       if (later) {
-        // A worker reads them; what is shown may be another map by then.
+        // A worker computes them; another map may be shown by then.
         setTimeout(() => {
           if (map.isClosed || this.mapId !== mapId) return;
           this.mapId = null;
@@ -39,12 +39,12 @@ export class Regions {
         }, RETRY_MS);
         return;
       }
-      // The page says so and offers to try again: its next description of the map asks anew.
+      // The page shows the error and offers to retry; the next update loads again.
       if (failed) this.mapId = null;
       levels = await Promise.all(namedLevels.map(
         async ({ key, names }) => ({ names, codes: await array(data.session, key, "i1") })));
     } catch {
-      // The server may be restarting: the next description of the map asks again.
+      // The server may be restarting; the next update loads again.
       this.mapId = null;
     }
     await document.fonts.load(`600 16px ${SERIF}`).catch(() => {});
@@ -53,13 +53,13 @@ export class Regions {
     map.requestDraw({ place: true });
   }
 
-  /** Name nothing until the regions of other data are known: those of before are of other items. */
+  /** Clear all names, since the regions belong to other data. */
   clear() { Object.assign(this, { levels: [], mapId: null, previousPlaces: new Map() }); }
 
-  /** What is named; nothing where the map is coloured by clusters, which have names of their own. */
+  /** Levels with names; none if the map is coloured by clusters, which have their own names. */
   get named() { return this.map.data.colour?.option === "cluster" ? [] : this.levels; }
 
-  /** The densest member of each region, of those that are shown, in units of the map. */
+  /** The densest shown member of each region, in units of the map. */
   anchors() {
     const { map, named } = this;
     const { pos, isShown, n } = map;
@@ -96,7 +96,7 @@ export class Regions {
     return list;
   }
 
-  /** Where a region whose densest member is out of sight, or under a card, is densest of what is seen. */
+  /** The densest visible place of a region whose densest member is out of view or covered. */
   visibleAnchor(region, covered) {
     const { pos, isShown, view, n } = this.map;
     const { codes } = this.named[region.level];
@@ -116,7 +116,7 @@ export class Regions {
     return { ...region, x: pos[2 * row], y: pos[2 * row + 1] };
   }
 
-  /** Names with their places; takes boxes for them and for their leaders. */
+  /** Place names; reserve boxes for them and their leader lines. */
   place(ctx, boxes, ink, covered) {
     const { map } = this;
     const { view, family } = map;
@@ -191,7 +191,7 @@ export class Regions {
   }
 }
 
-/** The wider side of the middle nine tenths of the items that are shown, in units of the map. */
+/** The wider side of the middle 90 % of the shown items, in units of the map. */
 function extentOf(pos, isShown, n) {
   const step = Math.max(1, Math.floor(n / MAX_SAMPLED));
   const sides = [[], []];

@@ -1,4 +1,4 @@
-// What outlives a map that leaves the page: selection, tool and camera, by the map's name.
+// Selection, tool and camera of a map that leaves the page, by the name of the map.
 
 import { memory } from "./store.js";
 
@@ -10,7 +10,7 @@ export function remember(map) {
   });
 }
 
-/** What is known of the map that `data` describes: by the map that is there, or by one before it. */
+/** Remembered state of the map that `data` describes: of the open map, or of an earlier mount. */
 export function remembered(map, data) {
   if (map.data) return { version: map.data.n === data.n ? map.version : -1 };
   const stored = memory(data.session, data.name);

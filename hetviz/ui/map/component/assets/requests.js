@@ -1,24 +1,24 @@
-// Where arrays, cards and pictures are asked for: of the app's routes, or of a notebook's kernel.
+// Requests for arrays, cards and pictures, to the routes of the app or to the kernel of a notebook.
 
-// In a notebook the modules have no address of their own, and all that is asked goes through a door.
+// In a notebook the modules have no address, and requests go to a handler.
 export const isNotebook = import.meta.url.startsWith("blob:");
 
 // The app serves this file as <root>/hv/asset/<version>/ask.js.
 export const ROOT = new URL(isNotebook ? "./" : "../../../", isNotebook ? document.baseURI : import.meta.url).href;
 
-const handlers = new Map(); // session -> what answers in place of the app's routes
+const handlers = new Map(); // session -> handler in place of the routes of the app
 
-/** Let `answer(path, options)` answer for a session; returns how to stop. */
+/** Set the request handler of a session; returns a function that removes it. */
 export function setRequestHandler(session, handler) {
   handlers.set(session, handler);
   return () => handlers.delete(session);
 }
 
-/** As `fetch`, of `hv/<what>/<session>...`, relative to the app's root. */
+/** Like `fetch`, for `hv/<request>/<session>...`, relative to the root of the app. */
 export function request(path, options = {}) {
   const handler = handlers.size ? handlers.get(decodeURIComponent(path.split(/[/?]/)[2] ?? "")) : null;
   return handler ? handler(path, options) : fetch(ROOT + path, options);
 }
 
-/** The address of one of our own files beside this one; null where none is served. */
+/** The address of one of our files; null in a notebook. */
 export const assetUrl = (name) => (isNotebook ? null : new URL(name, import.meta.url).href);

@@ -1,9 +1,9 @@
-// A toolbar or a list is one stop of the Tab key; the arrow keys walk inside it.
+// Roving focus: a toolbar or list is one stop of the Tab key, arrow keys move inside it.
 
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
 export class RovingFocus {
-  /** Buttons in `box` that match `which` and are seen belong together. */
+  /** Manage the visible elements in `box` that match `selector`. */
   constructor(box, selector) {
     Object.assign(this, { box, selector });
     box.addEventListener("keydown", (event) => this.key(event));
@@ -12,7 +12,7 @@ export class RovingFocus {
 
   get buttons() { return [...this.box.querySelectorAll(this.selector)]; }
 
-  /** Let one of them be reached by Tab: the given one, else the one that was, else the first. */
+  /** Make one of them the Tab stop: the given one, else the last stop, else the first. */
   setTabStop(preferred) {
     const { buttons } = this;
     const stop = preferred ?? buttons.find((button) => button.hasAttribute("data-stop")) ?? buttons[0];
@@ -22,7 +22,7 @@ export class RovingFocus {
     }
   }
 
-  /** Make the buttons anew; the focus, and the place of the one stop, stay where they were. */
+  /** Rebuild the buttons and restore focus and Tab stop. */
   redraw(rebuild) {
     const before = this.buttons;
     const at = before.findIndex((button) => button.hasAttribute("data-stop"));

@@ -1,4 +1,4 @@
-// Find an item by its title, fly to it and select it.
+// Search for an item by title, which selects it and moves the camera to it.
 
 import { h, icon, set } from "./dom.js";
 import { isNotebook, request } from "./requests.js";
@@ -10,7 +10,7 @@ let serial = 0;
 const click = (selector) => document.querySelector(selector)?.click();
 const goTo = (place) => () => click(`.st-key-place-${place} a`);
 
-/** Turn to a tab beside the map, on whatever page one is. */
+/** Open a tab of the panel, from any page. */
 function openPanelTab(tab, tries = 50) {
   if (document.querySelector(".hv-at-map") && window.hetviz.tabs) openTab(tab);
   else if (tries) {
@@ -32,8 +32,8 @@ export class Search {
     const id = `hv-found-${++serial}`;
     this.list = h("ul", { class: "hv-found", role: "listbox", id, "aria-label": "Items found" });
     this.list.hidden = true;
-    // In a notebook there is nothing to do but on the map.
-    const label = isNotebook ? "Find an item" : "Find an item, or do something";
+    // A notebook has no commands.
+    const label = isNotebook ? "Find an item" : "Find an item or a command";
     this.input = h("input", {
       type: "text", placeholder: label, "aria-label": label, role: "combobox",
       "aria-expanded": "false", "aria-controls": id, "aria-autocomplete": "list",
@@ -41,7 +41,7 @@ export class Search {
     });
     this.element = h("div", { class: "hv-search" }, icon("search"), this.input, this.list);
     this.input.addEventListener("input", () => this.schedule());
-    // What was looked for before gives way to what is written next.
+    // The old query is replaced by what is typed next.
     this.input.addEventListener("focus", () => {
       this.input.select();
       if (this.input.value) this.schedule();
@@ -75,7 +75,7 @@ export class Search {
 
   show(results) {
     const query = this.input.value.trim().toLowerCase();
-    // A map in a notebook has no places around it.
+    // A map in a notebook has no pages around it.
     const commands = (document.querySelector(".st-key-top") ? COMMANDS : []).filter(([name]) => name.toLowerCase().startsWith(query)).map(([title, run]) => ({ title, run }));
     this.results = [...results, ...commands];
     this.at = this.results.length ? 0 : -1;
@@ -97,7 +97,7 @@ export class Search {
           event.preventDefault();
           this.choose(k);
         },
-      }, h("span", { class: "hv-name" }, item.title), h("small", {}, "go there"));
+      }, h("span", { class: "hv-name" }, item.title), h("small", {}, "command"));
     }
     const dataset = map.data.datasets.find((d) => item.row >= d.start && item.row < d.stop);
     const glyph = h("span", { class: "hv-glyph" }, dataset?.glyph ?? "");
@@ -162,7 +162,7 @@ export class Search {
     this.input.value = item.title;
     const isPlaced = item.placed && !Number.isNaN(map.pos[2 * item.row]);
     if (!isPlaced) {
-      map.announce(`${item.title} has no place on this map`);
+      map.announce(`${item.title} is not on this map`);
       return;
     }
     const dataset = map.data.datasets.find((d) => item.row >= d.start && item.row < d.stop);

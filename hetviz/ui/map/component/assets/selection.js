@@ -1,4 +1,4 @@
-// What is selected, and the links that touch it. Python hears of each selection with its version.
+// Selection and the links that touch it. Python gets each selection with its version.
 
 import { countOf, pack, rowsOf, unpack } from "./pick.js";
 import { remember } from "./remember.js";
@@ -6,7 +6,7 @@ import { request } from "./requests.js";
 import { send } from "./page_change.js";
 
 const [HOVER_MS, MAX_HAIRLINES] = [60, 40];
-const MAX_LINKED = 20000; // selections larger than this are asked for no links
+const MAX_LINKED = 20000; // larger selections load no links
 
 export class Selection {
   constructor(map) { Object.assign(this, { map, cachedRows: null }); }
@@ -17,7 +17,7 @@ export class Selection {
     return this.cachedRows;
   }
 
-  /** Python's selection, where it is newer than ours. */
+  /** Use the selection of Python if it is newer than ours. */
   receive(data, bits, isNewMap) {
     const { map } = this;
     if (data.selection.version > map.version || (isNewMap && map.version < 0)) {
@@ -53,11 +53,11 @@ export class Selection {
     map.linkedMaps.onSelect();
     map.announce(count ? `${count.toLocaleString("en")} selected` : "Nothing selected");
     map.legend.update();
-    // The picture follows in the next frames: Python hears of the selection first.
+    // Send the selection to Python before drawing.
     setTimeout(() => map.requestDraw({ paint: true, place: true }), 20);
   }
 
-  /** Learn the links of the item that is pointed at, to draw them thin. */
+  /** Load the links of the hovered item, to draw them as thin lines. */
   loadHoverLinks(row) {
     const { map } = this;
     clearTimeout(this.hoverTimer);
@@ -76,7 +76,7 @@ export class Selection {
 
   clear() { this.select([]); }
 
-  /** Ask for the links of what is selected now. */
+  /** Load the links of the selection. */
   changed() {
     const { map } = this;
     this.cachedRows = null;

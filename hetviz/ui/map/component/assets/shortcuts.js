@@ -1,6 +1,6 @@
-// Keys that belong to what has the focus. Streamlit hears the shortcuts of its buttons on the whole
-// document, and leaves out only text fields: arrows in a table or a list would press them as well.
-// A notebook's own lists and menus are left as they are. Find and Help have a key on all places.
+// Keyboard focus and shortcuts of the app. Streamlit handles shortcuts of its buttons on the whole document
+// and excludes only text fields, so arrow keys in a table or list would trigger them. Lists and menus of a
+// notebook are not changed. Search and Help have a key on all pages.
 
 import { isNotebook } from "./requests.js";
 import { guardUndoRedo, pressStep } from "./undo_redo.js";
@@ -12,16 +12,16 @@ const KEY_OWNERS = [
 const KEY_TARGETS = { "?": ".st-key-help button", "/": ".hv-find-host input" };
 const FOCUS_DELAY_MS = 1500; // ms
 
-// The parts of the screen that F6 leads to, each by what takes the focus there.
+// Parts of the screen that F6 visits, with the element that gets the focus.
 const AREAS = [
   [".st-key-top", "a"], [".hv-bar", '[tabindex="0"]'], [".hv-stage", null],
   [".st-key-panel", '[role="tab"][aria-selected="true"]'], [".st-key-page", "button, a, input"],
 ];
 
-// How Streamlit writes the key of a button's shortcut on it.
+// Symbols of keys on buttons of Streamlit.
 const KEY_SYMBOLS = { ArrowLeft: "←", ArrowRight: "→" };
 
-/** Buttons of the panel that a key presses, in tabs that are looked at and in those that are not. */
+/** Buttons of the panel with this shortcut, in visible and hidden tabs. */
 function pressedBy(key) {
   const symbol = KEY_SYMBOLS[key] ?? key.toUpperCase();
   return [...document.querySelectorAll(".st-key-panel button kbd")]
@@ -33,24 +33,24 @@ function focusNextArea(by) {
     const area = document.querySelector(selector);
     return { area, to: within ? area?.querySelector(within) : area };
   }).filter(({ to }) => to?.checkVisibility({ visibilityProperty: true }));
-  // The rail and the map's cards lie within the map.
+  // Toolbar and cards are elements of the map.
   const at = areas.findLastIndex(({ area }) => area.contains(document.activeElement));
   areas[(at + by + areas.length) % areas.length]?.to.focus({ preventScroll: true });
 }
 
-/** Keep plain keys from the document while the focus is where they have a meaning of their own. */
+/** Keep plain keys from the document while the focused element uses them itself. */
 export function guardShortcuts() {
   if (isNotebook || window.hetviz.guardsShortcuts) return;
   window.hetviz.guardsShortcuts = true;
   guardUndoRedo();
-  // A table takes a click a moment later; what is typed in between is meant for it too.
+  // A table gets its click a moment later; keys typed in between belong to it too.
   let pressed = -Infinity;
   document.body.addEventListener("pointerdown", (event) => {
     pressed = event.target.closest?.(KEY_OWNERS) ? performance.now() : -Infinity;
   }, { capture: true });
   const keepsKeys = (target) => target.closest?.(KEY_OWNERS)
     || (target === document.body && performance.now() - pressed < FOCUS_DELAY_MS);
-  // Below the document, above everything that React listens on.
+  // Below the document, above all listeners of React.
   document.body.addEventListener("keydown", (event) => {
     const command = event.ctrlKey || event.metaKey || event.altKey;
     if (event.key === "F6" && !command) {
@@ -76,7 +76,7 @@ export function guardShortcuts() {
     const buttons = keepsKeys(event.target) ? [] : pressedBy(event.key);
     const visible = buttons.filter((button) => button.checkVisibility());
     if (visible.length < buttons.length) {
-      // Streamlit would press those of the other tabs too.
+      // Streamlit would press those of hidden tabs too.
       event.stopPropagation();
       event.preventDefault();
       visible.find((button) => !button.disabled)?.click();

@@ -1,5 +1,5 @@
-// What is said on the map: groups A, B and C with their rings, the pairs a statement would make,
-// and an item that is carried elsewhere. Python decides; here it is drawn, and wishes are sent.
+// Statements on the map: groups A, B and C with their rings, a preview of the pairs, and dragged items.
+// Python decides what to do; this module draws and sends messages.
 
 import { withAlpha } from "./colors.js";
 import { send } from "./page_change.js";
@@ -7,8 +7,8 @@ import { pack } from "./pick.js";
 
 const DASH = { A: [], B: [5, 4], C: [1.5, 3.5] };
 const MAX_ARROWS = 12;
-const MAX_BADGES = 6; // so many members have a badge each
-const RESEND_MS = 1500; // ms without an answer before a wish is sent again
+const MAX_BADGES = 6; // members of a group with one badge each
+const RESEND_MS = 1500; // ms without confirmation before messages are sent again
 const MAX_TRIES = 8;
 const MAX_RINGS = 400;
 export const KINDS = {
@@ -18,13 +18,13 @@ export const KINDS = {
 export class Statements {
   constructor(map) {
     Object.assign(this, { map, groups: new Map(), preview: [], ghosts: [], dragged: null, groupsKey: "" });
-    // Of two messages in a row Streamlit may deliver only the later, so each carries all wishes that
-    // Python has not been heard to have got, and is sent again until it has. Python does each number
-    // once; the clock keeps them rising over a reload.
+    // Streamlit may deliver only the later of two messages, so each message contains all requests that
+    // Python has not confirmed, and is sent again until it has. Python handles each number
+    // once. The clock keeps numbers rising across reloads.
     Object.assign(this, { unconfirmed: [], serial: Date.now() });
   }
 
-  /** What Python says of groups, with their rows, and of the preview. */
+  /** Receive groups with their rows, and the preview, from Python. */
   receive(data, groups) {
     const draft = data.acts ?? {};
     this.preview = draft.preview ?? [];
@@ -38,7 +38,7 @@ export class Statements {
   /** Rows of all groups. */
   rows() { return [...new Set([...this.groups.values()].flat())]; }
 
-  /** Make a group of what is selected, or of the item under the keyboard's cursor. */
+  /** Make a group of the selected items, or of the item under the keyboard cursor. */
   set(name) {
     const { map } = this;
     const rows = map.count ? map.pickedRows() : map.cursor >= 0 ? [map.cursor] : [];
@@ -56,7 +56,7 @@ export class Statements {
     return true;
   }
 
-  /** Give up the group that was made last; returns whether there was one. */
+  /** Remove the last group; returns whether there was one. */
   removeLastGroup() {
     const { map } = this;
     const name = [..."CBA"].find((key) => this.groups.get(key)?.length);
@@ -64,12 +64,12 @@ export class Statements {
     this.groups = new Map([...this.groups].filter(([key]) => key !== name));
     Object.assign(this, { groupsKey: "", preview: [], ghosts: [] });
     this.send({ what: "group", group: name, packed: pack(new Uint8Array(map.n)) });
-    map.announce(`${name} is given up`);
+    map.announce(`${name} removed`);
     map.requestDraw({ paint: true, place: true });
     return true;
   }
 
-  /** Choose what to say of the groups; a second time says it. */
+  /** Choose the kind of statement; a second call adds it. */
   choose(key) {
     const [kind, word] = KINDS[key];
     const { map } = this;
@@ -83,11 +83,11 @@ export class Statements {
     return [...this.groups.values()].some((group) => JSON.stringify(group) === key);
   }
 
-  /** Let an item go elsewhere, in the map's own units. */
+  /** Drop a dragged item, in units of the map. */
   dropItem(row, x, y) {
     this.dropped = [row, x, y];
     this.send({ what: "drop", row, x, y });
-    this.map.announce("With respect to what? Choose in the bar on the map");
+    this.map.announce("Now click what it belongs with, or choose in the bar");
   }
 
   send(message) {
@@ -117,7 +117,7 @@ export class Statements {
     this.drawDrag(ctx);
   }
 
-  /** Where what would move would lie: a way to a hollow place. */
+  /** Draw the expected moves: a line to a ring. */
   drawGhosts(ctx) {
     const { isShown, view, overlay, tokens } = this.map;
     for (const [row, x, y] of this.ghosts) {
@@ -139,7 +139,7 @@ export class Statements {
     return [view.x(pos[2 * row]) + x, view.y(pos[2 * row + 1]) + y];
   }
 
-  /** The pairs a statement would make: heavier than links that are there. */
+  /** Draw the pairs of a statement, thicker than existing links. */
   drawPairs(ctx) {
     const { isShown, tokens } = this.map;
     const many = this.preview.length > MAX_ARROWS;
@@ -157,7 +157,7 @@ export class Statements {
     }
   }
 
-  /** Where a statement would move an item: towards the other, or away from it. */
+  /** Draw the direction in which a statement moves an item. */
   drawArrow(ctx, i, j, weight) {
     const { tokens } = this.map;
     const [[x0, y0], [x1, y1]] = [this.at(i), this.at(j)];
@@ -180,7 +180,7 @@ export class Statements {
     }
   }
 
-  /** Small groups: a badge at each member; large ones: one for all. */
+  /** Badges: one per member of a small group, one for a whole large group. */
   badges() {
     const badges = [];
     for (const [name, rows] of this.groups) {
@@ -228,7 +228,7 @@ export class Statements {
     for (const row of seen) overlay.ring(ctx, ...this.at(row), 21, 2.2, DASH[name]);
   }
 
-  /** One outline round all of a large group. */
+  /** Draw one outline around a large group. */
   drawOutline(ctx, rows, dash) {
     const { view, tokens } = this.map;
     const canvas = (this.sheet ??= document.createElement("canvas"));
@@ -254,7 +254,7 @@ export class Statements {
     ctx.globalAlpha = 1;
   }
 
-  /** The way of an item that is carried, or was dropped and waits for an answer. */
+  /** Draw the line of an item that is dragged, or was dropped and awaits an answer. */
   drawDrag(ctx) {
     const { view, overlay, tokens } = this.map;
     const now = this.dragged ?? this.dropped;

@@ -1,17 +1,17 @@
-// What outlives one mount of the map: arrays, pictures, titles, and where the user was. A page
-// change unmounts the component; coming back must cost no request.
+// Cache of arrays, layouts and view settings that outlives one mount of the map. A page change unmounts
+// the component, and coming back must cost no request.
 
 import { ROOT, request, assetUrl } from "./requests.js";
 
 const ARRAY_BYTES = 256e6;
 const arrays = new Map(); // address -> {promise, bytes}, oldest first
-const memories = new Map(); // session -> what a remount needs
+const memories = new Map(); // session and map name -> state for a remount
 
 const TYPES = { f4: Float32Array, i4: Int32Array, i1: Int8Array, u1: Uint8Array };
 
 export class MissingArray extends Error {}
 
-/** Fetch an array once; the same promise for everyone who asks, unless it is not to be kept. */
+/** Fetch an array once. All callers share one promise, unless `cache` is false. */
 export function array(session, key, type, cache = true) {
   const address = `hv/array/${session}/${key}`;
   const cached = arrays.get(address);
@@ -37,11 +37,11 @@ export function array(session, key, type, cache = true) {
 const NO_PLACE = (1 << 20) - 1;
 
 /**
- * Places of all rows, two numbers each, NaN for none; the promise holds once the first piece is there.
+ * Load the positions of all rows, two numbers each, NaN for none. Resolves with the first piece.
  *
- * They come as whole numbers of 20 bits over `extent`, in planes (upper 16 bits of x, of y, lower 4
- * bits of both). Piece k of m holds the rows k, k + m, ...: each is a fair sample of all. The array
- * fills up as further pieces arrive, and `grown` is told of each; without it the promise waits for all.
+ * Positions are whole numbers of 20 bits over `extent`, in planes (upper 16 bits of x, of y, lower 4
+ * bits of both). Piece k of m has the rows k, k + m, ...: a random sample of all. `onGrown` is called
+ * as further pieces fill the array; without it the promise waits for all pieces.
  */
 export function loadLayout(session, { pieces, extent }, n, onGrown = null) {
   const name = `${session}/${pieces.join()}`;
@@ -59,13 +59,13 @@ class Layout {
     this.pos = new Float32Array(2 * n).fill(NaN);
     this.first = this.loadPiece(0).then(() => this.pos);
     this.complete = this.first.then(() => this.loadRest());
-    this.complete.catch(() => {}); // who needs all of it hears of what failed
+    this.complete.catch(() => {}); // callers that need all pieces handle the error
   }
 
   async loadRest() {
     for (let k = 1; k < this.pieces.length; k++) {
       await this.loadPiece(k);
-      // To arrange the points anew takes the longer the more there are: at each doubling, and at the end.
+      // Rebuilding the point index is slow, so only at each doubling and at the end.
       const doubled = Number.isInteger(Math.log2(k + 1));
       if (doubled || k + 1 === this.pieces.length) for (const onGrown of this.listeners) onGrown(this.pos);
     }
@@ -101,7 +101,7 @@ function trim() {
 
 let plotly = null;
 
-/** Load Plotly's script once for the page. */
+/** Load the script of Plotly once per page. */
 export function loadPlotly(address) {
   if (window.Plotly) return Promise.resolve(window.Plotly);
   plotly ??= new Promise((resolve, reject) => {
@@ -111,7 +111,7 @@ export function loadPlotly(address) {
     script.onerror = () => {
       plotly = null;
       script.remove();
-      reject(new Error("the drawing library could not be loaded"));
+      reject(new Error("Plotly could not be loaded"));
     };
     document.head.append(script);
   });
@@ -120,7 +120,7 @@ export function loadPlotly(address) {
 
 const sheets = new Map();
 
-/** Put our style sheet on the page and wait until it holds. */
+/** Add our style sheet to the page and wait until it is loaded. */
 export function loadStyle() {
   const address = assetUrl("map.css");
   if (!address) return Promise.resolve();
@@ -136,14 +136,14 @@ export function loadStyle() {
   return sheets.get(address);
 }
 
-/** What is remembered of a session's map, by the name of the map on its page. */
+/** Remembered state of a map of a session, by the name of the map on its page. */
 export function memory(session, name) {
   const key = `${session}/${name}`;
   if (!memories.has(key)) memories.set(key, {});
   return memories.get(key);
 }
 
-/** A map that forgets its oldest entries. */
+/** A Map with a size limit that drops its oldest entries. */
 export class LimitedMap extends Map {
   constructor(limit) {
     super();

@@ -1,5 +1,5 @@
-// What is written on the map: names of groups, then words, then pictures, each where it fits, in
-// pixels, at any zoom. Zooming in makes room, so detail appears by itself and nothing ever overlaps.
+// Placement of texts and pictures on the map: names of groups, then words, then pictures, each where it
+// fits, in pixels, at any zoom. Zooming in makes room for more, and nothing overlaps.
 
 import { Boxes, Ink, shift, textWidth } from "./boxes.js";
 import { cardBoxes } from "./covered_area.js";
@@ -8,12 +8,12 @@ import { MAX_NAMED, arrangeLinked, bundles, clearOf } from "./linked_items.js";
 const NAME_SHIFTS = [0, -20, 20, -38, 38, -56, 56, -76, 76];
 const WORD_SHIFTS = [[8, 0], [-8, 0]];
 const EMPHASISED_SHIFTS = [[9, 0], [-9, 0], [9, -15], [9, 15], [-9, -15], [-9, 15]];
-const CROWD_PX = 34; // pixels; a picture of the overview needs company within such a cell
-const MAX_RINGED = 60; // so many selected items are ringed one by one
+const CROWD_PX = 34; // px; on the whole map a picture needs others within this cell
+const MAX_RINGED = 60; // selected items with a ring each
 const MAX_MEMBERS = 60;
-const MIN_DETAIL_PX = 26; // pictures this large have room for nearly everybody
+const MIN_DETAIL_PX = 26; // picture size from which almost all fit
 
-/** What one pass over the points tells: who is in view, and where each group is densest. */
+/** Collect in one pass the points in view and the densest places of each group. */
 function survey(m) {
   const { view, pos, isShown, slot, data } = m;
   const { W, H } = view;
@@ -25,7 +25,7 @@ function survey(m) {
   const ink = new Ink(W, H);
   const wide = Math.ceil(W / 72) + 1;
   let pictures = 0;
-  // Of very many a fair sample tells as much, and each of it stands for several.
+  // A sample is enough for large maps; each row stands for several.
   const { rows, each } = m.points.sampleInView();
   const n = rows ? rows.length : m.n;
   for (let k = 0; k < n; k++) {
@@ -68,7 +68,7 @@ function survey(m) {
 
 const flags = new WeakMap();
 
-/** For each row, whether its dataset has pictures (1) or short texts (2). */
+/** For each row, whether its dataset has pictures (1). */
 function mediaOf(data) {
   if (!flags.has(data.datasets)) {
     const out = new Uint8Array(data.n);
@@ -78,7 +78,7 @@ function mediaOf(data) {
   return flags.get(data.datasets);
 }
 
-/** Choose what is written; returns the pieces in their order of right, and what is still lacking. */
+/** Place all texts and pictures; returns the pieces by priority, and missing titles and pictures. */
 export function placeTexts(m, ctx) {
   const { view, pos, isShown, data, media } = m;
   const { W, H } = view;
@@ -86,7 +86,7 @@ export function placeTexts(m, ctx) {
   const pieces = [];
   const missing = { titles: [], pictures: [] };
   const kinds = mediaOf(data);
-  // A picture says what its item is.
+  // Items with a picture need no word.
   const worded = data.datasets.filter((d) => d.words && (!d.media || data.datasets.every((other) => other.media)));
   const saysWords = (r) => worded.some((d) => r >= d.start && r < d.stop);
   const { pictures, groups, nearbyPictures, ink } = survey(m);
@@ -106,7 +106,7 @@ export function placeTexts(m, ctx) {
   const ringEach = m.count > 0 && m.count <= MAX_RINGED;
   const emphasised = new Set(m.cursor >= 0 && isShown[m.cursor] ? [m.cursor] : []);
 
-  // Names of regions keep their places whatever is selected; what is named gets past them.
+  // Names of regions keep their places under a selection; names of items avoid them.
   const regional = m.regions.named.length > 0;
   if (regional) pieces.push(...m.regions.place(ctx, boxes, ink, covered));
   if (!data.together && m.data.mode === "work" && (m.count || m.statements.groups.size)) {
@@ -197,7 +197,7 @@ export function placeTexts(m, ctx) {
   return { pieces, missing, detailed, ringEach };
 }
 
-/** Pictures of selected items, where they are many. */
+/** Place pictures of many selected items. */
 function members(m, ctx, boxes, kinds, missing, size, detailed) {
   const { view, pos, isShown, picked } = m;
   const half = size * 0.68;
@@ -214,7 +214,7 @@ function members(m, ctx, boxes, kinds, missing, size, detailed) {
   return pieces;
 }
 
-/** Names of the groups: at the places found beforehand, else where the group is densest in view. */
+/** Place names of groups: at precomputed places, else where the group is densest in view. */
 function names(m, ctx, boxes, groups, pieces) {
   const { view, data } = m;
   const { W, H } = view;
@@ -242,7 +242,7 @@ function names(m, ctx, boxes, groups, pieces) {
     }
     return false;
   };
-  // Nearer by, what the parts of a group are stands in place of its name.
+  // When zoomed in, names of its parts replace the name of a group.
   const inParts = new Set();
   for (const name of isWhole || m.moving ? [] : data.names) {
     if (!name.within || !groups.has(name.code + 1) || written.has(name.text)) continue;
@@ -256,7 +256,7 @@ function names(m, ctx, boxes, groups, pieces) {
     if (!cells || name.within || inParts.has(name.code)) continue;
     const dense = [...cells.values()].sort((a, b) => b[0] - a[0]);
     const total = dense.reduce((sum, cell) => sum + cell[0], 0);
-    // Zoomed in, a name for one stray point would be read as the name of everything around it.
+    // When zoomed in, the name of a stray point would seem to name its surroundings.
     if (!isWhole && total < 3) continue;
     const peaks = dense.slice(0, 4).map(([count, x, y]) => [x / count, y / count]);
     const namePlaces = m.moving ? [] : name.at;

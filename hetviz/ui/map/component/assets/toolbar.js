@@ -1,4 +1,4 @@
-// The tools at the edge of the map: what the mouse does, all of the map, and more.
+// Toolbar at the edge of the map: mouse tools, zoom to all, and a menu.
 
 import { h, icon, set } from "./dom.js";
 import { RovingFocus } from "./roving_focus.js";
@@ -18,7 +18,7 @@ export class Toolbar {
       "button", { type: "button", onclick: () => { this.closeMenus(); act(); }, ...more }, icon(name), label,
     );
     this.box = row("box", "Select in a box", () => map.setTool("box"), { "data-tool": "box" });
-    this.trustButton = row("fog", "Haze where the map is not to be trusted", () => map.toggleTrustOverlay());
+    this.trustButton = row("fog", "Mark unreliable areas", () => map.toggleTrustOverlay());
     this.more = this.menu("more", "More tools", h(
       "div", { class: "hv-menu" }, this.box,
       row("plus", "Zoom in", () => map.camera.zoomBy(1.6)),
@@ -31,7 +31,7 @@ export class Toolbar {
       "div", { class: "hv-bar hv-float", role: "toolbar", "aria-label": "Map tools" },
       ...this.tools, h("hr"),
       h("button", {
-        type: "button", class: "hv-tool", title: "See all (0)", "aria-label": "See all", onclick: () => map.camera.fit(),
+        type: "button", class: "hv-tool", title: "Show all items (0)", "aria-label": "Show all items", onclick: () => map.camera.fit(),
       }, icon("fit")),
       this.more.element,
     );
@@ -46,7 +46,7 @@ export class Toolbar {
     }, { signal: this.stop.signal, capture: true });
   }
 
-  /** A button with a menu that it opens. */
+  /** A button that opens a menu. */
   menu(name, label, content) {
     const button = h("button", {
       type: "button", class: "hv-tool", title: label, "aria-label": label, "aria-expanded": "false",
@@ -77,7 +77,7 @@ export class Toolbar {
     return closed;
   }
 
-  /** Open the help of the bar above all places, which lists the keys. */
+  /** Open the help, which lists the keys. */
   openHelp() {
     this.closeMenus();
     document.querySelector(".st-key-help button")?.click();
@@ -92,7 +92,7 @@ export class Toolbar {
     }
     set(this.trustButton, { "aria-pressed": String(map.trustOverlay) });
     map.stage.dataset.tool = map.tool;
-    // Find belongs to the bar above all places, where there is one.
+    // The search box belongs in the top bar, if there is one.
     const host = (map.data.stage && document.querySelector(".hv-find-host")) || map.root;
     if (!map.data.together && this.search.element.parentElement !== host) host.append(this.search.element);
   }

@@ -1,4 +1,4 @@
-// The card shown for the item one points at. Its picture and facts are fetched when they are wanted.
+// Tooltip with the card of the hovered item. Picture and facts are fetched on demand.
 
 import { h, thousands } from "./dom.js";
 import { ROOT } from "./requests.js";
@@ -13,7 +13,7 @@ export class Tooltip {
     map.stage.append(this.element);
   }
 
-  /** Point at a row; -1 points at nothing. */
+  /** Show the card of a row; -1 hides it. */
   show(row) {
     if (row === this.row) return;
     this.row = row;
@@ -69,7 +69,7 @@ export class Tooltip {
     this.position();
   }
 
-  /** Beside the point, on the side where there is room. */
+  /** Place the card beside the point, on the side with room. */
   position() {
     if (this.row < 0 || this.element.hidden) return;
     const { view, pos } = this.map;

@@ -1,5 +1,5 @@
-// How points get from one map to the next: turned alike, travelling together, with ghosts of the
-// largest moves.
+// Animated transition between two maps: the new map is aligned, points move together, and the largest
+// moves leave ghosts.
 
 import { aligned } from "./align.js";
 import { within } from "./pick.js";
@@ -7,12 +7,12 @@ import { prefersReducedMotion, ease } from "./view.js";
 
 const MAX_GHOSTS = 300;
 const MAX_FRAMED = 60;
-const REST_MS = 100; // ms without movement before what is written is chosen anew
+const REST_MS = 100; // ms without movement before texts are placed again
 
 export class Transition {
   constructor(map) { Object.assign(this, { map, target: null }); }
 
-  /** A new map of the same items: let every point travel, and leave ghosts of the largest moves. */
+  /** Start the transition to a new map of the same items, with ghosts of the largest moves. */
   start(geometry) {
     const { map } = this;
     const { view } = map;
@@ -27,9 +27,9 @@ export class Transition {
     this.move(geometry, 600);
     const { home } = map.camera;
     view.fitted = home.s;
-    // A zoomed camera stays unless it would look at nearly nothing.
+    // A zoomed camera stays unless it would show almost nothing.
     const isLost = () => within(geometry, map.isShown, view.range).length < 0.05 * seen;
-    // What a statement named is framed where it could not be told apart, or not be seen.
+    // Items of a statement are framed if they would overlap or be out of view.
     const named = map.data.answers ? map.pickedRows() : [];
     if (named.length && named.length <= MAX_FRAMED && map.camera.losesRows(named, geometry)) {
       map.camera.flyToAll(named, geometry);
@@ -37,7 +37,7 @@ export class Transition {
     else view.k = home.k;
   }
 
-  /** The rows that are selected or in a group, else those that move most. */
+  /** The selected or grouped rows, else those that move most. */
   movers(from, to) {
     const { map } = this;
     const chosen = [...new Set([...map.pickedRows(), ...map.statements.rows()])];
@@ -50,25 +50,25 @@ export class Transition {
     return moved.sort((a, b) => b[0] - a[0]).slice(0, MAX_GHOSTS).map((pair) => pair[1]);
   }
 
-  /** After a job's partial maps: to the map that counts. */
+  /** Move to the final map after intermediate layouts of a job. */
   moveToGeometry() {
     const { geometry } = this.map;
     if (this.target && this.target !== geometry) this.move(geometry, 500);
   }
 
-  /** Let the points travel to `target` in `ms`: with a soft start and end, or at a steady pace. */
+  /** Move the points to `target` in `ms`, eased or at a steady speed. */
   move(target, ms, steady = false) {
     const { map } = this;
     this.target = target;
     const from = Float32Array.from(map.pos);
-    // Items that had no place, or get none, do not travel.
+    // Items without an old or new position do not move.
     let appeared = false;
     for (let k = 0; k < from.length; k++) {
       if (Number.isNaN(from[k]) !== Number.isNaN(target[k])) appeared = true;
       if (Number.isNaN(from[k]) || Number.isNaN(target[k])) from[k] = target[k];
     }
     map.moving = true;
-    // A large map has its order made elsewhere; the points set out when it is there.
+    // The index of a large map is built in a worker; the transition starts when it is ready.
     map.points.layout(target, from, () => {
       if (this.target !== target || map.isClosed) return;
       const now = performance.now();
@@ -83,10 +83,10 @@ export class Transition {
     map.requestDraw();
   }
 
-  /** Points hold still while one aims at them. */
+  /** Points stop while the user aims at them. */
 get isPaused() { return this.map.pointerDown || performance.now() < this.map.pausedUntil; }
 
-  /** Move the points to where they are at this moment; returns whether any may have moved. */
+  /** Move the points one step; returns whether any may have moved. */
   step(now) {
     const { map } = this;
     const { motion, pos } = map;
@@ -97,7 +97,7 @@ get isPaused() { return this.map.pointerDown || performance.now() < this.map.pau
     }
     motion.seen = now;
     const t = motion.ms ? Math.min(Math.max((now - motion.begun) / motion.ms, 0), 1) : 1;
-    // A frame may be dated before the move began: the picture would be the one that is seen.
+    // A frame may be dated before the start, then nothing changed.
     if (t === 0) return false;
     const share = motion.steady ? t : ease(t);
     motion.share = share;

@@ -1,8 +1,8 @@
-// Undo and Redo, one step a press. The server takes back only what the button named when it was drawn,
-// so a press that comes while the page is still at the one before is kept here until it is drawn anew.
+// Undo and redo, one step per key press. The server undoes only the step that the button named when it
+// was drawn, so a press that comes before the page is redrawn is queued.
 
 const BUTTONS = { undo: ".st-key-undo button", redo: ".st-key-redo button" };
-const PRESS_TIMEOUT_MS = 8000; // ms after which a press is taken for one that changed nothing
+const PRESS_TIMEOUT_MS = 8000; // ms after which a press is assumed to have changed nothing
 const shownStep = () => document.querySelector(".hv-steps")?.dataset.steps ?? "";
 
 const queued = [];
@@ -12,7 +12,7 @@ function isBusy() {
   return pressed !== null && pressed.steps === shownStep() && performance.now() - pressed.at < PRESS_TIMEOUT_MS;
 }
 
-/** Press the button of a step as a click does. */
+/** Press the undo or redo button, like a click. */
 export function pressStep(name) {
   if (isBusy()) queuePress(name);
   else document.querySelector(BUTTONS[name])?.click();
@@ -20,7 +20,7 @@ export function pressStep(name) {
 
 let frame = 0;
 const observer = new MutationObserver(() => {
-  // React may still be at the buttons.
+  // React may still update the buttons.
   frame ||= requestAnimationFrame(pressQueued);
 });
 
@@ -33,14 +33,14 @@ function pressQueued() {
   frame = 0;
   while (queued.length && !isBusy()) {
     const button = document.querySelector(BUTTONS[queued.shift()]);
-    // There is no such step any more.
+    // The step does not exist any more.
     if (!button || button.disabled) queued.length = 0;
     else button.click();
   }
   if (!queued.length) observer.disconnect();
 }
 
-/** See to it that no press is sent before the one before is done. */
+/** Queue each press until the one before is done. */
 export function guardUndoRedo() {
   document.body.addEventListener("click", (event) => {
     const name = Object.keys(BUTTONS).find((key) => event.target.closest?.(BUTTONS[key]));

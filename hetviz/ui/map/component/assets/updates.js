@@ -1,5 +1,5 @@
-// What Python says: a small description with keys of arrays. The arrays come once, by address; when
-// all are there, the parts of the map take over what is new.
+// Updates from Python: a small description with keys of arrays. The arrays are fetched once by key, then
+// all parts of the map apply the changes.
 
 import { followCharts } from "./charts.js";
 import { colourSlots } from "./colors.js";
@@ -18,7 +18,7 @@ export class Updates {
     map.component = component;
     const ticket = ++this.ticket;
     this.applyAppearance(data);
-    // A job's first partial map may be there already; those who look at a map need not wait for more.
+    // Intermediate layouts of a job can be shown before the arrays are here.
     if (data.live && map.data?.n === data.n) map.liveLayout.follow(data.live, data.session);
     try {
       const arrays = await this.fetch(data);
@@ -26,12 +26,12 @@ export class Updates {
     } catch (error) {
       if (ticket !== this.ticket || map.isClosed) return;
       if (error instanceof MissingArray) component.setTriggerValue("missing", error.message);
-      // The server may be restarting; ask again.
+      // The server may be restarting; try again.
       setTimeout(() => ticket === this.ticket && !map.isClosed && this.update(component), 2500);
     }
   }
 
-  /** Size and colours of the whole component. */
+  /** Set size and colours of the component. */
 applyAppearance(data) {
     const { root } = this.map;
     root.style.height = data.height;
@@ -41,7 +41,7 @@ applyAppearance(data) {
     this.applyColours(data);
   }
 
-  /** Colours of the theme that is seen. */
+  /** Set the colours of the current theme. */
   applyColours(data) {
     const { map } = this;
     const { root } = map;
@@ -52,7 +52,7 @@ applyAppearance(data) {
     }
   }
 
-  /** The theme changed: all that has a colour is drawn anew. */
+  /** Redraw in the colours of a new theme. */
   recolour() {
     const { map } = this;
     if (!map.data) return;
@@ -62,7 +62,7 @@ applyAppearance(data) {
     Object.assign(map, colourSlots(map.data.colour, map.values, map.n, map.scheme));
     map.toolbar.update();
     map.legend.update();
-    // What is written stays where it is. The small maps follow once the large one is seen.
+    // Texts keep their places. Thumbnails follow after the map.
     map.requestDraw({ paint: true });
     requestAnimationFrame(() => setTimeout(() => {
       if (map.isClosed) return;
@@ -103,7 +103,7 @@ applyAppearance(data) {
     if (isNewMap) this.resetMap(data, geometry, restored);
     map.selection.receive(data, bits, isNewMap);
     map.layers.receive(data);
-    // Cards tell of nearness and of the group that a colour stands for.
+    // Cards depend on positions and colours.
     if (values !== map.values || geometry !== map.geometry) map.media.cards.clear();
     if (values !== map.values || data.colour !== previous?.colour) {
       Object.assign(map, colourSlots(data.colour, values, map.n, map.scheme), { values });
@@ -113,7 +113,7 @@ applyAppearance(data) {
     const shown = !["data", "compare", "export"].includes(data.place);
     if (shown !== map.shown) {
       map.requestDraw({ view: true });
-      // Browsers may forget what a canvas showed that was out of sight for long.
+      // Browsers may clear a canvas that was hidden for long.
       if (shown) map.points.redraw();
     }
     map.shown = shown;
@@ -138,7 +138,7 @@ applyAppearance(data) {
     this.draw(isNewMap);
   }
 
-  /** More of a large map has arrived: show it among what is there. */
+  /** Show another piece of a large map. */
   addPiece(pos) {
     const { map } = this;
     if (map.isClosed || map.geometry !== pos || map.motion) return;
@@ -156,7 +156,7 @@ applyAppearance(data) {
     map.media = new Media(data.session, version, () => map.requestDraw({ place: true }));
   }
 
-  /** A map of other items than before, or the first: places are taken over as they are. */
+  /** Reset the map for other items: positions are used without a transition. */
   resetMap(data, geometry, restored) {
     const { map } = this;
     Object.assign(map, {
@@ -175,7 +175,7 @@ applyAppearance(data) {
   draw(isNewMap) {
     const { map } = this;
     const { data } = map;
-    // Most reruns of the page change nothing that is painted.
+    // Most reruns of the page change no colour or state of a point.
     const painted = JSON.stringify([
       data.geometry.id, data.colour, data.mask, map.hidden, map.scheme, map.version, data.mode,
     ]);
