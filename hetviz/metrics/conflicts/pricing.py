@@ -44,7 +44,7 @@ def price(
     data : HeteroData
     embedding : Embedding
         Rows are matched by dataset and id.
-    close_share : float
+    near : float
         A pair is close if it is among this share of the closest pairs of its two datasets.
     most : int
         Maximum number of statements, the worst first.

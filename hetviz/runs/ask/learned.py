@@ -64,7 +64,7 @@ def learned_from(
     graph = plain_graph(data, random_state, progress)
     if rows_by_label is None:
         return find_learned_groups(data, graph, random_state=random_state).of_items(data)
-    taught = find_learned_groups(
+    group_search = find_learned_groups(
         data, graph, random_state=random_state, groups=list(rows_by_label.values())
     )
     columns = [labels for labels in data.labels if labels.name == label]
@@ -74,7 +74,9 @@ def learned_from(
     of_row = {int(row): word for (_, word), rows in rows_by_label.items() for row in rows}
     return [
         replace(learned, label=(str(label), of_row[int(group.rows[0])]))
-        for group, learned in zip(taught.groups, taught.of_items(data, labelled_rows), strict=True)
+        for group, learned in zip(
+            group_search.groups, group_search.of_items(data, labelled_rows), strict=True
+        )
     ]
 
 
