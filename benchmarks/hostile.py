@@ -204,7 +204,7 @@ def costly_features(server: Server) -> Iterator[str]:
     visitor.come()
     visitor.go("home")
     visitor.upload({"wide.csv": "\n".join(lines).encode()})
-    visitor.press("Map them")
+    visitor.press("Create map")
     visitor.leave()
     took = processor_s(server.pid) - before
     print(f"4 MB of features: {took:.1f} processor seconds in the server", flush=True)

@@ -30,7 +30,7 @@ VISITORS, REST_S = 20, 5
 FULL, QUICK = (5, 25.0), (1, 30.0)
 HEAVY_ROWS = 20_000
 # Waiting times for jobs, not for pages.
-WORK = ("drop a file", "Map them", "first map")
+WORK = ("drop a file", "Create map", "first map")
 # What was waited for each act in all waves.
 ACTS: dict[str, list[float]] = defaultdict(list)
 
@@ -133,7 +133,7 @@ def heavy(url: str, entry: Visit, seconds: float) -> None:
         end = time.monotonic() + seconds
         visitor.go("home")
         visitor.upload({"many.csv": table(HEAVY_ROWS, 7, entry.word)})
-        entry.waits["Make map"].append(visitor.press("Map them"))
+        entry.waits["Make map"].append(visitor.press("Create map"))
         visitor.rest_until("Undo new map")
         visitor.go("map")
         while time.monotonic() < end:

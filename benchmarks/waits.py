@@ -50,7 +50,7 @@ _WATCH = """(n) => {
     look();
   };
   document.addEventListener("click", (event) => {
-    if (event.target.closest("button")?.textContent.includes("Map them")) begin();
+    if (event.target.closest("button")?.textContent.includes("Create map")) begin();
   }, { capture: true });
 }"""
 
@@ -121,7 +121,7 @@ def dropped(page: Page, files: Mapping[str, bytes]) -> None:
         {"name": name, "mimeType": "text/csv", "buffer": content} for name, content in files.items()
     ]
     page.locator("input[type=file]").first.set_input_files(inputs)
-    page.get_by_role("button", name="Map them").wait_for(timeout=LONG)
+    page.get_by_role("button", name="Create map").wait_for(timeout=LONG)
     page.locator("[class*=st-key-belongs-door] input").first.wait_for(
         state="attached", timeout=LONG
     )
@@ -140,7 +140,7 @@ def waited(browser: Browser, n: int) -> dict[str, Any]:
             dropped(page, files)
             page.evaluate(_WATCH, rows)
             before = spent(server)
-            page.get_by_role("button", name="Map them").click()
+            page.get_by_role("button", name="Create map").click()
             page.wait_for_function("() => window.hvSeen.preview", polling=50, timeout=LONG)
             seen = spent(server)
             page.wait_for_function("() => window.hvSeen.settled", polling=500, timeout=LONG)
@@ -149,7 +149,7 @@ def waited(browser: Browser, n: int) -> dict[str, Any]:
             page = browser.new_page(base_url=server.url, viewport={"width": 1440, "height": 900})
             dropped(page, files)
             page.evaluate(_WATCH, rows)
-            page.get_by_role("button", name="Map them").click()
+            page.get_by_role("button", name="Create map").click()
             page.wait_for_function("() => window.hvSeen.preview", polling=50, timeout=LONG)
             page.evaluate("""() => {
               const begun = performance.now();

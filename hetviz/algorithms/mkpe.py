@@ -360,7 +360,7 @@ class MKPE(BaseEmbedder):
                     similarity,
                     self.random_state,
                     share=None if self.paper else self.directions,
-                    least=self.n_components,
+                    min_axes=self.n_components,
                 )
             if inputs is None:
                 scale_by_size = self.equal_spread and not self.paper

@@ -20,7 +20,7 @@ from hetviz.cli.arguments import (
 )
 from hetviz.errors import ParameterError
 from hetviz.io import gate
-from hetviz.runs.compare.search import MAX_SETTINGS, SettingsFound
+from hetviz.runs.compare.search import MAX_SETTINGS, SettingsResult
 
 
 def add_search(add: AddCommand) -> None:
@@ -127,7 +127,7 @@ def _settings(args: argparse.Namespace) -> dict[str, list[object]] | None:
     return values_of or None
 
 
-def _lines(result: SettingsFound) -> list[str]:
+def _lines(result: SettingsResult) -> list[str]:
     table = result.tried.table
     width = max(map(len, table.index), default=0)
     lines = []
@@ -147,7 +147,7 @@ def _format_value(value: object) -> str:
     return "none" if value is None else str(value)
 
 
-def _write(result: SettingsFound, file: Path) -> None:
+def _write(result: SettingsResult, file: Path) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n")

@@ -115,11 +115,11 @@ _HTML_TAG = re.compile(
 _JSON_START = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 
 
-def check_format(where: str, written: object, newest_known: int) -> None:
+def check_format(where: str, written: object, newest_supported: int) -> None:
     """Raise an error for files written by a newer version of hetviz."""
-    if isinstance(written, int) and not isinstance(written, bool) and written > newest_known:
+    if isinstance(written, int) and not isinstance(written, bool) and written > newest_supported:
         message = "a newer version of hetviz wrote this file; "
-        message += f"this version reads up to format {newest_known}"
+        message += f"this version reads up to format {newest_supported}"
         remedy = "Open it with that version, or install it here."
         raise refusal("later-format", where, message, f"format {written}", remedy)
 

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Array, Bools, Floats, Ints, Reals
 from hetviz.data import Dataset, HeteroData
-from hetviz.features.columns.levels import complete_order, is_cyclic, is_increasing, known_order
+from hetviz.features.columns.levels import complete_order, is_cyclic, is_increasing, natural_order
 from hetviz.plots.palette import N_COLOURS, N_SLOTS, Theme, category_colours
 
 Kind = Literal["dataset", "categories", "numbers"]
@@ -184,7 +184,7 @@ def _natural_order(
     if isinstance(values.dtype, pd.CategoricalDtype) and values.dtype.ordered:
         rank = {str(name): k for k, name in enumerate(values.cat.categories)}
         return sorted(range(len(names)), key=lambda k: rank[names[k]])
-    order = known_order(names) if user_order is None else complete_order(user_order, names)
+    order = natural_order(names) if user_order is None else complete_order(user_order, names)
     if order is None:
         return None
     rank_of = {name: place for place, name in enumerate(order)}

@@ -102,9 +102,9 @@ def test_directions_keep_the_requested_variance() -> None:
         if share == 1.0:
             near = np.linalg.norm(Z[:, None] - Z[None], axis=2)
             np.testing.assert_allclose(near * inputs.size, D, atol=1e-9)
-    assert UnitFeatures.fit(items, 0.01, least=4).of(items).shape[1] == 4
+    assert UnitFeatures.fit(items, 0.01, min_axes=4).of(items).shape[1] == 4
     # There are not enough directions, so all features are used.
-    assert UnitFeatures.fit(items, 0.5, least=13).axes is None
+    assert UnitFeatures.fit(items, 0.5, min_axes=13).axes is None
     assert UnitFeatures.fit(items, "auto").of(items).shape[1] == 3
     # With fewer features than items, all are used.
     assert UnitFeatures.fit(WORLD["items"], "auto").axes is None

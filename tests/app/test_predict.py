@@ -190,7 +190,7 @@ def test_words_are_placed_without_adding_items(visit: Visit) -> None:
     app.text_input(key="new-text-plants").set_value("<i>zebra</i>")
     text = html_of(ask(app))
     assert "could not be placed" in text
-    assert "none of these words" in text
+    assert "no item has any of these words" in text
     assert "<i>zebra</i>" not in text
     assert len(workspace.log) == before
 

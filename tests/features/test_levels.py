@@ -9,7 +9,7 @@ import pytest
 from hetviz.data import Dataset
 from hetviz.errors import DataError
 from hetviz.features import table
-from hetviz.features.columns.levels import complete_order, known_order, proposed_order, ranks
+from hetviz.features.columns.levels import complete_order, natural_order, proposed_order, ranks
 from hetviz.features.recipe import make_features
 
 
@@ -36,7 +36,7 @@ from hetviz.features.recipe import make_features
 )
 def test_known_order_ignores_input_order(order):
     for turned in (order[::-1], order[1:] + order[:1]):
-        assert known_order(turned) == order
+        assert natural_order(turned) == order
         assert proposed_order(turned) == order
 
 
@@ -46,7 +46,7 @@ def test_known_order_ignores_input_order(order):
      ("1", "2+", "3"), ("over 1", "2-4", "5-9"), ("a 1", "b 2", "c 3")],
 )  # fmt: skip
 def test_known_order_of_unordered_values(values):
-    assert known_order(values) is None
+    assert natural_order(values) is None
     assert proposed_order(values) == values
 
 

@@ -159,14 +159,14 @@ def _until_killed(kind: str, server: Server, visitor: Visitor, wait: float, k: i
 def _map_upload(visitor: Visitor, k: int) -> None:
     visitor.go("home")
     visitor.upload({f"things{k}.csv": table(400, k)})
-    visitor.press("Map them")
+    visitor.press("Create map")
     visitor.wait("Undo new map")
 
 
 def _upload(visitor: Visitor, name: str, seed: int) -> None:
     visitor.go("home")
     visitor.upload({f"{name}.csv": table(200, seed)})
-    visitor.press("Map them")
+    visitor.press("Create map")
     assert visitor.has(name)
 
 

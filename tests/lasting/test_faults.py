@@ -34,7 +34,7 @@ def test_acknowledged_steps_survive_killed_server(kind: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("kind", SURVIVED)
 def test_acknowledged_steps_survive_fault(kind: str, server: tuple[Path, Server]) -> None:
     home, server = server
-    tally = moments(home, kind, n=1, seed=1, server=server)
+    tally = moments(home, kind, n=1, seed=1, standing=server)
     print(f"{kind}: {tally}")
     assert tally.lost == 0
     assert tally.faults == 1
@@ -50,7 +50,7 @@ def test_visitors_are_isolated(server: tuple[Path, Server]) -> None:
         # The same file name in each, and as many rows.
         visitor.go("home")
         visitor.upload({"things.csv": table(60, 0, word)})
-        visitor.press("Map them")
+        visitor.press("Create map")
     for visitor, word in zip(visitors, words, strict=True):
         visitor.wait("Undo new map")
         visitor.say("Project name", f"{word} project")

@@ -83,7 +83,7 @@ def run_visit(
         entry.waits["drop a file"].append(
             visitor.upload({"things.csv": table(1_000, n, entry.word)})
         )
-        entry.waits["Map them"].append(visitor.press("Map them"))
+        entry.waits["Create map"].append(visitor.press("Create map"))
         begun = time.monotonic()
         visitor.rest_until("Undo new map")
         entry.waits["first map"].append(time.monotonic() - begun)

@@ -168,7 +168,7 @@ _ABOVE = re.compile(
 _RANGE = re.compile(r"\d\s*(?:-|\u2013|to|bis|à)\s*\d")
 
 
-def known_order(values: Iterable[str]) -> tuple[str, ...] | None:
+def natural_order(values: Iterable[str]) -> tuple[str, ...] | None:
     """Return the distinct values in the order of their words or numbers, or None.
 
     Notes
@@ -229,7 +229,7 @@ def is_increasing(values: Iterable[str]) -> bool:
     Words of a scale and ranges such as ``18-25`` do; ``cluster 1`` and plain codes may not.
     """
     names = list(values)
-    if known_order(names) is None or is_cyclic(names):
+    if natural_order(names) is None or is_cyclic(names):
         return False
     ranges = [
         bool(_RANGE.search(name) or _BELOW.search(name) or _ABOVE.search(name)) for name in names
@@ -240,7 +240,7 @@ def is_increasing(values: Iterable[str]) -> bool:
 def proposed_order(values: Iterable[str]) -> tuple[str, ...]:
     """Return the distinct values in their known order, else in order of appearance."""
     names = tuple(dict.fromkeys(values))
-    return known_order(names) or names
+    return natural_order(names) or names
 
 
 def complete_order(order: Sequence[str], values: Iterable[str]) -> tuple[str, ...]:

@@ -133,10 +133,10 @@ def infer(name: str, cells: Sequence[object] | pd.Series, decimal: str = ".") ->
     markers = sorted({text.strip() for text in texts if text in blank} - {""})
     present_texts = [None if text in blank else text for text in texts]
     stripped = [text.strip() for text in present_texts if text is not None]
-    values_found = _plain_numbers(stripped, decimal)
-    if values_found is not None:
+    numbers = _plain_numbers(stripped, decimal)
+    if numbers is not None:
         values = np.full(len(present_texts) + 1, np.nan)
-        values[[*(text is not None for text in present_texts), False]] = values_found
+        values[[*(text is not None for text in present_texts), False]] = numbers
         return _number_column(name, values[codes], markers)
     mixed = _numbers_with_unusable(name, present_texts, codes, markers, decimal)
     if mixed is not None:

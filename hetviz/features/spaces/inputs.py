@@ -41,7 +41,7 @@ def make_inputs(
     random_state: int = 0,
     *,
     share: float | str | None = None,
-    least: int = 1,
+    min_axes: int = 1,
 ) -> PlaceInputs | None:
     """Return the inputs of a dataset, or None if its coordinates are free parameters.
 
@@ -57,7 +57,7 @@ def make_inputs(
         See `UnitFeatures.fit`.
     """
     if kind == "features" and dataset.X is not None:
-        return UnitFeatures.fit(dataset, share, least)
+        return UnitFeatures.fit(dataset, share, min_axes)
     return None if like is None else SimilarityToFitted.fit(like, random_state)
 
 
@@ -80,7 +80,7 @@ class UnitFeatures:
 
     @classmethod
     def fit(
-        cls, dataset: Dataset, share: float | str | None = None, least: int = 1
+        cls, dataset: Dataset, share: float | str | None = None, min_axes: int = 1
     ) -> UnitFeatures:
         """Find centre, size and directions.
 
@@ -92,7 +92,7 @@ class UnitFeatures:
             Share of the variance of the retained directions. ``"auto"`` is `AUTO_VARIANCE_SHARE`
             if there are at least as many features as items, else all directions. Directions
             without variance of fitted items would put new items at arbitrary coordinates.
-        least : int
+        min_axes : int
             Smallest number of retained directions.
 
         Notes
@@ -107,12 +107,12 @@ class UnitFeatures:
         if isinstance(share, str):
             share = AUTO_VARIANCE_SHARE if p >= n else None
         max_axes = min(n, p)
-        if share is None or least > max_axes:
+        if share is None or min_axes > max_axes:
             return cls(centre, size)
         _, s, Vt = svd(X, full_matrices=False)
         cumulative = np.cumsum(s**2)
         n_axes = int(np.searchsorted(cumulative, share * cumulative[-1] * (1.0 - 1e-12))) + 1
-        V = Vt[: min(max(n_axes, least), max_axes)].T
+        V = Vt[: min(max(n_axes, min_axes), max_axes)].T
         top = V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])]
         return cls(centre, size, np.ascontiguousarray(V * np.where(top < 0, -1.0, 1.0)))
 

@@ -32,7 +32,7 @@ FORMS = ("links", "comparisons")
 _NUMBERS = ("weight", "score")
 _GUIDANCE_COLUMNS = (*_NUMBERS, "kind", "role", *META_COLUMNS)
 _MAX_CELLS_CHECKED = 2_000
-_MIN_KNOWN_SHARE = 0.5
+_MIN_MATCHING_SHARE = 0.5
 _HEADER = tuple(column for column in COLUMNS if column != "key")
 _TEXT_MARK = "'"
 _LINK_COLUMNS = (*ENDS, "weight", "score", "kind", "role", *META_COLUMNS)
@@ -334,12 +334,12 @@ def _recognise_columns(table: TableRead, data: HeteroData) -> tuple[TableRead, l
             or not is_reference_column(frame[column], data.datasets)
         ):
             continue
-        n_known = {
+        n_matching = {
             name: (int((find_rows(part, cells_of) >= 0).sum()), name == column)
             for name, part in data.datasets.items()
         }
-        best = max(n_known, key=lambda name: n_known[name])
-        if n_known[best][0] >= _MIN_KNOWN_SHARE * len(cells_of):
+        best = max(n_matching, key=lambda name: n_matching[name])
+        if n_matching[best][0] >= _MIN_MATCHING_SHARE * len(cells_of):
             owner[column] = best
     others = [name for name in frame.columns if name not in owner and name not in guidance_columns]
     columns = list(owner)

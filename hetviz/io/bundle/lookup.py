@@ -83,7 +83,7 @@ class Lookup:
     def find(self, names: Texts, texts: Texts, end: str) -> Ints:
         """Return the row of each id in its dataset, -1 if unknown."""
         prefix = f"{end}_" if end else ""
-        rows_found = np.full(len(texts), -1, dtype=np.int64)
+        matched_rows = np.full(len(texts), -1, dtype=np.int64)
         for name in dict.fromkeys(names):
             if name not in self.datasets:
                 message = "this dataset does not exist" if name else "the dataset is missing"
@@ -95,19 +95,19 @@ class Lookup:
             rows = np.flatnonzero(names == name)
             at = dataset.find(texts[rows])
             for other in (self._in_other_form, self._by_title):
-                not_found = np.flatnonzero(at < 0)
-                at[not_found] = other(dataset, texts[rows[not_found]])
-            rows_found[rows] = at
-            not_found = rows[at < 0]
-            if len(not_found):
+                unmatched = np.flatnonzero(at < 0)
+                at[unmatched] = other(dataset, texts[rows[unmatched]])
+            matched_rows[rows] = at
+            unmatched = rows[at < 0]
+            if len(unmatched):
                 wrong = np.zeros(len(texts), dtype=bool)
-                wrong[not_found] = True
-                hints = self._near_ids(dataset, list(dict.fromkeys(texts[not_found])))
+                wrong[unmatched] = True
+                hints = self._near_ids(dataset, list(dict.fromkeys(texts[unmatched])))
                 unknown = f"{name} has no item with this id or name"
                 messages = [unknown if text else "the item is missing" for text in texts]
                 where = f"{prefix}id"
                 self.refuse("unknown-id", wrong, where, messages.__getitem__, texts, hints)
-        return rows_found
+        return matched_rows
 
     def numbers(self, name: str, blank: Collection[str] = ("",)) -> Floats:
         """Return the numbers of a column, NaN for blank cells. Invalid numbers become problems."""
@@ -150,9 +150,9 @@ class Lookup:
         """Suggest the closest id, for the first few only because each costs a pass over all ids."""
         hints = dict.fromkeys(texts, _NO_HINT)
         for name, other in self.datasets.items():
-            known_texts = np.array(texts, dtype=object)[other.find(texts) >= 0]
+            matching_texts = np.array(texts, dtype=object)[other.find(texts) >= 0]
             hints |= dict.fromkeys(
-                known_texts,
+                matching_texts,
                 f"Dataset {name!r} has this id. Check whether two columns are exchanged.",
             )
         hints |= _shared_title_hints(dataset, texts)

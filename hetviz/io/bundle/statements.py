@@ -235,12 +235,12 @@ def _build_links(
 def _meta(
     lookup: Lookup,
     entry: LinksEntry | ComparisonsEntry,
-    known_columns: Collection[str],
+    expected_columns: Collection[str],
     rows: Ints,
 ) -> pd.DataFrame | None:
     """Return the additional columns of some rows, or None."""
     frame = lookup.read.frame
-    others = [name for name in frame.columns if name not in known_columns]
+    others = [name for name in frame.columns if name not in expected_columns]
     if not others and entry.columns is None:
         return None
     meta = frame[others].iloc[rows].reset_index(drop=True)
@@ -298,6 +298,11 @@ def read_comparisons(
     good = lookup.good
     if not good.any():
         return None
-    known_columns = {"weight", *(f"{item}_{part}" for item in form for part in ("dataset", "id"))}
-    meta = _meta(lookup, entry or ComparisonsEntry(table.name), known_columns, np.flatnonzero(good))
+    expected_columns = {
+        "weight",
+        *(f"{item}_{part}" for item in form for part in ("dataset", "id")),
+    }
+    meta = _meta(
+        lookup, entry or ComparisonsEntry(table.name), expected_columns, np.flatnonzero(good)
+    )
     return Comparisons(objects[good], np.where(np.isnan(weight), 1.0, weight)[good], meta=meta)

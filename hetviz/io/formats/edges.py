@@ -24,7 +24,7 @@ _MAX_KINDS = 20
 _HUB_RATIO = 10.0
 _MIN_HUB_LINKS = 20
 _MAX_NAMES_SHOWN = 5
-_SHARE_KNOWN = 0.5
+_MIN_MATCHING_SHARE = 0.5
 _NODES_TO_EDGES = 1.5
 _MAX_ID_CHARS = 80
 
@@ -206,7 +206,7 @@ def join_graphs(pieces: Sequence[Piece]) -> list[Piece]:
             out.append(piece)
         elif nodes:
             owner = next(
-                (n for n, ids in ids_of.items() if edges.share_in(ids) > _SHARE_KNOWN), None
+                (n for n, ids in ids_of.items() if edges.share_in(ids) > _MIN_MATCHING_SHARE), None
             )
             out.append(piece if owner is None else edges.links(owner))
         elif edges.repeats:

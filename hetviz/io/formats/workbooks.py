@@ -277,7 +277,7 @@ def _calamine_sheets(name: str, content: bytes) -> list[_Sheet]:
     import python_calamine as calamine
 
     try:
-        book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
+        workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
     except calamine.PasswordError:
         raise gate.refusal(
             "encrypted",
@@ -287,7 +287,7 @@ def _calamine_sheets(name: str, content: bytes) -> list[_Sheet]:
         ) from None
 
     def stored(title: str) -> Iterator[tuple[int, Sequence[object]]]:
-        sheet = book.get_sheet_by_name(title)
+        sheet = workbook.get_sheet_by_name(title)
         if sheet.start is None:
             return
         check_cells(f"{name}, sheet {title}", 0, 0, sheet.height * sheet.width)
@@ -297,7 +297,7 @@ def _calamine_sheets(name: str, content: bytes) -> list[_Sheet]:
     visible, of_cells = calamine.SheetVisibleEnum.Visible, calamine.SheetTypeEnum.WorkSheet
     return [
         (sheet.name, sheet.visible != visible, partial(stored, sheet.name))
-        for sheet in book.sheets_metadata
+        for sheet in workbook.sheets_metadata
         if sheet.typ == of_cells
     ]
 
@@ -315,7 +315,7 @@ def _openpyxl_sheets(name: str, content: bytes) -> list[_Sheet]:
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        book = openpyxl.load_workbook(
+        workbook = openpyxl.load_workbook(
             io.BytesIO(content), read_only=True, data_only=True, keep_links=False
         )
 
@@ -325,7 +325,7 @@ def _openpyxl_sheets(name: str, content: bytes) -> list[_Sheet]:
 
     return [
         (sheet.title, sheet.sheet_state != "visible", partial(stored, sheet))
-        for sheet in book.worksheets
+        for sheet in workbook.worksheets
     ]
 
 

@@ -467,8 +467,8 @@ class _LinkCollector:
         where = f"links {source} - {target}"
         frame = frame.reset_index(drop=True)
         first, second = self._columns(where, frame, source, target)
-        i = self._known_rows(where, self.data[source], frame[first], target)
-        j = self._known_rows(where, self.data[target], frame[second], source)
+        i = self._look_up_rows(where, self.data[source], frame[first], target)
+        j = self._look_up_rows(where, self.data[target], frame[second], source)
         good = (i >= 0) & (j >= 0)
         if not good.all():
             frame, i, j = frame[good].reset_index(drop=True), i[good], j[good]
@@ -514,7 +514,7 @@ class _LinkCollector:
             )
         return others[0], others[1]
 
-    def _known_rows(self, where: str, dataset: Dataset, cells: pd.Series, other: str) -> Ints:
+    def _look_up_rows(self, where: str, dataset: Dataset, cells: pd.Series, other: str) -> Ints:
         keys = cells.tolist()
         rows = self._rows(dataset, keys)
         missing = np.flatnonzero(rows < 0)

@@ -263,18 +263,18 @@ class _TableReader:
         columns = list(table.frame.columns)
         if "id" in map(str.lower, columns):
             return None
-        known_ids = [set(part.ids) | set(unique_titles(part)) for part in self.datasets.values()]
+        dataset_ids = [set(part.ids) | set(unique_titles(part)) for part in self.datasets.values()]
         for other in unsure:
             id_column = None if other.table is table else guess_id_column(other.table.frame)
             if id_column is not None:
                 title = named_title(other.table.frame.columns)
                 columns_of = [id_column] if title is None else [id_column, title]
-                known_ids.append(set(other.table.frame[columns_of].to_numpy().ravel()))
+                dataset_ids.append(set(other.table.frame[columns_of].to_numpy().ravel()))
         for first, second in ((0, 1), (0, 2), (1, 2)):
             if second >= len(columns):
                 continue
             ends = [set(table.frame[columns[at]]) for at in (first, second)]
-            if not all(any(_are_mostly_ids(end, ids) for ids in known_ids) for end in ends):
+            if not all(any(_are_mostly_ids(end, ids) for ids in dataset_ids) for end in ends):
                 continue
             other_places = [at for at in range(len(columns)) if at not in (first, second)]
             if not all(
@@ -316,17 +316,17 @@ class _TableReader:
     def _owner(self, cells: pd.Series, column: str) -> str | None:
         """Return the dataset that best matches the name and cells of a column."""
         distinct = set(cells)
-        n_known = {
+        n_matching = {
             name: int((find_rows(part, [*distinct]) >= 0).sum())
             for name, part in self.datasets.items()
         }
         words = name_words(column)
         candidates = [
-            name for name, n in n_known.items() if n and n >= _SHARE_OF_IDS * len(distinct)
+            name for name, n in n_matching.items() if n and n >= _SHARE_OF_IDS * len(distinct)
         ]
         return max(
             candidates,
-            key=lambda name: (bool(words & name_words(name)), n_known[name]),
+            key=lambda name: (bool(words & name_words(name)), n_matching[name]),
             default=None,
         )
 

@@ -36,7 +36,7 @@ from hetviz.features.columns.geographic import LATITUDE, LONGITUDE
 from hetviz.features.columns.levels import (
     complete_order,
     is_increasing,
-    known_order,
+    natural_order,
     proposed_order,
 )
 from hetviz.features.columns.names import words_of
@@ -460,12 +460,12 @@ def raw_data_rows(raw: RawTable, recipe: TableRecipe) -> pd.DataFrame:
 def adapt_recipe(recipe: TableRecipe, raw: RawTable) -> TableRecipe:
     """Return a recipe adapted to another file of the same form, such as a newer version."""
     adapted, raw = propose_recipe(raw), raw.sample
-    known_columns = {column.name: column for column in recipe.columns}
+    recipe_columns = {column.name: column for column in recipe.columns}
     shifted = next(
         (
             form
             for form in _shifted_recipes(recipe, raw)
-            if _has_all_names(raw, form, known_columns)
+            if _has_all_names(raw, form, recipe_columns)
         ),
         None,
     )
@@ -475,7 +475,7 @@ def adapt_recipe(recipe: TableRecipe, raw: RawTable) -> TableRecipe:
     by_name = {column.name: column for column in adapted.columns}
     names = column_names_of(raw, adapted, [])
     columns = [
-        known_columns.get(name) or by_name.get(name) or ColumnRecipe(name, "category")
+        recipe_columns.get(name) or by_name.get(name) or ColumnRecipe(name, "category")
         for name in names
     ]
     return replace(adapted, columns=tuple(columns))
@@ -979,7 +979,7 @@ def _propose_column(
     if kind in ("text", "unique"):
         return ColumnRecipe(name, "text")
     # Longer lists are counts, not scales.
-    order = known_order(dict.fromkeys(present)) if len(distinct) <= _MAX_ORDER_VALUES else None
+    order = natural_order(dict.fromkeys(present)) if len(distinct) <= _MAX_ORDER_VALUES else None
     why = f"has an order: {' < '.join(order[:4])}{' ...' * (len(order) > 4)}" if order else ""
     if order is not None and _order_of_scale(order):
         return ColumnRecipe(name, "ordered category", order=order, why=why)
@@ -1003,7 +1003,7 @@ def _order_of_scale(values: Sequence[str]) -> tuple[str, ...]:
     # Two words can be poles of anything. Months and days are cyclic.
     if not _MIN_SCALE_VALUES <= len(values) <= _MAX_ORDER_VALUES or not is_increasing(values):
         return ()
-    return known_order(values) or ()
+    return natural_order(values) or ()
 
 
 def _propose_number_column(
@@ -1162,9 +1162,9 @@ def _convert_dates(where: str, cells: pd.Series) -> tuple[pd.Series, list[Proble
     if max(seconds, default=0) <= 12 and max(firsts, default=0) <= 12:
         # AM/PM implies month first.
         day_first = not any(text.lower().rstrip(".").endswith("m") for text in texts)
-    dates_found = [iso_date(text, day_first) or "" for text in texts]
-    dates_found, zone = _without_offsets(dates_found)
-    dates = np.array([*dates_found, ""], dtype=object)
+    iso_dates = [iso_date(text, day_first) or "" for text in texts]
+    iso_dates, zone = _without_offsets(iso_dates)
+    dates = np.array([*iso_dates, ""], dtype=object)
     unreadable = [at for at, text in enumerate(texts) if text and not dates[at]]
     notes = []
     if zone:

@@ -70,7 +70,7 @@ def _items(
     source_table: TableRead,
     dataset: Dataset,
     chosen_id: str | Sequence[str] | None,
-    known_id_column: str | None,
+    id_column: str | None,
     problems: list[Problem],
 ) -> NewItems:
     frame = source_table.frame
@@ -84,14 +84,14 @@ def _items(
             raise gate.refusal(
                 "unknown-column", source_table.name, "this column does not exist", name, remedy_text
             )
-    known_columns = tuple((known_id_column or "").split(ID_NAME_SEPARATOR))
-    if not chosen and len(known_columns) > 1 and set(known_columns) <= set(frame.columns):
-        chosen = known_columns
+    id_columns = tuple((id_column or "").split(ID_NAME_SEPARATOR))
+    if not chosen and len(id_columns) > 1 and set(id_columns) <= set(frame.columns):
+        chosen = id_columns
     column: str | None
     if len(chosen) > 1:
         frame, column = add_id_column(frame, source_table.row, chosen)
     else:
-        column = chosen[0] if chosen else _id_column(frame, dataset, known_id_column)
+        column = chosen[0] if chosen else _id_column(frame, dataset, id_column)
     if column is None:
         message = "no id column was found; the items are named new 1, new 2, ..."
         problems.append(Problem("no-ids", source_table.name, message, severity="note"))
@@ -129,9 +129,9 @@ def _items(
     return NewItems(table, media, tuple(dict.fromkeys(problems)))
 
 
-def _id_column(frame: pd.DataFrame, dataset: Dataset, known_id_column: str | None) -> str | None:
-    if known_id_column is not None and known_id_column in frame.columns:
-        return known_id_column
+def _id_column(frame: pd.DataFrame, dataset: Dataset, id_column: str | None) -> str | None:
+    if id_column is not None and id_column in frame.columns:
+        return id_column
     own_columns = set() if dataset.table is None else set(map(str, dataset.table.columns))
     own_columns |= set(dataset.feature_names or ())
     for name in frame.columns:

@@ -14,7 +14,7 @@ from hetviz.jobs.results import Findings, MadeMap
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.compare.compare import compare
 from hetviz.runs.compare.comparison import Comparison
-from hetviz.runs.compare.search import SettingsFound, search_settings
+from hetviz.runs.compare.search import SettingsResult, search_settings
 
 _STILL_DOTS = 1200
 
@@ -97,7 +97,7 @@ def search(
         ``partial`` holds the findings so far, if any.
     """
 
-    def as_findings(settings_found: SettingsFound) -> Findings:
+    def as_findings(settings_found: SettingsResult) -> Findings:
         stills = _stills(data, settings_found.tried.embeddings)
         return Findings("sweep", {**settings_found.to_dict(), **stills, "settings": list(settings)})
 
@@ -107,7 +107,7 @@ def search(
         )
     except Cancelled as stopped:
         partial = stopped.partial
-        stopped.partial = as_findings(partial) if isinstance(partial, SettingsFound) else None
+        stopped.partial = as_findings(partial) if isinstance(partial, SettingsResult) else None
         raise
     _keep_times(data, settings_found.tried)
     return as_findings(settings_found)

@@ -14,7 +14,7 @@ from hetviz._types import Bools, Floats, Ints, JsonObject, Sparse
 from hetviz.core.clustering.partition import choose_exemplars
 from hetviz.data import HeteroData
 from hetviz.features.relations.label_links import MAX_CANDIDATES
-from hetviz.runs.cluster.contrast import Contrasts, KnownLabel
+from hetviz.runs.cluster.contrast import ContrastLabel, Contrasts
 
 N_EXEMPLARS = 8
 MAX_Q = 0.05
@@ -173,7 +173,9 @@ class _MainLabel:
         return ""
 
 
-def _main_label(labels: Sequence[KnownLabel], rows: Ints, counts: Mapping[str, int]) -> _MainLabel:
+def _main_label(
+    labels: Sequence[ContrastLabel], rows: Ints, counts: Mapping[str, int]
+) -> _MainLabel:
     best, n_best = None, 0
     for label in labels:
         n = sum(value is not None for value in label.values[rows])

@@ -24,7 +24,7 @@ _MAX_CELLS = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class KnownLabel:
+class ContrastLabel:
     """A label of one dataset, or of several that have the same classes.
 
     Attributes
@@ -64,9 +64,9 @@ class Contrasts:
         return {name: item_columns(self.data, name) for name in self.data.datasets}
 
     @cached_property
-    def labels(self) -> list[KnownLabel]:
+    def labels(self) -> list[ContrastLabel]:
         """The first label of each dataset; labels that share half of their classes are merged."""
-        labels: list[KnownLabel] = []
+        labels: list[ContrastLabel] = []
         seen: set[str] = set()
         for column in self.data.labels:
             classes = {plain_text(value) for value in column.classes}
@@ -81,7 +81,7 @@ class Contrasts:
             )
             if same is None:
                 no_values = np.full(self.data.n_rows, None, dtype=object)
-                same = KnownLabel(column.name, [], classes, no_values)
+                same = ContrastLabel(column.name, [], classes, no_values)
                 labels.append(same)
             same.datasets.append(column.dataset)
             same.values[self.data.offsets[column.dataset]] = texts

@@ -64,7 +64,7 @@ class SearchCost(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class SettingsFound:
+class SettingsResult:
     """The result of a search of settings.
 
     Attributes
@@ -154,7 +154,7 @@ class SettingsFound:
         }
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> SettingsFound:
+    def from_dict(cls, content: Mapping[str, Any]) -> SettingsResult:
         """Return the result that `to_dict` wrote, without embeddings."""
         confirmed = content["confirmed"]
         return cls(
@@ -186,7 +186,7 @@ def search_settings(
     params: Mapping[str, object] | None = None,
     progress: Progress | None = None,
     random_state: int = 0,
-) -> SettingsFound:
+) -> SettingsResult:
     """Search the settings of a method that find most of the held-out guidance again.
 
     The default settings come first. Then each setting is tried at its values, with the others at
@@ -463,7 +463,7 @@ class _SearchState:
 
     def result(
         self, search_result: GridSearchResult | None, confirmed: Comparison | None
-    ) -> SettingsFound:
+    ) -> SettingsResult:
         """Return the result, or the best so far of a search that was stopped."""
         tried = self.tried
         if tried is None:
@@ -472,9 +472,9 @@ class _SearchState:
             tried = replace(tried, complete=False)
             best = tried.best(self._measure)
             params = {} if best is None else dict(tried.candidate(best).params)
-            return SettingsFound(self._method, self._measure, params, tried, best)
+            return SettingsResult(self._method, self._measure, params, tried, best)
         best = self._point_text(search_result.best) if math.isfinite(search_result.score) else None
-        return SettingsFound(
+        return SettingsResult(
             self._method,
             self._measure,
             {**self._fixed, **search_result.best},

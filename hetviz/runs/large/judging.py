@@ -92,13 +92,13 @@ def score_map(
     if finite:
         scores["distance_correlation"], errors["distance_correlation"] = _pooled(finite)
     if steps.has_stored_places(plan) and isinstance(placer, LandmarkPlacer):
-        scores["neighbors_kept"], errors["neighbors_kept"] = _neighbors_kept(
+        scores["neighbors_kept"], errors["neighbors_kept"] = _neighbor_preservation(
             work, X_of, Y_of, rows, rng
         )
     return scores, errors
 
 
-def _neighbors_kept(
+def _neighbor_preservation(
     work: BlockWork,
     X_of: Sequence[Floats],
     Y_of: Sequence[Floats],

@@ -82,12 +82,12 @@ def from_text(owner: Dataset, text: str) -> ComparableItem:
     where = f"dataset {owner.name!r}"
     steps = [step for step in _steps(owner) if step["kind"] == "text"]
     if steps:
-        known_terms = sorted({term for step in steps for term in known_words(step, text)})
-        if known_terms:
+        terms = sorted({term for step in steps for term in known_words(step, text)})
+        if terms:
             columns = [step["column"] for step in steps]
             rows = _new_row(owner, dict.fromkeys(columns, text))
             read_as = f"{' and '.join(columns)} of {owner.name}"
-            summary = f"The words {_join_words(known_terms)} were read as {read_as}."
+            summary = f"The words {_join_words(terms)} were read as {read_as}."
             return ComparableItem(summary, rows, _squared_distances_to(owner, rows))
     similarity = match_words(owner, text)
     if similarity is None:

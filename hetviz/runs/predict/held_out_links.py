@@ -19,7 +19,7 @@ from hetviz.runs.predict.link_predictor import (
     signed_links,
     with_chosen_axes,
 )
-from hetviz.runs.predict.pair_scores import PROFILES, PairScorer, known_pairs
+from hetviz.runs.predict.pair_scores import PROFILES, PairScorer, pair_numbers_of_links
 
 TOP_COUNTS = (1, 3, 10, 30, 100, 300)
 METHOD, POPULARITY, CHANCE = "method", "popularity", "chance"
@@ -108,7 +108,7 @@ def rank_held_out(
     else:
         train, held_out = data.holdout(links=share, random_state=seed)
         positive = linked_pairs(held_out, source, target)
-    positive = np.setdiff1d(positive, known_pairs(train, source, target))
+    positive = np.setdiff1d(positive, pair_numbers_of_links(train, source, target))
     if not len(positive):
         return None
     profiles = NearestProfiles(train, source, target)
@@ -224,4 +224,6 @@ def candidate_pairs(
     pairs = (rows[:, None] * m + np.arange(m)[None, :]).ravel()
     if source == target and only is None:
         pairs = pairs[pairs // m < pairs % m]
-    return rows, np.setdiff1d(pairs, known_pairs(data, source, target), assume_unique=True)
+    return rows, np.setdiff1d(
+        pairs, pair_numbers_of_links(data, source, target), assume_unique=True
+    )

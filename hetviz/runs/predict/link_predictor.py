@@ -60,7 +60,7 @@ HIDDEN_SHARE = 0.2
 _SHARES_OF_PROFILES = {FEATURES: 0.0, MIXED: 0.5, LINKS_ALONE: 1.0}
 _RIDGES = (0.1, 1.0, 10.0)
 _PERPLEXITY = 5.0
-_FEW_LINKS_LIMIT, _MANY_LINKS_LIMIT, _VERY_MANY_LINKS_LIMIT = 500, 5_000, 50_000
+_SMALL_LINKS_LIMIT, _MANY_LINKS_LIMIT, _VERY_MANY_LINKS_LIMIT = 500, 5_000, 50_000
 _MAX_EXACT_NEIGHBORS, _TINY = 8_000, 1e-9
 _MAX_WALK_ITEMS = 12_000
 # Memory does not grow with the number of pairs: 340 MB were measured for 1,500 and 6,000 items.
@@ -520,7 +520,7 @@ def fit_link_predictor(
     if members is None:
         is_small = not quick and problem.shape[0] * problem.shape[1] <= _MAX_PAIRS_FOR_MEMBERS
         members = FACTORISATIONS if is_small and not problem.within else ()
-    rounds = 1 if quick else 5 if problem.n_links < _FEW_LINKS_LIMIT else 3
+    rounds = 1 if quick else 5 if problem.n_links < _SMALL_LINKS_LIMIT else 3
     if problem.n_links > _MANY_LINKS_LIMIT:
         rounds = min(rounds, 2 if problem.n_links <= _VERY_MANY_LINKS_LIMIT else 1)
     tests, colds = [], []
@@ -683,8 +683,8 @@ def _data_with_links(problem: _LinkProblem, Y: Sparse) -> HeteroData:
     other_links = [group for group in problem.data.links if {group.source, group.target} != ends]
     entries = Y.tocoo()
     i, j = entries.coords
-    is_kept = i < j if problem.within else np.ones(len(i), dtype=bool)
-    links = Links(problem.source, problem.target, i[is_kept], j[is_kept], entries.data[is_kept])
+    is_used = i < j if problem.within else np.ones(len(i), dtype=bool)
+    links = Links(problem.source, problem.target, i[is_used], j[is_used], entries.data[is_used])
     return HeteroData(problem.data.datasets, [*other_links, links])
 
 

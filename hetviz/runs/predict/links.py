@@ -23,7 +23,12 @@ from hetviz.runs.predict.link_predictor import (
     fit_link_predictor,
     signed_links,
 )
-from hetviz.runs.predict.pair_scores import PROFILES, FittedPredictor, PairScorer, known_pairs
+from hetviz.runs.predict.pair_scores import (
+    PROFILES,
+    FittedPredictor,
+    PairScorer,
+    pair_numbers_of_links,
+)
 
 REASONS = ("carried_by", "alike_linked", "alike_not_linked", "shared_features")
 _BLOCK_SCORES = 2_000_000
@@ -119,13 +124,13 @@ def predict_links(
     if only is not None:
         source_rows = np.array([data[source].position(text) for text in only], dtype=np.int64)
     scorers = _scorers(data, source, target, by, random_state)
-    known_numbers = known_pairs(data, source, target)
-    best = _best_pairs(scorers, known_numbers, source_rows, top, source == target)
+    linked_numbers = pair_numbers_of_links(data, source, target)
+    best = _best_pairs(scorers, linked_numbers, source_rows, top, source == target)
     best["rank"] = np.arange(1, len(best) + 1)
     ranks = best["rank"].to_numpy()[None]
     if len(scorers) > 1:
         ranks_by_fit = [
-            _ranks_by_scorer(scorer, known_numbers, source_rows, best, source == target)
+            _ranks_by_scorer(scorer, linked_numbers, source_rows, best, source == target)
             for scorer in scorers
         ]
         ranks = np.array(ranks_by_fit)
@@ -172,7 +177,7 @@ def _scorers(
 
 
 def _blocks(
-    scorers: Sequence[PairScorer], known_numbers: Ints, chosen: Ints, m: int, within: bool
+    scorers: Sequence[PairScorer], linked_numbers: Ints, chosen: Ints, m: int, within: bool
 ) -> Iterator[tuple[Ints, Floats]]:
     """Yield rows and their mean scores (rows, m), -inf for pairs that are no candidates."""
     size = max(1, _BLOCK_SCORES // max(m, 1))
@@ -180,8 +185,8 @@ def _blocks(
         rows = chosen[start : start + size]
         S = np.mean([scorer.scores(rows) for scorer in scorers], axis=0)
         for position, row in enumerate(rows.tolist()):
-            low, high = np.searchsorted(known_numbers, (row * m, (row + 1) * m))
-            S[position, known_numbers[low:high] - row * m] = -np.inf
+            low, high = np.searchsorted(linked_numbers, (row * m, (row + 1) * m))
+            S[position, linked_numbers[low:high] - row * m] = -np.inf
             if within and len(chosen) > 1:
                 # One of (i, j) and (j, i) is enough.
                 mirrored = chosen[chosen < row]
@@ -190,21 +195,21 @@ def _blocks(
 
 
 def _best_pairs(
-    scorers: Sequence[PairScorer], known_numbers: Ints, chosen: Ints, top: int, within: bool
+    scorers: Sequence[PairScorer], linked_numbers: Ints, chosen: Ints, top: int, within: bool
 ) -> pd.DataFrame:
     m = len(scorers[0].Z)
     scorer = scorers[0]
     best = None
     if len(scorers) == 1 and scorer.share is not None:
-        best = _closest_pairs_on_map(scorer, known_numbers, chosen, top, within)
+        best = _closest_pairs_on_map(scorer, linked_numbers, chosen, top, within)
     at_most_one = (False, False) if scorer.predictor is None else scorer.predictor.once
     pool = top * _POOL_FACTOR if any(at_most_one) else top
     if len(scorers) == 1 and scorer.predictor is not None and len(chosen) * m > _MAX_PAIRS_OF_ALL:
-        i, j = scorer.predictor.best_pairs(chosen, 20 * pool + 5_000, known_numbers)
-        i, j = _drop_linked_pairs(i, j, known_numbers, chosen, m, within)
+        i, j = scorer.predictor.best_pairs(chosen, 20 * pool + 5_000, linked_numbers)
+        i, j = _drop_linked_pairs(i, j, linked_numbers, chosen, m, within)
         best = _order_pairs(i, j, scorer.predictor.pair_scores(i, j), pool)
     if best is None:
-        best = _best_of_all_pairs(scorers, known_numbers, chosen, pool, within)
+        best = _best_of_all_pairs(scorers, linked_numbers, chosen, pool, within)
     if any(at_most_one):
         best = best[best["score"] > 0.0]
         best = _keep_one_link_each(best, at_most_one)
@@ -212,11 +217,11 @@ def _best_pairs(
 
 
 def _best_of_all_pairs(
-    scorers: Sequence[PairScorer], known_numbers: Ints, chosen: Ints, top: int, within: bool
+    scorers: Sequence[PairScorer], linked_numbers: Ints, chosen: Ints, top: int, within: bool
 ) -> pd.DataFrame:
     m = len(scorers[0].Z)
     best = pd.DataFrame({"i": np.empty(0, np.int64), "j": np.empty(0, np.int64), "score": []})
-    for rows, S in _blocks(scorers, known_numbers, chosen, m, within):
+    for rows, S in _blocks(scorers, linked_numbers, chosen, m, within):
         flat = S.ravel()
         top_numbers = largest(flat, top)
         top_numbers = top_numbers[np.isfinite(flat[top_numbers])]
@@ -235,13 +240,13 @@ def _order_pairs(i: Ints, j: Ints, scores: Floats, top: int) -> pd.DataFrame:
 
 
 def _drop_linked_pairs(
-    i: Ints, j: Ints, known_numbers: Ints, chosen: Ints, m: int, within: bool
+    i: Ints, j: Ints, linked_numbers: Ints, chosen: Ints, m: int, within: bool
 ) -> tuple[Ints, Ints]:
     """Return pairs without a link, each once within a dataset."""
-    is_kept = ~np.isin(i * m + j, known_numbers)
+    is_candidate = ~np.isin(i * m + j, linked_numbers)
     if within and len(chosen) > 1:
-        is_kept &= (i <= j) | ~np.isin(j, chosen)
-    return i[is_kept], j[is_kept]
+        is_candidate &= (i <= j) | ~np.isin(j, chosen)
+    return i[is_candidate], j[is_candidate]
 
 
 def _keep_one_link_each(pairs: pd.DataFrame, at_most_one: tuple[bool, bool]) -> pd.DataFrame:
@@ -261,7 +266,7 @@ def _keep_one_link_each(pairs: pd.DataFrame, at_most_one: tuple[bool, bool]) -> 
 
 
 def _closest_pairs_on_map(
-    scorer: PairScorer, known_numbers: Ints, chosen: Ints, top: int, within: bool
+    scorer: PairScorer, linked_numbers: Ints, chosen: Ints, top: int, within: bool
 ) -> pd.DataFrame | None:
     """Return the closest pairs on a map by a tree; None with too many axes or equal rows.
 
@@ -279,7 +284,7 @@ def _closest_pairs_on_map(
     tree = cKDTree(Z[targets])
     i, j, distances = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
     k = min(_FIRST_NEIGHBORS, len(targets))
-    ordered = np.sort(known_numbers)
+    ordered = np.sort(linked_numbers)
 
     def query(rows: Ints, k: int, max_distance: float) -> tuple[Ints, Ints, Floats, Floats]:
         """Return pairs of rows with their k nearest within a distance, and the last distances."""
@@ -325,14 +330,14 @@ def _is_in_sorted(values: Ints, ordered: Ints) -> Bools:
 
 
 def _ranks_by_scorer(
-    scorer: PairScorer, known_numbers: Ints, chosen: Ints, best: pd.DataFrame, within: bool
+    scorer: PairScorer, linked_numbers: Ints, chosen: Ints, best: pd.DataFrame, within: bool
 ) -> Ints:
     """Return the rank of each of the best pairs by one scorer alone."""
     m = len(scorer.Z)
     i, j = best["i"].to_numpy(np.int64), best["j"].to_numpy(np.int64)
     own_scores = np.array([scorer.scores(i[[n]])[0, j[n]] for n in range(len(best))])
     above = np.zeros(len(best), dtype=np.int64)
-    for _, S in _blocks([scorer], known_numbers, chosen, m, within):
+    for _, S in _blocks([scorer], linked_numbers, chosen, m, within):
         ordered = np.sort(S, axis=None)
         above += len(ordered) - np.searchsorted(ordered, own_scores, side="right")
     return above + 1

@@ -199,7 +199,7 @@ def _links_of_new_rows(
                     yield a, left, b, right, float(links.weight[row])
 
 
-def known_pairs(data: HeteroData, source: str, target: str) -> Ints:
+def pair_numbers_of_links(data: HeteroData, source: str, target: str) -> Ints:
     """Return linked pairs and pairs of one object, as sorted numbers row * m + column."""
     m = len(data[target])
     keys = [np.empty(0, np.int64)]

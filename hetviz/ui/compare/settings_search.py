@@ -15,7 +15,7 @@ from hetviz.plots import still_map
 from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.measures import MEASURES
 from hetviz.runs.compare.search import (
-    SettingsFound,
+    SettingsResult,
     search_cost,
     search_values,
     searched_names,
@@ -188,15 +188,15 @@ def _run_search(method: str, settings: dict[str, list[object]], splits: int, gro
     background.start_task("Search of settings", "search-settings", arguments)
 
 
-def search_of(finding: Finding) -> SettingsFound:
+def search_of(finding: Finding) -> SettingsResult:
     """Return findings as a search, including older ones of a single setting."""
 
-    def read() -> SettingsFound:
+    def read() -> SettingsResult:
         content = finding.content
         if "tried" in content:
-            return SettingsFound.from_dict(content)
+            return SettingsResult.from_dict(content)
         tried = Comparison.from_dict(content)
-        return SettingsFound(content["method"], tried.decides or "", {}, tried, tried.best())
+        return SettingsResult(content["method"], tried.decides or "", {}, tried, tried.best())
 
     return session.get_or_compute(("searched", id(finding)), finding, read)
 
@@ -250,7 +250,7 @@ def _result_title(method: str) -> str:
 
 
 def _show_picture(
-    state: State, data: HeteroData, finding: Finding, search: SettingsFound, key: str, number: int
+    state: State, data: HeteroData, finding: Finding, search: SettingsResult, key: str, number: int
 ) -> None:
     comparison, measure = search.tried, search.measure
     still = finding.content["stills"].get(key)

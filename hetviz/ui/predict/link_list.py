@@ -10,7 +10,7 @@ import streamlit as st
 
 from hetviz.data import HeteroData
 from hetviz.io.infer import cells
-from hetviz.runs.predict.pair_scores import known_pairs
+from hetviz.runs.predict.pair_scores import pair_numbers_of_links
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.widgets import pair_list
 from hetviz.workspace import AddLinks, Finding, State
@@ -52,7 +52,7 @@ def open_candidates(state: State, finding: Finding) -> list[LinkCandidate]:
 
 def _open_candidates(data: HeteroData, finding: Finding) -> list[LinkCandidate]:
     source, target = finding.content["source"], finding.content["target"]
-    linked_keys = known_pairs(data, source, target)
+    linked_keys = pair_numbers_of_links(data, source, target)
     n_target = len(data[target])
     candidates = []
     for record in finding.content["candidates"]:

@@ -10,26 +10,26 @@ import hetviz
 from hetviz.data import HeteroData
 from hetviz.errors import Cancelled, NotApplicableError, ParameterError
 from hetviz.params import Choice, Integer, Real
-from hetviz.runs.compare.search import BEST, DEFAULT, SettingsFound, search_values, spans_of
+from hetviz.runs.compare.search import BEST, DEFAULT, SettingsResult, search_values, spans_of
 from tests.runs.compare.test_compare import paired_views
 
 
 @pytest.fixture(scope="module")
-def found() -> SettingsFound:
+def found() -> SettingsResult:
     # The points have three dimensions, so the best number of axes is past the end.
     return hetviz.search_settings(
         paired_views(60), "guided-projection", {"n_components": [1, 2]}, seeds=1, most=8
     )
 
 
-def test_search_extends_the_grid(found: SettingsFound) -> None:
+def test_search_extends_the_grid(found: SettingsResult) -> None:
     assert found.params["n_components"] >= 3
     assert max(found.spans["n_components"]) > 2
     assert found.best == f"axes {found.params['n_components']}"
     assert found.measure == "link_auc_held_out"
 
 
-def test_search_confirms_on_unseen_guidance(found: SettingsFound) -> None:
+def test_search_confirms_on_unseen_guidance(found: SettingsResult) -> None:
     assert found.confirmed is not None
     keys = {candidate.key for candidate in found.confirmed.candidates}
     assert keys == {BEST, DEFAULT}
@@ -38,11 +38,11 @@ def test_search_confirms_on_unseen_guidance(found: SettingsFound) -> None:
     seen = {tuple(row) for row in train.link_table()[["p", "q"]].to_numpy().tolist()}
     assert len(unseen - seen) == 12
     assert "On guidance that the search never saw" in found.sentence
-    again = SettingsFound.from_dict(json.loads(json.dumps(found.to_dict())))
+    again = SettingsResult.from_dict(json.loads(json.dumps(found.to_dict())))
     assert again.sentence == found.sentence
 
 
-def test_search_is_deterministic(found: SettingsFound) -> None:
+def test_search_is_deterministic(found: SettingsResult) -> None:
     again = hetviz.search_settings(
         paired_views(60), "guided-projection", {"n_components": [1, 2]}, seeds=1, most=8
     )
@@ -66,7 +66,7 @@ def test_cancelled_search_keeps_tried_settings() -> None:
         hetviz.search_settings(paired_views(), "cca", {"gamma": [0.1], "axis_scale": [0.0, 1.0]},
                                seeds=1, progress=stop)  # fmt: skip
     partial = stopped.value.partial
-    assert isinstance(partial, SettingsFound)
+    assert isinstance(partial, SettingsResult)
     assert not partial.tried.complete
     assert partial.best is not None
     assert "of at most 40" in messages[0]

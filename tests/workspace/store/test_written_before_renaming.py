@@ -18,7 +18,7 @@ import hetviz
 from hetviz._moved import current_task
 from hetviz.io import Choices
 from hetviz.runs.compare.comparison import Comparison
-from hetviz.runs.compare.search import SettingsFound
+from hetviz.runs.compare.search import SettingsResult
 from hetviz.serve import config
 from hetviz.serve.people import People
 from hetviz.serve.records import Audit
@@ -151,7 +151,7 @@ def as_it_was(workspace: Workspace) -> None:
     again["recommendation"]["sentence"] = compared["recommendation"]["sentence"]
     assert again == {name: compared[name] for name in again}
     searched = state.findings["sweep"].content
-    assert SettingsFound.from_dict(searched).best == searched["best"]
+    assert SettingsResult.from_dict(searched).best == searched["best"]
 
 
 def plain(value: object) -> Any:
