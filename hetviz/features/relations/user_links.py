@@ -61,7 +61,7 @@ class TableLinks:
         return TableLinks(sp.csr_array(self.links[mask][:, mask]), self.share[mask])
 
     def both_hold(self, p: Ints, q: Ints, user_links: Sparse) -> Bools:
-        """Return a mask of the pairs whose rows both have so many table links that they stay.
+        """Return a mask of the pairs whose rows both have many table links.
 
         `user_links` are the user links of `user_link_weights`.
         """

@@ -38,29 +38,29 @@ class Gain:
 
     Attributes
     ----------
-    kind : {"labels", "groups", "links", "comparisons"}
+    what : {"labels", "groups", "links", "comparisons"}
     answers : int
         Number of further answers.
-    max_gain : float
+    most : float
         Upper bound for the rise of the chance that a held-out statement is found again.
     error : float
         The standard error of that chance. A smaller gain is indistinguishable from none.
     """
 
-    kind: str
+    what: str
     answers: int
-    max_gain: float
+    most: float
     error: float
 
     @property
     def worth(self) -> bool:
         """Whether the gain could be larger than its error."""
-        return self.max_gain >= self.error
+        return self.most >= self.error
 
     def __str__(self) -> str:
         return (
-            f"{count(self.answers, 'more answer')} could raise how often {_OUTCOMES[self.kind]} by "
-            f"at most {self.max_gain:.2g}. The standard error is {self.error:.2g}."
+            f"{count(self.answers, 'more answer')} could raise how often {_OUTCOMES[self.what]} by "
+            f"at most {self.most:.2g}. The standard error is {self.error:.2g}."
         )
 
 

@@ -107,8 +107,8 @@ def nearest_to(
     With features and a method that places new items, ``transform`` gives the place. Otherwise the
     place is the weighted median of the most similar items of its dataset, axis by axis (see
     `hetviz.core.layout.placement`). Words take the place of an item with exactly these words, else
-    of the most central item that shares them. `NewItemNeighbors.how` tells what was compared. Nothing
-    is added and no other item moves. Costs O(n p) for n items of p features.
+    of the most central item that shares them. `NewItemNeighbors.how` describes the
+    comparison. Nothing is added and no other item moves. Costs O(n p) for n items of p features.
 
     Examples
     --------

@@ -158,7 +158,7 @@ def _gains_ahead(state: State, data: HeteroData, run: Run, ask_session: AskSessi
     ]
     kinds = _askable_kinds(state, run)
     gains = gains_ahead(state.guided or data, learned)
-    return [gain for gain in gains if kinds & set(KINDS[gain.kind])]
+    return [gain for gain in gains if kinds & set(KINDS[gain.what])]
 
 
 def _askable_kinds(state: State, run: Run) -> set[str]:
@@ -183,7 +183,7 @@ def _show_stop(gains: list[Gain]) -> None:
     theme.show_note("More answers would make no noticeable difference:")
     lines = "".join(f"<li>{theme.escape_html(str(gain))}</li>" for gain in gains)
     st.html(f'<ul class="hv-reasons">{lines}</ul>')
-    if all(gain.kind not in ("groups", "labels") for gain in gains):
+    if all(gain.what not in ("groups", "labels") for gain in gains):
         theme.show_note(
             "Link three or more items as together to be asked what else belongs with them. Or give "
             "a few items two or more different labels to be asked which fit the others."
@@ -424,7 +424,7 @@ def _next_question(
             return None
         groups = [*_similar_groups(state), *consequences.learned_groups(run)]
         kinds = _askable_kinds(state, run)
-        worth = {kind for gain in gains if gain.worth for kind in KINDS[gain.kind]}
+        worth = {kind for gain in gains if gain.worth for kind in KINDS[gain.what]}
         ask_session.learned = [GroupSummary.from_dict(group) for group in groups]
         options: dict[str, Any] = {
             "n": BATCH_SIZE,
