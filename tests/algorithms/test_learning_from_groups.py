@@ -275,13 +275,13 @@ def test_better_features_are_not_overruled() -> None:
     links = Links("items", "tags", rng.integers(N, size=900), rng.integers(12, size=900))
     guided = HeteroData([items, data["tags"]], [links]).edit().add(together(*NAMED))
     learned = find_learned_groups(guided, joint_graph(guided, lambda *_: None, ignore_progress))
-    taught = replace(learned, groups=tuple(replace(g, auc=0.8, needed=0.7) for g in learned.groups))
-    assert taught.axes.shape[1] == 2
-    aside = taught.unless_features_tell(guided)
-    assert aside.axes.shape[1] == 0
-    assert aside.followers == []
-    assert "features predict such items better" in aside.account(guided)
-    assert all(group.learned for group in aside.of_items(guided))
+    strong = replace(learned, groups=tuple(replace(g, auc=0.8, needed=0.7) for g in learned.groups))
+    assert strong.axes.shape[1] == 2
+    dropped = strong.drop_predicted_by_features(guided)
+    assert dropped.axes.shape[1] == 0
+    assert dropped.followers == []
+    assert "features predict such items better" in dropped.account(guided)
+    assert all(group.learned for group in dropped.of_items(guided))
 
 
 def test_user_links_place_items_of_tiny_datasets() -> None:

@@ -94,7 +94,7 @@ def test_curve_of_links_without_data() -> None:
     np.testing.assert_array_equal(direct[1], through[1])
     with pytest.raises(DataError, match="no together links"):
         guidance_curve(embedding, HeteroData(data.datasets))
-    with pytest.raises(DataError, match="lacks this dataset"):
+    with pytest.raises(DataError, match="no dataset of this name"):
         guidance_curve(embedding, Links("a", "z", [0], [0]))
 
 
