@@ -78,16 +78,16 @@ def test_page_links_are_valid() -> None:
 
 def test_claim_counts_agree() -> None:
     summary = (DOCS / "papers" / "summary.md").read_text(encoding="utf-8")
-    messages = re.search(
+    counts = re.search(
         r"(\d+) claims\. holds in part: (\d+), holds: (\d+), does not hold here: (\d+), "
         r"too small to tell: (\d+)\.",
         summary,
     )
-    assert messages is not None
-    claims, part, holds, fails, small = messages.groups()
+    assert counts is not None
+    claims, part, holds, fails, small = counts.groups()
     limits = (DOCS / "explanation" / "limits.md").read_text(encoding="utf-8")
-    assert f"Of {claims} claims of the five papers {holds} hold on data" in limits
-    assert f"{part} in part and {fails} do not; of {small} what" in limits
+    assert f"Of {claims} claims of the five papers, {holds} hold on available data" in limits
+    assert f"{part} hold in part and {fails} do not. For the other {small} the effect" in limits
 
 
 # Pages whose blocks run, and what they find in the folder they run in.

@@ -99,7 +99,7 @@ class Visitors:
 
     @contextlib.contextmanager
     def visitor(self, url: str) -> Iterator[BrowserContext]:
-        waiting = self.n_unlinked.setdefault(url, [])
+        waiting = self.free.setdefault(url, [])
         context = waiting.pop() if waiting else self._new(url)
         try:
             yield context

@@ -46,7 +46,7 @@ def array(request: Request) -> Response:
     if content is None:
         return Response(status_code=404)
     packed = PackedArray(request.path_params["key"], "|u1", content)
-    return send_content(request, content, packed.zipped, "application/octet-stream", "private")
+    return send_content(request, content, packed.gzipped, "application/octet-stream", "private")
 
 
 async def frame(request: Request) -> Response:

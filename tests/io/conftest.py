@@ -26,6 +26,7 @@ def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
     result = config.stash.get(_KEY, None)
     if result is not None:
         terminalreporter.line(
-            f"Readers: {result.inputs:,} inputs tried, {len(result.codes)} distinct error codes hit, "
+            f"Readers: {result.inputs:,} inputs tried, "
+            f"{len(result.codes)} distinct error codes hit, "
             f"crashes {result.crashes}, hangs {result.hangs}"
         )

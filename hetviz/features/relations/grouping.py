@@ -96,7 +96,7 @@ def links_between(
     rows_b: ArrayLike | None,
     weight: float,
     *,
-    max_pairs: int | None = None,
+    most: int | None = None,
     kind: str = "said",
     embedding: Embedding | None = None,
     in_turn: bool = False,
@@ -110,7 +110,7 @@ def links_between(
         Global rows; without `rows_b`, pairs are within the first group.
     weight : float
         From -1 (apart) to 1 (together).
-    max_pairs : int, optional
+    most : int, optional
         Largest number of pairs; default 60.
     kind : str
     embedding : Embedding, optional
@@ -119,7 +119,7 @@ def links_between(
     in_turn : bool
         Pair all items in turn instead of all pairs of few items, so that the links cover every
         item: all pairs if there are at most 300, else 300 pairs within one group, or as many as
-        the larger of two groups has items, unless `max_pairs` is given. Groups of more than 300 items
+        the larger of two groups has items, unless `most` is given. Groups of more than 300 items
         are thinned.
 
     Returns
@@ -138,12 +138,12 @@ def links_between(
     items; more than 2,000 items of a dataset are first thinned evenly. The result is
     deterministic.
     """
-    if max_pairs is not None and (isinstance(max_pairs, bool) or max_pairs < 1):
-        raise ParameterError(f"most = {max_pairs!r} must be a whole number of 1 or more.")
+    if most is not None and (isinstance(most, bool) or most < 1):
+        raise ParameterError(f"most = {most!r} must be a whole number of 1 or more.")
     A = _objects(data, rows_a)
     if in_turn:
-        return _links_in_turn(data, A, rows_b, weight, max_pairs, kind, embedding)
-    limit = DEFAULT_MAX_PAIRS if max_pairs is None else int(max_pairs)
+        return _links_in_turn(data, A, rows_b, weight, most, kind, embedding)
+    limit = DEFAULT_MAX_PAIRS if most is None else int(most)
     if rows_b is None:
         n_possible = _n_possible(data, A)
         k = len(A) if n_possible <= limit else int((1 + np.sqrt(1 + 8 * limit)) / 2)

@@ -55,9 +55,7 @@ def draft_pairs(
 ) -> DraftCommands:
     """Draft links between groups A and B, or within A if B is empty."""
     ends = groups["A"], groups.get("B")
-    stated = links_between(
-        data, *ends, statement.weight, max_pairs=statement.max_pairs, in_turn=True
-    )
+    stated = links_between(data, *ends, statement.weight, most=statement.max_pairs, in_turn=True)
     word = "together" if statement.weight > 0 else "apart"
     name = _unused_set_name(data, f"{_groups_text(data, groups, 'AB')} {word}")
     lines = [

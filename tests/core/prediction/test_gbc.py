@@ -1,4 +1,4 @@
-"""Gradient boosting consensus: terms against differences, weights, and LightGBM's own objectives."""
+"""Gradient boosting consensus: loss terms, weights and the objectives of LightGBM."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def test_large_groups_are_thinned_deterministically() -> None:
     assert again[0].i.tolist() == result[0].i.tolist()
     sides = {row < 200 for row in result.exemplars[0]}
     assert sides == {True, False}
-    small = hetviz.links_between(data, A, B, -1, max_pairs=4)
+    small = hetviz.links_between(data, A, B, -1, most=4)
     assert small.n_pairs <= 4
 
 
@@ -76,11 +76,11 @@ def test_in_turn_covers_every_item() -> None:
     assert ends == [("a", "bare")]
     assert set(result[0].i) == set(range(6))
     assert len(set(result[0].j)) == 61
-    more = hetviz.links_between(data, A, B, 1, in_turn=True, max_pairs=150)
+    more = hetviz.links_between(data, A, B, 1, in_turn=True, most=150)
     assert more.n_pairs == 150
-    everything = hetviz.links_between(data, A, B, 1, in_turn=True, max_pairs=1000)
+    everything = hetviz.links_between(data, A, B, 1, in_turn=True, most=1000)
     assert everything.account == "All 366 pairs."
-    fewer = hetviz.links_between(data, A, B, 1, in_turn=True, max_pairs=10)
+    fewer = hetviz.links_between(data, A, B, 1, in_turn=True, most=10)
     assert fewer.n_pairs == 10
     assert "typical" in fewer.account
     alike = hetviz.links_between(data, A, B[:6], 1, in_turn=True)
@@ -120,16 +120,14 @@ def test_typical_items_by_embedding() -> None:
     far = np.zeros((40, 2))
     far[7] = 100
     places = {"a": far, "view": far, "bare": far}
-    result = hetviz.links_between(
-        data, range(40), [80], 1, max_pairs=2, embedding=Embedding(places)
-    )
+    result = hetviz.links_between(data, range(40), [80], 1, most=2, embedding=Embedding(places))
     assert 7 in result.exemplars[0]
 
 
 @pytest.mark.parametrize("most", [0, -1, True])
 def test_links_between_refuses_invalid_most(most: int) -> None:
     with pytest.raises(ParameterError, match="most"):
-        hetviz.links_between(clumps(), [0], [1], 1, max_pairs=most)
+        hetviz.links_between(clumps(), [0], [1], 1, most=most)
 
 
 def test_links_from_labels_within_and_across() -> None:
