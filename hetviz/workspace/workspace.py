@@ -61,7 +61,7 @@ class Snapshot:
     lost : frozenset of int
         Positions in the log of entries that could not be replayed.
     state : State
-    view_state : Glance
+    view_state : ViewState
     """
 
     log: tuple[dict[str, Any], ...]
