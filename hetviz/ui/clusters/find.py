@@ -132,7 +132,7 @@ def _number_popover(trials: Mapping[str, Any], n_clusters: int) -> None:
     with st.popover("Why this number?", type="tertiary"):
         theme.show_note(
             "Found again: how similar the clusters of two halves of the items are. Set apart: "
-            "how much closer items are to their own cluster than to the next. Links kept: "
+            "how much closer items are to their own cluster than to the next. Links inside: "
             "together links within one cluster, apart links between two. "
             "In more axes: the method of this map is fitted again with up to ten axes. A joint map "
             "already has more, which combine links and similarity."
