@@ -47,7 +47,7 @@ _CONTROLS = """() => {
   const acts = all.filter((e) => e.matches('button, a[href], input, select') && !e.disabled);
   const small = acts.filter((e) => { const b = e.getBoundingClientRect();
     return Math.min(b.width, b.height) < (innerWidth < 860 ? 44 : 24); });
-  const rows = acts.filter((e) => e.matches('.hv-row, .hv-film button')).length;
+  const rows = acts.filter((e) => e.matches('.hv-row, .hv-film-strip button')).length;
   const tabs = acts.filter((e) => e.matches('[role=tab]')).length;
   return { controls: acts.length - rows - tabs, tabs, rows,
     stops: all.filter((e) => e.tabIndex >= 0 && !e.disabled).length,
@@ -197,7 +197,7 @@ def _asked(page: Page, row: int, sent: list[object]) -> dict[str, Any]:
     page.evaluate(
         "() => { const rows = document.querySelectorAll('.hv-legend .hv-row');"
         " rows[rows.length - 1].click(); rows[0].dispatchEvent(new PointerEvent('pointerenter'));"
-        " const film = document.querySelector('.hv-film button');"
+        " const film = document.querySelector('.hv-film-strip button');"
         " film?.dispatchEvent(new PointerEvent('pointerenter')); }"
     )
     page.wait_for_timeout(1500)
@@ -218,7 +218,7 @@ def _asked(page: Page, row: int, sent: list[object]) -> dict[str, Any]:
           const begun = performance.now();
           const look = () => {
             const late = performance.now() - begun;
-            const seen = document.querySelector('.hv-early .hv-one, .st-key-panel .hv-one');
+            const seen = document.querySelector('.hv-item-preview .hv-item-head, .st-key-panel .hv-item-head');
             if (seen) window.hvPanel = late;
             else if (late > 60000) window.hvPanel = null;
             else requestAnimationFrame(look);

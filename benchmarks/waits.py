@@ -37,7 +37,7 @@ _WATCH = """(n) => {
     };
     const look = () => {
       const map = document.querySelector(".st-key-map .hv-map")?.__hv?.map;
-      const job = document.querySelector(".hv-job:not(.hv-rest)");
+      const job = document.querySelector(".hv-job:not(.hv-job-state)");
       const count = map?.pos ? map.pos.length / 2 : 0;
       const drawn = document.querySelector(".st-key-map .hv-map")?.__hv?.paints > 0;
       note("progress", job || [...document.querySelectorAll(".at-work")].some(
@@ -154,7 +154,7 @@ def waited(browser: Browser, n: int) -> dict[str, Any]:
             page.evaluate("""() => {
               const begun = performance.now();
               const look = () => {
-                if (document.querySelector(".hv-job:not(.hv-rest)")) requestAnimationFrame(look);
+                if (document.querySelector(".hv-job:not(.hv-job-state)")) requestAnimationFrame(look);
                 else window.hvSeen.cancelled = (performance.now() - begun) / 1000;
               };
               look();

@@ -27,7 +27,7 @@ def press(app: AppTest, key: str) -> AppTest:
 def question(app: AppTest) -> str:
     """Return the names and the text of the question shown."""
     html = html_of(app)
-    card = html[html.index('class="hv-ask"') :]
+    card = html[html.index('class="hv-question"') :]
     return "|".join(re.findall(r"<h2>(.*?)</h2>", card)[:3])
 
 
@@ -100,7 +100,7 @@ def test_five_answers_refit_the_map(visit: Visit) -> None:
     assert after is not run
     assert after is not None
     assert workspace_of(app).state.is_current(after)
-    assert "hv-ask" in html_of(app)
+    assert "hv-question" in html_of(app)
 
 
 def test_new_candidates_do_not_replace_current_question(visit: Visit) -> None:

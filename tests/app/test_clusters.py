@@ -61,7 +61,7 @@ def test_clusters_are_found_and_described(visit: Visit) -> None:
     assert f"The clearest of {len(names)} clusters: " in text
     assert "Found by k-means on the map itself" in text
     assert len([box for box in app.checkbox if str(box.key).startswith("pick-")]) == len(names)
-    assert "emoji" in text and "keywords" in text and "hv-faces" in text
+    assert "emoji" in text and "keywords" in text and "hv-pictures" in text
 
 
 def test_other_number_comes_from_trials(visit: Visit) -> None:

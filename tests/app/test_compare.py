@@ -165,7 +165,7 @@ def test_two_maps_are_side_by_side_without_comparison(visit: Visit) -> None:
     app = visit("compare")
     # A placeholder for each ticked method is next to the open map.
     ticked = [one for one in app.checkbox if str(one.key).startswith("compare-") and one.value]
-    assert html_of(app).count('class="hv-to-come"') == len(ticked) > 1
+    assert html_of(app).count('class="hv-placeholder"') == len(ticked) > 1
     go(app, "map")
     press(app, "run")
     app = go(app, "compare")

@@ -68,7 +68,7 @@ def test_drawn_tabs_stay_ready_until_change(visit: Visit) -> None:
         assert not app.exception
     assert set(view.drawn_states) == set(TABS)
     text = html_of(app)
-    assert "hv-one" in text
+    assert "hv-item-head" in text
     assert "hv-quick" in text
     assert note_tab(view.token, "Guidance")
     pick(app, 1)

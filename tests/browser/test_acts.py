@@ -143,7 +143,7 @@ def test_statement_by_keyboard(opened: Page) -> None:
     key("a", "map.statements.groups.has('A')")
     page.keyboard.press("/")
     page.keyboard.type("umbrella")
-    expect(page.locator(".hv-found li").first).to_be_visible()
+    expect(page.locator(".hv-search-results li").first).to_be_visible()
     key("Enter", "map.count === 1 && map.cursor !== map.pickedRows()[0]")
     key("b", "map.statements.preview.length === 1")
     key("x", "map.statements.preview[0]?.[2] === -1")

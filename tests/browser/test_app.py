@@ -125,7 +125,7 @@ def test_first_map_without_a_click(page: Page, picture: Picture) -> None:
     ).to_be_visible()
     stage(page)
     expect(page.get_by_text("Map up to date")).to_be_visible()
-    expect(page.locator(".hv-still")).to_have_count(5)
+    expect(page.locator(".hv-thumbnail")).to_have_count(5)
     settled(page)
     for look in each_look(page):
         fits(page, look, least=0)

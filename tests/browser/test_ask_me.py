@@ -11,7 +11,7 @@ def test_keys_answer_skip_and_undo(page: Page) -> None:
     page.goto("/guidance")
     card = page.locator(".st-key-ask")
     expect(card.get_by_text("Do these two belong together?")).to_be_visible()
-    items = card.locator(".hv-asked")
+    items = card.locator(".hv-question-items")
     first = items.inner_text()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("1 answered, 0 of them yes")).to_be_visible()

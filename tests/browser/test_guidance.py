@@ -74,7 +74,7 @@ def test_weight_is_edited_undone_redone_and_never_zero(page: Page) -> None:
     cell = page.get_by_test_id(f"glide-cell-{WEIGHT}-0")
     before = cell.inner_text()
     name = page.get_by_test_id("glide-cell-1-0").inner_text()
-    question = page.locator(".st-key-ask .hv-asked")
+    question = page.locator(".st-key-ask .hv-question-items")
     expect(question).to_be_visible()
     asked = question.inner_text()
     write(page, WEIGHT, "0.9")

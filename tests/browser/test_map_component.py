@@ -103,7 +103,7 @@ def point(page: Page, x: float, y: float) -> tuple[float, float]:
 
 def drag(page: Page, path: list[tuple[float, float]], keys: list[str] | None = None) -> None:
     # The cards lie over the map, where a drag could not begin.
-    page.add_style_tag(content=".hv-float, .hv-search { pointer-events: none }")
+    page.add_style_tag(content=".hv-map-card, .hv-search { pointer-events: none }")
     for key in keys or []:
         page.keyboard.down(key)
     page.mouse.move(*point(page, *path[0]))
@@ -329,13 +329,13 @@ def test_keys(show: Show) -> None:
     page.keyboard.press("n")
     page.keyboard.press("n")
     until(page, "m.cursor >= 0")
-    expect(page.locator(".hv-tip strong")).to_be_visible()
+    expect(page.locator(".hv-tooltip strong")).to_be_visible()
     page.keyboard.press("Enter")
     until(page, "m.count === 1")
     assert ask(page, "m.pickedRows()[0] === m.cursor")
     page.keyboard.press("Control+a")
     until(page, "m.count > 1800")
-    expect(page.locator(".hv-say")).to_have_text(re.compile("selected$"))
+    expect(page.locator(".hv-live-region")).to_have_text(re.compile("selected$"))
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     until(page, "m.count === 0")
@@ -347,9 +347,9 @@ def test_idle_map_draws_nothing(show: Show) -> None:
     page.route("**/hv/atlas/**", lambda route: route.fulfill(status=200, body=""))
     page.locator(".hv-stage").focus()
     page.keyboard.press("+")
-    until(page, "!m.flight && m.view.zoomed && !m.drawing.frame")
+    until(page, "!m.flight && m.view.zoomed && !m.frameLoop.frame")
     page.mouse.dblclick(*point(page, -0.49, -0.49))
-    until(page, "!m.flight && !m.view.zoomed && !m.drawing.frame")
+    until(page, "!m.flight && !m.view.zoomed && !m.frameLoop.frame")
 
 
 def test_legend_isolates_hides_and_selects_group(show: Show) -> None:
@@ -396,11 +396,11 @@ def test_hover_card_escapes_text(show: Show) -> None:
     page = show()
     row = lonely(page)
     page.mouse.move(*place_of(page, row))
-    tip = page.locator(".hv-tip")
+    tip = page.locator(".hv-tooltip")
     expect(tip).to_be_visible()
     expect(tip.locator("dt").first).to_have_text("Group")
     inside = page.evaluate(
-        """() => { const a = document.querySelector('.hv-tip').getBoundingClientRect();
+        """() => { const a = document.querySelector('.hv-tooltip').getBoundingClientRect();
         const b = document.querySelector('.hv-stage').getBoundingClientRect();
         return a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom }"""
     )
@@ -409,7 +409,7 @@ def test_hover_card_escapes_text(show: Show) -> None:
     assert third == "<b>not markup</b>"
     page.evaluate(
         "() => { const m = document.querySelector('.hv-map').__hv.map;"
-        " m.tip.row = 0; return m.media.card(0).then(c => m.tip.draw(c)) }"
+        " m.tooltip.row = 0; return m.media.card(0).then(c => m.tooltip.draw(c)) }"
     )
     expect(tip.locator("p")).to_have_text("<b>not markup</b>")
     assert tip.locator("b").count() == 0
@@ -426,10 +426,10 @@ def test_labels_do_not_overlap_and_tools_fit(show: Show, look: Look) -> None:
         ]
         assert len(boxes) > 15
         assert [(a, b) for a, b in combinations(boxes, 2) if crossing(a, b)] == []
-        placed = ask(page, "m.drawing.placed")
+        placed = ask(page, "m.frameLoop.placed")
         page.locator(".hv-stage").focus()
         page.keyboard.press("+")
-        until(page, f"!m.flight && m.drawing.placed > {placed} + 300 && s.written.pictures > 3")
+        until(page, f"!m.flight && m.frameLoop.placed > {placed} + 300 && s.written.pictures > 3")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
@@ -503,7 +503,7 @@ def test_all_renderers_have_same_tools(show: Show, renderer: str) -> None:
     until(page, "m.count === 0")
     row = lonely(page)
     page.mouse.move(*place_of(page, row))
-    expect(page.locator(".hv-tip")).to_be_visible()
+    expect(page.locator(".hv-tooltip")).to_be_visible()
     page.mouse.click(*place_of(page, row))
     until(page, f"m.count === 1 && m.picked[{row}]")
     was = ask(page, "m.geometry[0]")
@@ -520,7 +520,7 @@ def test_start_page_map_is_view_only(show: Show) -> None:
     page.mouse.wheel(0, -300)
     drag(page, WHOLE)
     page.mouse.move(*place_of(page, lonely(page)))
-    expect(page.locator(".hv-tip")).to_be_visible()
+    expect(page.locator(".hv-tooltip")).to_be_visible()
     assert ask(page, "[m.view.s, m.count]") == [scale, 0]
 
 
@@ -563,7 +563,7 @@ def test_new_data_resets_keyboard_position(show: Show) -> None:
         m.keys.step(1);
         const datasets = m.data.datasets.map((d) => ({ ...d, start: 0, stop: 100 })).slice(0, 1);
         const data = { ...m.data, n: 100, datasets, colour: null, names: [] };
-        m.arrival.take(data, { geometry: m.geometry.slice(0, 200), order: [], grouped: new Map() });
+        m.updates.receive(data, { geometry: m.geometry.slice(0, 200), order: [], grouped: new Map() });
     }""")
     assert ask(page, "[m.n, m.cursor]") == [100, -1]
     page.keyboard.press("n")
@@ -603,7 +603,7 @@ def test_missing_group_rows_are_requested_again(unwatched: Page) -> None:
         const m = document.querySelector('.hv-map').__hv.map;
         const setTriggerValue = (...given) => { window.missed = given };
         const data = { ...m.data, acts: { groups: { A: 'gone' } } };
-        m.arrival.update({ ...m.component, data, setTriggerValue });
+        m.updates.update({ ...m.component, data, setTriggerValue });
     }""")
     page.wait_for_function("() => window.missed?.join() === 'missing,gone'")
     assert faults == []

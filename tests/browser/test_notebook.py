@@ -193,14 +193,14 @@ def test_hover_selection_and_statement(opened: Page) -> None:
     x, y = where(page, row)
     page.mouse.move(x - 6, y)
     page.mouse.move(x, y)
-    card = page.locator(".hv-tip")
+    card = page.locator(".hv-tooltip")
     expect(card).to_contain_text("emoji")
     expect(card.locator("img")).to_have_js_property("complete", True)
     assert card.locator("img").evaluate("image => image.naturalWidth") > 10
 
     # Find it by name: it is selected, with its links.
     page.get_by_placeholder("Find an item").fill(card.locator("strong").inner_text())
-    page.locator(".hv-found li").first.click()
+    page.locator(".hv-search-results li").first.click()
     until(page, "map.count === 1 && !map.moving && !map.flight")
     until(page, "map.links.length > 0")
     page.screenshot(path=ARTIFACTS / "notebook-light.png")

@@ -125,7 +125,7 @@ def test_lost_worker_is_replaced_or_reported(fresh: Server, open_page: Open) -> 
     expect(page.get_by_role("button", name="Undo new map")).to_be_visible(timeout=60_000)
     settled(page)
     ended = make_and_kill(fresh, page)
-    expect(page.locator(".hv-film button")).to_have_count(3, timeout=60_000)
+    expect(page.locator(".hv-film-strip button")).to_have_count(3, timeout=60_000)
     expect(page.get_by_text("failed.", exact=False)).to_have_count(0)
     settled(page)
     ended |= make_and_kill(fresh, page)
@@ -137,7 +137,7 @@ def test_lost_worker_is_replaced_or_reported(fresh: Server, open_page: Open) -> 
     expect(page.get_by_text("failed.", exact=False).first).to_be_visible(timeout=60_000)
     settled(page)
     page.get_by_role("button", name="Start again").click()
-    expect(page.locator(".hv-film button")).to_have_count(4, timeout=60_000)
+    expect(page.locator(".hv-film-strip button")).to_have_count(4, timeout=60_000)
     expect(page.get_by_text("Map up to date")).to_be_visible()
     settled(page)
 

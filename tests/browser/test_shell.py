@@ -37,7 +37,7 @@ def test_map_element_stays_on_all_pages(page: Page) -> None:
         " window.hvMap = map; map.select([1400]); map.camera.zoomBy(2); }"
     )
     expect(page.locator('html[data-hv-panel="open"]')).to_be_attached()
-    expect(page.locator(".st-key-panel .hv-one")).to_be_visible()
+    expect(page.locator(".st-key-panel .hv-item-head")).to_be_visible()
     settled(page)
     until(page, "map.count === 1 && map.view.zoomed && !map.flight")
     range_ = told(page, "view.range.x")
@@ -102,9 +102,9 @@ def test_lists_are_one_tab_stop_and_help_is_searchable(page: Page) -> None:
     stops = page.evaluate(
         "() => [...document.querySelectorAll('.hv-map button')]"
         ".filter((e) => e.checkVisibility({ visibilityProperty: true }) && e.tabIndex >= 0)"
-        ".map((e) => e.closest('.hv-bar, .hv-legend, .hv-film').className.split(' ')[0])"
+        ".map((e) => e.closest('.hv-bar, .hv-legend, .hv-film-strip').className.split(' ')[0])"
     )
-    assert sorted(stops) == ["hv-bar", "hv-film", "hv-legend"]
+    assert sorted(stops) == ["hv-bar", "hv-film-strip", "hv-legend"]
     page.locator('.hv-bar [data-tool="move"]').focus()
     page.keyboard.press("ArrowDown")
     expect(page.locator('.hv-bar [data-tool="lasso"]')).to_be_focused()
@@ -196,7 +196,7 @@ def test_reload_keeps_running_job(page: Page) -> None:
     expect(page.locator(".st-key-state").get_by_text(re.compile(r"\d\s%"))).to_be_visible()
     page.reload()
     expect(page.get_by_role("button", name="Undo new map")).to_be_visible(timeout=120_000)
-    expect(page.locator(".hv-film button")).to_have_count(2)
+    expect(page.locator(".hv-film-strip button")).to_have_count(2)
     settled(page)
 
 
@@ -294,8 +294,8 @@ def runs(sent: list[object]) -> int:
     return count
 
 
-_LINES = """(root) => ['.hv-one h2', '.hv-one p', '.hv-one img', '.hv-sec', '.hv-quiet',
-  '.hv-ends-of li'].flatMap((part) => [...document.querySelectorAll(`${root} ${part}`)])
+_LINES = """(root) => ['.hv-item-head h2', '.hv-item-head p', '.hv-item-head img', '.hv-section-head', '.hv-quiet',
+  '.hv-link-list li'].flatMap((part) => [...document.querySelectorAll(`${root} ${part}`)])
   .map((e) => { const b = e.getBoundingClientRect();
   return [e.textContent, e.src ?? '', ...[b.x, b.y, b.width, b.height].map(Math.round)]; })"""
 _FREE = """() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;
@@ -317,15 +317,15 @@ def test_item_head_appears_before_panel_and_does_not_move(
     # The head in the last frame before the panel arrives.
     page.evaluate(
         f"""() => {{ const lines = {_LINES}; const look = () => {{
-          if (document.querySelector('.hv-early')) window.hvEarly = lines('.hv-early');
+          if (document.querySelector('.hv-item-preview')) window.hvEarly = lines('.hv-item-preview');
           requestAnimationFrame(look); }}; look(); }}"""
     )
     page.mouse.down()
     page.mouse.up()
     until(page, "map.count === 1")
     row = page.evaluate("document.querySelector('.st-key-map .hv-map').__hv.map.pickedRows()[0]")
-    expect(page.locator(f'.st-key-tab-item .hv-of[data-of="{row}"]')).to_be_attached()
-    expect(page.locator(".hv-early")).to_have_count(0)
+    expect(page.locator(f'.st-key-tab-item .hv-shown-item[data-of="{row}"]')).to_be_attached()
+    expect(page.locator(".hv-item-preview")).to_have_count(0)
     settled(page)
     early = page.evaluate("window.hvEarly")
     assert len(early) > 2
@@ -334,7 +334,7 @@ def test_item_head_appears_before_panel_and_does_not_move(
     # Several items have no head.
     page.evaluate("() => document.querySelector('.st-key-map .hv-map').__hv.map.select([3, 4, 5])")
     settled(page)
-    expect(page.locator(".hv-early")).to_have_count(0)
+    expect(page.locator(".hv-item-preview")).to_have_count(0)
 
 
 @pytest.mark.parametrize("look", [Look("dark")], indirect=True, ids=str)
@@ -431,7 +431,7 @@ def test_returning_map_leaves_space_for_panel(page: Page) -> None:
     stage(page)
     settled(page)
     page.evaluate("() => document.querySelector('.st-key-map .hv-map').__hv.map.select([1400])")
-    expect(page.locator(".st-key-panel .hv-one")).to_be_visible()
+    expect(page.locator(".st-key-panel .hv-item-head")).to_be_visible()
     settled(page)
     page.add_init_script(FIRST_LOOK)
     page.reload()

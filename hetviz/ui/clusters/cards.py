@@ -95,7 +95,7 @@ def _examples_html(data: HeteroData, card: ClusterCard) -> str:
             else:
                 names.append(f"{item.glyph} {theme.escape_html(shorten(item.title, _NAME_CHARS))}")
     if pictures:
-        return f'<div class="hv-faces">{"".join(pictures[:_MAX_PICTURES])}</div>'
+        return f'<div class="hv-pictures">{"".join(pictures[:_MAX_PICTURES])}</div>'
     return f'<p class="hv-names-line">{" · ".join(names[:_MAX_NAMES])}</p>'
 
 
@@ -105,7 +105,7 @@ def _purity_html(card: ClusterCard, colour: str) -> str:
     share = f"{100 * card.purity:.0f} %"
     datasets = f" {card.labelled}" if card.labelled else ""
     return (
-        f'<div class="hv-pure" role="img" aria-label="{share} {theme.escape_html(card.label)}">'
+        f'<div class="hv-purity" role="img" aria-label="{share} {theme.escape_html(card.label)}">'
         f'<i style="width:{100 * card.purity:.0f}%;background:{colour}"></i></div>'
         f"<p>{theme.escape_html(share + datasets)} {theme.escape_html(card.label)}</p>"
     )

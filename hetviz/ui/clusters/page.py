@@ -175,7 +175,7 @@ def _pictures_html(state: State, region: ListedRegion) -> str:
         if (source := item_chip.picture_of(data, item))
     ]
     if pictures:
-        return f'<div class="hv-faces">{"".join(pictures[:_MAX_PICTURES])}</div>'
+        return f'<div class="hv-pictures">{"".join(pictures[:_MAX_PICTURES])}</div>'
     names = [
         member.title
         for member in items

@@ -192,7 +192,7 @@ def _thumb_html(state: State, run: Run | None) -> str:
     theme_name = session.theme()
     embedding = None if run is None else state.embedding(run)
     if run is None or embedding is None or len(embedding.planar().stacked()) != data.n_rows:
-        return '<i class="hv-no-still"></i>'
+        return '<i class="hv-no-thumbnail"></i>'
     colours = charts.colouring_of(state)
     svg = session.get_or_compute(
         ("thumb", run.id, id(colours), theme_name),

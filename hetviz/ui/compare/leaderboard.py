@@ -143,7 +143,7 @@ def table_html(comparison: Comparison, measure: str) -> str:
         inner = "".join(f"<td>{_limit_html(limit(key))}</td>" for key in [measure, *other_measures])
         body += f'<tr class="limit"><th scope="row">{words}</th>{inner}<td></td></tr>'
     return (
-        f'<table class="hv-board"><thead><tr><th scope="col">Method</th>{head}</tr></thead>'
+        f'<table class="hv-score-table"><thead><tr><th scope="col">Method</th>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table>"
     )
 

@@ -87,7 +87,7 @@ def _method_row(verdict: Verdict, seconds: float | None, is_ticked: bool) -> Non
         st.checkbox(theme.escape_markdown(card.title), key=key, persist_state="session", width=430)
         summary = card.summary.split(". ")[0].rstrip(".") + "."
         st.html(
-            '<p class="hv-unrun"><span '
+            '<p class="hv-no-result"><span '
             f'title="{theme.escape_html(summary)}">{theme.escape_html(summary)}</span>'
             f"<b>{theme.escape_html(cost)}</b></p>"
         )

@@ -41,5 +41,5 @@ def _show_parts() -> None:
             f'<span class="bar"><i style="width:{100 * fraction:.0f}%"></i></span>'
             f"<b>{theme.escape_html(text)}</b></li>"
         )
-    st.html(f'<ul class="hv-parts" aria-label="Progress of each method">{"".join(rows)}</ul>')
+    st.html(f'<ul class="hv-share-bars" aria-label="Progress of each method">{"".join(rows)}</ul>')
     theme.show_note("Cancel at the top right keeps the finished fits.")

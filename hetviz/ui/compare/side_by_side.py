@@ -206,7 +206,7 @@ def _show_grid(
     for title, note in (expected or {}).items():
         with grid:
             st.html(
-                f'<div class="hv-to-come"><b>{look.escape_html(title)}</b>'
+                f'<div class="hv-placeholder"><b>{look.escape_html(title)}</b>'
                 f"<span>{look.escape_html(note)}</span></div>"
             )
 
@@ -245,7 +245,7 @@ def _show_legend(state: State) -> None:
         f"<span><b>{shape_of(number)[1]}</b> {look.escape_html(name)}</span>"
         for number, name in enumerate(state.opened().datasets)
     ]
-    st.html(f'<div class="hv-told">{"".join([*shapes, *marks])}</div>')
+    st.html(f'<div class="hv-summary">{"".join([*shapes, *marks])}</div>')
 
 
 def _common_frame(frames: list[dict[str, Any]]) -> dict[str, Any]:

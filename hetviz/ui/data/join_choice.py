@@ -155,7 +155,7 @@ def boxes_html(
     if unjoined:
         boxes = "".join(_box_html(data, name) for name in unjoined)
         lines.append(f"<li>{boxes}<i>{unjoined_text}</i></li>")
-    return f'<ul class="hv-belong">{"".join(lines)}</ul>'
+    return f'<ul class="hv-join-list">{"".join(lines)}</ul>'
 
 
 def _box_html(data: HeteroData, name: str, suffix: str = "") -> str:

@@ -253,7 +253,7 @@ def show_review(staged: StagedFiles) -> None:
         if loaded is not None:
             for info in loaded.files:
                 st.html(
-                    f'<div class="hv-told"><b>{theme.escape_html(info.name)}</b>'
+                    f'<div class="hv-summary"><b>{theme.escape_html(info.name)}</b>'
                     f"<span>{theme.escape_html(info.words)}{_reading_html(info)}</span></div>"
                 )
         theme.show_section("Other files", "instead of these")

@@ -168,7 +168,7 @@ def show_table_files(source: ExportSource) -> None:
     for label, make in makers.items():
         stem = f"{source.stem}-{label.split(' ')[0].lower()}"
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.html(f'<span class="hv-now">{theme.escape_html(label)}</span>', width=118)
+            st.html(f'<span class="hv-status-line">{theme.escape_html(label)}</span>', width=118)
             for extension in ("csv", "parquet"):
                 format_name = {"csv": "CSV", "parquet": "Parquet"}[extension]
                 download_button(

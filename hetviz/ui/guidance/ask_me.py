@@ -179,7 +179,7 @@ def _similar_groups(state: State) -> list[Any]:
 
 def _show_stop(gains: list[Gain]) -> None:
     """Show that more answers would gain little, and why."""
-    st.html('<p class="hv-ask">Enough answers</p>')
+    st.html('<p class="hv-question">Enough answers</p>')
     theme.show_note("More answers would make no noticeable difference:")
     lines = "".join(f"<li>{theme.escape_html(str(gain))}</li>" for gain in gains)
     st.html(f'<ul class="hv-reasons">{lines}</ul>')
@@ -235,7 +235,7 @@ def _show_question(data: HeteroData, question: Question) -> None:
     text = _QUESTION_TEXTS.get(question.kind, "Do these two belong together?")
     if question.label[0]:
         text = f"Is it “{theme.escape_html(question.label[1])}”, like these?"
-    st.html(f'<p class="hv-ask">{text}</p>')
+    st.html(f'<p class="hv-question">{text}</p>')
     rows, lines = question.rows, [_item_text(data, row) for row in question.rows]
     if question.kind in _QUESTION_TEXTS:
         st.html(item_chip.cards_html(data, rows[:1], lines[:1]))
@@ -259,7 +259,7 @@ def _show_question(data: HeteroData, question: Question) -> None:
 
 def _show_label_question(data: HeteroData, question: Question) -> None:
     """Show an item with the likeliest labels, and a list of all that accepts new ones."""
-    st.html(f'<p class="hv-ask">{_QUESTION_TEXTS["label"]}</p>')
+    st.html(f'<p class="hv-question">{_QUESTION_TEXTS["label"]}</p>')
     row = question.rows[0]
     st.html(item_chip.cards_html(data, [row], [_item_text(data, row)]))
     with st.container(key="ask-options", gap="small"):

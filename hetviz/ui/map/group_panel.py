@@ -31,7 +31,7 @@ def show_group(state: State, rows: Ints) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         theme.show_section(f"{len(rows):,} selected")
         st.button("Clear", type="tertiary", key="clear", on_click=selection.clear_selection)
-    st.html(f'<div class="hv-told">{"".join(_count_texts(data, rows))}</div>')
+    st.html(f'<div class="hv-summary">{"".join(_count_texts(data, rows))}</div>')
     _show_actions(state, data, rows)
     _show_differences(data, rows)
     _show_links(data, rows)

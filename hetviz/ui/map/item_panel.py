@@ -34,7 +34,7 @@ def show_item(state: State, row: int) -> None:
         theme.show_note("This item has no position on this map.")
     _show_links(state, row, links, nearest_by_dataset)
     # The browser shows head and links until this element arrives.
-    st.html(f'<i class="hv-of" data-of="{row}"></i>')
+    st.html(f'<i class="hv-shown-item" data-of="{row}"></i>')
     for name, nearest_items in nearest_by_dataset.items():
         _show_neighbours(data, name, nearest_items)
     _show_facts(data, item)
@@ -176,4 +176,4 @@ def _show_linked(data: HeteroData, name: str, nearest_items: NearestItems) -> No
         )
     more = item_head.n_unlisted(nearest_items)
     tail = f"<li class=more>… and {more:,} more, farther away</li>" if more else ""
-    st.html(f'<ul class="hv-ends-of">{"".join(rows)}{tail}</ul>')
+    st.html(f'<ul class="hv-link-list">{"".join(rows)}{tail}</ul>')

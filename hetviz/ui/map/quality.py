@@ -105,4 +105,4 @@ def _show_terms(terms: list[tuple[str, str]]) -> None:
         f"<dt>{theme.escape_html(name)}</dt><dd>{theme.escape_html(text)}</dd>"
         for name, text in terms
     )
-    st.html(f'<dl class="hv-said">{items}</dl>')
+    st.html(f'<dl class="hv-facts">{items}</dl>')

@@ -448,7 +448,7 @@ def evidence_html(data: HeteroData, content: Mapping[str, Any], candidate: LinkC
         for heading, lines in (("For", pros), ("Against", cons))
         if lines
     ]
-    return f'<dl class="hv-why">{"".join(parts)}</dl>'
+    return f'<dl class="hv-reason">{"".join(parts)}</dl>'
 
 
 def _verb_are(rows: Sequence[int]) -> str:

@@ -18,9 +18,7 @@ from hetviz.workspace.store.blobs import MAX_BYTES, MAX_CACHE_BYTES
 
 _REFRESH_S, _FAST_REFRESH_S = 4.0, 0.5
 # The style sheet shows the same text on a slow page.
-_WORKING = (
-    '<div class="hv-job hv-rest"><span class="at-work now" role="status">Working …</span></div>'
-)
+_WORKING = '<div class="hv-job hv-job-state"><span class="at-work now" role="status">Working …</span></div>'
 _OUTCOME_TEXTS = {"interrupted": "was interrupted", "failed": "failed", "cancelled": "stopped"}
 
 
@@ -215,7 +213,7 @@ def _status_html() -> str:
 def _idle_html(dot: str, text: str) -> str:
     """Return the idle text; the style sheet shows *Working* instead on a slow page."""
     return (
-        f'<div class="hv-job hv-rest"><span class="dot {dot}"></span>'
+        f'<div class="hv-job hv-job-state"><span class="dot {dot}"></span>'
         f'<span class="at-rest">{text}</span>'
         '<span class="at-work" role="status">Working …</span>'
         "</div>"
@@ -287,7 +285,7 @@ def _show_help() -> None:
                 )
             )
         )
-        st.html(f'<p class="hv-now">hetviz {theme.escape_html(__version__)}</p>')
+        st.html(f'<p class="hv-status-line">hetviz {theme.escape_html(__version__)}</p>')
 
 
 def _limit_texts() -> tuple[str, str]:
@@ -302,7 +300,7 @@ def _limit_texts() -> tuple[str, str]:
 
 def _terms_html(title: str, pairs: tuple[tuple[str, str], ...] | list[tuple[str, str]]) -> str:
     lines = "".join(
-        f'<div class="hv-found-row"><dt>{theme.escape_html(name)}</dt>'
+        f'<div class="hv-help-row"><dt>{theme.escape_html(name)}</dt>'
         f"<dd>{theme.escape_html(meaning)}</dd></div>"
         for name, meaning in pairs
     )
@@ -310,5 +308,5 @@ def _terms_html(title: str, pairs: tuple[tuple[str, str], ...] | list[tuple[str,
 
 
 def _texts_html(title: str, texts: tuple[str, ...]) -> str:
-    lines = "".join(f'<p class="hv-found-row">{theme.escape_html(text)}</p>' for text in texts)
+    lines = "".join(f'<p class="hv-help-row">{theme.escape_html(text)}</p>' for text in texts)
     return f'<section class="hv-help"><h3>{theme.escape_html(title)}</h3>{lines}</section>'

@@ -73,7 +73,7 @@ def show_headline(title: str, text: str = "") -> None:
 def show_section(title: str, aside: str = "") -> None:
     """Show the heading of a section; `aside` is grey and at the right."""
     texts = f"<span>{escape_html(title)}</span><small>{escape_html(aside)}</small>"
-    st.html(f'<div class="hv-sec">{texts}</div>')
+    st.html(f'<div class="hv-section-head">{texts}</div>')
 
 
 def show_note(text: str) -> None:
@@ -86,7 +86,7 @@ def show_pairs(rows: list[tuple[str, str]]) -> None:
     cells = "".join(
         f"<span>{escape_html(name)}</span><b>{escape_html(value)}</b>" for name, value in rows
     )
-    st.html(f'<div class="hv-kv">{cells}</div>')
+    st.html(f'<div class="hv-key-values">{cells}</div>')
 
 
 def show_table(head: list[str], rows: list[list[str]], is_text: bool = False) -> None:
@@ -105,7 +105,7 @@ def show_table(head: list[str], rows: list[list[str]], is_text: bool = False) ->
 def svg_image(svg: str, alt: str) -> str:
     """Return an image tag for SVG text."""
     code = base64.b64encode(svg.encode()).decode()
-    return f'<img class="hv-still" src="data:image/svg+xml;base64,{code}" alt="{escape_html(alt)}">'
+    return f'<img class="hv-thumbnail" src="data:image/svg+xml;base64,{code}" alt="{escape_html(alt)}">'
 
 
 def add_css(css: str) -> None:

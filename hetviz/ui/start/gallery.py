@@ -70,7 +70,9 @@ def show_legend(state: State, notes: list[str]) -> None:
     if state.filters:
         notes = [*notes, f"A filter shows {filters.count_shown(state):,} of {data.n_rows:,} items."]
     text = " ".join([colour_text(state), *notes])
-    st.html(f'<div class="hv-told">{"".join(shapes)}<span>{theme.escape_html(text)}</span></div>')
+    st.html(
+        f'<div class="hv-summary">{"".join(shapes)}<span>{theme.escape_html(text)}</span></div>'
+    )
 
 
 def colour_text(state: State) -> str:

@@ -128,7 +128,7 @@ def _show_group(data: HeteroData, name: str, groups: dict[str, Ints], picked: In
     if not len(picked) or is_group:
         if kind == "closer" or (name == "B" and kind != "label"):
             st.html(
-                f'<span class="hv-act-open">{_OPEN_TEXTS[kind, name]} …</span>', width="content"
+                f'<span class="hv-draft-prompt">{_OPEN_TEXTS[kind, name]} …</span>', width="content"
             )
         return
     st.button(
@@ -142,7 +142,7 @@ def _show_group(data: HeteroData, name: str, groups: dict[str, Ints], picked: In
 
 def _show_proposals(data: HeteroData, groups: dict[str, Ints]) -> None:
     """Ask which of the nearest items a dropped item belongs with."""
-    st.html('<span class="hv-act-open">belongs here with</span>', width="content")
+    st.html('<span class="hv-draft-prompt">belongs here with</span>', width="content")
     nearest = list(statement_draft.get_statement().proposed)
     members = set(groups.get("B", np.empty(0, dtype=np.int64)).tolist())
     key = f"near-{'-'.join(map(str, nearest))}"
@@ -221,7 +221,7 @@ def _show_statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> 
         _show_number(draft)
     elif missing:
         click_text = _CLICK_TEXTS.get((statement.kind, missing), "an item")
-        st.html(f'<span class="hv-act-open">Now click {click_text}</span>', width="content")
+        st.html(f'<span class="hv-draft-prompt">Now click {click_text}</span>', width="content")
     st.space("stretch")
     with st.container(key="primary_act", width="content"):
         opposed = draft is not None and contradictions.find_contradictions(state, draft)
@@ -311,7 +311,8 @@ def _show_consequences(state: State) -> None:
         [*contradictions.find_contradictions(state, draft), actions.unsupported_reason(state)],
     )
     no = [
-        f'<p class="hv-act-not" role="status">{theme.escape_html(reason)}</p>' for reason in against
+        f'<p class="hv-draft-warning" role="status">{theme.escape_html(reason)}</p>'
+        for reason in against
     ]
     lines = [*preview_html(state, draft), *no]
     if lines:
@@ -349,7 +350,7 @@ def preview_html(state: State, draft: commands.DraftCommands) -> list[str]:
         sentences.append(f"About {expected.n_followers:,} more may be similar.")
     mark = " falser" if result.has_more_false_neighbors else ""
     return [
-        f'<p class="hv-act-would{mark}" role="status">{theme.escape_html(" ".join(sentences))}</p>'
+        f'<p class="hv-draft-effect{mark}" role="status">{theme.escape_html(" ".join(sentences))}</p>'
     ]
 
 

@@ -89,7 +89,7 @@ def _show_pairs(
         rows.append(f"<li>{face}<span>{theme.escape_html(names)}</span><b>{change}</b></li>")
     more = len(draft.lines) - len(rows)
     tail = f"<li class=more>… and {more:,} more</li>" if more > 0 else ""
-    st.html(f'<ul class="hv-ends-of hv-says">{"".join(rows)}{tail}</ul>')
+    st.html(f'<ul class="hv-link-list hv-statement-list">{"".join(rows)}{tail}</ul>')
 
 
 def _weight_text(weight: float) -> str:

@@ -42,7 +42,7 @@ def show_chips(state: State) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="filters"):
         number = count_shown(state)
         st.html(
-            f'<p class="hv-now" role="status">Shown {number:,} of {data.n_rows:,}</p>',
+            f'<p class="hv-status-line" role="status">Shown {number:,} of {data.n_rows:,}</p>',
             width="content",
         )
         rows = [item for item in state.filters if item.kind == "rows"]

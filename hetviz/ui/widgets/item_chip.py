@@ -85,13 +85,13 @@ def cards_html(data: HeteroData, rows: Sequence[int], lines: Sequence[str] = ())
         line = lines[number] if lines else item.dataset.name
         below = f"<p>{theme.escape_html(line)}</p>" if line else ""
         cells.append(f"<div>{face}<h2>{theme.escape_html(item.title)}</h2>{below}</div>")
-    return f'<div class="hv-asked">{"".join(cells)}</div>'
+    return f'<div class="hv-question-items">{"".join(cells)}</div>'
 
 
 def show_head(data: HeteroData, item: MapItem, line: str) -> None:
     """Show one item large, with a grey line below its name."""
     st.html(
-        f'<div class="hv-one">{_face_html(data, item)}<div><h2>{theme.escape_html(item.title)}</h2>'
+        f'<div class="hv-item-head">{_face_html(data, item)}<div><h2>{theme.escape_html(item.title)}</h2>'
         f"<p>{theme.escape_html(line)}</p></div></div>"
     )
 
@@ -103,5 +103,5 @@ def _face_html(data: HeteroData, item: MapItem) -> str:
         return f'<img src="{theme.escape_html(sources[0])}" alt="">'
     if sources:
         pictures = "".join(f'<img src="{theme.escape_html(source)}" alt="">' for source in sources)
-        return f'<span class="hv-four" aria-hidden="true">{pictures}</span>'
+        return f'<span class="hv-picture-grid" aria-hidden="true">{pictures}</span>'
     return f'<i aria-hidden="true">{item.glyph}</i>'

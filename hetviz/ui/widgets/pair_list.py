@@ -44,7 +44,7 @@ def item_html(data: HeteroData, row: int, aside: str = "") -> str:
     """Return HTML of one item with a text at the right."""
     item = item_chip.find_item(data, row)
     words = theme.escape_html(aside)
-    return f'<div class="hv-pair hv-alone"><div>{_face_html(data, item)}<b>{words}</b></div></div>'
+    return f'<div class="hv-pair hv-single"><div>{_face_html(data, item)}<b>{words}</b></div></div>'
 
 
 def _verb_be(rows: Sequence[int]) -> str:

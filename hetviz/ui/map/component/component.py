@@ -137,7 +137,7 @@ def show_finder(key: str, within: str) -> None:
     ----------
     key : str
     within : str
-        Key of the container around the box. Its rows have the class ``hv-found-row``.
+        Key of the container around the box. Its rows have the class ``hv-help-row``.
     """
     component = st.components.v2.component(
         _FINDER,

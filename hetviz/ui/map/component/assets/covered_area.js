@@ -3,7 +3,7 @@
 import { panelWidth } from "./panel.js";
 
 const OWN_CARDS = ".hv-bar, .hv-legend";
-const ALL_CARDS = ".hv-bar, .hv-legend, .hv-below > *, .st-key-panel, .st-key-new-map, .st-key-acts, .st-key-tools, .st-key-told, .st-key-start-main, .st-key-start-foot";
+const ALL_CARDS = ".hv-bar, .hv-legend, .hv-map-strip > *, .st-key-panel, .st-key-new-map, .st-key-acts, .st-key-tools, .st-key-told, .st-key-start-main, .st-key-start-foot";
 
 /** Boxes of the cards, in pixels of the map. */
 export function cardBoxes(m) {

@@ -16,14 +16,14 @@ const PREVIEW_DELAY_MS = 160;
 export class FilmStrip {
   constructor(map) {
     this.map = map;
-    this.row = h("div", { class: "hv-film hv-float", role: "group", "aria-label": "Maps" });
+    this.row = h("div", { class: "hv-film-strip hv-map-card", role: "group", "aria-label": "Maps" });
     this.rovingFocus = new RovingFocus(this.row, "button");
     this.mini = h("canvas", { "aria-hidden": "true" });
     this.overview = h("div", {
-      class: "hv-mini hv-float", "aria-hidden": "true",
+      class: "hv-overview hv-map-card", "aria-hidden": "true",
       onpointerdown: (event) => this.press(event), onpointermove: (event) => event.buttons && this.press(event),
     }, this.mini);
-    this.element = h("div", { class: "hv-below" }, this.row, this.overview);
+    this.element = h("div", { class: "hv-map-strip" }, this.row, this.overview);
     this.list = h("div", { class: "hv-maps", role: "tabpanel", "aria-label": MAPS });
     this.onResize = () => this.layOutList();
     this.stop = watchPanel(this.onResize);

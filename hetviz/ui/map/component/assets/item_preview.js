@@ -38,13 +38,13 @@ export class ItemPreview {
     body.scrollTop = 0;
     const picture = (address) => h("img", { alt: "", src: new URL(address.slice(1), ROOT).href });
     const faces = head.faces.map(picture);
-    const face = head.own ? faces[0] : faces.length ? h("span", { class: "hv-four" }, ...faces) : h("i", {}, head.glyph);
-    this.element = h("div", { class: "hv-early", "aria-hidden": "true" },
-      h("div", { class: "hv-one" }, face, h("div", {}, h("h2", {}, title), h("p", {}, head.line))),
+    const face = head.own ? faces[0] : faces.length ? h("span", { class: "hv-picture-grid" }, ...faces) : h("i", {}, head.glyph);
+    this.element = h("div", { class: "hv-item-preview", "aria-hidden": "true" },
+      h("div", { class: "hv-item-head" }, face, h("div", {}, h("h2", {}, title), h("p", {}, head.line))),
       ...head.linked.flatMap((set) => [
-        h("div", { class: "hv-sec" }, h("span", {}, set.title), h("small", {}, set.kept)),
+        h("div", { class: "hv-section-head" }, h("span", {}, set.title), h("small", {}, set.kept)),
         h("p", { class: "hv-quiet" }, set.told),
-        h("ul", { class: "hv-ends-of" }, ...set.ends.map((end) => h("li", { class: end.met ? null : "not" },
+        h("ul", { class: "hv-link-list" }, ...set.ends.map((end) => h("li", { class: end.met ? null : "not" },
           end.picture ? picture(end.picture) : h("i", {}, end.glyph),
           h("span", {}, end.title, end.apart ? " " : null, end.apart ? h("em", {}, "apart") : null),
           h("u", {}, h("i", { style: `width:${end.share}%` })),
@@ -64,7 +64,7 @@ export class ItemPreview {
 
   /** Whether the panel shows cards, but not this one yet. */
   isWanted() {
-    const shownRow = document.querySelector(".st-key-tab-item .hv-of")?.dataset.of;
+    const shownRow = document.querySelector(".st-key-tab-item .hv-shown-item")?.dataset.of;
     return panel.open && panel.tab === "Item" && !panel.wide && !this.map.statements.groups.size && shownRow !== String(this.row);
   }
 

@@ -13,15 +13,15 @@ export class Keys {
     stage.addEventListener("keydown", (event) => map.data && this.press(event), { signal });
     // Only keyboard users see the focus ring of the map.
     stage.addEventListener(
-      "focus", () => stage.classList.toggle("hv-keyed", !map.pointer.pressed), { signal },
+      "focus", () => stage.classList.toggle("hv-keyboard", !map.pointer.pressed), { signal },
     );
-    stage.addEventListener("blur", () => stage.classList.remove("hv-keyed"), { signal });
+    stage.addEventListener("blur", () => stage.classList.remove("hv-keyboard"), { signal });
   }
 
   press(event) {
     const { map } = this;
     if (map.data.mode !== "work" || event.target !== map.stage) return;
-    if (!["Shift", "Control", "Alt", "Meta"].includes(event.key)) map.stage.classList.add("hv-keyed");
+    if (!["Shift", "Control", "Alt", "Meta"].includes(event.key)) map.stage.classList.add("hv-keyboard");
     const step = event.shiftKey ? 160 : 60;
     const command = event.ctrlKey || event.metaKey;
     const pan = (dx, dy) => () => {

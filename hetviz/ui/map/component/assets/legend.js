@@ -13,7 +13,7 @@ export class Legend {
     this.title = h("button", { type: "button", class: "hv-colour", "aria-expanded": "false" });
     this.options = h("div", { class: "hv-menu hv-colours-menu" });
     this.colours = h("div", { class: "hv-rows hv-colours", role: "group", "aria-label": "Colours" });
-    this.note = h("p", { class: "hv-said-of" });
+    this.note = h("p", { class: "hv-legend-note" });
     this.status = h("div", { class: "hv-status" });
     this.pill = h("button", {
       type: "button", class: "hv-pill", "aria-expanded": "false", onclick: () => this.unfold(),
@@ -21,8 +21,8 @@ export class Legend {
     const drop = h("div", { class: "hv-drop" }, this.title, this.options);
     map.toolbar.addMenu(this.title, this.options, drop);
     this.body = h("div", { class: "hv-legend-body" }, this.sets, h("hr"), drop, this.colours, this.note, this.status);
-    this.rovingFocus = new RovingFocus(this.body, "button.hv-row, .hv-colour, .hv-picked");
-    this.element = h("div", { class: "hv-legend hv-float", role: "region", "aria-label": "Legend" }, this.pill, this.body);
+    this.rovingFocus = new RovingFocus(this.body, "button.hv-row, .hv-colour, .hv-text-button");
+    this.element = h("div", { class: "hv-legend hv-map-card", role: "region", "aria-label": "Legend" }, this.pill, this.body);
     this.observer = new ResizeObserver(() => this.measure());
     this.observer.observe(this.element);
   }
@@ -212,13 +212,13 @@ export class Legend {
     const { n } = map;
     if (map.visible < n && (map.visible || !map.data.live)) parts.push(h("span", {}, `${thousands(map.visible)} of ${thousands(n)} shown`));
     if (this.partial || this.hiddenCodes.size) {
-      parts.push(h("button", { type: "button", class: "hv-picked", onclick: () => this.clear() }, "Show all"));
+      parts.push(h("button", { type: "button", class: "hv-text-button", onclick: () => this.clear() }, "Show all"));
     }
     const { outside, live } = map.data;
     if (outside && !live) {
       parts.push(
         h("span", {}, `${thousands(outside)} off screen`),
-        h("button", { type: "button", class: "hv-picked", onclick: () => map.camera.fitAll() }, "Show"),
+        h("button", { type: "button", class: "hv-text-button", onclick: () => map.camera.fitAll() }, "Show"),
       );
     }
     this.status.replaceChildren(...parts);

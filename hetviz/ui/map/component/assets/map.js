@@ -59,8 +59,8 @@ class HetMap {
       stats: { frames: 0, draws: 0, paints: 0, ms: [], polls: 0, fps: 0, map: this },
     });
     root.replaceChildren();
-    this.liveRegion = h("div", { class: "hv-say", role: "status", "aria-live": "polite" });
-    const canvas = h("canvas", { class: "hv-over", "aria-hidden": "true" });
+    this.liveRegion = h("div", { class: "hv-live-region", role: "status", "aria-live": "polite" });
+    const canvas = h("canvas", { class: "hv-overlay", "aria-hidden": "true" });
     this.note = h("div", { class: "hv-note" }, "Drawing the map…");
     stage.append(canvas, this.note);
     this.updates = new Updates(this);

@@ -114,7 +114,7 @@ class Tabs {
     this.widenButton = button("wide", () => this.update({ wide: !panel.wide, open: true }));
     this.closeButton = button("shut", () => this.toggle());
     this.grip = h("button", {
-      type: "button", class: "hv-grip", "aria-label": "Height of the panel",
+      type: "button", class: "hv-sheet-handle", "aria-label": "Height of the panel",
       onclick: () => this.pull(1), onpointerdown: (event) => this.hold(event),
     });
     this.element = h("div", { class: "hv-tabs" }, this.grip, this.list, this.widenButton, this.closeButton);

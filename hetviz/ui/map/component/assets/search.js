@@ -30,7 +30,7 @@ export class Search {
   constructor(map) {
     Object.assign(this, { map, results: [], at: -1, nRequests: 0 });
     const id = `hv-found-${++serial}`;
-    this.list = h("ul", { class: "hv-found", role: "listbox", id, "aria-label": "Items found" });
+    this.list = h("ul", { class: "hv-search-results", role: "listbox", id, "aria-label": "Items found" });
     this.list.hidden = true;
     // A notebook has no commands.
     const label = isNotebook ? "Find an item" : "Find an item or a command";

@@ -28,10 +28,10 @@ export class Toolbar {
       row("help", "Help and keys", () => this.openHelp()),
     ));
     this.element = h(
-      "div", { class: "hv-bar hv-float", role: "toolbar", "aria-label": "Map tools" },
+      "div", { class: "hv-bar hv-map-card", role: "toolbar", "aria-label": "Map tools" },
       ...this.tools, h("hr"),
       h("button", {
-        type: "button", class: "hv-tool", title: "Show all items (0)", "aria-label": "Show all items", onclick: () => map.camera.fit(),
+        type: "button", class: "hv-tool", title: "Zoom to all (0)", "aria-label": "Zoom to all", onclick: () => map.camera.fit(),
       }, icon("fit")),
       this.more.element,
     );

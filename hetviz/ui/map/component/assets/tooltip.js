@@ -9,7 +9,7 @@ export class Tooltip {
   constructor(map) {
     this.map = map;
     this.row = -1;
-    this.element = h("div", { class: "hv-tip", hidden: true, "aria-hidden": "true" });
+    this.element = h("div", { class: "hv-tooltip", hidden: true, "aria-hidden": "true" });
     map.stage.append(this.element);
   }
 
@@ -59,9 +59,9 @@ export class Tooltip {
       picture.addEventListener("error", () => picture.remove());
     }
     element.replaceChildren(
-      ...[picture, h("div", { class: "hv-tip-words" },
+      ...[picture, h("div", { class: "hv-tooltip-text" },
         h("strong", {}, card.title),
-        h("span", { class: "hv-tip-set" }, mark, [card.dataset, links].filter(Boolean).join(", ")),
+        h("span", { class: "hv-tooltip-dataset" }, mark, [card.dataset, links].filter(Boolean).join(", ")),
         card.facts?.length ? facts : null,
         card.text ? h("p", {}, card.text) : null)].filter(Boolean),
     );
