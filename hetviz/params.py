@@ -336,7 +336,7 @@ def check(
             similar = difflib.get_close_matches(name, declared, n=2)
             hint = f" Did you mean {' or '.join(similar)}?" if similar else ""
             names = ", ".join(declared)
-            errors.append(f"{owner} has no parameter {name!r}.{hint} It has: {names}.")
+            errors.append(f"{owner} has no parameter {name!r}.{hint} Available: {names}.")
             continue
         try:
             checked[name] = declared[name].check(value)

@@ -49,9 +49,9 @@ def add_parameters(command: argparse.ArgumentParser) -> None:
         default=[],
         metavar="P=V",
         type=_assignment,
-        help="a parameter of the method; may be repeated",
+        help="a parameter of the method (may be repeated)",
     )
-    command.add_argument("--seed", type=int, default=0, help="seed of random numbers (0)")
+    command.add_argument("--seed", type=int, default=0, help="random seed (0)")
 
 
 def _assignment(text: str) -> tuple[str, str]:

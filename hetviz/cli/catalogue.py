@@ -41,7 +41,7 @@ def add_methods(add: AddCommand) -> None:
     methods.add_argument(
         "--time",
         action="store_true",
-        help="with --suggest: estimate the seconds of a fit from fits to 200 and 400 items",
+        help="with --suggest: estimate the time of a fit from fits to 200 and 400 items",
     )
 
 

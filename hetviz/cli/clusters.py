@@ -27,7 +27,9 @@ def add_clusters(add: AddCommand) -> None:
     add_data(clusters)
     source = clusters.add_mutually_exclusive_group()
     source.add_argument("--coordinates", metavar="FILE", help="CSV with dataset, id and axes")
-    source.add_argument("--method", metavar="KEY", help="fit a map first; see `methods`")
+    source.add_argument(
+        "--method", metavar="KEY", help="fit a map with this method first, see `methods`"
+    )
     add_parameters(clusters)
     clusters.add_argument(
         "--by", default="k-means", help="k-means, hdbscan, agglomerative or label (k-means)"

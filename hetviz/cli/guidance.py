@@ -21,7 +21,7 @@ def add_guidance(add: AddCommand) -> None:
         "guidance",
         _guidance,
         "Check guidance for contradictions, or import and export it as CSV.",
-        "guidance digits --export said.csv",
+        "guidance digits --export guidance.csv",
     )
     add_data(guidance)
     tasks = guidance.add_mutually_exclusive_group()
@@ -116,7 +116,7 @@ def _consequences(args: argparse.Namespace, data: HeteroData) -> int:
         raise ParameterError("--did: these data have no guidance.")
     name = sets[-1] if args.set is None else args.set
     if name not in sets:
-        raise ParameterError(f"--set {name}: unknown set. Use one of {', '.join(sets)}.")
+        raise ParameterError(f"--set {name}: unknown set. Available: {', '.join(sets)}.")
     files = [Path(file) for file in args.did]
     before, after = (read_coordinates(file.name, gate.read_file(file), data) for file in files)
     changes = hetviz.consequences(
@@ -141,14 +141,13 @@ def _similar_columns(args: argparse.Namespace, data: HeteroData) -> int:
         name, _, id_ = item.partition(":")
         if name not in data.datasets:
             names = ", ".join(data.datasets)
-            raise ParameterError(f"--because {item}: use DATASET:ID. Datasets: {names}.")
+            raise ParameterError(f"--because {item}: use DATASET:ID. Available datasets: {names}.")
         (row,) = rows_by_id(data, name, [id_], "--because")
         rows.append([int(row) + data.offsets[name].start])
     similarities = hetviz.alike_by(data, *rows)
     lines = [
         f"{similarity.column}: closer than {100 * similarity.nearer:.0f} % of "
-        f"{similarity.dataset}; weight "
-        f"{similarity.weight:g}."
+        f"{similarity.dataset} (weight {similarity.weight:g})."
         for similarity in similarities
     ]
     print_result(
@@ -212,13 +211,13 @@ def _merge(args: argparse.Namespace, data: HeteroData) -> int:
     _write_text(args.out, merged.csv())
     lines = [
         f"{merged.both:,} statements in both, {merged.only_ours:,} only in the first, "
-        f"{merged.only_theirs:,} only in the second; written to {args.out}."
+        f"{merged.only_theirs:,} only in the second. Written to {args.out}."
     ]
     for difference in merged.differ:
         fields = ", ".join(
             f"{name} {ours} and {theirs}" for name, (ours, theirs) in difference["fields"].items()
         )
-        lines.append(f"Differs: {difference['key']}: {fields}; the first is used.")
+        lines.append(f"{difference['key']} differs: {fields}. The first is used.")
     lines += [conflict.sentence for conflict in merged.conflicts]
     print_result(args, {**merged.to_dict(), "out": args.out}, lines)
     return 0
@@ -249,7 +248,7 @@ def add_join(add: AddCommand) -> None:
         action="append",
         default=[],
         metavar="N",
-        help="apply proposal N of the list; may be repeated",
+        help="apply proposal N of the list (may be repeated)",
     )
     join.add_argument(
         "--sure",
@@ -269,14 +268,14 @@ def add_join(add: AddCommand) -> None:
         action="append",
         default=[],
         metavar="DATASET:ID",
-        help="remove the links of an item that has too many; may be repeated",
+        help="remove the links of an item that has too many (may be repeated)",
     )
     join.add_argument(
         "--leave-unlinked",
         action="append",
         default=[],
         metavar="DATASET",
-        help="remove the items of a dataset that have no link; may be repeated",
+        help="remove the items of a dataset that have no link (may be repeated)",
     )
     join.add_argument("--out", metavar="PATH", help="bundle for the joined data")
 
@@ -294,7 +293,9 @@ def _join(args: argparse.Namespace) -> int:
         )
     for number in args.accept:
         if not 1 <= number <= len(proposals):
-            raise ParameterError(f"--accept {number}: there are {len(proposals)} proposals.")
+            raise ParameterError(
+                f"--accept {number}: the list has {count(len(proposals), 'proposal')}."
+            )
     lines = []
     for number, proposal in enumerate(proposals, start=1):
         mark = "*" if proposal.sure else " "
@@ -348,7 +349,7 @@ def add_ask(add: AddCommand) -> None:
         "--kind",
         action="append",
         choices=KINDS,
-        help="only questions of this kind; may be repeated",
+        help="only questions of this kind (may be repeated)",
     )
     ask.add_argument(
         "--label",
@@ -358,7 +359,7 @@ def add_ask(add: AddCommand) -> None:
         help="ask for missing labels of this column; may be repeated "
         '(default: own label columns, such as "my label 1")',
     )
-    ask.add_argument("--seed", type=int, default=0, help="seed of random numbers (0)")
+    ask.add_argument("--seed", type=int, default=0, help="random seed (0)")
 
 
 def _ask(args: argparse.Namespace) -> int:

@@ -52,7 +52,8 @@ def add_embed(add: AddCommand) -> None:
         default=[],
         metavar="KEY=F",
         type=_weight,
-        help="weight a kind of links by F, 0 to 1; KEY is 'source|target|kind'; may be repeated",
+        help="weight a kind of links by F, from 0 to 1, with 'source|target|kind' as KEY "
+        "(may be repeated)",
     )
     embed.add_argument("--only", metavar="FILE", help="CSV of the rows to map: dataset, id")
     embed.add_argument(
@@ -106,7 +107,7 @@ def _embed(args: argparse.Namespace) -> int:
         *notes,
         f"{method}: {placed:,} rows placed in {fitted.run.seconds:.2f} s",
         *score_lines(record["scores"]),
-        f"Written to {args.out}; see `hetviz diagnostics` for details of the method",
+        f"Written to {args.out}. See `hetviz diagnostics` for details of the method.",
     ]
     print_result(args, record, lines)
     return 0
@@ -174,7 +175,9 @@ def limits_text(scores: Scores, name: str) -> str:
     """Return the ceiling of a measure and its smallest detectable difference."""
     ceiling, resolution = scores.ceiling(name), scores.resolutions.get(name)
     parts = [] if math.isnan(ceiling) else [f"at most {ceiling:.4g}"]
-    return ", ".join(parts + ([] if resolution is None else [f"can tell {resolution:.4f}"]))
+    return ", ".join(
+        parts + ([] if resolution is None else [f"smallest real difference {resolution:.4f}"])
+    )
 
 
 def add_run(add: AddCommand) -> None:
@@ -259,9 +262,9 @@ def _run_large(args: argparse.Namespace, recipe: LargeRecipe) -> int:
         lines = [
             *(f"{table.name}: {table.n:,} rows of {table.d:,} features" for table in plan.tables),
             *(f"{links.name}: {links.files.n_rows:,} links" for links in plan.links),
-            f"{len(plan.blocks):,} blocks; each process needs about "
-            f"{memory_estimate['process_mb']:,} MB",
-            f"{memory_estimate['disk_mb']:,} MB on disk while it runs",
+            f"{len(plan.blocks):,} blocks, with about {memory_estimate['process_mb']:,} MB of memory "
+            "for each process",
+            f"{memory_estimate['disk_mb']:,} MB of disk space during the run",
         ]
         print_result(args, memory_estimate, lines)
         return 0
@@ -287,7 +290,7 @@ def _run_large(args: argparse.Namespace, recipe: LargeRecipe) -> int:
         ),
         *score_lines(record["scores"], record["standard_errors"]),
         *_placement_lines(record),
-        *(f"{name}: {size:,.0f} MB at most" for name, size in record["peak_mb"].items()),
+        *(f"peak memory of {name}: {size:,.0f} MB" for name, size in record["peak_mb"].items()),
         f"Written to {folder}",
     ]
     print_result(args, record, lines)
@@ -303,7 +306,7 @@ def _placement_lines(record: Mapping[str, Any]) -> list[str]:
     placement_error = (
         ""
         if error is None
-        else (f"; median placement error of landmarks: {error:.1%} of the typical distance")
+        else f", median placement error of landmarks: {error:.1%} of the typical distance"
     )
     lines = [f"Fitted to {count:,} landmarks, other rows placed by them{placement_error}"]
     if "refinement" in record:
@@ -312,11 +315,11 @@ def _placement_lines(record: Mapping[str, Any]) -> list[str]:
         other_rows = "" if rows == all_rows else ", other rows placed by them"
         landmark_error = refinement["placement_error"]["median"]
         landmark_text = (
-            "" if landmark_error is None else f"; median placement error {landmark_error:.1%}"
+            "" if landmark_error is None else f", median placement error {landmark_error:.1%}"
         )
         lines.append(
-            f"{refinement['iterations']:,} iterations of {rows:,} rows{other_rows}: half moved by "
-            f"{refinement['moved']:.1%} of the usual distance or more{landmark_text} (median)"
+            f"{refinement['iterations']:,} iterations of {rows:,} rows{other_rows}: median "
+            f"movement {refinement['moved']:.1%} of the typical distance{landmark_text}"
         )
     return lines
 

@@ -82,7 +82,7 @@ def _isolation_text() -> str:
         f"{kinds} have {' and '.join(present)}" if present else f"{kinds} have resource limits only"
     )
     return (
-        f"{text}; this system does not support {' or '.join(missing)}." if missing else f"{text}."
+        f"{text}. This system does not support {' or '.join(missing)}." if missing else f"{text}."
     )
 
 
@@ -112,9 +112,9 @@ def add_admin(add: AddCommand) -> None:
     admin.add_argument(
         "task",
         choices=tuple(_TASKS),
-        help="list projects; size; back-up TO; restore FROM; migrate; prune; revoke PROJECT; "
-        "delete PROJECT; give PROJECT PERSON; costs; export-person and forget-person PERSON; "
-        "health",
+        help="list, size, back-up TO, restore FROM, migrate, prune, revoke PROJECT, "
+        "delete PROJECT, give PROJECT PERSON, costs, export-person PERSON, "
+        "forget-person PERSON or health",
     )
     admin.add_argument("names", nargs="*", metavar="NAME", help="arguments of the task")
     admin.add_argument("--home", type=Path, help="folder of the projects (HETVIZ_HOME)")
@@ -190,7 +190,7 @@ def _revoke(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
     project = upkeep.find_project(home, args.names[0]).name
     n = People(home).revoke(project)
     Audit(home).note("revoke", "operator", project, links=n)
-    return {"links taken back": n}
+    return {"links revoked": n}
 
 
 def _delete(home: Path, args: argparse.Namespace) -> Mapping[str, object]:

@@ -74,7 +74,7 @@ def add_predict(add: AddCommand) -> None:
         "--use",
         action="append",
         metavar="SOURCE",
-        help="source to learn from; may be repeated (all)",
+        help="source to learn from (may be repeated, default: all)",
     )
     labels.add_argument(
         "--share",
@@ -258,7 +258,7 @@ def _place(args: argparse.Namespace) -> int:
     data = hetviz.load(args.data)
     if args.dataset not in data.datasets:
         raise ParameterError(
-            f"--dataset {args.dataset}: unknown dataset. Datasets: {', '.join(data.datasets)}."
+            f"--dataset {args.dataset}: unknown dataset. Available: {', '.join(data.datasets)}."
         )
     file = Path(args.items)
     items = read_new_items(

@@ -87,9 +87,7 @@ def _project(args: argparse.Namespace) -> int:
     ]
     if args.open:
         record["address"] = f"/?s={session_id}"
-        lines.append(
-            f"Address:      /?s={session_id} (append to the app's address; it opens the project)"
-        )
+        lines.append(f"Address:      /?s={session_id} (append to the address of the app)")
     print_result(args, record, lines)
     return 0
 

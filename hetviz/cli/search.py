@@ -40,7 +40,7 @@ def add_search(add: AddCommand) -> None:
         action="append",
         default=[],
         metavar="NAME[=A,B]",
-        help="a setting to search, optionally with first values; may be repeated (default: "
+        help="a setting to search, optionally with first values (may be repeated, default: "
         "strengths, axes and scales of the method)",
     )
     search.add_argument("--seeds", type=int, default=2, metavar="N", help="number of splits (2)")
@@ -116,7 +116,7 @@ def _settings(args: argparse.Namespace) -> dict[str, list[object]] | None:
         name, marked, values = text.partition("=")
         if name not in declared:
             raise ParameterError(
-                f"{args.method} has no parameter {name!r}. It has: {', '.join(declared)}."
+                f"{args.method} has no parameter {name!r}. Available: {', '.join(declared)}."
             )
         words = [word.strip() for word in values.split(",") if word.strip()]
         values_of[name] = (

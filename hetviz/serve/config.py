@@ -297,10 +297,10 @@ def _convert(name: str, default: object, value: object) -> object:
     if isinstance(default, tuple):
         parts = value.split(",") if isinstance(value, str) else value
         if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-            raise ValueError("must be a list of texts")
+            raise ValueError("must be a list of strings")
         return tuple(part.strip() for part in cast("Iterable[str]", parts) if part.strip())
     if not isinstance(value, str):
-        raise ValueError("must be a text")
+        raise ValueError("must be a string")
     if name in _CHOICES and value not in _CHOICES[name]:
         raise ValueError(f"must be one of {', '.join(_CHOICES[name])}")
     if "\n" in value or "\0" in value:
@@ -355,7 +355,7 @@ def _setting_problems(settings: ServerSettings) -> list[Problem]:
 
 def _oidc_problems(settings: ServerSettings) -> list[Problem]:
     problems = [
-        Problem("bad-setting", "configuration, [oidc]", f"{name} is needed", "nothing")
+        Problem("bad-setting", "configuration, [oidc]", f"{name} is missing", "")
         for name in _REQUIRED_OIDC
         if not getattr(settings.oidc, name)
     ]

@@ -242,11 +242,11 @@ class People:
             raise PermissionDeniedError("You may not comment on this project.")
         text = text.strip()
         if not 0 < len(text) <= MAX_COMMENT_LENGTH:
-            raise HetvizError(f"A comment has 1 to {MAX_COMMENT_LENGTH:,} characters.")
+            raise HetvizError(f"A comment must have 1 to {MAX_COMMENT_LENGTH:,} characters.")
         n = self._one("SELECT count(*) FROM comments WHERE project = ?", project)
         if n is not None and int(n) >= _MAX_COMMENTS:
             raise HetvizError(
-                f"A project holds {_MAX_COMMENTS:,} comments at most. Remove old ones."
+                f"A project can have at most {_MAX_COMMENTS:,} comments. Remove old ones."
             )
         with self._change() as change:
             change.execute(

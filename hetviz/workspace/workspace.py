@@ -338,7 +338,7 @@ class Workspace:
             try:
                 entry = json.loads(line)
                 if not isinstance(entry, dict):
-                    raise ValueError("an entry is a mapping")
+                    raise ValueError("an entry must be a mapping")
                 self._replay_entry(entry)
             except (HetvizError, ValueError, TypeError, AttributeError, LookupError) as error:
                 n_lost += 1

@@ -168,4 +168,4 @@ def test_each_curve_has_its_chance_level(sort: str) -> None:
     drawn = figure.data[1]
     np.testing.assert_allclose(drawn.y, np.interp(drawn.customdata, x, y))
     assert drawn.customdata[-1] == pytest.approx(1.0)
-    assert "chance is" in curve_alt({"given": (x, y)}, sort)
+    assert "Chance is" in curve_alt({"given": (x, y)}, sort)

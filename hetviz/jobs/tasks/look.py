@@ -114,7 +114,7 @@ def prices(
     progress: Progress,
 ) -> dict[str, str]:
     """Return the cost of satisfying each statement, by key, see `hetviz.price`."""
-    progress(0.0, "Checking what each statement would cost")
+    progress(0.0, "Checking the cost of each statement")
     table = price(data, embedding, near=near, keys=keys)
     return dict(zip(table["key"], table["sentence"], strict=True))
 

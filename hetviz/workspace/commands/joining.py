@@ -22,7 +22,7 @@ class SetEntity(Command):
     """Set the entity of a dataset. Datasets of one entity describe the same things."""
 
     op: ClassVar[str] = "set-entity"
-    label: ClassVar[str] = "same things"
+    label: ClassVar[str] = "same items"
     dataset: str
     entity: str
 
@@ -151,7 +151,7 @@ class LinkByNearness(Command):
     """
 
     op: ClassVar[str] = "link-by-nearness"
-    label: ClassVar[str] = "links by nearness"
+    label: ClassVar[str] = "links by distance"
     source: str
     target: str
     kind: str = "near"

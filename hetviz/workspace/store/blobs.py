@@ -169,8 +169,8 @@ class BlobStore:
         problem = Problem(
             "project-full",
             "project",
-            f"it holds {n_bytes / MB:,.0f} MB of files and maps, and {self.limit / MB:,.0f} MB are "
-            "allowed; nothing was changed",
+            f"it has {n_bytes / MB:,.0f} MB of files and maps, and at most "
+            f"{self.limit / MB:,.0f} MB are allowed, so nothing was changed",
             f"{size / MB:,.1f} MB more",
             "Download the data with guidance on the Export page and open that file as a new "
             "project: it has no older files and maps.",

@@ -27,7 +27,9 @@ class NotSaved(HetvizError):
 
 def not_saved(error: OSError) -> NotSaved:
     """Return the error for a failed write, without the path, which holds a session id."""
-    reason = _REASONS.get(error.errno or 0, (error.strerror or "the disk refused").lower())
+    reason = _REASONS.get(
+        error.errno or 0, (error.strerror or "the disk reported an error").lower()
+    )
     return NotSaved(
         f"This could not be saved: {reason}. Nothing was changed, and saved work is safe. "
         "Free some disk space or check the permissions, then try again."

@@ -179,4 +179,4 @@ def _lock(fd: int) -> None:
 def _plain(value: object) -> object:
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(f"a {type(value).__name__} cannot be kept in the journal")
+    raise TypeError(f"a {type(value).__name__} cannot be written to the journal")

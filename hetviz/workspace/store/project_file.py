@@ -93,7 +93,7 @@ def save_project(workspace: Workspace) -> bytes:
     raise gate.refusal(
         "too-large",
         "project",
-        f"its files and maps need {size:,.0f} MB, but a packed project file may have {limit}",
+        f"its files and maps need {size:,.0f} MB, but a packed project file may have at most {limit}",
         remedy="Download the data with guidance instead: it has no older files and maps.",
     )
 
@@ -374,8 +374,8 @@ def _write_blobs(file: ProjectFile, store: BlobStore) -> None:
             raise gate.refusal(
                 "project-full",
                 file.name,
-                f"its files and maps hold more than the {limit} that a project may have",
-                f"{n_bytes / limits.MB:,.1f} MB and more",
+                f"its files and maps are larger than the {limit} that a project may have",
+                f"{n_bytes / limits.MB:,.1f} MB or more",
                 "Open only the data in it, without maps and history.",
             )
         replace_file(store.folder / key, content)
@@ -388,7 +388,7 @@ def _replay(file: ProjectFile, store: BlobStore) -> Workspace:
         nonlocal at
         for entry in file.log:
             if time.monotonic() > end:
-                message = f"carrying out its steps takes longer than {MAX_REPLAY_S:.0f} seconds"
+                message = f"repeating its steps takes longer than {MAX_REPLAY_S:.0f} seconds"
                 remedy = "Open only the data in it, without maps and history."
                 raise gate.refusal("too-slow", file.name, message, remedy=remedy)
             yield entry
@@ -412,7 +412,7 @@ def _replay_error(file: ProjectFile, position: int, reason: str) -> DataError:
     return gate.refusal(
         "bad-step",
         f"{file.name}, step {position + 1} of {len(file.log):,}",
-        f"this step cannot be carried out again: {reason.rstrip('.')}",
+        f"this step cannot be repeated: {reason.rstrip('.')}",
         file.log[position]["op"][:80],
         "Open only the data in it, without maps and history.",
     )

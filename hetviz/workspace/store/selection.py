@@ -78,7 +78,7 @@ def validate_camera(camera: Mapping[str, Any]) -> dict[str, list[float]] | None:
     except (KeyError, TypeError, ValueError):
         is_valid = False
     if not is_valid:
-        message = "it needs a range of numbers for x and for y"
+        message = "x and y must each be a range of two numbers"
         raise DataError(Problem("bad-camera", "camera", message, repr(camera)[:80]))
     return ranges
 
@@ -93,7 +93,7 @@ def validate_groups(groups: Mapping[str, ArrayLike], n_rows: int) -> dict[str, I
     """
     for name in groups:
         if name not in GROUPS:
-            message = f"groups are called {', '.join(GROUPS)}"
+            message = f"a group must be one of {', '.join(GROUPS)}"
             raise DataError(Problem("bad-group", "groups", message, str(name)[:40]))
     rows_of = {name: check_global_rows(groups[name], n_rows) for name in GROUPS if name in groups}
     return {name: read_only(rows) for name, rows in rows_of.items() if len(rows)}
