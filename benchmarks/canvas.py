@@ -218,7 +218,8 @@ def _asked(page: Page, row: int, sent: list[object]) -> dict[str, Any]:
           const begun = performance.now();
           const look = () => {
             const late = performance.now() - begun;
-            const seen = document.querySelector('.hv-item-preview .hv-item-head, .st-key-panel .hv-item-head');
+            const seen = document.querySelector(
+              '.hv-item-preview .hv-item-head, .st-key-panel .hv-item-head');
             if (seen) window.hvPanel = late;
             else if (late > 60000) window.hvPanel = null;
             else requestAnimationFrame(look);

@@ -342,7 +342,7 @@ def check(
             checked[name] = declared[name].check(value)
         except ValueError:
             errors.append(
-                f"{owner}: {name} = {value!r}; it must be {declared[name].describe_allowed()}."
+                f"{owner}: {name} = {value!r} must be {declared[name].describe_allowed()}."
             )
     if errors:
         raise ParameterError(" ".join(errors))

@@ -106,5 +106,5 @@ def test_own_constructor_stays() -> None:
 def test_earlier_names_are_accepted() -> None:
     assert Base(breadth=4.0).width == 4.0
     assert params.check("base", Base.params, {"breadth": 4.0}) == {"count": 2, "width": 4.0}
-    with pytest.raises(ParameterError, match=r"base: width = -1; it must be a number of 0 or more"):
+    with pytest.raises(ParameterError, match=r"base: width = -1 must be a number of 0 or more"):
         params.check("base", Base.params, {"breadth": -1})

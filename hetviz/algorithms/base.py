@@ -891,7 +891,7 @@ def to_heterodata(value: FitInput) -> tuple[HeteroData, bool]:
         return value.data, False
     if value is None or (isinstance(value, Mapping | str) and not is_sparse(value)):
         kind = type(value).__name__
-        needed = "HeteroData are needed, or one table or matrix"
+        needed = "HeteroData, a table or a matrix is needed"
         remedy = "Call fit(HeteroData.from_frames({'name': table, ...}, links=pairs))."
         raise DataError(Problem("not-data", "fit", needed, kind, remedy))
     try:
@@ -971,7 +971,8 @@ def unmet_reason(need: Need, data: HeteroData) -> str | None:
 def _missing_features_reason(data: HeteroData) -> str | None:
     featureless = [name for name, dataset in data.datasets.items() if dataset.is_featureless]
     if featureless:
-        return f"It needs features in every dataset, but {', '.join(featureless)} has none."
+        has = "has" if len(featureless) == 1 else "have"
+        return f"It needs features in every dataset, but {join_words(featureless)} {has} none."
     return None
 
 
@@ -986,7 +987,7 @@ def _no_features_or_links_reason(data: HeteroData) -> str | None:
         return None
     if any((group.weight > 0).any() for group in data.links) or identity_links(data):
         return None
-    return "It needs features in some dataset, or links between items that belong together."
+    return "It needs features in at least one dataset, or links between items that belong together."
 
 
 def _not_joined_reason(data: HeteroData) -> str | None:

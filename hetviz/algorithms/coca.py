@@ -15,6 +15,7 @@ from hetviz.algorithms.base import (
     MethodCard,
     Need,
     Reference,
+    left_off_message,
     warn_about_data,
 )
 from hetviz.algorithms.papers import SHI_2013
@@ -178,7 +179,7 @@ class CoCA(BaseEmbedder):
                 "none": "no scaling",
             },
             advanced=True,
-            details="See `hetviz.core.spectral.sources.prepare_source`; the thesis only centres.",
+            details="See `hetviz.core.spectral.sources.prepare_source`. The thesis only centres.",
         ),
     ] = "block"
     weights_in: Annotated[
@@ -254,9 +255,8 @@ class CoCA(BaseEmbedder):
             if sources.bases or sources.graphs:
                 Y = self._fit_entity(data, sources)
             else:
-                warn_about_data(
-                    f"{', '.join(sources.object_of)} has no features and no links within it."
-                )
+                names = list(sources.object_of)
+                warn_about_data(left_off_message(names, "no features or links among the items"))
             for name, objects in sources.object_of.items():
                 coordinates[name], components[name] = Y[objects], number
         messages = [

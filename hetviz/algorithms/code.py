@@ -320,8 +320,7 @@ def _nonnegative_scores(scores: LinkScores) -> Floats:
     n_negative = int((scores.s < 0).sum())
     if n_negative:
         warn_about_data(
-            f"links {scores.source} - {scores.target}: {n_negative:,} scores are below 0. They "
-            "count as 0, "
+            f"links {scores.source} - {scores.target}: scores below 0 ({n_negative:,}) count as 0, "
             "because co-occurrences cannot be negative."
         )
     return np.maximum(scores.s, 0.0)

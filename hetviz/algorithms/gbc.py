@@ -95,7 +95,7 @@ class GradientBoostingConsensus(BasePredictor):
             "which must agree where the label is unknown. The map shows the predictions."
         ),
         caveats=(
-            "If sources lack items it was far better than trees on joined features, and better "
+            "If sources lack items, it is far better than trees on joined features, and better "
             "than a plain vote. With one source it equals trees on its features.",
             "Linked items are pulled to the same label. This hurts if links do not follow the "
             "label.",

@@ -100,7 +100,7 @@ class GuidedProjection(ProjectionEmbedder):
             "side of the problem. Here all datasets count and curves are smoothed on both sides, "
             "which finds more hidden links. The forms of the paper are settings.",
         ),
-        cost="Seconds to 5,000 items with kernels; grows with items times features squared.",
+        cost="Seconds to 5,000 items with kernels. Grows with items times features squared.",
     )
     n_components: Annotated[
         int | str,

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from sklearn.cluster import KMeans
 
+from hetviz._text import join_words
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import (
     BaseEmbedder,
@@ -235,8 +236,8 @@ class HeMap(BaseEmbedder):
         for role, name in (("target", self.target), ("source", self.source)):
             if name is not None and name not in featured:
                 raise ParameterError(
-                    f"hemap: {role} = {name!r} must be a dataset with features: "
-                    f"{', '.join(featured)}."
+                    f"hemap: {role} = {name!r} must be a dataset with features. "
+                    f"Available: {', '.join(featured)}."
                 )
         if self.target is not None and self.target == self.source:
             raise ParameterError(
@@ -271,7 +272,7 @@ class HeMap(BaseEmbedder):
         basis = fit_basis(data[name], chosen_kind(data[name], self.features), self.random_state)
         if isinstance(basis.features, int):
             raise ParameterError(
-                f"hemap: {name!r} is set to be used without features, but needs some."
+                f"hemap: {name!r} is set to be used without features, but the method needs some."
             )
         X = basis.features
         if X.shape[1] > MAX_SPARSE_COLUMNS and hasattr(X, "toarray"):
@@ -337,7 +338,10 @@ class HeMap(BaseEmbedder):
         coordinates[self.target_], coordinates[self.source_] = places
         left_out = [name for name in data.datasets if name not in (self.target_, self.source_)]
         if left_out:
-            warn_about_data(f"{', '.join(left_out)} is left off the map, which has two datasets.")
+            is_ = "is" if len(left_out) == 1 else "are"
+            warn_about_data(
+                f"{join_words(left_out)} {is_} left off the map, which has two datasets."
+            )
         is_random = self.pairing_.how == "random"
         if is_random:
             warn_about_data(f"On this map {AT_RANDOM}.")

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from hetviz._text import join_words
 from hetviz._types import Floats
 from hetviz.algorithms.base import (
     BaseEmbedder,
@@ -239,9 +240,10 @@ class KBMF2K(BaseEmbedder):
             reasons.append(f"It keeps all pairs in memory, and two datasets have {pairs:,} pairs.")
         too_large = [name for name, part in data.datasets.items() if len(part) > MAX_ROWS]
         if too_large:
+            has = "has" if len(too_large) == 1 else "have"
             reasons.append(
-                f"It needs the similarities of all items, and {', '.join(too_large)} has too many "
-                "items."
+                "It needs the similarities of all items, and "
+                f"{join_words(too_large)} {has} too many items (at most {MAX_ROWS:,})."
             )
         return reasons
 

@@ -173,8 +173,8 @@ class MKPE(BaseEmbedder):
             "How much similarities within a dataset count compared with links.",
             inner=Real(low=0.0, high=1_000.0),
             details=(
-                "lambda; links have 1. The paper uses 0.1, with which the maps of data with many "
-                "links show little else. See `paper`."
+                "lambda, where links have 1. The paper uses 0.1, with which the maps of data with "
+                "many links show little else. See `paper`."
             ),
         ),
     ] = 1.0
@@ -326,8 +326,7 @@ class MKPE(BaseEmbedder):
         if out_of_range:
             warn_about_data(
                 f"Scores of {', '.join(f'{link.source} - {link.target}' for link in out_of_range)} "
-                "are "
-                "below 0 or above 1. Scale them to the range from 0 to 1."
+                "are below 0 or above 1. Scale them to the range from 0 to 1."
             )
         similarity_by_dataset = similarities(data.datasets.values(), self.within, self.random_state)
         within_weight = PAPER_WITHIN_WEIGHT if self.paper else self.within_weight

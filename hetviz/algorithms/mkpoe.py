@@ -266,9 +266,8 @@ class MKPOE(BaseEmbedder):
         n_given = 0 if data.comparisons is None else len(data.comparisons)
         if n_used < n_given:
             warn_about_data(
-                f"{n_given - n_used:,} of {n_given:,} comparisons are ignored. They are across "
-                "different "
-                "kinds of items or have an item without features."
+                f"Ignored comparisons: {n_given - n_used:,} of {n_given:,}. They are across "
+                "different kinds of items or have an item without features."
             )
         used_datasets = {name for problem in problems for name in problem.numbers}
         absent = [name for name in data.datasets if name not in used_datasets]

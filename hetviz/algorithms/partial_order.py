@@ -61,9 +61,8 @@ class PartialOrderEmbedding(BaseEmbedder):
             "many axes as needed. Needs no features."
         ),
         caveats=(
-            "The picture shows two of many axes, on which fewer comparisons hold. The other "
-            "methods "
-            "for comparisons give better pictures.",
+            "The picture shows two of many axes, on which fewer comparisons hold. Other "
+            "methods for comparisons give better pictures.",
             "Items without comparisons are left off the map, and new items cannot be added.",
             "Pairs that were never compared count as close.",
         ),

@@ -188,7 +188,7 @@ class PMvGE(BaseEmbedder):
         bool,
         Flag(
             "Learn the frequency of links",
-            "Off is as in the paper, which crowds items together.",
+            "Switched off, it is as in the paper, and items crowd together.",
             advanced=True,
             details=(
                 "For each two datasets. Without it, no distance makes a link more likely than not."
@@ -363,9 +363,9 @@ class PMvGE(BaseEmbedder):
                 make_diagnostic(
                     "explained",
                     "How well places predict links",
-                    "How much better places separate links from other pairs than their number "
-                    "does: 0 is no better, 1 is perfect. These are training links. Hide links to "
-                    "test others.",
+                    "How much better places tell links from other pairs than the overall share of "
+                    "links does: 0 is no better, 1 is perfect. These are training links. Hide "
+                    "links to test others.",
                     self.explained_,
                 ),
                 make_diagnostic(

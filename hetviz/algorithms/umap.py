@@ -465,7 +465,8 @@ class UMAP(BaseEmbedder):
                 or "none"
             )
             raise ParameterError(
-                f"umap: target = {self.target!r} is not a label of the data. Labels: {available}."
+                f"umap: target = {self.target!r} is not a label of the data. "
+                f"Available: {available}."
             )
         is_known = label.known
         values = label.values

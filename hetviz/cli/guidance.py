@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import hetviz
+from hetviz._text import count
 from hetviz.cli.arguments import AddCommand, add_data, dataset_column, print_line, print_result
 from hetviz.data import HeteroData
 from hetviz.data.queries.reach import drop_unlinked
@@ -260,8 +261,8 @@ def add_join(add: AddCommand) -> None:
         action="append",
         default=[],
         metavar="DATASET=HOW",
-        help="use rows that refer to other datasets as links, summary or both instead of items; "
-        "may be repeated",
+        help="use rows that refer to other datasets as links, summary or both instead of items "
+        "(may be repeated)",
     )
     join.add_argument(
         "--unlink",
@@ -356,8 +357,8 @@ def add_ask(add: AddCommand) -> None:
         action="append",
         metavar="DATASET:COLUMN",
         type=dataset_column,
-        help="ask for missing labels of this column; may be repeated "
-        '(default: own label columns, such as "my label 1")',
+        help="ask for missing labels of this column "
+        '(may be repeated, default: own label columns, such as "my label 1")',
     )
     ask.add_argument("--seed", type=int, default=0, help="random seed (0)")
 

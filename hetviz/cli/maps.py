@@ -203,7 +203,7 @@ def add_run(add: AddCommand) -> None:
         "--scheduler",
         metavar="WHERE",
         help="for a recipe over files: sync, threads:N, local:N (local processes) or "
-        "tls://host:port (a Dask scheduler); does not change the result (sync)",
+        "tls://host:port (a Dask scheduler). The result is the same (sync)",
     )
     run.add_argument("--tls-ca", metavar="FILE", help="CA certificate, PEM")
     run.add_argument("--tls-cert", metavar="FILE", help="client certificate, PEM")
@@ -262,8 +262,8 @@ def _run_large(args: argparse.Namespace, recipe: LargeRecipe) -> int:
         lines = [
             *(f"{table.name}: {table.n:,} rows of {table.d:,} features" for table in plan.tables),
             *(f"{links.name}: {links.files.n_rows:,} links" for links in plan.links),
-            f"{len(plan.blocks):,} blocks, with about {memory_estimate['process_mb']:,} MB of memory "
-            "for each process",
+            f"{len(plan.blocks):,} blocks, with about {memory_estimate['process_mb']:,} MB of "
+            "memory for each process",
             f"{memory_estimate['disk_mb']:,} MB of disk space during the run",
         ]
         print_result(args, memory_estimate, lines)
@@ -375,7 +375,7 @@ def _why(args: argparse.Namespace) -> int:
     from hetviz.exports.result import read_result
 
     if args.most < 1:
-        raise ParameterError(f"-n = {args.most}; it must be 1 or more.")
+        raise ParameterError(f"-n {args.most} must be 1 or more.")
     result = read_result(args.result)
     run = replace(result.recipe.run, only=result.recipe.rows(result.data))
     explanation = hetviz.why(

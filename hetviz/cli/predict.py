@@ -111,9 +111,9 @@ def _links(args: argparse.Namespace) -> int:
     from hetviz.runs.predict.pair_scores import PROFILES
 
     if args.starts < 1:
-        raise ParameterError(f"--starts {args.starts}: at least 1.")
+        raise ParameterError(f"--starts {args.starts} must be 1 or more.")
     if not 0.0 <= args.hold_out < 1.0:
-        raise ParameterError(f"--hold-out {args.hold_out:g}: a share from 0 to below 1.")
+        raise ParameterError(f"--hold-out {args.hold_out:g} must be a share from 0 to below 1.")
     params = {} if args.method in (PROFILES, STACK) else parse_params(args)
     data = hetviz.load(args.data)
     result = find_links(

@@ -111,8 +111,8 @@ def add_export(add: AddCommand) -> None:
     export.add_argument(
         "file",
         nargs="+",
-        help="output files; format by extension: png svg pdf html csv parquet graphml gexf cyjs "
-        "h5ad zip, and hetviz for a project",
+        help="output files. The extension sets the format: png svg pdf html csv parquet graphml "
+        "gexf cyjs h5ad zip, or hetviz for a project",
     )
     export.add_argument("--what", choices=_CONTENTS, help="content (default: map or coordinates)")
     export.add_argument("--colour", default="", help="colour of the points, such as 'dataset'")

@@ -129,7 +129,7 @@ def export(
     form = (kind or Path(path).suffix.removeprefix(".")).lower()
     chosen = what or next((name for name, forms in EXPORT_FORMS.items() if form in forms), "map")
     if chosen not in EXPORT_FORMS:
-        raise ParameterError(f"what = {what!r}; it must be one of {', '.join(EXPORT_FORMS)}.")
+        raise ParameterError(f"what = {what!r} must be one of {', '.join(EXPORT_FORMS)}.")
     if form not in EXPORT_FORMS[chosen]:
         allowed = ", ".join(EXPORT_FORMS[chosen])
         raise ParameterError(

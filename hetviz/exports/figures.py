@@ -56,7 +56,7 @@ class FigureSettings:
     def __post_init__(self) -> None:
         if self.names not in NAME_CHOICES:
             allowed = ", ".join(map(repr, NAME_CHOICES))
-            raise ParameterError(f"names = {self.names!r}; it must be one of {allowed}.")
+            raise ParameterError(f"names = {self.names!r} must be one of {allowed}.")
 
     def to_dict(self) -> JsonObject:
         """Return the settings that are not None as JSON."""
@@ -107,7 +107,7 @@ def colouring_of(data: HeteroData, name: str = "") -> Colouring:
         if name.lower() in (option.key.lower(), option.title.lower(), str(column).lower()):
             return colouring(data, option.key)
     titles = "; ".join(option.title for option in options)
-    raise ParameterError(f"colour = {name!r}; it must be one of: {titles}.")
+    raise ParameterError(f"colour = {name!r} must be one of: {titles}.")
 
 
 def map_bytes(

@@ -92,7 +92,7 @@ def neighbors_table(
     The search is exact and takes O(n log n) on a map with few axes.
     """
     if not 1 <= k <= _MAX_NEIGHBORS:
-        raise ParameterError(f"k = {k}; it must be from 1 to {_MAX_NEIGHBORS}.")
+        raise ParameterError(f"k = {k} must be from 1 to {_MAX_NEIGHBORS}.")
     places = coordinates_of(data, embedding)
     parts = []
     for name in data.datasets:
@@ -213,7 +213,7 @@ def table_bytes(table: pd.DataFrame, form: str = "csv", *, exact: bool = False) 
         table.to_parquet(buffer, index=False)
         return buffer.getvalue()
     if form != "csv":
-        raise ParameterError(f"form = {form!r}; it must be one of {', '.join(TABLE_FORMATS)}.")
+        raise ParameterError(f"form = {form!r} must be one of {', '.join(TABLE_FORMATS)}.")
 
     def cell(value: object) -> str:
         if value is None or (isinstance(value, float) and np.isnan(value)):

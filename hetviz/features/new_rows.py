@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from hetviz._text import count
 from hetviz._types import Floats, Matrix, Sparse, is_sparse
 from hetviz.data import Dataset
 from hetviz.errors import DataError, Problem
@@ -112,7 +113,7 @@ def _features_by_name(
         raise DataError(Problem("unknown-column", where, message, remedy=remedy))
     if missing:
         message = (
-            f"there is no column for {len(missing)} of {len(names)} features, the mean is used"
+            f"there is no column for {len(missing)} of {len(names)} features, so the mean is used"
         )
         problems.append(
             Problem("unknown-column", where, message, ", ".join(missing[:5]), severity="note")
@@ -131,7 +132,7 @@ def _numbers(
         column = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         n_bad = int((~np.isfinite(column)).sum())
         if n_bad and name in rows.columns:
-            message = f"{n_bad} cells are no numbers, the mean is used"
+            message = f"{count(n_bad, 'cell')} without a number replaced by the mean"
             place = f"{where}, column {name}"
             problems.append(Problem("not-numbers", place, message, severity="note"))
         columns.append(np.where(np.isfinite(column), column, np.nan))

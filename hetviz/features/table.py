@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz._pandas import is_missing
+from hetviz._text import count
 from hetviz._types import MAX_MAGNITUDE, Floats
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns import block as blocks
@@ -176,7 +177,7 @@ def check_unique_columns(where: str, table: pd.DataFrame) -> None:
 
 def missing_column_problem(where: str, name: str, table: pd.DataFrame, severity: str) -> Problem:
     """Return the problem of a column that does not exist, as an error or a note."""
-    hint = f"There are: {', '.join(map(str, table.columns[:20]))}."
+    hint = f"Available: {', '.join(map(str, table.columns[:20]))}."
     message = "this column does not exist"
     message += ", so all its cells count as missing" if severity == "note" else ""
     return Problem("unknown-column", where, message, name, hint, severity)
@@ -215,7 +216,7 @@ def column_notes(
         )
         marks = f" (written {', '.join(column.markers)})" if column.markers else ""
         message = f"{column.n_missing:,} of {len(column.values):,} cells are missing{marks}"
-        notes.append(("missing", f"{message}, {filled} is used instead", ""))
+        notes.append(("missing", f"{message}, so {filled} is used instead", ""))
     if column.kind in ("category", "unique", "text"):
         present = Counter(column.uses)
         is_number = np.isfinite(numbers(list(present), decimal))
@@ -224,13 +225,15 @@ def column_notes(
         if 0 < n_others <= present.total() / 2:
             other = list(present)[int(np.argmin(is_number))]
             message = (
-                f"it is used as text: {n_others:,} of {present.total():,} cells are no numbers"
+                f"it is used as text: {n_others:,} of {present.total():,} cells are not numbers"
             )
             notes.append(("mixed-column", message, other[:60]))
     if column.kind == "category":
         n_levels = len(column.levels)
         if n_levels > MAX_CATEGORIES:
-            message = f"{n_levels:,} different values, the {MAX_CATEGORIES} most frequent are used"
+            message = (
+                f"{n_levels:,} different values, only the {MAX_CATEGORIES} most frequent are used"
+            )
             notes.append(("many-categories", message, ""))
     if fields.get("log") and column.kind == "number":
         lowest = np.nanmin(column.values)
@@ -528,9 +531,8 @@ def cell_numbers(step: Step, name: str, cells: pd.Series, problems: list[Problem
             out[row] = value
     if bad:
         words = "dates" if days else "numbers"
-        message = (
-            f"the column had {words} when the features were made, but {len(bad):,} cells do not"
-        )
+        n_cells = count(len(bad), "cell")
+        message = f"the column had {words} when the features were made, but now not in {n_cells}"
         place = f"table, column {name}"
         remedy = "They count as missing. Give values of the same type."
         problems.append(
@@ -667,7 +669,7 @@ def _unknown_values(step: Step, texts: list[str | None]) -> list[Problem]:
     unknown = categories.unknown_entries(step, texts)
     if not unknown:
         return []
-    message = f"{len(unknown):,} values are new since the features were made, and count as missing"
+    message = f"{count(len(unknown), 'new value')} since the features were made, treated as missing"
     row, value = unknown[0]
     place = f"table, column {step['column']}"
     return [

@@ -111,13 +111,13 @@ class Archive:
                 content = stream.read(limit + 1)
         except gate.UNZIP_ERRORS as error:
             raise gate.refusal(
-                "bad-zip", f"{self.name}, {name}", "the member is damaged"
+                "bad-zip", f"{self.name}, {name}", "this file in the zip is damaged"
             ) from error
         if len(content) > limit:
             raise gate.refusal(
                 "too-large",
                 f"{self.name}, {name}",
-                "the member is larger than declared or allowed",
+                "this file in the zip is larger than declared or allowed",
             )
         self._left -= len(content)
         return content
@@ -138,7 +138,7 @@ def _bad_name(name: str) -> str:
     if path.is_absolute():
         return "the file name is absolute"
     if ".." in path.parts:
-        return "the file name leads out of the folder (..)"
+        return "the file name points outside the folder (..)"
     return ""
 
 
@@ -149,11 +149,19 @@ def _check_members(name: str, members: list[zipfile.ZipInfo], packed: int) -> No
         problems.append(Problem(code, where, message, value, "Make the zip again without it."))
 
     if len(members) > limits.MAX_MEMBERS:
-        refuse("too-many", name, f"{len(members):,} members; {limits.MAX_MEMBERS:,} are allowed")
+        refuse(
+            "too-many",
+            name,
+            f"{len(members):,} files in the zip, at most {limits.MAX_MEMBERS:,} are allowed",
+        )
     total = sum(info.file_size for info in members)
     if total > limits.MAX_UNPACKED_BYTES:
         limit = limits.MAX_UNPACKED_BYTES / limits.MB
-        refuse("too-large", name, f"{total / limits.MB:,.0f} MB unpacked; {limit:,.0f} are allowed")
+        refuse(
+            "too-large",
+            name,
+            f"{total / limits.MB:,.0f} MB unpacked, at most {limit:,.0f} MB are allowed",
+        )
     if total > max(limits.MB, limits.MAX_RATIO * packed):
         refuse("zip-bomb", name, f"it unpacks to more than {limits.MAX_RATIO} times its size")
     names: set[str] = set()
@@ -162,11 +170,11 @@ def _check_members(name: str, members: list[zipfile.ZipInfo], packed: int) -> No
         if why := _bad_name(info.orig_filename) or _bad_name(info.filename):
             refuse("bad-name", where, why)
         if info.flag_bits & 0x1:
-            refuse("encrypted", where, "the member is encrypted")
+            refuse("encrypted", where, "this file in the zip is encrypted")
         if stat.S_ISLNK(info.external_attr >> 16):
-            refuse("link", where, "the member is a symbolic link")
+            refuse("link", where, "this file in the zip is a symbolic link")
         if info.filename in names:
-            refuse("duplicate-name", where, "another member has the same name")
+            refuse("duplicate-name", where, "another file in the zip has the same name")
         names.add(info.filename)
     if problems:
         raise DataError(problems)

@@ -118,8 +118,8 @@ _JSON_START = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 def check_format(where: str, written: object, newest_supported: int) -> None:
     """Raise an error for files written by a newer version of hetviz."""
     if isinstance(written, int) and not isinstance(written, bool) and written > newest_supported:
-        message = "a newer version of hetviz wrote this file; "
-        message += f"this version reads up to format {newest_supported}"
+        message = "a newer version of hetviz wrote this file, "
+        message += f"but this version only reads up to format {newest_supported}"
         remedy = "Open it with that version, or install it here."
         raise refusal("later-format", where, message, f"format {written}", remedy)
 
@@ -136,7 +136,7 @@ def read_file(path: Path, name: str | None = None) -> bytes:
         raise refusal(
             "web-address",
             where,
-            "this is a web address; hetviz only reads files on this computer",
+            "this is a web address, but hetviz only reads files on this computer",
             remedy="Save the file on this computer first.",
         )
     try:
@@ -180,7 +180,7 @@ def check_size(
         raise refusal(
             "too-large",
             where,
-            f"{size / limits.MB:,.0f} MB; at most {limit / limits.MB:,.0f} MB are allowed",
+            f"{size / limits.MB:,.0f} MB, at most {limit / limits.MB:,.0f} MB are allowed",
             remedy=remedy,
         )
 
@@ -291,7 +291,7 @@ def member_names(name: str, content: bytes) -> list[str]:
         raise refusal(
             "too-many",
             name,
-            f"{count:,} files in the archive; {limits.MAX_MEMBERS:,} are allowed",
+            f"{count:,} files in the zip, at most {limits.MAX_MEMBERS:,} are allowed",
             remedy="Give fewer files.",
         )
     try:

@@ -10,6 +10,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from hetviz._pandas import TEXT
+from hetviz._text import count
 from hetviz._types import Array, Bools, Floats, Ints, Matrix, Reals, is_sparse
 from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.features.columns.types import numbers
@@ -105,7 +106,7 @@ def chosen_or_recognised(where: str, X: Matrix, chosen: str | None, rounding: fl
         message = "a kernel or distance matrix needs as many columns as rows"
         raise gate.refusal("bad-shape", where, message, f"{n:,} x {p:,}", "Use it as features.")
     if n > limits.MAX_SQUARE:
-        message = f"{n:,} rows; {limits.MAX_SQUARE:,} are allowed for a kernel or distances"
+        message = f"{n:,} rows, at most {limits.MAX_SQUARE:,} are allowed for a kernel or distances"
         raise gate.refusal("too-large", where, message, remedy="Take a sample of the items.")
     X = X.toarray() if is_sparse(X) else X
     bad = np.argwhere(~np.isfinite(X))
@@ -243,7 +244,7 @@ def _join(table: Piece, matrix: Piece, id_column: str | None, in_order: bool) ->
     has_ids = matrix.id_column not in (None, ROW)
     if in_order:
         if matrix.n_rows != n or any(matrix.problems):
-            message = f"{matrix.n_rows:,} good rows, but {table.where} has {n:,}"
+            message = f"{matrix.n_rows:,} usable rows, but {table.where} has {n:,}"
             raise gate.refusal("row-count", matrix.where, message, remedy="Give one for each row.")
         return _add_matrix(table, matrix, np.arange(n), f"{matrix.where}, in the order of the rows")
     if not has_ids:
@@ -253,7 +254,7 @@ def _join(table: Piece, matrix: Piece, id_column: str | None, in_order: bool) ->
             "row-order",
             matrix.where,
             f"it has as many rows as {table.where} but no ids, so its rows cannot be "
-            "matched; it is left out",
+            "matched and it is left out",
             remedy="Save it as NPZ with an array named ids, or state that its rows are "
             f"those of {table.where}, in the same order.",
         )
@@ -286,7 +287,7 @@ def _add_matrix(table: Piece, matrix: Piece, rows: Ints, origin: str) -> Piece:
     notes = list(limit_problems(missing))
     n_unused = matrix.n_rows - len(set(matrix_rows.tolist()))
     if n_unused:
-        message = f"{n_unused:,} ids are not in {table.where} and are not used"
+        message = f"{count(n_unused, 'id')} not found in {table.where} and not used"
         notes.append(Problem("extra-ids", matrix.where, message, severity="note"))
     return replace(
         table,
@@ -418,7 +419,7 @@ class MatrixFiles:
         self.problems += limit_problems(self._lacking(vectors.name, np.flatnonzero(has_none), ids))
         n_unused = int((row < 0).sum())
         if n_unused:
-            message = f"{n_unused:,} ids are not in {self.read.name}; they are not used"
+            message = f"{count(n_unused, 'id')} not found in {self.read.name} and not used"
             self.problems.append(Problem("extra-ids", vectors.name, message, severity="note"))
         return X, names
 

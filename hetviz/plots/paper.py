@@ -95,9 +95,7 @@ def check_size(name: str, value: float) -> float:
         If the length is out of range.
     """
     if not _MIN_MM <= value <= _MAX_MM:
-        raise ParameterError(
-            f"{name} = {value:g} mm; it must be from {_MIN_MM:g} to {_MAX_MM:g} mm."
-        )
+        raise ParameterError(f"{name} = {value:g} mm must be from {_MIN_MM:g} to {_MAX_MM:g} mm.")
     return float(value)
 
 
@@ -219,9 +217,9 @@ def figure_bytes(figure: Figure, form: str, dpi: int = 300, title: str = "") -> 
         For another format, or a resolution out of range.
     """
     if form not in FIGURE_FORMATS:
-        raise ParameterError(f"form = {form!r}; it must be one of {', '.join(FIGURE_FORMATS)}.")
+        raise ParameterError(f"form = {form!r} must be one of {', '.join(FIGURE_FORMATS)}.")
     if not _MIN_DPI <= dpi <= _MAX_DPI:
-        raise ParameterError(f"dpi = {dpi}; it must be from {_MIN_DPI} to {_MAX_DPI}.")
+        raise ParameterError(f"dpi = {dpi} must be from {_MIN_DPI} to {_MAX_DPI}.")
     width, height = figure.get_size_inches()
     if width * height * dpi**2 > _MAX_PIXELS:
         raise ParameterError(

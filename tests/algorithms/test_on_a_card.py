@@ -57,7 +57,7 @@ def test_missing_device_is_refused_or_replaced_with_a_warning() -> None:
         model = fitted("mr-sne", "auto")
     plain = fitted("mr-sne", "cpu")
     np.testing.assert_array_equal(model.embedding.stacked(), plain.embedding.stacked())
-    with pytest.raises(ParameterError, match="device = 'gpu'; it must be one of 'cpu', 'auto'"):
+    with pytest.raises(ParameterError, match="device = 'gpu' must be one of 'cpu', 'auto'"):
         fitted("mr-sne", "gpu")
 
 

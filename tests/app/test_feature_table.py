@@ -68,7 +68,7 @@ def test_invalid_edit_is_reported_and_ignored(
     monkeypatch.setattr(feature_table, "edited_cells", lambda key: {row: {"scale": "order only"}})
     app.button(key="make-features-0").click().run()
     assert not app.exception
-    assert "does not suit categories" in app.error[0].value
+    assert "cannot be used for categories" in app.error[0].value
     assert workspace_of(app).state is before
     monkeypatch.setattr(feature_table, "edited_cells", lambda key: {})
     press(app, "make-features-0")

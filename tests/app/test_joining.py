@@ -133,7 +133,7 @@ def test_manual_joins_by_list_key_and_place(visit: Visit) -> None:
     made = workspace_of(app).state.opened()
     assert set(made.links[-1].weight) == {1.0}
     assert "already exist" not in html_of(app)
-    assert "a dataset of this name exists already" in app.warning[0].value.replace("\\", "")
+    assert "a dataset with this name already exists" in app.warning[0].value.replace("\\", "")
     app.segmented_control(key="join-way-3").set_value("Places").run()
     app.selectbox(key="near-source").set_value("trees").run()
     app.number_input(key="near-k").set_value(1).run()

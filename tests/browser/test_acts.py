@@ -96,7 +96,8 @@ def test_lasso_statement_refits_and_can_be_undone(opened: Page, picture: Picture
     until(page, "map.statements.groups.size === 2 && map.statements.preview.length > 0")
     settled(page)
     page.evaluate(
-        "() => { const { groups } = document.querySelector('.st-key-map .hv-map').__hv.map.statements;"
+        "() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
+        " const { groups } = map.statements;"
         " window.groupA = groups.get('A'); window.groupB = groups.get('B'); }"
     )
     # One step at a time: the slider is redrawn after each and ignores keys for a moment.

@@ -563,7 +563,8 @@ def test_new_data_resets_keyboard_position(show: Show) -> None:
         m.keys.step(1);
         const datasets = m.data.datasets.map((d) => ({ ...d, start: 0, stop: 100 })).slice(0, 1);
         const data = { ...m.data, n: 100, datasets, colour: null, names: [] };
-        m.updates.receive(data, { geometry: m.geometry.slice(0, 200), order: [], grouped: new Map() });
+        const geometry = m.geometry.slice(0, 200);
+        m.updates.receive(data, { geometry, order: [], grouped: new Map() });
     }""")
     assert ask(page, "[m.n, m.cursor]") == [100, -1]
     page.keyboard.press("n")

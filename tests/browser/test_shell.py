@@ -294,8 +294,8 @@ def runs(sent: list[object]) -> int:
     return count
 
 
-_LINES = """(root) => ['.hv-item-head h2', '.hv-item-head p', '.hv-item-head img', '.hv-section-head', '.hv-quiet',
-  '.hv-link-list li'].flatMap((part) => [...document.querySelectorAll(`${root} ${part}`)])
+_LINES = """(root) => ['.hv-item-head h2', '.hv-item-head p', '.hv-item-head img',
+  '.hv-section-head', '.hv-quiet', '.hv-link-list li'].flatMap((part) => [...document.querySelectorAll(`${root} ${part}`)])
   .map((e) => { const b = e.getBoundingClientRect();
   return [e.textContent, e.src ?? '', ...[b.x, b.y, b.width, b.height].map(Math.round)]; })"""
 _FREE = """() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;
@@ -317,7 +317,8 @@ def test_item_head_appears_before_panel_and_does_not_move(
     # The head in the last frame before the panel arrives.
     page.evaluate(
         f"""() => {{ const lines = {_LINES}; const look = () => {{
-          if (document.querySelector('.hv-item-preview')) window.hvEarly = lines('.hv-item-preview');
+          const preview = '.hv-item-preview';
+          if (document.querySelector(preview)) window.hvEarly = lines(preview);
           requestAnimationFrame(look); }}; look(); }}"""
     )
     page.mouse.down()

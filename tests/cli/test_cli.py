@@ -255,7 +255,7 @@ def test_embed_only_rows_weights_hold_out(run, folder, tmp_path):
     ("special", "word"),
     [
         (["--weigh", "drugs|target|link=0.5"], "Did you mean 'drugs|targets|link'"),
-        (["--weigh", "drugs|targets|link=2"], "from 0 to 1"),
+        (["--weigh", "drugs|targets|link=2"], "between 0 and 1"),
         (["--weigh", "drugs|targets|link=1", "--weigh", "drugs|targets|link=0"], "twice"),
         (["--only", "nowhere.csv"], "does not exist"),
         (["--hold-out", "1"], "a share from 0 to below 1"),

@@ -82,7 +82,7 @@ def test_given_order_is_completed():
     X = table.transform_leniently(result.recipe, new, None, problems)
     assert [problem.code for problem in problems] == ["unknown-category"]
     np.testing.assert_allclose(X[0], result.X[0])
-    with pytest.raises(DataError, match="an order must be a list of texts"):
+    with pytest.raises(DataError, match="an order must be a list of strings"):
         table.fit(GRADES, options={"grade": {"kind": "ordered", "order": [1, 2]}})
     plain = table.fit(GRADES, options={"grade": {"order": ["high"], "kind": "category"}})
     assert plain.X.shape == (18, 3)

@@ -88,7 +88,7 @@ class RbfKernel:
     def __post_init__(self) -> None:
         if not (np.isfinite(self.bandwidth) and self.bandwidth > 0):
             raise ParameterError(
-                f"rbf kernel: bandwidth = {self.bandwidth!r}; it must be a number above 0."
+                f"rbf kernel: bandwidth = {self.bandwidth!r} must be a number above 0."
             )
 
     def __call__(self, X: Matrix, Y: Matrix) -> Floats:
@@ -160,7 +160,7 @@ def kernel_map(
         share = _shares(weights, n)
         return KernelMap(np.arange(n), np.eye(n) - share[:, None])
     if penalty != "rkhs":
-        raise ParameterError(f"kernel penalty = {penalty!r}; it must be one of 'rkhs' or 'paper'.")
+        raise ParameterError(f"kernel penalty = {penalty!r} must be one of 'rkhs' or 'paper'.")
     fitted = _cholesky_map(K)
     return fitted if fitted is not None else _eigen_map(K, where)
 
@@ -294,7 +294,7 @@ def _eigen_map(K: Floats, where: str) -> KernelMap:
     if lowest < -MAX_NEGATIVE_SHARE * max(largest, 0.0):
         warnings.warn(
             f"{where}: the kernel is not positive semi-definite (lowest eigenvalue {lowest:.3g}, "
-            f"highest {largest:.3g}); the negative part is left out.",
+            f"highest {largest:.3g}), so the negative part is left out.",
             DataWarning,
             stacklevel=3,
         )

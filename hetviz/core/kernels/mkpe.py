@@ -487,7 +487,7 @@ def fit_mkpe(
         if best is None or result.history[-1] < best.history[-1]:
             best = result
     if best is None:
-        raise ParameterError(f"mkpe: n_init = {n_init}; it must be 1 or more.")
+        raise ParameterError(f"mkpe: n_init = {n_init} must be 1 or more.")
     return best
 
 

@@ -103,7 +103,7 @@ class Design:
             self._buffer.flat[:: self.n + 1] += precision
             L, failed = lapack.dpotrf(self._buffer.T, lower=1, clean=1, overwrite_a=1)
             if failed:
-                reason = "Its kernels are too large for this noise level; use a larger sigma_g."
+                reason = "Its kernels are too large for this noise level. Use a larger sigma_g."
                 raise NotApplicableError("This factorisation", [reason])
             size = -2.0 * float(np.log(L.diagonal()).sum())
             return lapack.dtrtri(L, lower=1, overwrite_c=1)[0], size

@@ -78,7 +78,7 @@ def order_levels(n: int, pairs: Ints) -> Floats:
                 "comparisons",
                 "these pairs contradict each other: each one is closer than the next, in a cycle",
                 text,
-                "Remove one of the comparisons; partial_order finds a candidate.",
+                "Remove one of the comparisons. partial_order finds a candidate.",
             )
         ) from None
     zero = np.flatnonzero(flat % (n + 1) == 0) if len(flat) else np.zeros(0, np.int64)

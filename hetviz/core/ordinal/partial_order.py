@@ -323,7 +323,7 @@ def _smallest_first(conflicts: list[OrderConflict]) -> list[OrderConflict]:
 def _check_option(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         words = ", ".join(repr(word) for word in allowed)
-        raise ParameterError(f"{name} = {value!r}; it must be one of {words}.")
+        raise ParameterError(f"{name} = {value!r} must be one of {words}.")
 
 
 def cycles_through(pairs: Ints, which: Ints) -> list[tuple[tuple[int, ...], ...]]:

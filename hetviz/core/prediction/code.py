@@ -164,7 +164,7 @@ def make_cooccurrence_block(
         For a negative count.
     """
     if model not in MODELS:
-        raise ParameterError(f"code: model = {model!r}; it must be one of {', '.join(MODELS)}.")
+        raise ParameterError(f"code: model = {model!r} must be one of {', '.join(MODELS)}.")
     P = sp.csr_array(counts).astype(np.float64, copy=False)
     if d == e:
         P = sp.csr_array((P + P.T) / 2)
@@ -288,7 +288,7 @@ def fit_code(
         if best is None or value < best.history[-1]:
             best = result
     if best is None:
-        raise ParameterError(f"code: n_init = {n_init}; it must be 1 or more.")
+        raise ParameterError(f"code: n_init = {n_init} must be 1 or more.")
     best.values = [block.value(best.places[block.d], best.places[block.e])[0] for block in blocks]
     return best
 

@@ -368,7 +368,7 @@ def _blockwise(problem: _JointMatrix, k: int) -> tuple[Floats, Floats, list[floa
     if not problem.formable:
         raise NotApplicableError(
             "The block constraint",
-            [f"It allows at most {DENSE_LIMIT:,} features in total; use constraint='joint'."],
+            [f"It allows at most {DENSE_LIMIT:,} features in total. Use constraint='joint'."],
         )
     A = problem.form()
     values, U = eigh(A, subset_by_index=[problem.r - k, problem.r - 1])

@@ -101,9 +101,9 @@ def solve(
     time and O(r^2) memory; operator O(nnz(Z) + nnz(S) + sum r_v^2) per iteration.
     """
     if path not in ("auto", "dense", "operator"):
-        raise ParameterError(f"path = {path!r}; it must be 'auto', 'dense' or 'operator'.")
+        raise ParameterError(f"path = {path!r} must be 'auto', 'dense' or 'operator'.")
     if n_components < 1:
-        raise ParameterError(f"n_components = {n_components}; it must be 1 or more.")
+        raise ParameterError(f"n_components = {n_components} must be 1 or more.")
     problem = _Pencil(blocks, S, mass, coupling, deflate, ridge_in_objective)
     k = min(n_components, problem.r)
     dense = problem.r <= DENSE_LIMIT if path == "auto" else path == "dense"
@@ -114,12 +114,12 @@ def solve(
     except LinAlgError as error:
         raise NotApplicableError(
             "This eigenproblem",
-            ["Its constraint is not positive definite; use a gamma above 0, such as 0.1."],
+            ["Its constraint is not positive definite. Use a gamma above 0, such as 0.1."],
         ) from error
     except ArpackError as error:
         raise NotApplicableError(
             "This eigenproblem",
-            ["Its leading axes are too similar to separate; use a larger gamma or fewer axes."],
+            ["Its leading axes are too similar to separate. Use a larger gamma or fewer axes."],
         ) from error
     return finish(blocks, *keep_agreeing_axes(mu, P, keep))
 

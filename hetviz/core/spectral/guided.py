@@ -278,7 +278,7 @@ def _warn_few_axes(n_axes: int, n_requested: int, names: Sequence[str]) -> None:
 def check_guidance(positive: bool, negative: bool, form: str, title: str) -> None:
     """Raise an error if there are no links, or only negative links in the ratio form."""
     if not (positive or negative):
-        reasons = ["There is no guidance.", "Add links between rows."]
+        reasons = ["It needs links between rows, but there are none."]
         raise NotApplicableError(title, reasons)
     if form == "ratio" and not positive:
         reasons = [
@@ -291,11 +291,11 @@ def check_guidance(positive: bool, negative: bool, form: str, title: str) -> Non
 def check_options(signed: str, variant: str, nu: float | None) -> None:
     """Raise an error for unknown options."""
     if signed not in SIGNED_FORMS:
-        raise ParameterError(f"signed = {signed!r}; it must be one of {', '.join(SIGNED_FORMS)}.")
+        raise ParameterError(f"signed = {signed!r} must be one of {', '.join(SIGNED_FORMS)}.")
     if variant not in VARIANTS:
-        raise ParameterError(f"variant = {variant!r}; it must be one of {', '.join(VARIANTS)}.")
+        raise ParameterError(f"variant = {variant!r} must be one of {', '.join(VARIANTS)}.")
     if nu is not None and not (np.isfinite(nu) and nu >= 0):
-        raise ParameterError(f"nu = {nu!r}; it must be a number of 0 or more.")
+        raise ParameterError(f"nu = {nu!r} must be a number of 0 or more.")
 
 
 def _checked_graph(W: Sparse, symmetric: bool) -> SignedGraph:

@@ -163,7 +163,7 @@ def guided_by_sums(
     check_options(signed, variant, nu)
     if variant == "anchor":
         raise ParameterError(
-            "guided-projection: variant = 'anchor' needs all rows in memory; use 'block' for data "
+            "guided-projection: variant = 'anchor' needs all rows in memory. Use 'block' for data "
             "that are read by blocks."
         )
     form = signed if variant == "block" else "paper"
@@ -189,7 +189,7 @@ def guided_by_sums(
         except LinAlgError as error:
             raise NotApplicableError(
                 "This eigenproblem",
-                ["Its constraint is not positive definite; use a gamma above 0, such as 0.1."],
+                ["Its constraint is not positive definite. Use a gamma above 0, such as 0.1."],
             ) from error
         blocks = [problem.blocks[v] for v in members]
         fitted.append((members, finish(blocks, *keep_agreeing_axes(mu, P, MIN_AGREEMENT))))

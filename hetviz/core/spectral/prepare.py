@@ -89,7 +89,7 @@ def make_block(
     columns are reduced to 300 directions.
     """
     if not (np.isfinite(gamma) and gamma >= 0):
-        raise ParameterError(f"gamma = {gamma!r}; it must be a number of 0 or more.")
+        raise ParameterError(f"gamma = {gamma!r} must be a number of 0 or more.")
     weights = np.asarray(weights, dtype=np.float64)
     if features is None:
         return IdentityBlock(weights, gamma, absolute=absolute)
@@ -228,8 +228,8 @@ def _leading_span(X: Sparse, shift: Floats, where: str) -> Floats:
     share_lost = 1.0 - float((values**2).sum()) / total
     if share_lost > 1e-6:
         warnings.warn(
-            f"{where}: {d:,} sparse features are reduced to their {rank} leading directions; "
-            f"{100 * share_lost:.1f} % of their variance is left out.",
+            f"{where}: {d:,} sparse features are reduced to their {rank} leading directions, "
+            f"so {100 * share_lost:.1f} % of their variance is left out.",
             DataWarning,
             stacklevel=4,
         )
@@ -241,8 +241,8 @@ def _ridge_floor(block: FeatureBlock, weights: Floats, scale: float, where: str)
     if values[0] > RIDGE_FLOOR * values[-1]:
         return 0.0
     warnings.warn(
-        f"{where}: gamma is 0 but the features are linearly dependent on the guided rows; "
-        "a tiny ridge is used instead. A gamma of 0.1 is the usual choice.",
+        f"{where}: gamma is 0 but the features are linearly dependent on the guided rows, "
+        "so a tiny ridge is used instead. A gamma of 0.1 is the usual choice.",
         DataWarning,
         stacklevel=3,
     )

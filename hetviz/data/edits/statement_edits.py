@@ -177,7 +177,7 @@ def check_set(data: HeteroData, name: str) -> str:
     """
     names = list(dict.fromkeys(set_names(data)))
     if name not in names:
-        hint = f"There are: {', '.join(names) or 'none'}."
+        hint = f"Available: {', '.join(names) or 'none'}."
         raise DataError(Problem("unknown-set", "guidance", "this set does not exist", name, hint))
     return name
 
@@ -282,7 +282,7 @@ def _field_problems(key: str, fields: Mapping[str, object], is_link: bool) -> It
         where = f"statement {key}, {field}"
         checked: Any = value
         if field not in _EDITABLE_FIELDS:
-            hint = f"There are: {', '.join(_EDITABLE_FIELDS)}."
+            hint = f"Available: {', '.join(_EDITABLE_FIELDS)}."
             yield Problem("unknown-field", where, "this field does not exist", field, hint)
         elif field in ("kind", "score") and not is_link:
             yield Problem("unknown-field", where, f"a comparison has no {field}", str(checked))
@@ -302,11 +302,11 @@ def _number_problems(where: str, number: float, field: str, is_link: bool) -> It
         remedy = "Remove the statement, or use above 0 for together and below 0 for apart."
         yield Problem("zero-weight", where, "a weight of 0 has no effect", "0", remedy)
     elif field == "weight" and is_link and abs(number) > 1:
-        message = "weights range from -1 (apart) to 1 (together)"
+        message = "weights must be between -1 (apart) and 1 (together)"
         yield Problem("weight-range", where, message, f"{number:g}")
     elif field == "weight" and not is_link and number < 0:
         message, remedy = (
             "the weight of a comparison must be above 0",
-            "To state the opposite, reverse the comparison.",
+            "To state the opposite, swap the two pairs.",
         )
         yield Problem("weight-range", where, message, f"{number:g}", remedy)

@@ -238,13 +238,13 @@ def match_by_list(
     """
     where = f"links {source} - {target} by {column}"
     if weight not in WEIGHTS:
-        raise ParameterError(f"weight = {weight!r}; it must be one of {', '.join(WEIGHTS)}.")
+        raise ParameterError(f"weight = {weight!r} must be one of {', '.join(WEIGHTS)}.")
     check_two_datasets(source, target, where)
     entries = entries_of(data[source], column, separator, loose)
     new_dataset = None
     if make:
         if target in data.datasets:
-            message = "a dataset of this name exists already"
+            message = "a dataset with this name already exists"
             raise DataError(
                 Problem("duplicate-name", where, message, target, "Choose another name.")
             )

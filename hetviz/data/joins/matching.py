@@ -237,7 +237,9 @@ def check_two_datasets(source: str, target: str, where: str) -> None:
 def raise_too_many_pairs(where: str, counted: str, remedy: str) -> None:
     """Raise the error of more pairs than allowed."""
     raise DataError(
-        Problem("too-many-pairs", where, f"{counted}; {MAX_PAIRS:,} are allowed", remedy=remedy)
+        Problem(
+            "too-many-pairs", where, f"{counted}, at most {MAX_PAIRS:,} are allowed", remedy=remedy
+        )
     )
 
 

@@ -416,7 +416,7 @@ def propose_joins(data: HeteroData) -> list[Proposal]:
         The score of a key is (s - c) / (1 - c). s is the share of the rows with a value that find
         a partner, and c the share expected by chance (see
         `hetviz.data.joins.proposals.chance_share`), halved if the columns have similar names,
-        doubled if no pair is spelled equally. For views s is the mean of both sides. The score of
+        doubled if no pair is spelled the same. For views s is the mean of both sides. The score of
         a list that becomes a dataset is half the share of its entries that occur more than once,
         times the share of rows with entries. The score of places is 1 - d / D for a median
         distance d to the nearest item and D of any two items.
@@ -568,10 +568,10 @@ def _complete_draft(data: HeteroData, draft: _Draft) -> Proposal | None:
     elif join.loose and join.kind != "tags":
         n_exact = len(exact_match.i)
         evidence += (
-            f"{n_exact:,} of these {len(match.i):,} pairs are spelled equally. Case, blanks and "
+            f"{n_exact:,} of these {len(match.i):,} pairs are spelled the same. Case, blanks and "
             "Unicode forms are ignored."
             if n_exact
-            else "No pair is spelled equally. Case, blanks and Unicode forms are ignored.",
+            else "No pair is spelled the same. Case, blanks and Unicode forms are ignored.",
         )
         # Codes that never agree in case are probably codes of different things, unless the columns
         # have similar names.

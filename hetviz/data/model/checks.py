@@ -11,6 +11,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from hetviz._text import count
 from hetviz._types import Array, Floats, Ints, Matrix, Reals, Texts, is_sparse
 from hetviz.errors import DataError, Problem
 
@@ -108,7 +109,7 @@ def check_ids(gate: ProblemCollector, where: str, ids: Iterable[object]) -> Text
             gate.refuse(
                 "duplicate-id",
                 place,
-                f"the id is also in row {rows[text] + 1}",
+                f"the id is already used in row {rows[text] + 1}",
                 text,
                 "Ids must be unique. Rename one id or remove one row.",
                 row,
@@ -164,7 +165,8 @@ def check_matrix(
             gate.refuse(
                 "bad-shape",
                 where,
-                f"a table with rows and columns is needed; this has {dense.ndim} dimension(s)",
+                "a table with rows and columns is needed, but this has "
+                f"{count(dense.ndim, 'dimension')}",
                 dense.shape,
                 "For a single column use X.reshape(-1, 1).",
             )

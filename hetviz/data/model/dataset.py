@@ -93,7 +93,7 @@ class Dataset(Immutable):
         name = checks.check_name(gate, "dataset", name)
         where = f"dataset {name!r}"
         if isinstance(ids, str):
-            gate.refuse("bad-ids", where, "ids must be a list of texts, not one text", ids)
+            gate.refuse("bad-ids", where, "ids must be a list of strings, not one string", ids)
             gate.close()
         if hasattr(ids, "columns") or (np.ndim(ids) if isinstance(ids, np.ndarray) else 1) > 1:
             remedy = f"Call HeteroData.from_frames({{{name!r}: table}}), which finds the ids."

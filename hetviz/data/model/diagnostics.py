@@ -156,7 +156,7 @@ def starts_diagnostic(finals: Sequence[float]) -> Diagnostic:
         "starts",
         "Spread over starts",
         "Final loss of each start. The map is from the start with the smallest loss. If the losses "
-        "differ much, another seed may give another map.",
+        "differ a lot, another seed may give another map.",
         number_values(finals, "start"),
     )
 
@@ -194,9 +194,9 @@ def optimum_diagnostics(figures_by_problem: Mapping[str, Mapping[str, object]]) 
             make_diagnostic(
                 f"moved in the end of {name}",
                 f"Final adjustment of points{suffix}",
-                "Share of the held-out comparisons that hold: with the points of the method, and "
-                "after moving them with this pull back. The best pull is used if it is better by "
-                "more than chance.",
+                "Share of the held-out comparisons that hold before the points are moved, and "
+                "afterwards for each strength of the pull back to their place. The best strength is "
+                "used if it is better by more than chance.",
                 _values_by_pull(figures.get("held_out_by_pull")),
                 SHARE,
             ),

@@ -374,7 +374,7 @@ class HeteroData(Immutable):
         except KeyError:
             near = difflib.get_close_matches(name, self.datasets, n=1)
             hint = (
-                f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(self.datasets)}."
+                f"Did you mean {near[0]!r}?" if near else f"Available: {', '.join(self.datasets)}."
             )
             raise DataError(
                 Problem("unknown-dataset", "data", "this dataset does not exist", name, hint)
@@ -695,7 +695,10 @@ class Edit:
         if new != old and new in self.data.datasets:
             raise DataError(
                 Problem(
-                    "duplicate-name", f"dataset {old!r}", "two datasets would have one name", new
+                    "duplicate-name",
+                    f"dataset {old!r}",
+                    "two datasets would have the same name",
+                    new,
                 )
             )
         entity = new if dataset.entity == old and len(self.data.views(old)) == 1 else dataset.entity
@@ -796,17 +799,17 @@ class Edit:
             checked: Any = factor
             if key not in kinds:
                 near = difflib.get_close_matches(str(key), kinds, n=1)
-                hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(kinds)}."
+                hint = f"Did you mean {near[0]!r}?" if near else f"Available: {', '.join(kinds)}."
                 message = "links of this kind do not exist"
                 problems.append(
                     Problem("unknown-links", "weights of links", message, str(key), hint)
                 )
             elif isinstance(checked, bool) or not isinstance(checked, (int, float, np.number)):
                 problems.append(
-                    Problem("bad-factor", f"weight of {key}", "no number", repr(checked))
+                    Problem("bad-factor", f"weight of {key}", "a number is needed", repr(checked))
                 )
             elif not 0 <= checked <= 1:
-                message = "it must be from 0 to 1"
+                message = "the weight must be between 0 and 1"
                 problems.append(Problem("bad-factor", f"weight of {key}", message, f"{checked:g}"))
         if problems:
             raise DataError(problems)
@@ -912,7 +915,7 @@ def _check_links(gate: ProblemCollector, by_name: Mapping[str, Dataset], links: 
                 where,
                 f"the {end} dataset is unknown",
                 name,
-                f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(by_name)}.",
+                f"Did you mean {near[0]!r}?" if near else f"Available: {', '.join(by_name)}.",
             )
         else:
             checks.check_positions(gate, f"{where}, {end}", rows, len(by_name[name]))

@@ -118,7 +118,7 @@ class Links(Immutable):
                 gate.refuse(
                     "weight-range",
                     f"{where}, row {row + 1}",
-                    "weights range from -1 (apart) to 1 (together)",
+                    "weights must be between -1 (apart) and 1 (together)",
                     f"{weights[row]:g}",
                     "Divide by the largest weight, or give the numbers as scores.",
                     int(row),
@@ -130,7 +130,7 @@ class Links(Immutable):
                 gate.refuse(
                     "self-link",
                     f"{where}, row {row + 1}",
-                    "the link joins an item to itself",
+                    "the link connects an item with itself",
                     int(rows_i[row]),
                     "Remove it.",
                     int(row),

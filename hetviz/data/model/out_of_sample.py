@@ -166,7 +166,7 @@ def _further_links(
             gate.refuse("bad-link", where, "this is not a link", repr(link), remedy, position)
             continue
         if not (0 < abs(weight) <= 1):
-            message = "weights range from -1 (apart) to 1 (together) and are not 0"
+            message = "weights must be between -1 (apart) and 1 (together), and not 0"
             gate.refuse("weight-range", where, message, weight, row=position)
         new_row, old_row = [], []
         for name, text in ((a, a_id), (b, b_id)):

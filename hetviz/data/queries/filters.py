@@ -66,7 +66,7 @@ class Filter:
             )
         raw_values: Any = self.values
         if isinstance(raw_values, str):
-            raise _filter_error(where, "values must be a list of texts", raw_values)
+            raise _filter_error(where, "values must be a list of strings", raw_values)
         object.__setattr__(self, "values", tuple(map(str, self.values)))
         for end in (self.low, self.high):
             if end is not None and not (_is_number(end) and math.isfinite(end)):
@@ -129,7 +129,9 @@ def describe_filter(filter: Filter) -> str:
         more = len(filter.values) - len(listed)
         if more:
             listed.append(f"{more:,} more")
-        words = f"{message} is {' or '.join(listed)}" if listed else f"{message} is nothing"
+        words = (
+            f"{message} is {' or '.join(listed)}" if listed else f"{message} is none of the values"
+        )
     elif filter.low is None or filter.high is None:
         ends = [
             f"{end:g} or {word}"

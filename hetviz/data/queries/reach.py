@@ -98,8 +98,8 @@ class Reach:
                     "cannot be placed" if name in self.featureless else "are placed by features"
                 )
                 words = (
-                    f"{n_free:,} of {n:,} {name} have no links and {effect}. Add other links, or "
-                    "remove them."
+                    f"{n_free:,} of {n:,} {name} have no links and {effect}. Add links, or remove "
+                    "these items."
                 )
                 warnings.append(LinkWarning("unlinked", words, name))
         return tuple(warnings)

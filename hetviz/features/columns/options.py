@@ -32,7 +32,7 @@ SCALES = {
     "standard": "same spread",
     "robust": "same middle half",
     "rank": "order only",
-    "none": "as it is",
+    "none": "unchanged",
 }
 IMPUTES = {
     "mean": "the mean",
@@ -190,7 +190,7 @@ def option_problems(where: str, options: Mapping[str, object]) -> list[Problem]:
 def _field_problem(place: str, name: str, value: object) -> Problem | None:
     if name not in _FIELDS:
         matches = difflib.get_close_matches(name, _FIELDS, n=1)
-        hint = f"Did you mean {matches[0]!r}?" if matches else f"There are: {', '.join(_FIELDS)}."
+        hint = f"Did you mean {matches[0]!r}?" if matches else f"Available: {', '.join(_FIELDS)}."
         return Problem("bad-option", place, "unknown option", name, hint)
     kinds = _FIELDS[name]
     is_kind = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
@@ -198,7 +198,7 @@ def _field_problem(place: str, name: str, value: object) -> Problem | None:
         message = f"{name} has the wrong kind of value"
         return Problem("bad-option", place, message, str(value)[:60])
     if isinstance(value, list | tuple) and not all(isinstance(entry, str) for entry in value):
-        return Problem("bad-option", place, "an order must be a list of texts", str(value)[:60])
+        return Problem("bad-option", place, "an order must be a list of strings", str(value)[:60])
     if name == "weight" and isinstance(value, int | float) and not 0 < value <= MAX_WEIGHT:
         message = f"a weight must be above 0 and at most {MAX_WEIGHT:,.0f}"
         return Problem(
@@ -222,13 +222,13 @@ def complete_options(where: str, column: str, kind: str, fields: Mapping[str, ob
             continue
         suits = {"scale": scales, "impute": imputes}.get(name)
         if suits is not None and value not in suits:
-            message = f"{name} = {value!r} does not suit {holds}"
+            message = f"{name} = {value!r} cannot be used for {holds}"
             remedy = f"Use one of: {', '.join(suits)}."
             problems.append(Problem("bad-option", place, message, str(value), remedy))
         elif name not in out:
             if value:
-                message = f"{name} does not suit {holds}"
-                problems.append(Problem("bad-option", place, message, str(value), "Leave it off."))
+                message = f"{name} cannot be used for {holds}"
+                problems.append(Problem("bad-option", place, message, str(value), "Leave it out."))
         else:
             out[name] = float(value) if isinstance(value, int) and name == "weight" else value
     if problems:

@@ -131,7 +131,9 @@ def comparisons_from_rating(
     items = data[dataset]
     typed = infer(column, _cells(data, items, column))
     if typed.kind not in ("number", "date"):
-        raise _problem(items, column, f"numbers are needed, it holds: {typed.kind}")
+        raise _problem(
+            items, column, f"numbers are needed, but the type of this column is {typed.kind}"
+        )
     rating = np.asarray(typed.values, dtype=np.float64)
     rows = np.flatnonzero(np.isfinite(rating))
     r = rating[rows]
@@ -259,7 +261,7 @@ def _cells(data: HeteroData, items: Dataset, column: str) -> pd.Series:
                 f"dataset {items.name!r}",
                 "this label or column does not exist",
                 column,
-                f"There are: {', '.join(dict.fromkeys(names)) or 'none'}.",
+                f"Available: {', '.join(dict.fromkeys(names)) or 'none'}.",
             )
         )
     return items.table[column]

@@ -64,7 +64,7 @@ class GroupLinks(Sequence[Links]):
     def account(self) -> str:
         """Selection of the pairs, in words."""
         if self.n_pairs == self.n_possible:
-            return f"All {self.n_pairs:,} pairs." if self.n_pairs != 1 else "The one pair."
+            return f"All {self.n_pairs:,} pairs." if self.n_pairs != 1 else "The only pair."
         if self.whole:
             return f"{self.n_pairs:,} of {self.n_possible:,} pairs. Every item is in one of them."
         items = " and ".join(f"{len(rows):,}" for rows in self.exemplars)

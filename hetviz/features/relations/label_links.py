@@ -98,7 +98,7 @@ def _column(data: HeteroData, label: str, dataset: str | None) -> Labels:
             return column
     where = "labels" if dataset is None else f"dataset {data[dataset].name!r}"
     names = [c.name for c in data.labels if dataset in (None, c.dataset)]
-    hint = f"There are: {', '.join(dict.fromkeys(names)) or 'none'}."
+    hint = f"Available: {', '.join(dict.fromkeys(names)) or 'none'}."
     raise DataError(Problem("unknown-label", where, "this label does not exist", label, hint))
 
 

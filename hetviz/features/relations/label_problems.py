@@ -178,7 +178,7 @@ def label_column(data: HeteroData, dataset: str, name: str, task: str = "auto") 
                 f"dataset {dataset!r}",
                 "this label or column does not exist",
                 name,
-                f"There are: {names}.",
+                f"Available: {names}.",
             )
         )
     column = columns[name]

@@ -66,7 +66,7 @@ def description_of(dataset: Dataset, kind: str = "auto") -> str | None:
             return word
     message = "features" if kind == "linear" else "a kernel or distances"
     raise ParameterError(
-        f"features = {kind!r} needs {message}; dataset {dataset.name!r} has none. "
+        f"features = {kind!r} needs {message}, but dataset {dataset.name!r} has none. "
         "Use 'auto', or name another kind for this dataset."
     )
 

@@ -263,6 +263,6 @@ def _distances(dataset: Dataset) -> Floats:
 
 def _missing_error(dataset: Dataset, kind: str, needed: str) -> ParameterError:
     return ParameterError(
-        f"features = {kind!r} needs {needed}; dataset {dataset.name!r} has none. "
+        f"features = {kind!r} needs {needed}, but dataset {dataset.name!r} has none. "
         "Use 'auto', or name another kind for this dataset."
     )

@@ -139,7 +139,7 @@ class LearnedGroups:
         if ignored:
             messages.append(
                 f"What was learned from the named items of {join_words(sorted(ignored))} is not "
-                "used. Their features predict such items better, so only the named items move."
+                "used, because the features predict such items better. Only the named items move."
             )
         return " ".join(messages)
 

@@ -201,7 +201,7 @@ def similarity_of(
         return ItemSimilarity(dataset, "cosine" if kind == "cosine" else "rbf", width)
     message = {"kernel": "a kernel", "cosine": "features"}.get(kind, "features or distances")
     raise ParameterError(
-        f"within = {kind!r} needs {message}; dataset {dataset.name!r} has none. "
+        f"within = {kind!r} needs {message}, but dataset {dataset.name!r} has none. "
         "Use 'auto', or name another kind for this dataset."
     )
 

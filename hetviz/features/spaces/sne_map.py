@@ -210,7 +210,7 @@ class SneMap:
             degree = np.asarray(placed.graph.sum(axis=1)).ravel() ** degree_weight
             mass = degree / degree.mean()
         self.layout = make_layout(placed.graph, Y, apart=self._apart, capped=self._loose, mass=mass)
-        self.reason = "all iterations made"
+        self.reason = "all iterations done"
         try:
             self.layout.run(phases, ProgressPart(progress, 0.1, 0.9), placed.whole)
             for _ in range(_MAX_DOUBLINGS):

@@ -100,7 +100,7 @@ def read_coordinates(
         raise gate.refusal(
             "columns",
             name,
-            "coordinates need the columns dataset, id and one for each axis",
+            "coordinates need the columns dataset and id, and one column for each axis",
             ", ".join(columns[:10]),
         )
     problems: list[Problem] = []
@@ -109,7 +109,12 @@ def read_coordinates(
     at = lookup.find(names, ids, "")
     repeated = pd.DataFrame({"name": names, "at": at}).duplicated().to_numpy() & (at >= 0)
     lookup.refuse(
-        "duplicate-id", repeated, "id", "a second place", ids, "Keep one of the two rows."
+        "duplicate-id",
+        repeated,
+        "id",
+        "the item already has a place",
+        ids,
+        "Keep one of the two rows.",
     )
     places = np.column_stack([lookup.numbers(axis, ("", "nan")) for axis in axes])
     lookup.close()

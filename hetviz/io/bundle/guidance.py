@@ -180,12 +180,16 @@ def guidance_template(data: HeteroData, form: str) -> str:
         If there are too few items for an example.
     """
     if form not in FORMS:
-        raise ParameterError(f"form = {form!r}; it must be one of {', '.join(map(repr, FORMS))}.")
+        raise ParameterError(f"form = {form!r} must be one of {', '.join(map(repr, FORMS))}.")
     items = [(name, str(id)) for name, part in data.datasets.items() for id in part.ids[:3]]
     names = list(data.datasets)
     if (len(items) < 3 and form == "comparisons") or len(items) < 2:
         raise DataError(
-            Problem("too-few-items", "template", "there are not enough items for an example")
+            Problem(
+                "too-few-items",
+                "template",
+                "an example needs at least 2 items, and 3 for comparisons",
+            )
         )
     if form == "links":
         first = items[0]
@@ -272,7 +276,7 @@ def read_guidance(
         raise gate.refusal(
             "columns",
             name,
-            "no columns contain items of these data",
+            "no column contains items of these data",
             ", ".join(table.frame.columns[:10]),
             "Write items by id or by name: two columns for links, "
             "three for comparisons, one next to a column of labels. Or download a template.",
@@ -449,7 +453,12 @@ def _groups(table: TableRead, data: HeteroData, problems: list[Problem]) -> tupl
         elif (item := int(find_rows(data[dataset], [id_])[0])) < 0:
             wrong = ("unknown-id", "source_id", f"{dataset} has no item with this id", id_)
         elif np.isnan(weight):
-            wrong = ("bad-weight", "weight", "a weight from -1 to 1, not 0, is needed", written)
+            wrong = (
+                "bad-weight",
+                "weight",
+                "the weight must be between -1 and 1, and not 0",
+                written,
+            )
         elif first is not None and weight != first[1]:
             message = f"an earlier row of group {name!r} has the weight {first[0]}"
             wrong = ("two-weights", "weight", message, written)

@@ -137,7 +137,7 @@ def features_of_columns(
     )
     problems += features.notes
     if features.X is None:
-        message = "no usable columns; these rows can only be placed by their links"
+        message = "no usable columns, so these rows can only be placed by their links"
         problems.append(Problem("no-features", where, message, severity="note"))
     return features
 

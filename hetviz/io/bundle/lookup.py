@@ -127,7 +127,7 @@ class Lookup:
             rows = dataset.find([unicodedata.normalize(form, text) for text in texts])
             at = np.where(at < 0, rows, at)
         if (at >= 0).any() and not any(note.code == "unicode-form" for note in self._notes):
-            message = "some ids write accented letters differently; they are matched anyway"
+            message = "some ids write accented letters differently, but they are matched anyway"
             self.note("unicode-form", message)
         return at
 
@@ -153,7 +153,7 @@ class Lookup:
             matching_texts = np.array(texts, dtype=object)[other.find(texts) >= 0]
             hints |= dict.fromkeys(
                 matching_texts,
-                f"Dataset {name!r} has this id. Check whether two columns are exchanged.",
+                f"Dataset {name!r} has this id. Check whether two columns are swapped.",
             )
         hints |= _shared_title_hints(dataset, texts)
         hints |= _repeated_id_hints(dataset, [text for text in texts if hints[text] is _NO_HINT])

@@ -189,10 +189,10 @@ def parse(content: bytes) -> Manifest:
             hint = f"Did you mean {near[0]!r}?" if near else ""
             refuse(MANIFEST, "unknown key", key, hint)
     if not document.get("dataset"):
-        refuse(MANIFEST, "no [[dataset]] is given", remedy="Name at least one.")
+        refuse(MANIFEST, "there is no [[dataset]] section", remedy="Add at least one.")
     elif isinstance(document["dataset"], list) and len(document["dataset"]) > limits.MAX_DATASETS:
         n, limit = len(document["dataset"]), limits.MAX_DATASETS
-        refuse(MANIFEST, f"{n:,} datasets; {limit:,} are allowed", remedy="Give fewer.")
+        refuse(MANIFEST, f"{n:,} datasets, at most {limit:,} are allowed", remedy="Give fewer.")
     if problems:
         raise DataError(problems)
     name = str(document.get("name", "data"))
@@ -238,7 +238,7 @@ def _entry(section: str, at: int, raw: dict[str, object], refuse: Callable[..., 
         if section == "dataset" and key == "text_model" and value not in TEXT_MODELS:
             refuse(
                 where,
-                "text_model has no such value",
+                "unknown value of text_model",
                 value,
                 f"Use one of: {', '.join(TEXT_MODELS)}.",
             )

@@ -103,7 +103,7 @@ def read_bundle(
         remedy = "Give the folder of one bundle."
         raise gate.refusal("no-manifest", files.name, message, ", ".join(inside[:5]), remedy)
     if PROJECT in files.names():
-        message = "a project file contains steps, not a bundle of data"
+        message = "this is a project file, not a bundle of data"
         raise gate.refusal("no-data", files.name, message, remedy="Open it on the Start page.")
     if isinstance(source, bytes):
         return read_tables([(name, source)], parse=parse)

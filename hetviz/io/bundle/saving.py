@@ -115,7 +115,7 @@ def _write_folder(target: Path, files: Mapping[str, bytes]) -> None:
             "not-empty",
             str(target),
             "the folder contains other files",
-            remedy="Give a new folder, or one that holds a bundle.",
+            remedy="Give a new folder, or one that contains a bundle.",
         )
     for name, content in files.items():
         file = target / name

@@ -85,7 +85,7 @@ def links_of_arrays(files: Files, entry: LinksEntry, datasets: Mapping[str, Data
     wrong = np.flatnonzero(((ends < 0) | (ends >= sizes)).any(axis=1))
     if len(wrong):
         first = f"link {wrong[0] + 1:,}: {ends[wrong[0]].tolist()}"
-        message = f"{count(len(wrong), 'link')} of rows that {source} and {target} lack"
+        message = f"{count(len(wrong), 'link')} with row numbers outside {source} or {target}"
         raise gate.refusal("unknown-row", entry.ends, message, first)
     weights, scores = (
         None if file is None else npy.vector(file, files.read(file))
@@ -188,8 +188,8 @@ def _merge_repeats(lookup: Lookup, rows: pd.DataFrame) -> pd.DataFrame:
         lookup.good[is_copy] = False
         lookup.note(
             "repeated-link",
-            f"{count(copies, 'row')} {'repeats' if copies == 1 else 'repeat'} an earlier row; "
-            "each link counts once",
+            f"{count(copies, 'row')} {'repeats' if copies == 1 else 'repeat'} an earlier row, "
+            "and each link counts once",
         )
     back = np.flatnonzero(is_repeat & lookup.good)
     if not len(back):
@@ -208,7 +208,7 @@ def _merge_repeats(lookup: Lookup, rows: pd.DataFrame) -> pd.DataFrame:
     what_of = "1 row joins" if len(back) == 1 else f"{len(back):,} rows join"
     lookup.note(
         "both-directions",
-        f"{what_of} two items that an earlier row links in the other direction; both rows "
+        f"{what_of} two items that an earlier row links in the other direction, so both rows "
         "are merged with their mean weight",
     )
     return rows
@@ -260,9 +260,7 @@ def _filled_numbers(
     if is_missing.any():
         is_single = is_missing.sum() == 1
         subject = "1 row has" if is_single else f"{is_missing.sum():,} rows have"
-        message = (
-            f"{subject} no {column}; {'it counts' if is_single else 'they count'} as {default:g}"
-        )
+        message = f"{subject} no {column} and {'counts' if is_single else 'count'} as {default:g}"
         lookup.note(f"no-{column}", message)
     return np.where(is_missing, default, values)
 
@@ -291,7 +289,7 @@ def read_comparisons(
             [starts.get(name, 0) for name in names], dtype=np.int64
         )
     weight = lookup.numbers("weight")
-    remedy = "To state the opposite, exchange the two pairs."
+    remedy = "To state the opposite, swap the two pairs."
     message = "the weight must be above 0"
     lookup.refuse("weight-range", weight <= 0, "weight", message, lookup.column("weight"), remedy)
     lookup.close()

@@ -211,11 +211,11 @@ def _unreadable_x_problem(box: Hdf5Group, part: str | None, n: int) -> Problem:
     if box.is_external_link("X"):
         why = "an external link, which is not followed"
     elif shape:
-        why = f"{size}, and there are {n:,} rows"
+        why = f"{size}, but there are {n:,} rows"
     else:
         why = "of an unsupported kind"
     instead = "there are no features" if part is None else f"the features are {part}"
-    message = f"X cannot be read: it is {why}; {instead} instead"
+    message = f"X cannot be read because it is {why}, so {instead} instead"
     message = message if part is not None else message.removesuffix(" instead")
     remedy = "Open it with anndata, and save X as an array or a sparse matrix."
     return Problem("unreadable-x", box.place("X"), message, "", remedy)
@@ -272,7 +272,7 @@ def _raw_count_notes(box: Hdf5Group, X: Matrix) -> list[Problem]:
     values: Array = X.data[:100_000] if is_sparse(X) else X[:200]
     if not values.size or values.max() < _MIN_RAW_COUNT or (values != np.floor(values)).any():
         return []
-    message = "the features look like raw counts; normalised logarithms give clearer maps"
+    message = "the features look like raw counts, but normalised logarithms give clearer maps"
     remedy = "Normalise first, or use X_pca if the file has it."
     return [Problem("raw-counts", box.place("X"), message, "", remedy, severity="note")]
 
@@ -308,7 +308,7 @@ def _links(
     count = group.shape("data")
     if count is None or count[0] > 2 * MAX_LINKS:
         n = 0 if count is None else count[0]
-        without("too-many", f"{n:,} neighbours; {2 * MAX_LINKS:,} are allowed")
+        without("too-many", f"{n:,} neighbours, at most {2 * MAX_LINKS:,} are allowed")
         return None
     try:
         K = _sparse(group)

@@ -97,7 +97,7 @@ def array(where: str, content: bytes) -> Array:
         raise gate.refusal(
             "bad-npy",
             where,
-            f"the header declares {cells:,} values but the file only holds "
+            f"the header declares {cells:,} values but the file only contains "
             f"{n_bytes_left // max(kind.itemsize, 1):,}",
             shape,
             _SAVE_AGAIN,
@@ -133,8 +133,8 @@ def check_shape(where: str, shape: tuple[int, ...], *, is_sparse: bool = False) 
         raise gate.refusal(
             "too-large",
             where,
-            f"{n:,} rows and {p:,} columns; {limits.MAX_ROWS:,} rows, {max_columns:,} columns and "
-            f"{limits.MAX_CELLS:,} cells are allowed",
+            f"{n:,} rows and {p:,} columns, at most {limits.MAX_ROWS:,} rows, {max_columns:,} "
+            f"columns and {limits.MAX_CELLS:,} cells are allowed",
             remedy="Give fewer rows or columns.",
         )
 
@@ -221,7 +221,7 @@ class _OtherArrays:
                 used.add(key)
         unused = [key for key, values in arrays.items() if values.ndim != 2 and key not in used]
         names_shown = ", ".join(unused)[:200]
-        message = f"not used because they match neither the rows nor the columns: {names_shown}"
+        message = f"arrays that match neither the rows nor the columns are not used: {names_shown}"
         notes = [Problem("not-used", where, message, severity="note")] if unused else []
         return cls(
             pd.DataFrame(columns, dtype=TEXT),

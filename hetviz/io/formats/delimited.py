@@ -62,8 +62,8 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
         raise gate.refusal(
             "not-a-table",
             name,
-            f"a text table is needed; this is {gate.KINDS[kind]}",
-            remedy="Save a spreadsheet as CSV; upload a zip by itself.",
+            f"a text table is needed, but this is {gate.KINDS[kind]}",
+            remedy="Save a spreadsheet as CSV. Upload a zip by itself.",
         )
     if choices.separator is not None and choices.separator not in dialect.SEPARATORS:
         raise gate.refusal(
@@ -71,7 +71,7 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
             name,
             "this separator is not supported",
             choices.separator,
-            "Comma, ;, tab, | or space.",
+            "Use a comma, semicolon, tab, | or space.",
         )
     if choices.decimal not in (None, ".", ","):
         raise gate.refusal("bad-choice", name, "the decimal sign must be . or ,", choices.decimal)
@@ -215,7 +215,7 @@ def _fill_short_rows(
             "short-rows",
             name,
             f"{count(len(short), 'row')} of {len(frame) + len(ragged):,} have fewer cells than the "
-            f"{width:,} columns; their last cells count as missing",
+            f"{width:,} columns, so their last cells count as missing",
             severity="note",
         )
     )
@@ -266,7 +266,7 @@ def _no_header_note(name: str) -> Problem:
 def _footer_note(name: str, rows: list[tuple[int, list[str]]]) -> Problem:
     words = "; ".join(" ".join(filter(None, map(str.strip, cells))) for _, cells in rows)
     subject = "the last row is" if len(rows) == 1 else f"the last {len(rows)} rows are"
-    message = f"{subject} a total or a remark and skipped"
+    message = f"{subject} skipped as a total or a remark"
     return Problem("rows-below", name, message, words[:80], severity="note")
 
 
@@ -274,12 +274,8 @@ def _explanation_notes(name: str, rows: list[tuple[int, list[str]]]) -> list[Pro
     if not rows:
         return []
     words = "; ".join(" ".join(filter(None, map(str.strip, cells))) for _, cells in rows)
-    subject, verbs = (
-        ("the row", ("explains", "is"))
-        if len(rows) == 1
-        else (f"the {len(rows)} rows", ("explain", "are"))
-    )
-    message = f"{subject} below the column names {verbs[0]} them and {verbs[1]} skipped"
+    subject, verb = ("the row", "is") if len(rows) == 1 else (f"the {len(rows)} rows", "are")
+    message = f"{subject} below the column names {verb} skipped as an explanation"
     return [Problem("rows-between", name, message, words[:80], severity="note")]
 
 
@@ -289,7 +285,7 @@ def _rows_above_note(name: str, rows: list[tuple[int, list[str]]]) -> Problem:
     return Problem(
         "rows-above",
         name,
-        f"{subject} above the column names and skipped",
+        f"{subject} skipped as text above the column names",
         words[:80],
         "If the names are in another row, choose it under Read a file in another way.",
         severity="note",

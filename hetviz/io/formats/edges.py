@@ -93,8 +93,11 @@ def _without_loops(where: str, frame: pd.DataFrame, notes: list[Problem]) -> pd.
     loops = frame["source_id"] == frame["target_id"]
     n = int(loops.sum())
     if n:
-        many = "1 edge joins a node to itself and is" if n == 1 else f"{n:,} edges join a node " \
-            "to itself and are"  # fmt: skip
+        many = (
+            "1 edge connects a node with itself and is"
+            if n == 1
+            else f"{n:,} edges connect a node with itself and are"
+        )
         notes.append(Problem("self-link", where, f"{many} left out", severity="note"))
     return frame[~loops].reset_index(drop=True)
 
@@ -118,8 +121,8 @@ def _merged(where: str, frame: pd.DataFrame, notes: list[Problem]) -> pd.DataFra
     n = int((again & ~opposed).sum())
     if n:
         many = "1 edge repeats" if n == 1 else f"{n:,} edges repeat"
-        message = f"{many} two nodes that are already linked in either direction; "
-        message += "they are merged with their mean strength"
+        message = f"{many} two nodes that are already linked in either direction, "
+        message += "so they are merged with their mean strength"
         notes.append(Problem("repeated-edges", where, message, severity="note"))
     return frame[~again | opposed].reset_index(drop=True)
 

@@ -91,6 +91,6 @@ class _Gexf(Graph):
         for (owner, key), texts in self._defaults.items():
             self.default(owner, self._names[owner, key], "".join(texts).strip())
         if self._changes:
-            message = "some values change over time; the last value is used"
+            message = "some values change over time, so only the last one is used"
             self.problems.append(Problem("dynamic", self.where, message, severity="note"))
         return self.checked()

@@ -95,7 +95,7 @@ class Graph:
     def check(self, n: int, limit: int, of: str) -> None:
         """Raise an error if a limit is exceeded."""
         if n > limit:
-            message = f"{n:,} {of} of nodes or edges; {limit:,} are allowed"
+            message = f"{n:,} {of} of nodes or edges, at most {limit:,} are allowed"
             raise gate.refusal("too-large", self.where, message, remedy="Give fewer attributes.")
 
     def too_long(self) -> Exception:
@@ -177,11 +177,13 @@ def _columns(values: Mapping[str, Mapping[int, str]], n: int) -> dict[str, list[
 def _notes(name: str, graph: Graph) -> list[Problem]:
     messages: list[tuple[str, str]] = []
     if graph.is_directed:
-        messages.append(("directed", "edges have a direction; links do not, so it is ignored"))
+        messages.append(
+            ("directed", "edges have a direction, which is ignored because links have none")
+        )
     if graph.n_graphs > 1:
         messages.append(("several-graphs", f"{graph.n_graphs:,} graphs are merged into one"))
     for word, n in graph.skipped_tags.items():
-        messages.append(("passed-over", f"{n:,} of <{word}> elements skipped"))
+        messages.append(("passed-over", f"{n:,} <{word}> elements skipped"))
     joined = {*graph.sources, *graph.targets}
     n_unlinked = sum(node not in joined for node in graph.nodes)
     if n_unlinked and graph.sources:

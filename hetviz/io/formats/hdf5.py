@@ -34,8 +34,8 @@ class Budget:
             raise gate.refusal(
                 "too-large",
                 where,
-                f"{n_bytes / limits.MB:,.0f} MB unpacked; {self.left / limits.MB:,.0f} MB are left "
-                "of what is allowed for a file of this size",
+                f"{n_bytes / limits.MB:,.0f} MB unpacked, but only {self.left / limits.MB:,.0f} MB "
+                "are left of the size allowed for this file",
                 remedy="Give fewer rows or columns.",
             )
         self.left -= n_bytes
@@ -85,7 +85,9 @@ class Hdf5Group:
         """Return the member names of the group, without external links."""
         with _as_data_errors(self.where):
             if len(self._group) > limits.MAX_COLUMNS:
-                message = f"{len(self._group):,} members; {limits.MAX_COLUMNS:,} are allowed"
+                message = (
+                    f"{len(self._group):,} members, at most {limits.MAX_COLUMNS:,} are allowed"
+                )
                 raise gate.refusal("too-many", self.where, message)
             return [name for name in self._group if self._is_here(name)]
 
@@ -110,7 +112,7 @@ class Hdf5Group:
     def _member(self, name: str) -> Any:
         with _as_data_errors(self.place(name)):
             if not self._is_here(name):
-                message = "it is not there, or an external link, which is not followed"
+                message = "it is missing, or an external link, which is not followed"
                 raise gate.refusal("no-member", self.place(name), message)
             return self._group[name]
 
@@ -172,7 +174,7 @@ class Hdf5Group:
             for side in member.shape:
                 cells *= int(side)
             if cells > limits.MAX_CELLS:
-                message = f"{cells:,} cells; {limits.MAX_CELLS:,} are allowed"
+                message = f"{cells:,} cells, at most {limits.MAX_CELLS:,} are allowed"
                 raise gate.refusal(
                     "too-large", where, message, remedy="Give fewer rows or columns."
                 )

@@ -93,7 +93,8 @@ def checked_picture(name: str, content: bytes) -> bytes:
         raise gate.refusal(
             "too-large",
             name,
-            f"{width} x {height} pixels; {limits.MAX_PICTURE_PIXELS:,} are allowed in all",
+            f"{width} x {height} pixels, at most {limits.MAX_PICTURE_PIXELS:,} pixels are "
+            "allowed in all",
             remedy="Make it smaller.",
         )
     return content
@@ -275,7 +276,7 @@ def _unmatched(table: Piece, option: PictureNames, names: Sequence[str]) -> list
             " ..." if len(spare) > _MAX_NAMES_SHOWN else ""
         )
         subject = "1 picture is" if len(spare) == 1 else f"{len(spare):,} pictures are"
-        message = f"{subject} not named by any row and not used"
+        message = f"{subject} not named in any row and not used"
         spare_note = Problem("spare-pictures", table.where, message, names_shown, severity="note")
         return [*limit_problems(problems), spare_note]
     return list(limit_problems(problems))

@@ -49,8 +49,10 @@ def _relations(
     for at, line in lines:
         parts = [part.strip() for part in line.split(separator) if part.strip()]
         if len(parts) == 2:
-            message = "the line has two words; write a node, or a node, a relation and other nodes"
-            wrong.append(Problem("bad-sif", f"{name}, line {at + 1}", message, line[:80], row=at))
+            message = "the line has only two words"
+            remedy = "Write a node, or a node, a relation and other nodes."
+            where = f"{name}, line {at + 1}"
+            wrong.append(Problem("bad-sif", where, message, line[:80], remedy, row=at))
             continue
         source, relation, *targets = parts if len(parts) > 1 else [parts[0], ""]
         add_node(source)
@@ -82,7 +84,7 @@ def _sets(
             wrong.append(Problem("bad-gmt", where, message, line[:80], row=at))
             continue
         if set_name in sets:
-            message = "a set with this name exists already; the members are added to it"
+            message = "a set with this name already exists, so the members are added to it"
             notes.append(Problem("repeated-set", where, message, set_name[:60], severity="note"))
         else:
             sets[set_name] = other_cells[0]

@@ -34,7 +34,7 @@ def matrix(name: str, content: bytes) -> Reals:
         )
     if np.iscomplexobj(array) or array.dtype == np.dtype(bool) or array.dtype.kind not in "fiu":
         raise gate.refusal(
-            "not-numbers", name, "the matrix does not hold real numbers", array.dtype
+            "not-numbers", name, "the matrix does not contain real numbers", array.dtype
         )
     return array if array.dtype == np.float32 else array.astype(np.float64)
 
@@ -50,7 +50,7 @@ def vector(name: str, content: bytes) -> Array:
         raise gate.refusal(
             "bad-npy",
             name,
-            "the NPY file is damaged, or holds no plain numbers",
+            "the NPY file is damaged or does not contain plain numbers",
             remedy="Save it again with numpy.save, as an array of numbers.",
         ) from error
     cells = 1
@@ -60,7 +60,7 @@ def vector(name: str, content: bytes) -> Array:
         raise gate.refusal(
             "bad-npy",
             name,
-            f"the header declares {cells:,} numbers but the file only holds "
+            f"the header declares {cells:,} numbers but the file only contains "
             f"{max(len(content) - offset, 0) // max(itemsize, 1):,}",
             shape,
             "Save it again with numpy.save.",

@@ -20,7 +20,7 @@ def read_pieces(name: str, content: bytes, choices: Choices | None = None) -> li
         raise gate.refusal(
             "not-a-table",
             name,
-            f"a table is needed; this is {gate.KINDS[kind]}",
+            f"a table is needed, but this is {gate.KINDS[kind]}",
             remedy="Give a table, or a zip of tables and pictures.",
         )
     return reader(name, content, choices or Choices())
@@ -31,7 +31,7 @@ def _read_text(name: str, content: bytes, choices: Choices) -> list[Piece]:
         raise gate.refusal(
             "web-address",
             name,
-            "the file only contains a web address; hetviz only reads files on this computer",
+            "the file only contains a web address, but hetviz only reads files on this computer",
             remedy="Save the file at that address on this computer first.",
         )
     if name.lower().endswith(NETWORK_EXTENSIONS) and choices.separator is None:

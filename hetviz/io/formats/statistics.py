@@ -88,7 +88,7 @@ def _read(reader: str, name: str, content: bytes, choices: Choices) -> list[Piec
         if words and words != column
     ]
     if column_labels:
-        facts["what columns say"] = "; ".join(column_labels[:_MAX_LABELS_SHOWN]) + (
+        facts["column labels"] = "; ".join(column_labels[:_MAX_LABELS_SHOWN]) + (
             f"; and {len(column_labels) - _MAX_LABELS_SHOWN:,} more"
             if len(column_labels) > _MAX_LABELS_SHOWN
             else ""

@@ -37,7 +37,7 @@ def text_of(where: str, name: str, content: bytes, choices: Choices, notes: list
     if not words:
         raise gate.refusal("empty-file", where, "the file contains no text")
     if len(words) > MAX_CHARACTERS:
-        message = f"{len(words):,} characters; {MAX_CHARACTERS:,} are allowed in one text"
+        message = f"{len(words):,} characters, at most {MAX_CHARACTERS:,} are allowed in one text"
         raise gate.refusal("too-large", where, message, remedy="Cut it into chapters.")
     return Text(name, words)
 
@@ -101,6 +101,6 @@ def _merge_encoding_notes(where: str, problems: Sequence[Problem]) -> tuple[Prob
     if not encoding_notes:
         return tuple(others)
     names = ", ".join(problem.where for problem in encoding_notes[:_MAX_NAMES_SHOWN])
-    message = f"{len(encoding_notes):,} texts are not UTF-8; their encoding is guessed"
+    message = f"{len(encoding_notes):,} texts are not UTF-8, so their encoding is guessed"
     remedy = "Check accented letters. If they are wrong, save the files as UTF-8."
     return (*others, Problem("encoding", where, message, names, remedy, severity="note"))

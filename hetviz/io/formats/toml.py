@@ -42,7 +42,8 @@ def _check_depth(name: str, text: str) -> None:
     depth = max(accumulate(1 if b in "[{" else -1 for b in _BRACKETS.findall(bare)), default=0)
     deepest = max(parts, depth)
     if deepest > limits.MAX_MANIFEST_DEPTH:
-        message = f"the keys are nested {deepest:,} deep; {limits.MAX_MANIFEST_DEPTH} are allowed"
+        limit = limits.MAX_MANIFEST_DEPTH
+        message = f"the keys are nested {deepest:,} levels deep, at most {limit} are allowed"
         raise gate.refusal("too-deep", name, message)
 
 
@@ -69,7 +70,7 @@ def encode(text: str, where: str) -> bytes:
         raise gate.refusal(
             "bad-text",
             where,
-            "the text contains half of a character, which cannot be written",
+            "the text contains an incomplete character, which cannot be written",
             ascii(bad),
         ) from None
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from hetviz._pandas import TEXT
+from hetviz._text import count
 from hetviz.errors import Problem
 from hetviz.io import gate, limits
 from hetviz.io.formats.column_rows import as_series
@@ -218,7 +219,7 @@ def check_cells(where: str, n_rows: int, n_columns: int, n_cells: int | None = N
             raise gate.refusal(
                 "too-large",
                 where,
-                f"{n:,} {unit}; {limit:,} are allowed",
+                f"{n:,} {unit}, at most {limit:,} are allowed",
                 remedy="Give fewer rows or columns.",
             )
 
@@ -255,10 +256,10 @@ def _cell_notes(where: str, values: Sequence[object]) -> list[Problem]:
 
 
 def _binary_notes(where: str, n: int) -> list[Problem]:
-    message = f"{n:,} cells contain bytes instead of text; they count as missing"
+    message = f"{count(n, 'cell')} with bytes instead of text treated as missing"
     return [Problem("binary-cells", where, message, severity="note")] if n else []
 
 
 def _formula_error_notes(where: str, n: int) -> list[Problem]:
-    message = f"{n:,} cells contain a formula error such as #N/A"
+    message = f"{count(n, 'cell')} with a formula error such as #N/A treated as missing"
     return [Problem("formula-error", where, message, severity="note")] if n else []

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pandas as pd
 
+from hetviz._text import count
 from hetviz._types import Ints
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
@@ -62,12 +63,13 @@ def read_workbook(name: str, content: bytes, choices: Choices) -> list[Piece]:
     stored = stored_cells(name, content, choices)
     sheets, notes = stored.sheets, list(stored.notes)
     if stored.n_unstored:
-        message = f"{stored.n_unstored:,} formulas have no stored value; their cells count as empty"
+        message = f"{count(stored.n_unstored, 'formula')} without a stored value treated as empty"
         remedy = "Open it in a spreadsheet program and save it again."
         notes.append(Problem("no-values", name, message, "", remedy, severity="note"))
     if stored.n_failed:
-        message = f"{stored.n_failed:,} cells contain a formula error such as #N/A; they count as "
-        notes.append(Problem("formula-error", name, f"{message}missing", severity="note"))
+        cells = count(stored.n_failed, "cell")
+        message = f"{cells} with a formula error such as #N/A treated as missing"
+        notes.append(Problem("formula-error", name, message, severity="note"))
     pieces: list[Piece] = []
     rejected: list[Problem] = []
     for place, sheet in enumerate(sheets):
@@ -186,7 +188,7 @@ def _check_parts(name: str, content: bytes) -> _PartCheck:
             if _is_sparse(text, n_cells):
                 checked.is_sparse = True
                 if n_cells > _MAX_SPARSE_CELLS:
-                    message = f"{n_cells:,} cells are scattered over the sheet; "
+                    message = f"{n_cells:,} cells are scattered over the sheet, "
                     message += f"at most {_MAX_SPARSE_CELLS:,} are allowed"
                     raise gate.refusal("too-large", f"{name}, {member}", message, remedy=_AS_TEXT)
             n_bytes += _text_length(text, lengths)
@@ -407,7 +409,7 @@ def _table(where: str, sheet: SheetCells, choices: Choices, facts: dict[str, str
             table, spare = _trim_columns(table, rows, above)
             rows = _sample_rows(table)
     if spare:
-        message = f"{spare:,} cells next to the table without a column name skipped"
+        message = f"{count(spare, 'cell')} next to the table without a column name skipped"
         notes.append(Problem("cells-beside", where, message, severity="note"))
     if decimal == ",":
         facts["decimal sign"] = DECIMALS[decimal]

@@ -83,7 +83,9 @@ def from_frames(
             collector.add_table(edges, rows.name, rows.name, kind, role="relation")
     if isinstance(links, str):
         if links != "auto":
-            raise ParameterError(f"from_frames: links = {links!r}; 'auto', a table, or pairs.")
+            raise ParameterError(
+                f"from_frames: links = {links!r} must be 'auto', a table or pairs."
+            )
         return _join_automatically(data.edit().add(*collector.links))
     collector.add(links)
     compared = _read_comparisons(data, comparisons, collector)
@@ -347,7 +349,7 @@ class _LinkCollector:
     def _only_two(self, subject: str) -> tuple[str, str]:
         names = [*self.data.datasets]
         if len(names) > 2:
-            message = f"{subject} does not say between which of {len(names)} datasets"
+            message = f"{subject} does not name the two datasets that it links, out of {len(names)}"
             remedy = f"Write links={{({names[0]!r}, {names[1]!r}): ...}}."
             raise DataError(Problem("which-datasets", "links", message, "", remedy))
         return names[0], names[-1]
@@ -523,7 +525,7 @@ class _LinkCollector:
         if self.unknown == "drop":
             examples = join_words([repr(keys[row]) for row in missing[:3]])
             n_rows = count(len(missing), "row")
-            message = f"{where}: {n_rows} left out; {dataset.name!r} lacks {examples}."
+            message = f"{where}: {n_rows} left out, because {dataset.name!r} has no {examples}."
             warnings.warn(message, DataWarning, stacklevel=2)
             return rows
         swapped = self._rows(self.data[other], [keys[row] for row in missing]) >= 0
@@ -531,9 +533,7 @@ class _LinkCollector:
 
         def remedy(place: int, key: object) -> str:
             if swapped[place] and other != dataset.name:
-                return (
-                    f"Dataset {other!r} has this id. Check whether the two columns are exchanged."
-                )
+                return f"Dataset {other!r} has this id. Check whether the two columns are swapped."
             near = difflib.get_close_matches(str(key), ids, n=1) if place < 20 else []
             hint = f"Did you mean {near[0]!r}? " if near else ""
             return f"{hint}Correct it, or leave such rows out with unknown='drop'."
@@ -681,7 +681,7 @@ def _join_automatically(data: HeteroData) -> HeteroData:
     ]
     if unjoined and not joined_pairs:
         note_text = "no links between these datasets were found: no ids, columns or places match"
-        remedy = "Give links=, as pairs of ids; hetviz.propose_joins(data) lists all proposals."
+        remedy = "Give links= as pairs of ids. hetviz.propose_joins(data) lists all proposals."
         raise DataError(Problem("no-join", "links", note_text, "", remedy))
     return joined
 

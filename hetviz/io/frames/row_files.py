@@ -44,7 +44,7 @@ class RowFiles:
             raise gate.refusal(
                 "web-address",
                 pattern,
-                "this is a web address; hetviz only reads local files",
+                "this is a web address, but hetviz only reads local files",
                 remedy="Give a path that this machine and every worker can read.",
             )
         whole = Path(pattern) if Path(pattern).is_absolute() else folder / pattern
@@ -60,7 +60,7 @@ class RowFiles:
         if len(paths) > MAX_FILES:
             message = f"more than {MAX_FILES:,} files"
             raise gate.refusal(
-                "too-many", pattern, message, f"{len(paths):,}", "Join some of them."
+                "too-many", pattern, message, f"{len(paths):,}", "Combine some of them."
             )
         files: list[RowFile] = []
         columns: tuple[tuple[str, str], ...] = ()

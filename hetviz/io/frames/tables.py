@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from hetviz._text import count
 from hetviz._types import Array, Matrix, Texts, is_sparse
 from hetviz.data import Dataset
 from hetviz.errors import DataError, Problem
@@ -229,7 +230,8 @@ def _of_matrix(name: str, where: str, frame: object) -> Rows:
             kind = type(frame).__name__
             raise _data_error("not-a-frame", where, f"{_ACCEPTED} is needed", _EXAMPLE_CALL, kind)
     if values.ndim != 2:
-        message = f"a matrix has rows and columns; this has {values.ndim} dimension(s)"
+        dimensions = count(values.ndim, "dimension")
+        message = f"a matrix with rows and columns is needed, but this has {dimensions}"
         remedy = "Give x.reshape(-1, 1) for one column, x.reshape(len(x), -1) for pictures."
         raise _data_error("bad-shape", where, message, remedy, str(values.shape))
     return Rows(name, None, None, sp.csr_array(values) if is_sparse(values) else values)

@@ -83,7 +83,7 @@ def to_anndata(data: HeteroData, name: str | None, embedding: Embedding | None) 
     except ImportError:
         raise MissingExtraError("to_anndata", package="anndata") from None
     if name is None and len(data.datasets) > 1:
-        message = "AnnData holds one dataset, and there are several"
+        message = "AnnData holds one dataset, but there are several"
         call = f"Call data.to_anndata({next(iter(data.datasets))!r})."
         raise DataError(Problem("which-dataset", "to_anndata", message, "", call))
     dataset = data[name or next(iter(data.datasets))]

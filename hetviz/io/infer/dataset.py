@@ -255,7 +255,7 @@ class _TableReader:
             f"{count(info.n_features, 'feature')}"
         )
         words += f", named by {info.title_column}" if info.title_column else ""
-        words += f"; its labels are {join_words(coloured)}." if coloured else "."
+        words += f". Labels: {join_words(coloured)}." if coloured else "."
         self._add_file_info(part, "dataset", words)
 
     def _as_links(self, table: TableRead, unsure: Sequence[_TablePart]) -> TableRead | None:

@@ -58,7 +58,7 @@ def rows_of(
             cells_so_far += len(cells)
             if len(cells) > limits.MAX_COLUMNS:
                 _raise_too_large(
-                    name, f"{len(cells):,} columns; {limits.MAX_COLUMNS:,} are allowed"
+                    name, f"{len(cells):,} columns, at most {limits.MAX_COLUMNS:,} are allowed"
                 )
             if count > limits.MAX_ROWS or cells_so_far > limits.MAX_CELLS:
                 raise_too_many_rows(name)
@@ -90,7 +90,8 @@ def _quote_problem(error: str) -> str:
         return "a quoted cell continues after its closing quotation mark or is never closed"
     if "limit" in error:
         return (
-            f"a cell has more than {MAX_CELL:,} characters; a quotation mark is probably not closed"
+            f"a cell has more than {MAX_CELL:,} characters, so a quotation mark is probably not "
+            "closed"
         )
     return "a cell begins with a quotation mark that is never closed"
 

@@ -64,7 +64,7 @@ ENCODING_NAMES: dict[str, str] = _COMMON_NAMES | {
 """Display names of codecs, common ones first."""
 
 _BOMS = (
-    (codecs.BOM_UTF8, "utf-8-sig", "UTF-8 with a mark at the start"),
+    (codecs.BOM_UTF8, "utf-8-sig", "UTF-8 with a byte order mark"),
     (codecs.BOM_UTF32_LE, "utf-32", "UTF-32"),
     (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"),
     (codecs.BOM_UTF16_BE, "utf-16", "UTF-16"),
@@ -91,7 +91,9 @@ def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) 
             try:
                 return _check_no_nul(name, content.decode(codec)), label
             except UnicodeError:
-                raise gate.refusal("bad-encoding", name, f"this is damaged {label}") from None
+                raise gate.refusal(
+                    "bad-encoding", name, f"the text is damaged and cannot be read as {label}"
+                ) from None
     try:
         text = content.decode("utf-8")
     except UnicodeError:
@@ -106,7 +108,7 @@ def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) 
         Problem(
             "encoding",
             name,
-            f"the text is not UTF-8; it is read as {label}",
+            f"the text is not UTF-8, so it is read as {label}",
             remedy="If letters look wrong, choose another encoding or save the file as UTF-8.",
             severity="note",
         )

@@ -338,7 +338,7 @@ def mark_row(raw: RawTable, recipe: TableRecipe, mark: str, line: int) -> TableR
     """Return a recipe in which a row has a mark of `ROW_MARKS`, or loses it if it has it."""
     lines = [at for at, _ in raw.rows]
     if mark not in ROW_MARKS or line not in lines:
-        message = "this mark or row does not exist"
+        message = "this row or this role of a row does not exist"
         raise DataError(Problem("bad-recipe", f"{raw.name}, row {line + 1}", message, mark))
     header, units, first, last = set(recipe.header), recipe.units, recipe.first, recipe.last
     if mark == "names":
@@ -728,7 +728,9 @@ def _names_for_width(
     if usual is None or usual == n:
         return titles
     mismatch = f"{usual:,} cells in each row but {count(n, 'column name')}"
-    check = "Check that the names are above their columns, or say under Read a file in another way"
+    check = (
+        "Check that the names are above their columns, or choose under Read a file in another way"
+    )
     if usual < n and max(map(len, body)) > usual:
         return titles
     if usual < n:
@@ -788,7 +790,7 @@ def unique_column_names(name: str, first: list[str], notes: list[Problem]) -> li
                 Problem(
                     "unnamed-column",
                     f"{name}, column {at + 1}",
-                    f"the column has no name; it is named {title}",
+                    f"the column has no name, so it is named {title}",
                     severity="note",
                 )
             )

@@ -64,7 +64,7 @@ def _first_repeat(table: TableRead, name: str) -> str:
     first = int(np.flatnonzero(cells == text)[0])
     places = list(table.row or range(len(cells)))
     row, first_row = places[repeats[0]] + 1, places[first] + 1
-    return f"; {text[:60]!r} in row {row} is already used in row {first_row}"
+    return f", but {text[:60]!r} in row {row} is already used in row {first_row}"
 
 
 def rows_with_ids(table: TableRead, id_column: str, problems: list[Problem]) -> Bools:
@@ -114,7 +114,7 @@ def _similar_id_notes(place: str, ids: Collection[str] | pd.Series) -> list[Prob
     pair = " and ".join(map(ascii, alike[0]))
     message = (
         "some ids differ only in capitals, spaces or accents, "
-        f"such as {pair}; they are treated as different items"
+        f"such as {pair}, and are treated as different items"
     )
     return [Problem("ids-alike", place, message, severity="note")]
 
@@ -128,11 +128,11 @@ def _id_fault(text: str, first: int | None) -> tuple[str, str, str] | None:
     if not text.strip():
         return "empty-id", "the id is empty", "Give every row an id."
     if len(text) > MAX_ID_LENGTH:
-        message = f"the id has {len(text)} characters; at most {MAX_ID_LENGTH} are allowed"
+        message = f"the id has {len(text)} characters, at most {MAX_ID_LENGTH} are allowed"
         return "long-id", message, "Use a shorter id column."
     if first is not None:
         message = f"the id is already used in row {first + 1}"
-        return "duplicate-id", message, "Ids must be unique: rename one or leave one row out."
+        return "duplicate-id", message, "Ids must be unique. Rename one id or remove one row."
     return None
 
 

@@ -32,7 +32,7 @@ def to_delimited(name: str, text: str, separator: str | None) -> tuple[str, str]
             "unknown-format",
             name,
             "the svmlight and LIBSVM format is not supported",
-            remedy="Save it as CSV, or the matrix by scipy.sparse.save_npz.",
+            remedy="Save it as CSV, or the matrix with scipy.sparse.save_npz.",
         )
     used_separator = separator or dialect.separator_of(text, name)
     return (

@@ -12,19 +12,19 @@ from hetviz.io.parsed import TableRead
 _MAX_CHARS = 60
 _MESSAGES = {
     "too large": (
-        "the number is too large; the cell counts as missing",
+        "the number is too large, so the cell counts as missing",
         f"Give numbers up to {MAX_MAGNITUDE:g}, such as in another unit, or leave the cell empty.",
     ),
     "infinite": (
-        "the number is infinite; the cell counts as missing",
+        "the number is infinite, so the cell counts as missing",
         "Give a finite number, or leave the cell empty.",
     ),
     "no number": (
-        "the cell contains no number; it counts as missing",
+        "the cell contains no number, so it counts as missing",
         "Give a number, or leave the cell empty.",
     ),
     "failed formula": (
-        "the formula of this cell failed; the cell counts as missing",
+        "the formula of this cell failed, so the cell counts as missing",
         "Correct the formula in the spreadsheet, or leave the cell empty.",
     ),
 }

@@ -93,7 +93,7 @@ def _items(
     else:
         column = chosen[0] if chosen else _id_column(frame, dataset, id_column)
     if column is None:
-        message = "no id column was found; the items are named new 1, new 2, ..."
+        message = "no id column was found, so the items are named new 1, new 2, ..."
         problems.append(Problem("no-ids", source_table.name, message, severity="note"))
         frame = frame.assign(id=_new_ids(dataset, len(frame)))
         column = "id"
@@ -109,7 +109,7 @@ def _items(
             )
         elif text in first_row_of:
             message = f"the id is already used in row {first_row_of[text] + 1}"
-            remedy = "Ids must be unique: rename one or leave one row out."
+            remedy = "Ids must be unique. Rename one id or remove one row."
         else:
             first_row_of[text] = source_table.row[row]
             good_rows.append(row)

@@ -225,7 +225,8 @@ def _with_other_parts(old: Dataset, new_dataset: Dataset, rows: Ints, filename: 
     new = np.flatnonzero(rows < 0)
     if parts and len(new):
         words = " and ".join("features" if word == "X" else word for word in parts)
-        message = f"{len(new):,} items are new, but their {words} came from another file"
+        new_items = count(len(new), "new item")
+        message = f"{new_items} without {words}, which came from another file"
         ids = ", ".join(map(str, new_dataset.ids[new[:5]]))
         remedy = "Leave them out, or open the new data as a separate project."
         raise gate.refusal("no-features", filename, message, ids, remedy)

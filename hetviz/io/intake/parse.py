@@ -125,8 +125,12 @@ class _CollectionReader:
         member, content = gate.unpack_gzip(member, self.files.read(member))
         self.bytes_left -= len(content)
         if self.bytes_left < 0:
-            limit = f"{limits.MAX_UNPACKED_BYTES / limits.MB:,.0f} MB are allowed in all"
-            raise gate.refusal("too-large", f"{self.name}, {member}", f"files too large: {limit}")
+            limit = f"{limits.MAX_UNPACKED_BYTES / limits.MB:,.0f} MB"
+            raise gate.refusal(
+                "too-large",
+                f"{self.name}, {member}",
+                f"the unpacked files are too large, at most {limit} are allowed in all",
+            )
         kind = gate.kind_of(member, content)
         if kind in gate.PICTURES:
             self.pictures.append((member, images.thumbnail(member, content)))
@@ -338,7 +342,7 @@ def _read_archive(name: str, content: bytes, choices: Mapping[str, Choices]) -> 
         raise gate.refusal(
             "bundle-among-files",
             name,
-            "this is a whole project; it cannot be opened together with other files",
+            "this is a whole project, which cannot be opened together with other files",
             remedy="Open it by itself.",
         )
     return read_collection(name, archive, choices)

@@ -41,7 +41,7 @@ TOO_LARGE = 3
 _LENGTH = struct.Struct("<Q")
 _PASSED_VARIABLES = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "VIRTUAL_ENV")
 _GIVE_LESS = "Give fewer rows or columns, or save it as CSV."
-_CHECK = "Check the file; save it again, or save it as CSV."
+_CHECK = "Check the file. Save it again, or save it as CSV."
 _CONFINED = Event()
 # Interval of progress reports, also without news.
 _REPORT_S = 0.5
@@ -105,7 +105,7 @@ def run(
 
 def _waiting_reporter(on_progress: OnProgress) -> Callable[[int], None]:
     def on_wait(n_before: int) -> None:
-        first = f", {n_before} before this" if n_before else ""
+        first = f", {n_before} before this one" if n_before else ""
         on_progress(0.0, f"Waiting for other files{first}")
 
     return on_wait
@@ -265,7 +265,7 @@ def _failure_of(code: int, processor_s: int) -> tuple[str, str, str] | None:
     if code == TOO_LARGE:
         message = f"reading needs more than the allowed {MAX_MEMORY_BYTES / limits.MB:,.0f} MB"
         return ("too-large", message, _GIVE_LESS)
-    message = "the reader crashed on this file; other data are not affected"
+    message = "the reader crashed on this file, but other data are not affected"
     return ("reader-ended", message, _CHECK)
 
 

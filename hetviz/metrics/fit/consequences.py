@@ -154,7 +154,9 @@ def consequences(
     """
     positions = statement_positions(data, said)
     if not len(positions):
-        raise ParameterError("consequences: said has no statement keys. See hetviz.statements.")
+        raise ParameterError(
+            "consequences: said = [] must have at least one statement key. See hetviz.statements."
+        )
     rows = statement_rows(data)
     named = np.unique(rows[positions])
     named = named[named >= 0]

@@ -245,7 +245,7 @@ def _no_common_items_note(measured: MeasuredMap) -> str:
     if not set(data_ids.tolist()) & set(map_ids.tolist()):
         return (
             f"Nothing to measure: the map shares no id with the data. In {name} the data have "
-            f"{data_ids[0]!r}, the map {map_ids[0]!r}; ids are compared as text."
+            f"{data_ids[0]!r}, the map {map_ids[0]!r}. Ids are compared as text."
         )
     return "Nothing to measure: no item of the data has a place on the map."
 

@@ -41,7 +41,7 @@ class Neighborhoods:
     ) -> None:
         value: Any = k
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise ParameterError(f"trust: k = {k!r} must be a whole number from 1.")
+            raise ParameterError(f"trust: k = {k!r} must be a whole number of 1 or more.")
         self.data, self.k = data, int(k)
         self.places = coordinates_of(data, embedding)
         self.spaces = {name: space_of(dataset) for name, dataset in data.datasets.items()}

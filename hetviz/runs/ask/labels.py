@@ -59,7 +59,7 @@ def columns_to_ask(
         if tuple(name) not in columns:
             listed = ", ".join(f"{dataset}:{column}" for dataset, column in columns) or "none"
             raise ParameterError(
-                f"labels: there is no label column {':'.join(name)!r}. The columns are: {listed}."
+                f"labels: there is no label column {':'.join(name)!r}. Available: {listed}."
             )
         if not _is_partly_filled(columns[name[0], name[1]]):
             raise ParameterError(

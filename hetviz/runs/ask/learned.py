@@ -97,7 +97,7 @@ def _rows_by_label(data: HeteroData, label: str) -> dict[tuple[str, str], Ints]:
     if not columns:
         names = ", ".join(sorted({labels.name for labels in data.labels})) or "none"
         raise ParameterError(
-            f"label = {label!r}: no dataset has this label column. The columns are: {names}."
+            f"label = {label!r}: no dataset has this label column. Available: {names}."
         )
     rows_by_label = {}
     for column in columns:

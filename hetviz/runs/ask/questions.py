@@ -200,11 +200,11 @@ def suggest_questions(
     5
     """
     if n < 1:
-        raise ParameterError(f"suggest_questions: n = {n!r} is not a whole number of 1 or more.")
+        raise ParameterError(f"suggest_questions: n = {n!r} must be 1 or more.")
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown or not kinds:
         raise ParameterError(
-            f"suggest_questions: kinds = {list(kinds)!r}. Choose from {', '.join(KINDS)}."
+            f"suggest_questions: kinds = {list(kinds)!r}. Use one of: {', '.join(KINDS)}."
         )
     questions = {}
     skipped = _rows_of_keys(data, skip)

@@ -124,13 +124,15 @@ def search_clusters(
 def _check_arguments(method: str, n_clusters: int | None, label: str | None, space: str) -> None:
     if method not in (*METHODS, LABEL):
         choices = ", ".join((*METHODS, LABEL))
-        raise ParameterError(f"clusters: method = {method!r}, but it must be one of {choices}.")
+        raise ParameterError(f"clusters: method = {method!r} must be one of {choices}.")
     if space not in (MAP, FULL):
-        raise ParameterError(f"clusters: space = {space!r}, but it must be map or full.")
+        raise ParameterError(f"clusters: space = {space!r} must be map or full.")
     if n_clusters is not None and (isinstance(n_clusters, bool) or int(n_clusters) != n_clusters):
-        raise ParameterError(f"clusters: n_clusters = {n_clusters!r} is not a whole number.")
+        raise ParameterError(f"clusters: n_clusters = {n_clusters!r} must be a whole number.")
     if n_clusters is not None and not 1 <= n_clusters <= MAX_CLASSES:
-        raise ParameterError(f"clusters: n_clusters = {n_clusters} is not from 1 to {MAX_CLASSES}.")
+        raise ParameterError(
+            f"clusters: n_clusters = {n_clusters} must be from 1 to {MAX_CLASSES}."
+        )
     if (label is None) == (method == LABEL):
         raise ParameterError("clusters: give a label with method='label', and only then.")
 

@@ -103,7 +103,9 @@ def compare(
         keys = list(dict.fromkeys(methods))
     unknown = [key for key in params_by_method if key not in keys]
     if unknown:
-        raise ParameterError(f"compare: params has methods not compared: {', '.join(unknown)}.")
+        raise ParameterError(
+            f"compare: params names methods that are not compared: {', '.join(unknown)}."
+        )
     candidates = [candidate(key, params_by_method.get(key, {})) for key in keys]
     return judge(
         data,
@@ -145,10 +147,10 @@ def judge(
     if not candidates:
         raise ParameterError("compare: there is no method to compare. None suits these data.")
     if not 1 <= seeds <= MAX_SEEDS:
-        raise ParameterError(f"compare: seeds = {seeds!r} is not a number from 1 to {MAX_SEEDS}.")
+        raise ParameterError(f"compare: seeds = {seeds!r} must be from 1 to {MAX_SEEDS}.")
     for name, share in (("hold_out", hold_out), ("new_items", new_items)):
         if not 0 <= share < 1:
-            raise ParameterError(f"compare: {name} = {share!r} is not a share from 0 to below 1.")
+            raise ParameterError(f"compare: {name} = {share!r} must be a share from 0 to below 1.")
     split_seeds = tuple(range(random_state, random_state + seeds))
     state = _ComparisonState(data, candidates, split_seeds, hold_out, progress or ignore_progress)
     try:

@@ -116,20 +116,20 @@ class SettingsResult:
             best_percent = per_hundred(best_score)
             if math.isfinite(best_score) and math.isfinite(default_score):
                 smallest = self.confirmed.resolution(self.measure)
-                text = f" On guidance that the search never saw it reaches {best_percent} %. "
+                text = f" On guidance hidden from the search, it reaches {best_percent} %. "
                 text += f"Default settings reach {per_hundred(default_score)} %."
                 if math.isfinite(smallest) and abs(best_score - default_score) < smallest:
                     text += f" Differences below {per_hundred(smallest)} % may be chance."
                 parts.append(text)
             elif math.isfinite(best_score):
                 parts.append(
-                    f" On guidance that the search never saw it reaches {best_percent} %. "
+                    f" On guidance hidden from the search, it reaches {best_percent} %. "
                     "These are the default settings."
                 )
         sentence = "".join(parts)
         if self.cut_off:
             sentence += f" The best {self._names(self.cut_off)} is the last value tried. "
-            sentence += "There may be a better one beyond."
+            sentence += "A value beyond it may be better."
         if self.at_limit:
             sentence += f" The best {self._names(self.at_limit)} is the last allowed value."
         return sentence
@@ -291,24 +291,26 @@ def spans_of(
     declared = get_method(method).params
     names = searched_names(declared) if settings is None else list(settings)
     if not names:
-        raise ParameterError(f"{method} has no setting to search by default. Name some.")
+        raise ParameterError(
+            f"{method} has no setting to search by default. Give the settings to search."
+        )
     spans = {}
     for name in names:
         if name not in declared:
             raise ParameterError(
-                f"{method} has no parameter {name!r}. It has: {', '.join(declared)}."
+                f"{method} has no parameter {name!r}. Available: {', '.join(declared)}."
             )
         first_values = (
             settings[name] if isinstance(settings, Mapping) else search_values(declared[name])
         )
         if not first_values:
-            raise ParameterError(f"search: give values of {name}. None follow from its range.")
+            raise ParameterError(f"search: give values of {name}. It has no default values to try.")
         try:
             values = [declared[name].check(value) for value in first_values]
         except ValueError:
             wanted = declared[name].describe_allowed()
             raise ParameterError(
-                f"search: {name} = {list(first_values)!r}, but each is {wanted}."
+                f"search: {name} = {list(first_values)!r}, but each must be {wanted}."
             ) from None
         spans[name] = _span(declared[name], values, grows)
     return spans
@@ -390,8 +392,8 @@ class _SearchState:
     ) -> None:
         if not 0 <= test < 1 or not 0 < hold_out < 1:
             raise ParameterError(
-                f"search: hold_out = {hold_out!r} and test = {test!r} must be shares above 0 (test "
-                "also 0) and below 1."
+                f"search: hold_out = {hold_out!r} and test = {test!r}, but hold_out must be above "
+                "0 and below 1, and test from 0 to below 1."
             )
         self._data, self._method, self._fixed = data, method, dict(fixed)
         self._measure, self._seeds, self._hold_out = measure, seeds, hold_out
@@ -431,7 +433,7 @@ class _SearchState:
         measured = set(comparison.sound(self._measure))
         if not any(self._measure in fit.scores for fit in comparison.fits) and comparison.fits:
             raise ParameterError(
-                f"search: measure = {self._measure!r} is not measured on these data. Choose from "
+                f"search: measure = {self._measure!r} is not measured on these data. Available: "
                 f"{', '.join(comparison.measures)}."
             )
         return [

@@ -63,11 +63,11 @@ def sweep(
     declared = get_method(method).params
     if parameter not in declared:
         raise ParameterError(
-            f"{method} has no parameter {parameter!r}. It has: {', '.join(declared)}."
+            f"{method} has no parameter {parameter!r}. Available: {', '.join(declared)}."
         )
     tried_values = sweep_values(declared[parameter]) if values is None else list(values)
     if not tried_values:
-        raise ParameterError(f"sweep: give values of {parameter}. None follow from its range.")
+        raise ParameterError(f"sweep: give values of {parameter}. It has no default values to try.")
     others = {key: value for key, value in (params or {}).items() if key != parameter}
     candidates = {
         text: candidate(method, {**others, parameter: value}, text, text)

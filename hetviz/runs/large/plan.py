@@ -404,7 +404,7 @@ def _check_keys(name: str, document: Mapping[str, object]) -> None:
 
     for key, value in document.items():
         if key not in _TOP_KEYS or not isinstance(value, _TOP_KEYS[key]):
-            message = f"unknown key. A recipe over files has {', '.join(_TOP_KEYS)}"
+            message = f"unknown key. Use one of: {', '.join(_TOP_KEYS)}"
             refuse(key, message if key not in _TOP_KEYS else "the wrong kind of value", value)
     if not document.get("data"):
         refuse("data", "give at least one table, as [data.NAME]", "")
@@ -420,7 +420,7 @@ def _check_keys(name: str, document: Mapping[str, object]) -> None:
             place = f"[{head}.{title}]" if head in ("data", "guidance") else f"[{head}]"
             for key, value in section.items():
                 if key not in allowed:
-                    refuse(place, f"unknown key. The keys are {', '.join(allowed)}", key)
+                    refuse(place, f"unknown key. Use one of: {', '.join(allowed)}", key)
                 elif isinstance(value, bool) or not isinstance(value, allowed[key]):
                     refuse(place, f"{key} has the wrong kind of value", value)
             lacking = {"data": ("path", "id"), "guidance": ("path", "from", "to", "i", "j")}
@@ -487,7 +487,7 @@ def _make_link_table(
     files = RowFiles.find_files(section["path"], folder)
     for end, table in (("from", section["from"]), ("to", section["to"])):
         if table not in tables:
-            remedy = f"The tables are: {', '.join(tables)}."
+            remedy = f"Available: {', '.join(tables)}."
             raise DataError(
                 Problem(
                     "unknown-dataset", where, f"{end} is not the name of a table", table, remedy
@@ -523,9 +523,7 @@ def _make_link_table(
 def _missing_column_error(where: str, column: str, files: RowFiles) -> DataError:
     names = ", ".join(name for name, _ in files.columns[:20])
     return DataError(
-        Problem(
-            "unknown-column", where, "there is no such column", column, f"The columns are: {names}."
-        )
+        Problem("unknown-column", where, "there is no such column", column, f"Available: {names}.")
     )
 
 
@@ -536,7 +534,7 @@ def _ids_are_text(where: str, column: str, files: RowFiles) -> bool:
         return False
     if "string" in kind:
         return True
-    message = "ids must be texts or whole numbers"
+    message = "ids must be strings or whole numbers"
     raise DataError(Problem("bad-type", f"{where}, column {column}", message, kind))
 
 

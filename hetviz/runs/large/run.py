@@ -253,9 +253,7 @@ def _check_method(recipe: LargeRecipe) -> None:
     params, key = recipe.params, recipe.method
     if not recipe.exact:
         if recipe.landmarks < 50:
-            raise ParameterError(
-                f"[blocks] landmarks = {recipe.landmarks} is too small. Use at least 50."
-            )
+            raise ParameterError(f"[blocks] landmarks = {recipe.landmarks} must be 50 or more.")
         return
     for name in ("n_components", "gamma"):
         if params.get(name) == "cv":
@@ -408,7 +406,7 @@ def _fit_exactly(
         return LinearPlacer(maps, ones), {"explained": shares}
     title = get_method(recipe.method).card.title
     if not pairs:
-        raise NotApplicableError(title, ["There is no guidance.", "Add links between rows."])
+        raise NotApplicableError(title, ["It needs links between rows, but there are none."])
     sums = work.summed(steps.degrees, "Averaging rows by their links", pairs)
     centres = []
     for v, table in enumerate(tables):
@@ -639,8 +637,9 @@ def _time_limited_progress(progress: Progress, recipe: LargeRecipe) -> Progress:
     def report(fraction: float, message: str = "", **figures: object) -> None:
         if time.monotonic() - started > max_seconds and fraction < 1.0:
             raise HetvizError(
-                f"{recipe.name}: max_time = {max_seconds:,.0f} s ended at {100 * fraction:.0f} % "
-                f"({message.lower()}). Allow more time, use more workers, or leave rows out."
+                f"{recipe.name}: max_time = {max_seconds:,.0f} s was over at "
+                f"{100 * fraction:.0f} % ({message.lower()}). Allow more time, "
+                "use more workers, or leave rows out."
             )
         progress(fraction, message, **figures)
 

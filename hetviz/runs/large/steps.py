@@ -108,7 +108,7 @@ def _ids(column: pa.ChunkedArray, name: str, start: int, as_text: bool) -> pa.Ar
     if column.null_count:
         at = int(np.flatnonzero(column.is_null().to_numpy())[0])
         where = f"{name}, row {start + at + 1:,}"
-        raise DataError(Problem("no-id", where, "the id is missing", "", "Give every row one."))
+        raise DataError(Problem("no-id", where, "the id is missing", "", "Give every row an id."))
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     converted = column.cast(pa.large_string() if as_text else pa.int64()).combine_chunks()
@@ -260,7 +260,7 @@ def _ids_of_part(plan: Plan, t: int, h: int, *, checked: bool = True) -> tuple[p
         name = plan.tables[t].name
         raise DataError(
             limit_problems(
-                Problem("duplicate-id", name, "two rows have this id", str(text), "Keep one.")
+                Problem("duplicate-id", name, "two rows have this id", str(text), "Keep one row.")
                 for text in duplicates[:MAX_SHOWN].to_pylist()
             )
         )

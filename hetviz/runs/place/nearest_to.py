@@ -123,7 +123,7 @@ def nearest_to(
     if sum(is_given) != 1:
         raise ParameterError("nearest_to: give exactly one of text, picture and row.")
     if top < 1:
-        raise ParameterError(f"nearest_to: top = {top} is too small. Give 1 or more.")
+        raise ParameterError(f"nearest_to: top = {top} must be 1 or more.")
     owner = data[dataset]
     if text is not None:
         item = from_text(owner, text)

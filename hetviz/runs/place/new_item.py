@@ -110,7 +110,9 @@ def from_picture(owner: Dataset, picture: bytes) -> ComparableItem:
     """Compare a picture with the pictures of the items."""
     described = describe(checked_picture("picture", picture))
     if described is None:
-        raise _refusal("bad-picture", "picture", "the picture is damaged", "", "Give another one.")
+        raise _refusal(
+            "bad-picture", "picture", "the picture is damaged", "", "Choose another picture."
+        )
     if owner.media is None or not any(media is not None for media in owner.media):
         raise _refusal(
             "no-pictures",
@@ -152,7 +154,7 @@ def from_row(owner: Dataset, row: Mapping[str, object]) -> ComparableItem:
     features = list(owner.feature_names or ())
     unknown = [name for name in values if name not in columns and name not in features]
     if unknown:
-        remedy = f"The columns are: {', '.join([*columns, *features][:20])}."
+        remedy = f"Available: {', '.join([*columns, *features][:20])}."
         raise DataError(
             Problem("unknown-column", where, "there is no such column", name, remedy)
             for name in unknown
@@ -166,7 +168,7 @@ def from_row(owner: Dataset, row: Mapping[str, object]) -> ComparableItem:
             f"Compared by {_join_words(sorted(feature_columns & set(values)))} of the {owner.name}"
         )
         missing = sorted(feature_columns - set(values))
-        summary += f". The average counts for {_join_words(missing)}." if missing else "."
+        summary += f". The average is used for {_join_words(missing)}." if missing else "."
         return ComparableItem(summary, rows, _squared_distances_to(owner, rows))
     if features and owner.X is not None and all(name in features for name in values):
         features_of_row = np.asarray(owner.X.mean(axis=0), dtype=np.float64).ravel()
@@ -174,7 +176,7 @@ def from_row(owner: Dataset, row: Mapping[str, object]) -> ComparableItem:
             features_of_row[features.index(name)] = _to_number(where, name, value)
         rows = _single_row(owner, features_of_row[None])
         summary = (
-            f"Compared by the features of the {owner.name}. The average counts for missing ones."
+            f"Compared by the features of the {owner.name}. The average is used for missing ones."
         )
         return ComparableItem(summary, rows, _squared_distances_to(owner, rows))
     return _by_columns(owner, values)

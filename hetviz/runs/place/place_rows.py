@@ -125,7 +125,7 @@ def place_rows(
     True
     """
     if k < 1:
-        raise ParameterError(f"place_rows: k = {k} is too small. Give 1 or more.")
+        raise ParameterError(f"place_rows: k = {k} must be 1 or more.")
     model = fitted_run.model if isinstance(fitted_run, FittedRun) else fitted_run
     check_places(model, data)
     owner = data[dataset]
@@ -187,9 +187,11 @@ def new_rows_of(
         all_new = len(new_positions) == len(new_rows)
         return (new_rows if all_new else new_rows.as_new(new_positions, np.arange(len(owner)))), []
     if not len(rows):
-        raise DataError(Problem("no-rows", where, "there are no rows", remedy="Give at least one."))
+        raise DataError(
+            Problem("no-rows", where, "there are no rows", remedy="Give at least one row.")
+        )
     if "id" not in rows.columns:
-        remedy = f"The columns are: {', '.join(map(str, rows.columns[:20]))}."
+        remedy = f"Available: {', '.join(map(str, rows.columns[:20]))}."
         raise DataError(Problem("unknown-column", where, "there is no id column", "id", remedy))
     new_positions = _new_ids(where, owner, [str(text) for text in rows["id"]], problems)
     table = rows.iloc[new_positions].reset_index(drop=True)

@@ -188,7 +188,7 @@ class Why:
         if not causes and self.holds:
             return "Its close links, the closest first. Other reasons are not counted."
         if not causes:
-            return "No known reason holds it here."
+            return "No reason is known why it is here."
         if ranked[0][1] <= 0.5:
             return f"Here because of {join_words(causes)}."
         others = f" Also because of {join_words(causes[1:])}." if len(causes) > 1 else ""
@@ -336,10 +336,14 @@ def run_of_map(
 def row_of(data: HeteroData, dataset: str, id: str) -> int:
     """Return the global row of an item."""
     if dataset not in data.datasets:
-        names = join_words([*data.datasets])
+        names = ", ".join(data.datasets)
         raise DataError(
             Problem(
-                "unknown-dataset", "why", "there is no such dataset", dataset, f"There are {names}."
+                "unknown-dataset",
+                "why",
+                "there is no such dataset",
+                dataset,
+                f"Available: {names}.",
             )
         )
     position = int(data[dataset].find([id])[0])

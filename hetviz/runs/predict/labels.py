@@ -102,15 +102,15 @@ def predict_labels(
         method = "gbc" if params else BLEND
     if method not in METHODS:
         raise ParameterError(
-            f"predict_labels: method = {method!r}. Use one of {', '.join(METHODS)}."
+            f"predict_labels: method = {method!r}. Use one of: {', '.join(METHODS)}."
         )
     share = _TRAINING_SHARE if training_share is None else training_share
     if not 0.0 < share < 1.0:
-        raise ParameterError(f"predict_labels: training_share = {share!r} is not between 0 and 1.")
-    if not 0 <= repeats <= 100:
         raise ParameterError(
-            f"predict_labels: repeats = {repeats!r} is not a whole number from 0 to 100."
+            f"predict_labels: training_share = {share!r} must be above 0 and below 1."
         )
+    if not 0 <= repeats <= 100:
+        raise ParameterError(f"predict_labels: repeats = {repeats!r} must be from 0 to 100.")
     if method == "hemap":
         if source is None or sources is not None:
             raise ParameterError(
@@ -197,7 +197,7 @@ def with_sources(data: HeteroData, dataset: str, sources: Sequence[str] | None) 
     unknown = [name for name in sources if name not in offered]
     if unknown or not sources:
         raise ParameterError(
-            f"predict_labels: sources = {list(sources)}. Choose from {', '.join(offered)}."
+            f"predict_labels: sources = {list(sources)}. Use one of: {', '.join(offered)}."
         )
     datasets = [
         replace(part_of_data, X=None, feature_names=None, kernel=None, distance=None)

@@ -507,7 +507,7 @@ def fit_link_predictor(
     unknown = [name for name in members or () if name not in FACTORISATIONS]
     if unknown:
         raise ParameterError(
-            f"fit_link_predictor: members = {list(members or ())}. Choose from "
+            f"fit_link_predictor: members = {list(members or ())}. Use one of: "
             f"{', '.join(FACTORISATIONS)}."
         )
     report(0.0, "Comparing items")

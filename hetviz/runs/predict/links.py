@@ -118,8 +118,9 @@ def predict_links(
             "predict_links: give the two datasets first, and the predictor as by=..."
         )
     for word, number in (("top", top), ("evidence", evidence)):
-        if number < (1 if word == "top" else 0):
-            raise ParameterError(f"predict_links: {word} = {number} is too small.")
+        minimum = 1 if word == "top" else 0
+        if number < minimum:
+            raise ParameterError(f"predict_links: {word} = {number} must be {minimum} or more.")
     source_rows = np.arange(len(data[source]))
     if only is not None:
         source_rows = np.array([data[source].position(text) for text in only], dtype=np.int64)

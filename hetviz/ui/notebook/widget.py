@@ -209,7 +209,7 @@ class MapWidget(anywidget.AnyWidget):
                 "call embedding.widget(data, method='mr-sne')."
             )
         if not 0 < weight <= 1:
-            raise ParameterError(f"weight = {weight!r}; it must be above 0 and at most 1.")
+            raise ParameterError(f"weight = {weight!r} must be above 0 and at most 1.")
         links: list[Links] = []
         if together is not False and together is not None:
             first, second = self._groups(together)

@@ -105,7 +105,8 @@ def show_table(head: list[str], rows: list[list[str]], is_text: bool = False) ->
 def svg_image(svg: str, alt: str) -> str:
     """Return an image tag for SVG text."""
     code = base64.b64encode(svg.encode()).decode()
-    return f'<img class="hv-thumbnail" src="data:image/svg+xml;base64,{code}" alt="{escape_html(alt)}">'
+    source = f"data:image/svg+xml;base64,{code}"
+    return f'<img class="hv-thumbnail" src="{source}" alt="{escape_html(alt)}">'
 
 
 def add_css(css: str) -> None:

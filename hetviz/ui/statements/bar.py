@@ -349,9 +349,8 @@ def preview_html(state: State, draft: commands.DraftCommands) -> list[str]:
     if expected.n_followers:
         sentences.append(f"About {expected.n_followers:,} more may be similar.")
     mark = " falser" if result.has_more_false_neighbors else ""
-    return [
-        f'<p class="hv-draft-effect{mark}" role="status">{theme.escape_html(" ".join(sentences))}</p>'
-    ]
+    text = theme.escape_html(" ".join(sentences))
+    return [f'<p class="hv-draft-effect{mark}" role="status">{text}</p>']
 
 
 def _count_statements(draft: commands.DraftCommands, n: int) -> str:

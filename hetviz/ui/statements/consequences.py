@@ -38,8 +38,8 @@ def show_consequences(state: State, run: Run, place: str = "") -> None:
         theme.show_section("What changed")
         if consequences.has_more_false_neighbors:
             st.html(
-                '<p class="hv-draft-warning" role="status">The map got less reliable here: fewer of '
-                "the neighbours of these items are similar to them in the data.</p>"
+                '<p class="hv-draft-warning" role="status">The map got less reliable here: fewer '
+                "of the neighbours of these items are similar to them in the data.</p>"
             )
         lines = "".join(f"<li>{theme.escape_html(text)}</li>" for text in consequences.sentences())
         st.html(f'<ul class="hv-reasons">{lines}</ul>')

@@ -91,7 +91,8 @@ def cards_html(data: HeteroData, rows: Sequence[int], lines: Sequence[str] = ())
 def show_head(data: HeteroData, item: MapItem, line: str) -> None:
     """Show one item large, with a grey line below its name."""
     st.html(
-        f'<div class="hv-item-head">{_face_html(data, item)}<div><h2>{theme.escape_html(item.title)}</h2>'
+        f'<div class="hv-item-head">{_face_html(data, item)}<div>'
+        f"<h2>{theme.escape_html(item.title)}</h2>"
         f"<p>{theme.escape_html(line)}</p></div></div>"
     )
 

@@ -93,7 +93,8 @@ def save_project(workspace: Workspace) -> bytes:
     raise gate.refusal(
         "too-large",
         "project",
-        f"its files and maps need {size:,.0f} MB, but a packed project file may have at most {limit}",
+        f"its files and maps need {size:,.0f} MB, but a packed project file may have at most "
+        f"{limit}",
         remedy="Download the data with guidance instead: it has no older files and maps.",
     )
 

@@ -438,7 +438,7 @@ def test_ratio_raises_for_only_negative_guidance():
 
 def test_no_guidance_raises():
     X, _ = random_problem(23)
-    with pytest.raises(NotApplicableError, match="There is no guidance"):
+    with pytest.raises(NotApplicableError, match="It needs links between rows"):
         guided_projection(X, sp.csr_array((110, 110)))
 
 

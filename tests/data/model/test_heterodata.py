@@ -130,7 +130,7 @@ def test_drop_rename_and_add() -> None:
     assert {group.source for group in renamed.links} == {"alpha", "b"}
     with pytest.raises(DataError, match="this dataset does not exist"):
         data.edit().drop("z")
-    with pytest.raises(DataError, match="two datasets would have one name"):
+    with pytest.raises(DataError, match="two datasets would have the same name"):
         data.edit().rename("a", "b")
     more = data.edit().add(Dataset("d", ["q"]), Comparisons([[0, 1, 2, 3]]))
     assert more.comparisons is not None

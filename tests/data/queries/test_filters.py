@@ -106,7 +106,7 @@ def test_filters_for_rows(chosen: set[int]) -> None:
             {"column": "kind", "values": ("x",), "missing": True},
             "kind of plants is x, or has no value",
         ),
-        ({"column": "kind"}, "kind of plants is nothing"),
+        ({"column": "kind"}, "kind of plants is none of the values"),
         ({"column": "name", "kind": "text", "text": "oak"}, "name of plants contains “oak”"),
         ({"kind": "rows", "values": ("a",)}, "1 chosen row of plants"),
         ({"kind": "rows"}, "0 chosen rows of plants"),

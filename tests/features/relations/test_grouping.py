@@ -92,7 +92,7 @@ def test_in_turn_covers_every_item() -> None:
     eight = hetviz.links_between(data, B[:8], None, 1, in_turn=True)
     assert eight.account == "All 28 pairs."
     pair = hetviz.links_between(data, B[:2], None, 1, in_turn=True)
-    assert pair.account == "The one pair."
+    assert pair.account == "The only pair."
 
 
 def test_views_count_once() -> None:
@@ -140,7 +140,7 @@ def test_links_from_labels_within_and_across() -> None:
     assert set(links.meta["set"]) == {"from side"}
     across = hetviz.links_from_labels(data, "side", 2, cannot=True, target="bare")
     assert (len(across), int((across.weight < 0).sum())) == (4 + 4 + 2, 2)
-    with pytest.raises(DataError, match="There are: side"):
+    with pytest.raises(DataError, match="Available: side"):
         hetviz.links_from_labels(data, "colour")
     with pytest.raises(ParameterError, match="per_class"):
         hetviz.links_from_labels(data, "side", 0)

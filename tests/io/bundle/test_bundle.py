@@ -283,7 +283,7 @@ def test_feature_tables_match_by_id_and_list_bad_cells(tmp_path):
         ({"hetviz__toml": MANIFEST.replace("[[links]]", "[[lnks]]")}, "Did you mean 'links'"),
         ({"hetviz__toml": MANIFEST.replace('table = "drugs', 'tabel = "drugs')}, "'table'"),
         ({"hetviz__toml": MANIFEST.replace("drugs.csv", "none.csv")}, "does not exist"),
-        ({"hetviz__toml": MANIFEST.replace("drugs.csv", "../x.csv")}, "leads out of the folder"),
+        ({"hetviz__toml": MANIFEST.replace("drugs.csv", "../x.csv")}, "points outside the folder"),
         ({"hetviz__toml": MANIFEST.replace('"group"', '"grp"')}, "column does not exist"),
         ({"hetviz__toml": "format ="}, "not valid TOML"),
         ({"links__csv": "a,b\n1,2\n"}, "source_id"),
@@ -381,7 +381,10 @@ def npy(array, **how):
         (npy(np.triu(np.ones((3, 3)))), "row 1, column 2: the matrix is not symmetric"),
         (npy(np.full((3, 3), np.nan)), "missing or infinite"),
         (npy(np.ones(3)), "rows and columns is needed"),
-        (npy(np.array([{}, 1, 2], dtype=object), allow_pickle=True), "no plain numbers"),
+        (
+            npy(np.array([{}, 1, 2], dtype=object), allow_pickle=True),
+            "does not contain plain numbers",
+        ),
     ],
     ids=["rows", "columns", "not symmetric", "nan", "one dimension", "pickled"],
 )
@@ -449,7 +452,7 @@ def test_bundle_many_links_as_arrays(tmp_path, monkeypatch):
     assert not list(folder.glob("links*.csv"))
     assert hetviz.load(folder).fingerprint() == data.fingerprint()
     for wrong, word in (
-        (np.array([[0, 3]], dtype="<i4"), "1 link of rows that a and b lack"),
+        (np.array([[0, 3]], dtype="<i4"), "1 link with row numbers outside a or b"),
         (np.zeros((3, 3), dtype="<i4"), "two row numbers"),
         (np.zeros((3, 2)), "two row numbers"),
         (np.zeros((2, 2), dtype="<i4"), "2 values are needed"),

@@ -30,7 +30,7 @@ def test_csv_separator_detection(separator):
     ("codec", "words"),
     [
         ("utf-8", "UTF-8"),
-        ("utf-8-sig", "UTF-8 with a mark at the start"),
+        ("utf-8-sig", "UTF-8 with a byte order mark"),
         ("utf-16", "UTF-16"),
         ("utf-16-le", "UTF-16"),
         ("utf-16-be", "UTF-16"),

@@ -164,7 +164,7 @@ def test_statistics_value_labels(kind):
     assert piece.frame["sex"].tolist() == ["male", "female", ""]
     assert piece.frame["score"].tolist() == ["1", "5", "3"]
     assert "some-labels" in [problem.code for problem in piece.problems]
-    assert "sex: Sex of person" in piece.facts["what columns say"]
+    assert "sex: Sex of person" in piece.facts["column labels"]
 
 
 def test_statistics_no_answer_codes_are_missing():
@@ -518,7 +518,7 @@ def test_too_large_sheet_names_size_and_remedy(monkeypatch):
     monkeypatch.setattr(limits, "MAX_SHEET_BYTES", limits.MB)
     assert len(book) < limits.MB
     with pytest.raises(
-        DataError, match=r"sheet1\.xml unpacked: 2 MB; at most 1 MB are allowed"
+        DataError, match=r"sheet1\.xml unpacked: 2 MB, at most 1 MB are allowed"
     ) as caught:
         read_tables([("book.xlsx", book)])
     assert "CSV or Parquet" in caught.value.problems[0].remedy

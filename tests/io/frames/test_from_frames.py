@@ -85,7 +85,7 @@ def test_from_frames_accepts_hashable_keys(keys: list[Any], texts: list[str]) ->
 
 def test_from_frames_refuses_keys_with_equal_text() -> None:
     frame = pd.DataFrame({"size": [1.0, 2.0]}, index=pd.Index([7, "7"], dtype=object))
-    with pytest.raises(DataError, match="also in row 1"):
+    with pytest.raises(DataError, match="already used in row 1"):
         HeteroData.from_frames({"a": frame})
 
 

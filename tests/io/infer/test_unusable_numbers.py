@@ -14,19 +14,19 @@ from hetviz.io.sandbox import child
 from tests.io.file_builders import packed, parquet, unpacked, workbook
 
 TOO_LARGE = (
-    "the number is too large; the cell counts as missing",
+    "the number is too large, so the cell counts as missing",
     "Give numbers up to 1e+100, such as in another unit, or leave the cell empty.",
 )
 INFINITE = (
-    "the number is infinite; the cell counts as missing",
+    "the number is infinite, so the cell counts as missing",
     "Give a finite number, or leave the cell empty.",
 )
 NONE = (
-    "the cell contains no number; it counts as missing",
+    "the cell contains no number, so it counts as missing",
     "Give a number, or leave the cell empty.",
 )
 FAILED = (
-    "the formula of this cell failed; the cell counts as missing",
+    "the formula of this cell failed, so the cell counts as missing",
     "Correct the formula in the spreadsheet, or leave the cell empty.",
 )
 

@@ -188,7 +188,7 @@ def test_number_of_close_rows() -> None:
 @pytest.mark.parametrize("k", [0, -1, 2.5, True])
 def test_k_is_checked(k: object) -> None:
     data, embedding = example()
-    with pytest.raises(ParameterError, match="whole number from 1"):
+    with pytest.raises(ParameterError, match="whole number of 1 or more"):
         trust(data, embedding, k=k)  # type: ignore[arg-type]
 
 

@@ -305,7 +305,7 @@ def test_member_question_of_a_label_records_the_label() -> None:
     after = with_labels(data, "a", "mine", {asked[0].items[0][1]: asked[0].label[1]})
     assert asked[0].key not in {question.key for question in still_open(after, asked)}
     assert still_open(data, asked, {asked[0].key}) == asked[1:]
-    with pytest.raises(ParameterError, match="The columns are: mine"):
+    with pytest.raises(ParameterError, match="Available: mine"):
         hetviz.learned_from(data, label="yours")
     assert hetviz.learned_from(with_labels(data, "a", "few", {"a0": "x"}), label="few") == []
 
@@ -403,7 +403,7 @@ def test_label_questions_need_a_request_for_labels_of_the_data() -> None:
     # A number stays a number, also when the answer is text.
     assert asked.answer("3")["values"] == {asked.items[0][1]: 3}
     assert asked.to_dict()["options"] == list(asked.options)
-    with pytest.raises(ParameterError, match="The columns are: a:class"):
+    with pytest.raises(ParameterError, match="Available: a:class"):
         suggest_questions(data, Y, 1, labels=[("a", "kind")])
     one_label = with_labels(data, "a", "my label 1", {"a0": "x"})
     assert suggest_questions(one_label, Y, 6, kinds=("label",)) == []

@@ -188,7 +188,7 @@ def test_write_run_restricts_held_out_links_to_rows(
     ("special", "words"),
     [
         ({"weights": {"a|b|lnk": 1}}, "Did you mean"),
-        ({"weights": {"a|b|link": 2}}, "from 0 to 1"),
+        ({"weights": {"a|b|link": 2}}, "between 0 and 1"),
         ({"only": []}, "no items are selected"),
         ({"only": [60]}, "this row does not exist"),
     ],

@@ -341,7 +341,7 @@ def test_run_large_reports_bad_features(bad: float, tmp_path: Path) -> None:
     ("before", "after", "words"),
     [
         ('features = "x"', 'features = "y"', "no such column"),
-        ('id = "gene"', 'id = "x"', "ids must be texts or whole numbers"),
+        ('id = "gene"', 'id = "x"', "ids must be strings or whole numbers"),
         (
             'path = "binds.parquet"',
             'path = "https://h.example/b.parquet"',
@@ -505,8 +505,8 @@ def test_refinement_keeps_more_neighbours(
         assert main(["run", str(recipe), "--out", str(tmp_path / "out")]) == 0
         result[blocks] = record_of(tmp_path / "out")
     told = capsys.readouterr().out
-    assert "50 iterations of 720 rows: half moved by" in told
-    assert "rows, other rows placed by them: half moved by" in told
+    assert "50 iterations of 720 rows: median movement" in told
+    assert "rows, other rows placed by them: median movement" in told
     _, embedding = hetviz.load_run(tmp_path / "out")
     assert "were then moved towards similar and linked rows" in embedding.note
     before, after, some = (one["scores"]["neighbors_kept"] for one in result.values())
@@ -600,7 +600,7 @@ def test_command_line_runs_a_large_recipe(
     words = ["run", str(recipe), "--out", str(tmp_path / "out"), "--scheduler", "threads:2"]
     assert main(words) == 0
     told = capsys.readouterr().out
-    assert "220 of 220 rows placed" in told and "guidance_area" in told and "MB at most" in told
+    assert "220 of 220 rows placed" in told and "guidance_area" in told and "peak memory of" in told
     assert main([*words[:4], "--scheduler", "tcp://10.1.2.3:8786"]) == 1
     assert "without TLS" in capsys.readouterr().err
     assert main([*words[:4], "--tls-ca", "ca.pem"]) == 1

@@ -216,7 +216,7 @@ def test_find_labels_task_returns_findings_and_map() -> None:
         ("one of blend, gbc, hemap", {"method": "magic"}, ParameterError),
         ("training_share = 1.5", {"training_share": 1.5}, ParameterError),
         ("repeats = -1", {"repeats": -1}, ParameterError),
-        ("Choose from a, b, near", {"sources": ["c"]}, ParameterError),
+        ("Use one of: a, b, near", {"sources": ["c"]}, ParameterError),
         ("Did you mean lam", {"lam": 1}, ParameterError),
         ("learns from one other label", {"method": "hemap"}, ParameterError),
         ("does not exist", {"method": "hemap", "source": ("b", "size")}, DataError),

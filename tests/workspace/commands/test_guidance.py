@@ -245,7 +245,7 @@ def test_set_labels(workspace: Workspace) -> None:
         (EditStatements({"link|a": {"weight": 1}}), "this statement does not exist"),
         (DropStatements([ASH_WREN, "x"]), "this statement does not exist"),
         (RenameSet("link", " "), "empty"),
-        (RenameSet("lasso", "x"), "There are: link"),
+        (RenameSet("lasso", "x"), "Available: link"),
         (SetLabels("plants", "sort", {"b1": "tall"}), "has this id"),
         (SetLabels("plants", "sort", {"007": ["tall"]}), "text or a number"),
         (SetLabels("plants", " ", {"007": "tall"}), "not empty"),
