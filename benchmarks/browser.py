@@ -227,7 +227,8 @@ def hover(page: Page) -> dict[str, Any]:
         try:
             page.wait_for_function(
                 "() => {"
-                " const image = document.querySelector('.st-key-map .hv-tooltip:not([hidden]) img');"
+                " const image = document.querySelector("
+                "   '.st-key-map .hv-tooltip:not([hidden]) img');"
                 " return image && image.complete && image.naturalWidth; }",
                 timeout=3_000,
             )

@@ -154,7 +154,8 @@ def waited(browser: Browser, n: int) -> dict[str, Any]:
             page.evaluate("""() => {
               const begun = performance.now();
               const look = () => {
-                if (document.querySelector(".hv-job:not(.hv-job-state)")) requestAnimationFrame(look);
+                const job = document.querySelector(".hv-job:not(.hv-job-state)");
+                if (job) requestAnimationFrame(look);
                 else window.hvSeen.cancelled = (performance.now() - begun) / 1000;
               };
               look();

@@ -97,7 +97,7 @@ def _guidance(args: argparse.Namespace) -> int:
         _write_text(args.export, guidance_csv(data))
         n = len(hetviz.statements(data))
         record = {"file": args.export, "statements": n}
-        print_result(args, record, [f"{n:,} statements written to {args.export}."])
+        print_result(args, record, [f"{count(n, 'statement')} written to {args.export}."])
         return 0
     if args.taken is not None:
         return _import(args, data)

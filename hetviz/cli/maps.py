@@ -285,7 +285,7 @@ def _run_large(args: argparse.Namespace, recipe: LargeRecipe) -> int:
         f"{record['method']}: {rows - record['n_unplaced']:,} of {rows:,} rows placed in "
         f"{record['seconds']:.1f} s, {record['links']:,} links",
         *(
-            f"{count:,} links of {name} left out: unknown ids"
+            f"links of {name} left out because of unknown ids: {count:,}"
             for name, count in record["left_out"].items()
         ),
         *score_lines(record["scores"], record["standard_errors"]),

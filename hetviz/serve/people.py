@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from hetviz._text import count
 from hetviz.errors import HetvizError
 from hetviz.workspace.store.files import make_folder
 
@@ -128,7 +129,8 @@ class People:
             ).fetchone()
             if max_projects and n >= max_projects:
                 raise PermissionDeniedError(
-                    f"You have {n:,} projects, and {max_projects:,} are allowed. Delete one first."
+                    f"You already have {count(n, 'project')}. The limit is {max_projects:,}. "
+                    "Delete one first."
                 )
             try:
                 change.execute(

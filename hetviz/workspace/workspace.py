@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NoReturn
 
 from numpy.typing import ArrayLike
 
+from hetviz._text import count
 from hetviz._types import JsonObject
 from hetviz.data.model.checks import check_global_rows, read_only
 from hetviz.errors import HetvizError
@@ -346,7 +347,7 @@ class Workspace:
                     self.notes.append(_lost_note(entry, error))
                 self._skip_entry(entry)
         if n_lost > _MAX_NOTES:
-            self.notes.append(f"Another {n_lost - _MAX_NOTES:,} steps could not be repeated.")
+            self.notes.append(f"{count(n_lost - _MAX_NOTES, 'more step')} could not be repeated.")
         if not n_lost:
             # The log also names the blobs of undone steps, which redo needs.
             self.blobs.sweep({key.decode() for key in _BLOB_KEY.findall(b"\n".join(journal.lines))})

@@ -128,7 +128,7 @@ def test_rerun_computes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("made again")
 
     for module, names in (
-        (parts, ("drawn", "colouring", "passing")),
+        (parts, ("points_to_draw", "colouring", "passing")),
         (description, ("name_anchors", "_dataset_specs", "_category_counts")),
     ):
         for name in names:

@@ -295,7 +295,8 @@ def runs(sent: list[object]) -> int:
 
 
 _LINES = """(root) => ['.hv-item-head h2', '.hv-item-head p', '.hv-item-head img',
-  '.hv-section-head', '.hv-quiet', '.hv-link-list li'].flatMap((part) => [...document.querySelectorAll(`${root} ${part}`)])
+  '.hv-section-head', '.hv-quiet', '.hv-link-list li']
+  .flatMap((part) => [...document.querySelectorAll(`${root} ${part}`)])
   .map((e) => { const b = e.getBoundingClientRect();
   return [e.textContent, e.src ?? '', ...[b.x, b.y, b.width, b.height].map(Math.round)]; })"""
 _FREE = """() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;

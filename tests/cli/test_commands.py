@@ -145,7 +145,7 @@ def test_place_writes_new_items(fitted: str, run: Run, made: Path, tmp_path: Pat
     )  # fmt: skip
     assert code == 0
     assert "nearest: birds" in text
-    assert "exists already" in notes
+    assert "already exists" in notes
     with out.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [row["id"] for row in rows] == ["n1", "n2"]

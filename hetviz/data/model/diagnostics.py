@@ -195,8 +195,8 @@ def optimum_diagnostics(figures_by_problem: Mapping[str, Mapping[str, object]]) 
                 f"moved in the end of {name}",
                 f"Final adjustment of points{suffix}",
                 "Share of the held-out comparisons that hold before the points are moved, and "
-                "afterwards for each strength of the pull back to their place. The best strength is "
-                "used if it is better by more than chance.",
+                "afterwards for each strength of the pull back to their place. The best strength "
+                "is used if it is better by more than chance.",
                 _values_by_pull(figures.get("held_out_by_pull")),
                 SHARE,
             ),

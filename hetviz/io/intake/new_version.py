@@ -226,7 +226,7 @@ def _with_other_parts(old: Dataset, new_dataset: Dataset, rows: Ints, filename: 
     if parts and len(new):
         words = " and ".join("features" if word == "X" else word for word in parts)
         new_items = count(len(new), "new item")
-        message = f"{new_items} without {words}, which came from another file"
+        message = f"no {words} for {new_items}, because the {words} came from another file"
         ids = ", ".join(map(str, new_dataset.ids[new[:5]]))
         remedy = "Leave them out, or open the new data as a separate project."
         raise gate.refusal("no-features", filename, message, ids, remedy)

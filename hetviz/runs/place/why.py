@@ -801,7 +801,11 @@ class Explainer:
         if not len(of_item):
             note = "No comparison mentions it."
         elif not reasons:
-            note = f"The map satisfies all {len(of_item):,} comparisons about it by a margin."
+            note = (
+                f"All {len(of_item):,} comparisons about it hold on the map by a margin."
+                if len(of_item) > 1
+                else "The only comparison about it holds on the map by a margin."
+            )
         parts = {COMPARISON: 1.0} if reasons else {}
         return Why(*item, self.title, how, parts, reasons, note=note)
 

@@ -18,7 +18,10 @@ from hetviz.workspace.store.blobs import MAX_BYTES, MAX_CACHE_BYTES
 
 _REFRESH_S, _FAST_REFRESH_S = 4.0, 0.5
 # The style sheet shows the same text on a slow page.
-_WORKING = '<div class="hv-job hv-job-state"><span class="at-work now" role="status">Working …</span></div>'
+_WORKING = (
+    '<div class="hv-job hv-job-state">'
+    '<span class="at-work now" role="status">Working …</span></div>'
+)
 _OUTCOME_TEXTS = {"interrupted": "was interrupted", "failed": "failed", "cancelled": "stopped"}
 
 

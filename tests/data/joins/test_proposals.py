@@ -99,7 +99,7 @@ def test_codes_that_differ_in_case_are_doubtful() -> None:
     )
     (result,) = hetviz.propose_joins(HeteroData([long, cities()]))
     assert result.join.loose
-    assert any("spelled equally" in words for words in result.evidence)
+    assert any("spelled the same" in words for words in result.evidence)
 
 
 def test_chance_share_of_patterns_and_ranges() -> None:

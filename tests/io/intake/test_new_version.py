@@ -91,7 +91,7 @@ def test_new_version_matrices_follow_ids() -> None:
     assert turned.distance is not None
     assert turned.distance.tolist() == [[0, 2], [2, 0]]
     assert turned.media == (b"3", b"1")
-    with pytest.raises(DataError, match="1 new item without distance, which came"):
+    with pytest.raises(DataError, match="no distance for 1 new item, because the distance came"):
         read_new_version(data, "d", b"id,size\nz,1\nw,2\n", "d.csv")
 
 

@@ -94,7 +94,7 @@ def test_survey_question_row_is_skipped():
     assert "Very dissatisfied < Dissatisfied" in read.recipe.column("Q1").why
     assert "18-24 < 25-34" in read.recipe.column("Q3").why
     told = next(one for one in read.problems if one.code == "rows-between")
-    assert told.what.startswith("the 2 rows below the column names explain them")
+    assert told.what.startswith("the 2 rows below the column names are skipped")
 
 
 @pytest.mark.parametrize("first", ["a,n.d.,-", "a,,", "a,<0.5,>3", "a,1.5,2", "a,2024-01-01,NA"])

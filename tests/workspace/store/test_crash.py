@@ -143,7 +143,7 @@ def test_many_lost_steps_are_counted(tmp_path: Path) -> None:
     path.write_bytes(b'{"format": 1}\n' + b"junk\n" * 12)
     workspace = Workspace(BlobStore(tmp_path), Journal(path))
     assert len(workspace.notes) == 6
-    assert workspace.notes[-1] == "Another 7 steps could not be repeated."
+    assert workspace.notes[-1] == "7 more steps could not be repeated."
 
 
 def test_memory_workspace_has_no_file(tmp_path: Path) -> None:
