@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from sklearn.cluster import KMeans
 
-from hetviz._text import join_words
+from hetviz._text import join_words, round_percent
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import (
     BaseEmbedder,
@@ -349,7 +349,7 @@ class HeMap(BaseEmbedder):
         if selection.decision == "too_risky":
             warn_about_data(
                 f"Learning from {self.source_} for {self.target_} is too risky: only "
-                f"{selection.fraction:.0%} of its items overlap with {self.target_}."
+                f"{round_percent(selection.fraction)} of its items overlap with {self.target_}."
             )
         component = {name: place + 1 for place, name in enumerate(left_out)}
         return Fit(

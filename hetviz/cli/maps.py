@@ -306,7 +306,8 @@ def _placement_lines(record: Mapping[str, Any]) -> list[str]:
     placement_error = (
         ""
         if error is None
-        else f", median placement error of landmarks: {error:.1%} of the typical distance"
+        else f", median placement error of landmarks: {round_percent(error, 1)} of the "
+        "typical distance"
     )
     lines = [f"Fitted to {count:,} landmarks, other rows placed by them{placement_error}"]
     if "refinement" in record:
@@ -315,11 +316,14 @@ def _placement_lines(record: Mapping[str, Any]) -> list[str]:
         other_rows = "" if rows == all_rows else ", other rows placed by them"
         landmark_error = refinement["placement_error"]["median"]
         landmark_text = (
-            "" if landmark_error is None else f", median placement error {landmark_error:.1%}"
+            ""
+            if landmark_error is None
+            else f", median placement error {round_percent(landmark_error, 1)}"
         )
         lines.append(
             f"{refinement['iterations']:,} iterations of {rows:,} rows{other_rows}: median "
-            f"movement {refinement['moved']:.1%} of the typical distance{landmark_text}"
+            f"movement {round_percent(refinement['moved'], 1)} of the typical "
+            f"distance{landmark_text}"
         )
     return lines
 

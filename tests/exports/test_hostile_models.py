@@ -23,7 +23,7 @@ def test_load_model_rejects_damaged_files(path: Path) -> None:
 
 def test_load_rejects_deeply_nested_keys(capsys: pytest.CaptureFixture[str]) -> None:
     path = DAMAGED_FILES / "toml_15000.zip"
-    with pytest.raises(DataError, match="nested 14,999 deep; 32 are allowed"):
+    with pytest.raises(DataError, match="nested 14,999 levels deep, at most 32 are allowed"):
         hetviz.load(path)
     assert main(["evaluate", str(path), "--method", "pca"]) == 1
     assert "Traceback" not in capsys.readouterr().err

@@ -227,7 +227,13 @@ def _new_ids(where: str, owner: Dataset, ids: list[str], problems: list[Problem]
         example = ids[0] if ids else ""
         raise DataError(Problem("no-rows", where, message, example, "Give at least one new row."))
     problems += [
-        Problem("known-id", where, "it exists already and stays unchanged", text, severity="note")
+        Problem(
+            "known-id",
+            where,
+            "the id already exists and its item stays unchanged",
+            text,
+            severity="note",
+        )
         for text, exists in zip(ids, is_known, strict=True)
         if exists
     ]

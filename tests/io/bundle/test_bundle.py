@@ -402,9 +402,9 @@ def test_links_to_rejected_dataset_give_one_message(tmp_path):
     assert [problem.count for problem in told] == [50]
 
 
-def test_lookup_suggests_exchanged_columns(tmp_path):
+def test_lookup_suggests_swapped_columns(tmp_path):
     bundle(tmp_path, links__csv=f"{HEADER}\ndrugs,t1,targets,007,1\n")
-    with pytest.raises(DataError, match="two columns are exchanged"):
+    with pytest.raises(DataError, match="two columns are swapped"):
         hetviz.load(tmp_path)
 
 

@@ -109,7 +109,7 @@ def test_matrix_kind_can_be_chosen(points):
 def test_matrix_kind_of_large_square_is_features(points, monkeypatch):
     monkeypatch.setattr(limits, "MAX_SQUARE", 10)
     assert matrix_kind(distances(points)) == "features"
-    with pytest.raises(DataError, match="12 rows; 10 are allowed"):
+    with pytest.raises(DataError, match="12 rows, at most 10 are allowed"):
         read_npy("d.npy", npy(distances(points)), Choices(matrix="distance"))
 
 

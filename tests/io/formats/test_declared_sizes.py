@@ -99,7 +99,7 @@ def test_dataset_limit(monkeypatch):
         if fits:
             assert len(read_bundle(content).data.datasets) == 2
         else:
-            with pytest.raises(DataError, match="3 datasets; 2 are allowed"):
+            with pytest.raises(DataError, match="3 datasets, at most 2 are allowed"):
                 read_bundle(content)
 
 

@@ -320,7 +320,7 @@ def test_from_frames_unknown_ids_raise_or_drop() -> None:
         (lambda: HeteroData.from_frames({"a": {"x": [1, 2], "y": [1]}}), "different numbers"),
         (lambda: HeteroData.from_frames({}), "at least one"),
         (lambda: HeteroData.from_frames({"a": DISHES[:0]}), "at least one row"),
-        (lambda: made([(1982, "dal")]), "exchanged"),
+        (lambda: made([(1982, "dal")]), "swapped"),
         (lambda: made([("dal",)]), "pair"),
         (lambda: made(["dal", 1982]), "pair"),
         (lambda: made(pd.DataFrame({"x": [1.5], "y": [2.5]})), "after the datasets"),

@@ -75,7 +75,8 @@ def test_repeated_id_column_falls_back_to_row_numbers():
     assert list(loaded.data["t"].ids) == ["1", "2", "3"]
     assert list(loaded.data["t"].table["id"]) == ["a", "a", "b"]
     assert [p.what for p in loaded.notes if p.code == "row-numbers"] == [
-        "row numbers are the ids: id: 2 different in 3 rows; 'a' in row 2 is already used in row 1"
+        "row numbers are the ids: id: 2 different in 3 rows, but 'a' in row 2 "
+        "is already used in row 1"
     ]
     assert "row numbers are the ids" in loaded.files[0].words
 

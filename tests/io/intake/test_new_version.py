@@ -96,7 +96,7 @@ def test_new_version_matrices_follow_ids() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (
             b"id,name,sort,weight\n1,Oak,leaf,1\n",
