@@ -109,7 +109,7 @@ def name_group(page: Page, rows: list[int]) -> None:
 
 def say(page: Page) -> None:
     """Say the draft, and wait until the map has followed."""
-    page.locator(".st-key-acts").get_by_role("button", name=re.compile("^Say ")).click()
+    page.locator(".st-key-acts").locator(".st-key-act-add button").first.click()
     page.wait_for_timeout(WHILE)
     panel = page.locator(".st-key-panel")
     expect(panel.get_by_text(re.compile("What moved most|What that did")).first).to_be_visible()

@@ -190,7 +190,7 @@ class MKPE(BaseEmbedder):
             advanced=True,
             details=(
                 "For the parametric variant: the similarities of an item to its dataset (the "
-                "empirical kernel map; to 1,000 items if there are more than 3,000), or its "
+                "empirical kernel map, to 1,000 items if there are more than 3,000), or its "
                 "features, centred and of mean squared length 1. Items without either are free."
             ),
         ),

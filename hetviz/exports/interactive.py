@@ -76,7 +76,7 @@ def interactive_map(
         is_visible[span] = name not in hidden
     rows = np.flatnonzero(is_visible & picture.placed)
     if len(rows) > MAX_ROWS:
-        problem = f"{len(rows):,} items; a page holds at most {MAX_ROWS:,}"
+        problem = f"{len(rows):,} items, but a page can have at most {MAX_ROWS:,}"
         remedy = "Hide a dataset, or export a picture."
         raise DataError(Problem("too-many-rows", "interactive map", problem, remedy=remedy))
     frame = Frame.around(picture.points[rows])

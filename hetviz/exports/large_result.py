@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from hetviz._text import round_percent
 from hetviz._types import Array, Ints
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Dataset, Embedding, HeteroData, Links
@@ -263,8 +264,8 @@ def _describe_fit(recipe: LargeRecipe, scores: Mapping[str, Any], total: int, n_
         error = (refined or scores).get("placement_error", {}).get("median")
         if error is not None:
             parts.append(
-                f"the median error of the placed rows is {error:.1%} of the typical distance "
-                "between two rows"
+                f"the median error of the placed rows is {round_percent(error, 1)} of the typical "
+                "distance between two rows"
             )
     if n_rows < total:
         parts.append(f"this is a random sample of {n_rows:,} of {total:,} rows")

@@ -279,7 +279,7 @@ class Writer:
         kind = type(value)
         name = f"{kind.__module__}.{kind.__qualname__}"
         if not _is_ours(kind.__module__) or "<" in kind.__qualname__:
-            raise HetvizError(f"This model cannot be saved: {where} holds a {name}.")
+            raise HetvizError(f"This model cannot be saved: {where} contains a {name}.")
         if hasattr(value, "saved"):
             return {"class": name, "saved": self.value(value.saved(), where)}
         if dataclasses.is_dataclass(value):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from hetviz._text import join_words
+from hetviz._text import join_words, round_percent
 from hetviz._version import __version__
 from hetviz.algorithms.base import MethodCard
 from hetviz.algorithms.registry import get_method
@@ -252,7 +252,9 @@ def _method_html(run: Run) -> str:
     rows: list[tuple[str, object]] = [("Paper", card.paper), ("Random seed", run.seed)]
     rows += [(name, value) for name, value in run.params.items()]
     if run.hold_out:
-        rows.append(("Hidden from the method", f"{run.hold_out:.0%} of links and comparisons"))
+        rows.append(
+            ("Hidden from the method", f"{round_percent(run.hold_out)} of links and comparisons")
+        )
     rows += [(f"Weight of {key}", factor) for key, factor in run.weights.items()]
     if run.only is not None:
         rows.append(("Items used", f"{len(run.only):,}"))
@@ -341,11 +343,11 @@ def methods_paragraph(
         f"{f', using {using}' if using else ''}."
     ]
     settings = ", ".join(f"{name} = {value!r}" for name, value in params.items())
-    sentences.append(f"Parameters were {settings}; the random seed was {seed}." if settings
+    sentences.append(f"Parameters were {settings}, and the random seed was {seed}." if settings
                 else f"The random seed was {seed}.")  # fmt: skip
     if hold_out:
         sentences.append(
-            f"{hold_out:.0%} of the links and comparisons were held out of the fit "
+            f"{round_percent(hold_out)} of the links and comparisons were held out of the fit "
             "and used to judge the map."
         )
     judged = [
@@ -374,18 +376,19 @@ def _comparisons_text(data: HeteroData) -> str:
 
 def _close_sentence(kind: str, curves: Mapping[str, Curve]) -> str:
     pair_share = default_pair_share(kind)
-    shares = {key: f"{share_close_at(curve, pair_share):.0%}" for key, curve in curves.items()}
+    shares = {
+        key: round_percent(share_close_at(curve, pair_share)) for key, curve in curves.items()
+    }
     names = {"given": "given", "held_out": "held-out"}
     parts = join_words([f"{share} of the {names[key]} ones" for key, share in shares.items()])
     if kind == "comparisons":
-        return f"The map agrees with comparisons: {parts} (50% by chance)."
+        return f"The map agrees with comparisons: {parts} (50 % by chance)."
+    closest = round_percent(pair_share)
     if kind == "apart":
-        return (
-            f"Of the apart links, {parts} are not among the closest {pair_share:.0%} of all pairs."
-        )
+        return f"Of the apart links, {parts} are not among the closest {closest} of all pairs."
     return (
-        f"Of the together links, {parts} are among the closest {pair_share:.0%} of all pairs of "
-        f"their datasets ({pair_share:.0%} by chance)."
+        f"Of the together links, {parts} are among the closest {closest} of all pairs of "
+        f"their datasets ({closest} by chance)."
     )
 
 

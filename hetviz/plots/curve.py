@@ -266,23 +266,26 @@ def curve_alt(curves: Mapping[str, Curve], kind: str = "links") -> str:
     """Return the text alternative of the curve."""
     if kind == "comparisons":
         shares = [
-            f"{share_close_at(curve, 1.0):.0%} of the {_NAMES[key]} ones"
+            f"{round_percent(share_close_at(curve, 1.0))} of the {_NAMES[key]} ones"
             for key, curve in curves.items()
         ]
-        return f"Curve of comparisons: the map agrees with {join_words(shares)}. Chance is 50%."
+        return f"Curve of comparisons: the map agrees with {join_words(shares)}. Chance is 50 %."
     if kind == "apart":
         shares = [
-            f"{share_close_at(curve):.0%} of the {_NAMES[key]} ones"
+            f"{round_percent(share_close_at(curve))} of the {_NAMES[key]} ones"
             for key, curve in curves.items()
         ]
         return (
             f"Curve of apart links: {join_words(shares)} are not among the closest "
-            f"{CLOSE_SHARE:.0%} of all pairs. Chance is {1 - CLOSE_SHARE:.0%}."
+            f"{round_percent(CLOSE_SHARE)} of all pairs. "
+            f"Chance is {round_percent(1 - CLOSE_SHARE)}."
         )
     parts = [
-        f"{share_close_at(curve):.0%} of the {_NAMES[key]} links" for key, curve in curves.items()
+        f"{round_percent(share_close_at(curve))} of the {_NAMES[key]} links"
+        for key, curve in curves.items()
     ]
+    closest = round_percent(CLOSE_SHARE)
     return (
-        f"Curve of links: {join_words(parts)} are among the closest {CLOSE_SHARE:.0%} of all "
-        f"pairs. Chance is {CLOSE_SHARE:.0%}."
+        f"Curve of links: {join_words(parts)} are among the closest {closest} of all pairs. "
+        f"Chance is {closest}."
     )

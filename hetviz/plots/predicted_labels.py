@@ -346,5 +346,7 @@ def reliability_figure(rows: Sequence[Sequence[float]], theme: Theme = "light") 
 
 def reliability_alt(rows: Sequence[Sequence[float]]) -> str:
     """Return the text alternative of the chart."""
-    parts = ", ".join(f"confidence {row[0]:.0%}, correct {row[1]:.0%}" for row in rows)
+    parts = ", ".join(
+        f"confidence {round_percent(row[0])}, correct {round_percent(row[1])}" for row in rows
+    )
     return f"Accuracy of the most likely class by confidence of the model: {parts}."

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from hetviz._text import escape, shorten
+from hetviz._text import escape, round_percent, shorten
 from hetviz._types import Floats
 from hetviz.data import Embedding
 from hetviz.plots.label_placement import Frame
@@ -123,7 +123,7 @@ def precision_alt(precision: Mapping[str, Any]) -> str:
     parts = []
     for key, rows in precision.items():
         k, share = next(((row[0], row[1]) for row in rows if row[0] == 10), rows[0][:2])
-        parts.append(f"{MODEL_NAMES[key]} {share:.0%} of the best {k:.0f}")
+        parts.append(f"{MODEL_NAMES[key]} {round_percent(share)} of the best {k:.0f}")
     return f"Share of hidden links among the best pairs: {', '.join(parts)}."
 
 

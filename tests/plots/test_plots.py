@@ -228,8 +228,8 @@ def test_curve_labels_show_share_close() -> None:
     texts = [note.text for note in figure.layout.annotations]
     assert texts == ["<b>78 %</b> given", "<b>47 %</b> hidden", "chance"]
     alt = curve_alt({"given": given_curve, "held_out": hidden_curve})
-    assert "78%" in alt
-    assert "47%" in alt
+    assert "78 %" in alt
+    assert "47 %" in alt
 
 
 def test_still_map_uses_palette_colours() -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from hetviz._higher_layers import call_implementation
+from hetviz._text import round_percent
 from hetviz._types import Array, Bools, Floats, Texts
 from hetviz.data.model import checks
 from hetviz.data.model.diagnostics import Diagnostic
@@ -350,7 +351,7 @@ class Embedding(Immutable):
             note = "the first two axes" if k > 2 else "the axes themselves"
         elif how == "pca":
             flat[mask], share = _principal(points)
-            note = f"two principal components, {share:.0%} of the variance of {k} axes"
+            note = f"two principal components, {round_percent(share)} of the variance of {k} axes"
         else:
             flat[mask] = _tsne(points)
             note = f"t-SNE of {k} axes"
