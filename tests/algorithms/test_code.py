@@ -85,7 +85,7 @@ def test_refuses_unsuitable_data(monkeypatch: pytest.MonkeyPatch) -> None:
     data = HeteroData([WORLD["items"].subset(range(8)), WORLD["words"]], [bad])
     with pytest.warns(DataWarning) as caught:
         model = CODE(n_iter=3).fit(data)
-    assert any("1 scores are below 0" in str(warning.message) for warning in caught)
+    assert any("scores below 0 (1) count as 0" in str(warning.message) for warning in caught)
     assert not model.embedding_.placed["words"][1]
     monkeypatch.setattr(code, "MAX_PAIRS", 100)
     with pytest.raises(NotApplicableError, match="one dataset has 3,600 pairs"):

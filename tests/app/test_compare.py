@@ -195,7 +195,7 @@ def test_settings_search_extends_beyond_ends(visit: Visit) -> None:
     press(app, "sweep-run")
     state = workspace_of(app).state
     assert list(state.findings["sweep"].content["stills"]) == ["axes 2", "axes 4"]
-    assert "On guidance that the search never saw" in html_of(app)
+    assert "On guidance hidden from the search" in html_of(app)
     assert "The best possible value here is" in html_of(app)
     n_maps = len(state.runs)
     press(app, "sweep-make-1")

@@ -72,4 +72,4 @@ def test_join_rejects_bad_options(tables: Path, capsys: pytest.CaptureFixture[st
     assert main(["join", str(tables), "--sure"]) == 1
     assert main(["join", str(tables), "--out", "x"]) == 1
     assert main(["join", str(tables), "--accept", "9", "--out", "x"]) == 1
-    assert "--accept 9: there are 2 proposals" in capsys.readouterr().err
+    assert "--accept 9: the list has 2 proposals" in capsys.readouterr().err

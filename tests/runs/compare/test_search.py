@@ -37,7 +37,7 @@ def test_search_confirms_on_unseen_guidance(found: SettingsResult) -> None:
     unseen = {tuple(row) for row in paired_views(60).link_table()[["p", "q"]].to_numpy().tolist()}
     seen = {tuple(row) for row in train.link_table()[["p", "q"]].to_numpy().tolist()}
     assert len(unseen - seen) == 12
-    assert "On guidance that the search never saw" in found.sentence
+    assert "On guidance hidden from the search" in found.sentence
     again = SettingsResult.from_dict(json.loads(json.dumps(found.to_dict())))
     assert again.sentence == found.sentence
 
@@ -94,7 +94,7 @@ def test_search_values_by_default() -> None:
     ("settings", "message"),
     [
         ({"gama": [1.0]}, "no parameter 'gama'"),
-        ({"gamma": [-1.0]}, "each is a number"),
+        ({"gamma": [-1.0]}, "each must be a number"),
         ({"gamma": []}, "give values of gamma"),
     ],
 )

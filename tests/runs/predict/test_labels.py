@@ -213,7 +213,7 @@ def test_find_labels_task_returns_findings_and_map() -> None:
 @pytest.mark.parametrize(
     ("words", "more", "error"),
     [
-        ("one of blend, gbc, hemap", {"method": "magic"}, ParameterError),
+        ("one of: blend, gbc, hemap", {"method": "magic"}, ParameterError),
         ("training_share = 1.5", {"training_share": 1.5}, ParameterError),
         ("repeats = -1", {"repeats": -1}, ParameterError),
         ("Use one of: a, b, near", {"sources": ["c"]}, ParameterError),
