@@ -61,7 +61,7 @@ def test_new_items_are_placed_added_and_undone(visit: Visit) -> None:
 def test_file_without_new_items_changes_nothing(visit: Visit) -> None:
     app = upload(section(visit), new_csv="id,name,size,weight\n000,Oak,1,1\n")
     assert not app.exception
-    assert "all ids exist already" in "\n".join(
+    assert "all ids already exist" in "\n".join(
         str(e.value) for e in [*app.error, *app.warning]
     ) + html_of(app)
     assert "placed" not in workspace_of(app).state.findings

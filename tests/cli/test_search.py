@@ -15,7 +15,7 @@ def test_search_prints_cost_and_result(capsys, tmp_path):
     assert main([*words, "--most", "4", "--out", str(file)]) == 0
     statements = capsys.readouterr().out
     assert "Use: --set gamma=" in statements
-    assert "the search never saw" in statements
+    assert "hidden from the search" in statements
     record = json.loads(file.read_text(encoding="utf-8"))
     assert len(record["tried"]["candidates"]) <= 4
 

@@ -97,7 +97,7 @@ def test_public_address_needs_hosts(tmp_path: Path) -> None:
         ('cookie_secret = "short-and-seen"', "fewer than 32 characters"),
         ('redirect_uri = "http://maps.lab.org/tools/hetviz/oauth2callback"', "begin with https"),
         ('redirect_uri = "https://maps.lab.org/oauth2callback"', "end in /tools/hetviz/oauth2"),
-        ('client_id = ""', "client_id is needed"),
+        ('client_id = ""', "client_id is missing"),
     ],
 )
 def test_incomplete_oidc_is_error(tmp_path: Path, line: str, words: str) -> None:

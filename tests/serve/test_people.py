@@ -83,7 +83,7 @@ def test_link_keys_are_not_stored(people: People, tmp_path: Path) -> None:
 
 def test_project_quota(people: People) -> None:
     people.set_owner("ada", new_session_id(), max_projects=1)
-    with pytest.raises(PermissionDeniedError, match="1 are allowed"):
+    with pytest.raises(PermissionDeniedError, match="The limit is 1"):
         people.set_owner("ada", new_session_id(), max_projects=1)
 
 

@@ -95,7 +95,7 @@ class JobTable:
         id = id or secrets.token_hex(8)
         with self._lock:
             if id in self._jobs:
-                raise ValueError(f"There is a job {id!r} already.")
+                raise ValueError(f"Job {id!r} already exists.")
             self._jobs[id] = Job(id, owner, title, note=dict(note or {}))
             if task.first_frame is not None:
                 self._keep_frame(id, task.first_frame)

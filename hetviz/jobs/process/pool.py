@@ -77,7 +77,7 @@ class Pool:
         job = Job(id or os.urandom(8).hex(), owner, title, note=dict(note or {}), seq=seq)
         with self._lock:
             if job.id in self._waiting or self._find_job(job.id, owner) is not None:
-                raise ValueError(f"There is a job {job.id!r} already.")
+                raise ValueError(f"Job {job.id!r} already exists.")
             self._waiting[job.id] = (job, task)
             self._dispatch()
         return job.id

@@ -501,7 +501,7 @@ def _make_link_table(
     for column in (section["i"], section["j"]):
         _ids_are_text(where, column, files)
     if not isinstance(weight, str) and not 0 < abs(weight) <= 1:
-        message = "a weight must be from -1 (apart) to 1 (together) and not 0"
+        message = "a weight must be between -1 (apart) and 1 (together), and not 0"
         raise DataError(Problem("weight-range", where, message, str(weight)))
     unknown = section.get("unknown", "refuse")
     if unknown not in ("refuse", "leave-out"):

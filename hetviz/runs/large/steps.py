@@ -176,9 +176,9 @@ def _weights(column: pa.ChunkedArray, links: LinkTable, start: int) -> Floats:
             Problem(
                 "weight-range",
                 where,
-                "weights must be from -1 (apart) to 1 (together) and not 0",
+                "weights must be between -1 (apart) and 1 (together), and not 0",
                 str(w[bad[0]]),
-                "Divide by the largest, or leave such links out.",
+                "Divide by the largest weight, or leave such links out.",
             )
         )
     return w

@@ -223,7 +223,7 @@ def _new_ids(where: str, owner: Dataset, ids: list[str], problems: list[Problem]
     """Return the positions of ids that do not exist yet."""
     is_known = owner.find(ids) >= 0
     if not ids or is_known.all():
-        message = "all ids exist already" if ids else "there are no rows"
+        message = "all ids already exist" if ids else "there are no rows"
         example = ids[0] if ids else ""
         raise DataError(Problem("no-rows", where, message, example, "Give at least one new row."))
     problems += [

@@ -356,7 +356,7 @@ def test_run_large_reports_bad_features(bad: float, tmp_path: Path) -> None:
         ("rows = 40", "rows = 40\nrefined_rows = 0", "refined_rows must be 1 or more"),
         ('method = "guided-projection"', 'method = "mkpe"\ntypo = 1', "typo"),
         ("[params]", '[limits]\nmax_memory = "lots"\n[params]', "max_memory must be like"),
-        ('weight = "w"', "weight = 2", "from -1"),
+        ('weight = "w"', "weight = 2", "between -1"),
     ],
 )
 def test_large_recipe_rejects_bad_content(
