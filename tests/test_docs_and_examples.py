@@ -45,8 +45,8 @@ def test_method_pages_match_cards(tmp_path: Path) -> None:
         messages = [card.title, card.summary, card.cost, *card.caveats]
         for paper in card.papers:
             messages += [paper.authors, paper.title, paper.place]
-            if paper.address:
-                assert f", [{paper.number}]({paper.address})" in page
+            if paper.url:
+                assert f", [{paper.number}]({paper.url})" in page
         messages += [str(need) for need in card.needs]
         for param in hetviz.get_method(card.key).params.values():
             messages += [param.label, param.help, param.describe_allowed()]

@@ -85,10 +85,10 @@ def method_page(card: MethodCard, params: dict[str, Param], about: dict[str, str
 
 def reference(paper: Reference) -> str:
     """Return a reference, with a link where it is known where it lies."""
-    if not paper.address:
+    if not paper.url:
         return text(str(paper))
     messages = text(str(paper).removesuffix(f", {paper.number}"))
-    return f"{messages}, [{paper.number}]({paper.address})"
+    return f"{messages}, [{paper.number}]({paper.url})"
 
 
 def _began(words: str) -> str:

@@ -702,7 +702,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
                 Problem(
                     "no-rows",
                     "new rows",
-                    "all ids are fitted already",
+                    "all ids are already fitted",
                     remedy="Give at least one new row.",
                 )
             )
