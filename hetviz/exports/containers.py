@@ -23,29 +23,7 @@ _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def anndata_bytes(data: HeteroData, embedding: Embedding) -> bytes:
-    """Return all items as one AnnData file: labels in obs, the map in obsm, links in obsp.
-
-    Parameters
-    ----------
-    data : HeteroData
-    embedding : Embedding
-
-    Returns
-    -------
-    bytes
-        Observations are named ``dataset|id``. obs has dataset, id, title and the labels,
-        ``obsm["X_hetviz"]`` the coordinates (``sc.pl.embedding(adata, "hetviz")``) and
-        ``obsp["links"]`` the weights. X holds the features of a single dataset.
-
-    Raises
-    ------
-    hetviz.errors.MissingExtraError
-        If h5py is not installed (extra ``omics``).
-
-    Notes
-    -----
-    The file follows the published layout of the format and is written without anndata.
-    """
+    """Return all items as one AnnData file: labels in obs, the map in obsm, links in obsp."""
     try:
         import h5py
     except ImportError:
@@ -135,15 +113,7 @@ def _write_matrix(group: h5py.Group, name: str, X: Matrix) -> None:
 
 
 def projector_bytes(data: HeteroData, embedding: Embedding) -> bytes:
-    """Return a zip for the TensorBoard embedding projector.
-
-    Returns
-    -------
-    bytes
-        ``vectors.tsv`` (coordinates of placed items), ``metadata.tsv`` (dataset, id, title, labels)
-        and ``projector_config.pbtxt``. The unpacked folder is a log directory. The two tables also
-        load on the projector's web page.
-    """
+    """Return a zip for the TensorBoard embedding projector."""
     table = coordinates_table(data, embedding)
     for label in data.labels:
         values = np.full(data.n_rows, "", dtype=object)

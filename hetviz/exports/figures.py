@@ -65,13 +65,7 @@ class FigureSettings:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> FigureSettings:
-        """Return settings from the result of `to_dict`.
-
-        Raises
-        ------
-        hetviz.errors.ParameterError
-            If a setting is unknown or of the wrong kind.
-        """
+        """Return settings from the result of `to_dict`."""
         kinds: dict[str, tuple[type, ...]] = {
             "colour": (str,),
             "width": (int, float),
@@ -91,13 +85,7 @@ DEFAULT_SETTINGS = FigureSettings()
 
 
 def colouring_of(data: HeteroData, name: str = "") -> Colouring:
-    """Return the colouring of a key, title or column. An empty name gives the first option.
-
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        If no option has that name.
-    """
+    """Return the colouring of a key, title or column. An empty name gives the first option."""
     options = colour_options(data)
     if not name:
         return colouring(data)
@@ -120,21 +108,7 @@ def map_bytes(
     colours: Colouring | None = None,
     name: str = "",
 ) -> bytes:
-    """Return the map as a PNG, SVG or PDF. Equal maps give equal bytes.
-
-    Parameters
-    ----------
-    data : HeteroData
-    embedding : Embedding
-    settings : FigureSettings
-    form : {"png", "svg", "pdf"}
-    title : str
-        Method of the map, for the caption.
-    colours : Colouring, optional
-        Colouring to use instead of the one in the settings.
-    name : str
-        Title in the metadata of the file.
-    """
+    """Return the map as a PNG, SVG or PDF. Equal maps give equal bytes."""
     picture = paper_map(
         data,
         embedding,

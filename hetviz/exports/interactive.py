@@ -45,31 +45,7 @@ def interactive_map(
     hidden: Collection[str] = (),
     picture_bytes: int = PICTURE_BYTES,
 ) -> str:
-    """Return a map as one HTML page.
-
-    Parameters
-    ----------
-    data : HeteroData
-    embedding : Embedding
-        Map of the same rows. Its `planar` form is shown.
-    colouring : Colouring
-    title, subtitle : str
-        Plain text above the map.
-    hidden : collection of str
-        Datasets to leave out.
-    picture_bytes : int
-        Budget of all pictures together.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        Above a million items. The file would be too large for browsers.
-
-    Notes
-    -----
-    The file needs about 40 bytes per item plus its table columns and pictures. The app's script
-    (60 kB) draws the points with WebGL2, or on a 2-D canvas if there is no WebGL2.
-    """
+    """Return a map as one HTML page."""
     picture = points_to_draw(embedding)
     is_visible = np.zeros(data.n_rows, dtype=bool)
     for name, span in data.offsets.items():

@@ -61,35 +61,7 @@ class LargeResult:
 
 
 def read_large(folder: str | Path, rows: int | None = None, seed: int = 0) -> LargeResult:
-    """Read the result of a recipe over files into memory.
-
-    Parameters
-    ----------
-    folder : str or path
-        Result folder of `hetviz.run_recipe`.
-    rows : int, optional
-        Maximum number of rows, drawn at random in proportion to the tables. All by default.
-    seed : int
-        Seed of the random draw.
-
-    Returns
-    -------
-    LargeResult
-        Features keep the precision of the files. Columns that are neither id nor features become
-        the table of a dataset, and each table of links becomes a kind. The weights of repeated
-        pairs are added.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a file is missing, damaged or changed after the run.
-    hetviz.errors.ParameterError
-        If the folder holds no such result, or a table would keep fewer than two rows.
-
-    Notes
-    -----
-    Memory holds the returned rows, one table of links, and the ids of each table.
-    """
+    """Read the result of a recipe over files into memory."""
     recipe = large_recipe_at(folder)
     if recipe is None:
         raise ParameterError(f"{folder} is not a result of a recipe over files.")

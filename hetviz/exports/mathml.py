@@ -22,14 +22,7 @@ _SIZES = {"big": "1.3em", "Big": "1.8em"}
 
 
 def mathml(latex: str) -> str:
-    """Return an equation as a block of MathML.
-
-    Parameters
-    ----------
-    latex : str
-        LaTeX with the commands that the method cards use. An equation with other commands is
-        returned as code.
-    """
+    """Return an equation as a block of MathML."""
     try:
         reader = _Reader(latex)
         inner = reader.parse_row()

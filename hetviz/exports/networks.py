@@ -33,20 +33,7 @@ class Network:
 
 
 def network_bytes(data: HeteroData, embedding: Embedding, form: str) -> bytes:
-    """Return a map and its links as GraphML, GEXF 1.3 or Cytoscape JSON.
-
-    Parameters
-    ----------
-    data : HeteroData
-    embedding : Embedding
-        Rows are matched by dataset and id. Rows without a place get no coordinates.
-    form : {"graphml", "gexf", "cyjs"}
-
-    Notes
-    -----
-    Nodes are named ``dataset|id`` and carry title, labels and table columns. In GEXF and Cytoscape
-    the map is 1,000 units wide. O(items + links).
-    """
+    """Return a map and its links as GraphML, GEXF 1.3 or Cytoscape JSON."""
     network = _build_network(data, embedding)
     if form == "cyjs":
         return _cytoscape(network)

@@ -32,21 +32,7 @@ def escape_html(text: object) -> str:
 
 
 def html_page(title: str, body: str, css: str, script: str = "", data: object = None) -> str:
-    """Return a page.
-
-    Parameters
-    ----------
-    title : str
-        Plain text.
-    body, css, script : str
-        Trusted text. User texts in `body` must be escaped with `escape_html`.
-    data : object, optional
-        Data for the script, in the element ``#data``.
-
-    Notes
-    -----
-    The content security policy allows only this style, this script and embedded pictures.
-    """
+    """Return a page."""
     policy = f"default-src 'none'; img-src data:; font-src data:; style-src '{_hash(css)}'"
     scripts = ""
     if script:

@@ -18,25 +18,7 @@ from hetviz.workspace.store.packing import pack_coordinates, pack_json
 
 
 def project_bytes(data: HeteroData, embedding: Embedding, title: str = "") -> bytes:
-    """Return data and map as a project file.
-
-    Parameters
-    ----------
-    data : HeteroData
-    embedding : Embedding
-        Map of the same rows. A map from `hetviz.embed` keeps its method and settings.
-    title : str
-        Title of the project.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the file would exceed the app's limit.
-
-    Notes
-    -----
-    The file includes the measures of the map, taken from sampled pairs if there are many items.
-    """
+    """Return data and map as a project file."""
     with tempfile.TemporaryDirectory() as folder:
         workspace = Workspace(BlobStore(Path(folder)))
         fill_workspace(workspace, data, embedding, title)

@@ -25,26 +25,7 @@ def recipe_zip(
     figures: Mapping[str, object] | None = None,
     title: str = "",
 ) -> bytes:
-    """Return a zip with everything needed to reproduce a map.
-
-    Parameters
-    ----------
-    data : HeteroData
-        Data of the run, with all guidance.
-    run : Run
-    sha256 : str
-        Hash of the coordinates, see `hetviz.runs.embed.recipe.coordinates_hash`.
-    figures : mapping, optional
-        Result of `hetviz.exports.figures.FigureSettings.to_dict`.
-    title : str
-        Plain text for the README.
-
-    Returns
-    -------
-    bytes
-        ``recipe.toml``, ``reproduce.py``, ``README.txt`` and the folder ``data``; ``only.csv``
-        if the run used only some rows. Equal runs give equal bytes.
-    """
+    """Return a zip with everything needed to reproduce a map."""
     document, files = contents(data, "data")
     manifest = toml.encode(toml.dumps(document), MANIFEST)
     archive_files = {

@@ -26,22 +26,7 @@ _MAX_NEIGHBORS = 200
 def coordinates_table(
     data: HeteroData, embedding: Embedding, codes: Mapping[str, ArrayLike] | None = None
 ) -> pd.DataFrame:
-    """Return the coordinates of each row.
-
-    Parameters
-    ----------
-    data : HeteroData
-    embedding : Embedding
-        Rows are matched by dataset and id.
-    codes : mapping of str to array of length n_rows, optional
-        Further columns, such as the cluster of each row.
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, id, title, one for each axis, and those of `codes`. Rows without a place
-        have missing coordinates.
-    """
+    """Return the coordinates of each row."""
     places = coordinates_of(data, embedding)
     parts = []
     for name, part in data.datasets.items():
@@ -57,13 +42,7 @@ def coordinates_table(
 
 
 def selection_table(data: HeteroData, embedding: Embedding, rows: ArrayLike) -> pd.DataFrame:
-    """Return `coordinates_table` of the given global rows, in order.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a row is out of range.
-    """
+    """Return `coordinates_table` of the given global rows, in order."""
     chosen = check_global_rows(rows, data.n_rows)
     return coordinates_table(data, embedding).iloc[chosen].reset_index(drop=True)
 
@@ -71,26 +50,7 @@ def selection_table(data: HeteroData, embedding: Embedding, rows: ArrayLike) -> 
 def neighbors_table(
     data: HeteroData, embedding: Embedding, k: int = _DEFAULT_NEIGHBORS
 ) -> pd.DataFrame:
-    """Return the nearest rows of each row on the map, by dataset.
-
-    Parameters
-    ----------
-    data : HeteroData
-    embedding : Embedding
-        Map. Distances use all of its axes.
-    k : int
-        Number of neighbours in each dataset, 1 to 200.
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, id, neighbor_dataset, neighbor_id, rank (from 1) and distance. Rows
-        without a place are not listed.
-
-    Notes
-    -----
-    The search is exact and takes O(n log n) on a map with few axes.
-    """
+    """Return the nearest rows of each row on the map, by dataset."""
     if not 1 <= k <= _MAX_NEIGHBORS:
         raise ParameterError(f"k = {k} must be from 1 to {_MAX_NEIGHBORS}.")
     places = coordinates_of(data, embedding)
@@ -134,17 +94,8 @@ def _nearest(X: Floats, Y: Floats, k: int, same: bool) -> tuple[Ints, Ints, Floa
 def atlas_table(
     data: HeteroData, embedding: Embedding, k: int = _DEFAULT_NEIGHBORS
 ) -> pd.DataFrame:
-    """Return a table for Embedding Atlas.
-
-    ``embedding-atlas FILE --x x --y y --text text --neighbors neighbors``
-
-    Returns
-    -------
-    DataFrame
-        Placed rows only. Columns id, dataset, text (title and words), x, y and neighbors, which is
-        ``{"ids": positions in this table, "distances": ...}`` for the k nearest. The columns of
-        the tables follow as text, named ``dataset: column`` if there are several datasets.
-    """
+    """Return a table for Embedding Atlas."""
+    # ``embedding-atlas FILE --x x --y y --text text --neighbors neighbors``
     form = embedding.planar()
     atlas = coordinates_table(data, form)
     atlas["text"] = np.concatenate([_item_texts(part) for part in data.datasets.values()])
@@ -193,21 +144,7 @@ def _table_columns(data: HeteroData) -> pd.DataFrame:
 
 
 def table_bytes(table: pd.DataFrame, form: str = "csv", *, exact: bool = False) -> bytes:
-    """Return a table as a file.
-
-    Parameters
-    ----------
-    table : DataFrame
-    form : {"csv", "parquet"}
-    exact : bool
-        CSV only. If False, a text that a spreadsheet would read as a formula gets an apostrophe in
-        front, which changes ids. Numbers are always exact.
-
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        For another format.
-    """
+    """Return a table as a file."""
     if form == "parquet":
         buffer = io.BytesIO()
         table.to_parquet(buffer, index=False)

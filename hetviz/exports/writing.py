@@ -8,13 +8,7 @@ from hetviz.io import gate
 
 
 def write_file(path: str | Path, content: bytes) -> Path:
-    """Write a file, and create its folder if needed.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it cannot be written.
-    """
+    """Write a file, and create its folder if needed."""
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -30,18 +30,7 @@ class Frame:
 
 
 def pack_frame(layout: Callable[[], object] | object) -> bytes:
-    """Return the first two columns of a layout as the bytes of a `Frame`.
-
-    Parameters
-    ----------
-    layout : array of shape (n_rows, k), k >= 2, or callable that returns one
-        In global row order.
-
-    Raises
-    ------
-    ValueError
-        For another shape, which is an error of the method.
-    """
+    """Return the first two columns of a layout as the bytes of a `Frame`."""
     # Imported here because the server does not need numpy.
     import numpy as np
 

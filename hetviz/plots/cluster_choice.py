@@ -25,16 +25,7 @@ _DASH = {
 def choice_figure(
     choice: Sequence[Mapping[str, float | None]], chosen: int | None, theme: Theme = "light"
 ) -> go.Figure:
-    """Draw the measures of each number of clusters.
-
-    Parameters
-    ----------
-    choice : sequence of mapping
-        ``k`` and the measures of `MEASURE_NAMES`, None if unknown, from `hetviz.clusters`.
-    chosen : int or None
-        Number of clusters to mark.
-    theme : {"light", "dark"}
-    """
+    """Draw the measures of each number of clusters."""
     token = tokens(theme)
     colours = dict(
         zip(MEASURE_NAMES, (token.accent, token.mute, token.plus, token.minus), strict=True)

@@ -93,10 +93,8 @@ class Colouring:
 
 
 def colour_options(data: HeteroData) -> list[ColourOption]:
-    """Return the colour options of the data: labels, then columns, then dataset.
-
-    The result is cached per data object. O(rows) per column.
-    """
+    """Return the colour options of the data: labels, then columns, then dataset."""
+    # The result is cached per data object. O(rows) per column.
     if data not in _OPTIONS:
         _OPTIONS[data] = _list_options(data)
     return list(_OPTIONS[data])
@@ -126,14 +124,7 @@ def _list_options(data: HeteroData) -> list[ColourOption]:
 
 
 def colouring(data: HeteroData, key: str | None = None) -> Colouring:
-    """Return the value of each row under an option, the first one if `key` is unknown.
-
-    Notes
-    -----
-    Rows of other datasets take the value of the same object, else the most frequent value
-    (weighted) over their positive links, through at most three links. Numbers take the weighted
-    mean.
-    """
+    """Return the value of each row under an option, the first one if `key` is unknown."""
     options = {option.key: option for option in colour_options(data)}
     option = options.get(key or "") or next(iter(options.values()))
     none = np.full(data.n_rows, np.nan)
@@ -217,10 +208,8 @@ def number_range(value: Reals) -> tuple[float, float]:
 
 
 def display_name(text: str) -> str:
-    """Return a slug such as ``smileys-emotion`` as words, and other text unchanged.
-
-    A count such as ``n_emoji`` becomes "Number of emoji".
-    """
+    """Return a slug such as ``smileys-emotion`` as words, and other text unchanged."""
+    # A count such as ``n_emoji`` becomes "Number of emoji".
     plain = text.replace("-", "").replace("_", "")
     if plain.isalpha() and text == text.lower():
         words = text.replace("-", " ").replace("_", " ").strip()

@@ -108,27 +108,7 @@ def curve_figure(
     *,
     clicked: bool = False,
 ) -> go.Figure:
-    """Draw satisfaction curves.
-
-    Parameters
-    ----------
-    curves : mapping of {"given", "held_out"} to (fraction_of_pairs, fraction_satisfied)
-        ``fraction_satisfied[k]`` of the links are among the closest ``fraction_of_pairs[k]`` of
-        all pairs.
-    theme : {"light", "dark"}
-    kind : {"links", "apart", "comparisons"}
-        Kind of guidance, see `hetviz.metrics.fit.curves`.
-    pair_share : float, optional
-        Where the curves are read off; `default_pair_share` when absent.
-    clicked : bool
-        Whether the curves get invisible points that can be clicked.
-
-    Returns
-    -------
-    Figure
-        Logarithmic share of pairs across (for comparisons, the distance of the closer pair as a
-        share of the farther pair's), share of satisfied guidance up. The dotted line is chance.
-    """
+    """Draw satisfaction curves."""
     import plotly.graph_objects as go
 
     token = tokens(theme)

@@ -115,10 +115,8 @@ def name_size(text: str, font: float) -> tuple[float, float]:
 
 
 def densest_first(at: Floats, reach: float, max_points: int = _CANDIDATES) -> list[int]:
-    """Return `max_points` points in order of density, no two of them close together.
-
-    O(m^2) for m points, of which at most 800 are used.
-    """
+    """Return `max_points` points in order of density, no two of them close together."""
+    # O(m^2) for m points, of which at most 800 are used.
     step = max(1, len(at) // _SAMPLE)
     rows = np.arange(0, len(at), step)
     points = at[rows]
@@ -140,25 +138,7 @@ def name_places(
     size: tuple[float, float],
     reach: float,
 ) -> Floats:
-    """Return candidate centres for the name of a group in pixels, best first.
-
-    Parameters
-    ----------
-    at : array of shape (m, 2)
-        Points of the group.
-    dots : array of shape (n, 2)
-        All visible points.
-    size : (float, float)
-        Width and height of the name.
-    reach : float
-        Bandwidth of the density in pixels.
-
-    Returns
-    -------
-    array of shape (k, 2)
-        The densest points of the group, k <= 25. On a map of few points, positions next to them,
-        those that cover the fewest points first.
-    """
+    """Return candidate centres for the name of a group in pixels, best first."""
     densest = at[densest_first(at, reach)]
     if len(dots) > _MAX_SMALL_MAP:
         return densest

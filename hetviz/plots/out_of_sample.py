@@ -27,21 +27,7 @@ def new_items_figure(
     theme: Theme = "light",
     height: int = 380,
 ) -> go.Figure:
-    """Draw a map in grey with rings around new items.
-
-    Parameters
-    ----------
-    embedding : Embedding
-        Map of the fitted items.
-    places : array of shape (m, k)
-        Coordinates on the axes of the map, NaN if not placed.
-    names : sequence of m str
-    doubtful : sequence of m bool
-        Whether the place is uncertain, drawn as a diamond.
-    theme : {"light", "dark"}
-    height : int
-        In pixels.
-    """
+    """Draw a map in grey with rings around new items."""
     token = tokens(theme)
     drawing = points_to_draw(embedding)
     points = drawing.points

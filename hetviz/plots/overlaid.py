@@ -25,24 +25,7 @@ CHANCE = "chance"
 def overlaid_figure(
     curves: Mapping[str, Curve], winner: str, theme: Theme = "light", height: int = _HEIGHT
 ) -> go.Figure:
-    """Draw overlaid curves.
-
-    Parameters
-    ----------
-    curves : mapping of str to (fraction_of_pairs, fraction_satisfied)
-        Curves by the name at the end of the line.
-    winner : str
-        Name of the curve in the accent colour. The others are grey.
-    theme : {"light", "dark"}
-    height : int
-        Pixels.
-
-    Returns
-    -------
-    Figure
-        Logarithmic share of pairs across, 0.1 to 20 %, share of links up. A thin line marks the
-        limit for close links, and the dotted curve is chance. The eight highest others are named.
-    """
+    """Draw overlaid curves."""
     token = tokens(theme)
     x = np.geomspace(_LOW, _HIGH, 101)
     lines = {name: np.interp(x, curve[0], curve[1]) for name, curve in curves.items()}

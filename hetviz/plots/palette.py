@@ -179,10 +179,8 @@ def number_scale(n: int, theme: Theme) -> tuple[str, ...]:
 
 
 def category_colours(n: int, theme: Theme, *, ordered: bool = False) -> tuple[str, ...]:
-    """Return the colours of n categories: all different, or from low to high where `ordered`.
-
-    More than there are different colours begin again, and names tell them apart.
-    """
+    """Return the colours of n categories: all different, or from low to high where `ordered`."""
+    # More than there are different colours begin again, and names tell them apart.
     if not ordered:
         plain = tokens(theme).categories
         return tuple(plain[k % len(plain)] for k in range(n))
@@ -204,30 +202,15 @@ _DRAWN_PLAINLY = 3_000
 
 
 def points_kind(count: int) -> str:
-    """Return the kind of Plotly trace for the points of a small map.
-
-    WebGL where they are many only: browsers that lack it would show Plotly's complaint instead.
-    """
+    """Return the kind of Plotly trace for the points of a small map."""
+    # WebGL where they are many only: browsers that lack it would show Plotly's complaint instead.
     return "scatter" if count <= _DRAWN_PLAINLY else "scattergl"
 
 
 def ground(
     points: Floats, rows: Ints, kind: str, colour: str, size: float = 4, opacity: float = 1.0
 ) -> dict[str, object]:
-    """Return the trace of the points that a small map only stands on: faint, without hover.
-
-    Parameters
-    ----------
-    points : array of shape (n, 2)
-    rows : array of int
-        Which of them are drawn.
-    kind : str
-        See `points_kind`.
-    colour : str
-    size : float
-        In pixels.
-    opacity : float
-    """
+    """Return the trace of the points that a small map only stands on: faint, without hover."""
     return {
         "type": kind,
         "x": points[rows, 0],

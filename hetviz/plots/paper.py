@@ -87,13 +87,7 @@ class Page:
 
 
 def check_size(name: str, value: float) -> float:
-    """Return a length in millimetres.
-
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        If the length is out of range.
-    """
+    """Return a length in millimetres."""
     if not _MIN_MM <= value <= _MAX_MM:
         raise ParameterError(f"{name} = {value:g} mm must be from {_MIN_MM:g} to {_MAX_MM:g} mm.")
     return float(value)
@@ -158,10 +152,9 @@ def put_text(
     bold: bool = False,
     halo: float = 0.0,
 ) -> None:
-    """Write text with its left end at (x, y), with a white rim of `halo` points.
-
-    The rim is drawn as a separate outline, because path effects would turn the text into outlines.
-    """
+    """Write text with its left end at (x, y), with a white rim of `halo` points."""
+    # The rim is drawn as a separate outline, because path effects would turn the text into
+    # outlines.
     if halo:
         outline = TextPath((x, y), text, size=size, prop=font(size, bold, text), usetex=False)
         rim = PathPatch(
@@ -199,23 +192,7 @@ def marker(symbol: str, size: float) -> dict[str, Any]:
 
 
 def figure_bytes(figure: Figure, form: str, dpi: int = 300, title: str = "") -> bytes:
-    """Return a figure as a file. Equal figures give equal bytes.
-
-    Parameters
-    ----------
-    figure : Figure
-    form : {"png", "svg", "pdf"}
-        PDF and SVG keep text as text and embed the needed letters.
-    dpi : int
-        Resolution of a PNG, and of the points if they are drawn as a picture.
-    title : str
-        Title in the metadata of the file. It is not drawn.
-
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        For another format, or a resolution out of range.
-    """
+    """Return a figure as a file. Equal figures give equal bytes."""
     if form not in FIGURE_FORMATS:
         raise ParameterError(f"form = {form!r} must be one of {', '.join(FIGURE_FORMATS)}.")
     if not _MIN_DPI <= dpi <= _MAX_DPI:

@@ -24,16 +24,7 @@ def paper_curve(
     width: float = 85.0,
     height: float | None = None,
 ) -> Figure:
-    """Draw satisfaction curves for print.
-
-    Parameters
-    ----------
-    curves : mapping of {"given", "held_out"} to (fraction_of_pairs, fraction_satisfied)
-    kind : {"links", "apart", "comparisons"}
-        Kind of guidance, see `hetviz.metrics.fit.curves`.
-    width, height : float
-        In millimetres. The default height is 0.62 of the width.
-    """
+    """Draw satisfaction curves for print."""
     spec = CURVE_KINDS[kind]
     size = _font_size(width)
     figure, axes = _make_axes(width, height or 0.62 * width, left=5 * size, bottom=4.2 * size)
@@ -79,20 +70,7 @@ def paper_bars(
     width: float = 85.0,
     height: float | None = None,
 ) -> Figure:
-    """Draw a leaderboard for print with one bar per method, the best first.
-
-    Parameters
-    ----------
-    names : sequence of str
-    means, errors : sequence of float
-        Shares from 0 to 1 and their standard errors, NaN if unknown.
-    label : str
-        Name of the measure.
-    chance : float, optional
-        Chance level, marked by a dotted line.
-    width, height : float
-        In millimetres. By default the height follows from the number of bars.
-    """
+    """Draw a leaderboard for print with one bar per method, the best first."""
     size = _font_size(width)
     texts = [shorten(name, 34) for name in names]
     left = max((text_size(text, size) for text in texts), default=0.0) + 8

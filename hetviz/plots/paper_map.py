@@ -67,34 +67,7 @@ def paper_map(
     title: str = "",
     caption: bool = False,
 ) -> PaperMap:
-    """Draw a map for print.
-
-    Parameters
-    ----------
-    data : HeteroData
-    embedding : Embedding
-        Map of the same rows. Its `planar` form is drawn.
-    colouring : Colouring
-    width, height : float
-        In millimetres. By default the height follows from the shape of the map.
-    names : {"groups", "groups and items", "items", "none"}
-        Names written on the map.
-    hidden : collection of str
-        Datasets to leave out.
-    title : str
-        Method of the map, for the caption.
-    caption : bool
-        Whether to write the caption below the map.
-
-    Returns
-    -------
-    PaperMap
-
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        If the size is out of range.
-    """
+    """Draw a map for print."""
     width = check_size("width", width)
     picture = points_to_draw(embedding)
     is_visible = np.zeros(data.n_rows, dtype=bool)

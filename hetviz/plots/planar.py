@@ -35,14 +35,7 @@ class DrawnPoints:
 
 
 def points_to_draw(embedding: Embedding) -> DrawnPoints:
-    """Return the points of an embedding as they are drawn.
-
-    Notes
-    -----
-    The `planar` form is drawn. A dataset with a far smaller spread than the widest one is enlarged
-    about its middle, up to the reach of the widest. Points are moved to the origin or scaled if
-    single precision cannot represent their differences.
-    """
+    """Return the points of an embedding as they are drawn."""
     planar = embedding.planar()
     points, notes = _enlarge_small_datasets(planar)
     return DrawnPoints(_to_single_precision(points), planar.stacked_placed(), tuple(notes))

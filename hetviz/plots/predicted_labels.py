@@ -39,19 +39,7 @@ def error_figure(
     classes: bool,
     theme: Theme = "light",
 ) -> go.Figure:
-    """Draw errors on hidden labels as bars, the smallest first.
-
-    Parameters
-    ----------
-    held_out : mapping
-        Lists of model, error and standard_error, see
-        `hetviz.runs.predict.label_result.LabelPrediction`.
-    names : mapping of str to str
-        Display name of each model.
-    classes : bool
-        Whether the error is a share of wrong labels.
-    theme : {"light", "dark"}
-    """
+    """Draw errors on hidden labels as bars, the smallest first."""
     token = tokens(theme)
     order = sorted(range(len(held_out["model"])), key=lambda k: -held_out["error"][k])
     models = [held_out["model"][k] for k in order]
@@ -180,21 +168,7 @@ def uncertainty_figure(
     theme: Theme = "light",
     height: int = 330,
 ) -> go.Figure:
-    """Draw a map with predicted labels as colour and uncertainty as size.
-
-    Parameters
-    ----------
-    embedding : Embedding
-    rows : array of int, shape (m,)
-        Stacked rows with a label.
-    labels : sequence of m labels
-        Texts, or numbers if `classes` is empty. None without a label.
-    uncertainty : array of shape (m,)
-        From 0, drawn smallest, to 1. NaN counts as 0.
-    classes : sequence of str
-    theme : {"light", "dark"}
-    height : int
-    """
+    """Draw a map with predicted labels as colour and uncertainty as size."""
     token = tokens(theme)
     form = points_to_draw(embedding)
     points, placed = form.points, form.placed
@@ -293,20 +267,7 @@ def uncertainty_alt(n: int, label: str) -> str:
 
 
 def reliability_figure(rows: Sequence[Sequence[float]], theme: Theme = "light") -> go.Figure:
-    """Draw accuracy of the most likely class against the confidence of the model.
-
-    Parameters
-    ----------
-    rows : sequence of [mean probability, share right, items]
-        See `hetviz.core.prediction.blend.reliability`.
-    theme : {"light", "dark"}
-
-    Returns
-    -------
-    Figure
-        Confidence across, accuracy up, with bars of one standard error. A calibrated model lies on
-        the diagonal.
-    """
+    """Draw accuracy of the most likely class against the confidence of the model."""
     token = tokens(theme)
     confidence, accuracy, items = (
         np.array([row[at] for row in rows], dtype=float) for at in range(3)

@@ -28,20 +28,7 @@ _MAX_LETTERS = 22
 
 
 def precision_figure(precision: Mapping[str, Any], theme: Theme = "light") -> go.Figure:
-    """Draw the share of hidden links among the best pairs.
-
-    Parameters
-    ----------
-    precision : mapping of str to list of [k, mean, standard error or None]
-        By "method", "profiles", "popularity" and "chance"; see
-        `hetviz.jobs.tasks.predict.find_links`.
-    theme : {"light", "dark"}
-
-    Returns
-    -------
-    Figure
-        Number of best pairs across (logarithmic), share up, with bars of one standard error.
-    """
+    """Draw the share of hidden links among the best pairs."""
     token = tokens(theme)
     colours = {
         "method": token.accent,
@@ -135,21 +122,7 @@ def proposals_figure(
     theme: Theme = "light",
     height: int = 380,
 ) -> go.Figure:
-    """Draw a map in grey with proposed pairs or the place of a new item.
-
-    Parameters
-    ----------
-    embedding : Embedding
-    pairs : array of int, shape (m, 2)
-        Stacked rows to connect by a dashed line.
-    names : mapping of int to str
-        Names by stacked row.
-    star : sequence of two numbers, optional
-        Place to mark, on the two axes of the map.
-    theme : {"light", "dark"}
-    height : int
-        In pixels.
-    """
+    """Draw a map in grey with proposed pairs or the place of a new item."""
     token = tokens(theme)
     points = points_to_draw(embedding).points
     joined = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)

@@ -25,10 +25,8 @@ def still_map(
     height: int = 110,
     dot: float = 2.2,
 ) -> str:
-    """Return a static map as SVG with at most 1,500 dots of width `dot`, one path per colour.
-
-    Items beyond the 0.6 to 99.4 % quantiles are not drawn.
-    """
+    """Return a static map as SVG with at most 1,500 dots of width `dot`, one path per colour."""
+    # Items beyond the 0.6 to 99.4 % quantiles are not drawn.
     ghost, palette, codes = tokens(theme).ghost, colouring.colours(theme), colouring.code
     if colouring.option.kind == "numbers":
         low, high = number_range(colouring.value)

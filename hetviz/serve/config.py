@@ -162,25 +162,13 @@ _REQUIRED_OIDC = ("metadata_url", "client_id", "client_secret", "redirect_uri", 
 
 @cache
 def settings() -> ServerSettings:
-    """Return the settings of this process, from HETVIZ_CONFIG and the environment.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        Listing all errors.
-    """
+    """Return the settings of this process, from HETVIZ_CONFIG and the environment."""
     file = os.environ.get("HETVIZ_CONFIG")
     return read_settings(Path(file) if file else None, os.environ)
 
 
 def read_settings(path: Path | None, environment: Mapping[str, str]) -> ServerSettings:
-    """Read the settings from a file and environment variables.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        Listing all errors.
-    """
+    """Read the settings from a file and environment variables."""
     problems: list[Problem] = []
     document = {} if path is None else _read_file(path)
     where = "the environment" if path is None else path.name

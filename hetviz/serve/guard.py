@@ -188,12 +188,10 @@ def answer_headers() -> dict[str, str]:
 
 
 def content_policy() -> str:
-    """Return the Content-Security-Policy of the app's pages.
-
-    Streamlit adds styles at run time, so styles cannot have hashes. It loads scripts of components
-    as blobs, and its page has one inline script, which is allowed by hash. Only scripts can create
-    blob and data URLs.
-    """
+    """Return the Content-Security-Policy of the app's pages."""
+    # Streamlit adds styles at run time, so styles cannot have hashes. It loads scripts of
+    # components as blobs, and its page has one inline script, which is allowed by hash. Only
+    # scripts can create blob and data URLs.
     rules = {
         "default-src": "'none'",
         "script-src": " ".join(["'self'", "blob:", *_inline_hashes()]),

@@ -116,13 +116,7 @@ class People:
             )
 
     def set_owner(self, person: str, project: str, max_projects: int = 0) -> None:
-        """Set the owner of a new project.
-
-        Raises
-        ------
-        Denied
-            If the person owns `max_projects` already (0: no limit), or it has another owner.
-        """
+        """Set the owner of a new project."""
         with self._change() as change:
             (n,) = change.execute(
                 "SELECT count(*) FROM projects WHERE owner = ?", (person,)
@@ -162,13 +156,7 @@ class People:
         return dict(rows)
 
     def create_link(self, person: str, project: str, can: Permission) -> str:
-        """Create a share link and return its key.
-
-        Raises
-        ------
-        Denied
-            If the person does not own the project.
-        """
+        """Create a share link and return its key."""
         self._check_owner(person, project)
         if can not in ("edit", "look"):
             raise ValueError("a link lets people look or edit")
@@ -190,13 +178,7 @@ class People:
         return [ShareLink(*row) for row in rows]
 
     def accept_link(self, person: str, key: str) -> str:
-        """Grant the permission of a link to a person; return its project.
-
-        Raises
-        ------
-        Denied
-            If the link does not exist or was revoked.
-        """
+        """Grant the permission of a link to a person; return its project."""
         rows = self._all("SELECT hash, project, can FROM links WHERE hash = ?", _hash(key))
         if not rows:
             raise PermissionDeniedError("This link does not work: it was revoked or is incomplete.")
@@ -211,13 +193,7 @@ class People:
         return str(project)
 
     def revoke_link(self, person: str, project: str, link: str) -> None:
-        """Revoke a link and the permissions it granted.
-
-        Raises
-        ------
-        Denied
-            If the person does not own the project.
-        """
+        """Revoke a link and the permissions it granted."""
         self._check_owner(person, project)
         self.revoke(project, link)
 
@@ -231,15 +207,7 @@ class People:
             return deleted.rowcount
 
     def add_comment(self, person: str, project: str, text: str, item: str = "") -> None:
-        """Add a comment on an item, or on the map.
-
-        Raises
-        ------
-        Denied
-            If the person may not open the project.
-        hetviz.errors.HetvizError
-            If the comment is empty or too long, or there are too many.
-        """
+        """Add a comment on an item, or on the map."""
         if self.permission(person, project) is None:
             raise PermissionDeniedError("You may not comment on this project.")
         text = text.strip()

@@ -78,13 +78,7 @@ def list_projects(home: Path) -> list[StoredProject]:
 
 
 def find_project(home: Path, key: str) -> Path:
-    """Return the folder of a project, given its id or its hash.
-
-    Raises
-    ------
-    hetviz.errors.HetvizError
-        If there is no such project.
-    """
+    """Return the folder of a project, given its id or its hash."""
     for folder in _folders(home):
         if key in (folder.name, project_hash(folder.name)):
             return folder
@@ -103,13 +97,7 @@ def size_of(folder: Path) -> int:
 
 
 def back_up(home: Path, target: Path) -> dict[str, object]:
-    """Copy all projects, people and audit logs into a new folder; return a summary.
-
-    Raises
-    ------
-    hetviz.errors.HetvizError
-        If the folder is not empty or cannot be written.
-    """
+    """Copy all projects, people and audit logs into a new folder; return a summary."""
     try:
         make_folder(target)
         if any(target.iterdir()):
@@ -138,15 +126,8 @@ def back_up(home: Path, target: Path) -> dict[str, object]:
 
 
 def restore(source: Path, home: Path, only: str | None = None) -> int:
-    """Restore missing projects from a backup; return their number.
-
-    All files of a project are checked against their hashes first.
-
-    Raises
-    ------
-    hetviz.errors.HetvizError
-        If the backup is incomplete, or a file in it is damaged.
-    """
+    """Restore missing projects from a backup; return their number."""
+    # All files of a project are checked against their hashes first.
     if not (source / _MANIFEST).is_file():
         raise HetvizError(f"{source} is not a complete backup: {_MANIFEST} is missing.")
     n = 0
@@ -170,10 +151,8 @@ def restore(source: Path, home: Path, only: str | None = None) -> int:
 
 
 def migrate(home: Path) -> dict[str, int]:
-    """Migrate the journals of all projects; return the number of projects by state.
-
-    Open projects are skipped. The server migrates them at the next opening.
-    """
+    """Migrate the journals of all projects; return the number of projects by state."""
+    # Open projects are skipped. The server migrates them at the next opening.
     tally = {"migrated": 0, "current": 0, "in use": 0, "unreadable": 0}
     for folder in _folders(home):
         before = _read_stored(folder).format
@@ -191,10 +170,8 @@ def migrate(home: Path) -> dict[str, int]:
 
 
 def remove_old_projects(home: Path, days: int | None = None) -> int:
-    """Remove unused projects, and with `days` all that were not opened for that long.
-
-    Open projects stay.
-    """
+    """Remove unused projects, and with `days` all that were not opened for that long."""
+    # Open projects stay.
     root = home / SESSIONS
     if not root.is_dir():
         return 0

@@ -121,20 +121,7 @@ class Workspace:
     def replay(
         cls, log: Iterable[Mapping[str, object]], blobs: BlobStore, lost: Collection[int] = ()
     ) -> Workspace:
-        """Return the workspace that `log` leads to.
-
-        Parameters
-        ----------
-        log : iterable of mapping
-        blobs : BlobStore
-        lost : collection of int
-            Positions of entries to skip, see `Snapshot`.
-
-        Raises
-        ------
-        hetviz.errors.HetvizError
-            If an entry cannot be carried out.
-        """
+        """Return the workspace that `log` leads to."""
         workspace = cls(blobs)
         for position, entry in enumerate(log):
             if position in lost:
@@ -160,13 +147,7 @@ class Workspace:
         return len(self.log)
 
     def do(self, command: Command) -> State:
-        """Carry out a command and log it.
-
-        Raises
-        ------
-        hetviz.errors.HetvizError
-            If it cannot be carried out or saved. State and log do not change.
-        """
+        """Carry out a command and log it."""
         return self._do(command, _now())
 
     @property
@@ -191,23 +172,11 @@ class Workspace:
         return self._future[-1][0].undo_label if self._future else None
 
     def undo(self) -> State:
-        """Undo the last step.
-
-        Raises
-        ------
-        hetviz.errors.HetvizError
-            If there is none, or it cannot be saved.
-        """
+        """Undo the last step."""
         return self._step(self._past, self._future, UNDO, _now())
 
     def redo(self) -> State:
-        """Redo the last undone step.
-
-        Raises
-        ------
-        hetviz.errors.HetvizError
-            If there is none, or it cannot be saved.
-        """
+        """Redo the last undone step."""
         return self._step(self._future, self._past, REDO, _now())
 
     @property
@@ -226,25 +195,7 @@ class Workspace:
         groups: Mapping[str, ArrayLike] | None = None,
         browser_version: int | None = None,
     ) -> None:
-        """Change selection, camera or groups. None leaves a value unchanged.
-
-        Parameters
-        ----------
-        selection : array of int, optional
-            Global rows; an empty one clears the selection.
-        camera : mapping, optional
-            See `ViewState`; an empty mapping shows all.
-        groups : mapping of str to array of int, optional
-            Rows of the groups to set. Empty groups are removed.
-        browser_version : int, optional
-            Version of a selection made in the browser; `selection_version` becomes at least that.
-            Without it `selection_version` grows by one.
-
-        Raises
-        ------
-        hetviz.errors.DataError
-            For unknown rows or groups, or an invalid camera.
-        """
+        """Change selection, camera or groups. None leaves a value unchanged."""
         with self._lock:
             view_state = self.view_state
             n_rows = 0 if self.state.data is None else self.state.data.n_rows

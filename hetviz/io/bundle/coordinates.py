@@ -25,19 +25,8 @@ PICTURE = ["drawn_x", "drawn_y"]
 
 
 def coordinates_csv(embedding: Embedding, *, digits: int | None = None, safe: bool = False) -> str:
-    """Return coordinates as CSV; rows without coordinates have empty cells.
-
-    A map with a separate picture has the additional columns drawn_x and drawn_y.
-
-    Parameters
-    ----------
-    embedding : Embedding
-    digits : int, optional
-        Significant digits; exact when absent.
-    safe : bool
-        Whether texts that look like formulas get a leading apostrophe. Such ids cannot be read
-        back.
-    """
+    """Return coordinates as CSV; rows without coordinates have empty cells."""
+    # A map with a separate picture has the additional columns drawn_x and drawn_y.
 
     def text(value: str) -> str:
         return escape_formula(value) if safe else value
@@ -69,29 +58,7 @@ def escape_formula(text: str) -> str:
 def read_coordinates(
     name: str, content: bytes, data: HeteroData, tables: TableReader = read_table
 ) -> Embedding:
-    """Read coordinates of the rows of `data`.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file, for messages.
-    content : bytes
-        CSV with the columns dataset (not needed for a single dataset), id, and one or more axes.
-        Additional columns drawn_x and drawn_y contain the picture of the map.
-    data : HeteroData
-    tables : callable
-        Reads the table.
-
-    Returns
-    -------
-    Embedding
-        Of all rows of `data`; rows that are not in the file have no coordinates.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        Listing every row with an unknown or repeated id or an invalid number.
-    """
+    """Read coordinates of the rows of `data`."""
     table = tables(name, content, None)
     columns = list(table.frame.columns)
     only = next(iter(data.datasets)) if len(data.datasets) == 1 else ""

@@ -75,24 +75,7 @@ class GuidanceRead(ProblemReport):
 def guidance_csv(
     data: HeteroData, keys: Collection[str] | None = None, *, labels: bool = True
 ) -> str:
-    """Return statements and labels as CSV for `read_guidance`.
-
-    Parameters
-    ----------
-    data : HeteroData
-    keys : collection of str, optional
-        Write only these statements (see `hetviz.statements`) and no labels.
-    labels : bool
-        Whether to write the labels too.
-
-    Returns
-    -------
-    str
-        One row per statement, then one per label (source: item, kind: label column). A complete
-        group (see `hetviz.data.queries.groups`) has one row per item, with its name as the set.
-        Texts that look like formulas or begin with an apostrophe get a leading apostrophe, which
-        `read_guidance` removes.
-    """
+    """Return statements and labels as CSV for `read_guidance`."""
     table = statements(data)
     if keys is not None:
         table = table[table["key"].isin(list(keys))]
@@ -165,20 +148,7 @@ def _label_rows(data: HeteroData) -> Iterator[tuple[str, ...]]:
 
 
 def guidance_template(data: HeteroData, form: str) -> str:
-    """Write a CSV template: the columns, with example rows from these data.
-
-    Parameters
-    ----------
-    data : HeteroData
-    form : {"links", "comparisons"}
-
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        For another form.
-    hetviz.errors.DataError
-        If there are too few items for an example.
-    """
+    """Write a CSV template: the columns, with example rows from these data."""
     if form not in FORMS:
         raise ParameterError(f"form = {form!r} must be one of {', '.join(map(repr, FORMS))}.")
     items = [(name, str(id)) for name, part in data.datasets.items() for id in part.ids[:3]]
@@ -208,33 +178,7 @@ def guidance_template(data: HeteroData, form: str) -> str:
 def read_guidance(
     name: str, content: bytes, data: HeteroData, parse: FileParser = parse_files
 ) -> GuidanceRead:
-    """Read links, comparisons and labels of the items of `data` from a table.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file, for messages.
-    content : bytes
-        CSV as `guidance_csv` writes it, or a table of links (source_dataset, source_id,
-        target_dataset, target_id) or of comparisons (a_dataset, a_id .., or anchor_, near_, far_).
-        weight, score, kind, role, set, note, who and when are optional. With other headings, a
-        table is recognised by its cells: two columns of items are links, three are comparisons
-        (the first is closer to the second than to the third), one and a column of words are
-        labels. Items are named by id or by a unique title. The same table can also be XLSX,
-        Parquet or JSON.
-    data : HeteroData
-    parse : callable
-        Reads the file, as for `hetviz.io.read_tables`.
-
-    Returns
-    -------
-    GuidanceRead
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the bytes are no table, or no columns contain items.
-    """
+    """Read links, comparisons and labels of the items of `data` from a table."""
     table = read_one_table(name, content, parse)
     table = _with_weight_words(table, partial(read_one_table, name, content, parse))
     problems: list[Problem] = list(table.problems)

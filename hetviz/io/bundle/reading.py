@@ -34,30 +34,7 @@ from hetviz.io.parsed import SAVED, Choices, TableRead, TableReader
 
 
 def load(source: str | Path | Sequence[str | Path]) -> HeteroData:
-    """Load a bundle, a sample, or plain tables.
-
-    Parameters
-    ----------
-    source : str, path, or sequence of these
-        The name of a sample (see `samples`), a folder or zip with a hetviz.toml, a single file of a
-        format that is read (a table, matrix, graph, AnnData or MuData), or a folder or zip of such
-        files, of pictures and of texts. A list of files is read as one set of files.
-
-    Returns
-    -------
-    HeteroData
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        Listing all problems of all files. `read_bundle` leaves out invalid rows instead.
-
-    Examples
-    --------
-    >>> import hetviz
-    >>> hetviz.load("digits")
-    HeteroData(pixels 700, fourier 700, shape 700; 453 links, 300 comparisons)
-    """
+    """Load a bundle, a sample, or plain tables."""
     if isinstance(source, (str, Path)):
         return read_bundle(source).strict().data
     return _read_list(source).strict().data
@@ -66,28 +43,7 @@ def load(source: str | Path | Sequence[str | Path]) -> HeteroData:
 def read_bundle(
     source: str | Path | bytes | Archive, name: str = "bundle.zip", parse: FileParser = parse_files
 ) -> Loaded:
-    """Read a bundle, a sample or plain files, and leave out invalid rows.
-
-    Parameters
-    ----------
-    source : str, path, bytes or Archive
-        As for `load`, or a zip as bytes or as an open Archive.
-    name : str
-        Name of the bytes in messages.
-    parse : callable
-        Parses the tables of a bundle, and a zip of bytes without a manifest; see
-        `hetviz.io.infer.dataset.read_tables`.
-
-    Returns
-    -------
-    Loaded
-        Its `problems` list each row that is left out.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If nothing can be used.
-    """
+    """Read a bundle, a sample or plain files, and leave out invalid rows."""
     files: Files | Loaded
     if isinstance(source, Archive):
         files = source

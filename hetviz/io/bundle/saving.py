@@ -33,28 +33,7 @@ _FIXED_DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def save(data: HeteroData, path: str | Path) -> Path:
-    """Save as a bundle that `hetviz.load` reads back exactly.
-
-    Parameters
-    ----------
-    data : HeteroData
-    path : str or path
-        A folder (new, empty or a bundle to replace) or a ``.zip`` file.
-
-    Returns
-    -------
-    path
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the folder contains other files, or a value cannot be written.
-
-    Notes
-    -----
-    Table columns of numbers, booleans, dates and text keep their type; other columns are read back
-    as objects. Thumbnails given as paths are copied.
-    """
+    """Save as a bundle that `hetviz.load` reads back exactly."""
     target = Path(path)
     files = bundle_files(data, target.stem or "data")
     try:

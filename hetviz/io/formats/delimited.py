@@ -36,26 +36,7 @@ _MIN_SHORT_SHARE = 0.05
 
 
 def read_table(name: str, content: bytes, choices: Choices | None = None) -> TableRead:
-    """Read a table of text from bytes.
-
-    Parameters
-    ----------
-    name : str
-        For messages.
-    content : bytes
-    choices : Choices, optional
-        Overrides detection.
-
-    Returns
-    -------
-    TableRead
-        Rows with too many or too few cells are left out and listed in `problems`.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the bytes contain no table.
-    """
+    """Read a table of text from bytes."""
     choices = choices or Choices()
     kind = gate.kind_of(name, content)
     if kind != "text":

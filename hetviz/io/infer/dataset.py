@@ -61,41 +61,7 @@ def read_tables(
     parse: FileParser = parse_files,
     progress: Progress = ignore_progress,
 ) -> Loaded:
-    """Read files without a manifest as datasets, links or comparisons.
-
-    Parameters
-    ----------
-    files : sequence of (name, bytes)
-        Datasets are named after their file, sheet or table.
-    choices : mapping of file name to Choices, optional
-        The user's choices for files.
-    base : HeteroData, optional
-        Data to which these files are added.
-    parse : callable
-        Parses the bytes: `hetviz.io.intake.parse.parse_files`, or for untrusted files
-        `hetviz.io.sandbox.child.parse_files`.
-    progress : callable
-        See `hetviz.progress`.
-
-    Returns
-    -------
-    Loaded
-        ``files`` describes how each file was read; ``problems`` lists each row and file that is
-        left out.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If no dataset can be read and there is no `base`.
-
-    Notes
-    -----
-    A table with columns source_id and target_id holds links, and so does one of two or three
-    columns of which two contain ids or unique titles of items. A table with anchor_id, near_id and
-    far_id (or a_id, b_id, c_id) holds comparisons. Any other table is a dataset. Its id column is
-    one named as an id, else the first with unique short texts, else the row numbers; see
-    `hetviz.io.infer.ids.guess_id_column`.
-    """
+    """Read files without a manifest as datasets, links or comparisons."""
     reading = _TableReader([name for name, _ in files], choices or {}, base, progress)
     return reading.result(parse(files, choices or {}))
 

@@ -100,38 +100,7 @@ def read_new_version(
     info: DatasetInfo | None = None,
     parse: FileParser = parse_files,
 ) -> NewVersion:
-    """Read a newer version of a dataset's file.
-
-    Parameters
-    ----------
-    data : HeteroData
-    name : str
-        The dataset.
-    content : bytes
-        The new table.
-    filename : str
-        For messages.
-    info : DatasetInfo, optional
-        How the earlier file was read; its id column is used again.
-    parse : callable
-        Parses the file, as for `hetviz.io.read_tables`. Of several sheets, the one with the name
-        of the dataset is used.
-
-    Returns
-    -------
-    Newer
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the bytes are no table with ids, no id matches, a feature column is missing, or new items
-        would need features, a kernel or distances from another file.
-
-    Notes
-    -----
-    Features are computed again from the same columns. Labels changed by hand are kept; all others
-    come from the new file.
-    """
+    """Read a newer version of a dataset's file."""
     old = data[name]
     recipe = None if info is None or info.recipe is None else info.recipe.to_dict()
     table = read_one_table(filename, content, parse, name, Choices(like=recipe))

@@ -455,15 +455,7 @@ class WorkerProcess:
         self._outbox.put(message)
 
     def wait(self, wake_socket: socket.socket, timeout: float | None) -> tuple[list[Message], bool]:
-        """Wait for messages or a wake-up; return the messages and whether the worker is alive.
-
-        Parameters
-        ----------
-        wake_socket : socket
-            Readable when the manager has other work.
-        timeout : float or None
-            Seconds.
-        """
+        """Wait for messages or a wake-up; return the messages and whether the worker is alive."""
         with selectors.DefaultSelector() as selector:
             sending = selectors.EVENT_WRITE if self._outbox else 0
             selector.register(self._socket, selectors.EVENT_READ | sending)

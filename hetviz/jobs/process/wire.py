@@ -55,13 +55,7 @@ def encode_message(
 
 
 def pickle_value(value: object) -> list[MessageBuffer]:
-    """Return a value as parts of a message, sharing its arrays.
-
-    Raises
-    ------
-    Exception
-        Of any kind, if something in it cannot be pickled.
-    """
+    """Return a value as parts of a message, sharing its arrays."""
     file = io.BytesIO()
     arrays: list[pickle.PickleBuffer] = []
     _Pickler(file, protocol=5, buffer_callback=arrays.append).dump(value)
@@ -112,13 +106,7 @@ class MessageReader:
         self._expect_length()
 
     def read(self, sock: socket.socket) -> Message:
-        """Wait for a message and return it.
-
-        Raises
-        ------
-        EOFError, OSError
-            If the other end is closed.
-        """
+        """Wait for a message and return it."""
         while (arrived := self._step(sock)) is None:
             pass
         return arrived

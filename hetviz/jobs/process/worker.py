@@ -207,10 +207,8 @@ class ProgressReporter:
 
 
 def _warm_up_steps() -> Iterator[Callable[[], object]]:
-    """Yield warm-up steps: imports, then the classmethod ``warm_up()`` of methods that have one.
-
-    A task that arrives meanwhile waits for one step at most.
-    """
+    """Yield warm-up steps: imports, then the classmethod ``warm_up()`` of methods that have one."""
+    # A task that arrives meanwhile waits for one step at most.
     for name in ("hetviz.algorithms.registry", "hetviz.jobs.tasks.maps"):
         yield partial(importlib.import_module, name)
     registry = sys.modules.get("hetviz.algorithms.registry")

@@ -11,17 +11,6 @@ LIKE = "more like these"
 
 
 def more_like(data: HeteroData, column: str, seed: int, progress: Progress) -> Findings:
-    """Find items similar to those of each label of a column.
-
-    Returns
-    -------
-    Findings
-        Of kind "more like these": ``groups``, see `LearnedGroup.to_dict`.
-
-    Raises
-    ------
-    hetviz.errors.HetvizError
-    hetviz.errors.Cancelled
-    """
+    """Find items similar to those of each label of a column."""
     groups = learned_from(data, label=column, random_state=seed, progress=progress)
     return Findings(LIKE, {"groups": [group.to_dict() for group in groups]})

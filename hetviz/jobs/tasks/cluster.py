@@ -32,33 +32,7 @@ def find_clusters(
     weights: Mapping[str, float] | None = None,
     only: Ints | None = None,
 ) -> Findings:
-    """Cluster a map for several numbers of clusters.
-
-    Parameters
-    ----------
-    data : HeteroData
-    by : str
-        "k-means", "hdbscan" or "agglomerative".
-    space : {"map", "full"}
-    method, params, seed, hold_out, weights, only
-        Settings of the map, for "full" and for its hidden links.
-    progress : callable
-    start : Embedding
-        The map.
-
-    Returns
-    -------
-    Findings
-        Of kind "clusters": ``how`` (method, space in words, requested space), ``chosen``,
-        ``choice`` (a record for each number), ``codes`` (packed, as text) and ``stability`` for
-        each number, and ``names`` of the chosen clusters.
-
-    Raises
-    ------
-    hetviz.errors.HetvizError
-    hetviz.errors.Cancelled
-        When `progress` raises it.
-    """
+    """Cluster a map for several numbers of clusters."""
     run = None
     if space == FULL and method:
         run = Run(data.fingerprint(), method, params, seed, weights=weights or {}, only=only)

@@ -27,28 +27,7 @@ def compare_methods(
     progress: Progress,
     new_items: float = 0.0,
 ) -> Findings:
-    """Compare methods; the findings hold `Comparison.to_dict` and a map of each method.
-
-    Parameters
-    ----------
-    data : HeteroData
-    methods : sequence of str
-    seeds : int
-    hold_out, new_items : float
-        See `hetviz.compare`.
-    progress : callable
-
-    Returns
-    -------
-    Findings
-        Of kind "compare". ``content["maps"]`` lists the candidate of each map.
-
-    Raises
-    ------
-    hetviz.errors.HetvizError
-    hetviz.errors.Cancelled
-        ``partial`` holds the findings so far, if any.
-    """
+    """Compare methods; the findings hold `Comparison.to_dict` and a map of each method."""
 
     def run() -> Comparison:
         return compare(
@@ -72,30 +51,7 @@ def search(
     most: int,
     progress: Progress,
 ) -> Findings:
-    """Search the settings of a method.
-
-    Parameters
-    ----------
-    data : HeteroData
-    method : str
-    settings : mapping of str to sequence
-        First values to try.
-    seeds, grows, most
-        See `hetviz.search_settings`.
-    progress : callable
-
-    Returns
-    -------
-    Findings
-        Of kind "sweep": `SettingsFound.to_dict` with the tried settings as `Comparison.to_dict`,
-        and ``stills``: x and y of the rows ``still_rows`` for each candidate.
-
-    Raises
-    ------
-    hetviz.errors.HetvizError
-    hetviz.errors.Cancelled
-        ``partial`` holds the findings so far, if any.
-    """
+    """Search the settings of a method."""
 
     def as_findings(settings_found: SettingsResult) -> Findings:
         stills = _stills(data, settings_found.tried.embeddings)
@@ -114,17 +70,7 @@ def search(
 
 
 def measure_costs(data: HeteroData, methods: Sequence[str], progress: Progress) -> Findings:
-    """Estimate the times of methods on these data from small fits, and store them.
-
-    Returns
-    -------
-    Findings
-        Of kind "costs": ``seconds`` by method, None if a method cannot be fitted to a small part.
-
-    Raises
-    ------
-    hetviz.errors.Cancelled
-    """
+    """Estimate the times of methods on these data from small fits, and store them."""
     seconds: dict[str, float | None] = {}
     titles = {key: get_method(key).card.title for key in methods}
     for place, key in enumerate(methods):

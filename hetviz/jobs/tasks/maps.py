@@ -33,39 +33,7 @@ def make_map(
     start: Embedding | None = None,
     said: Collection[str] = (),
 ) -> MadeMap:
-    """Fit a method and measure the map.
-
-    Parameters
-    ----------
-    data : HeteroData
-    method : str
-        Key of the method.
-    params : mapping
-    seed : int
-    hold_out : float
-        Share of the links and comparisons to hide from the method and evaluate the map with.
-    progress : callable
-    weights : mapping of str to float, optional
-        Factor of the link weights for the method, by key of the kind (see
-        `hetviz.data.model.links.kind_key`). The map is evaluated with unchanged weights.
-    only : array of int, optional
-        Global rows to map. Other rows get no position.
-    start : Embedding, optional
-        An earlier map to start from, for methods that support it.
-    said : collection of str
-        Keys of the statements that are new since that map, whose effects are returned as
-        ``consequences``.
-
-    Returns
-    -------
-    MadeMap
-
-    Raises
-    ------
-    hetviz.errors.HetvizError
-    hetviz.errors.Cancelled
-        When `progress` raises it. ``partial`` is the map so far, not measured, if there is one.
-    """
+    """Fit a method and measure the map."""
     title = get_method(method).card.title
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -125,14 +93,7 @@ def _of_all_rows(embedding: Embedding, data: HeteroData) -> bool:
 
 
 def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
-    """Fit and measure the first map of data without one.
-
-    Raises
-    ------
-    hetviz.errors.HetvizError
-    hetviz.errors.Cancelled
-        When `progress` raises it. ``partial`` is the map so far, not measured.
-    """
+    """Fit and measure the first map of data without one."""
     try:
         first = first_map(data, ProgressPart(progress, 0.0, 0.9))
     except Cancelled as stopped:
@@ -172,15 +133,7 @@ def figures_of(
     held_out: HeteroData | None = None,
     beat: Callable[[], None] = lambda: None,
 ) -> dict[str, object]:
-    """Return measures and satisfaction curves of a map, JSON-ready; `beat` is called regularly.
-
-    Returns
-    -------
-    dict
-        ``scores`` as from `hetviz.evaluate`; ``errors``, standard errors of sampled measures;
-        ``kinds`` as from `hetviz.metrics.fit.curves`; ``curves`` of all positive links: "given"
-        and, with held-out links, "held_out".
-    """
+    """Return measures and satisfaction curves of a map, JSON-ready; `beat` is called regularly."""
     measured = MeasuredMap(data, embedding, held_out, beat=beat)
     scores, kinds = evaluate_measured(measured), curves_of_map(measured)
     return {

@@ -41,40 +41,7 @@ def place_items(
     only: Ints | None = None,
     asked: Mapping[str, object] | None = None,
 ) -> Findings:
-    """Place the items of files on a map.
-
-    Parameters
-    ----------
-    data : HeteroData
-    dataset : str
-        Dataset of the items.
-    files : mapping of file name to bytes
-    choices : mapping of file name to mapping
-        Choices of the user on how to read each file.
-    id_column : str or None
-        See `hetviz.io.intake.new_items.read_new_items`.
-    method, params, seed, hold_out, weights, only
-        Settings of the map.
-    progress : callable
-    start : Embedding
-        The map.
-    asked : mapping, optional
-        JSON-ready; returned with the findings.
-
-    Returns
-    -------
-    Findings
-        Of kind "placed": ``dataset``, ``ids``, ``titles``, ``places`` (None if not placed),
-        ``doubt``, ``why``, ``near`` (nearest ids by dataset for each item), ``problems``,
-        ``asked``.
-
-    Raises
-    ------
-    hetviz.errors.HetvizError
-        If the method cannot place new items, or fitting it again gives another map.
-    hetviz.errors.Cancelled
-        When `progress` raises it.
-    """
+    """Place the items of files on a map."""
     card = get_method(method).card
     if Capability.OUT_OF_SAMPLE not in card.capabilities:
         raise HetvizError(cannot_place(card.title, data))

@@ -47,47 +47,7 @@ def find_links(
     start: Embedding | None = None,
     quick: bool = False,
 ) -> Findings:
-    """Rank unlinked pairs, and test the ranking on held-out links.
-
-    Parameters
-    ----------
-    data : HeteroData
-    source, target : str
-        Datasets; they may be the same.
-    method : str
-        "stack", the predictor of `hetviz.fit_link_predictor`; "profiles", links of the items with
-        the most similar features; or the key of a method.
-    params : mapping
-        Parameters of a method. The number of axes of "kbmf2k", "pmvge" and "mkpe" is chosen by
-        held-out links if not given.
-    seeds : sequence of int
-        Seeds of the fits and tests.
-    hold_out : float
-        Share of the links held out in each test; 0 for no test.
-    progress : callable
-    top : int
-        Number of pairs.
-    start : Embedding, optional
-        A map to rank by instead of new fits. The tests still fit the method.
-    quick : bool
-        For "stack": hide links only once, and skip slow methods.
-
-    Returns
-    -------
-    Findings
-        Of kind "links". ``candidates``: records as from `hetviz.predict_links`. ``test``: None, or
-        ``auc``, ``average_precision`` and ``precision`` by "method", "profiles", "popularity" and
-        "chance", each with mean and standard error over the seeds (None with one seed);
-        ``own_scores``: whether the method has its own scores; ``unseen``: the same for items
-        without links. ``weights``: weights of the stack. ``once``: whether each item has at most
-        one link. The map of the first fit is included.
-
-    Raises
-    ------
-    hetviz.errors.HetvizError
-    hetviz.errors.Cancelled
-        When `progress` raises it.
-    """
+    """Rank unlinked pairs, and test the ranking on held-out links."""
     if not seeds:
         raise ParameterError("find_links: give at least one seed.")
     plain = method in (PROFILES, STACK)
@@ -243,32 +203,7 @@ def find_labels(
     seed: int = 0,
     **params: object,
 ) -> Findings:
-    """Predict missing labels of a column.
-
-    Parameters
-    ----------
-    data : HeteroData
-    dataset, label : str
-    progress : callable
-    method, sources, training_share, repeats, source
-        See `hetviz.predict_labels`.
-    seed : int
-    **params
-        Parameters of the method.
-
-    Returns
-    -------
-    Findings
-        Of kind "labels": `hetviz.runs.predict.label_result.LabelPrediction.to_dict`, with ``title``
-        of the method, ``params``, ``seed``, ``training_share``, ``repeats`` and ``notes``, and the
-        map, if any.
-
-    Raises
-    ------
-    hetviz.errors.HetvizError
-    hetviz.errors.Cancelled
-        When `progress` raises it.
-    """
+    """Predict missing labels of a column."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         prediction = predict_labels(

@@ -23,19 +23,7 @@ def read_modules() -> dict[str, str]:
 
 
 def bundle_script(text: str) -> str:
-    """Return a script with all imported modules inlined.
-
-    Parameters
-    ----------
-    text : str
-        A module with imports such as ``import { a, b } from "./renderer.js";``.
-
-    Returns
-    -------
-    str
-        A module without imports, for a page that may not load files. Each module becomes a
-        function, so that equal names in two modules do not clash.
-    """
+    """Return a script with all imported modules inlined."""
     added: list[str] = []
     parts: list[str] = []
 

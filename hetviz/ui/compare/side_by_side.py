@@ -40,10 +40,8 @@ _TITLE_CHARS = 24
 def show_maps(
     state: State, finding: Finding | None, expected: Mapping[str, str] | None = None
 ) -> None:
-    """Show the choice of maps, the maps, and the items that moved most.
-
-    Without a comparison, a placeholder waits for the map of each expected method (title to time).
-    """
+    """Show the choice of maps, the maps, and the items that moved most."""
+    # Without a comparison, a placeholder waits for the map of each expected method (title to time).
     if len(state.runs) < 2:
         if finding is None:
             _show_placeholders(state, expected or {})
@@ -133,10 +131,8 @@ def _default_maps(state: State, finding: Finding | None) -> list[str]:
 
 
 def aligned_runs(state: State, runs: list[Run]) -> list[Run]:
-    """Return the runs with their drawn coordinates aligned with the first, at equal spread.
-
-    The scale of the best fit would shrink maps that agree less.
-    """
+    """Return the runs with their drawn coordinates aligned with the first, at equal spread."""
+    # The scale of the best fit would shrink maps that agree less.
     points = []
     for run in runs:
         embedding = state.embedding(run)

@@ -194,10 +194,8 @@ def _fate_column(is_met: Bools, closeness: Floats, has_map: bool) -> pd.Categori
 
 
 def _link_frame(data: HeteroData) -> pd.DataFrame:
-    """Return the links as `hetviz.statements` does, without the ids of their items.
-
-    Texts are categories, which take four bytes a cell for a million links.
-    """
+    """Return the links as `hetviz.statements` does, without the ids of their items."""
+    # Texts are categories, which take four bytes a cell for a million links.
     groups = data.links
     joined = [np.empty(0, dtype=np.int64)]
     ends = {
@@ -342,10 +340,8 @@ def records(rows: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def goodness(rows: pd.DataFrame) -> Floats:
-    """Return how well each statement is met: below 1 if not met, above 1 if met, 3 if unknown.
-
-    Apart links are better the farther apart they are.
-    """
+    """Return how well each statement is met: below 1 if not met, above 1 if met, 3 if unknown."""
+    # Apart links are better the farther apart they are.
     closeness = rows["near"].to_numpy(dtype=np.float64)
     values = (
         np.where(rows["weight"] > 0, closeness, 1.0 - closeness) + (rows["fate"] == MET).to_numpy()

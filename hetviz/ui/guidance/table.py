@@ -139,11 +139,9 @@ def _choose_statements(
 
 
 def in_earlier_order(order: Ints, positions: Ints, first: Ints, n: int) -> Ints:
-    """Return rows in an earlier order; rows that were not listed then come first. O(n).
-
-    `positions` has where each row was among the `n` earlier ones (-1: new), and `first` which of
-    those were listed, in their order.
-    """
+    """Return rows in an earlier order; rows that were not listed then come first. O(n)."""
+    # `positions` has where each row was among the `n` earlier ones (-1: new), and `first` which of
+    # those were listed, in their order.
     was_listed = np.zeros(n + 1, dtype=bool)
     was_listed[first] = True
     new = order[~was_listed[positions[order]]]

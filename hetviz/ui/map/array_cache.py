@@ -137,17 +137,7 @@ _LOCK = threading.Lock()
 def get_or_compute(
     data: HeteroData, key: Hashable, make: Callable[[], T], keep_alive: object = None
 ) -> T:
-    """Return the result of `make`, cached while `data` live; the 64 last used are kept.
-
-    Parameters
-    ----------
-    data : HeteroData
-    key : hashable
-    make : callable
-        Its result must not refer to `data`. It may run twice in two threads.
-    keep_alive : object, optional
-        Kept alive with the result, so that `key` may hold its id.
-    """
+    """Return the result of `make`, cached while `data` live; the 64 last used are kept."""
     with _LOCK:
         store = _CACHE.setdefault(data, OrderedDict())
         if key in store:
@@ -183,10 +173,8 @@ def drop_cached(data: HeteroData, key: Hashable) -> None:
 
 
 def drop_unused(after: float) -> None:
-    """Drop results that were not used for `after` seconds.
-
-    Data of samples outlive their visitors and would keep all maps alive.
-    """
+    """Drop results that were not used for `after` seconds."""
+    # Data of samples outlive their visitors and would keep all maps alive.
     oldest = time.monotonic() - after
     with _LOCK:
         for store in list(_CACHE.values()):

@@ -62,31 +62,7 @@ def map_spec(
     version: int = 0,
     live: Job | None = None,
 ) -> dict[str, Any]:
-    """Return the description of a map for the component, JSON-ready.
-
-    Parameters
-    ----------
-    state : State
-        With data. Its view has the colour and layers, its filters the visible rows.
-    run : Run or None
-        The map, or None for the partial maps of `live`.
-    session : str
-        Session whose browser gets the arrays.
-    mode : {"work", "look"}
-    selection : array of int
-        Global rows.
-    camera : mapping, optional
-        ``{"x": [low, high], "y": [low, high]}``.
-    version : int
-        Version of the selection; the browser adopts higher versions.
-    live : Job, optional
-        Job whose partial maps are drawn.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a filter names an unknown column.
-    """
+    """Return the description of a map for the component, JSON-ready."""
     data = data_of(state)
     colours = layers.colours_of(state, run, session)
     form = get_geometry(state, run)

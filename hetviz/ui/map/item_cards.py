@@ -43,18 +43,7 @@ def item_names(data: HeteroData, rows: Iterable[int]) -> list[dict[str, Any]]:
 
 
 def item_card(data: HeteroData, row: int, colours: Colouring, session: str) -> dict[str, Any]:
-    """Return the card of a row.
-
-    Parameters
-    ----------
-    data : HeteroData
-    row : int
-        Global.
-    colours : Colouring
-        Colouring whose value of the row is shown.
-    session : str
-        Session in the address of the picture.
-    """
+    """Return the card of a row."""
     item = find_item(data, row)
     name = item.dataset.name
     return {

@@ -30,24 +30,7 @@ _MAX_NAME_CHARS, _MAX_LINKED_PICTURES = 44, 4
 
 
 def item_head(state: State, run: Run, row: int, session: str) -> dict[str, Any] | None:
-    """Return the head of the item panel, JSON-ready.
-
-    Parameters
-    ----------
-    state : State
-        With data.
-    run : Run
-        The shown map.
-    row : int
-        Global.
-    session : str
-        Session in the addresses of pictures.
-
-    Returns
-    -------
-    dict or None
-        None for items without a position, and for more than 20,000 items, where it is too slow.
-    """
+    """Return the head of the item panel, JSON-ready."""
     data = state.data
     embedding = None if data is None else state.embedding(run)
     if data is None or embedding is None or data.n_rows > MAX_ROWS:

@@ -177,10 +177,8 @@ def trust_overlay(state: State, run: Run, session: str) -> PackedArray | None:
 
 
 def _comparable_runs(state: State, run: Run) -> tuple[Run, ...]:
-    """Return the current maps to compare a map with, including itself.
-
-    They have the same number of axes, and the same method if several maps have it.
-    """
+    """Return the current maps to compare a map with, including itself."""
+    # They have the same number of axes, and the same method if several maps have it.
     axes = run.embedding.n_components
     current = tuple(
         other

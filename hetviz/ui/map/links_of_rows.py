@@ -39,25 +39,7 @@ class LinkEnds:
 def strongest_links(
     state: State, run: Run | None, rows: Ints, max_links: int | None = None
 ) -> dict[str, object]:
-    """Return the links with an end in `rows`, JSON-ready.
-
-    Parameters
-    ----------
-    state : State
-        With data.
-    run : Run or None
-        The shown map.
-    rows : array of int
-        Global.
-    max_links : int, optional
-        By default 300 for up to 12 rows, else 5,000 links, which are counted and not drawn.
-
-    Returns
-    -------
-    dict
-        ``links``: lists of p, q, weight and "given" or "held", by |weight|, ties in hashed order.
-        ``total``: number of links of the rows.
-    """
+    """Return the links with an end in `rows`, JSON-ready."""
     data = state.data
     assert data is not None  # noqa: S101 - the caller has looked
     if max_links is None:

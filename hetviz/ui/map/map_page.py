@@ -61,10 +61,8 @@ def _show_tools(state: State) -> None:
 
 
 def _show_new_map(state: State) -> None:
-    """Show the form for a new map and the list of maps.
-
-    It loads the numerical libraries, so it runs after the map.
-    """
+    """Show the form for a new map and the list of maps."""
+    # It loads the numerical libraries, so it runs after the map.
     # A new key after a start closes the popover.
     key = f"maker-{st.session_state.get(maker.N_STARTED, 0)}"
     with (

@@ -40,13 +40,7 @@ class PanelView:
     token: str = field(default_factory=lambda: secrets.token_urlsafe(12))
 
     def update_tabs(self, states: Mapping[str, object]) -> list[str]:
-        """Return the tabs to draw: the current one, then unchanged ones.
-
-        Parameters
-        ----------
-        states : mapping of str to object
-            Current state of each tab.
-        """
+        """Return the tabs to draw: the current one, then unchanged ones."""
         self.drawn_states = {
             tab: state
             for tab, state in states.items()

@@ -80,10 +80,8 @@ def get_geometry(state: State, run: Run | None) -> Geometry:
 
 
 def link_reach(state: State, run: Run | None) -> Floats | None:
-    """Return the largest distance of close links, shape (n_datasets, n_datasets).
-
-    NaN for datasets without links; None without a map.
-    """
+    """Return the largest distance of close links, shape (n_datasets, n_datasets)."""
+    # NaN for datasets without links; None without a map.
     data, held_out = data_of(state), state.held_out
     embedding = None if run is None else state.embedding(run)
     if embedding is None:
@@ -164,13 +162,7 @@ def _compute_for_items(
 
 
 def data_of(state: State) -> HeteroData:
-    """Return the open data.
-
-    Raises
-    ------
-    ValueError
-        If no data are open.
-    """
+    """Return the open data."""
     if state.data is None:
         raise ValueError("no data are open")
     return state.data

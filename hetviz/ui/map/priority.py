@@ -24,16 +24,7 @@ def sum_link_weights(data: HeteroData) -> Floats:
 
 
 def sort_by_importance(rows: Ints, points: Reals, weight: Floats) -> Ints:
-    """Return `rows` ordered so that all parts of the map come in turn.
-
-    Parameters
-    ----------
-    rows : array of int
-        Global rows with a position.
-    points : array of shape (n_rows, 2)
-    weight : array of shape (n_rows,)
-        Rows of larger weight come first within a part of the map and among rows of equal rank.
-    """
+    """Return `rows` ordered so that all parts of the map come in turn."""
     if not len(rows):
         return rows
     part = _grid_cells(points[rows], _COARSE)

@@ -108,11 +108,9 @@ def rows_with_title(data: HeteroData, text: str) -> Ints:
 
 
 def search_items(data: HeteroData, query: str, max_hits: int = MAX_HITS) -> list[int]:
-    """Return global rows that match a query, the best first.
-
-    Equal titles come first, then titles and ids that begin with the query, titles with a word that
-    does, titles and ids that contain it. Shorter names come first.
-    """
+    """Return global rows that match a query, the best first."""
+    # Equal titles come first, then titles and ids that begin with the query, titles with a word
+    # that does, titles and ids that contain it. Shorter names come first.
     needle = " ".join(fold_text(query[:MAX_QUERY_CHARS]).split())
     if not needle:
         return []

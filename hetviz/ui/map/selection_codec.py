@@ -22,13 +22,7 @@ def pack_rows(rows: ArrayLike, n: int) -> NDArray[np.uint8]:
 
 
 def unpack_rows(packed: object, n: int) -> Ints:
-    """Return the rows of base64-encoded bits, in order.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is not base64, or not of ``n`` bits.
-    """
+    """Return the rows of base64-encoded bits, in order."""
     n_bytes = (n + 7) // 8
     try:
         # The length is checked before decoding to limit the work.
@@ -44,19 +38,7 @@ def unpack_rows(packed: object, n: int) -> Ints:
 
 
 def read_selection(value: object, data: HeteroData) -> Ints:
-    """Return the rows of a selection of the browser, in order.
-
-    Parameters
-    ----------
-    value : mapping
-        ``{"packed": base64 of the rows' bits}``, optionally with the ``"fingerprint"`` of its data.
-    data : HeteroData
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is invalid or of other data.
-    """
+    """Return the rows of a selection of the browser, in order."""
     if not isinstance(value, Mapping):
         raise selection_error("it is not a selection")
     if value.get("fingerprint") not in (None, data.fingerprint()):

@@ -62,16 +62,7 @@ THUMBNAILS = _ThumbnailCache()
 
 
 def thumbnail_strip(data: HeteroData, rows: Sequence[int], size: int) -> tuple[bytes, str]:
-    """Return one image of ``len(rows)`` square cells in a row, and its media type.
-
-    Parameters
-    ----------
-    data : HeteroData
-    rows : sequence of int
-        Global; cell k shows the picture of ``rows[k]`` and is empty where it has none.
-    size : int
-        Side of a cell in pixels.
-    """
+    """Return one image of ``len(rows)`` square cells in a row, and its media type."""
     from PIL import Image
 
     canvas = Image.new("RGBA", (size * len(rows), size))
@@ -88,11 +79,9 @@ def thumbnail_strip(data: HeteroData, rows: Sequence[int], size: int) -> tuple[b
 
 
 def make_thumbnail(content: bytes, size: int) -> Image | None:
-    """Return a picture fitted into ``size`` x ``size``, or None if it cannot be read.
-
-    The number of pixels is checked before decoding. An opaque picture gets round corners, since
-    square edges look like a hole in a map of the other theme.
-    """
+    """Return a picture fitted into ``size`` x ``size``, or None if it cannot be read."""
+    # The number of pixels is checked before decoding. An opaque picture gets round corners, since
+    # square edges look like a hole in a map of the other theme.
     from PIL import Image, UnidentifiedImageError
 
     try:

@@ -100,25 +100,7 @@ def fetch_from_worker(
     *,
     redraw: bool = True,
 ) -> Any:
-    """Return the result of a task about data, or None while a worker computes it.
-
-    Parameters
-    ----------
-    session : str
-        Session that requests it.
-    data : HeteroData
-    key : hashable
-        Cache key; `also` is kept alive with it, see `array_cache.get_or_compute`.
-    task : str
-        ``"hetviz.jobs.tasks.<module>:<function>"``, called with the data and the arguments.
-    redraw : bool
-        Whether the page runs again when the result arrives.
-
-    Raises
-    ------
-    WorkerError
-        If the worker failed.
-    """
+    """Return the result of a task about data, or None while a worker computes it."""
     if not SEND_TASK or not is_large(data):
         work = Task(task, {"data": data, **arguments})
         return get_or_compute(data, key, lambda: work.run(ignore_progress), also)
@@ -153,16 +135,9 @@ def find_failure(data: HeteroData, key: Hashable, task: str) -> WorkerError | No
 def compute_in_thread(
     session: str, data: HeteroData, key: Hashable, make: Callable[[], T], also: object
 ) -> T:
-    """Return the result of `make`, computed in a thread for large data; None until it is ready.
-
-    For results that a worker takes as long to send as to compute. `make` must not use the session
-    of a page. Other parameters are those of `fetch_from_worker`.
-
-    Raises
-    ------
-    WorkerError
-        If it failed.
-    """
+    """Return the result of `make`, computed in a thread for large data; None until it is ready."""
+    # For results that a worker takes as long to send as to compute. `make` must not use the session
+    # of a page. Other parameters are those of `fetch_from_worker`.
     if not SEND_TASK or not is_large(data):
         return get_or_compute(data, key, make, also)
     result = get_cached(data, key)

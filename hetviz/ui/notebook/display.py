@@ -49,10 +49,8 @@ def map_widget(embedding: Embedding, data: HeteroData | None = None, **options: 
 
 
 def mimebundle(embedding: Embedding) -> dict[str, object]:
-    """Return an embedding for a notebook, by media type.
-
-    The picture is for programs without widgets and notebooks without a kernel.
-    """
+    """Return an embedding for a notebook, by media type."""
+    # The picture is for programs without widgets and notebooks without a kernel.
     provenance = embedding.made
     data = provenance.data if isinstance(provenance, EmbeddingOrigin) else _data_of_ids(embedding)
     bundle: dict[str, Any] = {

@@ -82,10 +82,8 @@ def is_too_large(data: HeteroData, source: str, target: str) -> bool:
 
 
 def search_candidates(data: HeteroData, source: str, target: str) -> CandidateSearch:
-    """Return the search between two datasets, starting it if needed.
-
-    No search starts while a job of the visitor runs.
-    """
+    """Return the search between two datasets, starting it if needed."""
+    # No search starts while a job of the visitor runs.
     key = "/".join([data.fingerprint(), source, target])
     cached = _CACHE.get(key)
     if cached is not None:

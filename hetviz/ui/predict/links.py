@@ -120,11 +120,9 @@ def _skipped_last(
 def _search_unasked(
     data: HeteroData, source: str, target: str, answer_session: _AnswerSession
 ) -> Finding | None:
-    """Return candidates found without a request, or show why there are none.
-
-    The search runs again after every few answers and after other changes. The previous candidates
-    stay until then.
-    """
+    """Return candidates found without a request, or show why there are none."""
+    # The search runs again after every few answers and after other changes. The previous candidates
+    # stay until then.
     previous, n_answers = answer_session.finding, sum(_count_answers(data, source, target))
     is_outdated = previous is None or previous.fingerprint != data.fingerprint()
     if previous is not None and is_outdated:

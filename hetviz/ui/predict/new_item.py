@@ -218,10 +218,8 @@ def _find_nearest(state: State, run: Run, new_item: NewItem) -> tuple[NewItemNei
 
 
 def _model_or_map(state: State, run: Run) -> BaseEmbedder | Embedding:
-    """Return the fitted method of a map if a new fit is quick and equal, else the map.
-
-    Neighbour maps place new items between their most similar ones on the map itself.
-    """
+    """Return the fitted method of a map if a new fit is quick and equal, else the map."""
+    # Neighbour maps place new items between their most similar ones on the map itself.
     embedding = charts.embedding_of(state, run)
     data = state.guided
     assert embedding is not None  # noqa: S101 - called only with an open map

@@ -16,17 +16,13 @@ _widget_changed: Callable[[SessionState, str], bool] = SessionState._widget_chan
 
 
 def make_callbacks_atomic() -> None:
-    """Make callbacks run completely, once, and only for widgets on the page.
-
-    Streamlit may stop a run for a newer one within or just before callbacks, so that a click does
-    nothing or half of its work. With the patch the newer run starts after the callbacks.
-
-    A timer sends all widget states of the browser, including those of a page that was replaced.
-    Streamlit counts them as changed and repeats their callbacks, which reverts newer changes. With
-    the patch a timer sends no states, and widgets that are not on the page cannot change.
-
-    Streamlit has no settings for either.
-    """
+    """Make callbacks run completely, once, and only for widgets on the page."""
+    # Streamlit may stop a run for a newer one within or just before callbacks, so that a click does
+    # nothing or half of its work. With the patch the newer run starts after the callbacks. A timer
+    # sends all widget states of the browser, including those of a page that was replaced. Streamlit
+    # counts them as changed and repeats their callbacks, which reverts newer changes. With the
+    # patch a timer sends no states, and widgets that are not on the page cannot change. Streamlit
+    # has no settings for either.
     setattr(SafeSessionState, _on_script_will_rerun.__name__, _rerun_atomically)
     setattr(SessionState, _widget_changed.__name__, _is_changed_on_page)
     setattr(app_session, RerunData.__name__, _rerun_request)

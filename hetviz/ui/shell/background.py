@@ -83,11 +83,9 @@ def make_map(
     free_rows: Ints | None = None,
     statements: Collection[str] = (),
 ) -> None:
-    """Start making a map of the open data, or of some of its global rows.
-
-    With `start`, a method that can warm-start replaces that map, and only `free_rows` start from
-    new positions. The effects of the statements with the keys `statements` are measured.
-    """
+    """Start making a map of the open data, or of some of its global rows."""
+    # With `start`, a method that can warm-start replaces that map, and only `free_rows` start from
+    # new positions. The effects of the statements with the keys `statements` are measured.
     arguments: dict[str, Any] = {
         "method": method,
         "params": dict(params),
@@ -101,19 +99,15 @@ def make_map(
 
 
 def make_first_map() -> None:
-    """Start making the first map of data without a map.
-
-    If a quick sketch is fast, it is computed here, so that the next page can show it at once.
-    """
+    """Start making the first map of data without a map."""
+    # If a quick sketch is fast, it is computed here, so that the next page can show it at once.
     _start_job(FIRST_MAP_TITLE, "make-first-map", {}, with_sketch=True)
 
 
 def refit(state: State, free_rows: Ints | None = None, statements: Collection[str] = ()) -> bool:
-    """Refit the shown map with the current guidance; return whether the job was started.
-
-    A method that can warm-start keeps the positions, except those of `free_rows`. The effects of
-    the statements with the keys `statements` are measured.
-    """
+    """Refit the shown map with the current guidance; return whether the job was started."""
+    # A method that can warm-start keeps the positions, except those of `free_rows`. The effects of
+    # the statements with the keys `statements` are measured.
     run = state.run
     if (
         run is None
@@ -137,10 +131,8 @@ def refit(state: State, free_rows: Ints | None = None, statements: Collection[st
 
 
 def start_preview(state: State, data: HeteroData, statements: Collection[str], mark: str) -> None:
-    """Start a preview of the shown map for other data, and cancel the previous preview.
-
-    The result is not recorded. Nothing is started while a requested job runs.
-    """
+    """Start a preview of the shown map for other data, and cancel the previous preview."""
+    # The result is not recorded. Nothing is started while a requested job runs.
     run = state.run
     if run is None or running_job() is not None:
         return
@@ -180,10 +172,8 @@ def drop_jobs(id: str) -> None:
 
 
 def send_to_worker(session_id: str, id: str, task: Task) -> bool:
-    """Submit a task of `hetviz.ui.map.worker_results`; return whether it was accepted.
-
-    Nothing is started while a job of the visitor runs, since requested jobs go first.
-    """
+    """Submit a task of `hetviz.ui.map.worker_results`; return whether it was accepted."""
+    # Nothing is started while a job of the visitor runs, since requested jobs go first.
     owner = session_id + WORKER
     for job in RUNNER.jobs(owner):
         if not job.is_active:
@@ -207,21 +197,7 @@ def start_task(
     start: Run | None = None,
     only: Ints | None = None,
 ) -> None:
-    """Start a task about the open data.
-
-    Parameters
-    ----------
-    title : str
-    task : str
-        Id of a task in `hetviz.jobs.tasks.registry`, called with the data, the arguments and
-        ``progress``; it returns `hetviz.jobs.Findings`.
-    arguments : mapping
-        JSON-ready. ``files`` holds blobs by file name; the task gets their bytes.
-    start : Run, optional
-        Map whose positions the task gets as ``start``.
-    only : array of int, optional
-        Global rows that the task gets as ``only``.
-    """
+    """Start a task about the open data."""
     _start_job(title, task, arguments, only, None if start is None else start.id)
 
 

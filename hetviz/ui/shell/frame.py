@@ -148,11 +148,9 @@ def _page_state(workspace: Workspace) -> tuple[object, ...]:
 
 
 def _show_status() -> None:
-    """Show the running job or the state of the map, on a timer.
-
-    The timer reconnects a tab after a server restart. The page runs again when another tab, a job
-    or the system theme changed something, or when a download failed.
-    """
+    """Show the running job or the state of the map, on a timer."""
+    # The timer reconnects a tab after a server restart. The page runs again when another tab, a job
+    # or the system theme changed something, or when a download failed.
     if (
         session.take_late_messages()
         or _page_state(session.workspace()) != st.session_state["drawn"]

@@ -107,11 +107,9 @@ def free_memory(after: float, freed: bool = False) -> None:
 
 
 def collect_garbage() -> None:
-    """Collect garbage; freeze the remaining objects if no project is open.
-
-    Frozen objects, mostly of libraries, cost no time in later collections, which then run sooner
-    for the pages of visitors.
-    """
+    """Collect garbage; freeze the remaining objects if no project is open."""
+    # Frozen objects, mostly of libraries, cost no time in later collections, which then run sooner
+    # for the pages of visitors.
     alone = SESSIONS.n_open == 0
     if alone:
         gc.unfreeze()

@@ -22,11 +22,9 @@ T = TypeVar("T")
 
 
 def session_id(resumes: bool = False) -> str:
-    """Return the project id of this visitor and write it into the address.
-
-    An address without an id opens a new project, or with `resumes` the last one of this browser,
-    see `resume_project`. Unknown ids are not accepted, since other people may know them.
-    """
+    """Return the project id of this visitor and write it into the address."""
+    # An address without an id opens a new project, or with `resumes` the last one of this browser,
+    # see `resume_project`. Unknown ids are not accepted, since other people may know them.
     in_address, current = st.query_params.get("s"), st.session_state.get("sid")
     if (
         isinstance(in_address, str)
@@ -49,10 +47,8 @@ def session_id(resumes: bool = False) -> str:
 
 
 def url_params() -> dict[str, str]:
-    """Return the query parameters of links to pages of this project.
-
-    An address completed after the page changed would add a step to the browser's history.
-    """
+    """Return the query parameters of links to pages of this project."""
+    # An address completed after the page changed would add a step to the browser's history.
     return {"s": str(st.session_state["sid"])}
 
 
@@ -78,10 +74,8 @@ def resume_project(last: object) -> None:
 
 
 def workspace() -> Workspace:
-    """Return the workspace of the visitor; the first visit opens a sample.
-
-    Stops the page with an error if the project cannot be opened.
-    """
+    """Return the workspace of the visitor; the first visit opens a sample."""
+    # Stops the page with an error if the project cannot be opened.
     try:
         sid = str(st.session_state["sid"])
         role = people.get_role(sid)
@@ -168,10 +162,8 @@ def theme() -> Theme:
 
 
 def get_or_compute(key: tuple[Hashable, ...], keep_alive: object, make: Callable[[], T]) -> T:
-    """Return the result of `make`, cached in this session under `key`.
-
-    `keep_alive` holds the objects that the key names by identity, so that their ids stay unique.
-    """
+    """Return the result of `make`, cached in this session under `key`."""
+    # `keep_alive` holds the objects that the key names by identity, so that their ids stay unique.
     store: OrderedDict[tuple[Hashable, ...], tuple[object, Any]]
     store = st.session_state.setdefault("cache", OrderedDict())
     if key not in store:

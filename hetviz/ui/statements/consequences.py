@@ -26,10 +26,8 @@ _MAX_MOVED = 8
 
 
 def show_consequences(state: State, run: Run, place: str = "") -> None:
-    """Show the effects of the last statements until they are dismissed or others are made.
-
-    `place` makes the widget keys unique where it is shown more than once.
-    """
+    """Show the effects of the last statements until they are dismissed or others are made."""
+    # `place` makes the widget keys unique where it is shown more than once.
     stored = (run.figures or {}).get("consequences")
     if not stored or st.session_state.get(_DISMISSED) == run.id or not state.is_current(run):
         return
@@ -99,10 +97,8 @@ def _undo() -> None:
 
 
 def show_moved(state: State, run: Run) -> bool:
-    """Show the items that moved most; return False if there is nothing to show.
-
-    A map that the data changed after shows nothing.
-    """
+    """Show the items that moved most; return False if there is nothing to show."""
+    # A map that the data changed after shows nothing.
     shift = moved_distances(state, run)
     if shift is None or state.data is None or not state.is_current(run):
         return False

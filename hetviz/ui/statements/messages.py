@@ -23,10 +23,8 @@ _LAST_HANDLED = "last-map-request"
 
 
 def handle_requests(value: object) -> None:
-    """Handle the requests of the browser once each and in order; invalid ones are ignored.
-
-    A message repeats all requests that the browser has no acknowledgement for.
-    """
+    """Handle the requests of the browser once each and in order; invalid ones are ignored."""
+    # A message repeats all requests that the browser has no acknowledgement for.
     if not isinstance(value, Mapping) or not isinstance(value.get("wishes"), list):
         return
     if value.get("rows") != session.workspace().view_state.fingerprint:

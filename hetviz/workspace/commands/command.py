@@ -68,24 +68,12 @@ class Command:
         return {"op": self.op, **asdict(self)}
 
     def apply(self, state: State, context: Context) -> State:
-        """Return the state after this command.
-
-        Raises
-        ------
-        hetviz.errors.HetvizError
-            If the command cannot be carried out.
-        """
+        """Return the state after this command."""
         raise NotImplementedError
 
 
 def from_dict(entry: Mapping[str, object]) -> Command:
-    """Return the command that a log entry describes. Its time, ``at``, is ignored.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the operation is unknown or its fields do not fit.
-    """
+    """Return the command that a log entry describes. Its time, ``at``, is ignored."""
     fields = {key: value for key, value in entry.items() if key not in ("op", "at")}
     kind = _COMMANDS.get(str(entry.get("op")))
     if kind is None:

@@ -121,13 +121,7 @@ class ReplaceDataset(Command):
         )
 
     def preview(self, state: State, blobs: BlobStore) -> NewVersion:
-        """Return the changes of the newer version without applying them.
-
-        Raises
-        ------
-        hetviz.errors.DataError
-            If the file cannot replace the dataset.
-        """
+        """Return the changes of the newer version without applying them."""
         info = next((info for info in state.understood if info.dataset == self.name), None)
         content, parse = blobs.get(self.blob), cached_parser(blobs.read_cache)
         return read_new_version(state.opened(), self.name, content, self.filename, info, parse)

@@ -79,13 +79,7 @@ class SetFeatures(Command):
 def make_dataset_features(
     data: HeteroData, command: SetFeatures
 ) -> tuple[Dataset, tuple[Problem, ...]]:
-    """Return the dataset with the features of a command, and notes about them.
-
-    Raises
-    ------
-    hetviz.errors.HetvizError
-        If the features cannot be made.
-    """
+    """Return the dataset with the features of a command, and notes about them."""
     name = command.dataset
     labels = [column.name for column in data.labels if column.dataset == name]
     return make_features_with_notes(data[name], command.columns, command.text_model, labels)

@@ -253,13 +253,7 @@ class SetLabels(Command):
 def added_guidance(
     data: HeteroData, command: AddLinks | AddPairs | AddComparisons, when: str = ""
 ) -> AddResult:
-    """Return what a command would add, update and contradict, without applying it.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        Listing every invalid id, name and number.
-    """
+    """Return what a command would add, update and contradict, without applying it."""
     default_set = COMPARISON_SET if isinstance(command, AddComparisons) else command.kind
     texts = {
         "note": command.note,
@@ -282,15 +276,8 @@ def added_guidance(
 def imported_guidance(
     data: HeteroData, content: bytes, filename: str, when: str = "", parse: FileParser = parse_files
 ) -> tuple[AddResult, GuidanceRead]:
-    """Return what a guidance file would add, update and contradict, and its errors.
-
-    Without a column of sets, the statements form a set named after the file.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the file holds no guidance.
-    """
+    """Return what a guidance file would add, update and contradict, and its errors."""
+    # Without a column of sets, the statements form a set named after the file.
     read = read_guidance(filename, content, data, parse)
     name = "" if read.has_sets else PurePath(filename).stem.strip()[:MAX_NAME_LENGTH]
     added = add_statements(data, [_with_origin(part, name, when) for part in read.parts])
@@ -316,10 +303,8 @@ def _with_data(state: State, data: HeteroData, *active_sets: str) -> State:
 def _keep_maps_current(
     before: State, after: State, methods: Collection[str] | None = None
 ) -> State:
-    """Keep maps current after a change that does not affect methods.
-
-    With `methods`, only maps of these methods; otherwise all maps and findings.
-    """
+    """Keep maps current after a change that does not affect methods."""
+    # With `methods`, only maps of these methods; otherwise all maps and findings.
     if before.guided is None or after.guided is None:
         return after
     old_fingerprint, new_fingerprint = before.guided.fingerprint(), after.guided.fingerprint()

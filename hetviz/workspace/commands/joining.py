@@ -248,16 +248,7 @@ def _with_links(state: State, join: Join, kind: str) -> State:
 
 
 def command_for(join: Join, kind: str, entity: str) -> Command:
-    """Return the command for a join.
-
-    Parameters
-    ----------
-    join : Join
-    kind : str
-        Name of the kind of links.
-    entity : str
-        Entity of the target, for two views of the same things.
-    """
+    """Return the command for a join."""
     if join.kind == "views":
         return SetEntity(join.source, entity)
     if join.kind == "key":

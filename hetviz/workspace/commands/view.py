@@ -76,13 +76,7 @@ class SetFilters(Command):
 
 
 def validate_title(text: str, where: str = "project name") -> str:
-    """Return a title on one line.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is empty or longer than 80 characters.
-    """
+    """Return a title on one line."""
     title = " ".join(text.split())
     if not 0 < len(title) <= MAX_TITLE:
         message = f"it needs 1 to {MAX_TITLE} characters"

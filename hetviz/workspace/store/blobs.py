@@ -25,13 +25,7 @@ _KEY = re.compile(r"[0-9a-f]{64}\Z")
 
 
 def map_file(file: IO[bytes]) -> memoryview:
-    """Return the content of a file as a memory map.
-
-    Raises
-    ------
-    ValueError
-        If the file is empty.
-    """
+    """Return the content of a file as a memory map."""
     return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
@@ -142,15 +136,7 @@ class BlobStore:
         return ReadCache(self.folder.parent / "read", self.limit - self.n_bytes)
 
     def put(self, content: bytes) -> str:
-        """Store `content` and return its key, the SHA-256 as hex.
-
-        Raises
-        ------
-        hetviz.errors.DataError
-            If it would exceed the limit.
-        hetviz.workspace.store.files.NotSaved
-            If it cannot be written.
-        """
+        """Store `content` and return its key, the SHA-256 as hex."""
         key = hashlib.sha256(content).hexdigest()
         path = self.folder / key
         try:
@@ -182,13 +168,7 @@ class BlobStore:
         return _KEY.match(key) is not None and (self.folder / key).exists()
 
     def get(self, key: str) -> bytes:
-        """Return the content of a key.
-
-        Raises
-        ------
-        hetviz.errors.DataError
-            If it is missing or damaged.
-        """
+        """Return the content of a key."""
         path = self.folder / key
         if not self.has(key):
             raise DataError(
@@ -202,15 +182,7 @@ class BlobStore:
         return content
 
     def sweep(self, used: Collection[str], min_age_s: float = DAY_S) -> int:
-        """Remove unused blobs, such as uploads that were never opened.
-
-        Parameters
-        ----------
-        used : collection of str
-            Keys to keep.
-        min_age_s : float
-            Age in seconds below which blobs stay, because they may not be in the log yet.
-        """
+        """Remove unused blobs, such as uploads that were never opened."""
         if not self.folder.is_dir():
             return 0
         n, oldest = 0, time.time() - min_age_s

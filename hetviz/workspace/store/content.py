@@ -62,13 +62,7 @@ class StoredFiles(dict[str, bytes]):
 
 
 def read_sample(name: str) -> Loaded:
-    """Read a sample. All users share one immutable copy.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If there is no such sample.
-    """
+    """Read a sample. All users share one immutable copy."""
     path = sample_path(name)
     if path is None:
         raise DataError(Problem("unknown-sample", "samples", "there is no such sample", name))
@@ -88,13 +82,7 @@ def read_zip(
     cache: ReadCache | None = None,
     on_progress: OnProgress | None = None,
 ) -> Loaded:
-    """Read an uploaded bundle or a zip of other files in an isolated process; see `read_files`.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If no file can be used.
-    """
+    """Read an uploaded bundle or a zip of other files in an isolated process; see `read_files`."""
     key = "zip " + _key(_hash_files([(filename, content)]), {})
     return _read_once(
         key, lambda: _read_isolated_bundle(content, filename, key, cache, on_progress)
@@ -124,17 +112,10 @@ def read_files(
     cache: ReadCache | None = None,
     on_progress: OnProgress | None = None,
 ) -> Loaded:
-    """Read uploaded files, as additions to `base` if given.
-
-    Files other than small text are read in an isolated process, which also makes features and
-    proposes joins. `cache` stores the result, so that replaying a log does not read the files
-    again. `on_progress` gets the progress.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If no file can be used, or a choice is invalid.
-    """
+    """Read uploaded files, as additions to `base` if given."""
+    # Files other than small text are read in an isolated process, which also makes features and
+    # proposes joins. `cache` stores the result, so that replaying a log does not read the files
+    # again. `on_progress` gets the progress.
     uploads, parsed_choices, hashes = (
         list(files.items()),
         _validate_choices(choices),
@@ -203,17 +184,10 @@ def look_at_files(
     previous: tuple[Sequence[TablePreview], Mapping[str, Mapping[str, object]]] | None = None,
     on_progress: OnProgress | None = None,
 ) -> tuple[TablePreview, ...]:
-    """Return previews of the tables in uploaded files, and how they are read.
-
-    Files other than small text are read in an isolated process. `cache` stores the result for
-    `read_files`, and the cells, so that files are not parsed again when only some columns change
-    since `previous` (earlier looks at the same files, and the choices then).
-
-    Raises
-    ------
-    hetviz.errors.HetvizError
-        If a choice is invalid.
-    """
+    """Return previews of the tables in uploaded files, and how they are read."""
+    # Files other than small text are read in an isolated process. `cache` stores the result for
+    # `read_files`, and the cells, so that files are not parsed again when only some columns change
+    # since `previous` (earlier looks at the same files, and the choices then).
     uploads, chosen = list(files.items()), _validate_choices(choices)
     if cache is None or child.is_previewed_here(uploads):
         return tuple(child.preview_tables(uploads, chosen).looks)
@@ -299,13 +273,7 @@ def read_items(
     id_column: str | None = None,
     cache: ReadCache | None = None,
 ) -> NewItems:
-    """Read uploaded files of new items of a dataset; see `read_files` for `cache`.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If no file can be used.
-    """
+    """Read uploaded files of new items of a dataset; see `read_files` for `cache`."""
     chosen = {name: Choices(**fields) for name, fields in (choices or {}).items()}
     return read_new_items(list(files.items()), dataset, chosen, id_column, cached_parser(cache))
 

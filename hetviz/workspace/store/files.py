@@ -61,13 +61,7 @@ def make_folder(folder: Path) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file atomically.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written. No temporary file remains.
-    """
+    """Write a file atomically."""
     make_folder(path.parent)
     handle, name = tempfile.mkstemp(dir=path.parent)
     try:

@@ -71,13 +71,7 @@ class Journal:
             self._open()
 
     def append(self, entry: Mapping[str, object]) -> None:
-        """Write an entry to disk.
-
-        Raises
-        ------
-        NotSaved
-            If it cannot be written. The file does not change.
-        """
+        """Write an entry to disk."""
         line = line_of(entry)
         if self._fd < 0:
             self._open()

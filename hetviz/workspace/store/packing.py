@@ -36,13 +36,7 @@ def pack_coordinates(embedding: Embedding) -> bytes:
 
 
 def unpack_coordinates(content: bytes, data: HeteroData, note: str) -> Embedding:
-    """Return the embedding of `data` that `pack_coordinates` packed.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it belongs to other data, or cannot be read.
-    """
+    """Return the embedding of `data` that `pack_coordinates` packed."""
     stored = unpack_arrays("map", content)
     drawn = [stored.pop(name) for name in [f"d{k}" for k in range(len(stored))] if name in stored]
     parts = [stored.get(f"c{k}") for k in range(len(stored) - 1)]
@@ -79,13 +73,7 @@ def pack_features(dataset: Dataset) -> bytes:
 
 
 def unpack_features(content: bytes, dataset: Dataset) -> Dataset:
-    """Return the dataset with the features that `pack_features` packed.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If they belong to other rows.
-    """
+    """Return the dataset with the features that `pack_features` packed."""
     where = f"dataset {dataset.name!r}"
     stored = unpack_arrays(where, content)
     try:
@@ -107,13 +95,7 @@ def unpack_features(content: bytes, dataset: Dataset) -> Dataset:
 
 
 def unpack_arrays(where: str, content: bytes) -> dict[str, Array]:
-    """Return the arrays of an untrusted NPZ by name.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it cannot be read or is too large.
-    """
+    """Return the arrays of an untrusted NPZ by name."""
     arrays: dict[str, Array] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -155,13 +137,7 @@ def pack_rows(rows: Ints) -> bytes:
 
 
 def unpack_rows(content: bytes, n_rows: int) -> Ints:
-    """Return the rows that `pack_rows` packed, for data with `n_rows` rows.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If rows are out of range.
-    """
+    """Return the rows that `pack_rows` packed, for data with `n_rows` rows."""
     max_bytes = min(4 * n_rows, limits.MAX_FILE_BYTES)
     try:
         rows = np.frombuffer(gate.decompress(content, max_bytes), dtype="<i4").astype(np.int64)
@@ -178,13 +154,7 @@ def pack_json(content: Mapping[str, object]) -> bytes:
 
 
 def unpack_json(content: bytes) -> dict[str, object]:
-    """Return what `pack_json` packed.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it cannot be read.
-    """
+    """Return what `pack_json` packed."""
     try:
         unpacked = json.loads(content)
     except (ValueError, RecursionError):

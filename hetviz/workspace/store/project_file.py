@@ -53,25 +53,9 @@ _COPY_AGAIN = "Copy it again from where it was saved, or save the project once m
 
 
 def save_project(workspace: Workspace) -> bytes:
-    """Return a project as one file: data, maps, clusters, names, groups, and every step.
-
-    The current data are included as a bundle too, unless the file would become too large to open.
-    Files and maps that no step uses are left out.
-
-    Parameters
-    ----------
-    workspace : Workspace
-
-    Returns
-    -------
-    bytes
-        For `hetviz.workspace.open_project`, and for `hetviz.load`.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a stored file is damaged, or the project is too large to be opened again.
-    """
+    """Return a project as one file: data, maps, clusters, names, groups, and every step."""
+    # The current data are included as a bundle too, unless the file would become too large to open.
+    # Files and maps that no step uses are left out.
     snapshot = workspace.snapshot()
     header = {
         "format": FORMAT,
@@ -173,13 +157,7 @@ class ProjectFile:
         return _read_member(self._archive, VIEW_STATE, self._sums)
 
     def blobs(self) -> Iterator[tuple[str, bytes]]:
-        """Yield key and content of each blob that a step uses, checking all other members too.
-
-        Raises
-        ------
-        hetviz.errors.DataError
-            If a member is missing, or does not match its checksum.
-        """
+        """Yield key and content of each blob that a step uses, checking all other members too."""
         named = {key.decode() for key in _KEY.findall(self.journal)}
         for member in self._sums:
             if member in (JOURNAL, VIEW_STATE):
@@ -195,13 +173,7 @@ class ProjectFile:
 
 
 def read_project(name: str, content: bytes) -> ProjectFile:
-    """Read manifest and journal of a project file.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is cut short, damaged, saved by a newer version, or has an invalid step.
-    """
+    """Read manifest and journal of a project file."""
     try:
         archive = Archive(name, content)
     except DataError as error:
@@ -311,29 +283,8 @@ def _later_format(name: str, manifest: Mapping[str, object]) -> DataError:
 
 
 def open_project(content: bytes, name: str, sessions: Sessions) -> str:
-    """Open a project file as a new session.
-
-    Every step is replayed, so that a file cannot contain anything a user could not have done.
-
-    Parameters
-    ----------
-    content : bytes
-        See `hetviz.workspace.save_project`.
-    name : str
-        Name of the file, for messages.
-    sessions : Sessions
-
-    Returns
-    -------
-    str
-        The id of the new session.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the file is damaged, incomplete or too large, a step cannot be repeated, or the disk is
-        full. Nothing is left on disk then.
-    """
+    """Open a project file as a new session."""
+    # Every step is replayed, so that a file cannot contain anything a user could not have done.
     file = read_project(name, content)
     try:
         return sessions.adopt(lambda folder: _restore_project(file, folder))

@@ -63,13 +63,7 @@ def fingerprint_of(state: State) -> str:
 
 
 def validate_camera(camera: Mapping[str, Any]) -> dict[str, list[float]] | None:
-    """Return a camera in its plain form; None, which shows all, for an empty mapping.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it does not have two ranges of finite numbers.
-    """
+    """Return a camera in its plain form; None, which shows all, for an empty mapping."""
     if not camera:
         return None
     try:
@@ -84,13 +78,7 @@ def validate_camera(camera: Mapping[str, Any]) -> dict[str, list[float]] | None:
 
 
 def validate_groups(groups: Mapping[str, ArrayLike], n_rows: int) -> dict[str, Ints]:
-    """Return the non-empty groups, in the order of `GROUPS`.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        For an unknown name or row.
-    """
+    """Return the non-empty groups, in the order of `GROUPS`."""
     for name in groups:
         if name not in GROUPS:
             message = f"a group must be one of {', '.join(GROUPS)}"
@@ -128,13 +116,7 @@ def pack_view_state(view_state: ViewState, version: int) -> bytes:
 
 
 def unpack_view_state(content: bytes) -> tuple[ViewState, int]:
-    """Return what `pack_view_state` packed. The number of rows is not checked.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it cannot be read.
-    """
+    """Return what `pack_view_state` packed. The number of rows is not checked."""
     try:
         record = json.loads(content)
         rows = read_only(check_global_rows(_decode_rows(record["selection"]), _MAX_ROWS))

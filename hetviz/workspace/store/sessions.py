@@ -71,17 +71,7 @@ class Sessions:
         return self._durable
 
     def get(self, id: str) -> Workspace:
-        """Return the workspace of a session, restored or created on first use.
-
-        Raises
-        ------
-        ValueError
-            If `id` is not a session id.
-        hetviz.workspace.store.journal.InUse
-            If another process has it open.
-        hetviz.errors.HetvizError
-            If its folder cannot be read, or a newer version of hetviz wrote it.
-        """
+        """Return the workspace of a session, restored or created on first use."""
         if not is_session_id(id):
             raise ValueError("not a session id")
         folder = self._root() / id
@@ -161,16 +151,9 @@ class Sessions:
         return self._root().parent if self.is_durable else self._root()
 
     def close_idle(self, after: float = IDLE_S) -> list[str]:
-        """Remove idle sessions from memory and return their ids.
-
-        They are restored from disk when needed. Sessions with a job stay, and all stay if they are
-        not durable.
-
-        Parameters
-        ----------
-        after : float
-            Seconds.
-        """
+        """Remove idle sessions from memory and return their ids."""
+        # They are restored from disk when needed. Sessions with a job stay, and all stay if they
+        # are not durable.
         if not self.is_durable:
             return []
         with self._lock:
@@ -219,15 +202,7 @@ class Sessions:
 
 
 def remove_unused_sessions(folder: Path, now: float | None = None) -> int:
-    """Remove empty sessions unused for 30 days, without a journal after one day.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the sessions.
-    now : float, optional
-        Seconds since 1970; the current time by default.
-    """
+    """Remove empty sessions unused for 30 days, without a journal after one day."""
     clock = time.time() if now is None else now
     n = 0
     for session in folder.iterdir():

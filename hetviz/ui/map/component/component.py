@@ -59,26 +59,7 @@ def draw_map(
     on_colour: Callable[[], None] | None = None,
     on_run: Callable[[], None] | None = None,
 ) -> object:
-    """Draw the map and return the states of the component.
-
-    Parameters
-    ----------
-    spec : mapping
-        Description of the map from `hetviz.ui.map.description.map_spec`.
-    key : str
-        Identity of the map on the page, which keeps selection and camera.
-    height : str
-        CSS height of the component with tools and legend.
-    on_selection, on_camera, on_hidden, on_missing, on_act, on_colour, on_run : callable, optional
-        Called before the page runs again, when the user selected items, moved the map, hid a
-        dataset, acted on groups, chose a colour or a map, or when an array is missing.
-
-    Returns
-    -------
-    result
-        States `selection`, `camera` and `hidden` (None until set), and triggers `missing` (key of
-        an array), `act`, `colour` (key) and `run` (id of a map).
-    """
+    """Draw the map and return the states of the component."""
     # Registered at each run, since the registry belongs to the running server.
     component = st.components.v2.component(
         _NAME,
@@ -106,17 +87,7 @@ def draw_map(
 
 
 def show_tabs(data: Mapping[str, object], key: str, on_view: Callable[[], None]) -> None:
-    """Show the tabs of the panel.
-
-    Parameters
-    ----------
-    data : mapping
-        ``tab``; ``wide``, whether the panel is wide; ``turn``, the number of the last change by the
-        server; ``open``, whether it opens the panel; ``chosen``, whether items are selected.
-    key : str
-    on_view : callable
-        Called when the user switched the tab or the width; both are in the state `view`.
-    """
+    """Show the tabs of the panel."""
     component = st.components.v2.component(
         _TABS,
         html='<div class="hv-panel"></div>',
@@ -131,14 +102,7 @@ def show_tabs(data: Mapping[str, object], key: str, on_view: Callable[[], None])
 
 
 def show_finder(key: str, within: str) -> None:
-    """Show a search box that filters the rows of a container.
-
-    Parameters
-    ----------
-    key : str
-    within : str
-        Key of the container around the box. Its rows have the class ``hv-help-row``.
-    """
+    """Show a search box that filters the rows of a container."""
     component = st.components.v2.component(
         _FINDER,
         html='<div class="hv-help-search"></div>',
@@ -155,19 +119,7 @@ def draw_proposals(
     n_asked: int = 1,
     candidates: Sequence[tuple[int, float]] = (),
 ) -> None:
-    """Draw pairs as dashed lines on the map while a tab of the panel is open.
-
-    Parameters
-    ----------
-    pairs : sequence of (row, row, title, title)
-        Global rows.
-    key : str
-    tab : str
-    n_asked : int
-        Number of pairs in question, the first ones: their ends get a ring and a name.
-    candidates : sequence of (row, certainty)
-        Candidates whose ring is an arc of the certainty, from 0 to 1.
-    """
+    """Draw pairs as dashed lines on the map while a tab of the panel is open."""
     component = st.components.v2.component(
         _PROPOSED,
         html='<div class="hv-proposed-pairs" hidden></div>',
