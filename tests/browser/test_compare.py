@@ -70,7 +70,7 @@ def test_methods_are_compared_and_their_maps_share_selection_and_camera(page: Pa
     rows = page.locator(".hv-rank:not(.hv-rank-head)")
     expect(rows).to_have_count(3)
     # The heading names the method of the first row, whichever wins by what was hidden.
-    heading = page.get_by_role("heading", name="keeps links, neighbours and labels best")
+    heading = page.get_by_role("heading", name="is best at showing links, neighbours and labels")
     expect(heading).to_contain_text(rows.first.locator("[role=rowheader] b").inner_text())
     until(page, "map.stats.paints > 0")
     # Points of one item lie at one place of the page on no two maps, but the camera is the same.

@@ -11,7 +11,7 @@ def test_candidates_are_answered_by_key_or_in_bulk(page: Page) -> None:
     page.goto("/predict")
     head = page.locator(".hv-head h1")
     # The worker may have to start first.
-    expect(head).to_contain_text("missing link", timeout=120_000)
+    expect(head).to_contain_text("be linked to", timeout=120_000)
     settled(page)
     first = head.inner_text()
     page.wait_for_function("window.hetvizProposed?.of.Predict?.pairs.length === 8")
@@ -24,7 +24,7 @@ def test_candidates_are_answered_by_key_or_in_bulk(page: Page) -> None:
     second = head.inner_text()
     page.keyboard.press("n")
     expect(head).not_to_have_text(second)
-    expect(page.get_by_text("2 judged, 1 of them right")).to_be_visible()
+    expect(page.get_by_text("1 of 2 candidates were right.")).to_be_visible()
     for _ in range(2):
         settled(page)
         page.get_by_role("button", name="Undo links").click()
@@ -51,7 +51,7 @@ def accept_several(page: Page) -> None:
 def test_new_item_is_placed_without_adding_it(page: Page) -> None:
     page.goto("/predict")
     # The candidates have come: nothing moves under the pointer any more.
-    expect(page.locator(".hv-head h1")).to_contain_text("missing link", timeout=120_000)
+    expect(page.locator(".hv-head h1")).to_contain_text("be linked to", timeout=120_000)
     settled(page)
     page.get_by_text("New item", exact=True).click()
     box = page.get_by_role("textbox", name="Words")

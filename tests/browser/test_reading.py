@@ -53,8 +53,8 @@ def test_workbook_is_corrected_with_two_clicks(page: Page, picture: Picture) -> 
         *("number with the rest missing", "category"),
     ]
     expect(tables.get_by_text("8 of 8 values are ids of Owners")).to_be_visible()
-    tables.get_by_label("What Owner No. is").select_option("key of another table")
-    tables.get_by_label("What Remark is").select_option("text")
+    tables.get_by_label("Type of Owner No.").select_option("key of another table")
+    tables.get_by_label("Type of Remark").select_option("text")
     expect(tables.locator("thead select.chosen")).to_have_count(2)
     settled(page)
     expect(page.get_by_text("Dataset 'Wells': 40 rows, ids from column 'Well'")).to_be_visible()
@@ -86,10 +86,10 @@ def test_wide_table_column_is_found_by_name(page: Page, picture: Picture) -> Non
     find = tables.get_by_role("searchbox", name="Find a column")
     find.fill("gene_15")
     find.press("Enter")
-    expect(tables.get_by_label("What gene_15 is", exact=True)).to_be_focused()
+    expect(tables.get_by_label("Type of gene_15", exact=True)).to_be_focused()
     find.fill("gene_150")
     find.press("Enter")
-    wanted = tables.get_by_label("What gene_150 is", exact=True)
+    wanted = tables.get_by_label("Type of gene_150", exact=True)
     expect(wanted).to_be_focused()
     expect(wanted).to_be_in_viewport()
     wanted.select_option("leave out")

@@ -276,7 +276,7 @@ def test_drawn_tab_opens_without_rerun(page: Page) -> None:
     # The next run keeps the tab, and its keys work.
     panel.get_by_text("Answers are saved right away").click()
     page.keyboard.press("y")
-    expect(panel.get_by_text("1 judged, 1 of them right")).to_be_visible()
+    expect(panel.get_by_text("1 of 1 candidates were right.")).to_be_visible()
     expect(shown["Predict"]).to_be_visible()
     # A tab drawn before the last statement is not reused.
     page.get_by_role("tab", name="Guidance").click()

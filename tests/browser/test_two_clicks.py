@@ -73,7 +73,7 @@ def test_four_tables_become_map_and_figure(page: Page) -> None:
     for at in range(3):
         expect(ticks.nth(at)).to_be_checked()
     expect(page.locator(".hv-join-list li").first).to_contain_text("batting")
-    expect(page.get_by_text("yearID and teamID together name teams")).to_be_visible()
+    expect(page.get_by_text("yearID and teamID in batting match teams")).to_be_visible()
     expect(page.get_by_text("On the map: ")).to_contain_text("60 people")
     mapped(page, hand)
     datasets = page.get_by_role("region", name="Legend").get_by_role("group", name="Datasets")
@@ -272,7 +272,7 @@ def test_six_real_tables_become_titled_figure(page: Page, picture: Picture, case
     expect(ticks).to_have_count(len(BASEBALL))
     for at, (table, columns, other, _) in enumerate(sorted(BASEBALL)):
         expect(ticks.nth(at)).to_be_checked()
-        # As in "batting: yearID and teamID together name teams".
+        # As in "batting: yearID and teamID in batting match teams".
         words = [table, *columns.split(" + "), other]
         said = page.locator("[class*=st-key-belongs-door] .stCheckbox")
         for word in words:

@@ -273,8 +273,8 @@ def _precision_text(
     if not n_answers:
         return "Answers are saved right away. You can undo them."
     if n_answers < _MIN_ANSWERS:
-        missing = theme.count(_MIN_ANSWERS - n_answers, "answer")
-        return f"{n_right} of {n_answers} candidates were right. {missing} more show the precision."
+        missing = theme.count(_MIN_ANSWERS - n_answers, "more answer")
+        return f"{n_right} of {n_answers} candidates were right. {missing} show the precision."
     text = (
         f"Precision so far: {100 * n_right / n_answers:.0f} % "
         f"({n_right} of {n_answers} candidates were right)."
