@@ -104,9 +104,8 @@ def _caption(
     if not by_dataset:
         sentences.append(f"Colour: {colouring.option.title}.")
         if colouring.borrowed:
-            verb = "has" if len(colouring.borrowed) == 1 else "have"
             datasets = " and ".join(colouring.borrowed)
-            sentences.append(f"{datasets} {verb} the colour of the items they are linked with.")
+            sentences.append(f"{datasets} take the colour of what they link to.")
     if frame.outside:
         sentences.append(f"{_count_items(frame.outside)} outside the figure.")
     if unplaced:
