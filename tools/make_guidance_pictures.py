@@ -71,7 +71,7 @@ def tell(page: Page) -> None:
     say(page)
     keep(page, "refused")
     panel = page.locator(".st-key-panel")
-    panel.get_by_role("button", name="Take back").click()
+    panel.get_by_role("button", name="Undo", exact=True).click()
     page.wait_for_timeout(WHILE)
     expect(page.get_by_text("Map up to date")).to_be_visible()
     settled(page)
@@ -102,7 +102,7 @@ def name_group(page: Page, rows: list[int]) -> None:
     )
     until(page, "map.data.acts.groups.A")
     panel = page.locator(".st-key-panel")
-    expect(panel.get_by_text("What the map would do")).to_be_visible()
+    expect(panel.get_by_text("Preview", exact=True)).to_be_visible()
     settled(page)
     page.wait_for_timeout(WHILE)
 
@@ -112,7 +112,7 @@ def say(page: Page) -> None:
     page.locator(".st-key-acts").locator(".st-key-act-add button").first.click()
     page.wait_for_timeout(WHILE)
     panel = page.locator(".st-key-panel")
-    expect(panel.get_by_text(re.compile("What moved most|What that did")).first).to_be_visible()
+    expect(panel.get_by_text(re.compile("What moved most|What changed")).first).to_be_visible()
     expect(page.get_by_text("Map up to date")).to_be_visible()
     settled(page)
 

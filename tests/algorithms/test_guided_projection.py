@@ -52,7 +52,7 @@ def test_tied_views_equal_identity_links() -> None:
     tied = GuidedProjection().fit(views).embedding_
     with_links = GuidedProjection().fit(linked).embedding_
     np.testing.assert_allclose(tied.stacked(), with_links.stacked(), atol=1e-9)
-    with pytest.raises(NotApplicableError, match="no guidance"):
+    with pytest.raises(NotApplicableError, match="needs links"):
         GuidedProjection(tie_views=False).fit(views)
 
 

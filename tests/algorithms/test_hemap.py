@@ -162,7 +162,7 @@ def test_dissimilar_source_is_rejected() -> None:
     )
     with (
         pytest.warns(DataWarning, match="at random"),
-        pytest.warns(DataWarning, match="from s for t is too risky: only [0-9]%"),
+        pytest.warns(DataWarning, match="from s for t is too risky: only [0-9] %"),
     ):
         model = HeMap(beta=0.1).fit(data)
     assert model.selection_.decision == "too_risky"

@@ -42,7 +42,7 @@ def show_consequences(state: State, run: Run, place: str = "") -> None:
         lines = "".join(f"<li>{theme.escape_html(text)}</li>" for text in consequences.sentences())
         st.html(f'<ul class="hv-reasons">{lines}</ul>')
         with st.container(horizontal=True, gap="small"):
-            st.button("OK", key=f"outcome-keep{place}", on_click=_dismiss, args=(run.id,))
+            st.button("Keep", key=f"outcome-keep{place}", on_click=_dismiss, args=(run.id,))
             if session.workspace().steps == st.session_state.get(actions.STATEMENT_STEP):
                 st.button("Undo", key=f"outcome-back{place}", on_click=_undo)
         if state.data is not None:

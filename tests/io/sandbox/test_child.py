@@ -90,7 +90,7 @@ def test_pack_parsed_round_trip():
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "message"),
     [
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "reader-ended"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "reader-ended"),
@@ -259,7 +259,7 @@ def test_small_bundle_tables_are_read_without_child(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "message"),
     [
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "reader-ended"),
         ("import sys; sys.exit(3)", "too-large"),

@@ -91,7 +91,7 @@ def test_consequences_of_a_comparison_have_no_distance() -> None:
 
 def test_consequences_refuse_unknown_statements() -> None:
     data, place = on_a_line(), at(np.arange(N, dtype=float))
-    with pytest.raises(ParameterError, match="no statement"):
+    with pytest.raises(ParameterError, match="at least one statement"):
         hetviz.consequences(data, place, place, [])
     with pytest.raises(DataError, match="this statement does not exist"):
         hetviz.consequences(data, place, place, ["gone"])
