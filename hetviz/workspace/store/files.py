@@ -86,7 +86,10 @@ _ID = re.compile(r"[A-Za-z0-9_-]{22}\Z")
 
 def new_session_id() -> str:
     """Return a new session id: 128 random bits as 22 URL-safe characters."""
-    return secrets.token_urlsafe(16)
+    # A leading hyphen would be an option on the command line.
+    while (project := secrets.token_urlsafe(16)).startswith("-"):
+        pass
+    return project
 
 
 def is_session_id(text: object) -> bool:
