@@ -26,8 +26,8 @@ from hetviz.workspace import (
     SetView,
     Workspace,
 )
+from hetviz.workspace.sessions import new_session_id
 from hetviz.workspace.store.packing import pack_coordinates, pack_json
-from hetviz.workspace.store.sessions import new_session_id
 
 SIZES = (20_000, 100_000, 300_000)
 LINKS = 10 / 3

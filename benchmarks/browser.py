@@ -21,8 +21,8 @@ import hetviz
 from benchmarks.harness import report
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.workspace import OpenBundle, RecordRun, Sessions
+from hetviz.workspace.sessions import new_session_id
 from hetviz.workspace.store.packing import pack_coordinates, pack_json
-from hetviz.workspace.store.sessions import new_session_id
 from tests.browser.harness import CHROMIUM_FLAGS, ROOT, serve
 from tools.find_chromium import find_chromium
 

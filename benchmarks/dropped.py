@@ -28,7 +28,7 @@ from hetviz.data.joins.proposals import propose_joins
 from hetviz.features.table_joins import detail_tables, join_tables
 from hetviz.io import read_tables
 from hetviz.metrics.fit.summary import evaluate
-from hetviz.runs.embed.first_map import first_map
+from hetviz.runs.first_map import first_map
 
 DATA = "may"
 _STEPS = 3

@@ -34,8 +34,8 @@ from benchmarks.joint_data import LOADERS
 from hetviz import HeteroData
 from hetviz.algorithms.ranking import shape_of
 from hetviz.errors import Cancelled
-from hetviz.runs.embed.first_map import choose_method
 from hetviz.runs.embed.run import versions
+from hetviz.runs.first_map import choose_method
 
 DATA = "needs"
 CHOSEN_ON = ("emoji", "digits", "world", "debian", "citeseer", "yamanishi_nr")

@@ -19,7 +19,7 @@ from hetviz.errors import HetvizError
 from hetviz.features.recipe import recipe_of
 from hetviz.io import read_tables
 from hetviz.io.intake.loaded import DatasetInfo, Loaded
-from hetviz.runs.embed.first_map import first_map
+from hetviz.runs.first_map import first_map
 
 HEAD = ("file", "rows", "ids", "columns", "left out", "problems", "map")
 

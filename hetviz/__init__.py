@@ -115,8 +115,8 @@ _MODULES = {
     "runs.ask.gain": ("gains_ahead",),
     "runs.compare.search": ("search_cost", "search_settings"),
     "runs.compare.sweep": ("sweep",),
-    "runs.embed.first_map": ("embed",),
-    "runs.embed.recipe": ("run_recipe",),
+    "runs.first_map": ("embed",),
+    "runs.recipe": ("run_recipe",),
     "runs.place.nearest_to": ("nearest_to",),
     "runs.place.why": ("why",),
     "runs.predict.labels": ("predict_labels",),
@@ -165,14 +165,14 @@ if TYPE_CHECKING:
     from hetviz.runs.compare.compare import compare
     from hetviz.runs.compare.search import search_cost, search_settings
     from hetviz.runs.compare.sweep import sweep
-    from hetviz.runs.embed.first_map import embed
-    from hetviz.runs.embed.recipe import run_recipe
+    from hetviz.runs.first_map import embed
     from hetviz.runs.place.nearest_to import nearest_to
     from hetviz.runs.place.place_rows import place_rows
     from hetviz.runs.place.why import why
     from hetviz.runs.predict.labels import predict_labels
     from hetviz.runs.predict.link_predictor import fit_link_predictor
     from hetviz.runs.predict.links import predict_links
+    from hetviz.runs.recipe import run_recipe
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 ``python -m benchmarks joint_maps`` writes ``measured.json``: the distance of each method to the
 best one on data of each shape, and the seconds of a fit by the number of rows. Results of
-`hetviz.runs.embed.first_map.choose_method` for single data are stored in the folder of
+`hetviz.runs.first_map.choose_method` for single data are stored in the folder of
 `hetviz.algorithms.cost`.
 """
 

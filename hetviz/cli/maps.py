@@ -71,10 +71,10 @@ def add_embed(add: AddCommand) -> None:
 
 def _embed(args: argparse.Namespace) -> int:
     from hetviz.io import read_bundle
-    from hetviz.runs.embed.first_map import choose_method
-    from hetviz.runs.embed.recipe import write_run
     from hetviz.runs.embed.run import fit_run
     from hetviz.runs.embed.scope import read_rows_file
+    from hetviz.runs.first_map import choose_method
+    from hetviz.runs.recipe import write_run
 
     if args.method is None and args.set:
         raise ParameterError("--set needs --method.")
@@ -219,7 +219,7 @@ def add_run(add: AddCommand) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from hetviz.runs.embed.recipe import large_recipe_at
+    from hetviz.runs.recipe import large_recipe_at
 
     large = large_recipe_at(args.recipe)
     if large is not None:

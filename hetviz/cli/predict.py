@@ -300,8 +300,8 @@ def _place(args: argparse.Namespace) -> int:
 def _load_fitted(path: Path, data: hetviz.HeteroData, source: str) -> Any:
     """Return a saved model, or fit a recipe."""
     if path.is_dir() or path.suffix == ".toml":
-        from hetviz.runs.embed.recipe import read_recipe
         from hetviz.runs.embed.run import fit_again
+        from hetviz.runs.recipe import read_recipe
 
         recipe = read_recipe(path)
         run = recipe.run

@@ -145,7 +145,7 @@ def add_export(add: AddCommand) -> None:
 def _export(args: argparse.Namespace) -> int:
     from hetviz.exports.large_result import read_large
     from hetviz.exports.result import read_result
-    from hetviz.runs.embed.recipe import large_recipe_at
+    from hetviz.runs.recipe import large_recipe_at
 
     result: Any
     if large_recipe_at(args.result) is not None:

@@ -18,11 +18,11 @@ from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.io import gate
 from hetviz.io.frames.row_files import RowFiles
-from hetviz.runs.embed.recipe import large_recipe_at
 from hetviz.runs.embed.run import EmbeddingOrigin, Run
 from hetviz.runs.large.plan import LargeRecipe, LinkTable, Plan, Table
 from hetviz.runs.large.run import COORDINATES, SCORES
 from hetviz.runs.large.steps import read_features
+from hetviz.runs.recipe import large_recipe_at
 
 if TYPE_CHECKING:
     import pyarrow as pa

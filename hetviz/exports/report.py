@@ -29,8 +29,8 @@ from hetviz.plots.curve import Curve, curve_alt, default_pair_share, share_close
 from hetviz.plots.paper import figure_bytes
 from hetviz.plots.paper_charts import paper_curve
 from hetviz.plots.paper_map import paper_map
-from hetviz.runs.embed.recipe import coordinates_hash
 from hetviz.runs.embed.run import Run, versions
+from hetviz.runs.recipe import coordinates_hash
 
 _CURVES = {
     "links": "Links that pull together",

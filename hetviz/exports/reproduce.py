@@ -10,9 +10,9 @@ from hetviz._version import __version__
 from hetviz.data import HeteroData
 from hetviz.io.bundle.saving import contents, to_zip
 from hetviz.io.formats import toml
-from hetviz.runs.embed.recipe import ONLY, RECIPE, recipe_text
 from hetviz.runs.embed.run import Run
 from hetviz.runs.embed.scope import rows_table
+from hetviz.runs.recipe import ONLY, RECIPE, recipe_text
 
 SCRIPT, DATA, README = "reproduce.py", "data", "README.txt"
 

@@ -16,9 +16,9 @@ from hetviz.exports.large_result import read_large
 from hetviz.exports.writing import write_file
 from hetviz.io import gate, read_coordinates
 from hetviz.metrics.fit.curves import curves
-from hetviz.runs.embed.recipe import COORDINATES, SCORES, Recipe, large_recipe_at, read_recipe
 from hetviz.runs.embed.run import EmbeddingOrigin
 from hetviz.runs.embed.scope import Scope, scope_of
+from hetviz.runs.recipe import COORDINATES, SCORES, Recipe, large_recipe_at, read_recipe
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
 
 PROJECT = "hetviz-project.json"
-"""First member of a project file, see `hetviz.workspace.store.project_file`."""
+"""First member of a project file, see `hetviz.workspace.project_file`."""
 
 
 class Files(Protocol):

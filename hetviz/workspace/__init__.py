@@ -42,8 +42,7 @@ from hetviz.workspace.commands.runs import (
     StarRun,
     StartJob,
 )
-from hetviz.workspace.commands.view import SetFilters, SetTitle, SetView
-from hetviz.workspace.state import (
+from hetviz.workspace.commands.state import (
     ORIGINAL_MAP,
     ClusterAssignment,
     DisplaySettings,
@@ -52,16 +51,17 @@ from hetviz.workspace.state import (
     Run,
     State,
 )
-from hetviz.workspace.store.blobs import BlobStore
-from hetviz.workspace.store.project_file import (
+from hetviz.workspace.commands.view import SetFilters, SetTitle, SetView
+from hetviz.workspace.project_file import (
     Summary,
     is_project,
     open_project,
     save_project,
     summarize,
 )
-from hetviz.workspace.store.selection import ViewState
-from hetviz.workspace.store.sessions import SESSIONS, Sessions
+from hetviz.workspace.sessions import SESSIONS, Sessions
+from hetviz.workspace.store.blobs import BlobStore
+from hetviz.workspace.view_state import ViewState
 from hetviz.workspace.workspace import READ_ONLY_MESSAGE, ReadOnlyWorkspace, Workspace
 
 __all__ = [

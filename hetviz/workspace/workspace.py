@@ -20,10 +20,10 @@ from hetviz.data.model.checks import check_global_rows, read_only
 from hetviz.errors import HetvizError
 from hetviz.workspace.commands.command import Command, Context, from_dict
 from hetviz.workspace.commands.runs import EndJob, KeepFindings, RecordRun
-from hetviz.workspace.state import State
+from hetviz.workspace.commands.state import State
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.journal import Journal
-from hetviz.workspace.store.selection import (
+from hetviz.workspace.view_state import (
     ViewState,
     fingerprint_of,
     read_view_state,

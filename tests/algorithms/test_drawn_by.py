@@ -16,8 +16,8 @@ from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import Cancelled, DataWarning, ParameterError
 from hetviz.io.bundle.coordinates import coordinates_csv, read_coordinates
 from hetviz.io.sandbox.pack_loaded import _map, _map_of, _Parts
-from hetviz.runs.embed.recipe import run_recipe, write_run
 from hetviz.runs.embed.run import fit_run
+from hetviz.runs.recipe import run_recipe, write_run
 from hetviz.workspace.store.packing import pack_coordinates, unpack_coordinates
 
 GROUPS = 6

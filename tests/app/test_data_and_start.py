@@ -15,7 +15,7 @@ from hetviz.jobs import Job
 from hetviz.ui.shell import background, deleting, people, session
 from hetviz.ui.shell.paths import CSS
 from hetviz.workspace import SESSIONS, RenameDataset, SetTitle
-from hetviz.workspace.store.sessions import new_session_id
+from hetviz.workspace.sessions import new_session_id
 from tests.app.conftest import Visit, go, html_of, workspace_of
 from tests.app.test_map_panel import press
 from tests.app.test_pages import PLANTS, upload

@@ -16,7 +16,7 @@ from hetviz.plots.curve import curve_alt, curve_figure
 from hetviz.ui.map import description, item_trust, layers
 from hetviz.ui.map.array_cache import ARRAY_CACHE
 from hetviz.workspace import SESSIONS, DisplaySettings, Run, State
-from hetviz.workspace.store.sessions import new_session_id
+from hetviz.workspace.sessions import new_session_id
 from tests.app.asking import ask
 from tests.app.conftest import Visit, html_of, workspace_of
 

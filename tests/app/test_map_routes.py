@@ -21,7 +21,7 @@ from hetviz.ui.map import description, item_cards, links_of_rows, routes, search
 from hetviz.ui.map.array_cache import ARRAY_CACHE, PackedArray
 from hetviz.ui.shell import background
 from hetviz.workspace import SESSIONS, Run, State
-from hetviz.workspace.store.sessions import new_session_id
+from hetviz.workspace.sessions import new_session_id
 from tests.app.asking import Answer, ask
 
 

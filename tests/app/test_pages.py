@@ -13,7 +13,7 @@ from hetviz.jobs import Task
 from hetviz.jobs.tasks import maps
 from hetviz.ui.shell import background
 from hetviz.workspace import SESSIONS, EndJob, RenameDataset, SetView, StartJob, Workspace
-from hetviz.workspace.store.sessions import new_session_id
+from hetviz.workspace.sessions import new_session_id
 from tests.app.conftest import Visit, go, html_of, workspace_of
 
 PLANTS = "id,name,size,weight\n" + "".join(

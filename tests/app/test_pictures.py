@@ -11,7 +11,7 @@ from starlette.requests import Request
 from hetviz.data import Dataset, HeteroData
 from hetviz.ui.map import pictures, routes
 from hetviz.workspace import SESSIONS, OpenSample
-from hetviz.workspace.store.sessions import new_session_id
+from hetviz.workspace.sessions import new_session_id
 
 
 def ask(session: str, row: int, dataset: str) -> tuple[int, bytes, str]:

@@ -21,10 +21,10 @@ from hetviz.workspace import (
     SetTitle,
     StartJob,
     open_project,
+    project_file,
     save_project,
 )
-from hetviz.workspace.store import project_file
-from hetviz.workspace.store.sessions import new_session_id
+from hetviz.workspace.sessions import new_session_id
 from tests.app.conftest import Visit, go, html_of, workspace_of
 from tests.app.test_data_and_start import project_of
 from tests.app.test_pages import upload

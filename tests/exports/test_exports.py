@@ -32,8 +32,8 @@ from hetviz.exports.tables import selection_table
 from hetviz.io import read_coordinates
 from hetviz.io.bundle.guidance import read_guidance
 from hetviz.plots.colour import colouring
-from hetviz.runs.embed.recipe import coordinates_hash, read_recipe
 from hetviz.runs.embed.run import fit_run
+from hetviz.runs.recipe import coordinates_hash, read_recipe
 
 ROOT = Path(__file__).resolve().parents[2]
 DANGEROUS = ["=1+1", "+1", "-1", "@x", "</script><b>"]

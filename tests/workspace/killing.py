@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from hetviz.workspace import Sessions, SetTitle
-from hetviz.workspace.store.sessions import new_session_id
+from hetviz.workspace.sessions import new_session_id
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -34,7 +34,7 @@ from hetviz.workspace import (
     Workspace,
     from_dict,
 )
-from hetviz.workspace.store.sessions import is_session_id, new_session_id
+from hetviz.workspace.sessions import is_session_id, new_session_id
 from tests.depth import examples
 from tests.workspace.helpers import (
     BAD_LINKS,

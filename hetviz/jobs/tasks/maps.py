@@ -17,8 +17,8 @@ from hetviz.metrics.fit.curves import curves_of_map
 from hetviz.metrics.fit.measured_map import MeasuredMap
 from hetviz.metrics.fit.summary import evaluate_measured
 from hetviz.progress import Progress, ProgressPart
-from hetviz.runs.embed.first_map import FirstMap, first_map
 from hetviz.runs.embed.run import fit_run, notes_of
+from hetviz.runs.first_map import FirstMap, first_map
 
 
 def make_map(

@@ -31,9 +31,9 @@ from hetviz.io.bundle.guidance import guidance_csv
 from hetviz.io.bundle.saving import bundle_bytes
 from hetviz.plots.colour import colour_options
 from hetviz.runs.compare.measures import MEASURES
-from hetviz.runs.embed.recipe import coordinates_hash
 from hetviz.runs.embed.run import Run as Made
 from hetviz.runs.embed.run import versions
+from hetviz.runs.recipe import coordinates_hash
 from hetviz.ui.compare.results import comparison_of, deciding_measures, finding_of, short_title
 from hetviz.ui.export.options import ExportOptions
 from hetviz.ui.shell import background, session, theme

@@ -40,7 +40,7 @@ from hetviz.ui.map.map_requests import (
     find_array,
 )
 from hetviz.workspace import Run, State
-from hetviz.workspace.state import DisplaySettings
+from hetviz.workspace.commands.state import DisplaySettings
 
 _HERE = Path(__file__).parent
 _MAX_SUGGESTIONS = 6

@@ -6,7 +6,7 @@ import streamlit as st
 
 from hetviz.ui.shell import background, people, session
 from hetviz.workspace import SESSIONS
-from hetviz.workspace.store.sessions import is_session_id
+from hetviz.workspace.sessions import is_session_id
 
 
 def delete_project(project: object) -> None:

@@ -26,8 +26,8 @@ from hetviz.ui.shell import background
 from hetviz.ui.shell.atomic_callbacks import make_callbacks_atomic
 from hetviz.ui.shell.paths import FIRST_SAMPLE
 from hetviz.workspace import SESSIONS
+from hetviz.workspace.sessions import IDLE_S
 from hetviz.workspace.store.content import read_sample
-from hetviz.workspace.store.sessions import IDLE_S
 
 # Imports that load scikit-learn. They wait until the first visitor has likely seen a map, so that
 # both do not compete for the processors.

@@ -14,7 +14,7 @@ from hetviz.plots.palette import Theme
 from hetviz.ui.shell import people
 from hetviz.ui.shell.paths import FIRST_SAMPLE
 from hetviz.workspace import SESSIONS, Command, OpenSample, ReadOnlyWorkspace, Workspace
-from hetviz.workspace.store.sessions import is_session_id, new_session_id
+from hetviz.workspace.sessions import is_session_id, new_session_id
 
 _MAX_CACHED = 64
 

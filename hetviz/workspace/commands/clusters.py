@@ -13,7 +13,7 @@ from hetviz._types import Ints
 from hetviz.errors import DataError, Problem
 from hetviz.runs.cluster.codes import codes_of_text, unpack_codes
 from hetviz.workspace.commands.command import Command, Context
-from hetviz.workspace.state import ClusterAssignment, State
+from hetviz.workspace.commands.state import ClusterAssignment, State
 
 CLUSTERS = "clusters"
 """Kind of the findings that hold clusterings of several sizes."""

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from hetviz.errors import DataError, Problem
-from hetviz.workspace.state import State
+from hetviz.workspace.commands.state import State
 from hetviz.workspace.store.blobs import BlobStore
 
 _COMMANDS: dict[str, type[Command]] = {}

@@ -11,7 +11,7 @@ from hetviz.data.model.links import kind_key
 from hetviz.errors import DataError, Problem
 from hetviz.io import NewVersion, read_new_version
 from hetviz.workspace.commands.command import Command, Context
-from hetviz.workspace.state import DisplaySettings, State
+from hetviz.workspace.commands.state import DisplaySettings, State
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.content import cached_parser
 

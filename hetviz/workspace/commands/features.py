@@ -16,7 +16,7 @@ from hetviz.features.recipe import (
 )
 from hetviz.io import ColumnInfo, DatasetInfo
 from hetviz.workspace.commands.command import Command, Context
-from hetviz.workspace.state import State
+from hetviz.workspace.commands.state import State
 from hetviz.workspace.store.packing import unpack_features
 
 _FEATURE_NOTES = frozenset(

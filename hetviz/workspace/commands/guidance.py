@@ -29,7 +29,7 @@ from hetviz.errors import DataError, Problem
 from hetviz.io import GuidanceRead, read_guidance
 from hetviz.io.intake.parse import FileParser, parse_files
 from hetviz.workspace.commands.command import Command, Context
-from hetviz.workspace.state import State
+from hetviz.workspace.commands.state import State
 from hetviz.workspace.store.content import cached_parser
 
 _NOTE_FIELDS = {"note", "who", "set"}

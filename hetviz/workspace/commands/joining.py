@@ -14,7 +14,7 @@ from hetviz.errors import DataError, Problem
 from hetviz.features.table_joins import join_tables
 from hetviz.workspace.commands.command import Command, Context
 from hetviz.workspace.commands.features import updated_info
-from hetviz.workspace.state import State
+from hetviz.workspace.commands.state import State
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from hetviz.errors import DataError
 from hetviz.io import Loaded
 from hetviz.workspace.commands.command import Command, Context
+from hetviz.workspace.commands.state import ORIGINAL_MAP, Run, State
 from hetviz.workspace.commands.view import MAX_TITLE, validate_title
-from hetviz.workspace.state import ORIGINAL_MAP, Run, State
 from hetviz.workspace.store.content import StoredFiles, read_files, read_sample, read_zip
 
 

@@ -14,7 +14,7 @@ from hetviz.errors import DataError, Problem
 from hetviz.features.new_rows import append_rows
 from hetviz.runs.place.place_rows import new_rows_of
 from hetviz.workspace.commands.command import Command, Context
-from hetviz.workspace.state import Run, State
+from hetviz.workspace.commands.state import Run, State
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.content import read_items
 

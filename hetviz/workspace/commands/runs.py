@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from hetviz.errors import DataError, Problem
 from hetviz.workspace.commands.clusters import CLUSTERS, with_found_clusters
 from hetviz.workspace.commands.command import Command, Context
+from hetviz.workspace.commands.state import ORIGINAL_MAP, OUTCOMES, Finding, PendingJob, Run, State
 from hetviz.workspace.commands.view import validate_title
-from hetviz.workspace.state import ORIGINAL_MAP, OUTCOMES, Finding, PendingJob, Run, State
 from hetviz.workspace.store.packing import unpack_coordinates, unpack_json, unpack_rows
 
 

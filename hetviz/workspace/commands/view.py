@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from hetviz.data import Filter, passing
 from hetviz.errors import DataError, Problem
 from hetviz.workspace.commands.command import Command, Context
-from hetviz.workspace.state import State
+from hetviz.workspace.commands.state import State
 
 MAX_TITLE = 80
 

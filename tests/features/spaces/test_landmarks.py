@@ -91,7 +91,7 @@ def test_unreachable_rows_are_not_placed() -> None:
 def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take 600 rows for very many."""
     from hetviz.algorithms import base
-    from hetviz.runs.embed import first_map
+    from hetviz.runs import first_map
 
     monkeypatch.setattr(base, "MIN_ROWS", 500)
     monkeypatch.setattr(first_map, "MIN_ROWS", 500)
@@ -145,7 +145,7 @@ def test_first_map_compares_methods_on_landmarks(
     small_limit: None, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HETVIZ_HOME", str(tmp_path))
-    from hetviz.runs.embed.first_map import first_map
+    from hetviz.runs.first_map import first_map
 
     messages: list[str] = []
     placed: list[int] = []
@@ -169,7 +169,7 @@ def test_cancelled_first_map_places_all_items(
     small_limit: None, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HETVIZ_HOME", str(tmp_path))
-    from hetviz.runs.embed.first_map import FirstMap, first_map
+    from hetviz.runs.first_map import FirstMap, first_map
 
     def stop(fraction: float, message: str = "", **figures: Any) -> None:
         if message.startswith("Comparing"):

@@ -6,8 +6,8 @@ import pytest
 import hetviz
 from hetviz import Dataset, HeteroData, Links
 from hetviz.errors import DataError, DataWarning, NotApplicableError, ParameterError
-from hetviz.runs.embed.recipe import read_recipe, run_recipe, write_run
 from hetviz.runs.embed.run import fit_run
+from hetviz.runs.recipe import read_recipe, run_recipe, write_run
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from hetviz import Comparisons, Dataset, HeteroData, Links
 from hetviz.errors import DataError, ParameterError
 from hetviz.jobs.tasks.maps import make_map
 from hetviz.progress import ignore_progress
-from hetviz.runs.embed.recipe import read_recipe, run_recipe, write_run
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.embed.scope import read_rows, rows_table, scope_of
+from hetviz.runs.recipe import read_recipe, run_recipe, write_run
 
 SPECIAL = {"a|b|link": 0.25, "a|c|near": 0.0}
 

@@ -24,7 +24,6 @@ import hetviz
 from hetviz.cli import main
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import Cancelled, DataError, HetvizError, ParameterError
-from hetviz.runs.embed.recipe import large_recipe_at
 from hetviz.runs.large import steps
 from hetviz.runs.large.judging import mann_whitney_area
 from hetviz.runs.large.run import read_model
@@ -36,6 +35,7 @@ from hetviz.runs.large.schedulers import (
     check_address,
     open_scheduler,
 )
+from hetviz.runs.recipe import large_recipe_at
 from tests.runs.large.small_tables import Made, bytes_of, places
 
 METHODS = {

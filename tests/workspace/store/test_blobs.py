@@ -10,8 +10,8 @@ import pytest
 
 from hetviz.errors import DataError
 from hetviz.workspace import Sessions, SetTitle
+from hetviz.workspace.sessions import new_session_id
 from hetviz.workspace.store.blobs import BlobStore, ReadCache
-from hetviz.workspace.store.sessions import new_session_id
 from tests.workspace.helpers import add_all
 
 

@@ -16,8 +16,8 @@ import pytest
 import hetviz
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import HetvizError
-from hetviz.runs.embed.recipe import read_recipe
 from hetviz.runs.embed.run import fit_run
+from hetviz.runs.recipe import read_recipe
 from hetviz.workspace import Sessions, SetTitle, State, Workspace, open_project
 from hetviz.workspace.store.files import JOURNAL, new_session_id
 from tests.algorithms.test_contract import DATA

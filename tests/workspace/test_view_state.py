@@ -17,7 +17,7 @@ from hetviz.workspace import (
     SetTitle,
     Workspace,
 )
-from hetviz.workspace.store.sessions import new_session_id
+from hetviz.workspace.sessions import new_session_id
 from tests.workspace.helpers import add_all
 
 CAMERA = {"x": [0.0, 1.5], "y": [-1.0, 2.0]}

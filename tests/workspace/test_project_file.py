@@ -40,19 +40,19 @@ from hetviz.workspace import (
     Workspace,
     is_project,
     open_project,
+    project_file,
     save_project,
     summarize,
 )
+from hetviz.workspace.project_file import BLOBS, JOURNAL, MANIFEST, VIEW_STATE
+from hetviz.workspace.sessions import new_session_id, remove_unused_sessions
 from hetviz.workspace.store import content as content_of_projects
-from hetviz.workspace.store import project_file
-from hetviz.workspace.store.project_file import BLOBS, JOURNAL, MANIFEST, VIEW_STATE
-from hetviz.workspace.store.sessions import new_session_id, remove_unused_sessions
 from tests.depth import examples
 from tests.io.file_builders import npz, packed, unpacked, workbook
 from tests.workspace.helpers import STEPS, add_all, run_random_steps, state_essence, try_command
 
 NUMBER = itertools.count()
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 Members = dict[str, bytes]
 
 

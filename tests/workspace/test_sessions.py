@@ -14,9 +14,9 @@ import pytest
 
 from hetviz.errors import HetvizError
 from hetviz.workspace import EndJob, OpenSample, Sessions, SetTitle, StartJob
+from hetviz.workspace.sessions import new_session_id, remove_unused_sessions
 from hetviz.workspace.store.files import home
 from hetviz.workspace.store.journal import InUse
-from hetviz.workspace.store.sessions import new_session_id, remove_unused_sessions
 from tests.workspace.helpers import run_random_steps, state_essence
 
 

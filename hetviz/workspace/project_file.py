@@ -25,14 +25,14 @@ from hetviz.io.files import PROJECT as MANIFEST
 from hetviz.io.files import Archive
 from hetviz.workspace.commands.command import from_dict
 from hetviz.workspace.commands.runs import EndJob
-from hetviz.workspace.state import State
+from hetviz.workspace.commands.state import State
+from hetviz.workspace.sessions import Sessions
 from hetviz.workspace.store import files
 from hetviz.workspace.store.blobs import MAX_BYTES, BlobStore
 from hetviz.workspace.store.files import NotSaved, not_saved, replace_file
 from hetviz.workspace.store.journal import FORMAT as JOURNAL_FORMAT
 from hetviz.workspace.store.journal import HEAD, Journal, format_of, line_of
-from hetviz.workspace.store.selection import pack_view_state, unpack_view_state
-from hetviz.workspace.store.sessions import Sessions
+from hetviz.workspace.view_state import pack_view_state, unpack_view_state
 from hetviz.workspace.workspace import REDO, UNDO, Snapshot, Workspace
 
 FORMAT = 1

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from hetviz._types import Ints
 from hetviz.data.model.checks import check_global_rows, read_only
 from hetviz.errors import DataError, Problem
-from hetviz.workspace.state import State
+from hetviz.workspace.commands.state import State
 from hetviz.workspace.store.files import replace_file
 from hetviz.workspace.store.packing import pack_rows, unpack_rows
 

@@ -399,7 +399,7 @@ def embed(
     data : HeteroData
     key : str, optional
         Key of the method; see `hetviz.methods`. When absent, the best of a few on hidden links,
-        neighbours and labels of these data, see `hetviz.runs.embed.first_map.choose_method`; the
+        neighbours and labels of these data, see `hetviz.runs.first_map.choose_method`; the
         ``note`` of the embedding names it.
     random_state : int
         Seed of methods that use random numbers.

@@ -13,9 +13,9 @@ from hetviz.algorithms import ranking
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.spaces.landmarks import landmarks
+from hetviz.runs import first_map as module
 from hetviz.runs.compare.comparison import Candidate, Comparison, FitScores
-from hetviz.runs.embed import first_map as module
-from hetviz.runs.embed.first_map import choose_method, crowding, dataset_spreads, embed, first_map
+from hetviz.runs.first_map import choose_method, crowding, dataset_spreads, embed, first_map
 
 
 @pytest.fixture(autouse=True)
