@@ -22,7 +22,7 @@ from hetviz.errors import HetvizError
 from hetviz.serve.people import FILE as PEOPLE
 from hetviz.serve.people import People
 from hetviz.serve.records import AUDIT, project_hash
-from hetviz.workspace.store import sessions
+from hetviz.workspace.sessions import remove_unused_sessions
 from hetviz.workspace.store.files import (
     BLOBS,
     JOURNAL,
@@ -32,7 +32,7 @@ from hetviz.workspace.store.files import (
     replace_file,
     sync_folder,
 )
-from hetviz.workspace.store.journal import FORMAT, Journal, format_of
+from hetviz.workspace.store.journal import FORMAT, InUse, Journal, format_of
 
 SESSIONS = "sessions"
 _KEY = re.compile(rb"[0-9a-f]{64}")
@@ -162,7 +162,7 @@ def migrate(home: Path) -> dict[str, int]:
         try:
             Journal(folder / JOURNAL).close()
             tally["migrated"] += 1
-        except sessions.InUse:
+        except InUse:
             tally["in use"] += 1
         except HetvizError:
             tally["unreadable"] += 1
@@ -175,7 +175,7 @@ def remove_old_projects(home: Path, days: int | None = None) -> int:
     root = home / SESSIONS
     if not root.is_dir():
         return 0
-    n = sessions.remove_unused_sessions(root)
+    n = remove_unused_sessions(root)
     if days is not None:
         oldest = time.time() - days * 86_400
         for folder in _folders(home):
@@ -188,7 +188,7 @@ def remove_project(folder: Path) -> bool:
     """Remove a project unless it is open; return whether it was removed."""
     try:
         journal = Journal(folder / JOURNAL)
-    except sessions.InUse:
+    except InUse:
         return False
     except HetvizError:
         shutil.rmtree(folder)
