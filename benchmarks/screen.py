@@ -1,4 +1,4 @@
-"""Drawing of 20,000 to 5 million points, against Plotly.
+"""Drawing of 20,000 to 5 million points.
 
 The app's own map component in Chromium over made-up points, 1,280 x 800 pixels. Without a graphics
 card the processor draws, many times slower than what a visitor has: the table says what drew. One
@@ -21,7 +21,6 @@ from tests.browser.harness import CHROMIUM_FLAGS, ROOT, Server, serve
 from tools.find_chromium import find_chromium
 
 SIZES = (20_000, 100_000, 1_000_000, 5_000_000)
-PLOTLY = (100_000, 1_000_000)
 _WINDOW = {"width": 1280, "height": 800}
 _LONG = 400_000
 _MAP = "document.querySelector('.hv-map').__hv"
@@ -33,7 +32,7 @@ const look = () => {
   const drawer = map?.points.drawer;
   const drawn = map?.root.hasAttribute('data-drawn') && drawer.drawn > 0;
   if (drawn) seen.first ||= performance.now();
-  if (drawn && drawer.whole !== false && drawer.drawn >= map.n && !drawer.busy) {
+  if (drawn && drawer.whole !== false && drawer.drawn >= map.n) {
     seen.all = performance.now();
   } else requestAnimationFrame(look);
 };
@@ -52,8 +51,7 @@ _MOVE = f"""async ([how, ms]) => {{
     else map.view.zoom(step % 40 < 20 ? 1.05 : 1 / 1.05);
     map.requestDraw({{ view: true }});
     await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-    if (drawer.busy) continue;
-    if (!drawer.late) {{ pictures += 1; points += drawer.drawn; }}
+    if (!drawer.isLate) {{ pictures += 1; points += drawer.drawn; }}
   }}
   const took = performance.now() - begun;
   map.view.go(home);
@@ -65,13 +63,13 @@ _MOVE = f"""async ([how, ms]) => {{
 _REST = f"""() => new Promise((done) => {{
   const {{ drawer }} = {_MAP}.map.points;
   const begun = performance.now();
-  const look = () => (drawer.whole === false || drawer.busy
+  const look = () => (drawer.whole === false
     ? requestAnimationFrame(look) : done((performance.now() - begun) / 1000));
   requestAnimationFrame(() => requestAnimationFrame(look));
 }})"""
 # Until the picture with the change has been handed to the browser, whole.
 _DONE = """const finished = () => new Promise((done) => {
-    const look = () => (drawer.busy || drawer.whole === false || drawer.late
+    const look = () => (drawer.whole === false || drawer.isLate
       ? requestAnimationFrame(look) : done());
     requestAnimationFrame(() => requestAnimationFrame(look));
   });"""
@@ -125,11 +123,10 @@ def run(out: Path, quick: bool) -> None:
     out.mkdir(parents=True, exist_ok=True)
     path = out / "screen_parts.json"
     parts = json.loads(path.read_text()) if path.exists() else {}
-    wanted = [(n, "auto") for n in (SIZES[:2] if quick else SIZES)]
-    wanted += [(n, "plotly") for n in (PLOTLY[:1] if quick else PLOTLY)]
+    sizes = SIZES[:2] if quick else SIZES
     with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
-        for n, renderer in wanted:
-            name = f"{renderer} {n}"
+        for n in sizes:
+            name = str(n)
             if name in parts:
                 continue
             log = Path(home) / "server.log"
@@ -138,21 +135,21 @@ def run(out: Path, quick: bool) -> None:
                 args=[*CHROMIUM_FLAGS, "--enable-precise-memory-info"],
             )
             with serve(ROOT / "tests" / "browser" / "demo_map.py", log, timeout=180) as server:
-                parts[name] = measured(browser, server, n, renderer, out)
+                parts[name] = measured(browser, server, n, out)
             browser.close()
             path.write_text(json.dumps(parts, indent=1))
             print(name, parts[name], flush=True)
-    rows = [parts[f"{renderer} {n}"] for n, renderer in wanted]
+    rows = [parts[str(n)] for n in sizes]
     note = f"one run of each; wall clock on {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     report("screen", rows, out, note)
 
 
-def measured(browser: Browser, server: Server, n: int, renderer: str, out: Path) -> dict[str, Any]:
+def measured(browser: Browser, server: Server, n: int, out: Path) -> dict[str, Any]:
     """Return the figures of one size, and leave its pictures, light and dark."""
     context = browser.new_context(viewport=_WINDOW, color_scheme="light")
     context.set_default_timeout(_LONG)
     # The server makes the points up at the first visit: that is not waited for.
-    address = f"{server.url}/?n={n}&bare=1&media=0&renderer={renderer}&height=100vh"
+    address = f"{server.url}/?n={n}&bare=1&media=0&height=100vh"
     warm = context.new_page()
     warm.goto(address)
     warm.wait_for_function(f"() => {_MAP.replace(').__hv', ')?.__hv')}?.draws >= 0")
@@ -180,14 +177,13 @@ def measured(browser: Browser, server: Server, n: int, renderer: str, out: Path)
     asked = page.evaluate(_ASK)
     heap = page.evaluate("() => performance.memory.usedJSHeapSize") / 1e6
     memory = _resident(browser)
-    shot(page, out / f"screen-{renderer}-{n}-light.png")
+    shot(page, out / f"screen-{n}-light.png")
     page.emulate_media(color_scheme="dark")
     page.wait_for_timeout(1000)
     page.wait_for_function(
-        f"() => {{ const {{ drawer }} = {_MAP}.map.points;"
-        " return drawer.whole !== false && !drawer.busy; }"
+        f"() => {{ const {{ drawer }} = {_MAP}.map.points; return drawer.whole !== false; }}"
     )
-    shot(page, out / f"screen-{renderer}-{n}-dark.png")
+    shot(page, out / f"screen-{n}-dark.png")
     card = page.evaluate(
         "() => { const gl = document.createElement('canvas').getContext('webgl2');"
         " const info = gl.getExtension('WEBGL_debug_renderer_info');"
@@ -195,7 +191,6 @@ def measured(browser: Browser, server: Server, n: int, renderer: str, out: Path)
     )
     context.close()
     return {
-        "renderer": renderer,
         "points": n,
         "first s": seen["first"] / 1000,
         "all s": seen["all"] / 1000,

@@ -113,18 +113,6 @@ def test_large_arrays_are_compressed_if_useful_and_accepted(sid: str) -> None:
     assert ask(f"/hv/array/{sid}/{noise.key}", gzip=True).body == noise.content
 
 
-def test_plotly_is_cached_by_version() -> None:
-    from importlib import metadata
-
-    answer = ask(f"/hv/plotly.js?v={metadata.version('plotly')}", gzip=True)
-    assert answer.headers["content-type"].startswith("text/javascript")
-    assert "immutable" in answer.headers["cache-control"]
-    assert len(answer.body) < 2_000_000
-    plain = ask("/hv/plotly.js?v=0")
-    assert gzip.decompress(answer.body) == plain.body
-    assert "immutable" not in plain.headers["cache-control"]
-
-
 def test_asset_route_serves_component_files_only() -> None:
     from hetviz.ui.map.component import asset_version
 

@@ -98,7 +98,6 @@ def spec(
     selection: dict[str, Any] | None = None,
     camera: dict[str, Any] | None = None,
     live: str | None = None,
-    renderer: str = "auto",
     media: bool = True,
 ) -> dict[str, Any]:
     w = world(n)
@@ -146,7 +145,6 @@ def spec(
         "hidden": hidden or [], "names": names if colour == "group" else [], "order": keep(order),
         "selection": selection or {"key": None, "count": 0, "version": 0}, "camera": camera,
         "live": {"job": live, "title": "Moving"} if live else None,
-        "renderer": renderer,
         "tokens": {name: vars(one) for name, one in token.items()}, "fingerprint": f"made-up-{n}",
     }  # fmt: skip
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 HERE = Path(__file__).resolve().parent
@@ -28,12 +28,6 @@ def rows_of(request: Request) -> list[int]:
 def world_of(session: str) -> demo.World:
     """The size of the made-up data is the end of the session's id."""
     return demo.world(int(session.rsplit("-", 1)[1]))
-
-
-def plotly(request: Request) -> Response:
-    import plotly as package
-
-    return FileResponse(Path(package.__file__).parent / "package_data" / "plotly.min.js")
 
 
 def asset(request: Request) -> Response:
@@ -116,7 +110,6 @@ def atlas(request: Request) -> Response:
 app = st.App(
     HERE / "demo_map_page.py",
     routes=[
-        Route("/hv/plotly.js", plotly),
         Route("/hv/asset/{version}/{name}", asset),
         Route("/hv/array/{session}/{key}", array),
         Route("/hv/frame/{session}/{job}", frame),

@@ -73,7 +73,7 @@ if state["here"]:
     spec = demo.spec(
         n, colour=state["colour"], turn=state["turn"], mask=state["mask"],
         mode=q.get("mode", "work"), hidden=S.get("hidden"), camera=S.get("camera"),
-        live=state["live"], renderer=q.get("renderer", "auto"), media=q.get("media") != "0",
+        live=state["live"], media=q.get("media") != "0",
         selection={
             "key": demo.keep(np.packbits(flags, bitorder="little")) if flags.any() else None,
             "count": int(flags.sum()), "version": version,

@@ -402,7 +402,7 @@ export class Renderer extends RendererBase {
   }
 
   /** Prepare to draw points to `to`. `drawn`: number in view. `splat`: draw into the field. */
-  ready(to, view, share, drawn, splat = false) {
+  preparePoints(to, view, share, drawn, splat = false) {
     const { gl } = this;
     const { program, at } = this.points;
     const ratio = to.w / view.W;
@@ -434,7 +434,7 @@ export class Renderer extends RendererBase {
     if (this.nPlaced > CROWDED_ROWS || this.trustOverlay) {
       gl.clearColor(0, 0, 0, 0);
       this.field ??= this.target(Math.ceil(view.W / CELL_PX), Math.ceil(view.H / CELL_PX), false);
-      this.ready(this.field, view, share, 0, true);
+      this.preparePoints(this.field, view, share, 0, true);
       gl.clear(gl.COLOR_BUFFER_BIT);
       for (const [l, run] of this.plan.entries()) {
         if (l && this.inField + run[2] > maxPoints) break;
@@ -501,7 +501,7 @@ export class Renderer extends RendererBase {
     this.planRuns(view, share);
     this.beginPicture(to, view, share);
     this.drawLines(to, view, share, 0, this.lines?.m ?? 0);
-    this.ready(to, view, share, this.total);
+    this.preparePoints(to, view, share, this.total);
     this.plan.forEach((run) => this.drawRuns(run));
     Object.assign(this, { drawn: this.total, whole: true });
     return false;
@@ -553,7 +553,7 @@ export class Renderer extends RendererBase {
     const all = this.lines?.m ?? 0;
     const nLines = Math.min(all, Math.round(this.budget / (this.slow ? 100 : 20)));
     this.drawLines(front, view, share, 0, nLines);
-    this.ready(front, view, share, drawn);
+    this.preparePoints(front, view, share, drawn);
     this.plan.slice(0, levels).forEach((run) => this.drawRuns(run));
     if (this.hasFocus && this.nFocused && levels < this.plan.length) {
       gl.drawElements(gl.POINTS, this.nFocused, gl.UNSIGNED_INT, 0);
@@ -576,7 +576,7 @@ export class Renderer extends RendererBase {
       this.drawLines(back, view, share, cursor.link, end);
       cursor.link = end;
     } else {
-      this.ready(back, view, share, this.total);
+      this.preparePoints(back, view, share, this.total);
       this.refine(2 * this.budget);
     }
     if (cursor.level < this.plan.length) return false;
@@ -638,7 +638,7 @@ export class Renderer extends RendererBase {
     this.planRuns(view, share);
     this.beginPicture(drawn, view, share);
     this.drawLines(drawn, view, share, 0, this.lines?.m ?? 0);
-    this.ready(drawn, view, share, this.total);
+    this.preparePoints(drawn, view, share, this.total);
     this.plan.forEach((run) => this.drawRuns(run));
     this.present(shown, drawn);
     const data = new Uint8Array(4 * w * h);

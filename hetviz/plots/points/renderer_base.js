@@ -4,8 +4,8 @@
 import { HIDDEN } from "./point_index.js";
 
 export class RendererBase {
-  /** `port` is the spatial index (see point_index.js). A renderer without one picks points itself. */
-  constructor({ requestDraw = () => {}, port = null } = {}) {
+  /** `port` is the spatial index (see point_index.js). */
+  constructor({ requestDraw = () => {}, port }) {
     Object.assign(this, {
       requestDraw, port, n: 0, nPlaced: 0, order: null,
       bytes: {}, colours: ["#888888"], ground: "#ffffff", hatch: "#888888", kinds: [],
@@ -28,7 +28,7 @@ export class RendererBase {
     Object.assign(this.bytes, bytes);
     const { state } = bytes;
     if (state) {
-      this.port?.request("hide", state.map((s) => s & HIDDEN));
+      this.port.request("hide", state.map((s) => s & HIDDEN));
       this.hasFocus = state.some((s) => s & 3 && !(s & HIDDEN));
     }
     this.invalidate();
@@ -61,5 +61,5 @@ export class RendererBase {
   /** Pass the visible rows in a polygon (in units of the map) to `callback`. */
   inside(polygon, callback) { this.port.request("inside", polygon, callback); }
 
-  close() { this.port?.close(); }
+  close() { this.port.close(); }
 }

@@ -6,7 +6,6 @@ Results that depend on the data alone are cached, so that a rerun of the page on
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict
 from typing import Any, Literal
@@ -81,7 +80,6 @@ def map_spec(
         "fingerprint": data.fingerprint(),
         "mode": mode,
         "geometry": map_places(state, run, session) | {"reach": _link_reach(state, run)},
-        "renderer": os.environ.get("HETVIZ_MAP", "auto"),
         "title": "" if run is None else run.title,
         "alt": map_alt(data, colours, hidden),
         "frame": {

@@ -10,8 +10,6 @@ import gzip
 import json
 import time
 from collections.abc import Callable
-from functools import cache
-from importlib import resources
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -22,7 +20,7 @@ from hetviz.jobs import Job
 from hetviz.jobs.results import Frame
 from hetviz.ui.map import map_requests, panel_view, pictures
 from hetviz.ui.map.array_cache import MIN_GZIP_BYTES, PackedArray
-from hetviz.ui.map.component.assets import PLOTLY, asset_response, asset_version
+from hetviz.ui.map.component.assets import asset_response, asset_version
 from hetviz.ui.map.map_requests import (
     BINARY,
     CACHE_FOREVER,
@@ -45,7 +43,6 @@ def map_routes() -> list[BaseRoute]:
     """Return the routes of the map component."""
     simple_names = [name for name in HANDLERS if name not in ("item", "links")]
     return [
-        Route("/hv/plotly.js", _guarded(_plotly)),
         Route("/hv/asset/{version}/{file}", _guarded(_asset)),
         Route("/hv/array/{session}/{key}", _guarded(_array)),
         Route("/hv/frame/{session}/{job}", _frame),
@@ -93,21 +90,6 @@ def _send_response(request: Request, response: MapResponse) -> Response:
             headers=response_headers(response.cache_control),
         )
     return json_response(request, content, response.cache_control)
-
-
-def _plotly(request: Request) -> Response:
-    is_current = request.query_params.get("v") == PLOTLY
-    plain, zipped = _plotly_script()
-    return send_content(
-        request, plain, zipped, "text/javascript", CACHE_FOREVER if is_current else REVALIDATE
-    )
-
-
-@cache
-def _plotly_script() -> tuple[bytes, bytes]:
-    script = resources.files("plotly").joinpath("package_data", "plotly.min.js").read_bytes()
-    # The first visitor waits for it, so compression is fast.
-    return script, gzip.compress(script, 1, mtime=0)
 
 
 def _asset(request: Request) -> Response:

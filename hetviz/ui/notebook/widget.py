@@ -268,9 +268,7 @@ class MapWidget(anywidget.AnyWidget):
             selection=self._rows,
             version=self._version,
         )
-        overrides = {"name": "map", "height": f"{self._height}px", "plotly": "", "regions": True}
-        if spec["renderer"] == "plotly":
-            overrides["renderer"] = "auto"
+        overrides = {"name": "map", "height": f"{self._height}px", "regions": True}
         self._spec = {**spec, **overrides}
 
     def _colour_options(self) -> list[ColourOption]:

@@ -4,6 +4,6 @@
 serve the files in ``assets`` and all large arrays, so that a rerun sends a few kilobytes.
 """
 
-from hetviz.ui.map.component.assets import asset_response, asset_version, plotly_address
+from hetviz.ui.map.component.assets import asset_response, asset_version
 
-__all__ = ["asset_response", "asset_version", "plotly_address"]
+__all__ = ["asset_response", "asset_version"]

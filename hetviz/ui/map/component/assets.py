@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from importlib.metadata import version
 from pathlib import Path
 
 from hetviz.plots.points import read_modules
 
-# Read once at import, since reading package folders is slow under load.
-PLOTLY = version("plotly")
 _FOLDER = Path(__file__).parent / "assets"
 _MEDIA = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 
@@ -43,8 +40,3 @@ def asset_response(name: str) -> tuple[bytes, str] | None:
 def text_assets() -> dict[str, str]:
     """Return all files by name, as text."""
     return {name: content.decode("utf-8") for name, (content, _) in _files().items()}
-
-
-def plotly_address() -> str:
-    """Return the address of the Plotly script, relative to the root of the app."""
-    return f"hv/plotly.js?v={PLOTLY}"

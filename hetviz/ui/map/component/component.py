@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from hetviz.ui.map.component.assets import asset_version, plotly_address
+from hetviz.ui.map.component.assets import asset_version
 
 # The page contains only this loader. It imports the rest from the asset route, and retries under
 # another folder name, since some browsers never repeat a failed module import.
@@ -73,7 +73,6 @@ def draw_map(
             **spec,
             "name": key,
             "assets": f"hv/asset/{asset_version()}",
-            "plotly": plotly_address(),
             "height": height,
         },
         on_selection_change=on_selection or _nothing,

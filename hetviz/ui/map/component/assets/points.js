@@ -1,9 +1,8 @@
-// Points of the map: the choice between three renderers, and the data they get.
+// Points of the map: the choice between two renderers, and the data they get.
 
 import { MAX_NAMED } from "./linked_items.js";
 import { FlatRenderer } from "./flat_renderer.js";
 import { inside, nearest } from "./pick.js";
-import { PlotlyRenderer } from "./plotly_renderer.js";
 import { proposedPairs, proposedFlags } from "./proposed_pairs.js";
 import { FOCUS, HIDDEN, Renderer, SELECTED, abilities, dotSize } from "./renderer.js";
 import { request } from "./requests.js";
@@ -17,24 +16,22 @@ export class Points {
     map.stage.prepend(this.layer);
   }
 
-  /** Start the requested renderer: "auto", "canvas" or "plotly". */
-  begin({ renderer: kind = "auto", plotly: address }) {
-    if (kind === this.kind) return;
-    this.close();
-    const requestDraw = () => this.map.requestDraw();
+  /** Start WebGL2, else the canvas renderer. */
+  begin() {
+    if (this.drawer) return;
+    if (!abilities().webgl2) {
+      this.useFlatRenderer();
+      return;
+    }
     const canvas = h("canvas", {});
     this.layer.replaceChildren(canvas);
-    Object.assign(this, { kind, synced: {} });
-    if (kind === "plotly" && abilities().webgl2) {
-      this.layer.replaceChildren();
-      this.drawer = new PlotlyRenderer(this.layer, { requestDraw, address });
-    } else if (kind !== "canvas" && abilities().webgl2) {
-      try {
-        this.drawer = new Renderer(canvas, { requestDraw, onContextLost: () => this.onContextLost() });
-      } catch { // no context, for example because other pages use all of them
-        this.useFlatRenderer();
-      }
-    } else this.useFlatRenderer();
+    try {
+      this.drawer = new Renderer(canvas, {
+        requestDraw: () => this.map.requestDraw(), onContextLost: () => this.onContextLost(),
+      });
+    } catch { // no context, for example because other pages use all of them
+      this.useFlatRenderer();
+    }
   }
 
   useFlatRenderer() {
@@ -65,7 +62,7 @@ export class Points {
   /** A sample of at least `minRows` rows in view, and the number of points that each stands for. */
 sampleInView(minRows = MIN_SURVEYED) {
     const { order, plan } = this.drawer ?? {};
-    if (!plan || !order?.rowAt || this.map.n <= 3 * minRows) return { rows: null, each: 1 };
+    if (!plan || !order || this.map.n <= 3 * minRows) return { rows: null, each: 1 };
     const parts = [];
     let [nRows, all] = [0, 0];
     for (const [firsts, counts, total] of plan) {
@@ -83,7 +80,7 @@ sampleInView(minRows = MIN_SURVEYED) {
     return { rows, each: nRows ? all / nRows : 1 };
   }
 
-  endTransition() { this.drawer.endTransition?.(); }
+  endTransition() { this.drawer.endTransition(); }
 
   /** Send changed colours, shapes and states to the renderer. */
   sync() {
@@ -94,7 +91,6 @@ sampleInView(minRows = MIN_SURVEYED) {
       synced[name] = values;
       return !same;
     };
-    drawer.tokens = tokens;
     if (changed("ground", tokens.bg, tokens.mute)) {
       Object.assign(drawer, { ground: tokens.bg, hatch: tokens.mute });
       drawer.invalidate();
@@ -105,7 +101,6 @@ sampleInView(minRows = MIN_SURVEYED) {
       bytes.dataset = new Uint8Array(n);
       data.datasets.forEach((d, k) => bytes.dataset.fill(k % 8, d.start, d.stop));
       drawer.setShapes(data.datasets.map((d) => ({ shape: d.symbol, size: d.factor })));
-      drawer.datasets = data.datasets;
     }
     if (changed("slot", slot)) bytes.colour = slot;
     const { legend } = map;
@@ -147,7 +142,7 @@ sampleInView(minRows = MIN_SURVEYED) {
   }
 
   /** Redraw in the next frame although nothing changed. */
-  redraw() { this.drawer?.invalidate?.(); }
+  redraw() { this.drawer?.invalidate(); }
 
   /** Draw one frame; returns whether another is needed. */
   draw(share, now) {

@@ -1,7 +1,7 @@
 // Cache of arrays, layouts and view settings that outlives one mount of the map. A page change unmounts
 // the component, and coming back must cost no request.
 
-import { ROOT, request, assetUrl } from "./requests.js";
+import { request, assetUrl } from "./requests.js";
 
 const ARRAY_BYTES = 256e6;
 const arrays = new Map(); // address -> {promise, bytes}, oldest first
@@ -97,25 +97,6 @@ function trim() {
     total -= entry.bytes;
     arrays.delete(address);
   }
-}
-
-let plotly = null;
-
-/** Load the script of Plotly once per page. */
-export function loadPlotly(address) {
-  if (window.Plotly) return Promise.resolve(window.Plotly);
-  plotly ??= new Promise((resolve, reject) => {
-    const script = document.createElement("script");
-    script.src = new URL(address, ROOT).href;
-    script.onload = () => resolve(window.Plotly);
-    script.onerror = () => {
-      plotly = null;
-      script.remove();
-      reject(new Error("Plotly could not be loaded"));
-    };
-    document.head.append(script);
-  });
-  return plotly;
 }
 
 const sheets = new Map();

@@ -165,7 +165,7 @@ applyAppearance(data) {
       links: [], pos: Float32Array.from(geometry), geometry, trust: null, trustKey: null,
       cursor: -1, hovered: -1, sketch: null, ghosts: null, flight: null, motion: null,
     });
-    map.points.begin(data);
+    map.points.begin();
     map.points.layout(map.pos.slice(), null, () => map.requestDraw({ paint: true, place: true }));
     map.keys.walk = null;
     map.tooltip.show(-1);
