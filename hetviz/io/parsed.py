@@ -73,7 +73,7 @@ class Choices:
         `hetviz.io.infer.recipe.TableRecipe.to_dict`.
     like : mapping, optional
         Recipe of an earlier file of the same form, which is adapted to this file; see
-        `hetviz.io.infer.recipe.adapt_recipe`.
+        `hetviz.io.infer.rows.adapt_recipe`.
     """
 
     encoding: str | None = None

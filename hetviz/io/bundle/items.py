@@ -25,8 +25,9 @@ from hetviz.io.files import Files
 from hetviz.io.formats.delimited import read_table
 from hetviz.io.formats.images import read_thumbnails
 from hetviz.io.infer import cells
+from hetviz.io.infer.columns import find_scales
 from hetviz.io.infer.ids import add_id_column
-from hetviz.io.infer.recipe import NUMBERS, TableRecipe, find_scales
+from hetviz.io.infer.recipe import NUMBERS, TableRecipe
 from hetviz.io.infer.roles import (
     guess_labels,
     guess_title,

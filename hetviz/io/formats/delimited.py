@@ -18,16 +18,12 @@ from hetviz.errors import Problem, limit_problems
 from hetviz.io import gate
 from hetviz.io.formats.column_rows import ColumnRows, column_rows
 from hetviz.io.infer import dialect, encodings, text_tables
+from hetviz.io.infer.column_names import column_names_of, column_units
+from hetviz.io.infer.columns import read_columns
 from hetviz.io.infer.ids import guess_id_column
-from hetviz.io.infer.recipe import (
-    RawTable,
-    TableRecipe,
-    adapt_recipe,
-    column_names_of,
-    column_units,
-    find_layout,
-    read_columns,
-)
+from hetviz.io.infer.raw_rows import RawTable
+from hetviz.io.infer.recipe import TableRecipe
+from hetviz.io.infer.rows import adapt_recipe, find_layout
 from hetviz.io.parsed import DECIMALS, NAMES, NO_NAMES, Choices, TableRead
 
 _NOTHING = pd.DataFrame()

@@ -18,7 +18,8 @@ from hetviz.io import gate, limits
 from hetviz.io.formats.column_rows import as_series
 from hetviz.io.formats.delimited import id_columns_as_written
 from hetviz.io.infer import dialect
-from hetviz.io.infer.recipe import read_columns, unique_column_names
+from hetviz.io.infer.column_names import unique_column_names
+from hetviz.io.infer.columns import read_columns
 from hetviz.io.parsed import Choices
 
 if TYPE_CHECKING:

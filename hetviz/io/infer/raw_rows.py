@@ -1,8 +1,9 @@
-"""Raw rows of a table, stored as columns and converted to lists on demand."""
+"""Raw rows of a table, as lists of cells or as columns converted to lists on demand."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import overload
 
 import numpy as np
@@ -88,6 +89,32 @@ class FrameRows(Sequence[RawRow]):
         columns |= {name: pd.Series("", index=frame.index, dtype=TEXT) for name in names[width:]}
         body = pd.DataFrame(columns, index=frame.index, columns=list(names), dtype=TEXT)
         return body.reset_index(drop=True), self.lines[keep]
+
+
+@dataclass(frozen=True, eq=False)
+class RawTable:
+    """The raw cells of a table in a file or sheet."""
+
+    name: str
+    rows: Sequence[tuple[int, list[str]]]
+    decimal: str = "."
+    id_column: str = ""
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[str]], name: str = "table", decimal: str = ".") -> RawTable:
+        """Return a raw table from lists of cells."""
+        filled_rows = [
+            (line, list(cells)) for line, cells in enumerate(rows) if any(map(str.strip, cells))
+        ]
+        return cls(name, filled_rows, decimal)
+
+    @property
+    def sample(self) -> RawTable:
+        """A sample of the first and last rows; all rows of a short table."""
+        if not isinstance(self.rows, FrameRows):
+            return self
+        return replace(self, rows=self.rows.sample())
 
 
 def _without_padding(cells: list[object]) -> list[str]:

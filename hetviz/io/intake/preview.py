@@ -16,18 +16,12 @@ from hetviz._types import Ints, JsonObject
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.names import words_of
 from hetviz.io import gate
+from hetviz.io.infer.columns import Applied, read_columns
 from hetviz.io.infer.ids import IdCandidate, id_candidates
-from hetviz.io.infer.raw_rows import FrameRows
-from hetviz.io.infer.recipe import (
-    Applied,
-    Profile,
-    RawTable,
-    TableRecipe,
-    apply_with_raw_cells,
-    column_profiles,
-    find_layout,
-    read_columns,
-)
+from hetviz.io.infer.profiles import Profile, column_profiles
+from hetviz.io.infer.raw_rows import FrameRows, RawTable
+from hetviz.io.infer.recipe import TableRecipe
+from hetviz.io.infer.rows import apply_with_raw_cells, find_layout
 from hetviz.io.intake.parse import FileParser, is_prose_file, parse_files
 from hetviz.io.parsed import Choices, Piece, split_place, stem
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from hetviz._pandas import is_missing
 from hetviz.data import Dataset, HeteroData
-from hetviz.io.infer.dataset_profiles import MAX_SAMPLE_ROWS, profiles_of
+from hetviz.io.infer.profiles import MAX_SAMPLE_ROWS, profiles_of
 from hetviz.plots.colour import display_name
 from hetviz.plots.palette import shape_of
 from hetviz.ui.data import sheets

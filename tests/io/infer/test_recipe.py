@@ -9,15 +9,9 @@ import hetviz
 from hetviz.errors import DataError
 from hetviz.features.columns.number_parsing import is_unit, number_column, parse
 from hetviz.io import Choices, read_new_version, read_tables
-from hetviz.io.infer.recipe import (
-    TYPES,
-    ColumnRecipe,
-    RawTable,
-    TableRecipe,
-    adapt_recipe,
-    apply_recipe,
-    propose_recipe,
-)
+from hetviz.io.infer.raw_rows import RawTable
+from hetviz.io.infer.recipe import TYPES, ColumnRecipe, TableRecipe
+from hetviz.io.infer.rows import adapt_recipe, apply_recipe, propose_recipe
 from hetviz.io.intake.new_items import read_new_items
 from hetviz.io.intake.preview import raw_tables
 from hetviz.io.sandbox import child

@@ -10,7 +10,9 @@ import pytest
 
 from hetviz.errors import DataError
 from hetviz.io import Choices, read_table, read_tables
-from hetviz.io.infer.recipe import TYPES, RawTable, TableRecipe, mark_row, propose_recipe
+from hetviz.io.infer.raw_rows import RawTable
+from hetviz.io.infer.recipe import TYPES, TableRecipe
+from hetviz.io.infer.rows import mark_row, propose_recipe
 from hetviz.io.intake import preview
 from hetviz.io.intake.preview import TablePreview, preview_tables
 from hetviz.io.sandbox import child, process

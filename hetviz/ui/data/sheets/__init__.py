@@ -12,7 +12,9 @@ import streamlit as st
 from hetviz._text import join_words
 from hetviz.features.columns.types import MISSING
 from hetviz.io.bundle.statements import statement_form
-from hetviz.io.infer.recipe import ROW_MARKS, TYPES, ColumnRecipe, Profile, TableRecipe, mark_row
+from hetviz.io.infer.profiles import Profile
+from hetviz.io.infer.recipe import TYPES, ColumnRecipe, TableRecipe
+from hetviz.io.infer.rows import ROW_MARKS, mark_row
 from hetviz.io.intake.preview import TablePreview
 
 _HERE = Path(__file__).parent

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz.data import Dataset
-from hetviz.io.infer.dataset_profiles import MAX_SAMPLE_ROWS, profiles_of
+from hetviz.io.infer.profiles import MAX_SAMPLE_ROWS, profiles_of
 
 
 def plants(**columns: object) -> Dataset:
