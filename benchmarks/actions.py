@@ -125,7 +125,7 @@ def actions(n: int, sid: str, first: str = "") -> list[dict[str, Any]]:
     """
     from streamlit.testing.v1 import AppTest
 
-    from hetviz.ui.map import worker_results
+    from hetviz.ui.map_data import worker_results
     from hetviz.ui.shell.lifespan import LATE_MODULES
     from hetviz.ui.shell.paths import PAGES, ROUTER
 

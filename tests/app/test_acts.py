@@ -14,7 +14,7 @@ import hetviz
 from hetviz._text import shorten
 from hetviz.data.edits.labelling import with_labels
 from hetviz.plots.colour import colour_options, colouring
-from hetviz.ui.map.selection_codec import pack_rows
+from hetviz.ui.map_data.selection_codec import pack_rows
 from hetviz.ui.shell import background
 from hetviz.ui.statements import commands
 from hetviz.ui.statements.statement_draft import StatementDraft

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from hetviz.data import Dataset, Embedding, Filter, HeteroData, Links
 from hetviz.errors import DataError
 from hetviz.jobs import Job
-from hetviz.ui.map import description, parts, priority, selection_codec
-from hetviz.ui.map.array_cache import (
+from hetviz.ui.map import description
+from hetviz.ui.map_data import parts, priority, selection_codec
+from hetviz.ui.map_data.array_cache import (
     ARRAY_CACHE,
     ArrayCache,
     PackedArray,

@@ -17,7 +17,7 @@ import pytest
 import hetviz
 from hetviz import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import DataError, MissingExtraError, ParameterError
-from hetviz.ui.map import selection_codec
+from hetviz.ui.map_data import selection_codec
 from hetviz.ui.notebook import display
 from hetviz.ui.notebook.widget import MapWidget
 

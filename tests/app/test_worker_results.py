@@ -11,8 +11,9 @@ import pytest
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import HetvizError
 from hetviz.jobs import Job, Task
-from hetviz.ui.map import layers, map_requests, parts, worker_results
-from hetviz.ui.map.array_cache import drop_unused
+from hetviz.ui.map import map_requests
+from hetviz.ui.map_data import layers, parts, worker_results
+from hetviz.ui.map_data.array_cache import drop_unused
 from hetviz.ui.shell import theme
 from tests.app.conftest import Visit, html_of, workspace_of
 

@@ -16,9 +16,9 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1])]
 
 import demo_data as demo  # noqa: E402
 
-from hetviz.ui.map.array_cache import PackedArray  # noqa: E402
 from hetviz.ui.map.component import asset_response  # noqa: E402
 from hetviz.ui.map.routes import send_content  # noqa: E402
+from hetviz.ui.map_data.array_cache import PackedArray  # noqa: E402
 
 
 def rows_of(request: Request) -> list[int]:

@@ -14,8 +14,8 @@ from hetviz.features.relations.grouping import links_between
 from hetviz.runs.cluster.cards import ClusterCard
 from hetviz.runs.cluster.codes import pack_codes
 from hetviz.ui.clusters import cards as clusters_cards
-from hetviz.ui.map import layers
-from hetviz.ui.map import parts as map_parts
+from hetviz.ui.map_data import layers
+from hetviz.ui.map_data import parts as map_parts
 from hetviz.ui.shell import session, theme
 from hetviz.ui.statements import actions
 from hetviz.ui.widgets import item_chip, item_text

@@ -14,7 +14,7 @@ from hetviz.plots import colour_options
 from hetviz.plots.cluster_choice import choice_alt, choice_figure
 from hetviz.plots.colour import CLUSTER, display_name
 from hetviz.runs.cluster.codes import codes_of_text, pack_codes
-from hetviz.ui.map import layers
+from hetviz.ui.map_data import layers
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import Finding, SetClusters, SetView, State
 from hetviz.workspace.commands.clusters import unique_names

@@ -29,7 +29,7 @@ from hetviz.features.columns.options import (
 )
 from hetviz.features.columns.types import infer
 from hetviz.features.recipe import recipe_of
-from hetviz.ui.map import worker_results
+from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import SetFeatures, State
 from hetviz.workspace.commands.features import make_dataset_features

@@ -8,7 +8,7 @@ import streamlit as st
 
 from hetviz.exports.figures import SIZES, FigureSettings
 from hetviz.plots.colour import Colouring, colour_options
-from hetviz.ui.map import layers
+from hetviz.ui.map_data import layers
 from hetviz.ui.shell import theme
 from hetviz.workspace import Run, State
 

@@ -7,7 +7,7 @@ import streamlit as st
 from hetviz.exports.figures import FigureSettings
 from hetviz.ui.export import files, options
 from hetviz.ui.export import files as export_files
-from hetviz.ui.map import worker_results
+from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import background, theme
 from hetviz.ui.widgets import charts, failure
 from hetviz.ui.widgets.downloads import stem_of

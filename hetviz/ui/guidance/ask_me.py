@@ -23,8 +23,8 @@ from hetviz.runs.ask.active_learning import stopping_hint
 from hetviz.runs.ask.gain import KINDS, Gain, gains_ahead
 from hetviz.runs.ask.labels import columns_to_ask, new_label_name, partly_filled_columns
 from hetviz.runs.ask.questions import ASKED, Question, still_open
-from hetviz.ui.map import worker_results
 from hetviz.ui.map.component import component
+from hetviz.ui.map_data import worker_results
 from hetviz.ui.predict import candidate_search
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.statements import consequences

@@ -11,7 +11,7 @@ from hetviz.metrics.conflicts.conflicts import StatementConflict
 from hetviz.metrics.conflicts.guidance_report import GuidanceReport
 from hetviz.ui.guidance import sentences
 from hetviz.ui.guidance.ledger import Ledger, by_key
-from hetviz.ui.map import worker_results
+from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.widgets import failure
 from hetviz.workspace import from_dict

@@ -16,7 +16,7 @@ from hetviz.plots.curve import Curve, default_pair_share
 from hetviz.ui.guidance import comparison_order as guidance_order
 from hetviz.ui.guidance import sentences
 from hetviz.ui.guidance.ledger import UNPLACED, Ledger, datasets_text, goodness, records
-from hetviz.ui.map import worker_results
+from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.widgets import charts, failure
 from hetviz.workspace import State

@@ -19,9 +19,10 @@ from hetviz.data.model.statements import statement_keys, statements
 from hetviz.data.queries.filters import fold_text
 from hetviz.data.queries.groups import NamedGroup, named_groups
 from hetviz.plots.curve import CLOSE_SHARE
-from hetviz.ui.map import search, worker_results
-from hetviz.ui.map.array_cache import get_or_compute
+from hetviz.ui.map import search
 from hetviz.ui.map.links_of_rows import links_hidden_from
+from hetviz.ui.map_data import worker_results
+from hetviz.ui.map_data.array_cache import get_or_compute
 from hetviz.ui.shell import background
 from hetviz.workspace import State
 

@@ -13,7 +13,7 @@ from hetviz.ui.guidance import add, ask_me, conflicts, curves, group_table, labe
 from hetviz.ui.guidance import file as guidance_file
 from hetviz.ui.guidance.conflicts import report_of
 from hetviz.ui.guidance.ledger import Ledger, ledger_of
-from hetviz.ui.map import worker_results
+from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.statements import actions, consequences
 from hetviz.ui.widgets import charts, failure, set_switches

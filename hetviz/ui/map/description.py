@@ -30,10 +30,10 @@ from hetviz.plots.colour import (
 from hetviz.plots.label_placement import MAX_NAME_LETTERS, NAME_FONT, name_anchors
 from hetviz.plots.palette import Theme, number_scale, shape_of, tokens
 from hetviz.plots.planar import unconnected_note
-from hetviz.ui.map import layers, selection_codec
-from hetviz.ui.map import parts as map_parts
-from hetviz.ui.map.array_cache import ARRAY_CACHE, PackedArray, get_or_compute
-from hetviz.ui.map.parts import (
+from hetviz.ui.map_data import layers, selection_codec
+from hetviz.ui.map_data import parts as map_parts
+from hetviz.ui.map_data.array_cache import ARRAY_CACHE, PackedArray, get_or_compute
+from hetviz.ui.map_data.parts import (
     data_of,
     filter_mask,
     frame_of,

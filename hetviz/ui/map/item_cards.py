@@ -15,8 +15,8 @@ from hetviz._types import Ints
 from hetviz.data import Dataset, HeteroData
 from hetviz.plots.colour import Colouring, display_name
 from hetviz.ui.map import pictures
-from hetviz.ui.map.array_cache import get_or_compute
 from hetviz.ui.map.item import MapItem, find_item
+from hetviz.ui.map_data.array_cache import get_or_compute
 
 MAX_WORD_CHARS = 24
 _MAX_TITLE_CHARS, _MAX_FACT_CHARS, _MAX_TEXT_CHARS = 200, 160, 400

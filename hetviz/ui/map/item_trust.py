@@ -6,7 +6,7 @@ import math
 
 from hetviz.metrics.trust.trust import Trust
 from hetviz.plots.curve import CLOSE_SHARE
-from hetviz.ui.map import worker_results
+from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import background, theme
 from hetviz.ui.widgets import charts, failure
 from hetviz.workspace import Run, State

@@ -9,7 +9,7 @@ import numpy as np
 from hetviz._types import Bools, Floats, Ints
 from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
-from hetviz.ui.map.array_cache import get_or_compute
+from hetviz.ui.map_data.array_cache import get_or_compute
 from hetviz.workspace import Run, State
 
 MAX_DRAWN_LINKS = 300

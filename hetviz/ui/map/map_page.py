@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from hetviz.ui.map import history, layers, panel
+from hetviz.ui.map import history, panel
 from hetviz.ui.map import new_map as maker
+from hetviz.ui.map_data import layers
 from hetviz.ui.shell import background, recent, session, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.statements import bar

@@ -14,7 +14,7 @@ from hetviz._text import per_hundred
 from hetviz.data.queries.reach import LinkWarning, Reach, link_reach
 from hetviz.plots.colour import colour_options
 from hetviz.plots.planar import unconnected_note
-from hetviz.ui.map import parts
+from hetviz.ui.map_data import parts
 from hetviz.ui.shell import background, selection, session, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.workspace import (

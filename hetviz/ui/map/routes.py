@@ -19,7 +19,6 @@ from starlette.routing import BaseRoute, Route
 from hetviz.jobs import Job
 from hetviz.jobs.results import Frame
 from hetviz.ui.map import map_requests, panel_view, pictures
-from hetviz.ui.map.array_cache import MIN_GZIP_BYTES, PackedArray
 from hetviz.ui.map.component.assets import asset_response, asset_version
 from hetviz.ui.map.map_requests import (
     BINARY,
@@ -33,6 +32,7 @@ from hetviz.ui.map.map_requests import (
     RequestError,
     parse_integer,
 )
+from hetviz.ui.map_data.array_cache import MIN_GZIP_BYTES, PackedArray
 from hetviz.workspace import SESSIONS
 
 _MAX_POLL_S, _TICK_S = 5.0, 0.05

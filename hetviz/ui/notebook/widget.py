@@ -27,8 +27,7 @@ from hetviz.features.relations.grouping import links_between
 from hetviz.metrics.fit.consequences import Consequences, consequences
 from hetviz.plots.colour import ColourOption, colour_options
 from hetviz.runs.embed.run import fit_run
-from hetviz.ui.map import description, layers, selection_codec
-from hetviz.ui.map.array_cache import ARRAY_CACHE, PackedArray
+from hetviz.ui.map import description
 from hetviz.ui.map.component.assets import asset_version, text_assets
 from hetviz.ui.map.item import find_item
 from hetviz.ui.map.map_requests import (
@@ -39,6 +38,8 @@ from hetviz.ui.map.map_requests import (
     RequestError,
     find_array,
 )
+from hetviz.ui.map_data import layers, selection_codec
+from hetviz.ui.map_data.array_cache import ARRAY_CACHE, PackedArray
 from hetviz.workspace import Run, State
 from hetviz.workspace.commands.state import DisplaySettings
 

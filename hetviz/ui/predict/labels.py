@@ -23,7 +23,7 @@ from hetviz.plots.predicted_labels import (
     weights_alt,
     weights_figure,
 )
-from hetviz.ui.map import parts
+from hetviz.ui.map_data import parts
 from hetviz.ui.predict import label_form
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.widgets import charts, pair_list

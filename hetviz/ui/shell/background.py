@@ -22,7 +22,7 @@ from hetviz.jobs.results import pack_frame
 from hetviz.jobs.tasks.registry import TASKS, find_task_id
 from hetviz.serve.config import settings
 from hetviz.serve.metrics import ServerMetrics, ServerStatus
-from hetviz.ui.map import worker_results
+from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import people, session
 from hetviz.workspace import (
     SESSIONS,
@@ -172,7 +172,7 @@ def drop_jobs(id: str) -> None:
 
 
 def send_to_worker(session_id: str, id: str, task: Task) -> bool:
-    """Submit a task of `hetviz.ui.map.worker_results`; return whether it was accepted."""
+    """Submit a task of `hetviz.ui.map_data.worker_results`; return whether it was accepted."""
     # Nothing is started while a job of the visitor runs, since requested jobs go first.
     owner = session_id + WORKER
     for job in RUNNER.jobs(owner):

@@ -21,7 +21,7 @@ from hetviz.errors import HetvizError
 from hetviz.jobs import Pool
 from hetviz.serve.config import settings
 from hetviz.serve.records import configure_logging
-from hetviz.ui.map.array_cache import ARRAY_CACHE, drop_unused
+from hetviz.ui.map_data.array_cache import ARRAY_CACHE, drop_unused
 from hetviz.ui.shell import background
 from hetviz.ui.shell.atomic_callbacks import make_callbacks_atomic
 from hetviz.ui.shell.paths import FIRST_SAMPLE

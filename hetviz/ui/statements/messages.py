@@ -10,9 +10,9 @@ import numpy as np
 import streamlit as st
 
 from hetviz.errors import HetvizError
-from hetviz.ui.map import selection_codec
-from hetviz.ui.map.array_cache import ARRAY_CACHE, PackedArray
-from hetviz.ui.map.parts import get_geometry, visible_mask
+from hetviz.ui.map_data import selection_codec
+from hetviz.ui.map_data.array_cache import ARRAY_CACHE, PackedArray
+from hetviz.ui.map_data.parts import get_geometry, visible_mask
 from hetviz.ui.shell import session
 from hetviz.ui.statements import actions, preview, statement_draft
 from hetviz.ui.statements.statement_draft import KIND_TITLES

@@ -17,7 +17,7 @@ from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
 from hetviz.jobs import MadeMap
 from hetviz.metrics.fit.consequences import MOVED_THRESHOLD, Consequences, consequences_from_dict
-from hetviz.ui.map.parts import get_geometry
+from hetviz.ui.map_data.parts import get_geometry
 from hetviz.ui.shell import background, session
 from hetviz.ui.statements import actions
 from hetviz.ui.statements.commands import DraftCommands

@@ -12,7 +12,7 @@ from hetviz._text import percent
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots import Colouring
 from hetviz.plots.curve import Curve, curve_alt, curve_figure, default_pair_share, share_close_at
-from hetviz.ui.map import layers
+from hetviz.ui.map_data import layers
 from hetviz.ui.shell import session
 from hetviz.workspace import Run, State
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from hetviz.ui.map import worker_results
+from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import theme
 
 

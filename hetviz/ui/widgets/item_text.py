@@ -11,7 +11,7 @@ from hetviz.data import HeteroData
 from hetviz.data.model.item_cache import cached_for_items, get_cached_for_items
 from hetviz.features.columns.types import Column
 from hetviz.plots.colour import display_name
-from hetviz.ui.map import worker_results
+from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import background, theme
 from hetviz.ui.widgets import failure
 

@@ -18,7 +18,7 @@ from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
 from hetviz.jobs import Job, Task
 from hetviz.progress import ignore_progress
-from hetviz.ui.map.array_cache import drop_cached, get_cached, get_or_compute
+from hetviz.ui.map_data.array_cache import drop_cached, get_cached, get_or_compute
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

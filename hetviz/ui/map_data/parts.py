@@ -20,8 +20,8 @@ from hetviz.metrics.fit.nearest import close_distances
 from hetviz.plots.colour import Colouring, colouring
 from hetviz.plots.label_placement import Frame
 from hetviz.plots.planar import DrawnPoints, points_to_draw
-from hetviz.ui.map import priority
-from hetviz.ui.map.array_cache import PackedArray, get_or_compute
+from hetviz.ui.map_data import priority
+from hetviz.ui.map_data.array_cache import PackedArray, get_or_compute
 from hetviz.workspace import Run, State
 
 T = TypeVar("T")

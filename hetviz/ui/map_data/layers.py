@@ -17,8 +17,8 @@ from hetviz.plots.colour import (
     cluster_colouring,
     layer_colouring,
 )
-from hetviz.ui.map import parts, worker_results
-from hetviz.ui.map.array_cache import PackedArray, get_or_compute
+from hetviz.ui.map_data import parts, worker_results
+from hetviz.ui.map_data.array_cache import PackedArray, get_or_compute
 from hetviz.workspace import Run, State
 
 if TYPE_CHECKING:

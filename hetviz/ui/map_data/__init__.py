@@ -1,0 +1,1 @@
+"""Positions, colours and visible rows of maps, for pages and browsers."""
