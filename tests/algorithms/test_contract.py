@@ -27,8 +27,8 @@ from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.data.model.diagnostics import from_json, to_json
 from hetviz.errors import Cancelled, DataError, HetvizError, NotApplicableError, ParameterError
 from hetviz.exports import report
-from hetviz.ui.map import diagnostics
 from hetviz.ui.shell import theme
+from hetviz.ui.widgets import diagnostics
 
 KEYS = [card.key for card in methods()]
 

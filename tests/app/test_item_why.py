@@ -11,7 +11,7 @@ import pytest
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.place.why import Explainer
-from hetviz.ui.map import item_why
+from hetviz.ui.item import item_why
 from tests.app.conftest import Visit, html_of, workspace_of
 from tests.app.test_map_panel import pick
 

@@ -13,7 +13,8 @@ from hetviz.metrics.measure_names import GROUPS, MAIN_MEASURES, MEASURE_TEXTS
 from hetviz.metrics.trust.stability import stability
 from hetviz.metrics.trust.trust import trust
 from hetviz.plots.curve import curve_alt, curve_figure
-from hetviz.ui.map import description, item_trust
+from hetviz.ui.item import item_trust
+from hetviz.ui.map import description
 from hetviz.ui.map_data import layers
 from hetviz.ui.map_data.array_cache import ARRAY_CACHE
 from hetviz.workspace import SESSIONS, DisplaySettings, Run, State

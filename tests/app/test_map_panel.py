@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from hetviz.data import Filter
 from hetviz.data.model.statements import statement_rows
 from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness
+from hetviz.ui.map import filters
 from hetviz.ui.map.panel_view import TABS, note_tab
-from hetviz.ui.widgets import filters
 from hetviz.workspace import RecordRun, RenameRun, SetFilters, StarRun
 from hetviz.workspace.store.packing import pack_coordinates, pack_json
 from tests.app.asking import ask

@@ -17,7 +17,8 @@ from PIL import Image
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.jobs import Job
 from hetviz.jobs.results import Frame
-from hetviz.ui.map import description, item_cards, links_of_rows, routes, search, thumbnails
+from hetviz.ui.item import item_cards, thumbnails
+from hetviz.ui.map import description, links_of_rows, routes, search
 from hetviz.ui.map_data.array_cache import ARRAY_CACHE, PackedArray
 from hetviz.ui.shell import background
 from hetviz.workspace import SESSIONS, Run, State

@@ -9,7 +9,8 @@ import pytest
 from starlette.requests import Request
 
 from hetviz.data import Dataset, HeteroData
-from hetviz.ui.map import pictures, routes
+from hetviz.ui.item import pictures
+from hetviz.ui.map import routes
 from hetviz.workspace import SESSIONS, OpenSample
 from hetviz.workspace.sessions import new_session_id
 

@@ -14,11 +14,11 @@ from hetviz.features.relations.grouping import links_between
 from hetviz.runs.cluster.cards import ClusterCard
 from hetviz.runs.cluster.codes import pack_codes
 from hetviz.ui.clusters import cards as clusters_cards
+from hetviz.ui.item import item_chip, item_text
 from hetviz.ui.map_data import layers
 from hetviz.ui.map_data import parts as map_parts
 from hetviz.ui.shell import session, theme
 from hetviz.ui.statements import actions
-from hetviz.ui.widgets import item_chip, item_text
 from hetviz.workspace import (
     MergeClusters,
     RenameCluster,

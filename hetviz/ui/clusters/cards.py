@@ -12,11 +12,11 @@ from hetviz.data import HeteroData
 from hetviz.plots.colour import CLUSTER
 from hetviz.plots.palette import N_COLOURS, shape_of
 from hetviz.runs.cluster.cards import ClusterCard, cluster_cards, top_categories, top_words
+from hetviz.ui.item import item_chip
 from hetviz.ui.map_data import layers
 from hetviz.ui.map_data import parts as map_parts
 from hetviz.ui.map_data.array_cache import get_or_compute
 from hetviz.ui.shell import theme
-from hetviz.ui.widgets import item_chip
 from hetviz.workspace import ClusterAssignment, State
 
 _MAX_PICTURES, _MAX_NAMES, _NAME_CHARS = 8, 4, 22

@@ -17,10 +17,11 @@ from hetviz.data.queries.reach import Reach, link_reach
 from hetviz.errors import HetvizError
 from hetviz.plots.palette import shape_of
 from hetviz.ui.guidance.comparison_order import show_bars
+from hetviz.ui.item import item_chip
 from hetviz.ui.map import map_warnings
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import background, session, theme
-from hetviz.ui.widgets import failure, item_chip
+from hetviz.ui.widgets import failure
 from hetviz.workspace import Command, JoinTables, SetEntity, State
 from hetviz.workspace.commands.joining import command_for
 

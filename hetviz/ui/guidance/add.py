@@ -20,11 +20,11 @@ from hetviz.features.relations.comparisons import (
 from hetviz.features.relations.label_links import links_from_labels
 from hetviz.metrics.conflicts.conflicts import find_new_conflicts
 from hetviz.ui.guidance import sentences
+from hetviz.ui.item import item_chip, item_text
 from hetviz.ui.map.search import search_items
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.statements import commands
-from hetviz.ui.widgets import item_chip, item_text
 from hetviz.workspace import AddComparisons, AddLinks, Command, SetLabels
 
 _LINK_FORM, _COMPARISON_FORM, _LABEL_FORM, _COLUMN_FORM = (

@@ -23,13 +23,14 @@ from hetviz.runs.ask.active_learning import stopping_hint
 from hetviz.runs.ask.gain import KINDS, Gain, gains_ahead
 from hetviz.runs.ask.labels import columns_to_ask, new_label_name, partly_filled_columns
 from hetviz.runs.ask.questions import ASKED, Question, still_open
+from hetviz.ui.item import item_chip
 from hetviz.ui.map.component import component
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.predict import candidate_search
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.statements import consequences
 from hetviz.ui.statements.consequences import MIN_SHIFT
-from hetviz.ui.widgets import charts, failure, item_chip
+from hetviz.ui.widgets import charts, failure
 from hetviz.workspace import Run, SetLabels, State
 from hetviz.workspace.commands.command import from_dict
 

@@ -13,8 +13,8 @@ from hetviz.data import HeteroData
 from hetviz.data.queries.groups import NamedGroup
 from hetviz.ui.guidance import editor, sentences
 from hetviz.ui.guidance.ledger import MET, Ledger, groups_of, titles
+from hetviz.ui.item import item_chip
 from hetviz.ui.shell import selection, session, theme
-from hetviz.ui.widgets import item_chip
 from hetviz.workspace import (
     Act,
     AddPairs,

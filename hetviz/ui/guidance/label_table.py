@@ -13,9 +13,10 @@ from hetviz.data import HeteroData, Labels
 from hetviz.data.queries.filters import fold_text
 from hetviz.ui.guidance import editor
 from hetviz.ui.guidance.table import PAGE_SIZE
+from hetviz.ui.item import item_chip
+from hetviz.ui.item.item_chip import find_item
 from hetviz.ui.shell import session, theme
-from hetviz.ui.widgets import item_chip, pager
-from hetviz.ui.widgets.item_chip import find_item
+from hetviz.ui.widgets import pager
 from hetviz.workspace import SetLabels
 
 _MAX_ROWS = 14

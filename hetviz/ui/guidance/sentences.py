@@ -10,8 +10,8 @@ import streamlit as st
 from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.ui.guidance.ledger import COMPARISON_ENDS, LINK_ENDS
+from hetviz.ui.item import item_chip
 from hetviz.ui.shell import selection, theme
-from hetviz.ui.widgets import item_chip
 
 _NAME_CHARS = 30
 

@@ -27,8 +27,9 @@ from hetviz.ui.guidance.ledger import (
     records,
     titles,
 )
+from hetviz.ui.item import item_chip
 from hetviz.ui.shell import session, theme
-from hetviz.ui.widgets import item_chip, pager
+from hetviz.ui.widgets import pager
 from hetviz.workspace import DropStatements, EditStatements, ReverseComparisons
 
 PAGE_SIZE = 200

@@ -14,9 +14,9 @@ from hetviz.io.bundle.coordinates import rows_csv
 from hetviz.metrics.contrast import MIN_ITEMS, Difference, find_differences
 from hetviz.plots.colour import display_name
 from hetviz.plots.palette import shape_of
-from hetviz.ui.map import new_map
+from hetviz.ui.item import item_chip, item_text
+from hetviz.ui.map import filters, new_map
 from hetviz.ui.shell import selection, session, theme
-from hetviz.ui.widgets import filters, item_chip, item_text
 from hetviz.workspace import State
 
 _MAX_ITEMS_SHOWN = 30

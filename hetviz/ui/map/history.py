@@ -11,8 +11,9 @@ import streamlit as st
 from hetviz.data import HeteroData
 from hetviz.errors import ParameterError
 from hetviz.params import Choice, Param, PerDataset
+from hetviz.ui.item import item_text
 from hetviz.ui.shell import session, theme
-from hetviz.ui.widgets import item_text, weights
+from hetviz.ui.widgets import weights
 from hetviz.workspace import ChooseRun, DropRun, RenameRun, Run, StarRun, State
 
 _MAX_TITLE_CHARS = 80

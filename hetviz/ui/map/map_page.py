@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from hetviz.ui.map import history, panel
+from hetviz.ui.map import filters, history, panel
 from hetviz.ui.map import new_map as maker
 from hetviz.ui.map_data import layers
 from hetviz.ui.shell import background, recent, session, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.statements import bar
-from hetviz.ui.widgets import failure, filters
+from hetviz.ui.widgets import failure
 from hetviz.workspace import State
 
 

@@ -15,7 +15,8 @@ import numpy as np
 from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
-from hetviz.ui.map import item_cards, item_head, links_of_rows, search, thumbnails
+from hetviz.ui.item import item_cards, item_head, thumbnails
+from hetviz.ui.map import links_of_rows, search
 from hetviz.ui.map_data import layers
 from hetviz.ui.map_data import parts as map_parts
 from hetviz.ui.map_data.array_cache import ARRAY_CACHE, PackedArray

@@ -14,10 +14,10 @@ from hetviz.metrics.measure_names import (
     MEASURE_TEXTS,
     score_text,
 )
-from hetviz.ui.map import diagnostics, map_warnings
+from hetviz.ui.map import map_warnings
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.paths import PAGES
-from hetviz.ui.widgets import charts
+from hetviz.ui.widgets import charts, diagnostics
 from hetviz.workspace import Run, State
 
 

@@ -18,7 +18,8 @@ from starlette.routing import BaseRoute, Route
 
 from hetviz.jobs import Job
 from hetviz.jobs.results import Frame
-from hetviz.ui.map import map_requests, panel_view, pictures
+from hetviz.ui.item import pictures
+from hetviz.ui.map import map_requests, panel_view
 from hetviz.ui.map.component.assets import asset_response, asset_version
 from hetviz.ui.map.map_requests import (
     BINARY,

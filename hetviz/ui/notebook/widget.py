@@ -27,9 +27,9 @@ from hetviz.features.relations.grouping import links_between
 from hetviz.metrics.fit.consequences import Consequences, consequences
 from hetviz.plots.colour import ColourOption, colour_options
 from hetviz.runs.embed.run import fit_run
+from hetviz.ui.item.item import find_item
 from hetviz.ui.map import description
 from hetviz.ui.map.component.assets import asset_version, text_assets
-from hetviz.ui.map.item import find_item
 from hetviz.ui.map.map_requests import (
     HANDLERS,
     MapRequest,

@@ -10,8 +10,8 @@ from hetviz.algorithms.registry import get_method
 from hetviz.data import HeteroData
 from hetviz.features.item_columns import group_values
 from hetviz.runs.predict.label_blend import BLEND, TITLE
+from hetviz.ui.item import item_text
 from hetviz.ui.shell import background, theme
-from hetviz.ui.widgets import item_text
 from hetviz.ui.widgets.param_form import param_form
 from hetviz.workspace import State
 

@@ -23,10 +23,11 @@ from hetviz.plots.predicted_labels import (
     weights_alt,
     weights_figure,
 )
+from hetviz.ui.item import pair_list
 from hetviz.ui.map_data import parts
 from hetviz.ui.predict import label_form
 from hetviz.ui.shell import background, session, theme
-from hetviz.ui.widgets import charts, pair_list
+from hetviz.ui.widgets import charts
 from hetviz.workspace import Finding, SetLabels, State
 
 KIND = "labels"

@@ -11,8 +11,8 @@ import streamlit as st
 from hetviz.data import HeteroData
 from hetviz.io.infer import cells
 from hetviz.runs.predict.pair_scores import pair_numbers_of_links
+from hetviz.ui.item import pair_list
 from hetviz.ui.shell import selection, session, theme
-from hetviz.ui.widgets import pair_list
 from hetviz.workspace import AddLinks, Finding, State
 
 PAGE_SIZE = 8

@@ -14,11 +14,11 @@ from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
 from hetviz.plots.predicted_links import MODEL_NAMES, precision_alt, precision_figure
 from hetviz.runs.predict.link_predictor import STACK
+from hetviz.ui.item import item_chip, pair_list
 from hetviz.ui.map.component import component
 from hetviz.ui.predict import candidate_search, link_form, link_list
 from hetviz.ui.predict.link_list import LinkCandidate
 from hetviz.ui.shell import session, theme
-from hetviz.ui.widgets import item_chip, pair_list
 from hetviz.workspace import Finding, State
 
 KIND = "links"

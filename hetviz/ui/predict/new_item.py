@@ -21,8 +21,9 @@ from hetviz.plots.colour import display_name
 from hetviz.plots.predicted_links import proposals_figure
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.place.nearest_to import NewItemNeighbors, nearest_to
+from hetviz.ui.item import pair_list
 from hetviz.ui.shell import selection, session, theme
-from hetviz.ui.widgets import charts, pair_list
+from hetviz.ui.widgets import charts
 from hetviz.workspace import Run, State
 
 WORDS_KIND, PICTURE_KIND, ROW_KIND = "Words", "A picture", "A row"

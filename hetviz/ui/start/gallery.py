@@ -11,8 +11,9 @@ from hetviz.io.bundle.samples import sample_card
 from hetviz.plots.colour import colour_options
 from hetviz.plots.palette import shape_of
 from hetviz.plots.still import recolour_still
+from hetviz.ui.map import filters
 from hetviz.ui.shell import session, theme
-from hetviz.ui.widgets import charts, filters
+from hetviz.ui.widgets import charts
 from hetviz.workspace import OpenSample, State
 
 

@@ -9,6 +9,8 @@ from hetviz._text import shorten
 from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import links_touching
+from hetviz.ui.item import item_chip
+from hetviz.ui.map import filters
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.statements import (
     actions,
@@ -19,7 +21,6 @@ from hetviz.ui.statements import (
     statement_draft,
 )
 from hetviz.ui.statements.statement_draft import KIND_TITLES, StatementKind
-from hetviz.ui.widgets import filters, item_chip
 from hetviz.workspace import AddComparisons, State
 
 _MAX_PICTURES = 3

@@ -13,8 +13,8 @@ from hetviz.data import HeteroData
 from hetviz.data.model.labels import OWN_LABEL_PREFIX, is_own_label
 from hetviz.data.model.statements import set_names
 from hetviz.features.relations.grouping import links_between
+from hetviz.ui.item.item_chip import find_item
 from hetviz.ui.statements.statement_draft import StatementDraft
-from hetviz.ui.widgets.item_chip import find_item
 from hetviz.workspace import Act, AddComparisons, Command, SetLabels, from_dict
 
 _MIN_COMPARISONS = 30

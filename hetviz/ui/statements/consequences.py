@@ -13,9 +13,10 @@ from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
 from hetviz.metrics.fit.consequences import consequences_from_dict
 from hetviz.metrics.fit.displacement import displacements
+from hetviz.ui.item import item_chip
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.statements import actions
-from hetviz.ui.widgets import charts, item_chip
+from hetviz.ui.widgets import charts
 from hetviz.workspace import Run, State
 
 _DISMISSED = "consequences-dismissed"

@@ -7,10 +7,10 @@ import streamlit as st
 from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import links_touching
+from hetviz.ui.item import item_chip
 from hetviz.ui.shell import theme
 from hetviz.ui.statements import actions, bar, contradictions, statement_draft
 from hetviz.ui.statements.commands import DraftCommands
-from hetviz.ui.widgets import item_chip
 from hetviz.workspace import State
 
 _MAX_PAIRS, _MAX_NAME_CHARS = 12, 30

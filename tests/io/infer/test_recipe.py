@@ -16,7 +16,7 @@ from hetviz.io.intake.new_items import read_new_items
 from hetviz.io.intake.preview import raw_tables
 from hetviz.io.sandbox import child
 from hetviz.plots.colour import colour_options, colouring
-from hetviz.ui.map import item_cards
+from hetviz.ui.item import item_cards
 from tests.io.file_builders import workbook
 
 NUMBERS = st.floats(-1e9, 1e9).map(lambda x: round(x, 3))

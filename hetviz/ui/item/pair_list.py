@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from hetviz._text import shorten
 from hetviz.data import HeteroData
+from hetviz.ui.item import item_chip
+from hetviz.ui.item.item_chip import MapItem
 from hetviz.ui.shell import theme
-from hetviz.ui.widgets import item_chip
-from hetviz.ui.widgets.item_chip import MapItem
 
 _NAME_CHARS, _SHORT_CHARS, _SENTENCE_CHARS = 40, 22, 60
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from hetviz.data import HeteroData
 from hetviz.io.limits import MAX_PICTURE_PIXELS
-from hetviz.ui.map import pictures
-from hetviz.ui.map.item import find_item
+from hetviz.ui.item import pictures
+from hetviz.ui.item.item import find_item
 
 if TYPE_CHECKING:
     from PIL.Image import Image

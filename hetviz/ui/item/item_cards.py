@@ -14,8 +14,8 @@ from hetviz._text import is_name, is_word, shorten
 from hetviz._types import Ints
 from hetviz.data import Dataset, HeteroData
 from hetviz.plots.colour import Colouring, display_name
-from hetviz.ui.map import pictures
-from hetviz.ui.map.item import MapItem, find_item
+from hetviz.ui.item import pictures
+from hetviz.ui.item.item import MapItem, find_item
 from hetviz.ui.map_data.array_cache import get_or_compute
 
 MAX_WORD_CHARS = 24

@@ -9,10 +9,10 @@ from hetviz.data import HeteroData
 from hetviz.data.queries.rows import TouchingLinks, links_touching
 from hetviz.metrics.fit.nearest import NearestItems
 from hetviz.plots.colour import display_name
-from hetviz.ui.map import item_head, item_trust, item_why
+from hetviz.ui.item import item_chip, item_head, item_text, item_trust, item_why
+from hetviz.ui.item.item_chip import MapItem
 from hetviz.ui.shell import selection, session, theme
-from hetviz.ui.widgets import charts, item_chip, item_text
-from hetviz.ui.widgets.item_chip import MapItem
+from hetviz.ui.widgets import charts
 from hetviz.workspace import Run, State
 
 _MAX_NAMES = 8

@@ -13,9 +13,8 @@ from hetviz.errors import HetvizError
 from hetviz.plots.colour import display_name
 from hetviz.runs.embed.run import Run as Record
 from hetviz.runs.place.why import FEATURE, Explainer, Reason, Why
-from hetviz.ui.map import diagnostics
 from hetviz.ui.shell import session, theme
-from hetviz.ui.widgets import charts
+from hetviz.ui.widgets import charts, diagnostics
 from hetviz.workspace import Run, State
 
 MAX_ROWS_AT_ONCE = 3_000

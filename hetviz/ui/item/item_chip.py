@@ -8,8 +8,8 @@ import streamlit as st
 
 from hetviz._text import shorten
 from hetviz.data import HeteroData
-from hetviz.ui.map import item_head, pictures
-from hetviz.ui.map.item import MapItem, find_item
+from hetviz.ui.item import item_head, pictures
+from hetviz.ui.item.item import MapItem, find_item
 from hetviz.ui.shell import theme
 
 __all__ = [

@@ -17,8 +17,8 @@ from hetviz.data import HeteroData
 from hetviz.data.queries.rows import TouchingLinks, links_touching
 from hetviz.metrics.fit.nearest import NearestItems, nearest
 from hetviz.plots.colour import Colouring, display_name
-from hetviz.ui.map import pictures
-from hetviz.ui.map.item import MapItem, find_item
+from hetviz.ui.item import pictures
+from hetviz.ui.item.item import MapItem, find_item
 from hetviz.ui.map_data.layers import colours_of
 from hetviz.ui.map_data.parts import get_geometry, link_reach
 from hetviz.workspace import Run, State

@@ -13,9 +13,9 @@ from hetviz.data import Filter, HeteroData, passing
 from hetviz.data.queries.filters import column_of, filters_for_rows
 from hetviz.features.columns.types import Column
 from hetviz.plots.colour import display_name
+from hetviz.ui.item import item_text
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import session, theme
-from hetviz.ui.widgets import item_text
 from hetviz.workspace import SetFilters, State
 
 _MAX_VALUES = 500

@@ -1,0 +1,1 @@
+"""One item: its head, card, pictures, texts, panel and explanations."""
