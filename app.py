@@ -1,6 +1,6 @@
 import streamlit as st
 
-from hetviz.ui.server import ROUTER, lifespan, middleware, routes, secrets
+from hetviz.ui.app.server import ROUTER, lifespan, middleware, routes, secrets
 
 app = st.App(
     ROUTER,

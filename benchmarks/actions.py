@@ -125,8 +125,8 @@ def actions(n: int, sid: str, first: str = "") -> list[dict[str, Any]]:
     """
     from streamlit.testing.v1 import AppTest
 
+    from hetviz.ui.app.lifespan import LATE_MODULES
     from hetviz.ui.map_data import worker_results
-    from hetviz.ui.shell.lifespan import LATE_MODULES
     from hetviz.ui.shell.paths import PAGES, ROUTER
 
     # What a worker would find out comes later.

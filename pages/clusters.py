@@ -1,5 +1,5 @@
 """Clusters page: the map and its clusters."""
 
-from hetviz.ui.map import map_page
+from hetviz.ui.app import map_page
 
 map_page.show_map_page("Clusters")

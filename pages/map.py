@@ -1,5 +1,5 @@
 """Map page."""
 
-from hetviz.ui.map import map_page
+from hetviz.ui.app import map_page
 
 map_page.show_map_page()

@@ -1,5 +1,5 @@
 """Predict page: the map and its predictions."""
 
-from hetviz.ui.map import map_page
+from hetviz.ui.app import map_page
 
 map_page.show_map_page("Predict")

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote, urlsplit
 from starlette.applications import Starlette
 from starlette.types import Message, Scope
 
-from hetviz.ui.server import routes
+from hetviz.ui.app.server import routes
 
 
 @dataclass(frozen=True)

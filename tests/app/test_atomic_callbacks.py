@@ -8,7 +8,7 @@ from streamlit.runtime.scriptrunner import RerunData
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.testing.v1 import AppTest
 
-from hetviz.ui.shell.atomic_callbacks import make_callbacks_atomic
+from hetviz.ui.app.atomic_callbacks import make_callbacks_atomic
 
 
 def page() -> None:

@@ -7,7 +7,7 @@ import gzip
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from hetviz.ui.shell.first_paint import FirstPaint
+from hetviz.ui.app.first_paint import FirstPaint
 from tests.serve.asgi import ask
 
 PAGE = b"<html><head><title>x</title></head><body></body></html>"

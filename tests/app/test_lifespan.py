@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from hetviz.jobs import InlineRunner, Task
+from hetviz.ui.app import lifespan
 from hetviz.ui.map_data.array_cache import ARRAY_CACHE, PackedArray
-from hetviz.ui.shell import background, lifespan
+from hetviz.ui.shell import background
 from hetviz.workspace import Sessions, SetTitle
 from hetviz.workspace.store.files import new_session_id
 

@@ -6,7 +6,7 @@ import pytest
 from streamlit import net_util
 from streamlit.web.server import server_util
 
-from hetviz.ui.shell import lifespan
+from hetviz.ui.app import lifespan
 
 
 def test_a_request_of_another_site_makes_the_server_ask_nobody(

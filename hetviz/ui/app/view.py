@@ -9,7 +9,8 @@ import streamlit as st
 from hetviz.errors import HetvizError
 from hetviz.plots.colour import LAYERS
 from hetviz.plots.curve import share_close_at
-from hetviz.ui.map import description, panel, preload
+from hetviz.ui.app import panel
+from hetviz.ui.map import description, preload
 from hetviz.ui.map.component import component
 from hetviz.ui.map_data import layers, selection_codec
 from hetviz.ui.shell import background, session

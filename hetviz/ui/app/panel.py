@@ -9,11 +9,12 @@ import numpy as np
 import streamlit as st
 
 from hetviz.plots.curve import share_close_at
+from hetviz.ui.app import help_texts
 from hetviz.ui.item import item_panel
 from hetviz.ui.map import group_panel, new_map, quality
 from hetviz.ui.map.component import component
 from hetviz.ui.map.panel_view import TABS, get_panel_view
-from hetviz.ui.shell import background, help_texts, selection, session, theme
+from hetviz.ui.shell import background, selection, session, theme
 from hetviz.ui.statements import consequences, draft_panel, statement_draft
 from hetviz.ui.widgets import charts, failure
 from hetviz.workspace import State

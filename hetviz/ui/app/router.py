@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from hetviz.io.sandbox import reader_queue
-from hetviz.ui.map import panel, view
-from hetviz.ui.shell import frame, people, session, theme
+from hetviz.ui.app import frame, panel, view
+from hetviz.ui.shell import people, session, theme
 from hetviz.ui.shell.paths import ICON, PAGES
 from hetviz.ui.statements import actions
 

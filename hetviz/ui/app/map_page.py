@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from hetviz.ui.map import filters, history, panel
+from hetviz.ui.app import panel
+from hetviz.ui.map import filters, history
 from hetviz.ui.map import new_map as maker
 from hetviz.ui.map_data import layers
 from hetviz.ui.shell import background, recent, session, theme

@@ -5,10 +5,10 @@ from starlette.routing import BaseRoute
 
 from hetviz.serve.config import settings
 from hetviz.serve.guard import RequestGuard
+from hetviz.ui.app.first_paint import FirstPaint
+from hetviz.ui.app.lifespan import lifespan
 from hetviz.ui.map import routes as map_routes
 from hetviz.ui.shell import background, people
-from hetviz.ui.shell.first_paint import FirstPaint
-from hetviz.ui.shell.lifespan import lifespan
 from hetviz.ui.shell.paths import ROUTER
 
 __all__ = ["ROUTER", "lifespan", "middleware", "routes", "secrets"]

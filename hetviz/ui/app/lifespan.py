@@ -21,9 +21,9 @@ from hetviz.errors import HetvizError
 from hetviz.jobs import Pool
 from hetviz.serve.config import settings
 from hetviz.serve.records import configure_logging
+from hetviz.ui.app.atomic_callbacks import make_callbacks_atomic
 from hetviz.ui.map_data.array_cache import ARRAY_CACHE, drop_unused
 from hetviz.ui.shell import background
-from hetviz.ui.shell.atomic_callbacks import make_callbacks_atomic
 from hetviz.ui.shell.paths import FIRST_SAMPLE
 from hetviz.workspace import SESSIONS
 from hetviz.workspace.sessions import IDLE_S

@@ -9,9 +9,10 @@ from hetviz.errors import HetvizError
 from hetviz.io import limits
 from hetviz.io.sandbox import process
 from hetviz.jobs import Job
+from hetviz.ui.app import help_texts
 from hetviz.ui.map.component import component
 from hetviz.ui.map_data import worker_results
-from hetviz.ui.shell import background, help_texts, session, sharing, theme
+from hetviz.ui.shell import background, session, sharing, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.workspace import SESSIONS, PendingJob, SetTitle, Workspace
 from hetviz.workspace.store.blobs import MAX_BYTES, MAX_CACHE_BYTES
