@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from hetviz.ui.compare import leaderboard, method_table, progress, settings_search, side_by_side
-from hetviz.ui.compare.results import finding_of
+from hetviz.ui.compare import leaderboard, method_table, settings_search, side_by_side
 from hetviz.ui.shell import recent, session, theme
+from hetviz.ui.shell.comparison_results import finding_of
 from hetviz.ui.shell.paths import PAGES
+from hetviz.ui.widgets import progress
 
 VIEWS = ["Methods", "Settings"]
 

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from hetviz.ui.data import dataset_card, join_choice, join_panel, new_version, open_tables, upload
+from hetviz.ui.data import dataset_card, join_panel, new_version, open_tables
+from hetviz.ui.reading import join_choice, upload
 from hetviz.ui.shell import recent, session, theme
 from hetviz.ui.shell.paths import PAGES
 

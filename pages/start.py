@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from hetviz.ui.data import upload
+from hetviz.ui.reading import upload
 from hetviz.ui.shell import recent, session, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.start import gallery, project_file

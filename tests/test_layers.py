@@ -45,6 +45,22 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
     )
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+# The packages of hetviz/ui in the same order. Those in one entry do not import each other.
+UI_LAYERS: tuple[frozenset[str], ...] = tuple(
+    frozenset(layer.split())
+    for layer in (
+        "map_data",
+        "shell",
+        "widgets",
+        "item",
+        "map",
+        "statements",
+        "reading",
+        "clusters compare data export guidance notebook predict start",
+        "app",
+    )
+)
+UI_RANK = {name: rank for rank, layer in enumerate(UI_LAYERS) for name in layer}
 
 # Modules of hetviz/algorithms that are not methods.
 CONTRACT = frozenset(
@@ -238,6 +254,42 @@ def test_sources_follow_rules() -> None:
         for fault in find_violations(name, path.read_text(encoding="utf-8"))
     ]
     assert result == []
+
+
+def find_ui_violations(sources: Mapping[str, str]) -> list[str]:
+    """List the modules of hetviz/ui that import from a package after or next to their own."""
+    result = []
+    for module, other in module_graph(sources).edges:
+        if not (module.startswith("hetviz.ui.") and other.startswith("hetviz.ui.")):
+            continue
+        package, target = module.split(".")[2], other.split(".")[2]
+        if package != target and UI_RANK[target] >= UI_RANK[package]:
+            result.append(f"{module} imports {other}")
+    return sorted(result)
+
+
+def test_ui_packages_import_in_one_direction() -> None:
+    modules = package_sources()
+    packages = {name.split(".")[2] for name in modules if name.startswith("hetviz.ui.")}
+    assert packages == set(UI_RANK)
+    assert find_ui_violations(modules) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "other"),
+    [
+        ("hetviz.ui.shell.session", "hetviz.ui.map.search"),
+        ("hetviz.ui.data.upload", "hetviz.ui.start.gallery"),
+        ("hetviz.ui.map.view", "hetviz.ui.app.frame"),
+    ],
+)
+def test_ui_violation_is_detected(module: str, other: str) -> None:
+    assert find_ui_violations({module: f"import {other}", other: ""}) == [
+        f"{module} imports {other}"
+    ]
+    assert find_ui_violations({other: f"import {module}", module: ""}) == (
+        [f"{other} imports {module}"] if "start" in other else []
+    )
 
 
 def test_no_import_cycles() -> None:

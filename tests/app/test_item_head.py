@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from hetviz.ui.data import join_choice
 from hetviz.ui.item import item_head
+from hetviz.ui.reading import join_choice
 from tests.app.conftest import Visit, html_of, workspace_of
 
 

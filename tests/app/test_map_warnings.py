@@ -14,9 +14,9 @@ from streamlit.testing.v1 import AppTest
 
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import DataError, Problem
-from hetviz.ui.data import join_choice
 from hetviz.ui.map import map_warnings
 from hetviz.ui.map.map_warnings import WARNING_KINDS, MapWarning, WarningKind
+from hetviz.ui.reading import join_choice
 from hetviz.ui.shell import background
 from hetviz.workspace import DisplaySettings, Run, SetTitle, State
 from tests.app.conftest import Visit, go, html_of, workspace_of

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from hetviz.io.infer.recipe import TableRecipe
 from hetviz.io.intake.preview import TablePreview
-from hetviz.ui.data import sheets, upload
+from hetviz.ui.reading import sheets, upload
 from tests.app.conftest import Visit, html_of, workspace_of
 from tests.app.test_pages import BIRDS, LINKS, PLANTS, press
 from tests.app.test_pages import upload as drop

@@ -15,12 +15,12 @@ from hetviz.runs.cluster.cards import ClusterCard
 from hetviz.runs.cluster.regions import RegionLevel
 from hetviz.ui.clusters import actions, find
 from hetviz.ui.clusters import cards as clusters_cards
-from hetviz.ui.compare import progress
 from hetviz.ui.item import item_chip
 from hetviz.ui.map_data import layers
 from hetviz.ui.map_data import parts as map_parts
 from hetviz.ui.map_data.array_cache import get_or_compute
 from hetviz.ui.shell import background, selection, theme
+from hetviz.ui.widgets import progress
 from hetviz.workspace import Run, State
 
 _MAX_PICTURES, _MAX_NAMES, _SAMPLE_SIZE = 7, 4, 400

@@ -15,8 +15,8 @@ from hetviz.plots import still_map
 from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.measures import MEASURES
 from hetviz.ui.compare.leaderboard import deciding_measure
-from hetviz.ui.compare.results import comparison_of, run_of
 from hetviz.ui.shell import session, theme
+from hetviz.ui.shell.comparison_results import comparison_of, run_of
 from hetviz.ui.widgets import charts
 from hetviz.workspace import Finding, Run, State
 

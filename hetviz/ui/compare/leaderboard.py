@@ -10,14 +10,14 @@ from hetviz._text import format_seconds, per_hundred
 from hetviz.plots.overlaid import overlaid_alt, overlaid_figure
 from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.measures import MEASURES
-from hetviz.ui.compare.results import (
+from hetviz.ui.shell import background, session, theme
+from hetviz.ui.shell.comparison_results import (
     comparison_of,
     deciding_measures,
     is_current,
     run_of,
     short_title,
 )
-from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import ChooseRun, Finding, State
 
 _OTHER_MEASURES = (

@@ -11,9 +11,9 @@ from hetviz.algorithms.cost import stored_seconds
 from hetviz.algorithms.memory import format_bytes
 from hetviz.data import HeteroData
 from hetviz.ui.compare import board
-from hetviz.ui.compare.results import comparison_of, is_current
 from hetviz.ui.map import new_map
 from hetviz.ui.shell import background, session, theme
+from hetviz.ui.shell.comparison_results import comparison_of, is_current
 from hetviz.workspace import Finding, State
 
 if TYPE_CHECKING:

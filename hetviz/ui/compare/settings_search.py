@@ -21,10 +21,10 @@ from hetviz.runs.compare.search import (
     searched_names,
 )
 from hetviz.runs.compare.sweep import value_words
-from hetviz.ui.compare.results import SWEEP, finding_of, is_current
 from hetviz.ui.map import new_map
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
+from hetviz.ui.shell.comparison_results import SWEEP, finding_of, is_current
 from hetviz.ui.widgets import charts
 from hetviz.workspace import Finding, State
 

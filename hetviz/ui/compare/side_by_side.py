@@ -21,13 +21,13 @@ from hetviz.plots.palette import shape_of
 from hetviz.plots.planar import points_to_draw
 from hetviz.runs.compare.measures import CLOSE_SHARE
 from hetviz.ui.compare import leaderboard
-from hetviz.ui.compare.results import comparison_of, maps_of, run_of, short_title
 from hetviz.ui.item import item_chip
 from hetviz.ui.map import description
 from hetviz.ui.map.component import component
 from hetviz.ui.map_data import selection_codec
 from hetviz.ui.shell import selection, session
 from hetviz.ui.shell import theme as look
+from hetviz.ui.shell.comparison_results import comparison_of, maps_of, run_of, short_title
 from hetviz.ui.widgets import charts
 from hetviz.workspace import Finding, Run, State
 

@@ -8,7 +8,7 @@ import streamlit as st
 from hetviz.data import Dataset, HeteroData
 from hetviz.plots.colour import display_name
 from hetviz.plots.palette import shape_of
-from hetviz.ui.data import feature_table, join_panel, new_version, upload
+from hetviz.ui.data import feature_table, join_panel, new_version
 from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import failure
 from hetviz.workspace import DropDataset, RenameDataset, State
@@ -32,7 +32,7 @@ def show_card(state: State, name: str) -> None:
             st.space("stretch")
             _show_actions(data, name, number)
         if info is not None:
-            facts = [f"features: {upload.feature_text(info)}", info.id_words]
+            facts = [f"features: {info.features or 'no features'}", info.id_words]
             if info.title_column:
                 facts.append(f"named by {display_name(info.title_column)}")
             theme.show_note("; ".join(facts)[:1].upper() + "; ".join(facts)[1:] + ".")
@@ -136,7 +136,7 @@ def _show_problems(state: State, name: str, file: str | None) -> None:
     ]
     if own_problems:
         with st.expander(f"{theme.count(len(own_problems), 'note')} from reading the file"):
-            upload.show_problems(own_problems)
+            failure.show_problems(own_problems)
 
 
 def _opened(state: State) -> HeteroData:

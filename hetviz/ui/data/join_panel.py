@@ -16,12 +16,11 @@ from hetviz.data.model.checks import MAX_NAME_LENGTH
 from hetviz.data.queries.reach import Reach, link_reach
 from hetviz.errors import HetvizError
 from hetviz.plots.palette import shape_of
-from hetviz.ui.guidance.comparison_order import show_bars
 from hetviz.ui.item import item_chip
 from hetviz.ui.map import map_warnings
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import background, session, theme
-from hetviz.ui.widgets import failure
+from hetviz.ui.widgets import charts, failure
 from hetviz.workspace import Command, JoinTables, SetEntity, State
 from hetviz.workspace.commands.joining import command_for
 
@@ -68,7 +67,7 @@ def pairs_popover(data: HeteroData, match: Match, key: str) -> None:
 
 def show_coverage(reach: Reach) -> None:
     """Show for each dataset how many of its items have a link."""
-    show_bars(
+    charts.show_bars(
         [
             (
                 f"{reach.linked[name]:,} of {n:,} {name}",

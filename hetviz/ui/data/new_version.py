@@ -9,8 +9,8 @@ import streamlit as st
 
 from hetviz.errors import HetvizError, Problem
 from hetviz.io import NewVersion, gate
-from hetviz.ui.data import upload
 from hetviz.ui.shell import session, theme
+from hetviz.ui.widgets import failure
 from hetviz.workspace import ReplaceDataset, State
 
 _STAGED_KEY = "newer-staged"
@@ -75,7 +75,7 @@ def show_review(state: State) -> None:
     errors = list(newer.errors)
     if errors:
         theme.show_section("Errors", theme.count(sum(problem.count for problem in errors), "row"))
-        upload.show_problems(errors)
+        failure.show_problems(errors)
     with st.container(horizontal=True, key="newer-decide"):
         with st.container(key="primary_newer", width="content"):
             st.button(
@@ -113,7 +113,7 @@ def _show_refusal(staged: StagedVersion, error: HetvizError) -> None:
     )
     problems: list[Problem] = list(getattr(error, "problems", ()))
     if problems:
-        upload.show_problems(problems)
+        failure.show_problems(problems)
     else:
         st.error(theme.escape_markdown(error))
     st.button("Back", key="leave-newer", on_click=_discard)

@@ -12,8 +12,8 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.io.infer.profiles import MAX_SAMPLE_ROWS, profiles_of
 from hetviz.plots.colour import display_name
 from hetviz.plots.palette import shape_of
-from hetviz.ui.data import sheets
 from hetviz.ui.item import pictures
+from hetviz.ui.reading import sheets
 from hetviz.ui.shell import session
 from hetviz.workspace import State
 

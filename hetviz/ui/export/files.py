@@ -34,9 +34,14 @@ from hetviz.runs.compare.measures import MEASURES
 from hetviz.runs.embed.run import Run as Made
 from hetviz.runs.embed.run import versions
 from hetviz.runs.recipe import coordinates_hash
-from hetviz.ui.compare.results import comparison_of, deciding_measures, finding_of, short_title
 from hetviz.ui.export.options import ExportOptions
 from hetviz.ui.shell import background, session, theme
+from hetviz.ui.shell.comparison_results import (
+    comparison_of,
+    deciding_measures,
+    finding_of,
+    short_title,
+)
 from hetviz.ui.widgets import charts
 from hetviz.ui.widgets.downloads import download_button, stem_of
 from hetviz.workspace import ORIGINAL_MAP, Run, State, save_project

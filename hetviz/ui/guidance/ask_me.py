@@ -26,9 +26,8 @@ from hetviz.runs.ask.questions import ASKED, Question, still_open
 from hetviz.ui.item import item_chip
 from hetviz.ui.map.component import component
 from hetviz.ui.map_data import worker_results
-from hetviz.ui.predict import candidate_search
 from hetviz.ui.shell import background, session, theme
-from hetviz.ui.statements import consequences
+from hetviz.ui.statements import candidate_search, consequences
 from hetviz.ui.statements.consequences import MIN_SHIFT
 from hetviz.ui.widgets import charts, failure
 from hetviz.workspace import Run, SetLabels, State

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import streamlit as st
-
 from hetviz.data import HeteroData
 from hetviz.ui.guidance.conflicts import report_of
 from hetviz.ui.shell import theme
@@ -31,7 +29,7 @@ def show_stages(data: HeteroData) -> None:
         return
     counts = order.counts
     theme.show_section("How comparisons are used", theme.count(sum(counts.values()), "comparison"))
-    show_bars(
+    charts.show_bars(
         [
             (_FATE_TEXTS[fate][0], count, f"{count:,}", _FATE_TEXTS[fate][1])
             for fate, count in counts.items()
@@ -47,24 +45,12 @@ def show_view_weights(state: State) -> None:
         return
     theme.show_section("Weight of each view", "learned by the method")
     total = sum(weights.values()) or 1.0
-    show_bars(
+    charts.show_bars(
         [
             (name, weight, f"{weight / total:.0%}".replace("%", " %"), "")
             for name, weight in sorted(weights.items(), key=lambda item: -item[1])
         ]
     )
-
-
-def show_bars(rows: list[tuple[str, float, str, str]], full: float | None = None) -> None:
-    """Show bars with a name, length, text and meaning each, scaled to the longest."""
-    longest = full or max((length for _, length, _, _ in rows), default=0.0) or 1.0
-    cells = "".join(
-        f'<dt title="{theme.escape_html(meaning)}">{theme.escape_html(name)}</dt>'
-        "<dd><span><i "
-        f'style="width:{length / longest:.1%}"></i></span><b>{theme.escape_html(text)}</b></dd>'
-        for name, length, text, meaning in rows
-    )
-    st.html(f'<dl class="hv-bars">{cells}</dl>')
 
 
 def show_accuracy(scores: Mapping[str, Any]) -> None:
@@ -77,4 +63,6 @@ def show_accuracy(scores: Mapping[str, Any]) -> None:
     if not rows:
         return
     theme.show_section("Comparisons satisfied", "chance: 50 %")
-    show_bars([(name, share, f"{share:.0%}".replace("%", " %"), "") for name, share in rows], 1.0)
+    charts.show_bars(
+        [(name, share, f"{share:.0%}".replace("%", " %"), "") for name, share in rows], 1.0
+    )

@@ -15,8 +15,8 @@ from hetviz.errors import HetvizError, Problem
 from hetviz.io import gate
 from hetviz.io.bundle.guidance import GuidanceRead, guidance_csv, guidance_template, read_guidance
 from hetviz.metrics.conflicts.conflicts import find_new_conflicts
-from hetviz.ui.data import upload
 from hetviz.ui.shell import session, theme
+from hetviz.ui.widgets import failure
 from hetviz.workspace import ImportGuidance
 from hetviz.workspace.store.content import cached_parser
 
@@ -84,11 +84,11 @@ def show_review(data: HeteroData) -> None:
     _warn_of_conflicts(data, read)
     if errors:
         theme.show_section("Errors", theme.count(_n_rows(errors), "row"))
-        upload.show_problems(errors)
+        failure.show_problems(errors)
     notes = [problem for problem in read.problems if problem.severity != "error"]
     if notes:
         theme.show_section("Notes", theme.count(len(notes), "note"))
-        upload.show_problems(notes)
+        failure.show_problems(notes)
     with st.container(horizontal=True, key="guidance-decide"):
         if adds_something:
             with st.container(key="primary_import", width="content"):
@@ -109,7 +109,7 @@ def _show_refusal(staged: StagedGuidance, error: HetvizError) -> None:
     )
     problems: list[Problem] = list(getattr(error, "problems", ()))
     if problems:
-        upload.show_problems(problems)
+        failure.show_problems(problems)
     else:
         st.error(theme.escape_markdown(error))
     st.button("Back", key="leave-guidance", on_click=_discard)

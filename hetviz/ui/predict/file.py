@@ -16,10 +16,9 @@ from hetviz.features.recipe import columns_used
 from hetviz.io import gate
 from hetviz.plots.out_of_sample import new_items_alt, new_items_figure
 from hetviz.runs.place.place_rows import cannot_place
-from hetviz.ui.data.upload import show_problems
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
-from hetviz.ui.widgets import charts
+from hetviz.ui.widgets import charts, failure
 from hetviz.workspace import Finding, KeepItems, LeaveItems, Run, State
 
 KIND = "placed"
@@ -172,7 +171,7 @@ def _show_result(state: State, run: Run, finding: Finding) -> None:
     problems = [Problem(**fields) for fields in content["problems"]]
     if problems:
         look.show_section("Notes", look.count(len(problems), "note"))
-        show_problems(problems)
+        failure.show_problems(problems)
 
 
 def _doubt_text(n: int, n_doubtful: int, n_unplaced: int) -> str:

@@ -15,8 +15,8 @@ from hetviz.runs.predict.link_predictor import AXES_CHOSEN, STACK
 from hetviz.runs.predict.link_predictor import TITLE as STACK_TITLE
 from hetviz.runs.predict.pair_scores import PROFILES, PROFILES_TITLE
 from hetviz.ui.map import new_map
-from hetviz.ui.predict import candidate_search
 from hetviz.ui.shell import background, theme
+from hetviz.ui.statements import candidate_search
 from hetviz.ui.widgets.param_form import param_form
 from hetviz.workspace import State
 

@@ -16,9 +16,10 @@ from hetviz.plots.predicted_links import MODEL_NAMES, precision_alt, precision_f
 from hetviz.runs.predict.link_predictor import STACK
 from hetviz.ui.item import item_chip, pair_list
 from hetviz.ui.map.component import component
-from hetviz.ui.predict import candidate_search, link_form, link_list
+from hetviz.ui.predict import link_form, link_list
 from hetviz.ui.predict.link_list import LinkCandidate
 from hetviz.ui.shell import session, theme
+from hetviz.ui.statements import candidate_search
 from hetviz.workspace import Finding, State
 
 KIND = "links"

@@ -9,9 +9,10 @@ import streamlit as st
 from hetviz._samples import MANIFEST
 from hetviz.errors import DataError, HetvizError, Problem
 from hetviz.io.files import Archive
-from hetviz.ui.data import upload
 from hetviz.ui.map import history
+from hetviz.ui.reading import upload
 from hetviz.ui.shell import people, session, theme
+from hetviz.ui.widgets import failure
 from hetviz.workspace import SESSIONS, Summary, open_project, summarize
 
 
@@ -77,7 +78,7 @@ def show_errors(upload_state: ProjectUpload) -> None:
         "This project could not be opened",
         "Nothing was changed. Your open project is still there.",
     )
-    upload.show_problems(list(upload_state.problems))
+    failure.show_problems(list(upload_state.problems))
     with st.container(horizontal=True, key="decide"):
         if _has_data(upload_state):
             st.button(

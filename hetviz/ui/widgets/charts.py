@@ -14,6 +14,7 @@ from hetviz.plots import Colouring
 from hetviz.plots.curve import Curve, curve_alt, curve_figure, default_pair_share, share_close_at
 from hetviz.ui.map_data import layers
 from hetviz.ui.shell import session
+from hetviz.ui.shell import theme as look
 from hetviz.workspace import Run, State
 
 _CURVE_TITLES = {
@@ -167,6 +168,18 @@ def curve_sentence(
         f"The map agrees with {first} of the {noun}.{hidden_note} By chance it would be 50 %. "
         "Further left, only comparisons count whose close pair is that much shorter."
     )
+
+
+def show_bars(rows: list[tuple[str, float, str, str]], full: float | None = None) -> None:
+    """Show bars with a name, length, text and meaning each, scaled to the longest."""
+    longest = full or max((length for _, length, _, _ in rows), default=0.0) or 1.0
+    cells = "".join(
+        f'<dt title="{look.escape_html(meaning)}">{look.escape_html(name)}</dt>'
+        "<dd><span><i "
+        f'style="width:{length / longest:.1%}"></i></span><b>{look.escape_html(text)}</b></dd>'
+        for name, length, text, meaning in rows
+    )
+    st.html(f'<dl class="hv-bars">{cells}</dl>')
 
 
 def _data(state: State) -> HeteroData:

@@ -1,4 +1,4 @@
-"""Error messages of failed background work, with a "Try again" button."""
+"""Error messages of failed background work, and problems of files."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from contextlib import contextmanager
 
 import streamlit as st
 
+from hetviz.errors import Problem
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import theme
+
+_MAX_PROBLEMS = 200
 
 
 @contextmanager
@@ -22,3 +25,18 @@ def show_failure(key: str) -> Iterator[None]:
             icon=":material/error:",
         )
         st.button("Try again", key=f"again-{key}", on_click=failed.retry)
+
+
+def show_problems(problems: list[Problem]) -> None:
+    """Show problems as a table: place, problem, value, what to do."""
+    head = ["Place", "Problem", "Value", "What to do"]
+    rows = [
+        [problem.where, problem.what, str(problem.value or ""), problem.remedy]
+        for problem in problems[:_MAX_PROBLEMS]
+    ]
+    filled = [k for k in range(len(head)) if any(row[k] for row in rows)]
+    theme.show_table(
+        [head[k] for k in filled], [[row[k] for k in filled] for row in rows], is_text=True
+    )
+    if len(problems) > _MAX_PROBLEMS:
+        theme.show_note(f"… and {len(problems) - _MAX_PROBLEMS:,} more")

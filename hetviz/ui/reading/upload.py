@@ -12,15 +12,16 @@ import streamlit as st
 
 from hetviz.data.joins.proposals import Proposal
 from hetviz.errors import HetvizError, Problem
-from hetviz.io import DatasetInfo, FileInfo, Loaded, gate
+from hetviz.io import FileInfo, Loaded, gate
 from hetviz.io.formats.anndata import OTHER_PARTS
 from hetviz.io.infer.recipe import TableRecipe
 from hetviz.io.intake.preview import TablePreview
 from hetviz.io.intake.zip_tables import tables_of_zip
 from hetviz.io.sandbox.process import OnProgress
-from hetviz.ui.data import join_choice, reading_options, sheets
-from hetviz.ui.data.reading_options import FileChoices
+from hetviz.ui.reading import join_choice, reading_options, sheets
+from hetviz.ui.reading.reading_options import FileChoices
 from hetviz.ui.shell import background, session, theme
+from hetviz.ui.widgets import failure
 from hetviz.workspace import AddTables, OpenBundle, is_project
 from hetviz.workspace.store.content import (
     StoredFiles,
@@ -32,7 +33,6 @@ from hetviz.workspace.store.content import (
 
 PROJECT_KEY = "project-file"
 """Session key of a dropped project file that waits to be opened."""
-_MAX_PROBLEMS = 200
 _TABLE_FIELDS = ("encoding", "separator", "decimal", "header", "skip", "sheet", "role")
 _LINK_ROLES = ("links", "comparisons")
 
@@ -272,10 +272,10 @@ def show_review(staged: StagedFiles) -> None:
             theme.show_section(
                 "Errors", theme.count(sum(problem.count for problem in errors), "problem")
             )
-            show_problems(errors)
+            failure.show_problems(errors)
         if notes:
             theme.show_section("Notes", theme.count(len(notes), "note"))
-            show_problems(notes)
+            failure.show_problems(notes)
 
 
 def _show_buttons(
@@ -347,26 +347,6 @@ def tables_title(loaded: Loaded, proposals: Sequence[Proposal]) -> str:
         if alone
         else words
     )
-
-
-def show_problems(problems: list[Problem]) -> None:
-    """Show problems as a table: place, problem, value, what to do."""
-    head = ["Place", "Problem", "Value", "What to do"]
-    rows = [
-        [problem.where, problem.what, str(problem.value or ""), problem.remedy]
-        for problem in problems[:_MAX_PROBLEMS]
-    ]
-    filled = [k for k in range(len(head)) if any(row[k] for row in rows)]
-    theme.show_table(
-        [head[k] for k in filled], [[row[k] for k in filled] for row in rows], is_text=True
-    )
-    if len(problems) > _MAX_PROBLEMS:
-        theme.show_note(f"… and {len(problems) - _MAX_PROBLEMS:,} more")
-
-
-def feature_text(info: DatasetInfo) -> str:
-    """Return where the features of a dataset come from."""
-    return info.features or "no features"
 
 
 def _subtitle(loaded: Loaded, staged: StagedFiles, errors: list[Problem]) -> str:

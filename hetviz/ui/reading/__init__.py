@@ -1,0 +1,1 @@
+"""Dropped files: upload, review of what was understood, and choices."""
