@@ -24,8 +24,8 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
     for layer in (
-        "_higher_layers _html _json _moved _pandas _samples _text _types _version errors params "
-        "progress",
+        "_higher_layers _html _json _moved _pandas _samples _text _types _version codec errors "
+        "params progress",
         "core",
         "data",
         "features",
