@@ -20,7 +20,6 @@ from benchmarks.harness import report
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.jobs import Task
 
-FIRST_MAP = "hetviz.jobs.tasks.maps:make_first_map"
 SIZES = (2_000, 30_000, 100_000)
 HEAPS = 30
 MILESTONES = (
@@ -67,7 +66,7 @@ def timed(data: HeteroData) -> dict[str, Any]:
         elif message.startswith("All items"):
             note("all by landmarks")
 
-    created: Any = Task(FIRST_MAP, {"data": data}).run(progress)
+    created: Any = Task("make-first-map", {"data": data}).run(progress)
     note("settled and measured")
     scores = (created.figures or {})["scores"]
     return {

@@ -1,17 +1,17 @@
 """Interface of job runners: tasks go in, snapshots of jobs come out.
 
-A task names its function by import path and carries its arguments, so it can run in any process.
+A task is an id and arguments, so it can run in any process.
 """
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, cast
 
 from hetviz.core.threads import one_thread
 from hetviz.errors import HetvizError
+from hetviz.jobs.registry import TASKS, load_function
 from hetviz.jobs.results import Frame
 from hetviz.progress import Progress
 
@@ -22,27 +22,35 @@ JobPart = tuple[str, float, str]
 
 @dataclass(frozen=True)
 class Task:
-    """A function call to run as a job.
+    """A task of the registry with its arguments, to run as a job.
 
     Attributes
     ----------
-    function : str
-        ``"package.module:name"``; it is called with the arguments and with ``progress=``.
+    task : str
+        Its id in `hetviz.jobs.registry.TASKS`.
     arguments : mapping of str to object
     first_frame : bytes or None
         First partial layout, available as soon as the job is submitted; see `Frame`.
     """
 
-    function: str
+    task: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     first_frame: bytes | None = None
 
-    @one_thread()
+    @property
+    def function(self) -> str:
+        """The function that a worker calls, as ``module:function``."""
+        return TASKS[self.task].function
+
     def run(self, progress: Progress) -> object:
         """Call the function and return its result."""
-        module, _, name = self.function.partition(":")
-        function: Callable[..., Any] = getattr(importlib.import_module(module), name)
-        return function(**self.arguments, progress=progress)
+        return run_function(self.function, self.arguments, progress)
+
+
+@one_thread()
+def run_function(path: str, arguments: Mapping[str, Any], progress: Progress) -> object:
+    """Call the function of a task and return its result."""
+    return load_function(path)(**arguments, progress=progress)
 
 
 @dataclass(frozen=True)

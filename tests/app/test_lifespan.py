@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hetviz.jobs import InlineRunner, Task
+from hetviz.jobs import InlineRunner
 from hetviz.ui.app import lifespan
 from hetviz.ui.map_data.array_cache import ARRAY_CACHE, PackedArray
 from hetviz.ui.shell import background
 from hetviz.workspace import Sessions, SetTitle
 from hetviz.workspace.store.files import new_session_id
+from tests.jobs.chores import chore
 
 AFTER_S = 0.3
 
@@ -31,7 +32,7 @@ def test_closed_session_drops_finished_jobs(
         ARRAY_CACHE.put(id, array)
         monkeypatch.setitem(background._PREVIEWS, id, ("mark", None))
         for who in (id, id + background.BACKGROUND):
-            runner.submit(who, "Doubled", Task("tests.jobs.chores:double", {"value": 2}))
+            runner.submit(who, "Doubled", chore("double", value=2))
     time.sleep(AFTER_S)
     assert sessions.get(here).state.title == "Kept"
     lifespan.free_memory(AFTER_S)

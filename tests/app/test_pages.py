@@ -257,7 +257,7 @@ def test_notes_of_method_are_shown_below_map(visit: Visit) -> None:
         str(app.session_state["sid"]),
         "Heterogeneous spectral mapping (HeMap)",
         Task(
-            "hetviz.jobs.tasks.maps:make_map",
+            "make-map",
             {
                 "data": workspace_of(app).state.data,
                 "method": "hemap",

@@ -17,7 +17,7 @@ from hetviz.ui.map_data.array_cache import drop_unused
 from hetviz.ui.shell import theme
 from tests.app.conftest import Visit, html_of, workspace_of
 
-REPORT = "hetviz.jobs.tasks.look:report"
+REPORT = "check-guidance"
 
 
 def some_data() -> HeteroData:
@@ -86,7 +86,7 @@ def test_small_data_are_computed_at_once(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_failure_is_shown_and_can_be_retried(sent: list[tuple[str, Task]], visit: Visit) -> None:
     app = visit("guidance")
-    failing = [id for id, task in sent if task.function == REPORT]
+    failing = [id for id, task in sent if task.task == REPORT]
     worker_results.on_job_end(
         over(failing[0], state="failed", error=HetvizError("The worker was stopped."))
     )
@@ -96,7 +96,7 @@ def test_failure_is_shown_and_can_be_retried(sent: list[tuple[str, Task]], visit
     assert [one.value for one in app.error] == [theme.escape_markdown(words)]
     app.button(key="again-conflicts").click().run()
     assert not app.error
-    assert sum(task.function == REPORT for _, task in sent) == 2
+    assert sum(task.task == REPORT for _, task in sent) == 2
 
 
 def test_thread_result_is_computed_once(
@@ -165,8 +165,8 @@ def test_region_and_trust_failures_are_shown_and_retried(
     assert asks() == {"levels": [], "later": True, "failed": False} and not app.error
     assert layers.trust_overlay(state, state.run, sid) is None
     before = worker_results.n_arrived(sid)
-    for name in ("regions_of_map", "trust_of_rows"):
-        id = next(id for id, task in sent if task.function.endswith(f":{name}"))
+    for name in ("find-regions", "map-trust"):
+        id = next(id for id, task in sent if task.task == name)
         worker_results.on_job_end(
             over(id, state="failed", error=HetvizError("The worker was stopped."))
         )

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from hetviz.jobs import Job, Task
-from hetviz.jobs.tasks.registry import TASKS
 from hetviz.progress import ignore_progress
 from hetviz.ui.shell.background import outcome_command
 from hetviz.ui.shell.paths import FIRST_SAMPLE
@@ -95,7 +94,7 @@ def found(
     note["fingerprint"] = data.fingerprint()
     job = Job(new_session_id(), "", title, "done", note=note)
     workspace.do(StartJob(job.id, title, note))
-    result = Task(TASKS[task], {"data": data, **arguments, **more}).run(ignore_progress)
+    result = Task(task, {"data": data, **arguments, **more}).run(ignore_progress)
     workspace.do(
         outcome_command(Job(job.id, "", title, "done", result=result, note=note), workspace)
     )

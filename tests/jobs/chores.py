@@ -1,4 +1,4 @@
-"""Tasks for tests of the worker, which imports them by name."""
+"""Tasks for tests of the worker."""
 
 from __future__ import annotations
 
@@ -25,9 +25,17 @@ from hetviz.errors import (
     ParameterError,
     Problem,
 )
+from hetviz.jobs.registry import TASKS, TaskSpec
+from hetviz.jobs.runner import Task
 from hetviz.progress import Progress
 
 LONG_S = 120.0
+
+
+def chore(name: str, module: str = __name__, **arguments: Any) -> Task:
+    """Register a function as a task for tests, and return the task with arguments."""
+    TASKS[name] = TaskSpec(f"{module}:{name}", name)
+    return Task(name, arguments)
 
 
 def double(value: Any, progress: Progress) -> Any:

@@ -13,6 +13,7 @@ from hetviz.jobs import InlineRunner, Job, Runner, Task
 from hetviz.jobs.process.failures import NO_MEMORY, UNEXPECTED
 from hetviz.jobs.runner import seconds_left
 from hetviz.progress import Progress
+from tests.jobs.chores import chore
 
 HERE = __name__
 
@@ -60,7 +61,7 @@ def _this_module() -> Any:
 
 
 def task(name: str, **arguments: Any) -> Task:
-    return Task(f"{HERE}:{name}", arguments)
+    return chore(name, HERE, **arguments)
 
 
 @pytest.fixture
@@ -112,7 +113,7 @@ def test_newest_frame_is_kept(runner: Runner) -> None:
 
 def test_parts_are_kept(runner: Runner, tmp_path: Path) -> None:
     (tmp_path / "gate").touch()
-    call = Task("tests.jobs.chores:in_parts", {"gate": str(tmp_path / "gate")})
+    call = chore("in_parts", gate=str(tmp_path / "gate"))
     job = runner.take(runner.submit("me", "parts", call), "me")
     assert job is not None
     assert job.parts == (("First", 0.25, "running"), ("Second", 1.0, "waiting"))

@@ -33,7 +33,7 @@ from hetviz.jobs.process.wire import (
     pickle_value,
 )
 from hetviz.jobs.results import pack_frame
-from hetviz.jobs.runner import JobPart, Task, normalise_parts
+from hetviz.jobs.runner import JobPart, normalise_parts, run_function
 
 log = logging.getLogger(__name__)
 
@@ -116,7 +116,7 @@ class Worker:
             arguments = self._arrays.unwrap(task.value())
             report = ProgressReporter(id, self._stop, self._send)
             try:
-                kind, result = "done", Task(function, arguments).run(report)
+                kind, result = "done", run_function(function, arguments, report)
             except Cancelled as stopped:
                 kind, result = "cancelled", stopped.partial
             reply = self._reply(kind, id, pickle_value(result))

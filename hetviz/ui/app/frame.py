@@ -177,7 +177,7 @@ def _show_status() -> None:
 def _progress_html(job: Job) -> str:
     title = (
         f"{job.title}, preview"
-        if job.title == background.FIRST_MAP_TITLE and job.seq
+        if job.note.get("task") == "make-first-map" and job.seq
         else job.title
     )
     if job.state == "waiting":

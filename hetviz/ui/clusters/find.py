@@ -20,7 +20,6 @@ from hetviz.workspace import Finding, SetClusters, SetView, State
 from hetviz.workspace.commands.clusters import unique_names
 
 KIND = "clusters"
-TASK = "find-clusters"
 METHODS = {
     "k-means": "k-means",
     "hdbscan": "HDBSCAN",
@@ -224,7 +223,7 @@ def find_clusters() -> None:
         "hold_out": run.hold_out,
         "weights": dict(run.weights),
     }
-    background.start_task("Clusters", TASK, arguments, start=run)
+    background.start_task("find-clusters", arguments, start=run)
 
 
 def _cluster_by_label(state: State) -> None:

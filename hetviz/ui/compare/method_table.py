@@ -206,11 +206,11 @@ def _run_comparison(suitable: list[Verdict], splits: int, with_new_items: bool) 
         "hold_out": _HOLD_OUT,
         "new_items": _NEW_ITEMS if with_new_items else 0.0,
     }
-    background.start_task("Comparison", "compare-methods", arguments)
+    background.start_task("compare-methods", arguments)
 
 
 def _measure_times(keys: list[str]) -> None:
-    background.start_task("Times", "measure-costs", {"methods": keys})
+    background.start_task("measure-costs", {"methods": keys})
 
 
 def _tick_key(key: str) -> str:

@@ -185,7 +185,7 @@ def _run_search(method: str, settings: dict[str, list[object]], splits: int, gro
         "grows": grows,
         "most": _max_fits(settings, grows),
     }
-    background.start_task("Search of settings", "search-settings", arguments)
+    background.start_task("search-settings", arguments)
 
 
 def search_of(finding: Finding) -> SettingsResult:

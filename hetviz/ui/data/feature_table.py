@@ -108,10 +108,9 @@ def _recipe_of_features(state: State, dataset: Dataset) -> FeatureRecipe | None:
         return _with_all_columns(recipe_of(dataset), dataset)
     recipe: FeatureRecipe | Literal[False] | None = get_cached_for_items([dataset], "features")
     if recipe is None:
-        task = "hetviz.jobs.tasks.look:recipe_of_features"
         key, arguments = ("features", dataset.name), {"dataset": dataset.name}
         recipe = worker_results.fetch_from_worker(
-            background.job_owner(), state.opened(), key, task, arguments
+            background.job_owner(), state.opened(), key, "propose-features", arguments
         )
         if recipe is not None:
             stored = recipe
@@ -202,7 +201,7 @@ def _agreement_by_column(state: State, dataset: Dataset, recipe: FeatureRecipe) 
         background.job_owner(),
         state.opened(),
         ("effects", dataset.name, id(run)),
-        "hetviz.jobs.tasks.look:effects",
+        "column-effects",
         {
             "dataset": dataset.name,
             "recipe": recipe,

@@ -351,7 +351,7 @@ def find_proposals(data: HeteroData) -> list[Proposal] | None:
     names = theme.join_words([theme.escape_markdown(name) for name in data.datasets])
     with st.spinner(f"Comparing the ids, columns and places of {names}", show_time=True):
         proposals: list[Proposal] | None = worker_results.fetch_from_worker(
-            background.job_owner(), data, "proposals", "hetviz.jobs.tasks.look:proposals", {}
+            background.job_owner(), data, "proposals", "find-joins", {}
         )
         return proposals
 

@@ -295,7 +295,7 @@ def _fit_model(run: Run) -> None:
         "hold_out": run.hold_out,
         "weights": dict(run.weights),
     }
-    background.start_task("Fitted method", "fit-model", arguments)
+    background.start_task("fit-model", arguments)
 
 
 def _size_text(n_bytes: int) -> str:

@@ -76,7 +76,7 @@ def _draw_preview(source: export_files.ExportSource) -> tuple[bytes, str] | None
         background.job_owner(),
         source.data,
         ("export", id(source.run), id(source.options.colours), _preview_key(settings)),
-        "hetviz.plots.paper_map:preview",
+        "draw-preview",
         {
             "embedding": source.embedding,
             "colours": source.options.colours,

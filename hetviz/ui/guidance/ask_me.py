@@ -34,7 +34,6 @@ from hetviz.workspace import Run, SetLabels, State
 from hetviz.workspace.commands.command import from_dict
 
 BATCH_SIZE = 10
-QUESTIONS_TASK = "hetviz.jobs.tasks.look:questions"
 ANSWERS_PER_REFIT = 5
 MIN_ANSWERS = 10
 """Answers before questions may stop on their own."""
@@ -442,7 +441,7 @@ def _next_question(
         )
         arguments = {"embedding": embedding, **options}
         questions = worker_results.fetch_from_worker(
-            background.job_owner(), data, repr(key), QUESTIONS_TASK, arguments, embedding
+            background.job_owner(), data, repr(key), "choose-questions", arguments, embedding
         )
         ask_session.is_waiting = questions is None
         ask_session.batch = list(questions or ())

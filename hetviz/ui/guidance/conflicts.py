@@ -30,9 +30,8 @@ def report_of(data: HeteroData) -> GuidanceReport | None:
 
 
 def _load_report(data: HeteroData) -> GuidanceReport | None:
-    task = "hetviz.jobs.tasks.look:report"
     report: GuidanceReport | None = worker_results.fetch_from_worker(
-        background.job_owner(), data, "report", task, {}
+        background.job_owner(), data, "report", "check-guidance", {}
     )
     return report
 

@@ -209,7 +209,7 @@ def _costs(state: State, keys: Sequence[str], point: CurvePoint) -> dict[str, st
             background.job_owner(),
             data,
             ("price", id(embedding), share, tuple(keys)),
-            "hetviz.jobs.tasks.look:prices",
+            "price-statements",
             {"embedding": embedding, "near": share, "keys": list(keys)},
             embedding,
         )

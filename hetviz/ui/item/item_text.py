@@ -45,9 +45,12 @@ def _read_columns(data: HeteroData, dataset: str) -> Mapping[str, Column] | None
     parts, key = [data[dataset]], ("columns", *map(id, labels))
     columns: Mapping[str, Column] | None = get_cached_for_items(parts, key)
     if columns is None:
-        task = "hetviz.jobs.tasks.look:columns"
         columns = worker_results.fetch_from_worker(
-            background.job_owner(), data, ("columns", dataset), task, {"dataset": dataset}
+            background.job_owner(),
+            data,
+            ("columns", dataset),
+            "read-columns",
+            {"dataset": dataset},
         )
         if columns is not None:
             read = columns

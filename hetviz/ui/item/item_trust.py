@@ -23,7 +23,7 @@ def show_item_trust(state: State, run: Run, row: int) -> None:
             background.job_owner(),
             data,
             ("item trust", id(run), row),
-            "hetviz.jobs.tasks.look:trust_of_row",
+            "item-trust",
             {"embedding": embedding, "row": row, "near": CLOSE_SHARE},
             run,
         )

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from hetviz.runs.cluster.parts import PartName
     from hetviz.runs.cluster.regions import RegionLevel
 
-_REGIONS_TASK = "hetviz.jobs.tasks.look:regions_of_map"
-_TRUST_TASK = "hetviz.jobs.tasks.look:trust_of_rows"
 TRUST_STEPS = 200
 UNKNOWN_TRUST = 255
 
@@ -113,7 +111,7 @@ def find_regions(
         session,
         parts.data_of(state),
         ("regions", id(run)),
-        _REGIONS_TASK,
+        "find-regions",
         {"places": places},
         run,
         redraw=redraw,
@@ -146,7 +144,7 @@ def find_trust(state: State, run: Run, session: str, *, redraw: bool = True) -> 
         session,
         state.guided or data,
         ("trust", id(run), state.off),
-        _TRUST_TASK,
+        "map-trust",
         {"embedding": embedding},
         run,
         redraw=redraw,
@@ -160,8 +158,8 @@ def find_failures(state: State, run: Run | None) -> dict[str, worker_results.Wor
         return {}
     data = parts.data_of(state)
     asked = {
-        "regions": (data, ("regions", id(run)), _REGIONS_TASK),
-        "trust": (state.guided or data, ("trust", id(run), state.off), _TRUST_TASK),
+        "regions": (data, ("regions", id(run)), "find-regions"),
+        "trust": (state.guided or data, ("trust", id(run), state.off), "map-trust"),
     }
     failures = {place: worker_results.find_failure(*args) for place, args in asked.items()}
     return {place: failed for place, failed in failures.items() if failed is not None}

@@ -17,25 +17,12 @@ from weakref import ReferenceType, ref
 from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
 from hetviz.jobs import Job, Task
+from hetviz.jobs.registry import TASKS
 from hetviz.progress import ignore_progress
 from hetviz.ui.map_data.array_cache import drop_cached, get_cached, get_or_compute
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-
-_TASK_TITLES = {
-    "columns": "Reading the columns",
-    "effects": "Comparing the map with each column",
-    "prices": "Computing what it would take to satisfy these",
-    "proposals": "Looking for columns that match these tables",
-    "questions": "Choosing the next questions",
-    "recipe_of_features": "Reading the columns",
-    "regions_of_map": "Finding the regions of the map",
-    "report": "Checking the guidance",
-    "trust_of_row": "Checking how reliable the map is around this item",
-    "trust_of_rows": "Checking where the map is reliable",
-    "preview": "Drawing the figure",
-}
 
 LARGE_SIZE = 60_000
 """Number of items plus links from which on results are computed in a worker."""
@@ -128,8 +115,7 @@ def find_failure(data: HeteroData, key: Hashable, task: str) -> WorkerError | No
     result = get_cached(data, key)
     if not isinstance(result, HetvizError):
         return None
-    activity = _TASK_TITLES.get(task.partition(":")[2], "What was to be found out")
-    return WorkerError(activity, str(result), partial(drop_cached, data, key))
+    return WorkerError(TASKS[task].title, str(result), partial(drop_cached, data, key))
 
 
 def compute_in_thread(

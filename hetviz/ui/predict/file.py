@@ -22,7 +22,6 @@ from hetviz.ui.widgets import charts, failure
 from hetviz.workspace import Finding, KeepItems, LeaveItems, Run, State
 
 KIND = "placed"
-TASK = "place-items"
 _DOUBT_THRESHOLD = 0.5
 _MAX_ROWS = 200
 _MAX_COLUMNS = 12
@@ -144,7 +143,7 @@ def _place_uploads(key: str, name: str) -> None:
         "weights": dict(run.weights),
         "asked": {"run": run.id, "files": files, "id_column": id_column, "choices": choices},
     }
-    background.start_task("New items", TASK, arguments, start=run, only=run.only)
+    background.start_task("place-items", arguments, start=run, only=run.only)
 
 
 def _show_result(state: State, run: Run, finding: Finding) -> None:

@@ -15,7 +15,6 @@ from hetviz.ui.shell import background, theme
 from hetviz.ui.widgets.param_form import param_form
 from hetviz.workspace import State
 
-TASK = "find-labels"
 _METHOD_TITLES = {BLEND: TITLE, "gbc": "Gradient boosting consensus (GBC)"}
 _FROM_FEATURES, _FROM_DATASET = "features and links", "another dataset's labels"
 
@@ -95,7 +94,8 @@ def show_form(state: State) -> None:
             width="stretch",
             disabled=background.running_job() is not None or not ready,
             on_click=background.start_task,
-            args=(f"{label} of {name}", TASK, arguments),
+            args=("find-labels", arguments),
+            kwargs={"title": f"{label} of {name}"},
         )
 
 

@@ -20,7 +20,6 @@ from hetviz.ui.statements import candidate_search
 from hetviz.ui.widgets.param_form import param_form
 from hetviz.workspace import State
 
-TASK = "find-links"
 _MAP = "map"
 _SCORING_METHODS = ("mkpe", "kbmf2k", "pmvge", "code")
 _MAX_AXES, _HOLD_OUT = 10, 0.2
@@ -92,8 +91,9 @@ def show_form(state: State) -> None:
             width="stretch",
             disabled=background.running_job() is not None,
             on_click=background.start_task,
-            args=(f"Links between {source} and {target}", TASK),
+            args=("find-links",),
             kwargs={
+                "title": f"Links between {source} and {target}",
                 "arguments": {
                     "source": source,
                     "target": target,

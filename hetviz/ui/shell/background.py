@@ -18,8 +18,8 @@ from hetviz.errors import HetvizError, NotApplicableError
 from hetviz.features.spaces.joint_axes import is_sketch_quick, quick_sketch
 from hetviz.io.sandbox.reader_queue import READER_QUEUE
 from hetviz.jobs import Findings, Job, MadeMap, Pool, Runner, Task
+from hetviz.jobs.registry import TASKS, restartable_task
 from hetviz.jobs.results import pack_frame
-from hetviz.jobs.tasks.registry import TASKS, find_task_id
 from hetviz.serve.config import settings
 from hetviz.serve.metrics import ServerMetrics, ServerStatus
 from hetviz.ui.map_data import worker_results
@@ -40,7 +40,6 @@ from hetviz.workspace.store.packing import pack_coordinates, pack_json, pack_row
 
 log = logging.getLogger(__name__)
 
-FIRST_MAP_TITLE = "First map"
 BACKGROUND, WORKER = ":background", ":worker"
 _COMPARISON = "compare"
 # Note key of preview jobs, whose results are not recorded: the statement they are about.
@@ -95,13 +94,13 @@ def make_map(
     }
     if statements:
         arguments["said"] = list(statements)
-    _start_job(title, "make-map", arguments, only, None if start is None else start.id, free_rows)
+    start_task("make-map", arguments, start, only, title=title, free_rows=free_rows)
 
 
 def make_first_map() -> None:
     """Start making the first map of data without a map."""
     # If a quick sketch is fast, it is computed here, so that the next page can show it at once.
-    _start_job(FIRST_MAP_TITLE, "make-first-map", {}, with_sketch=True)
+    _start_job("make-first-map", {}, with_sketch=True)
 
 
 def refit(state: State, free_rows: Ints | None = None, statements: Collection[str] = ()) -> bool:
@@ -150,7 +149,7 @@ def start_preview(state: State, data: HeteroData, statements: Collection[str], m
         "start": _start_positions(state, run, run.method, None),
         "said": list(statements),
     }
-    RUNNER.submit(job_owner(), "Preview", Task(TASKS["make-map"], arguments), {_PREVIEW_OF: mark})
+    RUNNER.submit(job_owner(), "Preview", Task("make-map", arguments), {_PREVIEW_OF: mark})
 
 
 def is_previewing() -> bool:
@@ -191,20 +190,22 @@ def _cancel_previews() -> None:
 
 
 def start_task(
-    title: str,
     task: str,
     arguments: Mapping[str, object],
     start: Run | None = None,
     only: Ints | None = None,
+    *,
+    title: str = "",
+    free_rows: Ints | None = None,
 ) -> None:
     """Start a task about the open data."""
-    _start_job(title, task, arguments, only, None if start is None else start.id)
+    _start_job(task, arguments, title, only, None if start is None else start.id, free_rows)
 
 
 def restart_job(pending: PendingJob) -> None:
     """Start a job again that gave no result."""
     note = dict(pending.note)
-    task, arguments = find_task_id(note.get("task")), note.get("arguments")
+    task, arguments = restartable_task(note.get("task")), note.get("arguments")
     if task is None or not isinstance(arguments, dict):
         session.add_message(f"{pending.title} cannot be started again.")
         return
@@ -217,7 +218,7 @@ def restart_job(pending: PendingJob) -> None:
         except HetvizError as error:
             session.add_message(f"{pending.title}: {error}")
             return
-    _start_job(pending.title, task, arguments, only, note.get("start"))
+    _start_job(task, arguments, pending.title, only, note.get("start"))
 
 
 def dismiss_job(pending: PendingJob) -> None:
@@ -238,9 +239,9 @@ def stop_all_jobs(project: str) -> None:
 
 
 def _start_job(
-    title: str,
     task: str,
     arguments: Mapping[str, Any],
+    title: str = "",
     only: Ints | None = None,
     start: str | None = None,
     free_rows: Ints | None = None,
@@ -252,6 +253,7 @@ def _start_job(
     if data is None or running_job() is not None:
         return
     _cancel_previews()
+    title = title or TASKS[task].title
     job = secrets.token_hex(8)
     note = {
         "task": task,
@@ -276,7 +278,7 @@ def _start_job(
         # The person is not in the project's journal, which may be given to others.
         person = {"person": people.name_in_records()}
         seen = _quick_sketch(data) if with_sketch and is_sketch_quick(data) else None
-        work = Task(TASKS[task], {"data": data, **task_arguments}, seen)
+        work = Task(task, {"data": data, **task_arguments}, seen)
         RUNNER.submit(job_owner(), title, work, {**note, **person}, job)
 
 
@@ -346,7 +348,8 @@ def outcome_command(job: Job, workspace: Workspace) -> Command:
         return EndJob(job.id, "cancelled", "Nothing was changed.")
     if job.state == "failed":
         # The Map page itself says that no method suits the data.
-        silent = job.title == FIRST_MAP_TITLE and isinstance(job.error, NotApplicableError)
+        is_first = job.note.get("task") == "make-first-map"
+        silent = is_first and isinstance(job.error, NotApplicableError)
         return EndJob(job.id) if silent else EndJob(job.id, "failed", str(job.error))
     result, fingerprint = job.result, str(job.note["fingerprint"])
     guided = workspace.state.guided

@@ -89,7 +89,7 @@ def add_labels(rows: Ints, column: str, value: str) -> None:
         request_refit(state)
         if len(rows) >= _MIN_LABELLED and background.running_job() is None:
             arguments = {"column": column, "seed": 0}
-            background.start_task(f"More {value}", "find-similar", arguments)
+            background.start_task("find-similar", arguments, title=f"More {value}")
 
 
 def switch_set(name: str, on: bool) -> None:

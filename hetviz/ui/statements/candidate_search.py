@@ -11,11 +11,9 @@ from typing import Any
 
 from hetviz.data import HeteroData
 from hetviz.jobs import Job, Task
-from hetviz.jobs.tasks.registry import TASKS
 from hetviz.runs.predict.link_predictor import STACK
 from hetviz.ui.shell import background
 
-TASK = TASKS["find-links"]
 _N_CANDIDATES = 100
 _KEY_NOTE = "candidates of"
 _MAX_ROWS, _MAX_LINKS = 60_000, 600_000
@@ -112,7 +110,7 @@ def search_candidates(data: HeteroData, source: str, target: str) -> CandidateSe
         }
         if _store_result not in background.ON_BACKGROUND_END:
             background.ON_BACKGROUND_END.append(_store_result)
-        runner.submit(owner, "Candidates", Task(TASK, arguments), {_KEY_NOTE: key}, id)
+        runner.submit(owner, "Candidates", Task("find-links", arguments), {_KEY_NOTE: key}, id)
         job = runner.get(id, owner)
     if job is not None and not job.is_active:
         runner.take(id, owner)

@@ -7,21 +7,18 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
 from hetviz.algorithms.registry import methods
 from hetviz.io.sandbox import confine
-from hetviz.jobs import Job, Pool, Task
+from hetviz.jobs import Job, Pool
 from hetviz.jobs.process.pool import n_workers
 from hetviz.jobs.process.runner import worker_environment
+from tests.jobs.chores import chore
 
 PATIENCE_S = 120.0
-
-
-def task(name: str, **arguments: Any) -> Task:
-    return Task(f"tests.jobs.chores:{name}", arguments)
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -55,8 +52,8 @@ def test_n_workers_default_and_requested() -> None:
 
 
 def test_pool_is_fair_to_visitors(pool: Pool, ended: list[Job]) -> None:
-    heavy = [pool.submit("heavy", f"Heavy {k}", task("nap", seconds=1.5)) for k in range(4)]
-    light = pool.submit("light", "Light", task("double", value=4))
+    heavy = [pool.submit("heavy", f"Heavy {k}", chore("nap", seconds=1.5)) for k in range(4)]
+    light = pool.submit("light", "Light", chore("double", value=4))
     # Before the waiting ones of the heavy visitor, although it came last.
     assert see(pool, light, "light").ahead <= 1
     assert see(pool, heavy[3], "heavy").ahead == 3
@@ -75,12 +72,12 @@ def test_pool_is_fair_to_visitors(pool: Pool, ended: list[Job]) -> None:
 
 
 def test_jobs_visible_to_owner_only(pool: Pool) -> None:
-    id = pool.submit("alone", "One", task("double", value=1))
+    id = pool.submit("alone", "One", chore("double", value=1))
     wait_for(lambda: not see(pool, id, "alone").is_active)
     assert pool.get(id, "you") is None and pool.jobs("you") == [] and pool.take(id, "you") is None
     assert [job.id for job in pool.jobs("alone")] == [id]
     with pytest.raises(ValueError, match=id):
-        pool.submit("alone", "One", task("double", value=1), id=id)
+        pool.submit("alone", "One", chore("double", value=1), id=id)
     taken = pool.take(id, "alone")
     assert taken is not None and taken.result == 2 and taken.processor_s >= 0.0
     assert pool.take(id, "alone") is None and pool.get(id, "alone") is None
@@ -90,9 +87,9 @@ def test_first_frame_is_available_at_once(
     pool: Pool,
 ) -> None:
     for k in range(2):
-        pool.submit(f"busy {k}", "Nap", task("nap", seconds=1.0))
-    chore = Task("tests.jobs.chores:nap", {"seconds": 0.5}, b"places")
-    id = pool.submit("mine", "Map", chore)
+        pool.submit(f"busy {k}", "Nap", chore("nap", seconds=1.0))
+    nap = replace(chore("nap", seconds=0.5), first_frame=b"places")
+    id = pool.submit("mine", "Map", nap)
     assert see(pool, id, "mine").state == "waiting"
     assert see(pool, id, "mine").seq == 1
     frame = pool.frame(id, "mine")
@@ -110,7 +107,7 @@ def test_worker_has_no_network(pool: Pool) -> None:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
-        id = pool.submit("me", "Calling", task("call_path", port=listening.getsockname()[1]))
+        id = pool.submit("me", "Calling", chore("call_path", port=listening.getsockname()[1]))
         wait_for(lambda: not see(pool, id, "me").is_active)
     reached, confined = see(pool, id, "me").result
     # Where the system gives no namespace the worker says so, and this is not held.
@@ -125,14 +122,14 @@ def filtered() -> None:
 
 @pytest.mark.usefixtures("filtered")
 def test_worker_system_calls_are_filtered(pool: Pool) -> None:
-    id = pool.submit("me", "Trying", task("forbidden"))
+    id = pool.submit("me", "Trying", chore("forbidden"))
     wait_for(lambda: not see(pool, id, "me").is_active)
     refused = dict.fromkeys(("a socket", "a program", "a signal"), errno.EPERM)
     assert see(pool, id, "me").result == {**refused, "a file": 0}
 
 
 def test_all_methods_fit_in_worker(pool: Pool) -> None:
-    id = pool.submit("me", "All methods", task("fit_all"))
+    id = pool.submit("me", "All methods", chore("fit_all"))
     wait_for(lambda: not see(pool, id, "me").is_active)
     result = see(pool, id, "me").result
     assert {card.key for card in methods()} == set(result)
@@ -141,7 +138,7 @@ def test_all_methods_fit_in_worker(pool: Pool) -> None:
 
 def nap(pool: Pool) -> list[str]:
     """Two jobs of two visitors at once, which takes both workers; their states at the end."""
-    ids = [pool.submit(f"v{k}", "Nap", task("nap", seconds=0.3)) for k in range(2)]
+    ids = [pool.submit(f"v{k}", "Nap", chore("nap", seconds=0.3)) for k in range(2)]
     wait_for(lambda: all(not see(pool, id, f"v{k}").is_active for k, id in enumerate(ids)))
     return [see(pool, id, f"v{k}").state for k, id in enumerate(ids)]
 

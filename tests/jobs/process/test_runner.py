@@ -19,16 +19,13 @@ import pytest
 
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError
-from hetviz.jobs import Job, ProcessRunner, Task
+from hetviz.jobs import Job, ProcessRunner
 from hetviz.jobs.process import runner as process
 from hetviz.jobs.process.failures import CANNOT_START, ENDED_FROM_OUTSIDE, NO_MEMORY, UNEXPECTED
+from tests.jobs.chores import chore
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 120.0
-
-
-def task(name: str, **arguments: Any) -> Task:
-    return Task(f"tests.jobs.chores:{name}", arguments)
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -50,7 +47,7 @@ def over(runner: ProcessRunner, id: str) -> Job:
 
 
 def do(runner: ProcessRunner, name: str, **arguments: Any) -> Job:
-    return over(runner, runner.submit("me", name, task(name, **arguments)))
+    return over(runner, runner.submit("me", name, chore(name, **arguments)))
 
 
 def alive(pid: int) -> bool:
@@ -81,17 +78,17 @@ def runner() -> Iterator[ProcessRunner]:
 
 
 def test_result_has_note(shared: ProcessRunner) -> None:
-    id = shared.submit("me", "Doubling", task("double", value=21), {"seed": 3})
+    id = shared.submit("me", "Doubling", chore("double", value=21), {"seed": 3})
     job = over(shared, id)
     assert (job.state, job.result, job.fraction, job.note) == ("done", 42, 1.0, {"seed": 3})
     assert (job.message, job.ahead, job.error, job.title) == ("half way", 0, None, "Doubling")
 
 
 def test_submit_accepts_id(shared: ProcessRunner) -> None:
-    assert shared.submit("me", "Doubling", task("double", value=1), id="chosen") == "chosen"
+    assert shared.submit("me", "Doubling", chore("double", value=1), id="chosen") == "chosen"
     assert over(shared, "chosen").result == 2
     with pytest.raises(ValueError, match="chosen"):
-        shared.submit("me", "Doubling", task("double", value=1), id="chosen")
+        shared.submit("me", "Doubling", chore("double", value=1), id="chosen")
 
 
 def test_worker_is_separate_low_priority_process(shared: ProcessRunner) -> None:
@@ -105,7 +102,7 @@ def test_worker_is_separate_low_priority_process(shared: ProcessRunner) -> None:
 
 
 def test_job_visible_to_owner_only(shared: ProcessRunner) -> None:
-    id = shared.submit("alone", "Showing", task("layouts", number=1, n=3))
+    id = shared.submit("alone", "Showing", chore("layouts", number=1, n=3))
     wait_for(lambda: not see(shared, id, "alone").is_active)
     assert shared.get(id, "you") is None
     assert shared.jobs("you") == []
@@ -184,7 +181,7 @@ def test_unpicklable_arguments_fail_one_job(
 
 
 def test_newest_frame_is_returned(shared: ProcessRunner) -> None:
-    id = shared.submit("me", "Showing", task("layouts", number=4, n=5))
+    id = shared.submit("me", "Showing", chore("layouts", number=4, n=5))
     seen = []
     while see(shared, id).is_active:
         frame = shared.frame(id, "me", seen[-1].seq if seen else 0)
@@ -205,7 +202,7 @@ def test_newest_frame_is_returned(shared: ProcessRunner) -> None:
 
 def test_parts_are_reported(shared: ProcessRunner, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
-    id = shared.submit("me", "parts", task("in_parts", gate=str(gate)))
+    id = shared.submit("me", "parts", chore("in_parts", gate=str(gate)))
     wait_for(lambda: see(shared, id).message == "waiting")
     assert see(shared, id).parts == (("First", 0.25, "running"), ("Second", 1.0, "waiting"))
     gate.touch()
@@ -262,10 +259,10 @@ def test_large_arguments_and_results(shared: ProcessRunner) -> None:
 
 def test_waiting_jobs_have_positions(shared: ProcessRunner, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
-    first = shared.submit("me", "First", task("wait_for_file", path=str(gate)))
+    first = shared.submit("me", "First", chore("wait_for_file", path=str(gate)))
     wait_for(lambda: see(shared, first).state == "running")
-    second = shared.submit("you", "Second", task("double", value=2))
-    third = shared.submit("me", "Third", task("double", value=3))
+    second = shared.submit("you", "Second", chore("double", value=2))
+    third = shared.submit("me", "Third", chore("double", value=3))
     assert [see(shared, second, "you").ahead, see(shared, third).ahead] == [1, 2]
     shared.cancel(second, "me")
     shared.cancel(second, "you")
@@ -291,10 +288,10 @@ def test_on_end_is_called_before_publication(tmp_path: Path) -> None:
 
     runner = ProcessRunner(on_end)
     try:
-        done = runner.submit("me", "Doubling", task("double", value=1))
-        gone = runner.submit("me", "Turning", task("run_until_cancelled"))
+        done = runner.submit("me", "Doubling", chore("double", value=1))
+        gone = runner.submit("me", "Turning", chore("run_until_cancelled"))
         runner.cancel(gone, "me")
-        failed = runner.submit("me", "Refusing", task("refuse", kind="data"))
+        failed = runner.submit("me", "Refusing", chore("refuse", kind="data"))
         assert over(runner, failed).state == "failed"
         assert over(runner, done).state == "done"
         assert over(runner, gone).state == "cancelled"
@@ -308,7 +305,7 @@ def test_on_end_is_called_before_publication(tmp_path: Path) -> None:
 
 def test_finished_jobs_are_limited(shared: ProcessRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hetviz.jobs.process.job_table._MAX_FINISHED", 3)
-    ids = [shared.submit("many", "Doubling", task("double", value=k)) for k in range(6)]
+    ids = [shared.submit("many", "Doubling", chore("double", value=k)) for k in range(6)]
     wait_for(lambda: shared.get(ids[0], "many") is None)
     wait_for(lambda: not any(job.is_active for job in shared.jobs("many")))
     assert [job.id for job in shared.jobs("many")] == ids[3:]
@@ -318,8 +315,8 @@ def test_finished_jobs_are_limited(shared: ProcessRunner, monkeypatch: pytest.Mo
 
 
 def test_cancel_keeps_worker(shared: ProcessRunner) -> None:
-    id = shared.submit("me", "Turning", task("run_until_cancelled"))
-    after = shared.submit("me", "Asking", task("pid"))
+    id = shared.submit("me", "Turning", chore("run_until_cancelled"))
+    after = shared.submit("me", "Asking", chore("pid"))
     wait_for(lambda: see(shared, id).message == "turning")
     worker = shared.worker_pid
     shared.cancel(id, "you")
@@ -331,7 +328,7 @@ def test_cancel_keeps_worker(shared: ProcessRunner) -> None:
 
 
 def test_cancelled_job_keeps_partial_result(shared: ProcessRunner) -> None:
-    id = shared.submit("me", "Turning", task("run_until_cancelled_with_partial"))
+    id = shared.submit("me", "Turning", chore("run_until_cancelled_with_partial"))
     wait_for(lambda: see(shared, id).message == "turning")
     shared.cancel(id, "me")
     job = over(shared, id)
@@ -341,8 +338,8 @@ def test_cancelled_job_keeps_partial_result(shared: ProcessRunner) -> None:
 @pytest.mark.parametrize("name", ["ignore_cancel", "factor", "stubborn"])
 def test_unresponsive_worker_is_killed(runner: ProcessRunner, tmp_path: Path, name: str) -> None:
     started = tmp_path / "started"
-    id = runner.submit("me", name, task(name, started=str(started)))
-    after = runner.submit("me", "Asking", task("pid"))
+    id = runner.submit("me", name, chore(name, started=str(started)))
+    after = runner.submit("me", "Asking", chore("pid"))
     wait_for(started.exists)
     worker = runner.worker_pid
     assert worker is not None
@@ -358,7 +355,7 @@ def test_cancel_during_send(runner: ProcessRunner) -> None:
     assert worker is not None
     # A worker that takes nothing: its end of the pipe fills up.
     os.kill(worker, signal.SIGSTOP)
-    id = runner.submit("me", "Adding", task("total", X=np.zeros(20_000_000)))
+    id = runner.submit("me", "Adding", chore("total", X=np.zeros(20_000_000)))
     wait_for(lambda: see(runner, id).state == "running")
     runner.cancel(id, "me")
     assert over(runner, id).state == "cancelled"
@@ -374,8 +371,8 @@ def test_worker_crash_fails_one_job(
     runner: ProcessRunner, caplog: pytest.LogCaptureFixture, name: str, words: str
 ) -> None:
     with caplog.at_level(logging.ERROR):
-        id = runner.submit("me", "Dying", task(name))
-        after = runner.submit("me", "Doubling", task("double", value=3))
+        id = runner.submit("me", "Dying", chore(name))
+        after = runner.submit("me", "Doubling", chore("double", value=3))
         job = over(runner, id)
     assert (job.state, type(job.error)) == ("failed", HetvizError)
     assert words in str(job.error)
@@ -384,8 +381,8 @@ def test_worker_crash_fails_one_job(
 
 
 def test_killed_worker_reports_memory(runner: ProcessRunner) -> None:
-    id = runner.submit("me", "Turning", task("run_until_cancelled"))
-    after = runner.submit("me", "Doubling", task("double", value=3))
+    id = runner.submit("me", "Turning", chore("run_until_cancelled"))
+    after = runner.submit("me", "Doubling", chore("double", value=3))
     wait_for(lambda: see(runner, id).message == "turning")
     assert runner.worker_pid is not None
     os.kill(runner.worker_pid, signal.SIGKILL)
@@ -407,7 +404,7 @@ def test_unstarted_job_is_sent_again(runner: ProcessRunner) -> None:
     first = do(runner, "pid").result
     # What is stopped takes nothing up, as what is killed on a busy machine.
     os.kill(first, signal.SIGSTOP)
-    id = runner.submit("me", "Asking", task("pid"))
+    id = runner.submit("me", "Asking", chore("pid"))
     wait_for(lambda: see(runner, id).state == "running")
     os.kill(first, signal.SIGKILL)
     job = over(runner, id)
@@ -467,9 +464,10 @@ SERVER = """
     import signal, sys, time
     # A shell starts what runs in its background deaf to Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    from hetviz.jobs import ProcessRunner, Task
+    from hetviz.jobs import ProcessRunner
+    from tests.jobs.chores import chore
     runner = ProcessRunner()
-    task = Task("tests.jobs.chores:{name}", {{"started": sys.argv[1]}})
+    task = chore("{name}", started=sys.argv[1])
     runner.submit("me", "Working", task)
     while runner.worker_pid is None:
         time.sleep(0.01)

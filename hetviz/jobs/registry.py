@@ -1,0 +1,92 @@
+"""Registry of the tasks of the worker, the only place that names their functions."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from hetviz._moved import current_task
+
+
+@dataclass(frozen=True)
+class TaskSpec:
+    """Declaration of a task.
+
+    Attributes
+    ----------
+    function : str
+        ``"module:function"``. Its signature declares input and output: it gets the arguments of
+        the task and ``progress``.
+    title : str
+        Shown while it runs and when it fails.
+    restartable : bool
+        Whether a journal, which may come from anybody, may start it again.
+    """
+
+    function: str
+    title: str
+    restartable: bool = False
+
+    def load(self) -> Callable[..., Any]:
+        """Import and return the function."""
+        return load_function(self.function)
+
+
+def load_function(path: str) -> Callable[..., Any]:
+    """Import and return a function given as ``module:function``."""
+    module, _, name = path.partition(":")
+    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return function
+
+
+TASKS: dict[str, TaskSpec] = {
+    "make-map": TaskSpec("hetviz.jobs.tasks.maps:make_map", "Map", True),
+    "make-first-map": TaskSpec("hetviz.jobs.tasks.maps:make_first_map", "First map", True),
+    "find-clusters": TaskSpec("hetviz.jobs.tasks.cluster:find_clusters", "Clusters", True),
+    "compare-methods": TaskSpec("hetviz.jobs.tasks.compare:compare_methods", "Comparison", True),
+    "measure-costs": TaskSpec("hetviz.jobs.tasks.compare:measure_costs", "Times", True),
+    "search-settings": TaskSpec("hetviz.jobs.tasks.compare:search", "Search of settings", True),
+    "place-items": TaskSpec("hetviz.jobs.tasks.place:place_items", "New items", True),
+    "find-labels": TaskSpec("hetviz.jobs.tasks.predict:find_labels", "Labels", True),
+    "find-links": TaskSpec("hetviz.jobs.tasks.predict:find_links", "Links", True),
+    "find-similar": TaskSpec("hetviz.jobs.tasks.ask:more_like", "Similar items", True),
+    "fit-model": TaskSpec("hetviz.exports.model:fit_model", "Fitted method", True),
+    # Results for pages, which the journal does not record.
+    "check-guidance": TaskSpec("hetviz.jobs.tasks.look:report", "Checking the guidance"),
+    "choose-questions": TaskSpec("hetviz.jobs.tasks.look:questions", "Choosing the next questions"),
+    "column-effects": TaskSpec(
+        "hetviz.jobs.tasks.look:effects", "Comparing the map with each column"
+    ),
+    "draw-preview": TaskSpec("hetviz.plots.paper_map:preview", "Drawing the figure"),
+    "find-joins": TaskSpec(
+        "hetviz.jobs.tasks.look:proposals", "Looking for columns that match these tables"
+    ),
+    "find-regions": TaskSpec(
+        "hetviz.jobs.tasks.look:regions_of_map", "Finding the regions of the map"
+    ),
+    "item-trust": TaskSpec(
+        "hetviz.jobs.tasks.look:trust_of_row",
+        "Checking how reliable the map is around this item",
+    ),
+    "map-trust": TaskSpec(
+        "hetviz.jobs.tasks.look:trust_of_rows", "Checking where the map is reliable"
+    ),
+    "price-statements": TaskSpec(
+        "hetviz.jobs.tasks.look:prices", "Computing what it would take to satisfy these"
+    ),
+    "propose-features": TaskSpec(
+        "hetviz.jobs.tasks.look:recipe_of_features", "Reading the columns"
+    ),
+    "read-columns": TaskSpec("hetviz.jobs.tasks.look:columns", "Reading the columns"),
+}
+"""Declaration of each task by its id, which journals hold."""
+
+
+def restartable_task(name: object) -> str | None:
+    """Return the id of a task named in a journal, or None if it may not be started again."""
+    # Earlier versions wrote the function instead of the id.
+    names = {id: id for id, spec in TASKS.items() if spec.restartable}
+    names |= {TASKS[id].function: id for id in names}
+    return names.get(current_task(name)) if isinstance(name, str) else None
