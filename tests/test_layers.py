@@ -235,8 +235,8 @@ def late_imports(tree: ast.AST, modules: Mapping[str, str]) -> Iterator[str]:
         yield from (name for name in whole if name in modules and "." in name)
     for node in nodes:
         if isinstance(node, ast.Attribute) and node.attr == "__path__":
-            folder = f"hetviz.{ast.unparse(node.value)}"
-            yield from (name for name in modules if name.rpartition(".")[0] == folder)
+            folder = f".{ast.unparse(node.value)}"
+            yield from (name for name in modules if name.rpartition(".")[0].endswith(folder))
 
 
 def find_cycles(sources: Mapping[str, str]) -> list[list[str]]:

@@ -26,7 +26,7 @@ from hetviz.errors import DataError, HetvizError, Problem
 from hetviz.exports.writing import write_file
 from hetviz.io import gate, limits
 from hetviz.io.bundle.saving import to_zip
-from hetviz.io.files import Archive
+from hetviz.io.formats.registry import open_archive
 from hetviz.jobs.results import Findings
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.run import fit_run, versions
@@ -130,7 +130,7 @@ def load_model(path: str | Path | bytes) -> BaseEmbedder:
     """
     name = "model" if isinstance(path, bytes) else Path(path).name
     content = path if isinstance(path, bytes) else gate.read_file(Path(path))
-    archive = Archive(name, content)
+    archive = open_archive(name, content)
     if _DOCUMENT not in archive.names():
         raise damaged(f"{name} has no {_DOCUMENT}")
 

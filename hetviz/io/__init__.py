@@ -4,7 +4,7 @@ from hetviz.io.bundle.coordinates import coordinates_csv, escape_formula, read_c
 from hetviz.io.bundle.guidance import GuidanceRead, guidance_csv, guidance_template, read_guidance
 from hetviz.io.bundle.reading import load, read_bundle
 from hetviz.io.bundle.saving import save
-from hetviz.io.formats.delimited import read_table
+from hetviz.io.formats.registry import read_table
 from hetviz.io.infer.dataset import read_tables
 from hetviz.io.intake.loaded import ColumnInfo, DatasetInfo, FileInfo, Loaded
 from hetviz.io.intake.new_version import NewVersion, read_new_version

@@ -17,6 +17,9 @@ PROJECT = "hetviz-project.json"
 """First member of a project file, see `hetviz.workspace.project_file`."""
 
 
+_MEMBER_START = b"PK\x01\x02"
+
+
 class Files(Protocol):
     """Named files that belong together."""
 
@@ -71,8 +74,10 @@ class Archive:
 
     def __init__(self, name: str, content: bytes) -> None:
         self.name = name
-        if gate.kind_of(name, content) not in ("zip", "npz", *gate.ZIPPED_WORKBOOKS):
+        gate.check_size(name, len(content))
+        if not is_zip(content):
             raise gate.refusal("not-a-zip", name, "this is not a zip archive")
+        _check_count(name, content.count(_MEMBER_START))
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
             infos = self._zip.infolist()
@@ -121,6 +126,32 @@ class Archive:
             )
         self._left -= len(content)
         return content
+
+
+def is_zip(content: bytes) -> bool:
+    """Whether bytes begin as a zip does."""
+    return content.startswith((b"PK\x03\x04", b"PK\x05\x06"))
+
+
+def member_names(name: str, content: bytes) -> list[str]:
+    """Return the member names of a zip without opening any, [] if it is damaged."""
+    # Count first: each directory entry becomes an object of half a kilobyte.
+    _check_count(name, content.count(_MEMBER_START))
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return archive.namelist()
+    except gate.UNZIP_ERRORS:
+        return []
+
+
+def _check_count(name: str, count: int) -> None:
+    if count > limits.MAX_MEMBERS:
+        raise gate.refusal(
+            "too-many",
+            name,
+            f"{count:,} files in the zip, at most {limits.MAX_MEMBERS:,} are allowed",
+            remedy="Give fewer files.",
+        )
 
 
 def check_name(where: str, name: str) -> None:

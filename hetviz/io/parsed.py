@@ -184,7 +184,7 @@ class Piece:
     feature_names : tuple of str
     kernel, distance : array of shape (n, n) or None
     media : tuple of n (bytes or None) or None
-        Thumbnails checked by `hetviz.io.formats.images.checked_picture`.
+        Thumbnails checked by `hetviz.io.datasets.images.checked_picture`.
     id_column, title_column, media_column : str or None
         If declared by the format. `media_column` names the pictures.
     text_columns : tuple of str
@@ -291,5 +291,5 @@ def has_matrix(piece: Piece) -> bool:
     return any(part is not None for part in parts)
 
 
-# (file name, bytes, choices) -> table; see `read_table`.
+# (file name, bytes, choices) -> table; see `hetviz.io.formats.registry.read_table`.
 TableReader = Callable[[str, bytes, Choices | None], TableRead]

@@ -23,6 +23,7 @@ from hetviz.io import gate, limits
 from hetviz.io.bundle.saving import bundle_files, to_zip
 from hetviz.io.files import PROJECT as MANIFEST
 from hetviz.io.files import Archive
+from hetviz.io.formats.registry import open_archive
 from hetviz.workspace.commands.command import from_dict
 from hetviz.workspace.commands.runs import EndJob
 from hetviz.workspace.commands.state import State
@@ -122,7 +123,7 @@ def is_project(name: str, content: bytes) -> bool:
     if content[_FIRST_NAME_OFFSET:].startswith(MANIFEST.encode()):
         return True
     try:
-        return MANIFEST in Archive(name, content).names()
+        return MANIFEST in open_archive(name, content).names()
     except DataError:
         return False
 
@@ -175,7 +176,7 @@ class ProjectFile:
 def read_project(name: str, content: bytes) -> ProjectFile:
     """Read manifest and journal of a project file."""
     try:
-        archive = Archive(name, content)
+        archive = open_archive(name, content)
     except DataError as error:
         if {problem.code for problem in error.problems} == {"bad-zip"}:
             message = "the project file is cut short or damaged"

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import gate, limits
+from hetviz.io.datasets.images import checked_picture
 from hetviz.io.files import Archive, Folder
-from hetviz.io.formats.images import checked_picture
 from hetviz.io.formats.npy import matrix
 from tests.io.file_builders import packed
 
@@ -77,46 +77,6 @@ def test_archive_strips_common_folder():
     archive = Archive("z.zip", packed([("data/hetviz.toml", b"a"), ("data/x.csv", b"b")]))
     assert archive.names() == ["hetviz.toml", "x.csv"]
     assert archive.read("x.csv") == b"b"
-
-
-@pytest.mark.parametrize(
-    ("content", "kind"),
-    [
-        (packed([("xl/workbook.xml", b""), ("[Content_Types].xml", b"")]), "xlsx"),
-        (packed([("a/xl/workbook.xml", b""), ("b.csv", b"")]), "zip"),
-        (packed([("a.npy", b""), ("b.npy", b"")]), "npz"),
-        (packed([("a.csv", b"")]), "zip"),
-        (b"PAR1\x15\0", "parquet"),
-        (b"PAR1,id\n1,a\n", "text"),
-        (b"\x89HDF\r\n\x1a\n", "hdf5"),
-        (b"\xef\xbb\xbf<?xml version='1.0'?>\n<graphml>", "graphml"),
-        (b'{"id": 1}', "json"),
-        (b'[{"id": 1},\n {"id": 2}]', "json"),
-        (b'{\n"id": [1]}', "json"),
-        (b'{"id": 1}\n\n{"id": 2}\n', "jsonl"),
-        (b"[1,2\n", "text"),
-        (b"{a},b\n", "text"),
-    ],
-)
-def test_kind_of_uses_content(content, kind):
-    assert gate.kind_of("x.csv", content) == kind
-    assert kind in gate.KINDS
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        packed([("word/document.xml", b""), ("[Content_Types].xml", b"")]),
-        packed([("mimetype", b""), ("content.xml", b"")]),
-        b"<html><graphml>",
-        b"\0" * 257 + b"ustar",
-    ],
-)
-def test_kind_of_refuses_other_formats(content):
-    with pytest.raises(DataError) as caught:
-        gate.kind_of("x.csv", content)
-    assert codes(caught) == {"unknown-format"}
-    assert caught.value.problems[0].remedy
 
 
 def test_read_file_size_limit(monkeypatch, tmp_path):

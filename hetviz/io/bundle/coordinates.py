@@ -12,7 +12,7 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate
 from hetviz.io.bundle.lookup import Lookup
-from hetviz.io.formats.delimited import read_table
+from hetviz.io.formats.registry import read_table
 from hetviz.io.infer import cells
 from hetviz.io.parsed import TableReader
 

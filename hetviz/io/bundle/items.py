@@ -21,9 +21,10 @@ from hetviz.features.recipe import columns_used, describe_sources, make_features
 from hetviz.features.table import RECIPE_FORMAT
 from hetviz.io import gate
 from hetviz.io.bundle.manifest import DatasetEntry
+from hetviz.io.datasets.images import read_thumbnails
+from hetviz.io.datasets.matrices import MatrixFiles
 from hetviz.io.files import Files
-from hetviz.io.formats.delimited import read_table
-from hetviz.io.formats.images import read_thumbnails
+from hetviz.io.formats.registry import read_table
 from hetviz.io.infer import cells
 from hetviz.io.infer.columns import find_scales
 from hetviz.io.infer.ids import add_id_column
@@ -39,7 +40,6 @@ from hetviz.io.infer.roles import (
 from hetviz.io.infer.titles import find_time_column, full_name, joined_cells
 from hetviz.io.infer.unusable_numbers import unusable_cells
 from hetviz.io.intake.loaded import ColumnInfo, DatasetInfo
-from hetviz.io.matrices import MatrixFiles
 from hetviz.io.parsed import SAVED, Choices, Piece, TableRead, TableReader
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 

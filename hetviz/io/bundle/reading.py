@@ -27,6 +27,7 @@ from hetviz.io.bundle.items import read_dataset
 from hetviz.io.bundle.manifest import LabelsEntry, LinksEntry, Manifest, parse
 from hetviz.io.bundle.statements import links_of_arrays, read_comparisons, read_links
 from hetviz.io.files import PROJECT, Archive, Files, Folder
+from hetviz.io.formats.registry import kind_of, open_archive
 from hetviz.io.infer.dataset import read_tables
 from hetviz.io.intake.loaded import DatasetInfo, FileInfo, Loaded
 from hetviz.io.intake.parse import FileParser, parse_files, read_folder, table_reader
@@ -48,7 +49,7 @@ def read_bundle(
     if isinstance(source, Archive):
         files = source
     else:
-        files = Archive(name, source) if isinstance(source, bytes) else _open_path(source)
+        files = open_archive(name, source) if isinstance(source, bytes) else _open_path(source)
     if isinstance(files, Loaded):
         return files
     if MANIFEST in files.names():
@@ -98,7 +99,7 @@ def _open_path(source: str | Path) -> Files | Loaded:
         return Folder(path)
     if is_file:
         name, content = gate.unpack_gzip(path.name, gate.read_file(path))
-        if gate.kind_of(name, content) == "zip":
+        if kind_of(name, content) == "zip":
             return Archive(name, content)
         return read_tables([(name, content)])
     if sample is not None:

@@ -21,8 +21,9 @@ from hetviz._types import Array, JsonObject
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.io import gate, limits
 from hetviz.io.bundle.manifest import FORMAT
+from hetviz.io.datasets.images import checked_picture
 from hetviz.io.formats import toml
-from hetviz.io.formats.images import checked_picture
+from hetviz.io.formats.registry import kind_of
 from hetviz.io.infer import cells
 
 _ITEM_NAMES = {3: ("anchor", "near", "far"), 4: ("a", "b", "c", "d")}
@@ -175,7 +176,7 @@ def _media(
             continue
         content = item if isinstance(item, bytes) else gate.read_file(Path(item))
         place = f"{where}, media, row {row + 1}"
-        files[f"{folder}{row}.{gate.kind_of(place, content)}"] = checked_picture(place, content)
+        files[f"{folder}{row}.{kind_of(place, content)}"] = checked_picture(place, content)
 
 
 def _links(at: int, links: Links, data: HeteroData, files: dict[str, bytes]) -> JsonObject:

@@ -18,8 +18,9 @@ from hetviz._types import Array, Matrix, Sparse, is_sparse
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate
 from hetviz.io.formats.arrays import check_shape, finite_rows, sparse_of
+from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.edges import links_piece
-from hetviz.io.formats.hdf5 import Hdf5Group, open_hdf5
+from hetviz.io.formats.hdf5 import Hdf5Group, open_hdf5, require_h5py
 from hetviz.io.parsed import Choices, Piece, stem
 
 MAX_LINKS = 300_000
@@ -328,3 +329,19 @@ def _links(
     if not name.endswith("distances"):
         others["weight"] = [repr(float(value)) for value in pairs.data[is_used]]
     return links_piece(dataset_name, where, ends, others, range(len(ends)))
+
+
+FORMATS = (
+    FileFormat(
+        "hdf5",
+        "an HDF5 file",
+        "matrix",
+        (".h5ad", ".h5mu", ".h5", ".hdf5"),
+        read_hdf5,
+        magic=(b"\x89HDF\r\n\x1a\n",),
+        options=("part",),
+        own_process=True,
+        can_hang=True,
+        require=require_h5py,
+    ),
+)

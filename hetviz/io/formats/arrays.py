@@ -19,7 +19,8 @@ from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.io import gate, limits
 from hetviz.io.files import Archive
 from hetviz.io.formats import npy
-from hetviz.io.matrices import ROW, chosen_or_recognised, matrix_sentence
+from hetviz.io.formats.base import MATRIX_OPTIONS, FileFormat
+from hetviz.io.formats.matrix_kinds import ROW, chosen_or_recognised, matrix_sentence
 from hetviz.io.parsed import Choices, Piece, stem
 
 _ID_ARRAYS = ("ids", "id", "names", "name", "index", "obs_names")
@@ -302,3 +303,25 @@ def finite_rows(where: str, X: Matrix) -> tuple[Matrix, Ints, list[Problem]]:
         for row in bad.tolist()
     ]
     return (X[good] if len(bad) else X), good, list(limit_problems(problems))
+
+
+FORMATS = (
+    FileFormat(
+        "npy",
+        "an NPY matrix",
+        "matrix",
+        (".npy",),
+        read_npy,
+        magic=(npy.MAGIC,),
+        options=MATRIX_OPTIONS,
+    ),
+    FileFormat(
+        "npz",
+        "an NPZ archive of matrices",
+        "matrix",
+        (".npz",),
+        read_npz,
+        detect_zip=lambda members, _: bool(members) and all(m.endswith(".npy") for m in members),
+        options=MATRIX_OPTIONS,
+    ),
+)

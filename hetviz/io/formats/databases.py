@@ -20,6 +20,7 @@ import pandas as pd
 from hetviz._pandas import TEXT
 from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.io import gate, limits
+from hetviz.io.formats.base import DATABASE_OPTIONS, FileFormat
 from hetviz.io.formats.parquet import arrow_piece
 from hetviz.io.formats.typed_values import check_cells
 from hetviz.io.parsed import Choices, Piece
@@ -356,3 +357,29 @@ def _links(table: _Table, parent: _Table, key: _ForeignKey) -> Piece | None:
     name = f"{child.name} {parent.name}"
     row = tuple(rows.tolist())
     return Piece(name, where, "links", frame, row, facts=facts, problems=problems)
+
+
+FORMATS = (
+    FileFormat(
+        "sqlite",
+        "an SQLite database",
+        "database",
+        (".sqlite", ".sqlite3", ".db"),
+        read_sqlite,
+        magic=(b"SQLite format 3\0",),
+        preview="columns",
+        options=DATABASE_OPTIONS,
+    ),
+    FileFormat(
+        "duckdb",
+        "a DuckDB database",
+        "database",
+        (".duckdb",),
+        read_duckdb,
+        magic=(b"DUCK",),
+        offset=8,
+        may_be_text=True,
+        preview="columns",
+        options=DATABASE_OPTIONS,
+    ),
+)

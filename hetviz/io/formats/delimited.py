@@ -16,6 +16,7 @@ from hetviz._text import count
 from hetviz._types import Ints
 from hetviz.errors import Problem, limit_problems
 from hetviz.io import gate
+from hetviz.io.formats.base import TEXT_OPTIONS, FileFormat
 from hetviz.io.formats.column_rows import ColumnRows, column_rows
 from hetviz.io.infer import dialect, encodings, text_tables
 from hetviz.io.infer.column_names import column_names_of, column_units
@@ -24,24 +25,29 @@ from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.infer.raw_rows import RawTable
 from hetviz.io.infer.recipe import TableRecipe
 from hetviz.io.infer.rows import adapt_recipe, find_layout
-from hetviz.io.parsed import DECIMALS, NAMES, NO_NAMES, Choices, TableRead
+from hetviz.io.parsed import (
+    DECIMALS,
+    NAMES,
+    NO_NAMES,
+    Choices,
+    Piece,
+    TableRead,
+    piece_from_table,
+    stem,
+)
 
 _NOTHING = pd.DataFrame()
 # Share of short rows from which they are intentional.
 _MIN_SHORT_SHARE = 0.05
 
 
-def read_table(name: str, content: bytes, choices: Choices | None = None) -> TableRead:
-    """Read a table of text from bytes."""
-    choices = choices or Choices()
-    kind = gate.kind_of(name, content)
-    if kind != "text":
-        raise gate.refusal(
-            "not-a-table",
-            name,
-            f"a text table is needed, but this is {gate.KINDS[kind]}",
-            remedy="Save a spreadsheet as CSV. Upload a zip by itself.",
-        )
+def read_text(name: str, content: bytes, choices: Choices) -> list[Piece]:
+    """Read a table of text as a piece."""
+    return [piece_from_table(stem(name), read_text_table(name, content, choices))]
+
+
+def read_text_table(name: str, content: bytes, choices: Choices) -> TableRead:
+    """Read a table of text, see `hetviz.io.formats.registry.read_table`."""
     if choices.separator is not None and choices.separator not in dialect.SEPARATORS:
         raise gate.refusal(
             "bad-choice",
@@ -295,3 +301,16 @@ def id_columns_as_written(
         return recipe.of_type("id")
     guessed = guess_id_column(frame)
     return () if guessed is None else (guessed,)
+
+
+TEXT_FORMAT = FileFormat(
+    "text",
+    "text",
+    "table",
+    (".csv", ".tsv", ".tab", ".arff"),
+    read_text,
+    is_plain_text=True,
+    preview="rows",
+    options=TEXT_OPTIONS,
+)
+FORMATS = (TEXT_FORMAT,)

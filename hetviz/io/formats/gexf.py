@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hetviz.errors import Problem
+from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.graphs import Graph, check_depth, graph_pieces, parsed_xml
 from hetviz.io.parsed import Choices, Piece
 
@@ -94,3 +95,6 @@ class _Gexf(Graph):
             message = "some values change over time, so only the last one is used"
             self.problems.append(Problem("dynamic", self.where, message, severity="note"))
         return self.checked()
+
+
+FORMATS = (FileFormat("gexf", "a GEXF graph", "network", (".gexf",), read_gexf, xml_tag=b"<gexf"),)

@@ -8,11 +8,15 @@ from collections.abc import Iterator
 
 from hetviz.errors import Problem
 from hetviz.io import gate
+from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.graphs import Graph, check_depth, graph_pieces
 from hetviz.io.infer import encodings
 from hetviz.io.parsed import Choices, Piece
 
 _TOKEN = re.compile(r'\s*(?:#[^\n]*|"([^"]*+)"|([\[\]])|([^\s\[\]"#]++))')
+_START = re.compile(
+    rb"(?:\s*(?:#[^\n]*\n|(?:creator|version|comment|label)\s[^\n\[]*\n))*\s*graph\s*\[", re.I
+)
 _ENDS = ("source", "target")
 
 
@@ -81,3 +85,10 @@ def _add(graph: Graph, word: str, attributes: dict[str, str]) -> None:
     for key, value in attributes.items():
         if (word == "node" and key != "id") or (word == "edge" and key not in _ENDS):
             graph.value(word, at, key, value)
+
+
+def _is_gml(content: bytes) -> bool:
+    return _START.match(content[:4000].removeprefix(b"\xef\xbb\xbf")) is not None
+
+
+FORMATS = (FileFormat("gml", "a GML graph", "network", (".gml",), read_gml, detect_text=_is_gml),)

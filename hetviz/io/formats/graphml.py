@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from hetviz.errors import Problem
 from hetviz.features.columns.types import number
+from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.graphs import MAX_TEXT, Graph, check_depth, graph_pieces, parsed_xml
 from hetviz.io.parsed import Choices, Piece
 
@@ -124,3 +125,15 @@ class _GraphML(Graph):
             )
             return ""
         return text
+
+
+FORMATS = (
+    FileFormat(
+        "graphml",
+        "a GraphML graph",
+        "network",
+        (".graphml", ".xml"),
+        read_graphml,
+        xml_tag=b"<graphml",
+    ),
+)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.io import gate, limits
+from hetviz.io.formats.base import TYPED_OPTIONS, FileFormat
 from hetviz.io.formats.typed_values import check_cells, columns_as_text
 from hetviz.io.parsed import DECIMALS, Choices, Piece, stem
 
+_START = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
+_BOM = b"\xef\xbb\xbf"
 _MAX_DEPTH = 100
 _MAX_DIGITS = 300
 _SHAPES = "Give a list of records, such as [{\"id\": \"a\", \"size\": 1}, ...]."  # fmt: skip
@@ -30,7 +34,7 @@ def read_json(name: str, content: bytes, choices: Choices) -> list[Piece]:
         where, dataset_name = (f"{name}, {key}", key) if key else (name, stem(name))
         try:
             rows = range(len(records))
-            pieces.append(_piece(dataset_name, where, records, list(rows), choices, []))
+            pieces.append(records_piece(dataset_name, where, records, rows, choices))
         except DataError as error:
             problems += error.problems
     if not pieces:
@@ -63,7 +67,7 @@ def read_lines(name: str, content: bytes, choices: Choices) -> list[Piece]:
     bad_lines = list(limit_problems(bad))
     if not records:
         raise DataError(bad_lines)
-    return [_piece(stem(name), name, records, rows, choices, bad_lines)]
+    return [records_piece(stem(name), name, records, rows, choices, bad_lines)]
 
 
 def _text(name: str, content: bytes) -> str:
@@ -184,14 +188,15 @@ def _of_lists(names: Any, rows: Any, index: object = None) -> list[Record] | Non
     return [{"index": key, **row} for key, row in zip(index, records, strict=True)]
 
 
-def _piece(
+def records_piece(
     dataset_name: str,
     where: str,
     records: Sequence[Record],
     rows: Sequence[int],
     choices: Choices,
-    problems: list[Problem],
+    problems: Sequence[Problem] = (),
 ) -> Piece:
+    """Return records as a table of text."""
     flat = [_flat(record) for record in records]
     names: dict[str, None] = {}
     for record in flat:
@@ -222,3 +227,44 @@ def _flat(record: Record) -> dict[str, object]:
         else:
             out[name] = value
     return out
+
+
+def _is_json(content: bytes) -> bool:
+    return _START.match(content[:4000].removeprefix(_BOM)) is not None
+
+
+def _is_lines(content: bytes) -> bool:
+    if not _is_json(content):
+        return False
+    start, _, other_lines = content[: limits.MB].lstrip(_BOM + b" \t\r\n").partition(b"\n")
+    if not other_lines.lstrip()[:1] or other_lines.lstrip()[:1] not in b"{[":
+        return False
+    try:
+        json.loads(start)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+FORMATS = (
+    FileFormat(
+        "jsonl",
+        "JSON lines",
+        "table",
+        (".jsonl", ".ndjson"),
+        read_lines,
+        detect_text=_is_lines,
+        preview="columns",
+        options=TYPED_OPTIONS,
+    ),
+    FileFormat(
+        "json",
+        "JSON",
+        "table",
+        (".json",),
+        read_json,
+        detect_text=_is_json,
+        preview="columns",
+        options=TYPED_OPTIONS,
+    ),
+)

@@ -8,21 +8,17 @@ import pandas as pd
 
 from hetviz._pandas import TEXT
 from hetviz.errors import DataError, Problem, limit_problems
+from hetviz.io.formats.base import FileFormat
+from hetviz.io.formats.delimited import read_text
 from hetviz.io.formats.graphs import Graph, graph_pieces
 from hetviz.io.infer import encodings
 from hetviz.io.parsed import Choices, Piece, stem
 
-NETWORK_EXTENSIONS = (".sif", ".gmt")
-_ADDRESS = re.compile(rb"\s*(?:\[InternetShortcut\]|(?:https?|ftp)://\S+\s*$)")
-
-
-def is_address(content: bytes) -> bool:
-    """Whether a file only contains a web address."""
-    return len(content) < 5_000 and _ADDRESS.match(content) is not None
-
 
 def read_network(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read a .sif or .gmt file."""
+    """Read a .sif or .gmt file; one with a chosen separator is a table."""
+    if choices.separator is not None:
+        return read_text(name, content, choices)
     notes: list[Problem] = []
     text, _ = encodings.decode(name, content, choices.encoding, notes)
     lines = [(at, line) for at, line in enumerate(re.split(r"\r\n|\r|\n", text)) if line.strip()]
@@ -122,3 +118,18 @@ def _sets(
         Piece(of_members, where, "dataset", rows, tuple(range(len(rows))), id_column="id"),
         Piece(f"{set_name} links", f"{name}, links", "links", links, tuple(pairs.values())),
     ]  # fmt: skip
+
+
+FORMATS = tuple(
+    FileFormat(
+        extension[1:],
+        "text",
+        "network",
+        (extension,),
+        read_network,
+        is_plain_text=True,
+        preview="rows",
+        options=("separator", "encoding"),
+    )
+    for extension in (".sif", ".gmt")
+)

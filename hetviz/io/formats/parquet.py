@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hetviz.io import gate, limits
+from hetviz.io.formats.base import TYPED_OPTIONS, FileFormat
 from hetviz.io.formats.typed_values import arrow_as_text, check_cells, text_bytes
 from hetviz.io.parsed import DECIMALS, Choices, Piece, stem
 
@@ -102,3 +103,29 @@ def arrow_piece(
 def _called(title: str) -> str:
     """Return the name of a column; the unnamed pandas index becomes "index"."""
     return "index" if title.startswith(_INDEX) else title
+
+
+FORMATS = (
+    FileFormat(
+        "parquet",
+        "a Parquet file",
+        "table",
+        (".parquet",),
+        read_parquet,
+        magic=(b"PAR1",),
+        may_be_text=True,
+        preview="columns",
+        options=TYPED_OPTIONS,
+    ),
+    FileFormat(
+        "arrow",
+        "an Arrow or Feather file",
+        "table",
+        (".arrow", ".feather", ".ipc"),
+        read_arrow,
+        magic=(b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"),
+        may_be_text=True,
+        preview="columns",
+        options=TYPED_OPTIONS,
+    ),
+)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,16 +15,11 @@ import pandas as pd
 from hetviz._text import count
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate
+from hetviz.io.formats.base import TYPED_OPTIONS, FileFormat
 from hetviz.io.formats.parquet import arrow_piece
 from hetviz.io.formats.typed_values import check_cells
 from hetviz.io.parsed import Choices, Piece
 
-_PROGRAM_OF = {
-    "read_dta": "Stata",
-    "read_sav": "SPSS",
-    "read_sas7bdat": "SAS",
-    "read_xport": "SAS transport",
-}
 _MAX_LABELS_SHOWN = 40
 _NO_ANSWER_LABEL = re.compile(
     r"(refus(ed|al)|no (answer|response)|not (applicable|asked|stated|answered|available)|inap|"
@@ -33,27 +29,7 @@ _NO_ANSWER_LABEL = re.compile(
 )
 
 
-def read_stata(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read a Stata file, see `read_spss`."""
-    return _read("read_dta", name, content, choices)
-
-
-def read_spss(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read an SPSS file."""
-    return _read("read_sav", name, content, choices)
-
-
-def read_sas(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read a SAS file, see `read_spss`; SAS keeps labels of values in another file."""
-    return _read("read_sas7bdat", name, content, choices)
-
-
-def read_transport(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read a SAS transport file, see `read_sas`."""
-    return _read("read_xport", name, content, choices)
-
-
-def _read(reader: str, name: str, content: bytes, choices: Choices) -> list[Piece]:
+def _read(reader: str, program: str, name: str, content: bytes, choices: Choices) -> list[Piece]:
     import pyarrow as pa
     import pyreadstat
 
@@ -77,11 +53,11 @@ def _read(reader: str, name: str, content: bytes, choices: Choices) -> list[Piec
         raise gate.refusal(
             "bad-statistics-file",
             name,
-            f"the {_PROGRAM_OF[reader]} file is damaged or its version is not supported",
+            f"the {program} file is damaged or its version is not supported",
             remedy="Save it again, or save the table as CSV.",
         ) from error
     piece = arrow_piece(name, table, choices)
-    facts = {**piece.facts, "file of": _PROGRAM_OF[reader]}
+    facts = {**piece.facts, "file of": program}
     column_labels = [
         f"{column}: {words}"
         for column, words in metadata.column_names_to_labels.items()
@@ -157,3 +133,55 @@ def _column(
         except (pa.ArrowException, TypeError, ValueError):
             return pa.array(cells.map(str, na_action="ignore"), from_pandas=True)
     return pa.array(cells, from_pandas=True)
+
+
+# Old Stata files begin with the version, the byte order, 1 and 0.
+_OLD_STATA = re.compile(rb"[\x68-\x73][\x01\x02]\x01\x00")
+_SAS_START = "000000000000000000000000c2ea8160b31411cfbd92080009c7318c181f1011"
+
+
+def _format(
+    key: str,
+    program: str,
+    label: str,
+    extensions: tuple[str, ...],
+    reader: str,
+    *magic: bytes,
+    detect: Callable[[bytes], bool] | None = None,
+) -> FileFormat:
+    return FileFormat(
+        key,
+        label,
+        "table",
+        extensions,
+        partial(_read, reader, program),
+        magic=magic,
+        detect=detect,
+        preview="columns",
+        options=TYPED_OPTIONS,
+    )
+
+
+FORMATS = (
+    _format(
+        "stata",
+        "Stata",
+        "a Stata file",
+        (".dta",),
+        "read_dta",
+        b"<stata_dta>",
+        detect=lambda content: _OLD_STATA.match(content) is not None,
+    ),
+    _format(
+        "spss", "SPSS", "an SPSS file", (".sav", ".zsav"), "read_sav", b"$FL2@(#)", b"$FL3@(#)"
+    ),
+    _format("sas", "SAS", "a SAS file", (".sas7bdat",), "read_sas7bdat", bytes.fromhex(_SAS_START)),
+    _format(
+        "sas-transport",
+        "SAS transport",
+        "a SAS transport file",
+        (".xpt",),
+        "read_xport",
+        b"HEADER RECORD*******LIB",
+    ),
+)

@@ -11,11 +11,14 @@ import pandas as pd
 from hetviz._pandas import TEXT
 from hetviz.errors import Problem
 from hetviz.io import gate
-from hetviz.io.formats.images import FILE, FOLDER, ids_of_files
+from hetviz.io.formats.base import TEXT_OPTIONS, FileFormat
+from hetviz.io.formats.delimited import read_text
 from hetviz.io.infer import dialect, encodings, text_tables
 from hetviz.io.parsed import Choices, Piece
 
-PROSE_EXTENSIONS = (".md", ".markdown", ".rst")
+FILE, FOLDER = "file", "folder"
+"""Columns of datasets with one row for each file."""
+_MARKUP_EXTENSIONS = (".md", ".markdown", ".rst")
 MAX_CHARACTERS = 1_000_000
 _MAX_TITLE_CHARS = 120
 _MAX_SHORT_LINES = 3
@@ -46,7 +49,7 @@ def is_prose(name: str, words: str) -> bool:
     """Whether a text file is prose rather than a table."""
     if text_tables.is_drawn(words) or text_tables.is_pairs(words):
         return False
-    return PurePosixPath(name).suffix.lower() in PROSE_EXTENSIONS or dialect.is_prose(words)
+    return PurePosixPath(name).suffix.lower() in _MARKUP_EXTENSIONS or dialect.is_prose(words)
 
 
 def may_be_prose(words: str) -> bool:
@@ -104,3 +107,35 @@ def _merge_encoding_notes(where: str, problems: Sequence[Problem]) -> tuple[Prob
     message = f"{len(encoding_notes):,} texts are not UTF-8, so their encoding is guessed"
     remedy = "Check accented letters. If they are wrong, save the files as UTF-8."
     return (*others, Problem("encoding", where, message, names, remedy, severity="note"))
+
+
+def ids_of_files(names: Sequence[str]) -> list[str]:
+    """Return unique ids for files: stems, else names, else paths."""
+    paths = [PurePosixPath(name) for name in names]
+    for ids in ([path.stem for path in paths], [path.name for path in paths]):
+        if len(set(ids)) == len(ids):
+            return ids
+    return list(names)
+
+
+FORMATS = (
+    FileFormat(
+        "prose",
+        "text",
+        "prose",
+        (".txt", ".text"),
+        read_text,
+        is_plain_text=True,
+        preview="rows",
+        options=TEXT_OPTIONS,
+    ),
+    FileFormat(
+        "markup",
+        "text",
+        "prose",
+        _MARKUP_EXTENSIONS,
+        read_text,
+        is_plain_text=True,
+        preview="rows",
+    ),
+)

@@ -20,6 +20,7 @@ from hetviz._types import Ints
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
 from hetviz.io.files import Archive
+from hetviz.io.formats.base import WORKBOOK_OPTIONS, FileFormat
 from hetviz.io.formats.column_rows import ColumnRows
 from hetviz.io.formats.delimited import build_table
 from hetviz.io.formats.typed_values import FORMULA_ERRORS, check_cells, decimal_among, to_cell
@@ -29,6 +30,8 @@ from hetviz.io.parsed import DECIMALS, Choices, Piece, TableRead, piece_from_tab
 if TYPE_CHECKING:
     from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
+_OLE_START = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ODS_TYPE = b"application/vnd.oasis.opendocument.spreadsheet"
 _MAX_SHEET_ROWS = 1_048_576
 # Cells below more empty rows do not belong to the table.
 _MAX_EMPTY_ROWS = 1_000
@@ -160,15 +163,15 @@ class _PartCheck:
 def _check_parts(name: str, content: bytes) -> _PartCheck:
     """Raise an error for unsafe content; return facts known before parsing."""
     checked = _PartCheck()
-    kind = gate.kind_of(name, content)
-    if kind == "xls":
+    if content.startswith(_OLE_START):
         return checked
     archive = Archive(name, content)
+    is_xlsx = _is_xlsx(archive.names(), content)
     n_bytes, lengths = 0, [0]
     for member in sorted(archive.names(), key=lambda member: member != _SHARED_TEXTS):
         if not member.endswith((".xml", ".rels", ".vml")):
             continue
-        is_sheet = kind == "xlsx" and member.startswith("xl/worksheets/")
+        is_sheet = is_xlsx and member.startswith("xl/worksheets/")
         max_bytes = limits.MAX_SHEET_BYTES if is_sheet else limits.MAX_FILE_BYTES
         where = f"{name}, {member} unpacked"
         gate.check_size(where, archive.size(member), max_bytes, remedy=_AS_TEXT)
@@ -193,7 +196,7 @@ def _check_parts(name: str, content: bytes) -> _PartCheck:
                     raise gate.refusal("too-large", f"{name}, {member}", message, remedy=_AS_TEXT)
             n_bytes += _text_length(text, lengths)
             gate.check_size(name, n_bytes, limits.MAX_TEXT_BYTES)
-        elif kind == "xlsx" and member == _SHARED_TEXTS:
+        elif is_xlsx and member == _SHARED_TEXTS:
             starts = [match.start() for match in _SHARED.finditer(text)]
             lengths = [end - start for start, end in pairwise([*starts, len(text)])]
     return checked
@@ -489,3 +492,59 @@ def _table_columns(
         if at in named_columns or (filled.get(at, 0) > n / 2 and at <= named_columns[-1] + 1)
     ]
     return columns, sum(n for at, n in filled.items() if at not in set(columns))
+
+
+def _is_xlsx(members: Sequence[str], _: bytes) -> bool:
+    return "xl/workbook.xml" in members
+
+
+def _is_xlsb(members: Sequence[str], _: bytes) -> bool:
+    return "xl/workbook.bin" in members
+
+
+def _is_ods(members: Sequence[str], content: bytes) -> bool:
+    # The type is the first member and not compressed.
+    return (
+        {"mimetype", "content.xml"} <= set(members)
+        and "[Content_Types].xml" not in members
+        and _ODS_TYPE in content[:200]
+    )
+
+
+_WORKBOOK = FileFormat(
+    "xlsx",
+    "an Excel workbook",
+    "workbook",
+    (".xlsx", ".xlsm"),
+    read_workbook,
+    detect_zip=_is_xlsx,
+    preview="rows",
+    options=WORKBOOK_OPTIONS,
+)
+FORMATS = (
+    _WORKBOOK,
+    replace(
+        _WORKBOOK,
+        key="xlsb",
+        label="a binary Excel workbook",
+        extensions=(".xlsb",),
+        detect_zip=_is_xlsb,
+        own_process=True,
+    ),
+    replace(
+        _WORKBOOK,
+        key="xls",
+        label="an old Excel workbook (.xls)",
+        extensions=(".xls",),
+        detect_zip=None,
+        magic=(_OLE_START,),
+        own_process=True,
+    ),
+    replace(
+        _WORKBOOK,
+        key="ods",
+        label="an OpenDocument spreadsheet",
+        extensions=(".ods",),
+        detect_zip=_is_ods,
+    ),
+)

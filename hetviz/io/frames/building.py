@@ -23,7 +23,7 @@ from hetviz.errors import limit_problems as first_of
 from hetviz.features.columns.types import Column, infer
 from hetviz.features.recipe import make_features_with_notes
 from hetviz.io import gate
-from hetviz.io.formats.images import thumbnail
+from hetviz.io.datasets.images import thumbnail
 from hetviz.io.frames.tables import Rows, as_frame, edges_of_graph, is_graph, rows_of_all
 from hetviz.io.infer.roles import guess_labels, guess_title, named_title
 

@@ -10,12 +10,19 @@ from hetviz._samples import MANIFEST
 from hetviz._text import count
 from hetviz.errors import DataError, HetvizError, MissingExtraError, Problem
 from hetviz.io import gate, limits
+from hetviz.io.datasets import images
+from hetviz.io.datasets.matrices import join_matrices, square_table
 from hetviz.io.files import Archive, Files
-from hetviz.io.formats import images, texts
-from hetviz.io.formats.delimited import read_table
-from hetviz.io.formats.readers import read_pieces
+from hetviz.io.formats import texts
+from hetviz.io.formats.base import FileFormat
+from hetviz.io.formats.registry import (
+    extensions_of,
+    format_by_extension,
+    format_of,
+    open_archive,
+    read_table,
+)
 from hetviz.io.infer import encodings
-from hetviz.io.matrices import join_matrices, square_table
 from hetviz.io.parsed import (
     Choices,
     ParsedFiles,
@@ -26,14 +33,8 @@ from hetviz.io.parsed import (
     stem,
     table_from_piece,
 )
+from hetviz.io.sandbox.isolated import read_pieces
 
-_TABLE_EXTENSIONS = (".csv", ".tsv", ".tab")
-_TEXT_EXTENSIONS = (".txt", ".text", *texts.PROSE_EXTENSIONS)
-_BINARY_EXTENSIONS = (".arff", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather",
-           ".ipc", ".xlsx", ".xlsm", ".xls", ".xlsb", ".ods", ".dta", ".sav", ".zsav", ".sas7bdat",
-           ".xpt", ".sqlite", ".sqlite3", ".db", ".duckdb", ".npy", ".npz", ".graphml", ".gexf",
-           ".gml", ".sif", ".gmt", ".xml", ".h5ad", ".h5mu", ".h5", ".hdf5")  # fmt: skip
-_PICTURE_EXTENSIONS = (".png", ".jpg", ".jpeg", ".webp")
 _SYSTEM_FILES = {"thumbs.db", "desktop.ini", "ehthumbs.db"}
 _ABOUT_NAMES = {"readme", "license", "licence", "copying", "changelog", "notice"}
 _MAX_NAMES_SHOWN = 5
@@ -58,13 +59,13 @@ def read_collection(name: str, files: Files, choices: Mapping[str, Choices]) -> 
 
 
 def _is_table(path: PurePosixPath) -> bool:
-    return _extension(path) in (*_TABLE_EXTENSIONS, *_BINARY_EXTENSIONS)
+    file_format = _named_format(path)
+    return file_format is not None and file_format.read is not None and file_format.kind != "prose"
 
 
-def _extension(path: PurePosixPath) -> str:
-    """Return the extension of a name without .gz."""
-    last = path.suffix.lower()
-    return path.with_suffix("").suffix.lower() if last == ".gz" else last
+def _named_format(path: PurePosixPath) -> FileFormat | None:
+    """Return the format of the extension before .gz."""
+    return format_by_extension(path.stem if path.suffix.lower() == ".gz" else path.name)
 
 
 class _CollectionReader:
@@ -82,21 +83,18 @@ class _CollectionReader:
 
     def add(self, member: str) -> None:
         path = PurePosixPath(member)
-        suffix = _extension(path)
+        named_format = _named_format(path)
         if is_system_file(path):
             self.n_junk += 1
-        elif self.name != FILE_SET_NAME and suffix not in (
-            *_TABLE_EXTENSIONS,
-            *_TEXT_EXTENSIONS,
-            *_BINARY_EXTENSIONS,
-            *_PICTURE_EXTENSIONS,
+        elif self.name != FILE_SET_NAME and (
+            named_format is None or named_format.kind == "archive"
         ):
             self.skipped.append(member)
         elif is_about_file(path):
             self.about.append(member)
         else:
             try:
-                self._read(member, suffix)
+                self._read(member, named_format)
             except DataError as error:
                 self.problems += error.problems
             except MissingExtraError as error:
@@ -121,7 +119,7 @@ class _CollectionReader:
     def _choice(self, member: str) -> Choices:
         return self.choices.get(member) or self.choices.get(self.name) or Choices()
 
-    def _read(self, member: str, suffix: str) -> None:
+    def _read(self, member: str, named_format: FileFormat | None) -> None:
         member, content = gate.unpack_gzip(member, self.files.read(member))
         self.bytes_left -= len(content)
         if self.bytes_left < 0:
@@ -131,12 +129,13 @@ class _CollectionReader:
                 f"{self.name}, {member}",
                 f"the unpacked files are too large, at most {limit} are allowed in all",
             )
-        kind = gate.kind_of(member, content)
-        if kind in gate.PICTURES:
+        file_format = format_of(member, content)
+        is_prose = named_format is not None and named_format.kind == "prose"
+        if file_format.kind == "picture":
             self.pictures.append((member, images.thumbnail(member, content)))
-        elif kind == "text" and suffix in _TEXT_EXTENSIONS:
+        elif file_format.is_plain_text and is_prose:
             self._text(member, content)
-        elif kind == "zip":
+        elif file_format.kind == "archive":
             message = "a zip inside another zip is not opened"
             raise gate.refusal("nested-zip", member, message, remedy="Unpack it first.")
         else:
@@ -206,7 +205,7 @@ class _CollectionReader:
 
 def is_about_file(path: PurePosixPath) -> bool:
     """Whether a file is documentation such as README."""
-    return path.stem.lower() in _ABOUT_NAMES and path.suffix.lower() in _TEXT_EXTENSIONS
+    return path.stem.lower() in _ABOUT_NAMES and path.suffix.lower() in extensions_of("prose")
 
 
 def is_system_file(path: PurePosixPath) -> bool:
@@ -251,18 +250,27 @@ def parse_files(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choice
     """Read several files; matrices are joined to the tables with their ids."""
     pieces: list[Piece] = []
     rejected: list[tuple[str, DataError]] = []
-    kinds: dict[str, str] = {}
+    formats: dict[str, FileFormat] = {}
     for name, content in files:
         try:
-            kinds[name] = gate.kind_of(name, content)
+            formats[name] = format_of(name, content)
         except DataError as error:
             rejected.append((name, error))
-    separate = [(name, content) for name, content in files if kinds.get(name, "zip") != "zip"]
-    if any(
-        kinds[name] in gate.PICTURES
-        or (kinds[name] == "text" and is_prose_file(name, content, choices.get(name, Choices())))
-        for name, content in separate
-    ):
+    separate = [
+        (name, content)
+        for name, content in files
+        if name in formats and formats[name].kind != "archive"
+    ]
+
+    def is_row(name: str, content: bytes) -> bool:
+        """Whether a whole file becomes one row."""
+        file_format = formats[name]
+        if file_format.kind == "picture":
+            return True
+        choice = choices.get(name, Choices())
+        return file_format.is_plain_text and is_prose_file(name, content, choice)
+
+    if any(is_row(*file) for file in separate):
         try:
             pieces += read_collection(FILE_SET_NAME, FileSet(separate), choices)
         except HetvizError as error:
@@ -271,7 +279,7 @@ def parse_files(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choice
     content_of = dict(separate)
     for name, content in files:
         try:
-            if kinds.get(name) == "zip":
+            if name in formats and formats[name].kind == "archive":
                 pieces += _read_archive(name, content, choices)
             elif name in content_of:
                 choice = choices.get(name, Choices())
@@ -295,7 +303,7 @@ def read_one_table(
     choices: Choices | None = None,
 ) -> TableRead:
     """Read the only table of a file of any kind."""
-    if gate.kind_of(name, content) == "text":
+    if format_of(name, content).is_plain_text:
         return table_reader(parse)(name, content, choices)
     parsed = parse([(name, content)], {} if choices is None else {name: choices})
     for _, error in parsed.rejected:
@@ -313,7 +321,7 @@ def table_reader(parse: FileParser) -> TableReader:
     """Return a reader of text tables that uses `parse`."""
 
     def read(name: str, content: bytes, choices: Choices | None = None) -> TableRead:
-        if gate.kind_of(name, content) != "text":
+        if not format_of(name, content).is_plain_text:
             return read_table(name, content, choices)
         table_choices = replace(choices or Choices(), only_table=True)
         parsed = parse([(name, content)], {name: table_choices})
@@ -337,7 +345,7 @@ def _as_data_error(name: str, error: HetvizError) -> DataError:
 
 
 def _read_archive(name: str, content: bytes, choices: Mapping[str, Choices]) -> list[Piece]:
-    archive = Archive(name, content)
+    archive = open_archive(name, content)
     if MANIFEST in archive.names():
         raise gate.refusal(
             "bundle-among-files",
@@ -352,7 +360,7 @@ def is_prose_file(name: str, content: bytes, choice: Choices) -> bool:
     """Whether a text file contains prose."""
     if choice.only_table:
         return False
-    if not name.lower().endswith((".txt", *texts.PROSE_EXTENSIONS)):
+    if PurePosixPath(name).suffix.lower() not in extensions_of("prose"):
         return False
     try:
         return texts.is_prose(name, encodings.decode(name, content, None, [])[0])

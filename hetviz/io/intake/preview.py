@@ -16,6 +16,7 @@ from hetviz._types import Ints, JsonObject
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.names import words_of
 from hetviz.io import gate
+from hetviz.io.formats.registry import format_of
 from hetviz.io.infer.columns import Applied, read_columns
 from hetviz.io.infer.ids import IdCandidate, id_candidates
 from hetviz.io.infer.profiles import Profile, column_profiles
@@ -37,9 +38,6 @@ _MAX_COLUMNS = 2_000
 _MAX_SAMPLE_ROWS = 50_000
 _MIN_KEY_SHARE = 0.8
 _POSSIBLE_KEY_TYPES = ("category", "text", "whole number", "title")
-_ROW_FORMATS = ("text", "xlsx", "xlsb", "xls", "ods")
-_TYPED_FORMATS = ("json", "jsonl", "parquet", "arrow", "stata", "spss", "sas", "sas-transport",
-          "sqlite", "duckdb")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -140,17 +138,15 @@ def preview_with_cells(
 ) -> list[tuple[TablePreview, pd.DataFrame]]:
     """Return previews of tables, each with its sampled cells for `updated_preview`."""
     choices_of = dict(choices or {})
-    kinds = {name: _kind(name, content, choices_of.get(name, Choices())) for name, content in files}
-    tables = [
-        (name, content)
-        for name, content in files
-        if kinds[name] in (*_ROW_FORMATS, *_TYPED_FORMATS)
-    ]
+    previews = {
+        name: _preview_of(name, content, choices_of.get(name, Choices())) for name, content in files
+    }
+    tables = [(name, content) for name, content in files if previews[name]]
     full_tables = raw_tables(tables, choices_of, parse)
     raw_by_key = {key: _limit_columns(raw) for key, raw in full_tables.items()}
     looks, frames = [], []
     for (file, sheet), raw in raw_by_key.items():
-        choice, has_rows = choices_of.get(file, Choices()), kinds[file] in _ROW_FORMATS
+        choice, has_rows = choices_of.get(file, Choices()), previews[file] == "rows"
         n_more = _width(full_tables[file, sheet]) - _width(raw)
         try:
             look, frame = _preview_table(file, sheet, raw, n_more, choice, has_rows)
@@ -202,12 +198,13 @@ def updated_preview(
     )
 
 
-def _kind(name: str, content: bytes, choices: Choices) -> str:
+def _preview_of(name: str, content: bytes, choices: Choices) -> str:
     try:
-        kind = gate.kind_of(name, content)
+        file_format = format_of(name, content)
     except DataError:
         return ""
-    return "" if kind == "text" and is_prose_file(name, content, choices) else kind
+    is_prose = file_format.is_plain_text and is_prose_file(name, content, choices)
+    return "" if is_prose else file_format.preview
 
 
 def _preview_table(

@@ -6,21 +6,19 @@ from pathlib import PurePosixPath
 
 from hetviz._samples import MANIFEST
 from hetviz.errors import DataError
-from hetviz.io import gate, limits
+from hetviz.io import limits
 from hetviz.io.files import PROJECT, Archive
+from hetviz.io.formats.registry import extensions_of, kind_of
 from hetviz.io.intake.parse import is_about_file, is_system_file
 from hetviz.io.parsed import stem
 
-_TABLES = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather",
-           ".xlsx", ".xlsm", ".xls", ".xlsb", ".ods", ".dta", ".sav", ".zsav", ".sas7bdat", ".xpt",
-           ".sqlite", ".sqlite3", ".db", ".duckdb")  # fmt: skip
 _MAX_MEMBERS = 50
 
 
 def tables_of_zip(name: str, content: bytes) -> dict[str, bytes] | None:
     """Return the tables of a zip that contains only tables, None for any other file."""
     try:
-        if gate.kind_of(name, content) != "zip":
+        if kind_of(name, content) != "zip":
             return None
         archive = Archive(name, content)
         members = [PurePosixPath(member) for member in archive.names()]
@@ -29,7 +27,8 @@ def tables_of_zip(name: str, content: bytes) -> dict[str, bytes] | None:
         members = [path for path in members if not is_system_file(path) and not is_about_file(path)]
         names = {stem(path.name) for path in members}
         folders = {path.parent for path in members}
-        plain = all(path.suffix.lower() in _TABLES for path in members) and len(folders) == 1
+        extensions = extensions_of("table", "workbook", "database")
+        plain = all(path.suffix.lower() in extensions for path in members) and len(folders) == 1
         if not plain or len(names) < len(members) or not 0 < len(members) <= _MAX_MEMBERS:
             return None
         tables: dict[str, bytes] = {}

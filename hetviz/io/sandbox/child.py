@@ -16,13 +16,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 from hetviz._samples import MANIFEST
 from hetviz.errors import DataError, Problem
-from hetviz.io import gate, limits
+from hetviz.io import limits
 from hetviz.io.files import Archive
-from hetviz.io.formats import isolated
+from hetviz.io.formats.registry import format_of, open_archive
 from hetviz.io.intake import parse, preview
 from hetviz.io.intake.preview import TablePreview
 from hetviz.io.parsed import Choices, ParsedFiles, Piece
-from hetviz.io.sandbox import process
+from hetviz.io.sandbox import isolated, process
 
 if TYPE_CHECKING:
     from hetviz.data import HeteroData
@@ -82,7 +82,7 @@ def _read_each(
     if len(files) == 1:
         return ParsedFiles((), ((files[0][0], error),))
     # If an HDF5 file may be the cause, keep the other files together.
-    suspects = [file for file in files if _is_kind(*file, "hdf5")]
+    suspects = [file for file in files if isolated.can_hang(*file)]
     others = [file for file in files if file not in suspects] if suspects else []
     groups = [[file] for file in suspects or files]
     pieces: list[Piece] = []
@@ -113,7 +113,7 @@ def preview_tables(
     """Preview files as `hetviz.io.intake.preview.preview_tables` does, in a limited process."""
     if is_previewed_here(files):
         return PreviewResult(preview.preview_tables(files, choices))
-    if all(_is_kind(*file, "hdf5") for file in files):
+    if all(isolated.can_hang(*file) for file in files):
         # HDF5 files have no tables with reading options.
         return PreviewResult([])
     try:
@@ -166,7 +166,7 @@ def load(
 
     # The HDF5 library can hang, so such files are parsed first with their own limit.
     reads_first = packed_files is None and any(
-        _is_kind(name, content, "hdf5") for name, content in files
+        isolated.can_hang(name, content) for name, content in files
     )
     try:
         run(pack_files(files, choices, on_progress) if reads_first else packed_files)
@@ -215,7 +215,7 @@ def _member_being_read(name: str, content: bytes, last_message: str) -> str | No
     with contextlib.suppress(DataError):
         members = [
             member
-            for member in Archive(name, content).names()
+            for member in open_archive(name, content).names()
             if _reading_message(member) == last_message
         ]
         if len(members) == 1 and members != [MANIFEST]:
@@ -269,7 +269,7 @@ def reads_here(files: Sequence[tuple[str, bytes]]) -> bool:
 
 def _is_small_text(name: str, content: bytes) -> bool:
     try:
-        return len(content) <= MAX_TEXT_BYTES_HERE and gate.kind_of(name, content) == "text"
+        return len(content) <= MAX_TEXT_BYTES_HERE and format_of(name, content).is_plain_text
     except DataError:
         return True
 
@@ -313,9 +313,9 @@ def _in_child(
     return process.run(_MODULE, inputs, _joined_names(files), _allowed_seconds(files), on_progress)
 
 
-def _is_kind(name: str, content: bytes, kind: str) -> bool:
+def _is_plain_text(name: str, content: bytes) -> bool:
     try:
-        return gate.kind_of(name, content) == kind
+        return format_of(name, content).is_plain_text
     except DataError:
         return False
 
@@ -323,8 +323,7 @@ def _is_kind(name: str, content: bytes, kind: str) -> bool:
 def _allowed_seconds(files: Sequence[tuple[str, bytes]]) -> int:
     """Return the allowed processor time for files, in seconds."""
     try:
-        return max(isolated.allowed_seconds(content) if gate.kind_of(name, content) == "hdf5"
-                   else process.MAX_PROCESSOR_S for name, content in files)  # fmt: skip
+        return max(isolated.allowed_seconds(*file) for file in files)
     except DataError:
         return process.MAX_PROCESSOR_S
 
@@ -395,6 +394,7 @@ class _BundleFiles(Archive):
     def __init__(
         self, name: str, content: bytes, report: process.OnProgress, failed: Mapping[str, Problem]
     ) -> None:
+        format_of(name, content)
         super().__init__(name, content)
         self._report, self._failed, self._n_read = report, failed, 0
 
@@ -466,9 +466,9 @@ def main() -> int:
             del looks
             # Parsing text again is faster than transferring it. HDF5 files, which can hang,
             # are parsed in `load` only.
-            is_text = all(_is_kind(name, content, "text") for name, content in files)
+            is_text = all(_is_plain_text(name, content) for name, content in files)
             is_read_later = is_text or any(
-                _is_kind(name, content, "hdf5") for name, content in files
+                isolated.can_hang(name, content) for name, content in files
             )
             packed_files = b"" if is_read_later else pack_parsed(parse.parse_files(files, choices))
             parsed = pack_cells(workbooks.parsed_workbooks())

@@ -26,7 +26,7 @@ from hetviz.features.recipe import columns_of_steps, columns_used, recipe_of
 from hetviz.features.relations.words import description_columns, match_words
 from hetviz.features.table import transform
 from hetviz.io import gate
-from hetviz.io.formats.images import checked_picture
+from hetviz.io.datasets.images import checked_picture
 
 _PICTURE_FEATURES: WeakKeyDictionary[Dataset, Floats] = WeakKeyDictionary()
 _N_SIMILAR = 10

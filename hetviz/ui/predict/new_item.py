@@ -16,7 +16,7 @@ from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import HetvizError
 from hetviz.features.relations.words import description_columns
 from hetviz.io import gate
-from hetviz.io.formats.images import checked_picture
+from hetviz.io.datasets.images import checked_picture
 from hetviz.plots.colour import display_name
 from hetviz.plots.predicted_links import proposals_figure
 from hetviz.runs.embed.run import fit_run

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import Any
 
 import streamlit as st
 
+from hetviz.io.formats.registry import format_by_extension
 from hetviz.io.infer import encodings
 
 _SEPARATORS = {
@@ -44,10 +44,6 @@ _FIELDS: dict[str, tuple[str, Mapping[Any, str], str]] = {
 }
 # Fields stored as another one, as their options differ by kind of file.
 _STORED_AS = {"square": "matrix"}
-_TEXT_FIELDS = ("role", "separator", "decimal", "encoding", "header", "skip", "id", "square")
-_WORKBOOK_FIELDS = ("role", "sheet", "decimal", "header", "skip", "id", "square")
-_TYPED_FIELDS = ("role", "id")
-_MATRIX_FIELDS = ("matrix", "rows_of")
 _NAMED_FIELDS = {
     "sheet": (
         "Sheet or table",
@@ -66,19 +62,6 @@ _NAMED_FIELDS = {
     ),
 }
 _FIELDS_PER_ROW = 3
-_FIELDS_BY_SUFFIX: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys((".csv", ".tsv", ".txt", ".tab"), _TEXT_FIELDS),
-    **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"), _WORKBOOK_FIELDS),
-    **dict.fromkeys((".sqlite", ".sqlite3", ".db", ".duckdb"), ("sheet",)),
-    **dict.fromkeys(
-        (".parquet", ".arrow", ".feather", ".json", ".jsonl", ".ndjson"), _TYPED_FIELDS
-    ),
-    **dict.fromkeys((".dta", ".sav", ".zsav", ".sas7bdat", ".xpt"), _TYPED_FIELDS),
-    **dict.fromkeys((".sif", ".gmt"), ("separator", "encoding")),
-    **dict.fromkeys((".npy", ".npz"), _MATRIX_FIELDS),
-    **dict.fromkeys((".h5ad", ".h5mu"), ("part",)),
-}
-
 FileChoices = Mapping[str, Mapping[str, Any]]
 
 
@@ -90,7 +73,7 @@ def show_options(
     matrices: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
     """Show the options of each file and pass the new choices to `on_change`."""
-    tables = [name for name in files if _suffix(name) in _FIELDS_BY_SUFFIX]
+    tables = [name for name in files if _options_of(name)]
     if not tables:
         return
     with st.expander("Reading options"):
@@ -109,14 +92,15 @@ def show_options(
             )
 
 
-def _suffix(name: str) -> str:
-    return PurePosixPath(name).suffix.lower()
+def _options_of(name: str) -> tuple[str, ...]:
+    file_format = format_by_extension(name)
+    return () if file_format is None else file_format.options
 
 
 def _show_fields(
     key: str, name: str, current: Mapping[str, object], options: Mapping[str, Sequence[str]]
 ) -> None:
-    fields = _FIELDS_BY_SUFFIX[_suffix(name)]
+    fields = _options_of(name)
     # Row by row, so that the labels of one row are aligned.
     for start in range(0, len(fields), _FIELDS_PER_ROW):
         columns = st.columns(_FIELDS_PER_ROW)
@@ -174,7 +158,7 @@ def _submit(
 ) -> None:
     values = {
         _STORED_AS.get(field, field): st.session_state[f"{key}-{field}"]
-        for field in _FIELDS_BY_SUFFIX[_suffix(name)]
+        for field in _options_of(name)
     }
     if "id" in values:
         values["id"] = values["id"].strip() or None

@@ -14,6 +14,7 @@ from hetviz.data.joins.proposals import Proposal
 from hetviz.errors import HetvizError, Problem
 from hetviz.io import FileInfo, Loaded, gate
 from hetviz.io.formats.anndata import OTHER_PARTS
+from hetviz.io.formats.registry import extensions_of
 from hetviz.io.infer.recipe import TableRecipe
 from hetviz.io.intake.preview import TablePreview
 from hetviz.io.intake.zip_tables import tables_of_zip
@@ -62,7 +63,9 @@ class StagedFiles:
     @property
     def is_bundle(self) -> bool:
         """Whether it is a single zip."""
-        return len(self.files) == 1 and next(iter(self.files)).lower().endswith((".zip", ".hetviz"))
+        return len(self.files) == 1 and next(iter(self.files)).lower().endswith(
+            extensions_of("archive")
+        )
 
 
 def drop_zone(label: str, fresh: bool) -> None:

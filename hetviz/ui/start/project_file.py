@@ -8,7 +8,7 @@ import streamlit as st
 
 from hetviz._samples import MANIFEST
 from hetviz.errors import DataError, HetvizError, Problem
-from hetviz.io.files import Archive
+from hetviz.io.formats.registry import open_archive
 from hetviz.ui.map import history
 from hetviz.ui.reading import upload
 from hetviz.ui.shell import people, session, theme
@@ -92,7 +92,7 @@ def show_errors(upload_state: ProjectUpload) -> None:
 
 def _has_data(upload_state: ProjectUpload) -> bool:
     try:
-        return MANIFEST in Archive(upload_state.name, upload_state.content).names()
+        return MANIFEST in open_archive(upload_state.name, upload_state.content).names()
     except DataError:
         return False
 

@@ -10,8 +10,9 @@ from hypothesis.extra import numpy as hnp
 
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import limits
+from hetviz.io.datasets.matrices import square_table
 from hetviz.io.formats.arrays import read_npy, read_npz
-from hetviz.io.matrices import ROW, matrix_kind, square_table
+from hetviz.io.formats.matrix_kinds import ROW, matrix_kind
 from hetviz.io.parsed import Choices, Piece
 from tests.depth import examples
 

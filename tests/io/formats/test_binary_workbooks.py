@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from hetviz.errors import DataError
 from hetviz.io import Choices, read_tables
-from hetviz.io.formats.readers import read_pieces
 from hetviz.io.formats.typed_values import FORMULA_ERRORS
 from hetviz.io.intake.preview import raw_tables
 from hetviz.io.sandbox import child, process
+from hetviz.io.sandbox.isolated import read_pieces
 from tests.depth import examples
 from tests.io.binary_workbooks import MOST, Failed, xls, xlsb
 from tests.io.file_builders import packed, unpacked

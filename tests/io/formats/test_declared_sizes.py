@@ -13,11 +13,10 @@ import pytest
 
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import limits, read_bundle, read_tables
-from hetviz.io.formats import isolated
 from hetviz.io.infer import dialect
-from hetviz.io.sandbox import child
+from hetviz.io.sandbox import child, isolated
 from tests.io.file_builders import packed, workbook
-from tests.io.formats.test_isolated import HANGS
+from tests.io.sandbox.test_isolated import HANGS
 
 FOUND = Path(__file__).resolve().parents[2] / "soak" / "hostile" / "found"
 N = 300

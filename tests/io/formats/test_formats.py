@@ -10,7 +10,7 @@ import pytest
 
 from hetviz.errors import DataError
 from hetviz.io import Choices, limits, read_tables
-from hetviz.io.formats.readers import read_pieces
+from hetviz.io.sandbox.isolated import read_pieces
 from tests.io.file_builders import packed, parquet, unpacked, workbook
 
 MERGED = [

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from hetviz.errors import DataError
 from hetviz.io import Choices, gate, limits, read_tables
-from hetviz.io.formats.readers import read_pieces
+from hetviz.io.formats.registry import kind_of
 from hetviz.io.sandbox import child
+from hetviz.io.sandbox.isolated import read_pieces
 from tests.depth import examples
 from tests.io.file_builders import arrow, duckdb, parquet, spreadsheet, sqlite, statistics, workbook
 
@@ -348,7 +349,7 @@ def test_gml_with_values_and_graphics():
     nodes, links = read_pieces("t.gml", "\n".join(lines).encode())
     check_graph(nodes, links)
     assert {"directed", "passed-over"} <= {problem.code for problem in nodes.problems}
-    assert gate.kind_of("t.txt", "\n".join(lines).encode()) == "gml"
+    assert kind_of("t.txt", "\n".join(lines).encode()) == "gml"
 
 
 @settings(max_examples=examples(10))

@@ -1,6 +1,6 @@
-"""HDF5 files and binary workbooks, read in a limited process because damaged ones can crash it.
+"""Reading of single files, in a limited process where a damaged one can crash the library.
 
-The library can also hang or ask for too much memory. ``python -m hetviz.io.formats.isolated`` is
+The library can also hang or ask for too much memory. ``python -m hetviz.io.sandbox.isolated`` is
 the child process, see `hetviz.io.sandbox.process`.
 """
 
@@ -13,36 +13,40 @@ from dataclasses import asdict
 from typing import Any
 
 from hetviz.errors import DataError
-from hetviz.io import gate, limits
-from hetviz.io.formats import anndata, workbooks
-from hetviz.io.formats.hdf5 import require_h5py
+from hetviz.io import limits
+from hetviz.io.formats import registry
 from hetviz.io.parsed import Choices, ParsedFiles, Piece
 from hetviz.io.sandbox import process
 from hetviz.io.sandbox.pack_parts import pack_parsed, unpack_parsed
 
-_MODULE = "hetviz.io.formats.isolated"
+_MODULE = "hetviz.io.sandbox.isolated"
 # A small file that takes longer hangs. A large one has more to unpack.
 _MIN_SECONDS = 3
 
 
-def allowed_seconds(content: bytes) -> int:
-    """Return the allowed processor time for a file of this size, in seconds."""
+def allowed_seconds(name: str, content: bytes) -> int:
+    """Return the allowed processor time for a file, in seconds."""
+    if not registry.format_of(name, content).can_hang:
+        return process.MAX_PROCESSOR_S
     return min(process.MAX_PROCESSOR_S, _MIN_SECONDS + len(content) // limits.MB)
 
 
-def read_hdf5(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read an AnnData or MuData file as `hetviz.io.formats.anndata.read_hdf5` does, with limits."""
-    if process.is_confined():
-        return anndata.read_hdf5(name, content, choices)
-    require_h5py()
-    return _read_in_process(name, content, choices, allowed_seconds(content))
+def can_hang(name: str, content: bytes) -> bool:
+    """Whether reading a damaged file of this format may never end."""
+    try:
+        return registry.format_of(name, content).can_hang
+    except DataError:
+        return False
 
 
-def read_binary_workbook(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read an XLS or XLSB file as `hetviz.io.formats.workbooks.read_workbook` does, with limits."""
-    if process.is_confined():
-        return workbooks.read_workbook(name, content, choices)
-    return _read_in_process(name, content, choices, process.MAX_PROCESSOR_S)
+def read_pieces(name: str, content: bytes, choices: Choices | None = None) -> list[Piece]:
+    """Read a file as `hetviz.io.formats.registry.read_pieces` does, with limits if needed."""
+    file_format = registry.format_of(name, content)
+    if not file_format.own_process or process.is_confined():
+        return registry.read_pieces(name, content, choices)
+    if file_format.require is not None:
+        file_format.require()
+    return _read_in_process(name, content, choices or Choices())
 
 
 def choices_from_json(fields_read: Mapping[str, object]) -> Choices:
@@ -54,9 +58,11 @@ def choices_from_json(fields_read: Mapping[str, object]) -> Choices:
     return Choices(**fields)
 
 
-def _read_in_process(name: str, content: bytes, choices: Choices, processor_s: int) -> list[Piece]:
+def _read_in_process(name: str, content: bytes, choices: Choices) -> list[Piece]:
     request = {"name": name, "choices": asdict(choices)}
-    out = process.run(_MODULE, (json.dumps(request).encode(), content), name, processor_s)
+    out = process.run(
+        _MODULE, (json.dumps(request).encode(), content), name, allowed_seconds(name, content)
+    )
     try:
         parsed = unpack_parsed(out)
     except ValueError:
@@ -73,10 +79,8 @@ def main() -> int:
         header, content = process.read_parts(sys.stdin.buffer)
         request = json.loads(header)
         name, choices = request["name"], choices_from_json(request["choices"])
-        is_hdf5 = gate.kind_of(name, content) == "hdf5"
-        read = anndata.read_hdf5 if is_hdf5 else workbooks.read_workbook
         try:
-            parsed = ParsedFiles(tuple(read(name, content, choices)))
+            parsed = ParsedFiles(tuple(registry.read_pieces(name, content, choices)))
         except DataError as error:
             parsed = ParsedFiles((), ((name, error),))
         sys.stdout.buffer.write(pack_parsed(parsed))

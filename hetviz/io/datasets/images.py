@@ -18,13 +18,13 @@ from hetviz._pandas import TEXT
 from hetviz._types import Ints
 from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.io import gate, limits
-from hetviz.io.files import Archive, Files
+from hetviz.io.files import Files
+from hetviz.io.formats.registry import format_of, kind_of, open_archive
+from hetviz.io.formats.texts import FILE, FOLDER, ids_of_files
 from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.parsed import Piece, TableRead
 
 THUMBNAIL_PIXELS = 96
-FILE = "file"
-FOLDER = "folder"
 _MIN_NAMED_SHARE = 0.5
 _MAX_NAMES_SHOWN = 5
 _DAMAGE_ERRORS = (OSError, ValueError, SyntaxError, EOFError, TypeError, KeyError, IndexError,
@@ -64,7 +64,7 @@ def _pictures(files: Files, media: str | None) -> tuple[Callable[[str], bytes], 
     if media is None:
         return files.read, names
     if media in names:
-        archive = Archive(media, files.read(media))
+        archive = open_archive(media, files.read(media))
         return archive.read, archive.names()
     prefix = media.rstrip("/") + "/"
     inside = [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
@@ -73,19 +73,15 @@ def _pictures(files: Files, media: str | None) -> tuple[Callable[[str], bytes], 
 
 def checked_picture(name: str, content: bytes) -> bytes:
     """Return the bytes of a PNG, JPEG or WEBP picture after checking its size."""
-    kind = gate.kind_of(name, content)
-    if kind not in gate.PICTURES:
+    picture_format = format_of(name, content)
+    if picture_format.kind != "picture":
         raise gate.refusal(
             "not-a-picture", name, "this is not a PNG, JPEG or WEBP picture", remedy="Convert it."
         )
-    import warnings
-
-    from PIL import Image
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(content), formats=[kind.upper()]) as opened:
+            with Image.open(io.BytesIO(content), formats=[picture_format.key.upper()]) as opened:
                 width, height = opened.size
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, EOFError) as error:
         raise gate.refusal("bad-picture", name, "the picture is damaged") from error
@@ -103,7 +99,7 @@ def checked_picture(name: str, content: bytes) -> bytes:
 def thumbnail(where: str, content: bytes) -> bytes:
     """Return an upright WEBP thumbnail of at most 96 pixels, without metadata."""
     content = checked_picture(where, content)
-    kind = gate.kind_of(where, content)
+    kind = kind_of(where, content)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -161,15 +157,6 @@ def picture_rows(called: str, where: str, pictures: Sequence[tuple[str, bytes]])
         media_column=FILE,
         facts={"pictures": f"{len(names):,}, one row each"},
     )
-
-
-def ids_of_files(names: Sequence[str]) -> list[str]:
-    """Return unique ids for files: stems, else names, else paths."""
-    paths = [PurePosixPath(name) for name in names]
-    for ids in ([path.stem for path in paths], [path.name for path in paths]):
-        if len(set(ids)) == len(ids):
-            return ids
-    return list(names)
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,14 @@ import pytest
 from hetviz.cli import main
 from hetviz.errors import DataError, MissingExtraError
 from hetviz.io import Choices, read_tables
-from hetviz.io.formats import anndata, isolated
-from hetviz.io.sandbox import child, process
+from hetviz.io.formats import anndata
+from hetviz.io.sandbox import child, isolated, process
 from tests.io.file_builders import packed
 
 h5py = pytest.importorskip("h5py")
 
 FOUND = Path(__file__).resolve().parents[2] / "soak" / "hostile" / "found"
+HDF5 = b"\x89HDF\r\n\x1a\n"
 HANGS = ("fast2-16-t.h5ad", "fast2-3-t.h5ad")
 
 
@@ -36,7 +37,7 @@ def sound(tmp_path):
 
 def test_isolated_process_reads_same_pieces(sound):
     for choices in (Choices(), Choices(part="X_pca", name="cells")):
-        (there,) = isolated.read_hdf5("t.h5ad", sound, choices)
+        (there,) = isolated.read_pieces("t.h5ad", sound, choices)
         (here,) = anndata.read_hdf5("t.h5ad", sound, choices)
         assert there.name == here.name
         assert there.facts == here.facts
@@ -46,26 +47,26 @@ def test_isolated_process_reads_same_pieces(sound):
 
 def test_isolated_process_returns_rejection(sound):
     with pytest.raises(DataError, match="part of the file is damaged"):
-        isolated.read_hdf5("t.h5ad", sound[:200], Choices())
+        isolated.read_pieces("t.h5ad", sound[:200], Choices())
 
 
 def test_isolated_process_not_started_without_h5py(sound, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "h5py", None)
     monkeypatch.setattr(process.subprocess, "Popen", lambda *_, **__: pytest.fail("a process"))
     with pytest.raises(MissingExtraError, match="omics"):
-        isolated.read_hdf5("t.h5ad", sound, Choices())
+        isolated.read_pieces("t.h5ad", sound, Choices())
 
 
 def test_allowed_seconds_grow_with_file_size():
     assert (
-        isolated.allowed_seconds(b"")
-        < isolated.allowed_seconds(bytes(30_000_000))
+        isolated.allowed_seconds("t.h5ad", HDF5)
+        < isolated.allowed_seconds("t.h5ad", HDF5 + bytes(30_000_000))
         <= process.MAX_PROCESSOR_S
     )
-    assert isolated.allowed_seconds(bytes(100_000_000)) == process.MAX_PROCESSOR_S
+    assert isolated.allowed_seconds("t.h5ad", HDF5 + bytes(100_000_000)) == process.MAX_PROCESSOR_S
     assert child._allowed_seconds(
         [("t.h5ad", b"\x89HDF\r\n\x1a\n" + bytes(9000))]
-    ) == isolated.allowed_seconds(b"")
+    ) == isolated.allowed_seconds("t.h5ad", HDF5)
 
 
 # The app's way is that of the next test.

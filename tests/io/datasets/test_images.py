@@ -9,8 +9,8 @@ from PIL import Image
 
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import limits
-from hetviz.io.formats import images
-from hetviz.io.formats.images import checked_picture
+from hetviz.io.datasets import images
+from hetviz.io.datasets.images import checked_picture
 from hetviz.io.parsed import Piece
 from tests.depth import examples
 from tests.io.file_builders import picture

@@ -1,0 +1,1 @@
+"""Tables, pictures and matrices joined into datasets, links and comparisons."""

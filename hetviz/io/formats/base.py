@@ -1,0 +1,82 @@
+"""The declaration of a file format, found by `hetviz.io.formats.registry`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from hetviz.io.parsed import FileReader
+
+Kind = Literal["table", "workbook", "database", "matrix", "network", "prose", "picture", "archive"]
+TEXT_OPTIONS = ("role", "separator", "decimal", "encoding", "header", "skip", "id", "square")
+WORKBOOK_OPTIONS = ("role", "sheet", "decimal", "header", "skip", "id", "square")
+TYPED_OPTIONS = ("role", "id")
+DATABASE_OPTIONS = ("sheet",)
+MATRIX_OPTIONS = ("matrix", "rows_of")
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """A file format: how it is recognised, read and shown.
+
+    Formats are recognised by their bytes: by one of `magic` or by `detect`, zips by `detect_zip`
+    (member names and bytes), XML by `xml_tag`, structured text by `detect_text`. Text that no
+    format detects belongs to the `is_plain_text` format with the extension of the file.
+
+    Attributes
+    ----------
+    key, label : str
+        Short name, and a noun for messages such as "this is a Parquet file".
+    kind : str
+    extensions : tuple of str
+        In lower case, with the point.
+    read : callable, optional
+        ``read(name, content, choices)`` returns pieces. None for pictures and archives.
+    magic : tuple of bytes
+        Possible bytes at `offset`.
+    may_be_text : bool
+        Whether text can begin with the magic bytes too, as in "ARROW1,ARROW2".
+    preview : {"rows", "columns", ""}
+        Untyped rows whose header row can be chosen, typed columns, or no preview.
+    options : tuple of str
+        Reading options, see `hetviz.ui.reading.reading_options`.
+    own_process : bool
+        Whether the library may crash the process, so that the file is never read in this one.
+    can_hang : bool
+        Whether a small damaged file can take forever, so that it gets less time.
+    require : callable, optional
+        Raises MissingExtraError where a package is missing.
+    """
+
+    key: str
+    label: str
+    kind: Kind
+    extensions: tuple[str, ...]
+    read: FileReader | None = None
+    magic: tuple[bytes, ...] = ()
+    offset: int = 0
+    may_be_text: bool = False
+    detect: Callable[[bytes], bool] | None = None
+    detect_zip: Callable[[Sequence[str], bytes], bool] | None = None
+    xml_tag: bytes = b""
+    detect_text: Callable[[bytes], bool] | None = None
+    is_plain_text: bool = False
+    preview: Literal["rows", "columns", ""] = ""
+    options: tuple[str, ...] = ()
+    own_process: bool = False
+    can_hang: bool = False
+    require: Callable[[], None] | None = None
+
+    def has_magic(self, content: bytes) -> bool:
+        """Whether binary content begins as this format does."""
+        if self.detect is not None and self.detect(content):
+            return True
+        return content.startswith(self.magic, self.offset) and not (
+            self.may_be_text and is_printable(content)
+        )
+
+
+def is_printable(content: bytes) -> bool:
+    """Whether bytes that begin like a binary format are text (``BMI,age``)."""
+    return all(byte >= 32 or byte in (9, 10, 13) for byte in content[:512])
