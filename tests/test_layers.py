@@ -25,7 +25,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
     for layer in (
         "_higher_layers _html _json _moved _pandas _samples _text _types _version codec errors "
-        "params progress",
+        "memo params progress",
         "core",
         "data",
         "features",

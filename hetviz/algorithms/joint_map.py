@@ -38,7 +38,7 @@ from hetviz.features.spaces.affinities import KINDS
 from hetviz.features.spaces.joint_axes import axes_of_new, leading_features, symmetric_affinities
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.learned_groups import LearnedGroups, find_learned_groups
-from hetviz.features.spaces.result_cache import cached_result, digest
+from hetviz.features.spaces.result_cache import RESULTS, digest
 from hetviz.features.spaces.sne_map import SneMap, sne_pulls, warm_up
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
@@ -412,7 +412,7 @@ class JointMap(BaseEmbedder):
                 ]
             )
 
-        results = iter(cached_result(key, compute) if checked else ())
+        results = iter(RESULTS.get_or_compute(None, key, compute) if checked else ())
         not_checked = LinkEvidence(float("nan"), 0.0, 0)
         return [
             not_checked if link.kind in USER_LINK_KINDS else _row_to_evidence(next(results))

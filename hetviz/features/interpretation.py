@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -18,6 +17,7 @@ from hetviz.features import table
 from hetviz.features.columns import block, text
 from hetviz.features.columns.options import Step
 from hetviz.features.recipe import recipe_of
+from hetviz.memo import cached_while_alive
 
 
 def feature_names(dataset: Dataset) -> list[str]:
@@ -32,28 +32,23 @@ def feature_names(dataset: Dataset) -> list[str]:
     return [f"feature {number + 1}" for number in range(count)]
 
 
-_FEATURE_NAMES: WeakKeyDictionary[Dataset, dict[str, str]] = WeakKeyDictionary()
-
-
+@cached_while_alive
 def _names_of_text_directions(dataset: Dataset) -> dict[str, str]:
     """Return feature -> column and leading words, for the directions of text columns."""
-    names = _FEATURE_NAMES.get(dataset)
-    if names is None:
-        names = {}
-        texts = _text_steps(dataset)
-        # Two words distinguish most directions; more words are used for the others.
-        for max_words in (2, 3, 4):
-            named = {
-                name: f"{step['column']} ({', '.join(words)})"
-                for step in texts
-                for name, words in zip(
-                    block.names(step), text.leading_words(step, max_words), strict=False
-                )
-                if words
-            }
-            uses = Counter(named.values())
-            names = {name: words for name, words in named.items() if uses[words] == 1} | names
-        _FEATURE_NAMES[dataset] = names
+    names: dict[str, str] = {}
+    texts = _text_steps(dataset)
+    # Two words distinguish most directions; more words are used for the others.
+    for max_words in (2, 3, 4):
+        named = {
+            name: f"{step['column']} ({', '.join(words)})"
+            for step in texts
+            for name, words in zip(
+                block.names(step), text.leading_words(step, max_words), strict=False
+            )
+            if words
+        }
+        uses = Counter(named.values())
+        names = {name: words for name, words in named.items() if uses[words] == 1} | names
     return names
 
 
@@ -176,15 +171,10 @@ def columns_along(
     )
 
 
-_MOMENTS: WeakKeyDictionary[Dataset, tuple[Floats, Floats]] = WeakKeyDictionary()
-
-
+@cached_while_alive
 def _moments_of(dataset: Dataset) -> tuple[Floats, Floats]:
-    """Return the cached mean and variance of each feature."""
-    moments = _MOMENTS.get(dataset)
-    if moments is None:
-        moments = _MOMENTS[dataset] = _moments(features_of(dataset))
-    return moments
+    """Return the mean and variance of each feature."""
+    return _moments(features_of(dataset))
 
 
 def _moments(X: Matrix) -> tuple[Floats, Floats]:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ import scipy.sparse as sp
 from hetviz._types import Array, Bools, Floats, Ints, Reals
 from hetviz.data import Dataset, HeteroData
 from hetviz.features.columns.levels import complete_order, is_cyclic, is_increasing, natural_order
+from hetviz.memo import cached_while_alive
 from hetviz.plots.palette import N_COLOURS, N_SLOTS, Theme, category_colours
 
 Kind = Literal["dataset", "categories", "numbers"]
@@ -24,8 +24,6 @@ NO_VALUE, OTHER = -1, -2
 _MAX_CATEGORIES = 200
 _FIRST_ROWS = 100
 _MAX_HOPS = 3
-
-_OPTIONS: WeakKeyDictionary[HeteroData, list[ColourOption]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -94,12 +92,11 @@ class Colouring:
 
 def colour_options(data: HeteroData) -> list[ColourOption]:
     """Return the colour options of the data: labels, then columns, then dataset."""
-    # The result is cached per data object. O(rows) per column.
-    if data not in _OPTIONS:
-        _OPTIONS[data] = _list_options(data)
-    return list(_OPTIONS[data])
+    # O(rows) per column, once per data object.
+    return list(_list_options(data))
 
 
+@cached_while_alive
 def _list_options(data: HeteroData) -> list[ColourOption]:
     options: dict[str, ColourOption] = {}
     many = len(data.datasets) > 1

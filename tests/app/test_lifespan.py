@@ -10,7 +10,7 @@ import pytest
 
 from hetviz.jobs import InlineRunner
 from hetviz.ui.app import lifespan
-from hetviz.ui.map_data.array_cache import ARRAY_CACHE, PackedArray
+from hetviz.ui.map_data.array_cache import ARRAYS, PackedArray, send_array
 from hetviz.ui.shell import background
 from hetviz.workspace import Sessions, SetTitle
 from hetviz.workspace.store.files import new_session_id
@@ -29,7 +29,7 @@ def test_closed_session_drops_finished_jobs(
     array = PackedArray.pack(np.zeros(4), "<f4")
     for id in (left, here):
         sessions.get(id).do(SetTitle("Kept"))
-        ARRAY_CACHE.put(id, array)
+        send_array(id, array)
         monkeypatch.setitem(background._PREVIEWS, id, ("mark", None))
         for who in (id, id + background.BACKGROUND):
             runner.submit(who, "Doubled", chore("double", value=2))
@@ -39,8 +39,8 @@ def test_closed_session_drops_finished_jobs(
     for id, n in ((left, 0), (here, 1)):
         assert [len(runner.jobs(who)) for who in (id, id + background.BACKGROUND)] == [n, n]
         assert (id in background._PREVIEWS) == bool(n)
-        assert (ARRAY_CACHE.get(id, array.key) is not None) == bool(n)
-    ARRAY_CACHE.clear(here)
+        assert (ARRAYS.get(id, array.key) is not None) == bool(n)
+    ARRAYS.clear(here)
     # Stored projects open again.
     assert sessions.n_open == 1
     assert sessions.get(left).state.title == "Kept"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import gc
 import json
-import time
 import weakref
 from dataclasses import replace
 from typing import Any
@@ -22,13 +21,7 @@ from hetviz.errors import DataError
 from hetviz.jobs import Job
 from hetviz.ui.map import description
 from hetviz.ui.map_data import parts, priority, selection_codec
-from hetviz.ui.map_data.array_cache import (
-    ARRAY_CACHE,
-    ArrayCache,
-    PackedArray,
-    drop_unused,
-    get_or_compute,
-)
+from hetviz.ui.map_data.array_cache import ARRAYS, RESULTS, PackedArray, send_array
 from hetviz.workspace import DisplaySettings, Run, State
 
 SESSION = "a-session-for-the-tests"
@@ -58,7 +51,7 @@ def told(state: State, **more: Any) -> dict[str, Any]:
 
 
 def array(key: str, kind: str) -> NDArray[Any]:
-    found = ARRAY_CACHE.get(SESSION, key)
+    found = ARRAYS.get(SESSION, key)
     assert found is not None
     return np.frombuffer(found.content, dtype=kind)
 
@@ -306,34 +299,13 @@ def test_invalid_selection_is_refused(value: object) -> None:
         selection_codec.read_selection(value, state.data)
 
 
-def test_array_cache_evicts_least_recently_used() -> None:
-    shelves = ArrayCache(session_bytes=300, all_bytes=500)
-    arrays = [PackedArray.pack(np.full(25, k), "<i4") for k in range(6)]
-    for array_ in arrays[:3]:
-        shelves.put("a", array_)
-    assert shelves.get("a", arrays[0].key) is arrays[0]
-    shelves.put("a", arrays[3])
-    assert shelves.get("a", arrays[1].key) is None
-    assert shelves.get("a", arrays[0].key) is arrays[0]
-    assert shelves.get("b", arrays[0].key) is None
-    for array_ in arrays[:3]:
-        shelves.put("b", array_)
-    assert shelves.n_bytes <= 500
-    large = PackedArray.pack(np.zeros(1000), "<i4")
-    shelves.put("c", large)
-    assert shelves.get("c", large.key) is large
-    assert shelves.n_bytes == len(large.content)
-
-
-def test_array_cache_is_cleared_for_closed_session() -> None:
-    shelves = ArrayCache()
-    array = PackedArray.pack(np.zeros(9), "<i4")
-    for session in ("a", "b"):
-        shelves.put(session, array)
-    shelves.clear("a")
-    assert shelves.get("a", array.key) is None
-    assert shelves.get("b", array.key) is array
-    assert shelves.n_bytes == len(array.content)
+def test_arrays_are_cleared_for_closed_session() -> None:
+    array = PackedArray.pack(np.arange(9), "<i4")
+    assert [send_array(session, array) for session in ("x", "y")] == [array.key] * 2
+    ARRAYS.clear("x")
+    assert ARRAYS.get("x", array.key) is None
+    assert ARRAYS.get("y", array.key) is array
+    ARRAYS.clear("y")
 
 
 def test_array_key_depends_on_type() -> None:
@@ -346,26 +318,8 @@ def test_cached_results_are_dropped_with_data() -> None:
     told(state)
     assert state.data is not None
     alive = weakref.ref(state.data)
-    calls = [get_or_compute(state.data, "x", object) for _ in range(2)]
+    calls = [RESULTS.get_or_compute(state.data, "x", object) for _ in range(2)]
     assert calls[0] is calls[1]
     del state
     gc.collect()
     assert alive() is None
-
-
-def test_unused_results_are_dropped() -> None:
-    state = example()
-    assert state.data is not None
-    beside = State()
-    alive = weakref.ref(beside)
-    first = get_or_compute(state.data, "old", object, beside)
-    del beside
-    gc.collect()
-    assert alive() is not None
-    time.sleep(0.3)
-    fresh = get_or_compute(state.data, "fresh", object)
-    drop_unused(0.2)
-    gc.collect()
-    assert alive() is None
-    assert get_or_compute(state.data, "fresh", object) is fresh
-    assert get_or_compute(state.data, "old", object) is not first

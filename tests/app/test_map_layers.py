@@ -16,7 +16,7 @@ from hetviz.plots.curve import curve_alt, curve_figure
 from hetviz.ui.item import item_trust
 from hetviz.ui.map import description
 from hetviz.ui.map_data import layers
-from hetviz.ui.map_data.array_cache import ARRAY_CACHE
+from hetviz.ui.map_data.array_cache import ARRAYS
 from hetviz.workspace import SESSIONS, DisplaySettings, Run, State
 from hetviz.workspace.sessions import new_session_id
 from tests.app.asking import ask
@@ -49,7 +49,7 @@ def test_map_is_coloured_by_trust_of_its_run() -> None:
         now = replace(state, chosen=chosen)
         spec = description.map_spec(now, now.run, session="layers")
         assert spec["colour"]["title"] == "Trust"
-        packed = ARRAY_CACHE.get("layers", spec["colour"]["key"])
+        packed = ARRAYS.get("layers", spec["colour"]["key"])
         assert packed is not None
         values = np.frombuffer(packed.content, "<f4")
         expected = trust(state.opened(), now.run.embedding).score

@@ -19,7 +19,7 @@ from hetviz.jobs import Job
 from hetviz.jobs.results import Frame
 from hetviz.ui.item import item_cards, thumbnails
 from hetviz.ui.map import description, links_of_rows, routes, search
-from hetviz.ui.map_data.array_cache import ARRAY_CACHE, PackedArray
+from hetviz.ui.map_data.array_cache import PackedArray, send_array
 from hetviz.ui.shell import background
 from hetviz.workspace import SESSIONS, Run, State
 from hetviz.workspace.sessions import new_session_id
@@ -104,7 +104,7 @@ def test_large_arrays_are_compressed_if_useful_and_accepted(sid: str) -> None:
     codes = PackedArray.pack(np.zeros(200_000), "|i1")
     noise = PackedArray.pack(np.random.default_rng(0).normal(size=50_000), "<f4")
     for array in (codes, noise):
-        ARRAY_CACHE.put(sid, array)
+        send_array(sid, array)
     packed = ask(f"/hv/array/{sid}/{codes.key}", gzip=True)
     assert packed.headers["content-encoding"] == "gzip"
     assert gzip.decompress(packed.body) == codes.content

@@ -13,7 +13,7 @@ from hetviz.errors import HetvizError
 from hetviz.jobs import Job, Task
 from hetviz.ui.map import map_requests
 from hetviz.ui.map_data import layers, parts, worker_results
-from hetviz.ui.map_data.array_cache import drop_unused
+from hetviz.ui.map_data.array_cache import RESULTS
 from hetviz.ui.shell import theme
 from tests.app.conftest import Visit, html_of, workspace_of
 
@@ -29,7 +29,7 @@ def some_data() -> HeteroData:
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Task]]:
     out: list[tuple[str, Task]] = []
     # Other tests use the same cached samples.
-    drop_unused(-1.0)
+    RESULTS.drop_unused(-1.0)
 
     def send(session: str, id: str, task: Task) -> bool:
         out.append((id, task))

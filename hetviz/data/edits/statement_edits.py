@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -16,11 +15,12 @@ from hetviz.data.model.links import Links
 from hetviz.data.model.meta import META_COLUMNS, concat_meta, meta_text
 from hetviz.data.model.statements import set_mask, set_names, statement_keys, statement_positions
 from hetviz.errors import DataError, Problem, limit_problems
+from hetviz.memo import Memo
 
 RowChanges = Mapping[int, Mapping[str, Any]]
 
 _EDITABLE_FIELDS = ("weight", "score", "kind", *META_COLUMNS)
-_REDUCED: WeakKeyDictionary[HeteroData, dict[frozenset[str], HeteroData]] = WeakKeyDictionary()
+_REDUCED = Memo()
 
 
 def drop_statements(data: HeteroData, keys: Iterable[str]) -> HeteroData:
@@ -186,14 +186,15 @@ def without_sets(data: HeteroData, sets: Collection[str]) -> HeteroData:
     """Return the data without the statements of some sets; cached for each data object."""
     if not sets:
         return data
-    cached = _REDUCED.setdefault(data, {})
     excluded = frozenset(sets)
-    if excluded not in cached:
-        mask = ~pd.Series(set_names(data), dtype=object).isin(excluded).to_numpy()
-        if mask.all():
-            return data
-        cached[excluded] = _with_statements(data, mask)
-    return cached[excluded]
+    reduced = _REDUCED.get_or_compute(data, excluded, lambda: _without_sets(data, excluded))
+    return data if reduced is None else reduced
+
+
+def _without_sets(data: HeteroData, excluded: Collection[str]) -> HeteroData | None:
+    """Return the data without statements of some sets, None if there are none."""
+    mask = ~pd.Series(set_names(data), dtype=object).isin(excluded).to_numpy()
+    return None if mask.all() else _with_statements(data, mask)
 
 
 def _with_statements(data: HeteroData, mask: Bools) -> HeteroData:

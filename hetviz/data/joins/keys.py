@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 import unicodedata
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -17,18 +15,10 @@ from hetviz._pandas import factorize, is_missing
 from hetviz._types import Ints, Texts
 from hetviz.data.model.dataset import Dataset
 from hetviz.errors import DataError, Problem
-
-# Number of cached texts of all datasets together: about 200 MB.
-MAX_CACHED_TEXTS = 3_000_000
-
-T = TypeVar("T")
+from hetviz.memo import Memo
 
 LooseKeys = bool | Literal["spelling"]
 """Comparison of keys: exact (False), by `normalise_key` (True) or by `normalise_spelling`."""
-
-# Weak keys: cached values must not keep the dataset alive.
-_CACHE: WeakKeyDictionary[Dataset, dict[Hashable, tuple[Any, int]]] = WeakKeyDictionary()
-_LOCK = threading.Lock()
 
 # Invisible characters: soft hyphen, zero width spaces and joiners, byte order mark.
 _INVISIBLE = dict.fromkeys((0x00AD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
@@ -38,28 +28,6 @@ _STROKES |= str.maketrans({"æ": "ae", "œ": "oe"})
 # Separates texts that are processed as one string; no table text contains it.
 _TEXT_END = "\x00"
 _BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x1f"
-
-
-def cached_for_dataset(
-    dataset: Dataset, key: Hashable, make: Callable[[], T], size: Callable[[T], int]
-) -> T:
-    """Return the result of `make`, cached while `dataset` lives; a full cache is cleared.
-
-    The result must not refer to `dataset`. `make` may run twice if two threads call at once.
-    `size` gives the number of texts in the result.
-    """
-    with _LOCK:
-        store = _CACHE.setdefault(dataset, {})
-        if key in store:
-            cached: T = store[key][0]
-            return cached
-    result = make()
-    with _LOCK:
-        if sum(n for entries in _CACHE.values() for _, n in entries.values()) > MAX_CACHED_TEXTS:
-            for entries in _CACHE.values():
-                entries.clear()
-        store[key] = result, size(result)
-    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +49,15 @@ class Keys:
     def uses(self) -> Ints:
         """Number of rows of each distinct key, shape (k,)."""
         return np.bincount(self.at[self.at >= 0], minlength=len(self.distinct)).astype(np.int64)
+
+
+def _n_texts(cached: Keys | pd.DataFrame | None) -> int:
+    return 0 if cached is None else len(cached.distinct if isinstance(cached, Keys) else cached)
+
+
+# About 200 MB.
+TEXTS = Memo(max_size=3_000_000, size_of=_n_texts)
+"""`Keys` and tables of texts by dataset."""
 
 
 def normalise_key(text: str) -> str:
@@ -177,17 +154,10 @@ def column_keys(dataset: Dataset, column: str, loose: LooseKeys = False) -> Keys
         )
     key = ("keys", column, loose)
     if not loose:
-        return cached_for_dataset(
-            dataset, key, lambda: _read_keys(dataset, column), lambda k: len(k.distinct)
-        )
+        return TEXTS.get_or_compute(dataset, key, lambda: _read_keys(dataset, column))
     exact = column_keys(dataset, column)
-    # An identical object needs no further memory.
-    return cached_for_dataset(
-        dataset,
-        key,
-        lambda: _normalised(exact, loose),
-        lambda k: 0 if k is exact else len(k.distinct),
-    )
+    normalised = TEXTS.get_or_compute(dataset, key, lambda: _normalised(exact, loose))
+    return exact if normalised is None else normalised
 
 
 def combined_codes(dataset: Dataset, columns: Sequence[str], loose: LooseKeys = False) -> Ints:
@@ -312,12 +282,13 @@ def _read_keys(dataset: Dataset, column: str) -> Keys:
     return _unique_keys(texts, at)
 
 
-def _normalised(exact: Keys, form: LooseKeys) -> Keys:
+def _normalised(exact: Keys, form: LooseKeys) -> Keys | None:
+    """Return normalised keys, None if they are the exact keys."""
     texts: list[str] = exact.distinct.tolist()
     normalised = (
         list(map(normalise_spelling, texts)) if form == "spelling" else normalise_keys(texts)
     )
-    return exact if normalised == texts else _unique_keys(normalised, exact.at)
+    return None if normalised == texts else _unique_keys(normalised, exact.at)
 
 
 def _unique_keys(texts: list[str], at: Ints) -> Keys:

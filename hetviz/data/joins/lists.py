@@ -13,8 +13,8 @@ import pandas as pd
 from hetviz._pandas import factorize
 from hetviz._types import Floats, Ints
 from hetviz.data.joins.keys import (
+    TEXTS,
     Keys,
-    cached_for_dataset,
     column_keys,
     keys_by_row,
     matching_pairs,
@@ -130,8 +130,8 @@ def entries_of(dataset: Dataset, column: str, separator: str, loose: bool = Fals
     if not separator:
         raise ParameterError("separator is empty. Give the character between two entries.")
     key = ("entries", column, separator, loose)
-    return cached_for_dataset(
-        dataset, key, lambda: _entries(column_keys(dataset, column), separator, loose), len
+    return TEXTS.get_or_compute(
+        dataset, key, lambda: _entries(column_keys(dataset, column), separator, loose)
     )
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from hetviz._types import Floats, Ints, Texts
 from hetviz.core.threads import one_thread
-from hetviz.data.joins.keys import cached_for_dataset, cell_texts, column_keys
+from hetviz.data.joins.keys import cell_texts, column_keys
 from hetviz.data.joins.matching import (
     MAX_PAIRS,
     Match,
@@ -22,6 +22,7 @@ from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
 from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.memo import cached_while_alive
 
 _LATITUDE = frozenset({"lat", "latitude", "breite", "breitengrad"})
 _LONGITUDE = frozenset({"lon", "lng", "long", "longitude", "länge", "laenge", "längengrad"})
@@ -34,6 +35,7 @@ DEFAULT_NEAREST = 3
 _MIN_WEIGHT = 0.01
 
 
+@cached_while_alive
 def place_columns(dataset: Dataset) -> tuple[str, ...] | None:
     """Return the columns of latitude and longitude, or the one column of both, or None.
 
@@ -45,12 +47,6 @@ def place_columns(dataset: Dataset) -> tuple[str, ...] | None:
     -----
     O(rows), once for each dataset.
     """
-    return cached_for_dataset(
-        dataset, "place columns", lambda: _place_columns(dataset), lambda _: 0
-    )
-
-
-def _place_columns(dataset: Dataset) -> tuple[str, ...] | None:
     table = dataset.table
     if table is None:
         return None

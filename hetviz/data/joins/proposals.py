@@ -20,7 +20,6 @@ from hetviz._types import Floats, Ints, JsonObject, Texts
 from hetviz.data.joins.join import Join, share_linked
 from hetviz.data.joins.keys import (
     LooseKeys,
-    cached_for_dataset,
     column_keys,
     combined_codes,
     normalise_key,
@@ -39,6 +38,7 @@ from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.queries.reach import Reach, link_reach
 from hetviz.errors import HetvizError
+from hetviz.memo import cached_while_alive
 
 _MAX_COLUMNS = 40
 _MAX_MEAN_KEY_LENGTH = 100
@@ -168,7 +168,7 @@ def key_columns(data: HeteroData) -> list[KeyColumn]:
     Columns of fractions, places, one value or long text are no keys. At most 40 columns of a table
     are used.
     """
-    return [column for dataset in data.datasets.values() for column in _cached_columns(dataset)]
+    return [column for dataset in data.datasets.values() for column in _columns_of_dataset(dataset)]
 
 
 def shared_keys(columns: Sequence[KeyColumn]) -> SharedKeys:
@@ -220,13 +220,7 @@ def is_named_alike(a: KeyColumn, b: KeyColumn) -> bool:
     )
 
 
-def _cached_columns(dataset: Dataset) -> list[KeyColumn]:
-    # The texts are counted in the caches of `column_keys` and `entries_of`.
-    return cached_for_dataset(
-        dataset, "key columns", lambda: _columns_of_dataset(dataset), lambda _: 0
-    )
-
-
+@cached_while_alive
 def _columns_of_dataset(dataset: Dataset) -> list[KeyColumn]:
     key_columns = [_key_column(dataset, "")]
     ids = set(dataset.ids.tolist())

@@ -17,7 +17,10 @@ from hetviz.data.model import checks
 from hetviz.data.model.checks import ProblemCollector
 from hetviz.data.model.immutable import Immutable
 from hetviz.errors import DataError, Problem
+from hetviz.memo import Memo
 
+ITEM_RESULTS = Memo(max_entries=48)
+"""Results that depend on the items of a tuple of datasets alone, not on guidance or labels."""
 _TITLE_COLUMNS = ("title", "name", "label")
 
 

@@ -24,9 +24,8 @@ from hetviz.data.model import checks
 from hetviz.data.model.checks import ProblemCollector
 from hetviz.data.model.comparisons import Comparisons
 from hetviz.data.model.csv_text import csv_of
-from hetviz.data.model.dataset import Dataset, rows_of
+from hetviz.data.model.dataset import ITEM_RESULTS, Dataset, rows_of
 from hetviz.data.model.immutable import Immutable
-from hetviz.data.model.item_cache import cached_for_items
 from hetviz.data.model.labels import Labels
 from hetviz.data.model.links import Links, kind_key
 from hetviz.data.model.meta import concat_meta
@@ -414,7 +413,7 @@ class HeteroData(Immutable):
                     row += 1
             return checks.read_only(out)
 
-        return cached_for_items(self.datasets.values(), "object of", make)
+        return ITEM_RESULTS.get_or_compute(tuple(self.datasets.values()), "object of", make)
 
     @property
     def n_objects(self) -> int:
@@ -613,8 +612,8 @@ class HeteroData(Immutable):
                 _update_digest(digest, recipe)
             return digest
 
-        parts = self.datasets.values()
-        return (cached_for_items(parts, "digest", make) if parts else make()).copy()
+        parts = tuple(self.datasets.values())
+        return ITEM_RESULTS.get_or_compute(parts or self, "digest", make).copy()
 
     @cached_property
     def _fingerprint(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
 from hetviz.data.model.meta import META_COLUMNS, meta_text
 from hetviz.errors import DataError, Problem, limit_problems
+from hetviz.memo import Memo, cached_while_alive
 
 ENDS = ("source", "source_id", "target", "target_id")
 ITEMS = tuple(f"{item}_{part}" for item in "abcd" for part in ("dataset", "id"))
@@ -22,12 +22,9 @@ COLUMNS = ("key", "form", *ENDS, *ITEMS, "weight", "score", "kind", "role", *MET
 COMPARISON_SET = "comparisons"
 """Set of comparisons without a set of their own."""
 
-_KEYS: WeakKeyDictionary[HeteroData, Texts] = WeakKeyDictionary()
-_ENDS: WeakKeyDictionary[Dataset, Texts] = WeakKeyDictionary()
+_KEYS = Memo()
 # An edit of a few statements does not change the other groups of links.
-_LINK_KEYS: WeakKeyDictionary[Links, tuple[list[ReferenceType[Dataset]], Texts]] = (
-    WeakKeyDictionary()
-)
+_LINK_KEYS = Memo()
 _MAX_SINGLE_KEYS = 20
 _TO_ESCAPE = str.maketrans({"\\": "\\\\", "|": "\\|", "#": "\\#"})
 
@@ -61,10 +58,7 @@ def statements(data: HeteroData) -> pd.DataFrame:
 
 def statement_keys(data: HeteroData) -> Texts:
     """Return the keys of `statements`, cached for each data object."""
-    keys = _KEYS.get(data)
-    if keys is None:
-        keys = _KEYS[data] = _compute_keys(data)
-    return keys
+    return _KEYS.get_or_compute(data, "", lambda: _compute_keys(data))
 
 
 def link_keys_at(data: HeteroData, positions: Iterable[tuple[int, int]]) -> list[str]:
@@ -73,7 +67,7 @@ def link_keys_at(data: HeteroData, positions: Iterable[tuple[int, int]]) -> list
     O(links) for each of a few links; for many links all keys are computed.
     """
     position_list = list(positions)
-    if data in _KEYS or len(position_list) > _MAX_SINGLE_KEYS:
+    if _KEYS.get(data, "") is not None or len(position_list) > _MAX_SINGLE_KEYS:
         keys, starts = statement_keys(data), np.cumsum([0, *map(len, data.links)])
         return [str(keys[starts[group] + row]) for group, row in position_list]
     keys_found = []
@@ -176,19 +170,18 @@ def _compute_keys(data: HeteroData) -> Texts:
 
 def _link_keys(data: HeteroData, links: Links) -> Texts:
     """Return the keys of a group of links, cached while the group and its items live."""
+    owner = (links, data[links.source], data[links.target])
+    return _LINK_KEYS.get_or_compute(owner, "", lambda: _compute_link_keys(data, links)).copy()
+
+
+def _compute_link_keys(data: HeteroData, links: Links) -> Texts:
     ends = (data[links.source], data[links.target])
-    cached = _LINK_KEYS.get(links)
-    if cached is not None and all(
-        reference() is end for reference, end in zip(cached[0], ends, strict=True)
-    ):
-        return cached[1].copy()
     first, second = (_ends_of(part) for part in ends)
     # Common parts of the keys are added once per item, not once per link.
     first, second = "link" + first, second + f"|{links.kind.translate(_TO_ESCAPE)}"
     keys: Texts = first[links.i] + second[links.j]
     _number_alike(data, [(links, keys)])
-    _LINK_KEYS[links] = ([ref(end) for end in ends], keys)
-    return keys.copy()
+    return keys
 
 
 def _number_alike(data: HeteroData, groups: list[tuple[Links, Texts]]) -> None:
@@ -233,16 +226,13 @@ def _ends(data: HeteroData) -> Texts:
     return np.concatenate([_ends_of(part) for part in data.datasets.values()])
 
 
+@cached_while_alive
 def _ends_of(dataset: Dataset) -> Texts:
-    ends = _ENDS.get(dataset)
-    if ends is None:
-        head = f"|{dataset.name.translate(_TO_ESCAPE)}|"
-        ids = dataset.ids.tolist()
-        if any(map("".join(ids).__contains__, "\\|#")):
-            ids = [id.translate(_TO_ESCAPE) for id in ids]
-        ends = np.array([head + id for id in ids], dtype=object)
-        _ENDS[dataset] = ends
-    return ends
+    head = f"|{dataset.name.translate(_TO_ESCAPE)}|"
+    ids = dataset.ids.tolist()
+    if any(map("".join(ids).__contains__, "\\|#")):
+        ids = [id.translate(_TO_ESCAPE) for id in ids]
+    return np.array([head + id for id in ids], dtype=object)
 
 
 def _has_three_items(pairs: Ints) -> Bools:

@@ -26,7 +26,7 @@ from hetviz.core.graph.neighbors import (
 from hetviz.data import Dataset
 from hetviz.data.model.dataset import features_of
 from hetviz.errors import ParameterError
-from hetviz.features.spaces.result_cache import cached_result, digest
+from hetviz.features.spaces.result_cache import RESULTS, digest
 
 KINDS = {
     "auto": "features, kernel or distances, whichever the dataset has",
@@ -136,7 +136,7 @@ def dataset_neighbors(
         return nearest_neighbors(_SPACES[word](matrix), k, progress)
 
     content = _content(matrix)
-    neighbors = cached_result((content, word, k, random_state), search)
+    neighbors = RESULTS.get_or_compute(None, (content, word, k, random_state), search)
     if neighbors.recall < 1.0:
         _RECALL[content] = neighbors.recall
     report_recall(dataset.name, neighbors.recall, len(dataset))
@@ -176,7 +176,9 @@ def own_affinities(
         return None if affinities is None else conditional_affinities(affinities, allowed)
 
     content = _content(getattr(dataset, word))
-    affinities = cached_result((content, word, "affinities", perplexity, random_state), compute)
+    affinities = RESULTS.get_or_compute(
+        None, (content, word, "affinities", perplexity, random_state), compute
+    )
     report_recall(dataset.name, _RECALL.get(content, 1.0), n)
     return affinities
 

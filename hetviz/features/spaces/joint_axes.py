@@ -20,7 +20,7 @@ from hetviz.core.spectral.principal_scores import (
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.spaces.affinities import description_of, own_affinities, squared_to_fitted
-from hetviz.features.spaces.result_cache import cached_result, digest
+from hetviz.features.spaces.result_cache import RESULTS, digest
 from hetviz.params import value_for
 from hetviz.progress import Progress
 
@@ -79,8 +79,8 @@ def leading_components(dataset: Dataset, kind: str, random_state: int = 0) -> Fl
             -0.5 * K**2 if word == "distance" else K, MAX_FEATURES, random_state
         )
 
-    components = cached_result(
-        (digest(matrix), word, "leading", MAX_FEATURES, random_state), compute
+    components = RESULTS.get_or_compute(
+        None, (digest(matrix), word, "leading", MAX_FEATURES, random_state), compute
     )
     return components if components.shape[1] else None
 

@@ -24,7 +24,7 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.features.relations.user_links import USER_LINK_KINDS, items_set_apart, user_groups
 from hetviz.features.spaces.affinities import description_of
 from hetviz.features.spaces.joint_axes import leading_components, leading_features
-from hetviz.features.spaces.result_cache import cached_result, digest
+from hetviz.features.spaces.result_cache import RESULTS, digest
 from hetviz.params import value_for
 
 MAX_FOLLOWERS = 12
@@ -293,7 +293,9 @@ def axes_without_user_links(
         *(b"" if part is None else digest(part) for part in (*table_graph.own, *features)),
         ("axes of what is not said", tuple(table_graph.weights), n_axes, random_state),
     )
-    return cached_result(key, lambda: joint_axes(table_graph, features, n_axes, random_state)).Z
+    return RESULTS.get_or_compute(
+        None, key, lambda: joint_axes(table_graph, features, n_axes, random_state)
+    ).Z
 
 
 def _append_axes(X: Matrix, more: Floats) -> Matrix:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from hetviz.memo import Memo
 
 _MAX_CACHED = 2
 
@@ -45,32 +47,26 @@ class ArrayNumbers:
         return Sent(number, None if number in cached else value)
 
 
-class ArrayCache:
+class WorkerData:
     """The last few data, in the worker."""
 
     def __init__(self) -> None:
-        self._values: dict[int, Any] = {}
+        self._values = Memo(max_entries=_MAX_CACHED)
 
     @property
-    def numbers(self) -> list[int]:
+    def numbers(self) -> list[Hashable]:
         """Numbers of the cached data."""
-        return list(self._values)
+        return self._values.keys(None)
 
     def unwrap(self, arguments: Mapping[str, object]) -> dict[str, object]:
         """Return the arguments with their values."""
         return {
-            name: self._unwrap(value) if isinstance(value, Sent) else value
+            name: self._values.get_or_compute(None, value.number, lambda v=value: v.value)
+            if isinstance(value, Sent)
+            else value
             for name, value in arguments.items()
         }
 
     def clear(self) -> None:
         """Remove all data."""
-        self._values.clear()
-
-    def _unwrap(self, sent: Sent) -> object:
-        cached = self._values.pop(sent.number, None)
-        value = sent.value if cached is None else cached
-        self._values[sent.number] = value
-        for oldest in list(self._values)[:-_MAX_CACHED]:
-            del self._values[oldest]
-        return value
+        self._values.clear(None)

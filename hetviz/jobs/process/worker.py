@@ -23,7 +23,7 @@ from typing import Any
 
 from hetviz.errors import Cancelled, HetvizError
 from hetviz.io.sandbox import confine
-from hetviz.jobs.process.array_cache import ArrayCache
+from hetviz.jobs.process.array_cache import WorkerData
 from hetviz.jobs.process.failures import is_unexpected, user_error
 from hetviz.jobs.process.wire import (
     Message,
@@ -56,7 +56,7 @@ class Worker:
         self._next: Message | None = None
         self._running: str | None = None
         self._stop = threading.Event()
-        self._arrays = ArrayCache()
+        self._arrays = WorkerData()
         self._began = time.process_time()
 
     def work(self) -> None:

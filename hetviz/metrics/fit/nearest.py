@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import islice
-from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import numpy as np
 
 from hetviz._types import Bools, Floats, Ints
 from hetviz.core.measures.satisfaction import NEAR_SHARE, distance_percentiles
 from hetviz.core.measures.satisfaction import near_distance as reach_of
-from hetviz.data import Dataset, Embedding, HeteroData, Links
+from hetviz.data import Embedding, HeteroData, Links
 from hetviz.data.queries.rows import TouchingLinks, links_touching
+from hetviz.memo import Memo
 from hetviz.metrics.fit.rows import coordinates_of
 
 # Closeness of a group of links is cached while the links, their datasets and the map are the same.
-_Ends = tuple[ReferenceType[Dataset], ReferenceType[Dataset]]
-_CLOSENESS_CACHE: WeakKeyDictionary[
-    Embedding, WeakKeyDictionary[Links, tuple[_Ends, int, Floats]]
-] = WeakKeyDictionary()
+_CLOSENESS = Memo(max_entries=64)
 _MIN_CACHED_LINKS = 10_000
 
 
@@ -212,15 +209,15 @@ def link_closeness(data: HeteroData, embedding: Embedding, random_state: int = 0
     out = np.full(int(starts[-1]), np.nan)
     blocks: dict[tuple[str, str], list[tuple[Ints, Ints, int]]] = {}
     order = {name: position for position, name in enumerate(data.datasets)}
-    cache = _CLOSENESS_CACHE.setdefault(embedding, WeakKeyDictionary())
+
+    def place(links: Links) -> tuple[object, object]:
+        owner = (embedding, links, data[links.source], data[links.target])
+        return owner, (id(links), random_state)
+
     for links, start in zip(data.links, starts, strict=False):
-        cached = cache.get(links)
-        if (
-            cached is not None
-            and cached[1] == random_state
-            and _is_for_data(cached[0], data, links)
-        ):
-            out[start : start + len(links)] = cached[2]
+        cached = _CLOSENESS.get(*place(links))
+        if cached is not None:
+            out[start : start + len(links)] = cached
             continue
         if order[links.source] <= order[links.target]:
             blocks.setdefault((links.source, links.target), []).append(
@@ -244,13 +241,8 @@ def link_closeness(data: HeteroData, embedding: Embedding, random_state: int = 0
             at += len(i)
     for links, start in zip(data.links, starts, strict=False):
         if len(links) > _MIN_CACHED_LINKS:
-            datasets = ref(data[links.source]), ref(data[links.target])
-            cache[links] = (datasets, random_state, out[start : start + len(links)].copy())
+            _CLOSENESS.put(*place(links), out[start : start + len(links)].copy())
     return out
-
-
-def _is_for_data(cached_ends: _Ends, data: HeteroData, links: Links) -> bool:
-    return cached_ends[0]() is data[links.source] and cached_ends[1]() is data[links.target]
 
 
 def comparison_closeness(data: HeteroData, embedding: Embedding) -> Floats:

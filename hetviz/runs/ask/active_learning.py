@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +22,7 @@ from hetviz.core.measures.uncertainty import (
 )
 from hetviz.data import Embedding, HeteroData, Links
 from hetviz.features.spaces.affinities import space_of
+from hetviz.memo import cached_while_alive
 from hetviz.metrics.fit.rows import coordinates_of
 
 RankedQuestion = tuple[tuple[int, ...], str, float]
@@ -81,7 +81,7 @@ class QuestionFinder:
             np.arange(len(data.datasets)), [len(d) for d in data.datasets.values()]
         )
         self.spans = list(data.offsets.values())
-        self.settled = SettledPairs.of(data)
+        self.settled = settled_pairs_of(data)
         self.allowed = np.ones(data.n_rows, dtype=bool)
         if only is not None:
             self.allowed[:] = False
@@ -529,14 +529,6 @@ class SettledPairs:
         is_listed = np.append(self._candidate_pairs, -1)[at] == code
         return np.asarray((left == right) | is_listed)
 
-    @classmethod
-    def of(cls, data: HeteroData) -> SettledPairs:
-        """Return the settled pairs of `data`, cached for each object of data."""
-        settled = _SETTLED_PAIRS.get(data)
-        if settled is None:
-            settled = _SETTLED_PAIRS[data] = cls(data)
-        return settled
-
     def is_compared(self, rows: Ints) -> Bools:
         """Return for which rows (m, 3) a comparison tells which of two is closer to the first."""
         if not self._compared:
@@ -551,7 +543,7 @@ class SettledPairs:
         return np.minimum(a, b) * self._objects + np.maximum(a, b)
 
 
-_SETTLED_PAIRS: WeakKeyDictionary[HeteroData, SettledPairs] = WeakKeyDictionary()
+settled_pairs_of = cached_while_alive(SettledPairs)
 
 
 def _unordered_pairs(near: Ints, far: Ints) -> set[tuple[int, int]]:

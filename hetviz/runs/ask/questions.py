@@ -16,7 +16,7 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.data.edits.labelling import LabelValue
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.learned_groups import GroupSummary
-from hetviz.runs.ask.active_learning import QuestionFinder, SettledPairs
+from hetviz.runs.ask.active_learning import QuestionFinder, settled_pairs_of
 from hetviz.runs.ask.labels import columns_to_ask, label_candidates
 from hetviz.runs.ask.learned import learned_from
 
@@ -331,7 +331,7 @@ def still_open(
     if not questions:
         # Finding settled pairs takes a while with many links.
         return []
-    settled = SettledPairs.of(data)
+    settled = settled_pairs_of(data)
     open_questions = []
     for question in questions:
         rows = np.array([question.rows])

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -27,8 +26,8 @@ from hetviz.features.relations.words import description_columns, match_words
 from hetviz.features.table import transform
 from hetviz.io import gate
 from hetviz.io.datasets.images import checked_picture
+from hetviz.memo import cached_while_alive
 
-_PICTURE_FEATURES: WeakKeyDictionary[Dataset, Floats] = WeakKeyDictionary()
 _N_SIMILAR = 10
 _MIN_RELATIVE_SIMILARITY = 0.5
 _IDENTICAL_SIMILARITY = 1.0 - 1e-9
@@ -127,14 +126,9 @@ def from_picture(owner: Dataset, picture: bytes) -> ComparableItem:
     return ComparableItem(summary, squared_distances=squared)
 
 
+@cached_while_alive
 def picture_features(owner: Dataset) -> Floats:
-    """Return cached features of the pictures of a dataset, (n, p), NaN without a picture."""
-    if owner not in _PICTURE_FEATURES:
-        _PICTURE_FEATURES[owner] = _compute_picture_features(owner)
-    return _PICTURE_FEATURES[owner]
-
-
-def _compute_picture_features(owner: Dataset) -> Floats:
+    """Return the features of the pictures of a dataset, (n, p), NaN without a picture."""
     described = [
         None if features is None else _describe_media(features) for features in owner.media or ()
     ]

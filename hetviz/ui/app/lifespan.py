@@ -22,7 +22,7 @@ from hetviz.jobs import Pool
 from hetviz.serve.config import settings
 from hetviz.serve.records import configure_logging
 from hetviz.ui.app.atomic_callbacks import make_callbacks_atomic
-from hetviz.ui.map_data.array_cache import ARRAY_CACHE, drop_unused
+from hetviz.ui.map_data.array_cache import ARRAYS, RESULTS
 from hetviz.ui.shell import background
 from hetviz.ui.shell.paths import FIRST_SAMPLE
 from hetviz.workspace import SESSIONS
@@ -98,9 +98,9 @@ def free_memory(after: float, freed: bool = False) -> None:
     """Release projects without a visitor for `after` seconds; `freed` trims memory anyway."""
     rested = SESSIONS.close_idle(after)
     for id in rested:
-        ARRAY_CACHE.clear(id)
+        ARRAYS.clear(id)
         background.drop_jobs(id)
-    drop_unused(after)
+    RESULTS.drop_unused(after)
     if freed or rested:
         collect_garbage()
         _call_libc("malloc_trim", 0)

@@ -15,7 +15,7 @@ from hetviz.runs.cluster.cards import ClusterCard, cluster_cards, top_categories
 from hetviz.ui.item import item_chip
 from hetviz.ui.map_data import layers
 from hetviz.ui.map_data import parts as map_parts
-from hetviz.ui.map_data.array_cache import get_or_compute
+from hetviz.ui.map_data.array_cache import RESULTS
 from hetviz.ui.shell import theme
 from hetviz.workspace import ClusterAssignment, State
 
@@ -36,7 +36,7 @@ def cards_of(state: State) -> tuple[ClusterCard, ...]:
             contrasts, Y, codes, len(clustering.names), clustering.names, clustering.stability
         )
 
-    return get_or_compute(data, ("cards", id(clustering), id(run)), make, (clustering, run))
+    return RESULTS.get_or_compute(data, ("cards", id(clustering), id(run)), make, (clustering, run))
 
 
 def clustering_key(clustering: ClusterAssignment) -> str:

@@ -18,7 +18,7 @@ from hetviz.ui.clusters import cards as clusters_cards
 from hetviz.ui.item import item_chip
 from hetviz.ui.map_data import layers
 from hetviz.ui.map_data import parts as map_parts
-from hetviz.ui.map_data.array_cache import get_or_compute
+from hetviz.ui.map_data.array_cache import RESULTS
 from hetviz.ui.shell import background, selection, theme
 from hetviz.ui.widgets import progress
 from hetviz.workspace import Run, State
@@ -139,7 +139,7 @@ def _listed_regions(state: State, run: Run, level: RegionLevel) -> tuple[ListedR
             sorted(regions, key=lambda region: (-np.nan_to_num(region.inside), -len(region.rows)))
         )
 
-    return get_or_compute(data, ("quick clusters", id(run), id(level)), make, (run, level))
+    return RESULTS.get_or_compute(data, ("quick clusters", id(run), id(level)), make, (run, level))
 
 
 def _show_headline(regions: tuple[ListedRegion, ...]) -> None:

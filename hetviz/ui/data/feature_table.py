@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from hetviz.data import Dataset
-from hetviz.data.model.item_cache import cached_for_items, get_cached_for_items
+from hetviz.data.model.dataset import ITEM_RESULTS
 from hetviz.errors import HetvizError
 from hetviz.features.columns.options import (
     HOLDS,
@@ -62,9 +62,7 @@ def show_features(state: State, name: str, number: int) -> None:
     _make_sentence_features(dataset)
     recipe = _recipe_of_features(state, dataset)
     if recipe is None:
-        if get_cached_for_items([dataset], "features") is None and worker_results.is_large(
-            state.data
-        ):
+        if ITEM_RESULTS.get(dataset, "features") is None and worker_results.is_large(state.data):
             theme.show_note("The columns are being read.")
         return
     _offer_refit(state, name, number)
@@ -106,15 +104,14 @@ def _recipe_of_features(state: State, dataset: Dataset) -> FeatureRecipe | None:
     """Return the recipe to show, for features from a file one that would give them."""
     if "features" in (dataset.recipe or {}):
         return _with_all_columns(recipe_of(dataset), dataset)
-    recipe: FeatureRecipe | Literal[False] | None = get_cached_for_items([dataset], "features")
+    recipe: FeatureRecipe | Literal[False] | None = ITEM_RESULTS.get(dataset, "features")
     if recipe is None:
         key, arguments = ("features", dataset.name), {"dataset": dataset.name}
         recipe = worker_results.fetch_from_worker(
             background.job_owner(), state.opened(), key, "propose-features", arguments
         )
         if recipe is not None:
-            stored = recipe
-            cached_for_items([dataset], "features", lambda: stored)
+            ITEM_RESULTS.put(dataset, "features", recipe)
     return recipe or None
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from hetviz._types import Bools, Floats, Ints, Texts
 from hetviz.data import Comparisons, HeteroData, Links
-from hetviz.data.model.item_cache import cached_for_items
+from hetviz.data.model.dataset import ITEM_RESULTS
 from hetviz.data.model.meta import META_COLUMNS, meta_text
 from hetviz.data.model.statements import COMPARISON_SET as COMPARED_SET
 from hetviz.data.model.statements import statement_keys, statements
@@ -22,7 +22,7 @@ from hetviz.plots.curve import CLOSE_SHARE
 from hetviz.ui.map import search
 from hetviz.ui.map.links_of_rows import links_hidden_from
 from hetviz.ui.map_data import worker_results
-from hetviz.ui.map_data.array_cache import get_or_compute
+from hetviz.ui.map_data.array_cache import RESULTS
 from hetviz.ui.shell import background
 from hetviz.workspace import State
 
@@ -141,7 +141,7 @@ def ledger_of(state: State) -> Ledger | None:
 
 def groups_of(data: HeteroData) -> list[NamedGroup]:
     """Return the cached named groups of these data."""
-    return get_or_compute(data, "named-groups", lambda: named_groups(data))
+    return RESULTS.get_or_compute(data, "named-groups", lambda: named_groups(data))
 
 
 def _occurring(cells: pd.Series) -> tuple[str, ...]:
@@ -359,8 +359,8 @@ def by_key(ledger: Ledger, keys: Collection[str]) -> dict[str, dict[str, object]
 
 def titles(data: HeteroData) -> Texts:
     """Return the title of each global row."""
-    return cached_for_items(
-        data.datasets.values(),
+    return ITEM_RESULTS.get_or_compute(
+        tuple(data.datasets.values()),
         "titles",
         lambda: np.array(
             [str(title) for part in data.datasets.values() for title in part.titles], dtype=object

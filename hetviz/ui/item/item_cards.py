@@ -16,7 +16,7 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.plots.colour import Colouring, display_name
 from hetviz.ui.item import pictures
 from hetviz.ui.item.item import MapItem, find_item
-from hetviz.ui.map_data.array_cache import get_or_compute
+from hetviz.ui.map_data.array_cache import RESULTS
 
 MAX_WORD_CHARS = 24
 _MAX_TITLE_CHARS, _MAX_FACT_CHARS, _MAX_TEXT_CHARS = 200, 160, 400
@@ -53,7 +53,7 @@ def item_card(data: HeteroData, row: int, colours: Colouring, session: str) -> d
         "facts": list(_iter_facts(data, item))[:_MAX_FACTS],
         "text": _item_text(item),
         "picture": pictures.picture_address(session, data, name, item.row),
-        "links": int(get_or_compute(data, "degree", lambda: link_counts(data))[row]),
+        "links": int(RESULTS.get_or_compute(data, "degree", lambda: link_counts(data))[row]),
         "colour": _colour_value(colours, row),
     }
 

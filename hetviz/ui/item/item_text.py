@@ -8,7 +8,7 @@ import pandas as pd
 
 from hetviz._text import format_number
 from hetviz.data import HeteroData
-from hetviz.data.model.item_cache import cached_for_items, get_cached_for_items
+from hetviz.data.model.dataset import ITEM_RESULTS
 from hetviz.features.columns.types import Column
 from hetviz.plots.colour import display_name
 from hetviz.ui.map_data import worker_results
@@ -42,8 +42,8 @@ def choosable_columns(
 
 def _read_columns(data: HeteroData, dataset: str) -> Mapping[str, Column] | None:
     labels = [label for label in data.labels if label.dataset == dataset]
-    parts, key = [data[dataset]], ("columns", *map(id, labels))
-    columns: Mapping[str, Column] | None = get_cached_for_items(parts, key)
+    owner, key = data[dataset], ("columns", *map(id, labels))
+    columns: Mapping[str, Column] | None = ITEM_RESULTS.get(owner, key)
     if columns is None:
         columns = worker_results.fetch_from_worker(
             background.job_owner(),
@@ -53,8 +53,7 @@ def _read_columns(data: HeteroData, dataset: str) -> Mapping[str, Column] | None
             {"dataset": dataset},
         )
         if columns is not None:
-            read = columns
-            cached_for_items(parts, key, lambda: read, labels)
+            ITEM_RESULTS.put(owner, key, columns, labels)
     return columns
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import io
-import threading
 import warnings
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hetviz.data import HeteroData
 from hetviz.io.limits import MAX_PICTURE_PIXELS
+from hetviz.memo import Memo
 from hetviz.ui.item import pictures
 from hetviz.ui.item.item import find_item
 
@@ -27,38 +26,19 @@ _MAX_WEBP_SIDE = 16_383
 _CORNER_SHARE = 0.16
 
 
-class _ThumbnailCache:
-    """Cache of thumbnails; the least recently used are dropped."""
-
-    def __init__(self) -> None:
-        self._tiles: OrderedDict[tuple[bytes, int], Image | None] = OrderedDict()
-        self._bytes = 0
-        self._lock = threading.Lock()
-
-    def get(self, data: HeteroData, row: int, size: int) -> Image | None:
-        """Return the thumbnail of a global row, at most `size` pixels wide and high, or None."""
-        item = find_item(data, row)
-        media = None if item.dataset.media is None else item.dataset.media[item.row]
-        content = pictures.read_picture(media)
-        if content is None:
-            return None
-        key = (hashlib.sha256(content[0]).digest(), size)
-        with self._lock:
-            if key in self._tiles:
-                self._tiles.move_to_end(key)
-                return self._tiles[key]
-        thumbnail = make_thumbnail(content[0], size)
-        with self._lock:
-            if key not in self._tiles:
-                self._tiles[key] = thumbnail
-                self._bytes += 4 * size * size
-            while self._bytes > _MAX_CACHE_BYTES:
-                (_, gone), _ = self._tiles.popitem(last=False)
-                self._bytes -= 4 * gone * gone
-        return thumbnail
+THUMBNAILS = Memo(
+    max_size=_MAX_CACHE_BYTES, size_of=lambda tile: 4 * tile.width * tile.height if tile else 1_000
+)
 
 
-THUMBNAILS = _ThumbnailCache()
+def _thumbnail(data: HeteroData, row: int, size: int) -> Image | None:
+    """Return the thumbnail of a global row, at most `size` pixels wide and high, or None."""
+    item = find_item(data, row)
+    content = pictures.read_picture(item.dataset.media and item.dataset.media[item.row])
+    if content is None:
+        return None
+    key = (hashlib.sha256(content[0]).digest(), size)
+    return THUMBNAILS.get_or_compute(None, key, lambda: make_thumbnail(content[0], size))
 
 
 def thumbnail_strip(data: HeteroData, rows: Sequence[int], size: int) -> tuple[bytes, str]:
@@ -67,7 +47,7 @@ def thumbnail_strip(data: HeteroData, rows: Sequence[int], size: int) -> tuple[b
 
     canvas = Image.new("RGBA", (size * len(rows), size))
     for k, row in enumerate(rows):
-        tile = THUMBNAILS.get(data, row, size)
+        tile = _thumbnail(data, row, size)
         if tile is not None:
             canvas.paste(tile, (k * size + (size - tile.width) // 2, (size - tile.height) // 2))
     stream = io.BytesIO()

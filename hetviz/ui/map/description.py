@@ -32,7 +32,7 @@ from hetviz.plots.palette import Theme, number_scale, shape_of, tokens
 from hetviz.plots.planar import unconnected_note
 from hetviz.ui.map_data import layers, selection_codec
 from hetviz.ui.map_data import parts as map_parts
-from hetviz.ui.map_data.array_cache import ARRAY_CACHE, PackedArray, get_or_compute
+from hetviz.ui.map_data.array_cache import RESULTS, PackedArray, send_array
 from hetviz.ui.map_data.parts import (
     data_of,
     filter_mask,
@@ -72,7 +72,7 @@ def map_spec(
     unplaced = visible_mask(state) & ~form.placed
 
     def shelf(packed: PackedArray) -> str:
-        return ARRAY_CACHE.put(session, packed)
+        return send_array(session, packed)
 
     return {
         "session": session,
@@ -91,7 +91,7 @@ def map_spec(
         # A running job reports its positions itself.
         "unplaced": 0 if run is None else int(unplaced.sum()),
         "notes": [*_method_note(run), *form.notes, *_unjoined_datasets(data, run, hidden)],
-        "datasets": get_or_compute(data, "datasets", lambda: _dataset_specs(data)),
+        "datasets": RESULTS.get_or_compute(data, "datasets", lambda: _dataset_specs(data)),
         "colour": _colour_spec(data, colours, session),
         "mask": None if passes is None else shelf(map_parts.pack_filter_mask(state)),
         "hidden": list(hidden),
@@ -122,7 +122,7 @@ def map_places(state: State, run: Run | None, session: str) -> dict[str, Any]:
     form = get_geometry(state, run)
     return {
         "id": form.id,
-        "pieces": [ARRAY_CACHE.put(session, piece) for piece in form.pieces],
+        "pieces": [send_array(session, piece) for piece in form.pieces],
         "extent": list(form.extent),
     }
 
@@ -186,17 +186,19 @@ def _colour_spec(data: HeteroData, colours: Colouring, session: str) -> dict[str
     numbers = colours.option.kind == "numbers"
     # Layers of different maps have equal keys.
     colours_id = id(colours)
-    values = get_or_compute(data, ("colour", colours_id), lambda: _pack_colour(colours), colours)
-    low, high = get_or_compute(
+    values = RESULTS.get_or_compute(
+        data, ("colour", colours_id), lambda: _pack_colour(colours), colours
+    )
+    low, high = RESULTS.get_or_compute(
         data, ("range", colours_id), lambda: number_range(colours.value), colours
     )
     palette = {name: list(colours.colours(name)) for name in THEMES}
     scale = {name: list(number_scale(_SCALE_STEPS, name)) for name in THEMES}
-    counts = get_or_compute(
+    counts = RESULTS.get_or_compute(
         data, ("counts", colours_id), lambda: _category_counts(colours), colours
     )
     return {
-        "key": ARRAY_CACHE.put(session, values),
+        "key": send_array(session, values),
         "kind": "numbers" if numbers else "categories",
         "option": colours.option.key,
         "title": colours.option.title,
@@ -266,7 +268,7 @@ def _category_names(state: State, run: Run | None, colours: Colouring) -> list[d
 
     parts: list[tuple[str, int, list[list[float]]]] = []
     if colours.option.key == CLUSTER.key:
-        parts = get_or_compute(
+        parts = RESULTS.get_or_compute(
             data, ("parts", id(colours), id(run), *_view_key(state)), within, (run, colours)
         )
     key = ("names", id(run), id(colours), *_view_key(state))
@@ -276,7 +278,7 @@ def _category_names(state: State, run: Run | None, colours: Colouring) -> list[d
             "code": k,
             "at": at,
         }
-        for name, k, at in get_or_compute(data, key, make, (run, colours))
+        for name, k, at in RESULTS.get_or_compute(data, key, make, (run, colours))
     ] + [
         {
             "text": name,

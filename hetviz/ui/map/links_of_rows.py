@@ -9,7 +9,7 @@ import numpy as np
 from hetviz._types import Bools, Floats, Ints
 from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
-from hetviz.ui.map_data.array_cache import get_or_compute
+from hetviz.ui.map_data.array_cache import RESULTS
 from hetviz.workspace import Run, State
 
 MAX_DRAWN_LINKS = 300
@@ -92,7 +92,7 @@ def _link_ends(state: State, run: Run | None) -> LinkEnds:
         return LinkEnds(p, q, weight, is_held_out)
 
     key = ("ends", id(held_out), id(run) if run is not None and run.hold_out else None)
-    return get_or_compute(data, key, make, (held_out, run))
+    return RESULTS.get_or_compute(data, key, make, (held_out, run))
 
 
 def links_hidden_from(data: HeteroData, run: Run) -> HeteroData | None:

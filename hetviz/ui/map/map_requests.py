@@ -19,7 +19,7 @@ from hetviz.ui.item import item_cards, item_head, thumbnails
 from hetviz.ui.map import links_of_rows, search
 from hetviz.ui.map_data import layers
 from hetviz.ui.map_data import parts as map_parts
-from hetviz.ui.map_data.array_cache import ARRAY_CACHE, PackedArray
+from hetviz.ui.map_data.array_cache import ARRAYS, PackedArray, send_array
 from hetviz.workspace import Run, State
 
 MAX_ITEMS = 400
@@ -134,7 +134,7 @@ class MapResponse:
 
 def find_array(session: str, key: str) -> PackedArray:
     """Return an array of a session."""
-    array = ARRAY_CACHE.get(session, key)
+    array = ARRAYS.get(session, key)
     if array is None:
         raise RequestError
     return array
@@ -209,7 +209,7 @@ def _respond_regions(opened: OpenProject, request: MapRequest) -> MapResponse:
         levels, failed = (), True
     specs = [
         {
-            "key": ARRAY_CACHE.put(opened.session, PackedArray.pack(level.codes, "|i1")),
+            "key": send_array(opened.session, PackedArray.pack(level.codes, "|i1")),
             "names": list(level.names),
         }
         for level in levels or ()
@@ -223,7 +223,7 @@ def _respond_clusters(opened: OpenProject, request: MapRequest) -> MapResponse:
     if clustering is None:
         raise RequestError
     codes = PackedArray.pack(clustering.of(opened.data), "<i4")
-    return MapResponse({"key": ARRAY_CACHE.put(opened.session, codes)}, REVALIDATE)
+    return MapResponse({"key": send_array(opened.session, codes)}, REVALIDATE)
 
 
 HANDLERS: Mapping[str, Callable[[OpenProject, MapRequest], MapResponse]] = {

@@ -11,7 +11,7 @@ import numpy as np
 
 from hetviz._types import Ints
 from hetviz.data import HeteroData
-from hetviz.data.model.item_cache import cached_for_items
+from hetviz.data.model.dataset import ITEM_RESULTS
 from hetviz.data.queries.filters import fold_text
 
 MAX_HITS = 12
@@ -99,7 +99,7 @@ def get_name_index(data: HeteroData) -> NameIndex:
             TextIndex.build(titles), TextIndex.build([ids[row] for row in rows.tolist()]), rows
         )
 
-    return cached_for_items(data.datasets.values(), "names", make)
+    return ITEM_RESULTS.get_or_compute(tuple(data.datasets.values()), "names", make)
 
 
 def rows_with_title(data: HeteroData, text: str) -> Ints:

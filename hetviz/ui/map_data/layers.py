@@ -18,7 +18,7 @@ from hetviz.plots.colour import (
     layer_colouring,
 )
 from hetviz.ui.map_data import parts, worker_results
-from hetviz.ui.map_data.array_cache import PackedArray, get_or_compute
+from hetviz.ui.map_data.array_cache import RESULTS, PackedArray
 from hetviz.workspace import Run, State
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def colours_of(state: State, run: Run | None, session: str = "") -> Colouring:
         key = BY_DATASET
     if key == CLUSTER.key and run is not None and state.clustering is not None:
         clustering = state.clustering
-        return get_or_compute(
+        return RESULTS.get_or_compute(
             data,
             (key, id(clustering)),
             lambda: cluster_colouring(clustering.names, clustering.of(data)),
@@ -70,7 +70,7 @@ def colours_of(state: State, run: Run | None, session: str = "") -> Colouring:
             ]
             return layer_colouring("stability", stability(places))
 
-        return get_or_compute(data, name, make, runs)
+        return RESULTS.get_or_compute(data, name, make, runs)
     try:
         trusted = find_trust(state, run, session)
     except worker_results.WorkerError:
@@ -79,7 +79,7 @@ def colours_of(state: State, run: Run | None, session: str = "") -> Colouring:
     if trusted is None:
         # The data's colours are used until the trust is computed.
         return parts.get_colouring(data, None)
-    return get_or_compute(
+    return RESULTS.get_or_compute(
         data, ("trust colours", id(run), state.off), lambda: layer_colouring("trust", trusted), run
     )
 
@@ -99,7 +99,7 @@ def get_contrasts(data: HeteroData) -> Contrasts:
 
         return Contrasts(data)
 
-    return get_or_compute(data, "contrasts", make)
+    return RESULTS.get_or_compute(data, "contrasts", make)
 
 
 def find_regions(
@@ -131,7 +131,9 @@ def cluster_part_names(state: State, run: Run | None) -> list[PartName]:
         Y = parts.get_geometry(state, run).points.astype(np.float64)
         return part_names(get_contrasts(data), Y, clustering.of(data), clustering.names)
 
-    return get_or_compute(data, ("part names", id(clustering), id(run)), make, (clustering, run))
+    return RESULTS.get_or_compute(
+        data, ("part names", id(clustering), id(run)), make, (clustering, run)
+    )
 
 
 def find_trust(state: State, run: Run, session: str, *, redraw: bool = True) -> Floats | None:

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from hetviz._types import Bools, Floats, Ints
 from hetviz.data import HeteroData
-from hetviz.data.model.item_cache import cached_for_items
+from hetviz.data.model.dataset import ITEM_RESULTS
 from hetviz.data.queries.filters import passing
 from hetviz.metrics.fit.nearest import close_distances
 from hetviz.plots.colour import Colouring, colouring
 from hetviz.plots.label_placement import Frame
 from hetviz.plots.planar import DrawnPoints, points_to_draw
 from hetviz.ui.map_data import priority
-from hetviz.ui.map_data.array_cache import PackedArray, get_or_compute
+from hetviz.ui.map_data.array_cache import RESULTS, PackedArray
 from hetviz.workspace import Run, State
 
 T = TypeVar("T")
@@ -128,7 +128,7 @@ def frame_of(state: State, run: Run | None) -> Frame:
 
 def get_colouring(data: HeteroData, key: str | None) -> Colouring:
     """Return a cached colouring of the data."""
-    return get_or_compute(data, ("colouring", key), lambda: colouring(data, key))
+    return RESULTS.get_or_compute(data, ("colouring", key), lambda: colouring(data, key))
 
 
 def filter_mask(state: State) -> Bools | None:
@@ -136,7 +136,7 @@ def filter_mask(state: State) -> Bools | None:
     data, filters = data_of(state), tuple(state.filters)
     if not filters:
         return None
-    return get_or_compute(data, ("passing", filters), lambda: passing(data, filters))
+    return RESULTS.get_or_compute(data, ("passing", filters), lambda: passing(data, filters))
 
 
 def named_sample(state: State, run: Run | None) -> Ints:
@@ -149,16 +149,17 @@ def named_sample(state: State, run: Run | None) -> Ints:
 
     key = ("sample", id(run), hidden_layers(state), tuple(state.filters))
     # Filters may use guidance. Without filters only the positions matter.
-    return (get_or_compute if state.filters else _compute_for_items)(data, key, make, run)
+    if state.filters:
+        return RESULTS.get_or_compute(data, key, make, run)
+    return _compute_for_items(data, key, make, run)
 
 
 def _compute_for_items(
     data: HeteroData, key: Hashable, make: Callable[[], T], run: Run | None
 ) -> T:
     """Return a result of items and map alone, cached for all data with the same items."""
-    if not data.datasets:
-        return get_or_compute(data, key, make, run)
-    return cached_for_items(data.datasets.values(), key, make, run)
+    owner = tuple(data.datasets.values()) or data
+    return ITEM_RESULTS.get_or_compute(owner, key, make, run)
 
 
 def data_of(state: State) -> HeteroData:
@@ -193,7 +194,7 @@ def pack_filter_mask(state: State) -> PackedArray:
     """Return the filter mask for the browser; only called with filters."""
     passes = filter_mask(state)
     assert passes is not None  # noqa: S101 - as the caller promised
-    return get_or_compute(
+    return RESULTS.get_or_compute(
         data_of(state), ("mask", tuple(state.filters)), lambda: PackedArray.pack(passes, "|u1")
     )
 
@@ -210,7 +211,9 @@ def naming_order(state: State, run: Run | None) -> PackedArray:
     def make() -> PackedArray:
         many = data.n_rows > MAX_ROWS_ALL_NAMED
         rows = named_sample(state, run) if many else np.flatnonzero(form.placed)
-        weight = get_or_compute(data, "linked weight", lambda: priority.sum_link_weights(data))
+        weight = RESULTS.get_or_compute(
+            data, "linked weight", lambda: priority.sum_link_weights(data)
+        )
         return PackedArray.pack(priority.sort_by_importance(rows, form.points, weight), "<i4")
 
-    return get_or_compute(data, key, make, run)
+    return RESULTS.get_or_compute(data, key, make, run)

@@ -19,7 +19,7 @@ from hetviz.errors import HetvizError
 from hetviz.jobs import Job, Task
 from hetviz.jobs.registry import TASKS
 from hetviz.progress import ignore_progress
-from hetviz.ui.map_data.array_cache import drop_cached, get_cached, get_or_compute
+from hetviz.ui.map_data.array_cache import RESULTS
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -90,8 +90,8 @@ def fetch_from_worker(
     """Return the result of a task about data, or None while a worker computes it."""
     if not SEND_TASK or not is_large(data):
         work = Task(task, {"data": data, **arguments})
-        return get_or_compute(data, key, lambda: work.run(ignore_progress), also)
-    result = get_cached(data, key)
+        return RESULTS.get_or_compute(data, key, lambda: work.run(ignore_progress), also)
+    result = RESULTS.get(data, key)
     refused = find_failure(data, key, task)
     if refused is not None:
         raise refused
@@ -112,10 +112,10 @@ def fetch_from_worker(
 
 def find_failure(data: HeteroData, key: Hashable, task: str) -> WorkerError | None:
     """Return the cached error of a task, if any, without starting it."""
-    result = get_cached(data, key)
+    result = RESULTS.get(data, key)
     if not isinstance(result, HetvizError):
         return None
-    return WorkerError(TASKS[task].title, str(result), partial(drop_cached, data, key))
+    return WorkerError(TASKS[task].title, str(result), partial(RESULTS.drop, data, key))
 
 
 def compute_in_thread(
@@ -125,10 +125,10 @@ def compute_in_thread(
     # For results that a worker takes as long to send as to compute. `make` must not use the session
     # of a page. Other parameters are those of `fetch_from_worker`.
     if not SEND_TASK or not is_large(data):
-        return get_or_compute(data, key, make, also)
-    result = get_cached(data, key)
+        return RESULTS.get_or_compute(data, key, make, also)
+    result = RESULTS.get(data, key)
     if isinstance(result, HetvizError):
-        raise WorkerError("Reading the guidance", str(result), partial(drop_cached, data, key))
+        raise WorkerError("Reading the guidance", str(result), partial(RESULTS.drop, data, key))
     if result is None:
         id, over = _job_id(session, data, key), threading.Event()
 
@@ -156,7 +156,7 @@ def compute_in_thread(
         with _LOCK:
             if id in _PENDING:
                 _PENDING[id] = replace(_PENDING[id], redraw=True)
-        result = get_cached(data, key)
+        result = RESULTS.get(data, key)
     return result  # type: ignore[no-any-return]
 
 
@@ -183,7 +183,7 @@ def _store_result(id: str, result: object) -> None:
         asked = _PENDING.get(id)
     data = None if asked is None else asked.data_ref()
     if asked is not None and data is not None:
-        get_or_compute(data, asked.key, lambda: result, asked.also)
+        RESULTS.get_or_compute(data, asked.key, lambda: result, asked.also)
     # Removed after the result is cached, so that readers find one or the other.
     with _LOCK:
         asked = _PENDING.pop(id, None)

@@ -39,7 +39,7 @@ from hetviz.ui.map.map_requests import (
     find_array,
 )
 from hetviz.ui.map_data import layers, selection_codec
-from hetviz.ui.map_data.array_cache import ARRAY_CACHE, PackedArray
+from hetviz.ui.map_data.array_cache import ARRAYS, PackedArray
 from hetviz.workspace import Run, State
 from hetviz.workspace.commands.state import DisplaySettings
 
@@ -423,7 +423,7 @@ class MapWidget(anywidget.AnyWidget):
 
     def close(self) -> None:
         """Close the widget and clear its cache."""
-        ARRAY_CACHE.clear(self._session)
+        ARRAYS.clear(self._session)
         super().close()
 
 

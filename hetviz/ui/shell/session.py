@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import streamlit as st
 
 from hetviz._samples import samples
 from hetviz.errors import HetvizError
+from hetviz.memo import Memo
 from hetviz.plots.palette import Theme
 from hetviz.ui.shell import people
 from hetviz.ui.shell.paths import FIRST_SAMPLE
@@ -164,13 +164,5 @@ def theme() -> Theme:
 def get_or_compute(key: tuple[Hashable, ...], keep_alive: object, make: Callable[[], T]) -> T:
     """Return the result of `make`, cached in this session under `key`."""
     # `keep_alive` holds the objects that the key names by identity, so that their ids stay unique.
-    store: OrderedDict[tuple[Hashable, ...], tuple[object, Any]]
-    store = st.session_state.setdefault("cache", OrderedDict())
-    if key not in store:
-        store[key] = (keep_alive, make())
-        while len(store) > _MAX_CACHED:
-            store.popitem(last=False)
-    else:
-        store.move_to_end(key)
-    value: T = store[key][1]
-    return value
+    results: Memo = st.session_state.setdefault("cache", Memo(max_entries=_MAX_CACHED))
+    return results.get_or_compute(None, key, make, keep_alive)

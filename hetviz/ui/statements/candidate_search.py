@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from hetviz.data import HeteroData
 from hetviz.jobs import Job, Task
+from hetviz.memo import Memo
 from hetviz.runs.predict.link_predictor import STACK
 from hetviz.ui.shell import background
 
@@ -38,27 +37,8 @@ class CandidateSearch:
         return bool(self.content or self.problem)
 
 
-class _CandidateCache:
-    """Cache of finished searches, shared by all visitors with equal data."""
-
-    def __init__(self) -> None:
-        self._searches: OrderedDict[str, CandidateSearch] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: str) -> CandidateSearch | None:
-        with self._lock:
-            if key in self._searches:
-                self._searches.move_to_end(key)
-            return self._searches.get(key)
-
-    def put(self, key: str, search: CandidateSearch) -> None:
-        with self._lock:
-            self._searches[key] = search
-            while len(self._searches) > _MAX_CACHED:
-                self._searches.popitem(last=False)
-
-
-_CACHE = _CandidateCache()
+# Finished searches, shared by all visitors with equal data.
+_SEARCHES = Memo(max_entries=_MAX_CACHED)
 
 
 def linked_pairs(data: HeteroData) -> list[tuple[str, str]]:
@@ -83,7 +63,7 @@ def search_candidates(data: HeteroData, source: str, target: str) -> CandidateSe
     """Return the search between two datasets, starting it if needed."""
     # No search starts while a job of the visitor runs.
     key = "/".join([data.fingerprint(), source, target])
-    cached = _CACHE.get(key)
+    cached: CandidateSearch | None = _SEARCHES.get(None, key)
     if cached is not None:
         return cached
     runner, owner = background.RUNNER, background.background_owner()
@@ -115,7 +95,7 @@ def search_candidates(data: HeteroData, source: str, target: str) -> CandidateSe
     if job is not None and not job.is_active:
         runner.take(id, owner)
     fraction = 0.0 if job is None else job.fraction
-    return _CACHE.get(key) or CandidateSearch(fraction=fraction)
+    return _SEARCHES.get(None, key) or CandidateSearch(fraction=fraction)
 
 
 def _store_result(job: Job) -> None:
@@ -124,7 +104,8 @@ def _store_result(job: Job) -> None:
     if key is None or job.state not in ("done", "failed"):
         return
     is_done = job.state == "done"
-    _CACHE.put(
+    _SEARCHES.put(
+        None,
         str(key),
         CandidateSearch(job.result.content) if is_done else CandidateSearch(problem=str(job.error)),
     )

@@ -11,7 +11,7 @@ import streamlit as st
 
 from hetviz.errors import HetvizError
 from hetviz.ui.map_data import selection_codec
-from hetviz.ui.map_data.array_cache import ARRAY_CACHE, PackedArray
+from hetviz.ui.map_data.array_cache import PackedArray, send_array
 from hetviz.ui.map_data.parts import get_geometry, visible_mask
 from hetviz.ui.shell import session
 from hetviz.ui.statements import actions, preview, statement_draft
@@ -65,8 +65,7 @@ def draft_spec(state: State, owner: str) -> dict[str, Any]:
     expected = None if draft is None else preview.find_preview(state, draft)
     return {
         "groups": {
-            name: ARRAY_CACHE.put(owner, PackedArray.pack(rows, "<i4"))
-            for name, rows in groups.items()
+            name: send_array(owner, PackedArray.pack(rows, "<i4")) for name, rows in groups.items()
         },
         "preview": [] if draft is None else draft.lines,
         "ghosts": [] if expected is None else expected.ghosts,

@@ -12,7 +12,7 @@ import pandas as pd
 from hetviz._types import Ints, Texts
 from hetviz.data import Embedding, Filter, HeteroData
 from hetviz.data.edits.statement_edits import without_sets
-from hetviz.data.model.item_cache import cached_for_items
+from hetviz.data.model.dataset import ITEM_RESULTS
 from hetviz.errors import DataError, Problem
 from hetviz.io import DatasetInfo
 from hetviz.metrics.fit.rows import coordinates_of, drawn_of
@@ -319,4 +319,4 @@ class State:
             )
 
         key = ("places", id(run.embedding))
-        return cached_for_items(data.datasets.values(), key, build, run.embedding)
+        return ITEM_RESULTS.get_or_compute(tuple(data.datasets.values()), key, build, run.embedding)

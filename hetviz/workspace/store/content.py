@@ -8,9 +8,6 @@ import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import lru_cache
-from pathlib import Path
-from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -28,17 +25,18 @@ from hetviz.io.parsed import ParsedFiles
 from hetviz.io.sandbox import child
 from hetviz.io.sandbox.pack_parts import frame_of, has_refused, pack_parsed, unpack_parsed
 from hetviz.io.sandbox.process import OnProgress
+from hetviz.memo import Memo
 from hetviz.workspace.store.blobs import BlobStore, ReadCache, map_file
 
 Hashes = Sequence[tuple[str, str]]
 
-_READ_LOCK = Lock()
+_SAMPLES = Memo(max_entries=8)
 # Loaded data in use, so that opening a preview does not read the files again.
 _LOADED: WeakValueDictionary[str, Loaded] = WeakValueDictionary()
 _LOADED_WITH_BASE: WeakKeyDictionary[HeteroData, WeakValueDictionary[str, Loaded]] = (
     WeakKeyDictionary()
 )
-_PROPOSALS: WeakKeyDictionary[Loaded, tuple[Proposal, ...]] = WeakKeyDictionary()
+_PROPOSALS = Memo()
 
 
 class StoredFiles(dict[str, bytes]):
@@ -66,14 +64,7 @@ def read_sample(name: str) -> Loaded:
     path = sample_path(name)
     if path is None:
         raise DataError(Problem("unknown-sample", "samples", "there is no such sample", name))
-    # Simultaneous requests share one read.
-    with _READ_LOCK:
-        return _read_bundle(path)
-
-
-@lru_cache(maxsize=8)
-def _read_bundle(path: Path) -> Loaded:
-    return read_bundle(path)
+    return _SAMPLES.get_or_compute(None, path, lambda: read_bundle(path))
 
 
 def read_zip(
@@ -132,10 +123,7 @@ def read_files(
 
 def proposals_of(loaded: Loaded) -> tuple[Proposal, ...]:
     """Return proposed joins of loaded data, which an isolated read has already found."""
-    proposals = _PROPOSALS.get(loaded)
-    if proposals is None:
-        proposals = _PROPOSALS[loaded] = tuple(propose_joins(loaded.data))
-    return proposals
+    return _PROPOSALS.get_or_compute(loaded, "", lambda: tuple(propose_joins(loaded.data)))
 
 
 def _read_isolated(
@@ -164,7 +152,7 @@ def _read_isolated(
 
 def _with_proposals(content: memoryview, base: HeteroData | None) -> Loaded:
     loaded, proposals = child.loaded_of(content, base)
-    _PROPOSALS[loaded] = proposals
+    _PROPOSALS.put(loaded, "", proposals)
     return loaded
 
 

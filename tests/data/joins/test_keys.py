@@ -100,11 +100,11 @@ def test_key_cache_is_bounded_and_weak(
     first = column_keys(data, "c")
     assert column_keys(data, "c") is first
     assert column_keys(table(["a", "b"]), "c", loose=True) is not first
-    monkeypatch.setattr(keys_module, "MAX_CACHED_TEXTS", 1)
+    monkeypatch.setattr(keys_module.TEXTS, "_max_size", 1)
     column_keys(data, "")
     assert column_keys(data, "c") is not first
     gc.collect()  # what other tests left
-    before = len(keys_module._CACHE)
+    before = len(keys_module.TEXTS._groups)
     del data
     gc.collect()
-    assert len(keys_module._CACHE) == before - 1
+    assert len(keys_module.TEXTS._groups) == before - 1

@@ -25,7 +25,7 @@ from hetviz.errors import (
     UnboundedProblemError,
     UnfittedError,
 )
-from hetviz.jobs.process.array_cache import ArrayCache, ArrayNumbers
+from hetviz.jobs.process.array_cache import ArrayNumbers, WorkerData
 from hetviz.jobs.process.wire import Message, MessageReader, Outbox, encode_message, pickle_value
 
 
@@ -154,8 +154,8 @@ def test_all_errors_are_covered() -> None:
     assert {type(error) for error in ERRORS} == ours
 
 
-def test_array_cache_holds_last_two() -> None:
-    numbers, shelf = ArrayNumbers(), ArrayCache()
+def test_worker_data_hold_last_two() -> None:
+    numbers, shelf = ArrayNumbers(), WorkerData()
     data = [HeteroData([Dataset(name, ["x"])]) for name in "abc"]
 
     def send(one: HeteroData) -> tuple[bool, Any]:
