@@ -60,12 +60,12 @@ class WorkerData:
 
     def unwrap(self, arguments: Mapping[str, object]) -> dict[str, object]:
         """Return the arguments with their values."""
-        return {
-            name: self._values.get_or_compute(None, value.number, lambda v=value: v.value)
-            if isinstance(value, Sent)
-            else value
-            for name, value in arguments.items()
-        }
+        return {name: self._unwrap(value) for name, value in arguments.items()}
+
+    def _unwrap(self, value: object) -> object:
+        if not isinstance(value, Sent):
+            return value
+        return self._values.get_or_compute(None, value.number, lambda: value.value)
 
     def clear(self) -> None:
         """Remove all data."""
