@@ -134,7 +134,7 @@ class MapResponse:
 
 def find_array(session: str, key: str) -> PackedArray:
     """Return an array of a session."""
-    array = ARRAYS.get(session, key)
+    array: PackedArray | None = ARRAYS.get(session, key)
     if array is None:
         raise RequestError
     return array
