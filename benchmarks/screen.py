@@ -134,7 +134,7 @@ def run(out: Path, quick: bool) -> None:
                 executable_path=find_chromium(),
                 args=[*CHROMIUM_FLAGS, "--enable-precise-memory-info"],
             )
-            with serve(ROOT / "tests" / "browser" / "demo_map.py", log, timeout=180) as server:
+            with serve(ROOT / "tests" / "browser" / "demo_map.py", log) as server:
                 parts[name] = measured(browser, server, n, out)
             browser.close()
             path.write_text(json.dumps(parts, indent=1))

@@ -15,6 +15,7 @@ from hetviz.ui.shell.paths import PAGES, ROUTER
 from hetviz.ui.statements import preview
 from hetviz.workspace import SESSIONS, Workspace
 from tests.samples import measure_once
+from tests.waits import PATIENCE_S
 
 Visit = Callable[..., AppTest]
 
@@ -40,13 +41,14 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
     monkeypatch.setattr(preview, "MAX_ROWS", 0)
 
     def open_page(page: str = "start", sid: str | None = None) -> AppTest:
-        app = AppTest.from_file(ROUTER, default_timeout=120)
+        app = AppTest.from_file(ROUTER, default_timeout=PATIENCE_S)
         if sid is not None:
             app.query_params["s"] = sid
         app.run()
         if page != "start":
             go(app, page)
         assert not app.exception
+        assert "sid" in app.session_state, [str(element) for element in app.main]
         return app
 
     return open_page

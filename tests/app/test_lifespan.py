@@ -16,7 +16,7 @@ from hetviz.workspace import Sessions, SetTitle
 from hetviz.workspace.store.files import new_session_id
 from tests.jobs.chores import chore
 
-AFTER_S = 0.3
+IDLE_S = 1000.0
 
 
 def test_closed_session_drops_finished_jobs(
@@ -33,9 +33,10 @@ def test_closed_session_drops_finished_jobs(
         monkeypatch.setitem(background._PREVIEWS, id, ("mark", None))
         for who in (id, id + background.BACKGROUND):
             runner.submit(who, "Doubled", chore("double", value=2))
-    time.sleep(AFTER_S)
+    later = time.monotonic() + IDLE_S
+    monkeypatch.setattr(time, "monotonic", lambda: later)
     assert sessions.get(here).state.title == "Kept"
-    lifespan.free_memory(AFTER_S)
+    lifespan.free_memory(IDLE_S)
     for id, n in ((left, 0), (here, 1)):
         assert [len(runner.jobs(who)) for who in (id, id + background.BACKGROUND)] == [n, n]
         assert (id in background._PREVIEWS) == bool(n)

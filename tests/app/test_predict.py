@@ -156,7 +156,7 @@ def test_default_is_tested_on_hidden_links_and_items(
     soon = {"n_iter": 5}
     monkeypatch.setattr(link_predictor, "_FAST_PARAMS", {"kbmf2k": soon, "pmvge": soon})
     app = own_data(visit)
-    app.button(key="find-links").click().run(timeout=250)
+    app.button(key="find-links").click().run()
     content = workspace_of(app).state.findings["links"].content
     assert content["method"] == "stack"
     assert content["test"]["unseen"]["own_scores"]

@@ -32,12 +32,13 @@ from tests.browser.harness import (
     Picture,
     Server,
     Watch,
+    new_context,
     serve,
 )
 from tests.browser.projects import Projects
+from tests.waits import PATIENCE_MS
 from tools.find_chromium import NoBrowserError, find_chromium
 
-PATIENCE_MS = 45_000
 expect.set_options(timeout=PATIENCE_MS)
 
 # Tests that are run again, up to twice, when they fail; each with what a slow machine does to it.
@@ -114,10 +115,9 @@ class Visitors:
             waiting.append(context)
 
     def _new(self, url: str) -> BrowserContext:
-        context = self.browser.new_context(
-            base_url=url, accept_downloads=True, reduced_motion="reduce"
+        context = new_context(
+            self.browser, base_url=url, accept_downloads=True, reduced_motion="reduce"
         )
-        context.set_default_timeout(PATIENCE_MS)
         page = context.new_page()
         page.goto(f"{url}/_stcore/health")
         self.kept.add(page)

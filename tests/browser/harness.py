@@ -9,15 +9,16 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 from urllib.parse import urlsplit
 
-from playwright.sync_api import ConsoleMessage, Page, Request
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+
+from tests.waits import PATIENCE_MS, PATIENCE_S, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 ARTIFACTS = ROOT / "test-artifacts"
@@ -91,6 +92,13 @@ def themed(page: Page, scheme: Literal["light", "dark"]) -> None:
     )
 
 
+def new_context(browser: Browser, **options: Any) -> BrowserContext:
+    """Open a context whose actions wait as long as all waits of the tests."""
+    context = browser.new_context(**options)
+    context.set_default_timeout(PATIENCE_MS)
+    return context
+
+
 class Open(Protocol):
     """Opens a watched page of a server, each as another visitor."""
 
@@ -117,11 +125,11 @@ def serve(
     script: Path,
     log: Path,
     *,
-    timeout: float = 60,
     env: Mapping[str, str] | None = None,
     port: int | None = None,
     base: str = "",
     hosts: str = "",
+    grace_s: float = PATIENCE_S,
 ) -> Iterator[Server]:
     """Run a Streamlit script until the block ends; no process of it may be left then.
 
@@ -149,8 +157,8 @@ def serve(
     below = f"/{base}" if base else ""
     server = Server(f"http://127.0.0.1:{port}{below}", process.pid, log)
     try:
-        if not wait_until(lambda: process.poll() is not None or healthy(server.url), timeout):
-            raise TimeoutError(f"no answer from {server.url} in {timeout:g} s:\n{log.read_text()}")
+        if not wait_until(lambda: process.poll() is not None or healthy(server.url)):
+            raise TimeoutError(f"no answer from {server.url}:\n{log.read_text()}")
         if process.poll() is not None:
             raise RuntimeError(f"the server ended at once:\n{log.read_text()}")
         yield server
@@ -158,15 +166,17 @@ def serve(
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
         try:
-            process.wait(15)
+            process.wait(PATIENCE_S)
             stopped = True
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
             stopped = False
     assert stopped, f"the server did not stop on SIGTERM:\n{log.read_text()}"
-    wait_until(lambda: not session_members(process.pid), 5)
-    assert session_members(process.pid) == [], "the server left processes behind"
+    # Its worker ends when it finds the pipe closed.
+    assert wait_until(lambda: not session_members(process.pid), limit_s=grace_s), (
+        "the server left processes behind"
+    )
 
 
 def free_port() -> int:
@@ -178,27 +188,20 @@ def free_port() -> int:
 
 def healthy(url: str) -> bool:
     try:
-        with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:
+        with urllib.request.urlopen(f"{url}/_stcore/health", timeout=PATIENCE_S) as answer:
             return bool(answer.status == 200)
     except OSError:
         return False
 
 
-def wait_until(happened: Callable[[], bool], timeout: float) -> bool:
-    end = time.monotonic() + timeout
-    while not happened():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.1)
-    return True
+def wait_in(page: Page, condition: Callable[[], object]) -> None:
+    """Wait for a condition while the events of the page are handled."""
 
-
-def wait_in(page: Page, happened: Callable[[], bool], timeout: float = 45.0) -> None:
-    """Wait until something is seen that the page tells of while it goes on."""
-    end = time.monotonic() + timeout
-    while not happened():
-        assert time.monotonic() < end, f"it did not happen in {timeout:g} s"
+    def holds() -> object:
         page.wait_for_timeout(50)
+        return condition()
+
+    assert wait_until(holds, pause_s=0)
 
 
 def painted(page: Page) -> None:

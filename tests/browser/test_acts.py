@@ -75,8 +75,7 @@ def until_apart(page: Page, low: float, high: float) -> None:
 def moved(page: Page) -> None:
     """Wait for the refit and its transition."""
     told = page.locator(".st-key-panel").get_by_text(re.compile("What moved most|What changed"))
-    # Two cores may be shared with other tests.
-    expect(told.first).to_be_visible(timeout=150_000)
+    expect(told.first).to_be_visible()
     expect(page.get_by_text("Map up to date")).to_be_visible()
     settled(page)
     until(page, "!map.motion")

@@ -274,7 +274,7 @@ def test_method_run_replaces_first_map(page: Page, picture: Picture) -> None:
     page.get_by_text("Hide 20 % of the links").click()
     settled(page)
     page.get_by_role("button", name="Make map").click()
-    expect(page.get_by_role("button", name="Undo new map")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="Undo new map")).to_be_visible()
     page.get_by_role("tab", name="Item").click()
     expect(page.get_by_text("hidden", exact=True).first).to_be_visible()
     expect(page.get_by_text("Map up to date")).to_be_visible()
@@ -358,7 +358,7 @@ def test_running_job_moves_the_map(page: Page, picture: Picture) -> None:
         arg=before,
     )
     picture(page, "live")
-    expect(page.get_by_role("button", name="Undo new map")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="Undo new map")).to_be_visible()
     settled(page)
     until(page, "!map.motion")
     settled(page)

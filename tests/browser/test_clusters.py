@@ -8,9 +8,6 @@ from tests.browser.projects import Projects
 from tests.browser.test_app import settled, stage, until
 from tests.browser.test_export import open_files
 
-# It tries many numbers of clusters; elsewhere the usual patience is enough.
-LONG = 120_000
-
 
 def written(page: Page) -> list[str]:
     """Return the names that stand on a map."""
@@ -41,7 +38,7 @@ def test_clusters_are_found(page: Page) -> None:
     page.goto("/clusters")
     stage(page)
     page.get_by_role("button", name="Find clusters").click()
-    expect(box(page, 1)).to_be_visible(timeout=LONG)
+    expect(box(page, 1)).to_be_visible()
     settled(page)
 
 
@@ -116,7 +113,7 @@ def test_hovered_cluster_is_outlined_on_map(page: Page) -> None:
     page.goto("/clusters")
     stage(page)
     row = page.locator(".st-key-quick-0")
-    expect(row).to_be_visible(timeout=LONG)
+    expect(row).to_be_visible()
     settled(page)
     members = int((row.locator("h3 span").text_content() or "").split(" ")[0].replace(",", ""))
     outlined = "document.querySelector('.st-key-map .hv-map').__hv.map.outline.rows"

@@ -44,7 +44,7 @@ def compare(page: Page) -> None:
     page.get_by_role("radio", name="1", exact=True).click()
     settled(page)
     page.get_by_role("button", name="Compare", exact=True).click()
-    expect(page.locator(".hv-ranks")).to_be_visible(timeout=180_000)
+    expect(page.locator(".hv-ranks")).to_be_visible()
 
 
 def _exactly(*titles: str) -> re.Pattern[str]:

@@ -7,19 +7,19 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-PATIENCE = 45_000
+from tests.browser.harness import new_context
 
 
 def open_files(page: Page) -> None:
     """Open the menu of all that can be taken along."""
-    expect(page.locator(".st-key-export-preview img")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".st-key-export-preview img")).to_be_visible()
     page.get_by_role("button", name="Export", exact=True).click()
 
 
 def caption_below(page: Page) -> None:
     """Assert that the words about the figure stand below it, however high it is."""
     figure = page.locator(".st-key-export-preview img")
-    expect(figure).to_be_visible(timeout=PATIENCE)
+    expect(figure).to_be_visible()
     page.wait_for_function(
         "(one) => one.complete && one.naturalHeight > 0", arg=figure.element_handle()
     )
@@ -45,17 +45,17 @@ def test_tall_figure_has_caption_below(page: Page) -> None:
 
 def test_figure_and_standalone_page(page: Page, browser: Browser, tmp_path: Path) -> None:
     page.goto("/export")
-    expect(page.locator(".st-key-export-preview img")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".st-key-export-preview img")).to_be_visible()
     open_files(page)
-    with page.expect_download(timeout=PATIENCE) as figure:
+    with page.expect_download() as figure:
         page.get_by_role("button", name="PDF of the map").click()
     assert figure.value.path().read_bytes().startswith(b"%PDF")
-    with page.expect_download(timeout=PATIENCE) as made:
+    with page.expect_download() as made:
         page.get_by_role("button", name="Interactive page").click()
     file = tmp_path / "map.html"
     made.value.save_as(file)
 
-    offline = browser.new_context(offline=True)
+    offline = new_context(browser, offline=True)
     alone = offline.new_page()
     asked: list[str] = []
     wrong: list[str] = []
@@ -65,7 +65,7 @@ def test_figure_and_standalone_page(page: Page, browser: Browser, tmp_path: Path
     alone.goto(file.as_uri())
     expect(alone.locator("#points")).to_have_attribute("data-drawn", re.compile("^1[0-9]{3}$"))
     alone.get_by_label("Search", exact=True).fill("black cat")
-    expect(alone.get_by_text("1 found")).to_be_visible(timeout=PATIENCE)
+    expect(alone.get_by_text("1 found")).to_be_visible()
     alone.get_by_role("button", name="black cat").first.click()
     expect(alone.locator("#item h2").first).to_have_text("black cat")
     expect(alone.locator("#item img")).to_be_visible()

@@ -98,11 +98,11 @@ def test_leftover_process_is_detected(tmp_path: Path) -> None:
     script.write_text(
         "import subprocess, sys\nimport streamlit as st\n"
         "app = st.App(__file__.replace('leaves', 'empty'))\n"
-        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(3600)'])\n"
     )
     (tmp_path / "empty.py").write_text("")
     left = pytest.raises(AssertionError, match="left processes behind")
-    with left, serve(script, tmp_path / "server.log") as running:
+    with left, serve(script, tmp_path / "server.log", grace_s=2) as running:
         pass
     for pid in session_members(running.pid):
         os.kill(pid, signal.SIGKILL)

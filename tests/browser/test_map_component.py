@@ -23,6 +23,7 @@ from tests.browser.harness import (
     Look,
     Open,
     Server,
+    new_context,
     painted,
     serve,
 )
@@ -61,7 +62,7 @@ def show(open_page: Open, demo: Server) -> Show:
 @pytest.fixture
 def unwatched(browser: Browser, demo: Server) -> Iterator[Page]:
     """Give a page whose log may hold errors: a browser logs each request that fails."""
-    context = browser.new_context(base_url=demo.url, viewport={"width": 1400, "height": 900})
+    context = new_context(browser, base_url=demo.url, viewport={"width": 1400, "height": 900})
     yield context.new_page()
     context.close()
 
@@ -364,11 +365,9 @@ def test_legend_isolates_hides_and_selects_group(show: Show) -> None:
     music.click()
     alone = "m.legend.focus()?.every((on, r) => Boolean(on) === (m.slot[r] === 3))"
     until(page, alone)
-    page.wait_for_timeout(400)
     music.click()
     until(page, "m.legend.focus() === null")
     assert ask(page, "m.count") == 0
-    page.wait_for_timeout(400)
     music.dblclick()
     until(page, "m.isShown.every((on, r) => Boolean(on) === (m.slot[r] !== 3))")
     page.get_by_role("button", name="Show all").click()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import Request, urlopen
@@ -16,7 +14,8 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.harness import ARTIFACTS, ROOT
+from tests.browser.harness import ARTIFACTS, ROOT, new_context
+from tests.waits import PATIENCE_S, wait_until
 
 CELLS = (
     "import hetviz\ndata = hetviz.load('emoji')\n"
@@ -58,7 +57,7 @@ class Lab:
                 {"Content-Type": "application/json"},
                 method="PUT",
             )
-            urlopen(request, timeout=30).read()
+            urlopen(request, timeout=PATIENCE_S).read()
 
     def notebook(self, name: str, first: str = CELLS[0]) -> str:
         """Write a notebook whose first cell is this, and return its address."""
@@ -77,6 +76,14 @@ class Lab:
         book = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4}
         (self.folder / name).write_text(json.dumps({**book, "nbformat_minor": 5}))
         return f"{self.address}/lab/tree/{name}?reset"
+
+
+def _answers(address: str) -> bool:
+    try:
+        urlopen(f"{address}/api", timeout=PATIENCE_S).read()
+    except OSError:
+        return False
+    return True
 
 
 @pytest.fixture(scope="module")
@@ -99,19 +106,12 @@ def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         process = subprocess.Popen(command, env=env, stdout=log, stderr=subprocess.STDOUT)
         try:
             address = f"http://127.0.0.1:{port}"
-            until = time.monotonic() + 120
-            while True:
-                try:
-                    urlopen(f"{address}/api", timeout=5).read()
-                    break
-                except OSError:
-                    assert process.poll() is None, "JupyterLab ended; see its log"
-                    assert time.monotonic() < until, "JupyterLab did not start"
-                    time.sleep(0.5)
+            assert wait_until(lambda: process.poll() is not None or _answers(address))
+            assert process.poll() is None, "JupyterLab ended; see its log"
             yield Lab(address, folder)
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(PATIENCE_S)
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def opened(browser: Browser, lab: Lab, request: pytest.FixtureRequest) -> Iterat
     lab.look(f"JupyterLab {theme}")
     # The system's look is the other one: what counts is the notebook's own.
     other = "dark" if theme == "Light" else "light"
-    context = browser.new_context(viewport={"width": 1440, "height": 1000}, color_scheme=other)
+    context = new_context(browser, viewport={"width": 1440, "height": 1000}, color_scheme=other)
     page = context.new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
@@ -132,20 +132,16 @@ def opened(browser: Browser, lab: Lab, request: pytest.FixtureRequest) -> Iterat
 
     page.add_locator_handler(asked, accept)
     page.goto(lab.notebook(f"{theme.lower()}.ipynb", CELLS[0] if theme == "Light" else QUICK))
-    page.locator(".jp-CodeCell").first.wait_for(timeout=120_000)
-    expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
-        "data-status", "idle", timeout=120_000
-    )
+    page.locator(".jp-CodeCell").first.wait_for()
+    expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute("data-status", "idle")
     # What is run before the kernel has answered is dropped, though it is called idle by then.
     cell = page.locator(".jp-CodeCell").first
-    for _ in range(10):
+    while cell.locator(".jp-InputPrompt").text_content() == "[ ]:":
         cell.locator(".cm-content").click()
         page.keyboard.press("Shift+Enter")
-        with contextlib.suppress(AssertionError):
-            expect(cell.locator(".jp-InputPrompt")).not_to_have_text("[ ]:", timeout=2_000)
-            break
-    page.locator(".hv-map .hv-legend").wait_for(timeout=400_000)
-    expect(page.locator(".hv-map .hv-note")).to_be_hidden(timeout=60_000)
+        page.wait_for_timeout(1_000)
+    page.locator(".hv-map .hv-legend").wait_for()
+    expect(page.locator(".hv-map .hv-note")).to_be_hidden()
     yield page
     context.close()
     assert faults == []
@@ -162,10 +158,9 @@ def in_map(page: Page, expression: str) -> object:
     )
 
 
-def until(page: Page, expression: str, timeout: int = 120_000) -> None:
+def until(page: Page, expression: str) -> None:
     page.wait_for_function(
-        f"() => {{ const map = document.querySelector('.hv-map').__hv.map; return {expression}; }}",
-        timeout=timeout,
+        f"() => {{ const map = document.querySelector('.hv-map').__hv.map; return {expression}; }}"
     )
 
 
@@ -239,7 +234,7 @@ def test_hover_selection_and_statement(opened: Page) -> None:
     until(page, "map.data.colour.option === 'dataset'")
     before = in_map(page, "[...map.geometry.slice(0, 200)]")
     run(page, 4)
-    expect(page.locator(".jp-OutputArea-output").last).to_contain_text("said: 3", timeout=240_000)
+    expect(page.locator(".jp-OutputArea-output").last).to_contain_text("said: 3")
     until(page, "!map.moving && !map.motion")
     assert in_map(page, "[...map.geometry.slice(0, 200)]") != before
 

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import PATIENCE_MS
-from tests.browser.harness import Server, Watch
+from tests.browser.harness import Server, Watch, new_context
 from tests.browser.test_app import PLANTS, settled, stage, told, until
 
 WIDE, HIGH = 390, 844
-PATIENCE = 150_000
 AT = """(row) => {
   const { map } = document.querySelector('.st-key-map .hv-map').__hv;
   const box = map.stage.getBoundingClientRect();
@@ -30,14 +28,14 @@ OPEN = f"""() => {{
 
 @pytest.fixture
 def phone(browser: Browser, server: Server) -> Iterator[Page]:
-    context = browser.new_context(
+    context = new_context(
+        browser,
         base_url=server.url,
         viewport={"width": WIDE, "height": HIGH},
         has_touch=True,
         is_mobile=True,
         reduced_motion="reduce",
     )
-    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     watch = Watch(server.url)
     watch.follow(page)
@@ -80,13 +78,13 @@ def test_file_is_mapped_and_statement_undone_by_touch(phone: Page) -> None:
         upload.tap()
     content = PLANTS.encode()
     chooser.value.set_files([{"name": "plants.csv", "mimeType": "text/csv", "buffer": content}])
-    expect(page.get_by_role("heading", name="40 plants")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("heading", name="40 plants")).to_be_visible()
     page.get_by_role("button", name="Create map").tap()
     page.wait_for_function(
         "() => document.querySelector('.hv-at-map') && document.querySelector("
         "'.st-key-map .hv-map[data-drawn]')?.__hv?.map.n === 40"
     )
-    expect(page.locator(".hv-job")).to_contain_text("Map up to date", timeout=PATIENCE)
+    expect(page.locator(".hv-job")).to_contain_text("Map up to date")
     until(page, "!map.data.live && !map.motion && !map.flight")
     settled(page)
     meant = told(page, "data.colour.option")
@@ -106,7 +104,7 @@ def test_file_is_mapped_and_statement_undone_by_touch(phone: Page) -> None:
     panel = page.locator(".st-key-panel")
     expect(panel.get_by_role("heading", name="1 new pair will be pulled together")).to_be_visible()
     page.get_by_role("button", name="Apply to 1 pair").tap()
-    expect(panel.get_by_text("What changed")).to_be_visible(timeout=PATIENCE)
+    expect(panel.get_by_text("What changed")).to_be_visible()
     settled(page)
     until(page, "!map.motion && !map.flight")
     # Both are visible above the bar and the sheet, and the colours are unchanged.

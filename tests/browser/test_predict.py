@@ -11,7 +11,7 @@ def test_candidates_are_answered_by_key_or_in_bulk(page: Page) -> None:
     page.goto("/predict")
     head = page.locator(".hv-head h1")
     # The worker may have to start first.
-    expect(head).to_contain_text("be linked to", timeout=120_000)
+    expect(head).to_contain_text("be linked to")
     settled(page)
     first = head.inner_text()
     page.wait_for_function("window.hetvizProposed?.byTab.Predict?.pairs.length === 8")
@@ -51,7 +51,7 @@ def accept_several(page: Page) -> None:
 def test_new_item_is_placed_without_adding_it(page: Page) -> None:
     page.goto("/predict")
     # The candidates have come: nothing moves under the pointer any more.
-    expect(page.locator(".hv-head h1")).to_contain_text("be linked to", timeout=120_000)
+    expect(page.locator(".hv-head h1")).to_contain_text("be linked to")
     settled(page)
     page.get_by_text("New item", exact=True).click()
     box = page.get_by_role("textbox", name="Words")

@@ -17,12 +17,13 @@ from tests.browser.harness import (
     Open,
     Server,
     free_port,
+    new_context,
     serve,
     session_members,
     wait_in,
-    wait_until,
 )
 from tests.browser.test_app import SELECTED, drag, make_map, settled, stage, told
+from tests.waits import wait_until
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def fresh(browser: Browser) -> Iterator[Server]:
 
 
 def ready(page: Page) -> None:
-    expect(page.get_by_role("button", name="New map", exact=True)).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="New map", exact=True)).to_be_visible()
     stage(page)
     settled(page)
 
@@ -79,8 +80,7 @@ def test_killed_server_loses_nothing(browser: Browser, open_page: Open, tmp_path
     env = {"HETVIZ_HOME": str(tmp_path)}
     with serve(ROOT / "app.py", ARTIFACTS / "killed.log", env=env, port=port) as first:
         # Not watched, since the browser reports the lost server.
-        page = browser.new_context(base_url=first.url).new_page()
-        page.set_default_timeout(30_000)
+        page = new_context(browser, base_url=first.url).new_page()
         page.goto("/map")
         ready(page)
         stage(page).focus()
@@ -91,7 +91,7 @@ def test_killed_server_loses_nothing(browser: Browser, open_page: Open, tmp_path
         rename(page, "Kept")
         os.kill(first.pid, signal.SIGKILL)
         # The worker ends with its server.
-        assert wait_until(lambda: not session_members(first.pid), 20)
+        assert wait_until(lambda: not session_members(first.pid))
     # The browser retries until the server is back.
     heard: list[object] = []
 
@@ -105,7 +105,7 @@ def test_killed_server_loses_nothing(browser: Browser, open_page: Open, tmp_path
     with serve(ROOT / "app.py", ARTIFACTS / "killed-2.log", env=env, port=port):
         # The open tab reconnects by its timer, and clicks work.
         wait_in(page, lambda: bool(heard))
-        expect(page.get_by_text("Connection error")).to_have_count(0, timeout=30_000)
+        expect(page.get_by_text("Connection error")).to_have_count(0)
         expect(page.locator('[data-test-connection-state="CONNECTED"]')).to_be_visible()
         settled(page)
         page.get_by_role("button", name="Undo project name").click()
@@ -122,22 +122,22 @@ def test_lost_worker_is_replaced_or_reported(fresh: Server, open_page: Open) -> 
     page.goto("/map")
     ready(page)
     make_map(page)
-    expect(page.get_by_role("button", name="Undo new map")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="Undo new map")).to_be_visible()
     settled(page)
     ended = make_and_kill(fresh, page)
-    expect(page.locator(".hv-film-strip button")).to_have_count(3, timeout=60_000)
+    expect(page.locator(".hv-film-strip button")).to_have_count(3)
     expect(page.get_by_text("failed.", exact=False)).to_have_count(0)
     settled(page)
     ended |= make_and_kill(fresh, page)
     for _ in range(3):
-        assert wait_until(lambda: set(workers_of(fresh)) - ended, 30)
+        assert wait_until(lambda: set(workers_of(fresh)) - ended)
         for worker in set(workers_of(fresh)) - ended:
             os.kill(worker, signal.SIGKILL)
             ended.add(worker)
-    expect(page.get_by_text("failed.", exact=False).first).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("failed.", exact=False).first).to_be_visible()
     settled(page)
     page.get_by_role("button", name="Start again").click()
-    expect(page.locator(".hv-film-strip button")).to_have_count(4, timeout=60_000)
+    expect(page.locator(".hv-film-strip button")).to_have_count(4)
     expect(page.get_by_text("Map up to date")).to_be_visible()
     settled(page)
 

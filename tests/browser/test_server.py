@@ -18,8 +18,9 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from hetviz.workspace.store.files import new_session_id
-from tests.browser.harness import ARTIFACTS, ROOT, Open, Server, free_port, serve
+from tests.browser.harness import ARTIFACTS, ROOT, Open, Server, free_port, new_context, serve
 from tests.browser.test_app import settled, stage
+from tests.waits import PATIENCE_S
 
 
 @contextlib.contextmanager
@@ -91,7 +92,7 @@ def test_app_works_below_path_behind_proxy(open_page: Open) -> None:
 
 def asked(server: Server, path: str, **headers: str) -> tuple[int, bytes]:
     """Return status and body of a request with these headers."""
-    link = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=20)
+    link = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=PATIENCE_S)
     with contextlib.closing(link):
         link.request("GET", path, headers=headers)
         answer = link.getresponse()
@@ -144,7 +145,7 @@ def test_unknown_session_id_is_not_adopted(open_page: Open, server: Server) -> N
 def test_other_sites_cannot_frame_or_read_app(browser: Browser, server: Server) -> None:
     """Try to read and frame the app from another origin in the same browser."""
     own = urlsplit(server.url).netloc
-    page: Page = browser.new_page()
+    page: Page = new_context(browser).new_page()
     try:
         page.route(
             "http://other.test/**",
@@ -159,8 +160,16 @@ def test_other_sites_cannot_frame_or_read_app(browser: Browser, server: Server) 
             server.url,
         )
         assert "TypeError" in str(read)
-        page.set_content(f'<iframe src="{server.url}/map"></iframe>')
-        page.wait_for_timeout(1_500)
+        # A frame that is refused loads an error page.
+        page.evaluate(
+            """(url) => new Promise((loaded) => {
+                const frame = document.createElement('iframe');
+                frame.onload = loaded;
+                frame.src = url;
+                document.body.append(frame);
+            })""",
+            f"{server.url}/map",
+        )
         inner = [frame for frame in page.frames if frame != page.main_frame]
         assert all(own not in frame.url for frame in inner)
     finally:
@@ -177,5 +186,5 @@ def test_page_requests_no_other_host_and_follows_policy(open_page: Open, server:
     for name in ("", "data", "guidance", "map", "compare", "clusters", "predict", "export"):
         page.goto(f"/{name}")
         settled(page)
-        page.wait_for_timeout(500)
+        page.wait_for_load_state("networkidle")
     assert broken == []

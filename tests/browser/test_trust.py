@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import Picture
+from tests.browser.harness import Picture, painted
 from tests.browser.test_app import settled, stage, until
 
 
@@ -22,7 +22,7 @@ def test_trust_overlay_is_shown_and_hidden(page: Page, picture: Picture) -> None
     plain = page.locator(".st-key-map .hv-stage").screenshot()
     button.click()
     until(page, "map.trust && map.points.drawer.trustOverlay && map.points.drawer.whole")
-    page.wait_for_timeout(400)
+    painted(page)
     hazy = page.locator(".st-key-map .hv-stage").screenshot()
     picture(page, "haze")
     # The overlay covers only a part of the map.

@@ -20,9 +20,7 @@ from tests.browser.test_reading import OWNERS, WELLS
 from tests.io.file_builders import workbook
 from tests.messy import rows
 
-PATIENCE = 90_000
 EMOJI = 1_894  # items of the sample that is open at first
-LONG = 1_500_000
 YEARS, TEAMS, PEOPLE = (2019, 2020, 2021), ("ARI", "BOS", "SEA", "TOR"), 60
 
 
@@ -59,7 +57,7 @@ class Hand:
         self.clicks = 0
 
     def click(self, what: Locator) -> None:
-        what.click(timeout=PATIENCE)
+        what.click()
         self.clicks += 1
 
 
@@ -69,7 +67,7 @@ def test_four_tables_become_map_and_figure(page: Page) -> None:
     drop(page, **tables())
     hand.clicks += 1
     ticks = page.locator("[class*=st-key-belongs-door]").get_by_role("checkbox")
-    expect(ticks).to_have_count(3, timeout=PATIENCE)
+    expect(ticks).to_have_count(3)
     for at in range(3):
         expect(ticks.nth(at)).to_be_checked()
     expect(page.locator(".hv-join-list li").first).to_contain_text("batting")
@@ -77,7 +75,7 @@ def test_four_tables_become_map_and_figure(page: Page) -> None:
     expect(page.get_by_text("On the map: ")).to_contain_text("60 people")
     mapped(page, hand)
     datasets = page.get_by_role("region", name="Legend").get_by_role("group", name="Datasets")
-    expect(datasets).to_contain_text("teams", timeout=PATIENCE)
+    expect(datasets).to_contain_text("teams")
     # Lines are links by now, and no points.
     expect(datasets).not_to_contain_text("batting")
     make_figure(page, hand, "Who played where")
@@ -89,12 +87,12 @@ def make_figure(page: Page, hand: Hand, title: str) -> None:
     name = page.get_by_label("Project name")
     name.fill(title)
     name.press("Enter")
-    expect(page.locator(".st-key-project")).to_contain_text(title, timeout=PATIENCE)
+    expect(page.locator(".st-key-project")).to_contain_text(title)
     page.keyboard.press("Escape")
     hand.click(page.get_by_role("link", name="Export", exact=True))
     caption_below(page)
     hand.click(page.get_by_role("button", name="Export", exact=True))
-    with page.expect_download(timeout=PATIENCE) as figure:
+    with page.expect_download() as figure:
         hand.click(page.get_by_role("button", name="PDF of the map"))
     assert hand.clicks <= 8
     made = figure.value
@@ -112,10 +110,10 @@ def mapped(page: Page, hand: Hand) -> None:
     assert hand.clicks <= 2
     # Until then the page shows what was open before. A small map may be there before its job is
     # ever seen.
-    expect(project).not_to_have_text(before, timeout=PATIENCE)
+    expect(project).not_to_have_text(before)
     ran = page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')
-    expect(ran).to_have_count(1, timeout=PATIENCE)
-    expect(page.get_by_text("Map up to date")).to_be_visible(timeout=LONG)
+    expect(ran).to_have_count(1)
+    expect(page.get_by_text("Map up to date")).to_be_visible()
 
 
 def test_cancelled_first_map_can_be_restarted(page: Page) -> None:
@@ -124,24 +122,24 @@ def test_cancelled_first_map_can_be_restarted(page: Page) -> None:
     ticked(page)
     page.get_by_role("button", name="Create map").click()
     job = page.locator(".hv-job").filter(has_text="First map")
-    expect(job).to_be_visible(timeout=PATIENCE)
+    expect(job).to_be_visible()
     page.get_by_role("button", name="Cancel", exact=True).click()
-    expect(job).to_have_count(0, timeout=PATIENCE)
+    expect(job).to_have_count(0)
     # What was drawn by then stays; where nothing was, it can be started again. A quick machine may
     # be at the last figures, when the map itself is whole.
     stopped = page.get_by_text("First map stopped")
     there = page.get_by_text("Map up to date")
-    expect(stopped.or_(there).first).to_be_visible(timeout=PATIENCE)
+    expect(stopped.or_(there).first).to_be_visible()
     if stopped.is_visible():
         page.get_by_role("button", name="Start again").click()
-        expect(page.get_by_text("Map up to date")).to_be_visible(timeout=LONG)
-    expect(page.get_by_role("region", name="Legend")).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text("Map up to date")).to_be_visible()
+    expect(page.get_by_role("region", name="Legend")).to_be_visible()
 
 
 def ticked(page: Page) -> Locator:
     """Return the ticks at the door, once they are there."""
     ticks = page.locator("[class*=st-key-belongs-door]").get_by_role("checkbox")
-    expect(ticks.first).to_be_checked(timeout=PATIENCE)
+    expect(ticks.first).to_be_checked()
     return ticks
 
 
@@ -169,19 +167,15 @@ def test_messy_workbook_becomes_titled_figure(page: Page) -> None:
     hand = Hand()
     page.goto("/")
     page.evaluate(NAMED)
-    page.wait_for_function(
-        f"() => Object.keys(window.hvNamed[{EMOJI}] ?? {{}}).length > 1", timeout=PATIENCE
-    )
+    page.wait_for_function(f"() => Object.keys(window.hvNamed[{EMOJI}] ?? {{}}).length > 1")
     drop(page, wells_xlsx=workbook({"Wells": WELLS, "Owners": OWNERS}))
     hand.clicks += 1
-    expect(page.get_by_role("heading", name="Wells and Owners belong together")).to_be_visible(
-        timeout=PATIENCE
-    )
+    expect(page.get_by_role("heading", name="Wells and Owners belong together")).to_be_visible()
     expect(ticked(page)).to_have_count(1)
     expect(page.locator(".hv-join-list li").first).to_contain_text("Wells")
     mapped(page, hand)
     datasets = page.get_by_role("region", name="Legend").get_by_role("group", name="Datasets")
-    expect(datasets).to_contain_text("Owners", timeout=PATIENCE)
+    expect(datasets).to_contain_text("Owners")
     # No region of the map that was shown before gave its name to one of these.
     (sample, before), *others = sorted(named(page).items(), reverse=True)
     assert sample == EMOJI
@@ -224,7 +218,7 @@ def test_thirty_thousand_rows_become_titled_figure(page: Page) -> None:
     expect(page.get_by_text("travellers: country names countries")).to_be_visible()
     mapped(page, hand)
     datasets = page.get_by_role("region", name="Legend").get_by_role("group", name="Datasets")
-    expect(datasets).to_contain_text("countries", timeout=PATIENCE)
+    expect(datasets).to_contain_text("countries")
     make_figure(page, hand, "Thirty thousand travellers")
     # The same files once more without the app, with a fifth of the links hidden.
     files = {name.replace("_csv", ".csv"): text.encode() for name, text in tables.items()}

@@ -28,8 +28,7 @@ from hetviz.errors import (
 from hetviz.jobs.registry import TASKS, TaskSpec
 from hetviz.jobs.runner import Task
 from hetviz.progress import Progress
-
-LONG_S = 120.0
+from tests.waits import PATIENCE_S
 
 
 def chore(name: str, module: str = __name__, **arguments: Any) -> Task:
@@ -74,7 +73,7 @@ def run_until_cancelled(progress: Progress, started: str = "") -> None:
     """Turn until it is stopped; makes the file `started` first."""
     if started:
         Path(started).touch()
-    end = time.monotonic() + LONG_S
+    end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         progress(0.3, "turning")
         time.sleep(0.01)
@@ -89,7 +88,7 @@ def run_until_cancelled_with_partial(progress: Progress) -> None:
 
 
 def wait_for_file(path: str, progress: Progress) -> str:
-    end = time.monotonic() + LONG_S
+    end = time.monotonic() + PATIENCE_S
     while not Path(path).exists() and time.monotonic() < end:
         progress(0.1, "waiting")
         time.sleep(0.01)
@@ -99,14 +98,14 @@ def wait_for_file(path: str, progress: Progress) -> str:
 def ignore_cancel(started: str, progress: Progress) -> None:
     """Make one long native call that keeps the interpreter: no other thread runs meanwhile."""
     Path(started).touch()
-    ctypes.PyDLL(None).sleep(int(LONG_S) * 3)
+    ctypes.PyDLL(None).sleep(int(PATIENCE_S) * 3)
 
 
 def factor(started: str, progress: Progress) -> None:
     """Report nothing between calls of a library."""
     A = np.random.default_rng(0).normal(size=(2000, 2000))
     A += A.T
-    end = time.monotonic() + LONG_S
+    end = time.monotonic() + PATIENCE_S
     Path(started).touch()
     while time.monotonic() < end:
         scipy.linalg.eigh(A)
@@ -115,7 +114,7 @@ def factor(started: str, progress: Progress) -> None:
 def stubborn(started: str, progress: Progress) -> None:
     """Swallow the cancel."""
     Path(started).touch()
-    end = time.monotonic() + LONG_S
+    end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         try:
             progress(0.5, "on")

@@ -17,8 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from hetviz.workspace import Sessions, State
-from tests.browser.harness import ROOT, Server, serve, session_members, wait_until
-from tests.lasting.visitor import PATIENCE, ServerGone, Visitor
+from tests.browser.harness import ROOT, Server, serve, session_members
+from tests.lasting.visitor import ServerGone, Visitor
+from tests.waits import PATIENCE_S, wait_until
 
 KILLED = ("save", "fit", "upload", "project")
 SURVIVED = ("worker", "reload", "tabs")
@@ -152,7 +153,7 @@ def _until_killed(kind: str, server: Server, visitor: Visitor, wait: float, k: i
     except (ServerGone, OSError):
         pass
     killer.join()
-    assert wait_until(lambda: not session_members(server.pid), 20), "the worker outlived its server"
+    assert wait_until(lambda: not session_members(server.pid)), "the worker outlived its server"
     return messages
 
 
@@ -193,7 +194,7 @@ def _worker_killed(server: Server, visitor: Visitor, wait: float, k: int) -> lis
             os.kill(pid, signal.SIGKILL)
     # By then it may have been ready.
     visitor.run()
-    visitor.wait_until(lambda: not visitor.has("Cancel"), "no job", PATIENCE)
+    visitor.wait_until(lambda: not visitor.has("Cancel"), "no job", PATIENCE_S)
     visitor.say("Project name", f"after {k}")
     assert visitor.has(f"after {k}")
     visitor.press("Make map")

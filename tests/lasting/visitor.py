@@ -15,8 +15,9 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.sync.client import ClientConnection, connect
 
+from tests.waits import PATIENCE_S
+
 _SID = re.compile(r"s=([A-Za-z0-9_-]{22})")
-PATIENCE = 60.0
 # What a component tells once has a name that begins so.
 _ONCE = "$$STREAMLIT_INTERNAL_KEY"
 
@@ -62,7 +63,7 @@ class Visitor:
 
     def come(self) -> Visitor:
         """Open the page."""
-        with self._http.open(f"{self.url}/_stcore/health", timeout=PATIENCE):
+        with self._http.open(f"{self.url}/_stcore/health", timeout=PATIENCE_S):
             pass
         address = self.url.replace("http", "ws", 1) + "/_stcore/stream"
         cookie = "; ".join(f"{one.name}={one.value}" for one in self._cookies)
@@ -74,7 +75,7 @@ class Visitor:
             subprotocols=["streamlit", *token],  # type: ignore[list-item]
             additional_headers={"Cookie": cookie},
             max_size=None,
-            open_timeout=PATIENCE,
+            open_timeout=PATIENCE_S,
             legacy=True,
         )
         self.run()
@@ -188,7 +189,7 @@ class Visitor:
                 self._beats[fragment] = (every, time.monotonic() + every)
         time.sleep(max(0.0, end - time.monotonic()))
 
-    def rest_until(self, words: str, seconds: float = 5 * PATIENCE) -> None:
+    def rest_until(self, words: str, seconds: float = PATIENCE_S) -> None:
         """Do nothing until the page shows these words by itself, as a browser does."""
         end = time.monotonic() + seconds
         while not self.has(words):
@@ -248,7 +249,7 @@ class Visitor:
         labels = (getattr(element, "label", "") for element in self.widgets.values())
         return any(words in text for text in (*self.texts, *labels))
 
-    def wait(self, words: str, seconds: float = 5 * PATIENCE) -> None:
+    def wait(self, words: str, seconds: float = PATIENCE_S) -> None:
         """Run the page until it shows these words."""
         self.wait_until(lambda: self.has(words), words, seconds)
 
@@ -266,7 +267,7 @@ class Visitor:
 
     def fetch(self, path: str) -> bytes:
         """Ask for something beside the pages, such as a picture."""
-        with self._http.open(self.url + path, timeout=PATIENCE) as answer:
+        with self._http.open(self.url + path, timeout=PATIENCE_S) as answer:
             content: bytes = answer.read()
         self.heard.append(content)
         return content
@@ -320,7 +321,7 @@ class Visitor:
                 "X-Xsrftoken": token or "",
             },
         )
-        with self._http.open(request, timeout=PATIENCE) as answer:
+        with self._http.open(request, timeout=PATIENCE_S) as answer:
             assert answer.status < 300
 
     def _send(self, message: BackMsg) -> None:
@@ -337,7 +338,7 @@ class Visitor:
     def _next(self) -> ForwardMsg:
         assert self._socket is not None
         try:
-            raw = self._socket.recv(timeout=PATIENCE)
+            raw = self._socket.recv(timeout=PATIENCE_S)
         except TimeoutError:
             raise
         except Exception as error:

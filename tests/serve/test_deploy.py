@@ -24,7 +24,8 @@ from hetviz.serve.config import (
     as_environment,
     read_settings,
 )
-from tests.browser.harness import ROOT, free_port, wait_until
+from tests.browser.harness import ROOT, free_port
+from tests.waits import PATIENCE_S, wait_until
 
 DEPLOY = ROOT / "deploy"
 
@@ -85,7 +86,7 @@ def test_container_command_is_healthy(tmp_path: Path) -> None:
     hetviz = [sys.executable, "-m", "hetviz"]
     server = subprocess.Popen([*hetviz, *command[1:]], env=env, cwd=tmp_path)
     try:
-        assert wait_until(lambda: _answer(port, "maps.example.org") == 200, 60)
+        assert wait_until(lambda: _answer(port, "maps.example.org") == 200)
         assert _answer(port, "elsewhere.example.org") in (400, 403, 421)
         children = Path(f"/proc/{server.pid}/task/{server.pid}/children")
         if children.exists():
@@ -99,7 +100,7 @@ def test_container_command_is_healthy(tmp_path: Path) -> None:
 
 
 def _answer(port: int, host: str) -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     try:
         # The page; health is answered under any name.
         connection.request("GET", "/", headers={"Host": host})

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from hetviz.workspace.store.files import new_session_id
-from tests.browser.harness import ROOT, Server, free_port, serve, wait_until
+from tests.browser.harness import ROOT, Server, free_port, serve
 from tests.lasting.visitor import Visitor
+from tests.waits import PATIENCE_S, wait_until
 
 pytest.importorskip("authlib")
 
@@ -26,7 +27,7 @@ COOKIE_SECRET = "0123456789abcdef" * 4
 
 def has_text(url: str) -> bool:
     try:
-        with urllib.request.urlopen(url, timeout=2) as answer:
+        with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
             return bool(answer.status == 200)
     except OSError:
         return False
@@ -39,7 +40,7 @@ def provider() -> Iterator[str]:
     process = subprocess.Popen(command, cwd=ROOT)
     url = f"http://127.0.0.1:{port}"
     try:
-        assert wait_until(lambda: has_text(f"{url}/.well-known/openid-configuration"), 60)
+        assert wait_until(lambda: has_text(f"{url}/.well-known/openid-configuration"))
         yield url
     finally:
         process.terminate()
@@ -70,11 +71,11 @@ def log_in(server: Server, issuer: str, name: str) -> Visitor:
     visitor = Visitor(server.url, "data")
     visitor.come()
     assert visitor.has("Sign in") and not visitor.sid
-    with visitor._http.open(f"{issuer}/as/{name}", timeout=20):
+    with visitor._http.open(f"{issuer}/as/{name}", timeout=PATIENCE_S):
         pass
     visitor.press("Sign in")
     assert visitor.sent_to.startswith("/auth/login")
-    with visitor._http.open(server.url + visitor.sent_to, timeout=20) as answer:
+    with visitor._http.open(server.url + visitor.sent_to, timeout=PATIENCE_S) as answer:
         assert answer.status == 200 and answer.url.startswith(server.url)
     visitor.leave()
     return visitor.come()
@@ -88,7 +89,7 @@ def link_of(visitor: Visitor) -> str:
 
 def status(visitor: Visitor, path: str) -> int:
     try:
-        with visitor._http.open(visitor.url + path, timeout=20) as answer:
+        with visitor._http.open(visitor.url + path, timeout=PATIENCE_S) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as error:
         error.close()
@@ -152,7 +153,7 @@ def test_project_is_shared_and_revoked(tmp_path: Path) -> None:
 
         # Signed out.
         bob.press("Sign out")
-        with bob._http.open(server.url + bob.sent_to, timeout=20):
+        with bob._http.open(server.url + bob.sent_to, timeout=PATIENCE_S):
             pass
         assert status(bob, items) == 404
         for visitor in (ada, bob, eve):

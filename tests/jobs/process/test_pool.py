@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import socket
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -17,15 +16,11 @@ from hetviz.jobs import Job, Pool
 from hetviz.jobs.process.pool import n_workers
 from hetviz.jobs.process.runner import worker_environment
 from tests.jobs.chores import chore
-
-PATIENCE_S = 120.0
+from tests.waits import wait_until
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.01)
+    assert wait_until(condition)
 
 
 def see(pool: Pool, id: str, owner: str) -> Job:

@@ -23,16 +23,13 @@ from hetviz.jobs import Job, ProcessRunner
 from hetviz.jobs.process import runner as process
 from hetviz.jobs.process.failures import CANNOT_START, ENDED_FROM_OUTSIDE, NO_MEMORY, UNEXPECTED
 from tests.jobs.chores import chore
+from tests.waits import PATIENCE_S, wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
-PATIENCE_S = 120.0
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.01)
+    assert wait_until(condition)
 
 
 def see(runner: ProcessRunner, id: str, owner: str = "me") -> Job:

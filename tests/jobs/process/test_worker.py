@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +16,7 @@ import pytest
 from hetviz.algorithms import registry
 from hetviz.jobs.process import runner, worker
 from hetviz.jobs.process.wire import Message, MessageReader, encode_message, pickle_value
+from tests.waits import PATIENCE_S, wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -49,7 +49,7 @@ class Rig:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.socket, theirs = socket.socketpair()
-        self.socket.settimeout(120)
+        self.socket.settimeout(PATIENCE_S)
         arguments = [str(theirs.fileno()), str(os.getpid()), str(folder)]
         with theirs:
             self.process = subprocess.Popen(
@@ -71,11 +71,7 @@ class Rig:
         self.say("task", pickle_value(arguments), id=id, function=f"tests.jobs.chores:{name}")
 
     def wait_for(self, name: str) -> None:
-        for _ in range(12_000):
-            if (self.folder / name).exists():
-                return
-            time.sleep(0.01)
-        raise AssertionError(f"no {name}")
+        assert wait_until((self.folder / name).exists), f"no {name}"
 
 
 @pytest.fixture
@@ -115,7 +111,7 @@ def test_worker_ends_under_other_parent() -> None:
     with ours, theirs:
         command = [sys.executable, "-m", "hetviz.jobs.process.worker", str(theirs.fileno()), "1"]
         done = subprocess.run(
-            command, pass_fds=[theirs.fileno()], cwd=ROOT, timeout=120, check=False
+            command, pass_fds=[theirs.fileno()], cwd=ROOT, timeout=PATIENCE_S, check=False
         )
         ours.setblocking(False)
         with pytest.raises(BlockingIOError):

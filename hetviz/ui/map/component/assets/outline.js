@@ -45,6 +45,9 @@ export class Outline {
     if (of) this.loadRows(of);
   }
 
+  /** Load the items of the hovered cluster if it was hovered before the regions arrived. */
+  reload() { if (this.of && !this.rows) this.loadRows(this.of); }
+
   /** Load the items of a cluster: `regions/LEVEL/CODE` of the map, or `clusters/MARK/CODE`. */
   async loadRows(of) {
     const [what, which, code] = of.split("/");

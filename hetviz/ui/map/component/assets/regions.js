@@ -50,6 +50,7 @@ export class Regions {
     await document.fonts.load(`600 16px ${SERIF}`).catch(() => {});
     if (map.isClosed || (this.mapId && this.mapId !== mapId)) return;
     this.levels = levels;
+    map.outline.reload();
     map.requestDraw({ place: true });
   }
 
