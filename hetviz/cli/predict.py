@@ -107,7 +107,7 @@ def _kind(
 
 def _links(args: argparse.Namespace) -> int:
     from hetviz.jobs.tasks.predict import find_links
-    from hetviz.runs.predict.link_predictor import STACK
+    from hetviz.runs.predict.link_settings import STACK
     from hetviz.runs.predict.pair_scores import PROFILES
 
     if args.starts < 1:

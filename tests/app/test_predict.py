@@ -10,6 +10,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from hetviz.runs.predict import link_predictor
+from hetviz.runs.predict.link_settings import LinkSettings
 from hetviz.workspace import SESSIONS, Workspace
 from tests.app.conftest import Visit, go, html_of, workspace_of
 from tests.app.test_pages import BIRDS, LINKS, PLANTS, press, upload
@@ -154,7 +155,8 @@ def test_default_is_tested_on_hidden_links_and_items(
     # Fewer iterations, as six predictors are tested on hidden links and two of them are fitted
     # dozens of times.
     soon = {"n_iter": 5}
-    monkeypatch.setattr(link_predictor, "_FAST_PARAMS", {"kbmf2k": soon, "pmvge": soon})
+    settings = LinkSettings(member_params={"kbmf2k": soon, "pmvge": soon})
+    monkeypatch.setattr(link_predictor, "SETTINGS", settings)
     app = own_data(visit)
     app.button(key="find-links").click().run()
     content = workspace_of(app).state.findings["links"].content

@@ -19,13 +19,10 @@ from hetviz.runs.predict.held_out_links import CHANCE, HeldOutRanking, rank_held
 from hetviz.runs.predict.label_blend import BLEND
 from hetviz.runs.predict.label_blend import TITLE as BLEND_TITLE
 from hetviz.runs.predict.labels import predict_labels
-from hetviz.runs.predict.link_predictor import (
-    STACK,
-    LinkPredictor,
-    fit_link_predictor,
-    with_chosen_axes,
-)
-from hetviz.runs.predict.link_predictor import TITLE as STACK_TITLE
+from hetviz.runs.predict.link_judging import with_chosen_axes
+from hetviz.runs.predict.link_predictor import LinkPredictor, fit_link_predictor
+from hetviz.runs.predict.link_settings import STACK
+from hetviz.runs.predict.link_settings import TITLE as STACK_TITLE
 from hetviz.runs.predict.links import predict_links
 from hetviz.runs.predict.pair_scores import PROFILES, PROFILES_TITLE, FittedPredictor
 

@@ -16,7 +16,7 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.features.relations.profiles import NearestProfiles
 from hetviz.metrics.fit.ranking import link_ranking
 from hetviz.runs.predict.held_out_links import average_precision, candidate_pairs, linked_pairs
-from hetviz.runs.predict.link_predictor import signed_links
+from hetviz.runs.predict.link_fitting import signed_links
 from hetviz.runs.predict.pair_scores import PairScorer, ScoresLinks
 
 AUC_KEY, PRECISION_KEY, NEW_ITEMS_KEY = (

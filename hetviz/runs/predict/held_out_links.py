@@ -13,12 +13,10 @@ from hetviz.features.relations.profiles import NearestProfiles
 from hetviz.metrics.fit.ranking import link_ranking
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.run import fit_run
-from hetviz.runs.predict.link_predictor import (
-    STACK,
-    fit_link_predictor,
-    signed_links,
-    with_chosen_axes,
-)
+from hetviz.runs.predict.link_fitting import signed_links
+from hetviz.runs.predict.link_judging import with_chosen_axes
+from hetviz.runs.predict.link_predictor import fit_link_predictor
+from hetviz.runs.predict.link_settings import STACK
 from hetviz.runs.predict.pair_scores import PROFILES, PairScorer, pair_numbers_of_links
 
 TOP_COUNTS = (1, 3, 10, 30, 100, 300)

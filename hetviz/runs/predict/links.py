@@ -17,12 +17,9 @@ from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.features.interpretation import feature_names, shared_words
-from hetviz.runs.predict.link_predictor import (
-    STACK,
-    LinkPredictor,
-    fit_link_predictor,
-    signed_links,
-)
+from hetviz.runs.predict.link_fitting import signed_links
+from hetviz.runs.predict.link_predictor import LinkPredictor, fit_link_predictor
+from hetviz.runs.predict.link_settings import STACK
 from hetviz.runs.predict.pair_scores import (
     PROFILES,
     FittedPredictor,

@@ -11,8 +11,8 @@ from hetviz.algorithms.registry import Verdict, get_method, methods
 from hetviz.data import HeteroData
 from hetviz.jobs.tasks import predict
 from hetviz.params import Integer, Param
-from hetviz.runs.predict.link_predictor import AXES_CHOSEN, STACK
-from hetviz.runs.predict.link_predictor import TITLE as STACK_TITLE
+from hetviz.runs.predict.link_settings import AXES_CHOSEN, STACK
+from hetviz.runs.predict.link_settings import TITLE as STACK_TITLE
 from hetviz.runs.predict.pair_scores import PROFILES, PROFILES_TITLE
 from hetviz.ui.map import new_map
 from hetviz.ui.shell import background, theme

@@ -13,7 +13,7 @@ from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
 from hetviz.plots.predicted_links import MODEL_NAMES, precision_alt, precision_figure
-from hetviz.runs.predict.link_predictor import STACK
+from hetviz.runs.predict.link_settings import STACK
 from hetviz.ui.item import item_chip, pair_list
 from hetviz.ui.map.component import component
 from hetviz.ui.predict import link_form, link_list

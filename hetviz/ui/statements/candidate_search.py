@@ -10,7 +10,7 @@ from typing import Any
 from hetviz.data import HeteroData
 from hetviz.jobs import Job, Task
 from hetviz.memo import Memo
-from hetviz.runs.predict.link_predictor import STACK
+from hetviz.runs.predict.link_settings import STACK
 from hetviz.ui.shell import background
 
 _N_CANDIDATES = 100

@@ -10,8 +10,10 @@ from sklearn.metrics import roc_auc_score
 import hetviz
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import NotApplicableError, ParameterError
-from hetviz.runs.predict import link_predictor, links
+from hetviz.runs.predict import link_fitting, link_predictor, links
 from hetviz.runs.predict.held_out_links import average_precision, rank_held_out
+from hetviz.runs.predict.link_fitting import signed_links
+from hetviz.runs.predict.link_judging import with_chosen_axes
 from hetviz.runs.predict.pair_scores import DistanceScore, PairScorer
 
 QUICK = {"quick": True}
@@ -41,7 +43,7 @@ def test_link_predictor_finds_hidden_links_and_links_of_new_items(
     fitted_predictor: tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor],
 ) -> None:
     data, same, predictor = fitted_predictor
-    known = (link_predictor.signed_links(data, "people", "books") > 0).toarray()
+    known = (signed_links(data, "people", "books") > 0).toarray()
     P = predictor.scores(np.arange(60))
     assert ((P > 0) & (P < 1)).all()
     linked = ~known & (np.arange(60) < 56)[:, None]
@@ -63,7 +65,7 @@ def test_predict_links_gives_reasons(
         data["books"].find(suggestions["target_id"]),
     )
     assert same[i, j].mean() > 0.9
-    Y = link_predictor.signed_links(data, "people", "books").toarray()
+    Y = signed_links(data, "people", "books").toarray()
     for row, (p, q) in enumerate(zip(i, j, strict=True)):
         one = suggestions.iloc[row]
         for a, b in one["carried_by"]:
@@ -141,7 +143,7 @@ def test_link_predictor_works_without_features() -> None:
     data, same = people_and_books(rate=0.2)
     bare = HeteroData([Dataset(name, part.ids) for name, part in data.datasets.items()], data.links)
     P = hetviz.fit_link_predictor(bare, "people", "books", **QUICK).scores(np.arange(56))
-    known = (link_predictor.signed_links(data, "people", "books") > 0).toarray()[:56]
+    known = (signed_links(data, "people", "books") > 0).toarray()[:56]
     assert roc_auc_score(same[:56][~known], P[~known]) > 0.8
 
 
@@ -149,9 +151,9 @@ def test_low_rank_similarity_finds_as_many_links(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     data, same = people_and_books()
-    monkeypatch.setattr(link_predictor, "MAX_EXACT_ROWS", 10)
+    monkeypatch.setattr(link_fitting, "MAX_EXACT_ROWS", 10)
     P = hetviz.fit_link_predictor(data, "people", "books", **QUICK).scores(np.arange(56))
-    known = (link_predictor.signed_links(data, "people", "books") > 0).toarray()[:56]
+    known = (signed_links(data, "people", "books") > 0).toarray()[:56]
     assert roc_auc_score(same[:56][~known], P[~known]) > 0.93
 
 
@@ -200,9 +202,9 @@ def test_average_precision_handles_ties() -> None:
 def test_choose_axes_uses_hidden_links() -> None:
     data, _ = people_and_books(rate=0.2)
     ends = ("kbmf2k", "people", "books")
-    chosen = link_predictor.with_chosen_axes(data, *ends, {"n_iter": 20}, 0)
+    chosen = with_chosen_axes(data, *ends, {"n_iter": 20}, 0)
     assert chosen["n_components"] in (5, 10, 20)
-    said = link_predictor.with_chosen_axes(data, *ends, {"n_components": 3}, 0)
+    said = with_chosen_axes(data, *ends, {"n_components": 3}, 0)
     assert said == {"n_components": 3}
 
 
