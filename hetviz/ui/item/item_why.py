@@ -12,7 +12,8 @@ from hetviz.data.model.diagnostics import SHARE, make_diagnostic
 from hetviz.errors import HetvizError
 from hetviz.plots.colour import display_name
 from hetviz.runs.embed.run import Run as Record
-from hetviz.runs.place.why import FEATURE, Explainer, Reason, Why
+from hetviz.runs.place.reasons import FEATURE, Reason, Why
+from hetviz.runs.place.why import Explainer
 from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import charts, diagnostics
 from hetviz.workspace import Run, State
@@ -60,11 +61,11 @@ def show_item_why(state: State, run: Run, row: int) -> None:
 
 def _is_quick(state: State, run: Run) -> bool:
     """Return whether the explanation is fast: a graph method, or a closed form of few rows."""
-    card = get_method(run.method).card
-    if Explainer.draws_graph(run.method):
+    method = get_method(run.method)
+    if method.has_attraction_graph():
         return True
     rows = 0 if state.data is None else state.data.n_rows
-    return Capability.ITERATIVE not in card.capabilities and rows <= MAX_ROWS_AT_ONCE
+    return Capability.ITERATIVE not in method.card.capabilities and rows <= MAX_ROWS_AT_ONCE
 
 
 def _make_explainer(state: State, run: Run) -> Explainer:

@@ -23,6 +23,8 @@ from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterE
 from hetviz.features.spaces.sne_map import SneMap
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.place import why as module
+from hetviz.runs.place import why_by_graph
+from hetviz.runs.place.reasons import FAR_SHARE, FEATURE
 
 GRAPHS = ("mr-sne", "joint-map", "umap", "graph-axes")
 N = 40
@@ -145,7 +147,7 @@ def test_why_lists_a_distant_link_as_elsewhere(data: HeteroData) -> None:
     Y = hetviz.embed(data, "mr-sne")
     explanation = hetviz.why(guided, Y, "things", "t1", method="mr-sne")
     assert explanation.elsewhere[0].id == "t33" and explanation.elsewhere[0].kind == LINK
-    assert explanation.elsewhere[0].distance > module.FAR_SHARE
+    assert explanation.elsewhere[0].distance > FAR_SHARE
 
 
 @pytest.mark.parametrize("key", ["pca", "guided-projection", "cdmca"])
@@ -158,7 +160,7 @@ def test_why_of_linear_methods_shares_by_feature_contribution(key: str) -> None:
     explanation = hetviz.why(data, embedding, "things", "t7")
     assert explanation.features[0].title == "f3"
     shares = {reason.title: reason.share for reason in explanation.features}
-    assert sum(shares.values()) == pytest.approx(explanation.parts[module.FEATURE])
+    assert sum(shares.values()) == pytest.approx(explanation.parts[FEATURE])
     if key == "pca":
         return
     model = fit_run(data, key).model
@@ -211,7 +213,7 @@ def test_why_of_many_rows_uses_the_surroundings(
 ) -> None:
     embedding = hetviz.embed(data, "mr-sne")
     monkeypatch.setattr(module, "MAX_ROWS", 30)
-    monkeypatch.setattr(module, "N_SURROUNDING_ROWS", 15)
+    monkeypatch.setattr(why_by_graph, "N_SURROUNDING_ROWS", 15)
     explanation = hetviz.why(data, embedding, "things", "t7")
     assert "items around it" in explanation.note
     assert {one.id for one in explanation.holds} <= {f"t{k}" for k in range(20)} | {"low"}
