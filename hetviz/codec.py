@@ -156,10 +156,17 @@ def body_bytes(prefix: Buffer, limits: Limits = DEFAULT_LIMITS) -> int:
     return _read_prefix(prefix, limits)[2]
 
 
-def decode(content: Buffer, records: Records = NO_RECORDS, limits: Limits = DEFAULT_LIMITS) -> Any:
+def decode(
+    content: Buffer,
+    records: Records = NO_RECORDS,
+    limits: Limits = DEFAULT_LIMITS,
+    *,
+    writable: bool = False,
+) -> Any:
     """Return the value of a document, with arrays that share its memory.
 
-    Arrays that were read-only, and all arrays of a document in `bytes`, are read-only.
+    Arrays of a document in `bytes` are read-only. With `writable`, the document is copied, and only
+    arrays that were read-only are.
 
     Raises
     ------
@@ -168,6 +175,7 @@ def decode(content: Buffer, records: Records = NO_RECORDS, limits: Limits = DEFA
     """
     try:
         body, header_bytes = _read_body(memoryview(content), limits)
+        body = memoryview(bytearray(body)) if writable else body
         header = json.loads(bytes(body[:header_bytes]))
         parts = list(_split(body, header_bytes, header["sizes"], limits))
         return _Decoder(parts, records).decode(header["value"], limits.depth)

@@ -25,6 +25,7 @@ from numpy.typing import DTypeLike
 from hetviz import codec
 from hetviz._pandas import TEXT
 from hetviz.codec import CodecError, Limits, Records
+from tests.documents import header_of, with_header
 
 
 def through(value: object, records: Records = codec.NO_RECORDS) -> Any:
@@ -236,18 +237,6 @@ def test_deep_values_are_refused() -> None:
         value = [value]
     with pytest.raises(CodecError, match="nested"):
         codec.encode(value)
-
-
-def header_of(content: bytes) -> Any:
-    *_, header_bytes, _ = struct.unpack_from("<6sBBQQ", content)
-    return json.loads(content[24 : 24 + header_bytes])
-
-
-def with_header(content: bytes, header: object) -> bytes:
-    *_, old, _ = struct.unpack_from("<6sBBQQ", content)
-    text = json.dumps(header).encode()
-    body = text + bytes(-len(text) % 8) + content[24 + old + -old % 8 :]
-    return struct.pack("<6sBBQQ", b"HETVIZ", 1, 0, len(text), len(body)) + body
 
 
 def changed_array(change: Callable[[list[Any]], object]) -> bytes:

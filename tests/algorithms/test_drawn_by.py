@@ -15,7 +15,8 @@ from hetviz.core.measures.ranking import label_agreement
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import Cancelled, DataWarning, ParameterError
 from hetviz.io.bundle.coordinates import coordinates_csv, read_coordinates
-from hetviz.io.sandbox.pack_loaded import _map, _map_of, _Parts
+from hetviz.io.intake.loaded import Loaded
+from hetviz.io.sandbox.pack_loaded import pack_loaded, unpack_loaded
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.recipe import run_recipe, write_run
 from hetviz.workspace.store.packing import pack_coordinates, unpack_coordinates
@@ -78,8 +79,9 @@ def test_drawing_is_saved_and_loaded(tmp_path) -> None:
     embedding = FITTED.embedding_
     read = read_coordinates("c.csv", coordinates_csv(embedding).encode(), DATA)
     packed = unpack_coordinates(pack_coordinates(embedding), DATA, "")
-    parts = _Parts()
-    sent = _map_of(_map(embedding, parts), [memoryview(part) for part in parts._parts])
+    loaded = Loaded(DATA, "data", "data", map=embedding)
+    sent = unpack_loaded(b"".join(pack_loaded(loaded)))[0].map
+    assert sent is not None
     for other in (read, packed, sent):
         np.testing.assert_array_equal(other.stacked(), embedding.stacked())
         np.testing.assert_array_equal(other.planar().stacked(), embedding.planar().stacked())

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
-import json
+import struct
 import warnings
-import zipfile
+import zlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -23,8 +22,10 @@ from hetviz.errors import DataError, HetvizError
 from hetviz.exports.model import model_bytes
 from hetviz.io.bundle.saving import to_zip
 from tests.algorithms.test_contract import DATA
+from tests.documents import header_of, with_header
 
 KEYS = [card.key for card in methods()]
+_PREFIX = struct.Struct("<6sBBQQ")
 PLACES_NEW = [card.key for card in methods() if Capability.OUT_OF_SAMPLE in card.capabilities]
 
 
@@ -56,7 +57,7 @@ def save_and_load(model: BaseEmbedder) -> BaseEmbedder:
 @pytest.mark.parametrize("key", KEYS)
 def test_saved_model_round_trip(key: str, tmp_path: Path) -> None:
     model = fitted(key)
-    file = hetviz.save_model(model, tmp_path / "model.zip")
+    file = hetviz.save_model(model, tmp_path / "model.hetviz-model")
     loaded = hetviz.load_model(file)
     assert type(loaded) is type(model)
     assert loaded.get_params() == model.get_params()
@@ -119,8 +120,6 @@ def test_saved_model_omits_tables_and_pictures() -> None:
     loaded: Any = save_and_load(model)
     assert loaded._fitted["emoji"].table is None
     assert loaded._fitted["emoji"].media is None
-    with zipfile.ZipFile(io.BytesIO(model_bytes(model))) as archive:
-        assert {name.rpartition(".")[2] for name in archive.namelist()} == {"json", "npy"}
 
 
 def test_save_model_rejects_unfitted() -> None:
@@ -129,40 +128,55 @@ def test_save_model_rejects_unfitted() -> None:
 
 
 def changed_model(change: Any) -> bytes:
-    content = model_bytes(fitted("pca"))
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        files = {name: archive.read(name) for name in archive.namelist()}
-    document = json.loads(files["model.json"])
-    change(document)
-    return to_zip({**files, "model.json": json.dumps(document).encode()})
+    packed = model_bytes(fitted("pca"))
+    fields = _PREFIX.unpack_from(packed)
+    content = _PREFIX.pack(*fields[:2], 0, *fields[3:]) + zlib.decompress(packed[_PREFIX.size :])
+    header = header_of(content)
+    change(header["value"])
+    return with_header(content, header)
 
 
-def first_instance(document: dict[str, Any]) -> dict[str, Any]:
-    entry: dict[str, Any] = next(value for value in document["objects"] if "class" in value)
+def first_instance(document: dict[str, Any]) -> list[Any]:
+    entry: list[Any] = next(
+        value["$record"]
+        for value in document["fields"].values()
+        if isinstance(value, dict) and "$record" in value
+    )
     return entry
+
+
+def set_class(document: dict[str, Any], name: str) -> None:
+    first_instance(document)[0] = name
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda d: first_instance(d).update({"class": "os.system"}),
-        lambda d: first_instance(d).update({"class": "hetviz.cli.arguments.print_result"}),
-        lambda d: first_instance(d).update({"class": "hetviz.errors.HetvizError"}),
-        lambda d: first_instance(d).update({"class": "hetviz.features.spaces.basis.fit_basis"}),
-        lambda d: first_instance(d).update({"class": "hetviz.features.spaces.basis.Mapping"}),
-        lambda d: first_instance(d)["fields"].update({"__class__": None}),
-        lambda d: first_instance(d)["fields"].update({"else": None}),
-        lambda d: d["fields"].update({"__dict__": {"ref": 0}}),
-        lambda d: d["fields"].update({"embedding_": {"ref": 10**6}}),
+        lambda d: set_class(d, "os.system"),
+        lambda d: set_class(d, "hetviz.cli.arguments.print_result"),
+        lambda d: set_class(d, "hetviz.errors.HetvizError"),
+        lambda d: set_class(d, "hetviz.features.spaces.basis.fit_basis"),
+        lambda d: set_class(d, "hetviz.features.spaces.basis.Mapping"),
+        lambda d: first_instance(d)[1].update({"__class__": None}),
+        lambda d: first_instance(d)[1].update({"else": None}),
+        lambda d: d["fields"].update({"__dict__": {"$same": 0}}),
+        lambda d: d["fields"].update({"embedding_": {"$same": 10**6}}),
         lambda d: d["fields"].pop("embedding_"),
         lambda d: d.update({"method": "no-such"}),
-        lambda d: d.update({"format": 99}),
-        lambda d: d.update({"objects": 3}),
+        lambda d: d.update({"fields": 3}),
     ],
 )
 def test_load_model_rejects_changed_file(change: Any) -> None:
-    with pytest.raises(DataError, match=r"saved model|a newer version of hetviz"):
+    assert hetviz.load_model(changed_model(lambda _: None))
+    with pytest.raises(DataError, match=r"saved model"):
         hetviz.load_model(changed_model(change))
+
+
+def test_load_model_rejects_later_format() -> None:
+    content = bytearray(model_bytes(fitted("pca")))
+    content[6] = 99
+    with pytest.raises(DataError, match="format 99 is not supported"):
+        hetviz.load_model(bytes(content))
 
 
 def test_load_model_rejects_other_files() -> None:

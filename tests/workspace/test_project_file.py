@@ -405,7 +405,7 @@ def test_bad_selection_is_error(saved: bytes, tmp_path: Path) -> None:
 def test_project_over_limit_is_error(
     saved: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(project_file, "MAX_BYTES", 1_000)
+    monkeypatch.setattr(project_file, "MAX_BYTES", 300)
     assert assert_refused(saved, tmp_path / "sessions") == {"project-full"}
 
 

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from hetviz._samples import MANIFEST
+from hetviz.codec import Buffer
 from hetviz.errors import DataError, Problem
 from hetviz.io import limits
 from hetviz.io.files import Archive
@@ -353,7 +354,7 @@ def _load_tables(
     task: str,
     report: process.OnProgress,
     failed: Mapping[str, Problem],
-) -> Sequence[bytes | memoryview]:
+) -> Sequence[Buffer]:
     """Return the output of the child process for `load`; a rejection as JSON."""
     from hetviz.data.joins.proposals import propose_joins
     from hetviz.io.infer.dataset import read_tables
@@ -410,7 +411,7 @@ class _BundleFiles(Archive):
 
 def _load_bundle(
     name: str, content: bytes, report: process.OnProgress, failed: Mapping[str, Problem]
-) -> Sequence[bytes | memoryview]:
+) -> Sequence[Buffer]:
     """Return the output of the child process for `load_bundle`."""
     from hetviz.data.joins.proposals import propose_joins
     from hetviz.io.bundle.reading import read_bundle

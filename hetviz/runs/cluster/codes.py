@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import zlib
 from collections.abc import Mapping
 
 import numpy as np
@@ -12,7 +11,7 @@ import pandas as pd
 
 from hetviz._types import Ints, Texts
 from hetviz.errors import DataError, Problem
-from hetviz.io.gate import decompress
+from hetviz.io.stored import pack_integers, unpack_integers
 
 
 def cluster_frame(ids: Mapping[str, Texts], codes: Ints, names: tuple[str, ...]) -> pd.DataFrame:
@@ -31,14 +30,14 @@ def cluster_frame(ids: Mapping[str, Texts], codes: Ints, names: tuple[str, ...])
 
 
 def pack_codes(codes: Ints) -> bytes:
-    """Return codes of rows as compressed little-endian 16-bit integers."""
-    return zlib.compress(np.asarray(codes).astype("<i2").tobytes())
+    """Return codes of rows as bytes."""
+    return pack_integers(codes, "<i2")
 
 
 def unpack_codes(content: bytes, n_rows: int, n_codes: int) -> Ints:
     """Return the codes of `pack_codes`, checked for number of rows and range."""
     try:
-        codes = np.frombuffer(decompress(content, 2 * n_rows), dtype="<i2").astype(np.int64)
+        codes = unpack_integers(content, n_rows, "<i2")
     except ValueError:
         raise _damaged_error() from None
     if len(codes) != n_rows or (len(codes) and not -1 <= codes.min() <= codes.max() < n_codes):

@@ -274,7 +274,7 @@ def _show_model_file(source: ExportSource) -> None:
     if finding is not None and is_current and finding.content["method"] == source.run.method:
         size = _size_text(int(finding.content["bytes"]))
         make = partial(base64.b64decode, finding.content["zip"])
-        download_button(f"Fitted method, {size}", f"{source.stem}-model.zip", make)
+        download_button(f"Fitted method, {size}", f"{source.stem}.hetviz-model", make)
         return
     st.button(
         "Prepare the fitted method",

@@ -1,11 +1,10 @@
-"""Serialisation of runs and features: arrays as NPZ, other values as JSON, never pickled."""
+"""Stored runs and features: arrays as documents of `hetviz.codec`, other values as JSON."""
 
 from __future__ import annotations
 
 import io
 import json
 import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,26 +12,26 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from hetviz import codec
 from hetviz._types import Array, Floats, Ints
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
 from hetviz.io.formats import npy
+from hetviz.io.stored import pack_integers, unpack_integers
 
-_PARTS = ("data", "indices", "indptr")
+_LIMITS = codec.Limits(body_bytes=limits.MAX_UNPACKED_BYTES)
 
 
 def pack_coordinates(embedding: Embedding) -> bytes:
-    """Return coordinates as NPZ: arrays ``c0``, ``c1`` ... per dataset, with NaN for no position.
+    """Return coordinates: arrays ``c0``, ``c1`` ... per dataset, with NaN for no position.
 
     For maps with separate drawn positions, arrays ``d0``, ``d1`` ... hold these.
     """
-    buffer = io.BytesIO()
     arrays = {f"c{place}": Y for place, Y in enumerate(embedding.coordinates.values())}
     arrays |= {f"d{place}": Z for place, Z in enumerate((embedding.drawn or {}).values())}
-    arrays["components"] = np.array(list(embedding.components.values()), dtype=np.int64)
-    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
-    return buffer.getvalue()
+    components = np.array(list(embedding.components.values()), dtype=np.int64)
+    return codec.encode({**arrays, "components": components}, compress=True)
 
 
 def unpack_coordinates(content: bytes, data: HeteroData, note: str) -> Embedding:
@@ -56,46 +55,48 @@ def unpack_coordinates(content: bytes, data: HeteroData, note: str) -> Embedding
 
 
 def pack_features(dataset: Dataset) -> bytes:
-    """Return features, their names and their recipe as NPZ."""
-    about = {
-        "names": None if dataset.feature_names is None else list(dataset.feature_names),
-        "recipe": (dataset.recipe or {}).get("features"),
-        "shape": None if dataset.X is None else list(dataset.X.shape),
-    }
-    arrays: dict[str, Any] = {"said": np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)}
-    if isinstance(dataset.X, sp.csr_array):
-        arrays |= {part: getattr(dataset.X, part) for part in _PARTS}
-    elif dataset.X is not None:
-        arrays["X"] = dataset.X
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)
-    return buffer.getvalue()
+    """Return features, their names and their recipe."""
+    recipe = (dataset.recipe or {}).get("features")
+    names = dataset.feature_names
+    return codec.encode({"names": names, "recipe": recipe, "X": dataset.X}, compress=True)
 
 
 def unpack_features(content: bytes, dataset: Dataset) -> Dataset:
     """Return the dataset with the features that `pack_features` packed."""
     where = f"dataset {dataset.name!r}"
-    stored = unpack_arrays(where, content)
     try:
-        about = json.loads(stored["said"].tobytes())
-        X: Any = stored.get("X")
-        if "indptr" in stored:
-            X = sp.csr_array(tuple(stored[part] for part in _PARTS), shape=tuple(about["shape"]))
-            # scipy does not check indices by itself.
-            X.check_format(full_check=True)
-        recipe = {**(dataset.recipe or {}), "features": about["recipe"]}
-        names = about["names"]
+        if codec.is_document(content):
+            stored = codec.decode(content, limits=_LIMITS)
+        else:
+            stored = _earlier_features(_earlier_arrays(where, content))
+        X, names, recipe = stored["X"], stored["names"], stored["recipe"]
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
         raise DataError(Problem("damaged-content", where, "the features cannot be read")) from None
     if X is not None and X.shape[0] != len(dataset):
         message = "the features belong to other rows"
         remedy = "Make them again."
         raise DataError(Problem("other-data", where, message, remedy=remedy))
+    recipe = {**(dataset.recipe or {}), "features": recipe}
     return replace(dataset, X=X, feature_names=names, recipe=recipe)
 
 
 def unpack_arrays(where: str, content: bytes) -> dict[str, Array]:
-    """Return the arrays of an untrusted NPZ by name."""
+    """Return untrusted arrays of numbers by name."""
+    if not codec.is_document(content):
+        return _earlier_arrays(where, content)
+    try:
+        arrays = codec.decode(content, limits=_LIMITS)
+    except codec.CodecError:
+        arrays = None
+    if not isinstance(arrays, dict) or not all(
+        isinstance(array, np.ndarray) and array.dtype.kind in "fiub" for array in arrays.values()
+    ):
+        raise _damaged(where)
+    return arrays
+
+
+def _earlier_arrays(where: str, content: bytes) -> dict[str, Array]:
+    """Return the arrays of an NPZ, as earlier versions stored them."""
     arrays: dict[str, Array] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -109,6 +110,17 @@ def unpack_arrays(where: str, content: bytes) -> dict[str, Array]:
     except gate.UNZIP_ERRORS:
         raise _damaged(where) from None
     return arrays
+
+
+def _earlier_features(arrays: Mapping[str, Array]) -> dict[str, Any]:
+    about = json.loads(arrays["said"].tobytes())
+    X: Any = arrays.get("X")
+    if "indptr" in arrays:
+        parts = tuple(arrays[part] for part in ("data", "indices", "indptr"))
+        X = sp.csr_array(parts, shape=tuple(about["shape"]))
+        # scipy does not check indices by itself.
+        X.check_format(full_check=True)
+    return {"X": X, "names": about["names"], "recipe": about["recipe"]}
 
 
 def embedding_of(
@@ -132,15 +144,14 @@ def embedding_of(
 
 
 def pack_rows(rows: Ints) -> bytes:
-    """Return global row numbers as bytes: little-endian 32-bit, compressed."""
-    return zlib.compress(np.asarray(rows).astype("<i4").tobytes())
+    """Return global row numbers as bytes."""
+    return pack_integers(rows, "<i4")
 
 
 def unpack_rows(content: bytes, n_rows: int) -> Ints:
     """Return the rows that `pack_rows` packed, for data with `n_rows` rows."""
-    max_bytes = min(4 * n_rows, limits.MAX_FILE_BYTES)
     try:
-        rows = np.frombuffer(gate.decompress(content, max_bytes), dtype="<i4").astype(np.int64)
+        rows = unpack_integers(content, min(n_rows, limits.MAX_FILE_BYTES // 4), "<i4")
     except ValueError:
         raise _damaged("rows") from None
     if rows.size and not 0 <= rows.min() <= rows.max() < n_rows:

@@ -1,6 +1,5 @@
 """Data are made of files in a process of their own, and are the same as made here."""
 
-import io
 import json
 import tempfile
 
@@ -13,6 +12,7 @@ from hetviz._pandas import TEXT
 from hetviz.data.joins.proposals import propose_joins
 from hetviz.errors import DataError
 from hetviz.io import Choices, read_bundle, read_tables
+from hetviz.io.intake.loaded import Loaded
 from hetviz.io.sandbox import child, process
 from hetviz.io.sandbox.pack_loaded import pack_loaded, unpack_loaded
 from tests.io.file_builders import packed, picture, workbook
@@ -164,15 +164,23 @@ def test_unpack_loaded_refuses_row_index_out_of_range():
 
 
 def test_unpack_loaded_refuses_object_arrays():
-    buffer = io.BytesIO()
-    np.save(buffer, np.array([object()]), allow_pickle=True)
-    loaded = read_tables(FILES[:2])
-    pieces = pack_loaded(loaded)
-    arrays = [at for at, piece in enumerate(pieces) if bytes(piece[:6]) == b"\x93NUMPY"]
-    content = buffer.getvalue()
-    pieces[arrays[0] - 1 : arrays[0] + 1] = [len(content).to_bytes(8, "little"), content]
+    content = b"".join(pack_loaded(read_tables(FILES[:2])))
+    result = content.replace(b'"<f8"', b'"|O8"')
+    assert result != content
     with pytest.raises(ValueError, match="damaged"):
-        unpack_loaded(b"".join(pieces))
+        unpack_loaded(result)
+
+
+def test_unpack_loaded_refuses_paths_of_pictures():
+    table = hetviz.Dataset("a", ["x"], media=["picture.png"])
+    with pytest.raises(ValueError, match="bytes"):
+        pack_loaded(Loaded(hetviz.HeteroData([table]), "a", "a"))
+    table = hetviz.Dataset("a", ["x"], media=[b"1234"])
+    content = b"".join(pack_loaded(Loaded(hetviz.HeteroData([table]), "a", "a")))
+    result = content.replace(b'{"$pieces":[1,[4]]}', b'["/etc/passwd     "]')
+    assert result != content
+    with pytest.raises(ValueError, match="damaged"):
+        unpack_loaded(result)
 
 
 def test_full_bundle_in_child_equals_bundle_here(tmp_path):
