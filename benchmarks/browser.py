@@ -32,7 +32,7 @@ _MAP = "document.querySelector('.st-key-map .hv-map').__hv"
 # Notes when a point has first left its place, and when the map's job is over and all points rest.
 _WATCH = f"""() => {{
   const {{ map }} = {_MAP};
-  const was = Float32Array.from(map.pos);
+  const was = Float32Array.from(map.scene.pos);
   const watch = window.hvWatch = {{ first: 0, end: 0, live: false }};
   let start = 0;
   const begin = () => {{ start ||= performance.now(); }};
@@ -41,11 +41,12 @@ _WATCH = f"""() => {{
   }}
   const look = () => {{
     const now = performance.now();
-    watch.live ||= Boolean(map.data.live);
-    if (start && !watch.first && map.pos.some((v, k) => Math.abs(v - was[k]) > 1e-6)) {{
+    watch.live ||= Boolean(map.scene.data.live);
+    if (start && !watch.first && map.scene.pos.some((v, k) => Math.abs(v - was[k]) > 1e-6)) {{
       watch.first = now - start;
     }}
-    if (watch.first && watch.live && !map.data.live && !map.motion) watch.end = now - start;
+    const {{ data, motion }} = map.scene;
+    if (watch.first && watch.live && !data.live && !motion) watch.end = now - start;
     else requestAnimationFrame(look);
   }};
   look();
@@ -162,7 +163,7 @@ def interactions(page: Page, n: int) -> list[dict[str, Any]]:
         page.mouse.up()
         page.locator(".st-key-panel").get_by_text(" selected").wait_for()
         taken.append(time.monotonic() - start)
-        counts.append(page.evaluate(f"{_MAP}.map.count"))
+        counts.append(page.evaluate(f"{_MAP}.map.scene.count"))
         settled(page)
         page.locator(".st-key-panel").get_by_role("button", name="Clear").click()
         page.locator(".st-key-panel").get_by_text(" selected").wait_for(state="detached")
@@ -214,8 +215,8 @@ def hover(page: Page) -> dict[str, Any]:
     places = page.evaluate(
         f"(() => {{ const map = {_MAP}.map; const rows = [];"
         " for (let r = 0; r < 1273 && rows.length < 12; r += 97) {"
-        " const x = map.view.x(map.pos[2 * r]), y = map.view.y(map.pos[2 * r + 1]);"
-        " if (x > 20 && y > 20 && x < map.view.W - 20 && y < map.view.H - 20) rows.push([x, y]);"
+        " const [x, y] = map.scene.pixel(r), { W, H } = map.scene.view;"
+        " if (x > 20 && y > 20 && x < W - 20 && y < H - 20) rows.push([x, y]);"
         " } return rows; })()"
     )
     taken = []
@@ -262,14 +263,14 @@ def answers(page: Page, repeats: int) -> list[dict[str, Any]]:
     result = {"first": [], "end": []}
     for turn in range(repeats):
         for name, start in (("A", 40 * turn), ("B", 640 + 40 * turn)):
-            page.evaluate(f"{_MAP}.map.select([...Array(10)].map((_, k) => k + {start}))")
+            page.evaluate(f"{_MAP}.map.selection.select([...Array(10)].map((_, k) => k + {start}))")
             page.evaluate(f"{_MAP}.map.statements.set('{name}')")
             page.wait_for_function(
-                f"() => {_MAP}.map.data.acts.groups.{name}", timeout=_HALF_MINUTE
+                f"() => {_MAP}.map.scene.data.draft.groups.{name}", timeout=_HALF_MINUTE
             )
             settled(page)
         page.wait_for_function(
-            f"() => {_MAP}.map.statements.preview.length === 10", timeout=_HALF_MINUTE
+            f"() => {_MAP}.map.statements.pairs.length === 10", timeout=_HALF_MINUTE
         )
         settled(page)
         page.locator(".st-key-map .hv-stage").focus()

@@ -63,15 +63,16 @@ new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
 _PLACE = f"""(row) => {{
   const {{ map }} = {_MAP};
   const box = map.stage.getBoundingClientRect();
-  return [box.left + map.view.x(map.pos[2 * row]), box.top + map.view.y(map.pos[2 * row + 1])];
+  const [x, y] = map.scene.pixel(row);
+  return [box.left + x, box.top + y];
 }}"""
 # A linked row with an uncovered point.
 _ROW = f"""() => {{
   const {{ map }} = {_MAP};
   const at = {_PLACE};
-  const rows = [...Array(map.n).keys()].reverse().filter((r) => {{
+  const rows = [...Array(map.scene.n).keys()].reverse().filter((r) => {{
     const hit = document.elementFromPoint(...at(r));
-    return map.isShown[r] && hit && hit.closest('.hv-stage');
+    return map.scene.isShown[r] && hit && hit.closest('.hv-stage');
   }});
   return rows[Math.floor(rows.length / 3)];
 }}"""
@@ -150,7 +151,7 @@ def states(page: Page, sent: list[object]) -> list[dict[str, Any]]:
     row = page.evaluate(_ROW)
     asked = {"state": "asked", **_asked(page, row, sent)}
     page.mouse.click(*page.evaluate(_PLACE, row))
-    page.wait_for_function(f"() => {_MAP}.map.count === 1")
+    page.wait_for_function(f"() => {_MAP}.map.scene.count === 1")
     page.wait_for_timeout(4000)
     chosen = {"state": "selected", **_figures(page)}
     for place in (*PLACES, "map"):
@@ -158,14 +159,14 @@ def states(page: Page, sent: list[object]) -> list[dict[str, Any]]:
         page.wait_for_selector(f".hv-at-{place}", state="attached")
         page.wait_for_timeout(1500)
     _settled(page)
-    scores = page.evaluate(f"() => window.hvMap === {_MAP}.map && window.hvMap.count === 1")
+    scores = page.evaluate(f"() => window.hvMap === {_MAP}.map && window.hvMap.scene.count === 1")
     shift = page.evaluate("() => window.hvShift")
     return [idle, asked, chosen, {"state": "round", "kept": scores, "shift": round(shift, 3)}]
 
 
 def _asked(page: Page, row: int, sent: list[object]) -> dict[str, Any]:
     """Return what hover, theme, legend, film and tabs ask of the server, and their times."""
-    scheme = page.evaluate(f"() => {_MAP}.map.scheme")
+    scheme = page.evaluate(f"() => {_MAP}.map.scene.scheme")
     other = "dark" if scheme == "light" else "light"
     before = len(sent)
     x, y = page.evaluate(_PLACE, row)
@@ -175,7 +176,7 @@ def _asked(page: Page, row: int, sent: list[object]) -> dict[str, Any]:
           const begun = performance.now();
           map.stage.dispatchEvent(new PointerEvent('pointermove',
             {{ clientX: x, clientY: y, bubbles: true, pointerType: 'mouse' }}));
-          const look = () => (map.hovered >= 0 ? done(performance.now() - begun)
+          const look = () => (map.scene.hovered >= 0 ? done(performance.now() - begun)
             : performance.now() - begun > 5000 ? done(null) : requestAnimationFrame(look));
           look();
         }})""",
@@ -184,7 +185,7 @@ def _asked(page: Page, row: int, sent: list[object]) -> dict[str, Any]:
     page.mouse.move(x, y)
     page.evaluate(
         f"() => {{ window.hvTheme = null; const begun = performance.now(); const look = () => "
-        f"({_MAP}.map.scheme === '{other}' ? requestAnimationFrame(() => "
+        f"({_MAP}.map.scene.scheme === '{other}' ? requestAnimationFrame(() => "
         "{ window.hvTheme = performance.now() - window.hvSwitched; })"
         " : requestAnimationFrame(look)); look();"
         " matchMedia('(prefers-color-scheme: dark)').addEventListener('change',"

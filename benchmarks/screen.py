@@ -32,7 +32,7 @@ const look = () => {
   const drawer = map?.points.drawer;
   const drawn = map?.root.hasAttribute('data-drawn') && drawer.drawn > 0;
   if (drawn) seen.first ||= performance.now();
-  if (drawn && drawer.whole !== false && drawer.drawn >= map.n) {
+  if (drawn && drawer.whole !== false && drawer.drawn >= map.scene.n) {
     seen.all = performance.now();
   } else requestAnimationFrame(look);
 };
@@ -43,18 +43,18 @@ _MOVE = f"""async ([how, ms]) => {{
   const {{ map }} = {_MAP};
   const {{ drawer }} = map.points;
   const begun = performance.now();
-  const home = map.view.at();
+  const home = map.scene.view.at();
   let pictures = 0, points = 0, step = 0;
   while (performance.now() - begun < ms) {{
     step += 1;
-    if (how === 'pan') map.view.pan(6 * Math.cos(step / 9), 4 * Math.sin(step / 7));
-    else map.view.zoom(step % 40 < 20 ? 1.05 : 1 / 1.05);
+    if (how === 'pan') map.scene.view.pan(6 * Math.cos(step / 9), 4 * Math.sin(step / 7));
+    else map.scene.view.zoom(step % 40 < 20 ? 1.05 : 1 / 1.05);
     map.requestDraw({{ view: true }});
     await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
     if (!drawer.isLate) {{ pictures += 1; points += drawer.drawn; }}
   }}
   const took = performance.now() - begun;
-  map.view.go(home);
+  map.scene.view.go(home);
   map.requestDraw({{ view: true, place: true }});
   points /= Math.max(pictures, 1);
   return {{ pictures, rate: pictures / took * 1000, points }};
@@ -77,7 +77,7 @@ _ASK = f"""async () => {{
   const {{ map }} = {_MAP};
   const {{ drawer }} = map.points;
   {_DONE}
-  const {{ W, H }} = map.view;
+  const {{ W, H }} = map.scene.view;
   const taken = [];
   for (let k = 0; k < 40; k++) {{
     const begun = performance.now();
@@ -89,29 +89,29 @@ _ASK = f"""async () => {{
   const turn = [...Array(80).keys()].map((k) => {{
     const a = k / 80 * 2 * Math.PI;
     const [x, y] = [W * (.5 + .28 * Math.cos(a)), H * (.5 + .28 * Math.sin(a))];
-    return [map.view.dataX(x), map.view.dataY(y)];
+    return [map.scene.view.dataX(x), map.scene.view.dataY(y)];
   }});
   let begun = performance.now();
   const rows = await new Promise((done) => map.points.inside(turn, done));
   const found = performance.now() - begun;
-  map.select(rows);
+  map.selection.select(rows);
   const told = performance.now() - begun;
   await new Promise((done) => setTimeout(done, 40));
   await finished();
   const lasso = performance.now() - begun;
-  const count = map.count;
-  map.select([]);
+  const count = map.scene.count;
+  map.selection.select([]);
   await new Promise((done) => setTimeout(done, 40));
   await finished();
   begun = performance.now();
-  const slot = map.slot;
-  map.slot = map.slot.map((code) => (code ? (code % 7) + 1 : 0));
+  const slot = map.scene.slot;
+  map.scene.slot = map.scene.slot.map((code) => (code ? (code % 7) + 1 : 0));
   map.requestDraw({{ paint: true }});
   await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   const sent = performance.now() - begun;
   await finished();
   const recolour = performance.now() - begun;
-  map.slot = slot;
+  map.scene.slot = slot;
   map.requestDraw({{ paint: true }});
   await finished();
   return {{ pick: taken[20], worst: taken[38], count, found, told, lasso, sent, recolour }};

@@ -38,11 +38,11 @@ _WATCH = """(n) => {
     const look = () => {
       const map = document.querySelector(".st-key-map .hv-map")?.__hv?.map;
       const job = document.querySelector(".hv-job:not(.hv-job-state)");
-      const count = map?.pos ? map.pos.length / 2 : 0;
+      const count = map?.pos ? map.scene.pos.length / 2 : 0;
       const drawn = document.querySelector(".st-key-map .hv-map")?.__hv?.paints > 0;
       note("progress", job || [...document.querySelectorAll(".at-work")].some(
         (one) => one.checkVisibility({ opacityProperty: true, visibilityProperty: true })));
-      note("preview", count === n && drawn && map.pos.some(Number.isFinite));
+      note("preview", count === n && drawn && map.scene.pos.some(Number.isFinite));
       note("settled", seen.preview && document.querySelector(".at-rest")?.checkVisibility()
         && document.querySelector(".at-rest").textContent === "Map up to date");
       if (!seen.settled) requestAnimationFrame(look);

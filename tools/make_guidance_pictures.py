@@ -97,10 +97,10 @@ def name_group(page: Page, rows: list[int]) -> None:
     """Select items and call them A, as the key A does."""
     page.evaluate(
         "rows => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
-        " map.select(rows); map.statements.set('A'); }",
+        " map.selection.select(rows); map.statements.set('A'); }",
         rows,
     )
-    until(page, "map.data.acts.groups.A")
+    until(page, "map.scene.data.draft.groups.A")
     panel = page.locator(".st-key-panel")
     expect(panel.get_by_text("Preview", exact=True)).to_be_visible()
     settled(page)
@@ -109,7 +109,7 @@ def name_group(page: Page, rows: list[int]) -> None:
 
 def say(page: Page) -> None:
     """Say the draft, and wait until the map has followed."""
-    page.locator(".st-key-acts").locator(".st-key-act-add button").first.click()
+    page.locator(".st-key-statement-bar").locator(".st-key-add-statement button").first.click()
     page.wait_for_timeout(WHILE)
     panel = page.locator(".st-key-panel")
     expect(panel.get_by_text(re.compile("What moved most|What changed")).first).to_be_visible()

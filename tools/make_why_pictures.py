@@ -69,9 +69,9 @@ def show(page: Page, url: str, sample: str, dataset: str, title: str, begins: st
     data = hetviz.load(sample)
     row = data.offsets[dataset].start + [*map(str, data[dataset].titles)].index(title)
     page.evaluate(
-        "row => document.querySelector('.st-key-map .hv-map').__hv.map.select([row])", row
+        "row => document.querySelector('.st-key-map .hv-map').__hv.map.selection.select([row])", row
     )
-    until(page, "map.count === 1")
+    until(page, "map.scene.count === 1")
     why = page.get_by_text("Why it is here", exact=True)
     expect(why).to_be_visible()
     settled(page)

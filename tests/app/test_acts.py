@@ -67,12 +67,12 @@ def test_bar_asks_for_groups_in_order(visit: Visit) -> None:
     assert list(workspace_of(app).view_state.groups) == ["A", "B"]
     press(app, "drop-A")
     assert list(workspace_of(app).view_state.groups) == ["B"]
-    assert app.button(key="act-add").disabled
+    assert app.button(key="add-statement").disabled
 
 
 def test_added_statement_is_one_step_and_requests_refit(visit: Visit, started: list[Any]) -> None:
     app = grouped(visit("map"), A=[0, 1, 1300], B=[7])
-    press(app, "act-add")
+    press(app, "add-statement")
     workspace = workspace_of(app)
     assert (
         workspace.undo_name
@@ -90,8 +90,8 @@ def test_added_statement_is_one_step_and_requests_refit(visit: Visit, started: l
     app.session_state["statement-draft"] = StatementDraft("apart", -1.0)
     grouped(app, A=[0], B=[7])
     assert "These have a link together" in html_of(app)
-    assert app.button(key="act-add").label == "Apply to 1 pair anyway"
-    press(app, "act-add")
+    assert app.button(key="add-statement").label == "Apply to 1 pair anyway"
+    press(app, "add-statement")
     assert str(workspace.undo_name).endswith("apart")
 
 
@@ -111,7 +111,7 @@ def test_switched_off_set_frees_its_items(visit: Visit, started: list[Any]) -> N
 def test_manual_refit_waits_for_request(visit: Visit, started: list[Any]) -> None:
     app = visit("guidance")
     app.toggle(key="refit-each").set_value(False).run()
-    press(grouped(app, A=[0], B=[7]), "act-add")
+    press(grouped(app, A=[0], B=[7]), "add-statement")
     assert started == []
     press(app, "refit-now")
     assert len(started) >= 1
@@ -123,7 +123,7 @@ def test_comparison_warns_of_unsupported_method(visit: Visit, started: list[Any]
     grouped(app, A=[0, 1], B=[5], C=[9, 10])
     assert "does not use comparisons. The map does not move" in html_of(app)
     before = len(DATA.comparisons or ())
-    press(app, "act-add")
+    press(app, "add-statement")
     assert len(workspace_of(app).state.opened().comparisons or ()) == before + 4
     assert started == []
 
@@ -172,27 +172,27 @@ def test_browser_requests_are_handled_or_ignored(visit: Visit, started: list[Any
         packed = base64.b64encode(pack_rows([4, 5], data.n_rows).tobytes()).decode()
         rows = workspace.view_state.fingerprint
 
-        def wish(n: Any, rows: str = rows, **fields: Any) -> dict[str, Any]:
-            return {"rows": rows, "wishes": [{"n": n, **fields}]}
+        def request(n: Any, rows: str = rows, **fields: Any) -> dict[str, Any]:
+            return {"fingerprint": rows, "requests": [{"number": n, **fields}]}
 
-        messages.handle_requests(wish(7, what="group", group="A", packed=packed))
+        messages.handle_requests(request(7, kind="group", group="A", packed=packed))
         assert workspace.view_state.groups["A"].tolist() == [4, 5]
         for bad in (
             None,
-            {"rows": rows},
-            wish(8, what="say", how="sing"),
-            wish("9", what="group", group="B", packed=packed),
-            wish(10, "other", what="group", group="B", packed=packed),
+            {"fingerprint": rows},
+            request(8, kind="statement", statement="sing"),
+            request("9", kind="group", group="B", packed=packed),
+            request(10, "other", kind="group", group="B", packed=packed),
             # Handled already.
-            wish(7, what="group", group="B", packed=packed),
+            request(7, kind="group", group="B", packed=packed),
         ):
             messages.handle_requests(bad)
         assert list(workspace.view_state.groups) == ["A"]
         places = workspace.state.run.embedding.coordinates["emoji"]  # type: ignore[union-attr]
-        messages.handle_requests(wish(11, what="drop", row=3, x=1e9, y=float("nan")))
+        messages.handle_requests(request(11, kind="drop", row=3, x=1e9, y=float("nan")))
         assert list(workspace.view_state.groups) == ["A"]
         x, y = places[8]
-        messages.handle_requests(wish(12, what="drop", row=3, x=x, y=y))
+        messages.handle_requests(request(12, kind="drop", row=3, x=x, y=y))
     groups = workspace.view_state.groups
     assert groups["A"].tolist() == [3]
     assert len(groups["B"]) == 4
@@ -222,8 +222,8 @@ def test_cycle_contradiction_is_shown_before_adding(visit: Visit) -> None:
     app.session_state["statement-draft"] = StatementDraft("apart", -1.0)
     app.run()
     assert "as together through" in html_of(app)
-    assert app.button(key="act-add").label == "Apply to 1 pair anyway"
-    press(app, "act-add")
+    assert app.button(key="add-statement").label == "Apply to 1 pair anyway"
+    press(app, "add-statement")
     report = hetviz.guidance_report(workspace.state.data)
     assert any(len(conflict.keys) == 3 for conflict in report.conflicts)
 

@@ -57,7 +57,7 @@ def test_map_shows_items_of_question(visit: Visit) -> None:
         if element.proto.component_name == "hetviz_proposed"
     )
     assert drawn["tab"] == "Guidance"
-    assert drawn["asked"] == len(drawn["pairs"]) == 1
+    assert drawn["n_asked"] == len(drawn["pairs"]) == 1
     (pair,) = drawn["pairs"]
     assert "|".join(pair[2:]) == question(app)
     data = workspace_of(app).state.opened()

@@ -64,7 +64,7 @@ def after_statement(visit: Visit, monkeypatch: Any) -> Any:
     app = visit("map")
     workspace_of(app).set_view_state(groups={"A": np.array([0, 1, 2])})
     app.run()
-    app.button(key="act-add").click().run()
+    app.button(key="add-statement").click().run()
     assert not app.exception
     return app
 

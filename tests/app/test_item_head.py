@@ -29,9 +29,9 @@ def test_item_head_equals_panel(visit: Visit) -> None:
     assert f'data-of="{row}"' in text
     assert head["line"] in text
     for part in head["linked"]:
-        assert part["told"] in text
-        assert part["kept"] in text
-        assert sum(end["met"] for end in part["ends"]) <= len(part["ends"])
+        assert part["legend"] in text
+        assert part["n_close"] in text
+        assert sum(end["is_met"] for end in part["ends"]) <= len(part["ends"])
         for end in part["ends"]:
             assert end["title"] in text
             assert f"width:{end['share']}%" in text

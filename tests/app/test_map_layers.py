@@ -79,16 +79,16 @@ def test_trust_overlay_has_trust_in_steps() -> None:
     state = example()
     sid = new_session_id()
     SESSIONS.get(sid).state = state
-    answer = ask(f"/hv/fog/{sid}?of=anything")
+    answer = ask(f"/hv/trust/{sid}?of=anything")
     assert answer.status == 200
     steps = np.frombuffer(answer.body, np.uint8)
     score = trust(state.opened(), state.runs[0].embedding).score
     assert steps[N + 3] == layers.UNKNOWN_TRUST
     known = np.isfinite(score)
     np.testing.assert_allclose(steps[known] / layers.TRUST_STEPS, score[known], atol=0.003)
-    assert ask("/hv/fog/nobody").status == 404
+    assert ask("/hv/trust/nobody").status == 404
     SESSIONS.get(sid).state = replace(state, runs=(), chosen=None)
-    assert ask(f"/hv/fog/{sid}").status == 404
+    assert ask(f"/hv/trust/{sid}").status == 404
 
 
 def test_trust_sentences_count_errors() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -151,7 +150,7 @@ def test_card_has_columns(sid: str) -> None:
     assert "Price" not in dict(second["facts"])
     assert second["text"] is None
     assert ask(f"/hv/item/{sid}/5").json["picture"] is None
-    assert found["head"]["faces"] == [found["picture"]]
+    assert found["head"]["pictures"] == [found["picture"]]
     assert found["head"]["line"] == "food, cold · True"
 
 
@@ -286,7 +285,7 @@ def test_held_out_links_are_marked() -> None:
     _, held = data.holdout(links=0.2, random_state=3)
     table = held.link_table()
     wanted = set(zip(table["p"].tolist(), table["q"].tolist(), strict=True)) | {(7, 59)}
-    assert {(p, q) for p, q, _, kind in found if kind == "held"} == wanted
+    assert {(p, q) for p, q, _, kind in found if kind == "hidden"} == wanted
     assert len(found) == 51
     other = replace(run, fingerprint="of other data")
     plain = links_of_rows.strongest_links(State(data=data), other, np.arange(100))["links"]
@@ -294,7 +293,7 @@ def test_held_out_links_are_marked() -> None:
 
 
 def test_thumbnails_fit_into_cells(sid: str) -> None:
-    answer = ask(f"/hv/atlas/{sid}?rows=0,1,3,5,8&size=40&v=1")
+    answer = ask(f"/hv/thumbnails/{sid}?rows=0,1,3,5,8&size=40&v=1")
     assert answer.headers["content-type"] == "image/webp"
     strip = np.asarray(Image.open(io.BytesIO(answer.body)).convert("RGBA"))
     assert strip.shape == (40, 200, 4)
@@ -307,7 +306,7 @@ def test_thumbnails_fit_into_cells(sid: str) -> None:
 
 def test_wide_thumbnail_strip_is_served(sid: str) -> None:
     rows = ",".join(["0"] * 200)
-    answer = ask(f"/hv/atlas/{sid}?rows={rows}&size=96")
+    answer = ask(f"/hv/thumbnails/{sid}?rows={rows}&size=96")
     assert answer.headers["content-type"] == "image/png"
     assert Image.open(io.BytesIO(answer.body)).size == (96 * 200, 96)
 
@@ -408,19 +407,19 @@ ROWS = (
 @pytest.mark.parametrize("rows", ROWS)
 def test_invalid_rows_in_requests_are_refused(sid: str, rows: str) -> None:
     assert ask(f"/hv/items/{sid}?rows={quote(rows)}").status in (400, 404)
-    assert ask(f"/hv/atlas/{sid}?rows={quote(rows)}").status in (400, 404)
+    assert ask(f"/hv/thumbnails/{sid}?rows={quote(rows)}").status in (400, 404)
     assert ask(f"/hv/item/{sid}/{quote(rows, safe='')}").status in (400, 404)
 
 
 def test_rows_of_earlier_data_get_empty_response(sid: str) -> None:
-    for path in ("items/{}?rows=0,12", "atlas/{}?rows=12", "item/{}/12"):
+    for path in ("items/{}?rows=0,12", "thumbnails/{}?rows=12", "item/{}/12"):
         answer = ask(f"/hv/{path.format(sid)}")
         assert (answer.status, answer.body) == (204, b"")
 
 
 @pytest.mark.parametrize("size", ["0", "1", "1000", "-5", "x", "48.0", ""])
 def test_sizes_out_of_range_are_refused(sid: str, size: str) -> None:
-    assert ask(f"/hv/atlas/{sid}?rows=0&size={size}").status in (400, 404)
+    assert ask(f"/hv/thumbnails/{sid}?rows=0&size={size}").status in (400, 404)
 
 
 @pytest.mark.parametrize("body", [b"x", b"\xff\xff\xff\xff", b"\x00" * 5, b"\x0c\x00\x00\x00"])
@@ -437,7 +436,7 @@ def test_other_sessions_are_not_served() -> None:
     empty = new_session_id()
     SESSIONS.get(empty)
     for session in (new_session_id(), empty, "..", "%00", "x" * 5000):
-        for path in ("items/{}?rows=0", "item/{}/0", "search/{}?q=a", "atlas/{}?rows=0"):
+        for path in ("items/{}?rows=0", "item/{}/0", "search/{}?q=a", "thumbnails/{}?rows=0"):
             assert ask(f"/hv/{path.format(session)}").status == 404
         assert ask(f"/hv/links/{session}", method="POST").status == 404
 
@@ -445,4 +444,3 @@ def test_other_sessions_are_not_served() -> None:
 def test_spec_keys_have_arrays(sid: str, spec: dict[str, Any]) -> None:
     keys = [*spec["geometry"]["pieces"], spec["colour"]["key"], spec["order"]]
     assert {ask(f"/hv/array/{sid}/{key}").status for key in keys} == {200}
-    assert json.loads(json.dumps(spec["urls"]))["array"] == f"hv/array/{sid}/"

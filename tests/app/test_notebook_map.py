@@ -48,10 +48,10 @@ def asked(widget: MapWidget, path: str, body: bytes = b"") -> tuple[int, str, by
     """Ask as the browser does; return status, media type and content."""
     sent: list[tuple[Any, Any]] = []
     widget.send = lambda content, buffers=None: sent.append((content, buffers))
-    widget._on_message(widget, {"ask": "1", "path": path}, [body] if body else [])
+    widget._on_message(widget, {"request": "1", "path": path}, [body] if body else [])
     ((content, buffers),) = sent
-    assert content["answer"] == "1"
-    return content["status"], content.get("kind", ""), buffers[0] if buffers else b""
+    assert content["response"] == "1"
+    return content["status"], content.get("media_type", ""), buffers[0] if buffers else b""
 
 
 def picked(widget: MapWidget, rows: list[int], fingerprint: str | None = None) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def test_all_component_requests_are_answered(widget: MapWidget) -> None:
     assert [one["row"] for one in json.loads(asked(widget, f"hv/search/{sid}?q=107")[2])] == [7]
     links = json.loads(asked(widget, f"hv/links/{sid}", np.int32([0]).tobytes())[2])
     assert links["total"] == 1
-    assert asked(widget, f"hv/fog/{sid}")[0] == 200
+    assert asked(widget, f"hv/trust/{sid}")[0] == 200
     assert asked(widget, f"hv/regions/{sid}?of={spec['geometry']['id']}")[0] == 200
 
 
@@ -142,7 +142,7 @@ def test_pictures_are_complete(widget: MapWidget) -> None:
     held = hetviz.embed(data, "joint-spectral").widget()
     card = json.loads(asked(held, f"hv/item/{held._session}/0")[2])
     assert card["picture"].startswith("data:image/webp;base64,")
-    status, kind, strip = asked(held, f"hv/atlas/{held._session}?rows=0,1&size=48&v=1")
+    status, kind, strip = asked(held, f"hv/thumbnails/{held._session}?rows=0,1&size=48&v=1")
     assert (status, kind.partition("/")[0]) == (200, "image")
     assert len(strip) > 100
 

@@ -221,7 +221,7 @@ def test_map_page_shows_curve_measures_and_reasons(visit: Visit) -> None:
     assert map_of(app)["mode"] == "work"
     assert "Link closeness" in text
     assert "Does not use 399 comparisons." in text
-    assert "keywords take the colour of what they link to." in map_of(app)["said"]
+    assert "keywords take the colour of what they link to." in map_of(app)["notes"]
 
 
 def test_colour_is_a_command(visit: Visit) -> None:
@@ -269,7 +269,7 @@ def test_notes_of_method_are_shown_below_map(visit: Visit) -> None:
         {"arguments": {}, "only": None, "fingerprint": ""},
     )
     go(app, "map")
-    assert any("Items were paired at random" in said for said in map_of(app)["said"])
+    assert any("Items were paired at random" in said for said in map_of(app)["notes"])
 
 
 def test_unsuitable_method_shows_reason_and_is_disabled(visit: Visit) -> None:

@@ -162,7 +162,7 @@ def test_region_and_trust_failures_are_shown_and_retried(
             opened, map_requests.MapRequest(query={"of": of})
         ).content
 
-    assert asks() == {"levels": [], "later": True, "failed": False} and not app.error
+    assert asks() == {"levels": [], "pending": True, "failed": False} and not app.error
     assert layers.trust_overlay(state, state.run, sid) is None
     before = worker_results.n_arrived(sid)
     for name in ("find-regions", "map-trust"):
@@ -171,7 +171,7 @@ def test_region_and_trust_failures_are_shown_and_retried(
             over(id, state="failed", error=HetvizError("The worker was stopped."))
         )
     assert worker_results.n_arrived(sid) == before + 2
-    assert asks() == {"levels": [], "later": False, "failed": True}
+    assert asks() == {"levels": [], "pending": False, "failed": True}
     app.run()
     told = [one.value for one in app.error]
     assert told[0] == theme.escape_markdown(
@@ -179,6 +179,6 @@ def test_region_and_trust_failures_are_shown_and_retried(
     )
     assert len(told) == 2 and "reliable" in told[1]
     app.button(key="again-regions").click().run()
-    assert len(app.error) == 1 and asks() == {"levels": [], "later": True, "failed": False}
+    assert len(app.error) == 1 and asks() == {"levels": [], "pending": True, "failed": False}
     app.button(key="again-trust").click().run()
     assert not app.error and layers.trust_overlay(state, state.run, sid) is None

@@ -92,7 +92,7 @@ async def links(request: Request) -> Response:
 
     w = world_of(request.path_params["session"])
     rows = np.frombuffer(await request.body(), "<i4")[:50]
-    kinds = [("given", 1.0), ("held", 0.6), ("given", -0.5)]
+    kinds = [("given", 1.0), ("hidden", 0.6), ("given", -0.5)]
     made = []
     for r in rows.tolist():
         for k, (kind, weight) in enumerate(kinds):
@@ -101,7 +101,7 @@ async def links(request: Request) -> Response:
     return JSONResponse({"links": made, "total": len(made) + (5 if len(made) > 90 else 0)})
 
 
-def atlas(request: Request) -> Response:
+def thumbnails(request: Request) -> Response:
     w = world_of(request.path_params["session"])
     size = int(request.query_params["size"])
     return Response(demo.strip(w, rows_of(request), size), media_type="image/png")
@@ -118,6 +118,6 @@ app = st.App(
         Route("/hv/one/{row}", one),
         Route("/hv/search/{session}", search),
         Route("/hv/links/{session}", links, methods=["POST"]),
-        Route("/hv/atlas/{session}", atlas),
+        Route("/hv/thumbnails/{session}", thumbnails),
     ],
 )

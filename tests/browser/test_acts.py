@@ -10,13 +10,12 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.harness import Picture
 from tests.browser.test_app import drag, settled, stage, told, until
 
-SEEN = (
-    "row => document.querySelector('.st-key-map .hv-map').__hv.map.pos.slice(2 * row, 2 * row + 2)"
-)
+SEEN = """row => document.querySelector('.st-key-map .hv-map').__hv.map.scene.pos
+    .slice(2 * row, 2 * row + 2)"""
 
 SPREAD = """(map) => {
-  const { view, pos } = map;
-  const at = map.pickedRows().map((r) => [view.x(pos[2 * r]), view.y(pos[2 * r + 1])]);
+  const { view, pos } = map.scene;
+  const at = map.selection.rows().map((r) => [view.x(pos[2 * r]), view.y(pos[2 * r + 1])]);
   const inside = at.every(([x, y]) => x > 0 && y > 0 && x < view.W && y < view.H);
   const ends = (k) => at.map((p) => p[k]);
   const wide = [0, 1].map((k) => Math.max(...ends(k)) - Math.min(...ends(k)));
@@ -34,7 +33,7 @@ def opened(page: Page) -> Page:
 
 
 def bar(page: Page) -> Locator:
-    return page.locator(".st-key-acts")
+    return page.locator(".st-key-statement-bar")
 
 
 def lasso(page: Page, x0: float, y0: float, x1: float, y1: float) -> int:
@@ -42,7 +41,7 @@ def lasso(page: Page, x0: float, y0: float, x1: float, y1: float) -> int:
     before = told(page, "version")
     page.get_by_role("button", name="Lasso").click()
     drag(page, (x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0))
-    until(page, f"map.version > {before} && map.count > 0")
+    until(page, f"map.scene.version > {before} && map.scene.count > 0")
     settled(page)
     return int(told(page, "count"))
 
@@ -55,10 +54,11 @@ def group(page: Page, name: str) -> None:
 
 APART = """() => {
     const { map } = document.querySelector('.st-key-map .hv-map').__hv;
-    const middle = rows => [0, 1].map(k => rows.reduce((sum, r) => sum + map.pos[2 * r + k], 0)
-        / rows.length);
+    const { pos } = map.scene;
+    const middle = rows => [0, 1].map(
+        k => rows.reduce((sum, r) => sum + pos[2 * r + k], 0) / rows.length);
     const [a, b] = [middle(window.groupA), middle(window.groupB)];
-    const frame = map.data.frame.x;
+    const frame = map.scene.data.frame.x;
     return Math.hypot(a[0] - b[0], a[1] - b[1]) / (frame[1] - frame[0]);
 }"""
 
@@ -78,7 +78,7 @@ def moved(page: Page) -> None:
     expect(told.first).to_be_visible()
     expect(page.get_by_text("Map up to date")).to_be_visible()
     settled(page)
-    until(page, "!map.motion")
+    until(page, "!map.scene.motion")
 
 
 def test_lasso_statement_refits_and_can_be_undone(opened: Page, picture: Picture) -> None:
@@ -92,7 +92,7 @@ def test_lasso_statement_refits_and_can_be_undone(opened: Page, picture: Picture
     expect(page.get_by_text("Add files")).to_be_visible()
     page.get_by_role("link", name="Map").click()
     stage(page)
-    until(page, "map.statements.groups.size === 2 && map.statements.preview.length > 0")
+    until(page, "map.statements.groups.size === 2 && map.statements.pairs.length > 0")
     settled(page)
     page.evaluate(
         "() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
@@ -103,11 +103,11 @@ def test_lasso_statement_refits_and_can_be_undone(opened: Page, picture: Picture
     for strength in (0.9, 0.8):
         page.get_by_role("slider").focus()
         page.keyboard.press("ArrowLeft")
-        until(page, f"map.statements.preview.every(pair => Math.abs(pair[2] - {strength}) < 1e-6)")
+        until(page, f"map.statements.pairs.every(pair => Math.abs(pair[2] - {strength}) < 1e-6)")
         settled(page)
     picture(page, "groups")
     before = apart(page)
-    bar(page).locator(".st-key-act-add button").first.click()
+    bar(page).locator(".st-key-add-statement button").first.click()
     moved(page)
     picture(page, "moved")
     until_apart(page, 0, 0.5 * before)
@@ -138,38 +138,38 @@ def test_statement_by_keyboard(opened: Page) -> None:
         until(page, then)
         settled(page)
 
-    key("n", "map.cursor >= 0")
-    key("Enter", "map.count === 1")
+    key("n", "map.scene.cursor >= 0")
+    key("Enter", "map.scene.count === 1")
     key("a", "map.statements.groups.has('A')")
     page.keyboard.press("/")
     page.keyboard.type("umbrella")
     expect(page.locator(".hv-search-results li").first).to_be_visible()
-    key("Enter", "map.count === 1 && map.cursor !== map.pickedRows()[0]")
-    key("b", "map.statements.preview.length === 1")
-    key("x", "map.statements.preview[0]?.[2] === -1")
+    key("Enter", "map.scene.count === 1 && map.scene.cursor !== map.selection.rows()[0]")
+    key("b", "map.statements.pairs.length === 1")
+    key("x", "map.statements.pairs[0]?.[2] === -1")
     page.keyboard.press("x")
     expect(page.locator(".st-key-undo button").first).to_contain_text("apart")
     moved(page)
     # The named items stay selected and visible.
-    until(page, "map.statements.groups.size === 0 && map.count === 2")
-    until(page, "!map.camera.losesRows(map.pickedRows(), map.geometry)")
+    until(page, "map.statements.groups.size === 0 && map.scene.count === 2")
+    until(page, "!map.camera.losesRows(map.selection.rows(), map.scene.geometry)")
 
 
 def test_contradiction_is_shown_before_adding(opened: Page) -> None:
     page = opened
     script = (
         "([name, row]) => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
-        " map.select([row]); map.statements.set(name); }"
+        " map.selection.select([row]); map.statements.set(name); }"
     )
 
     def pick(name: str, row: int) -> None:
         page.evaluate(script, [name, row])
-        until(page, f"map.data.acts.groups.{name}")
+        until(page, f"map.scene.data.draft.groups.{name}")
         settled(page)
 
     pick("A", 3)
     pick("B", 900)
-    bar(page).locator(".st-key-act-add button").first.click()
+    bar(page).locator(".st-key-add-statement button").first.click()
     moved(page)
     pick("A", 3)
     pick("B", 900)
@@ -193,8 +193,8 @@ def test_dragged_item_asks_what_it_belongs_with(opened: Page, picture: Picture) 
     assert box is not None
     at = page.evaluate(
         "() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
-        " const r = map.pickedRows()[0] ?? map.order[0];"
-        " return [map.view.x(map.pos[2 * r]), map.view.y(map.pos[2 * r + 1])]; }"
+        " const r = map.selection.rows()[0] ?? map.scene.order[0];"
+        " return map.scene.pixel(r); }"
     )
     page.mouse.move(box["x"] + at[0], box["y"] + at[1])
     page.mouse.down()
@@ -204,11 +204,11 @@ def test_dragged_item_asks_what_it_belongs_with(opened: Page, picture: Picture) 
     until(page, "map.statements.groups.get('B')?.length === 4")
     settled(page)
     # The shortcut keys are next to the statement kinds.
-    near = "document.querySelector('.st-key-acts [class*=\"st-key-near-\"] button')"
+    near = "document.querySelector('.st-key-statement-bar [class*=\"st-key-near-\"] button')"
     assert page.evaluate(f"getComputedStyle({near}, '::after').content") == "none"
     picture(page, "dragged")
-    bar(page).locator(".st-key-act-add button").first.click()
+    bar(page).locator(".st-key-add-statement button").first.click()
     moved(page)
     picture(page, "dropped")
     # The named items are on the screen at more than one point.
-    until(page, f"map.pickedRows().length === 5 && ({SPREAD})(map)")
+    until(page, f"map.selection.rows().length === 5 && ({SPREAD})(map)")

@@ -41,7 +41,7 @@ def stage(page: Page) -> Locator:
 
 def told(page: Page, what: str) -> Any:
     """Return a figure of the map in the page, such as ``count`` of selected items."""
-    return page.evaluate(f"document.querySelector('.st-key-map .hv-map').__hv.map.{what}")
+    return page.evaluate(f"document.querySelector('.st-key-map .hv-map').__hv.map.scene.{what}")
 
 
 def make_map(page: Page, method: str = "") -> None:
@@ -66,7 +66,7 @@ def drag(page: Page, *corners: tuple[float, float]) -> None:
     """Draw over the map from corner to corner, as shares of the part that the map is fitted to."""
     box = stage(page).bounding_box()
     assert box is not None
-    until(page, "!map.flight")
+    until(page, "!map.scene.flight")
     clear = told(page, "view.clear")
     left, top = box["x"] + clear["left"], box["y"] + clear["top"]
     width = box["width"] - clear["left"] - clear["right"]
@@ -156,7 +156,7 @@ def fits(page: Page, look: Look, least: float) -> None:
         }""",
         arg=[least, look.height],
     )
-    until(page, "!map.flight && !map.frameLoop.frame")
+    until(page, "!map.scene.flight && !map.frameLoop.frame")
 
 
 def test_data_page(page: Page, picture: Picture) -> None:
@@ -296,7 +296,7 @@ def test_recolouring_keeps_selection_and_zoom(page: Page, picture: Picture) -> N
     assert box is not None
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.wheel(0, -400)
-    until(page, "map.view.zoomed && !map.flight && !map.frameLoop.frame")
+    until(page, "map.scene.view.zoomed && !map.scene.flight && !map.frameLoop.frame")
     range_ = told(page, "view.range.x")
     page.get_by_role("button", name="Colour Group of emoji").click()
     page.locator(".hv-colours-menu").get_by_text("Number of keywords of emoji").click()
@@ -316,7 +316,7 @@ def test_recolouring_keeps_selection_and_zoom(page: Page, picture: Picture) -> N
     assert told(page, "count") == count
     # The map makes room for the panel, which opens for what is selected.
     expect(page.locator('html[data-hv-panel="open"]')).to_be_attached()
-    until(page, "map.view.zoomed && map.view.clear.right > 300 && !map.flight")
+    until(page, "map.scene.view.zoomed && map.scene.view.clear.right > 300 && !map.scene.flight")
     assert told(page, "view.range.x") == pytest.approx(range_, abs=1e-3)
     assert told(page, "hidden") == ["keywords"]
 
@@ -336,13 +336,13 @@ def test_selection_is_shown_filtered_and_cleared(page: Page, picture: Picture) -
     picture(page, "selection")
     page.get_by_role("button", name="Only these", exact=True).click()
     expect(page.get_by_role("button", name="Undo filter")).to_be_visible()
-    until(page, f"map.visible === {count}")
+    until(page, f"map.scene.visible === {count}")
     page.get_by_role("button", name="Undo filter").click()
-    until(page, f"map.visible > {count}")
+    until(page, f"map.scene.visible > {count}")
     settled(page)
     panel.get_by_role("button", name="Clear").click()
     expect(panel.get_by_text(SELECTED)).to_have_count(0)
-    until(page, "map.count === 0")
+    until(page, "map.scene.count === 0")
     settled(page)
 
 
@@ -351,16 +351,17 @@ def test_running_job_moves_the_map(page: Page, picture: Picture) -> None:
     expect(page.get_by_role("button", name="New map", exact=True)).to_be_visible()
     stage(page)
     settled(page)
-    before = told(page, "stats.frames")
+    frames = "document.querySelector('.st-key-map .hv-map').__hv.frames"
+    before = page.evaluate(frames)
     make_map(page, "Multimodal relational SNE")
     page.wait_for_function(
-        "before => document.querySelector('.st-key-map .hv-map').__hv.frames > before + 1",
+        f"before => {frames} > before + 1",
         arg=before,
     )
     picture(page, "live")
     expect(page.get_by_role("button", name="Undo new map")).to_be_visible()
     settled(page)
-    until(page, "!map.motion")
+    until(page, "!map.scene.motion")
     settled(page)
 
 

@@ -74,7 +74,7 @@ def test_methods_are_compared_and_their_maps_share_selection_and_camera(page: Pa
     expect(heading).to_contain_text(rows.first.locator("[role=rowheader] b").inner_text())
     until(page, "map.stats.paints > 0")
     # Points of one item lie at one place of the page on no two maps, but the camera is the same.
-    assert len({tuple(view.values()) for view in each(page, "view.at()")}) == 1
+    assert len({tuple(view.values()) for view in each(page, "scene.view.at()")}) == 1
     page.locator(".st-key-compare-map-0 .hv-stage").scroll_into_view_if_needed()
     box = page.locator(".st-key-compare-map-0 .hv-stage").bounding_box()
     assert box is not None
@@ -86,15 +86,15 @@ def test_methods_are_compared_and_their_maps_share_selection_and_camera(page: Pa
         page.mouse.move(x + dx, y + dy, steps=3)
     page.mouse.up()
     page.keyboard.up("Shift")
-    until(page, "map.count > 0")
+    until(page, "map.scene.count > 0")
     settled(page)
-    assert len(set(each(page, "count"))) == 1
+    assert len(set(each(page, "scene.count"))) == 1
     # A click in the list replaces it, on all maps.
     page.locator(".st-key-compare-moved button").first.click()
-    until(page, "map.count === 1")
+    until(page, "map.scene.count === 1")
     page.locator(".st-key-compare-map-1 .hv-stage").focus()
     page.keyboard.press("+")
-    until(page, "map.view.s > map.view.fitted * 1.4")
+    until(page, "map.scene.view.s > map.scene.view.fitted * 1.4")
     page.get_by_role("button", name="Use this map").first.click()
     expect(page.get_by_role("button", name="Working map").first).to_be_disabled()
 

@@ -159,5 +159,5 @@ def test_curve_leads_to_unmet_statements_and_map(page: Page) -> None:
     expect(page.get_by_text(f"Links still far at {share.input_value()} %")).to_be_visible()
     page.locator(".st-key-broken-link-show-0 button").first.click()
     stage(page)
-    until(page, "map.count === 2")
+    until(page, "map.scene.count === 2")
     settled(page)

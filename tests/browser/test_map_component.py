@@ -128,7 +128,7 @@ def tool(page: Page, name: str) -> None:
 
 
 def place_of(page: Page, row: int) -> tuple[float, float]:
-    x, y = ask(page, f"[m.view.x(m.pos[{2 * row}]), m.view.y(m.pos[{2 * row + 1}])]")
+    x, y = ask(page, f"m.scene.pixel({row})")
     box = page.locator(".hv-stage").bounding_box()
     assert box
     return box["x"] + x, box["y"] + y
@@ -139,11 +139,12 @@ def lonely(page: Page) -> int:
     return int(
         ask(
             page,
-            """(() => { for (let i = 0; i < m.n; i++) {
-            const x = m.view.x(m.pos[2*i]), y = m.view.y(m.pos[2*i+1]);
-            if (x < 40 || y < 40 || x > m.view.W - 40 || y > m.view.H - 40) continue;
-            let near = 0; for (let j = 0; j < m.n; j++) if (Math.hypot(
-              m.view.x(m.pos[2*j]) - x, m.view.y(m.pos[2*j+1]) - y) < 30) near++;
+            """(() => { for (let i = 0; i < m.scene.n; i++) {
+            const [x, y] = m.scene.pixel(i), { W, H } = m.scene.view;
+            if (x < 40 || y < 40 || x > W - 40 || y > H - 40) continue;
+            let near = 0; for (let j = 0; j < m.scene.n; j++) {
+              const [a, b] = m.scene.pixel(j);
+              if (Math.hypot(a - x, b - y) < 30) near++; }
             if (near === 1) return i; } return -1 })()""",
         )
     )
@@ -162,29 +163,28 @@ def test_lasso_box_and_click_select_with_modifier_keys(show: Show) -> None:
     page = show()
     tool(page, "lasso")
     drag(page, [(-0.45, -0.45), (0, -0.45), (0, 0.45), (-0.45, 0.45)])
-    until(page, "m.count > 50")
-    left = ask(page, "m.count")
-    expected = ask(
-        page, "m.pickedRows().every(r => m.view.x(m.pos[2*r]) < m.view.W / 2 + 2) ? m.count : -1"
-    )
+    until(page, "m.scene.count > 50")
+    left = ask(page, "m.scene.count")
+    is_left = "m.selection.rows().every(r => m.scene.pixel(r)[0] < m.scene.view.W / 2 + 2)"
+    expected = ask(page, f"{is_left} ? m.scene.count : -1")
     assert left == expected
     python_has(page, f"picked {left} ")
     tool(page, "box")
     drag(page, [(0.02, -0.45), (0.45, 0.45)], ["Shift"])
-    until(page, f"m.count > {left}")
-    both = ask(page, "m.count")
+    until(page, f"m.scene.count > {left}")
+    both = ask(page, "m.scene.count")
     python_has(page, f"picked {both} ")
     drag(page, [(-0.45, -0.45), (0.0, 0.45)], ["Alt"])
-    until(page, f"m.count < {both}")
-    assert ask(page, "m.pickedRows().every(r => m.view.x(m.pos[2*r]) > m.view.W / 2 - 2)")
+    until(page, f"m.scene.count < {both}")
+    assert ask(page, "m.selection.rows().every(r => m.scene.pixel(r)[0] > m.scene.view.W / 2 - 2)")
     tool(page, "move")
     row = lonely(page)
     page.mouse.click(*place_of(page, row))
-    until(page, "m.count === 1")
-    assert ask(page, "m.pickedRows()") == [row]
+    until(page, "m.scene.count === 1")
+    assert ask(page, "m.selection.rows()") == [row]
     python_has(page, "picked 1 ")
     page.mouse.click(*point(page, -0.49, -0.49))
-    until(page, "m.count === 0")
+    until(page, "m.scene.count === 0")
     python_has(page, "picked 0 ")
 
 
@@ -192,30 +192,30 @@ def test_selection_and_zoom_survive_recolour_filter_layers_theme_and_size(show: 
     page = show()
     tool(page, "box")
     drag(page, [(-0.2, -0.3), (0.3, 0.3)])
-    until(page, "m.count > 0")
+    until(page, "m.scene.count > 0")
     page.mouse.move(*point(page, 0.1, 0.1))
     page.mouse.wheel(0, -300)
-    until(page, "m.view.zoomed && m.view.s > 1.3 * m.view.fitted")
-    before = ask(page, "[m.count, m.view.cx, m.view.cy, m.view.s]")
+    until(page, "m.scene.view.zoomed && m.scene.view.s > 1.3 * m.scene.view.fitted")
+    before = ask(page, "[m.scene.count, m.scene.view.cx, m.scene.view.cy, m.scene.view.s]")
     press(page, "recolour")
-    until(page, "m.data.colour.kind === 'numbers'")
+    until(page, "m.scene.data.colour.kind === 'numbers'")
     expect(page.locator(".hv-ramp")).to_be_attached()
-    assert ask(page, "[m.count, m.view.cx, m.view.cy, m.view.s]") == before
+    assert ask(page, "[m.scene.count, m.scene.view.cx, m.scene.view.cy, m.scene.view.s]") == before
     press(page, "filter")
-    until(page, "m.visible < m.n")
+    until(page, "m.scene.visible < m.scene.n")
     page.get_by_role("button", name="Words 632").dispatch_event("click")
     page.get_by_role("button", name="Words 632").dispatch_event("click")
     python_has(page, ".*hidden \\['Words'\\]")
-    until(page, "m.hidden.length === 1")
+    until(page, "m.scene.hidden.length === 1")
     page.emulate_media(color_scheme="dark")
-    until(page, "m.scheme === 'dark'")
-    assert ask(page, "[m.count, m.view.cx, m.view.cy, m.view.s]") == before
+    until(page, "m.scene.scheme === 'dark'")
+    assert ask(page, "[m.scene.count, m.scene.view.cx, m.scene.view.cy, m.scene.view.s]") == before
     python_has(page, "picked")
     assert int(told(page)["picked"]) == before[0]
     page.set_viewport_size({"width": 1100, "height": 800})
-    until(page, f"m.view.s !== {before[3]}")
-    assert ask(page, "[m.count, m.view.cx, m.view.cy]") == before[:3]
-    range_ = ask(page, "m.view.range")
+    until(page, f"m.scene.view.s !== {before[3]}")
+    assert ask(page, "[m.scene.count, m.scene.view.cx, m.scene.view.cy]") == before[:3]
+    range_ = ask(page, "m.scene.view.range")
     python_has(page, ".*camera True")
     press(page, "leave")
     expect(page.locator(".hv-map")).to_have_count(0)
@@ -223,8 +223,8 @@ def test_selection_and_zoom_survive_recolour_filter_layers_theme_and_size(show: 
     page.on("request", lambda request: requests.append(request.url))
     press(page, "leave")
     until(page, "m.points.ready")
-    assert ask(page, "m.count") == before[0]
-    again = ask(page, "m.view.range")
+    assert ask(page, "m.scene.count") == before[0]
+    again = ask(page, "m.scene.view.range")
     np.testing.assert_allclose(again["x"], range_["x"], rtol=1e-9)
     np.testing.assert_allclose(again["y"], range_["y"], rtol=1e-9)
     # What the page has once, it does not fetch again.
@@ -234,11 +234,11 @@ def test_selection_and_zoom_survive_recolour_filter_layers_theme_and_size(show: 
 def test_python_sets_selection(show: Show) -> None:
     page = show()
     press(page, "five")
-    until(page, "m.count === 5")
-    assert ask(page, "m.pickedRows()") == [0, 1, 2, 3, 4]
-    until(page, "m.links.length > 0")
+    until(page, "m.scene.count === 5")
+    assert ask(page, "m.selection.rows()") == [0, 1, 2, 3, 4]
+    until(page, "m.scene.links.length > 0")
     press(page, "drop")
-    until(page, "m.count === 0 && m.links.length === 0")
+    until(page, "m.scene.count === 0 && m.scene.links.length === 0")
 
 
 # The fault that an earlier trial met: a lasso over 20,000 points while a job moves them.
@@ -250,18 +250,18 @@ def test_lasso_works_while_job_moves_points(show: Show, attempt: int) -> None:
     until(page, "s.frames >= 2")
     tool(page, "lasso")
     drag(page, [(-0.3, -0.4), (0.3, -0.4), (0.3, 0.4), (-0.3, 0.4)])
-    until(page, "m.count > 0")
-    picked = ask(page, "m.count")
+    until(page, "m.scene.count > 0")
+    picked = ask(page, "m.scene.count")
     assert picked > 5000
     python_has(page, f"picked {picked} ")
     frames = ask(page, "s.frames")
     until(page, f"s.frames > {frames + 3}")
     # Pinned by rows: what moves on stays selected.
-    assert ask(page, "m.count") == picked
+    assert ask(page, "m.scene.count") == picked
     press(page, "job over")
-    until(page, "!m.moving")
-    assert ask(page, "m.count") == picked
-    assert ask(page, "m.pos.every((v, k) => Math.abs(v - m.geometry[k]) < 1e-5)")
+    until(page, "!m.scene.moving")
+    assert ask(page, "m.scene.count") == picked
+    assert ask(page, "m.scene.pos.every((v, k) => Math.abs(v - m.scene.geometry[k]) < 1e-5)")
 
 
 def test_points_stay_under_lasso(show: Show) -> None:
@@ -273,35 +273,36 @@ def test_points_stay_under_lasso(show: Show) -> None:
     page.mouse.down()
     page.mouse.move(*point(page, 0.2, -0.3), steps=3)
     page.mouse.move(*point(page, 0.2, 0.3), steps=3)
-    before = ask(page, "[s.frames, Array.from(m.pos.slice(0, 40))]")
+    before = ask(page, "[s.frames, Array.from(m.scene.pos.slice(0, 40))]")
     until(page, f"s.frames > {before[0] + 2}")
-    assert ask(page, "Array.from(m.pos.slice(0, 40))") == before[1]
-    inside = ask(page, "m.sketch.length")
+    assert ask(page, "Array.from(m.scene.pos.slice(0, 40))") == before[1]
+    inside = ask(page, "m.scene.sketch.length")
     assert inside > 3
     page.mouse.up()
-    until(page, "m.count > 0")
-    until(page, "m.pos[0] !== " + str(before[1][0]))
+    until(page, "m.scene.count > 0")
+    until(page, "m.scene.pos[0] !== " + str(before[1][0]))
 
 
 def test_new_layout_is_animated_with_ghosts(show: Show) -> None:
     page = show(motion=True)
     press(page, "layout")
-    until(page, "m.ghosts && m.ghosts.rows.length === 300")
-    until(page, "!m.motion")
-    assert ask(page, "m.pos.every((v, k) => Math.abs(v - m.geometry[k]) < 1e-5)")
-    until(page, "!m.ghosts")
+    until(page, "m.scene.ghosts && m.scene.ghosts.rows.length === 300")
+    until(page, "!m.scene.motion")
+    assert ask(page, "m.scene.pos.every((v, k) => Math.abs(v - m.scene.geometry[k]) < 1e-5)")
+    until(page, "!m.scene.ghosts")
 
 
 def test_reduced_motion_disables_layout_animation(show: Show) -> None:
     page = show()
     press(page, "layout")
-    until(page, "m.ghosts && !m.motion")
+    until(page, "m.scene.ghosts && !m.scene.motion")
 
 
 def test_search_zooms_to_item_and_selects_it(show: Show) -> None:
     page = show()
     page.evaluate(
-        "() => { const { map } = document.querySelector('.hv-map').__hv; const { view } = map;"
+        "() => { const { map } = document.querySelector('.hv-map').__hv;"
+        " const { view } = map.scene;"
         " map.camera.fly({ ...view.at(), cx: view.cx + (3 * view.W) / view.s }, 0); }"
     )
     page.locator(".hv-stage").focus()
@@ -311,10 +312,10 @@ def test_search_zooms_to_item_and_selects_it(show: Show) -> None:
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")
-    until(page, "m.count === 1 && !m.flight && !m.view.zoomed")
-    row = ask(page, "m.pickedRows()[0]")
-    x, y = ask(page, f"[m.view.x(m.pos[{2 * row}]), m.view.y(m.pos[{2 * row + 1}])]")
-    W, H = ask(page, "[m.view.W, m.view.H]")
+    until(page, "m.scene.count === 1 && !m.scene.flight && !m.scene.view.zoomed")
+    row = ask(page, "m.selection.rows()[0]")
+    x, y = ask(page, f"m.scene.pixel({row})")
+    W, H = ask(page, "[m.scene.view.W, m.scene.view.H]")
     assert 0 < x < W and 0 < y < H
     python_has(page, "picked 1 ")
 
@@ -327,56 +328,56 @@ def test_keys(show: Show) -> None:
         page.keyboard.press(key)
         expect(page.locator(f'[data-tool="{name}"][aria-pressed="true"]')).to_be_attached()
     page.keyboard.press("+")
-    until(page, "!m.flight && m.view.s > 1.4 * m.view.fitted")
-    cx = ask(page, "m.view.cx")
+    until(page, "!m.scene.flight && m.scene.view.s > 1.4 * m.scene.view.fitted")
+    cx = ask(page, "m.scene.view.cx")
     page.keyboard.press("ArrowRight")
-    until(page, f"m.view.cx > {cx}")
+    until(page, f"m.scene.view.cx > {cx}")
     page.keyboard.press("0")
-    until(page, "!m.flight && !m.view.zoomed")
+    until(page, "!m.scene.flight && !m.scene.view.zoomed")
     page.keyboard.press("n")
     page.keyboard.press("n")
-    until(page, "m.cursor >= 0")
+    until(page, "m.scene.cursor >= 0")
     expect(page.locator(".hv-tooltip strong")).to_be_visible()
     page.keyboard.press("Enter")
-    until(page, "m.count === 1")
-    assert ask(page, "m.pickedRows()[0] === m.cursor")
+    until(page, "m.scene.count === 1")
+    assert ask(page, "m.selection.rows()[0] === m.scene.cursor")
     page.keyboard.press("Control+a")
-    until(page, "m.count > 1800")
+    until(page, "m.scene.count > 1800")
     expect(page.locator(".hv-live-region")).to_have_text(re.compile("selected$"))
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
-    until(page, "m.count === 0")
+    until(page, "m.scene.count === 0")
     expect(stage).to_be_focused()
 
 
 def test_idle_map_draws_nothing(show: Show) -> None:
     page = show()
-    page.route("**/hv/atlas/**", lambda route: route.fulfill(status=200, body=""))
+    page.route("**/hv/thumbnails/**", lambda route: route.fulfill(status=200, body=""))
     page.locator(".hv-stage").focus()
     page.keyboard.press("+")
-    until(page, "!m.flight && m.view.zoomed && !m.frameLoop.frame")
+    until(page, "!m.scene.flight && m.scene.view.zoomed && !m.frameLoop.frame")
     page.mouse.dblclick(*point(page, -0.49, -0.49))
-    until(page, "!m.flight && !m.view.zoomed && !m.frameLoop.frame")
+    until(page, "!m.scene.flight && !m.scene.view.zoomed && !m.frameLoop.frame")
 
 
 def test_legend_isolates_hides_and_selects_group(show: Show) -> None:
     page = show()
     music = page.get_by_role("button", name="Music")
     music.click()
-    alone = "m.legend.focus()?.every((on, r) => Boolean(on) === (m.slot[r] === 3))"
+    alone = "m.legend.focus()?.every((on, r) => Boolean(on) === (m.scene.slot[r] === 3))"
     until(page, alone)
     music.click()
     until(page, "m.legend.focus() === null")
-    assert ask(page, "m.count") == 0
+    assert ask(page, "m.scene.count") == 0
     music.dblclick()
-    until(page, "m.isShown.every((on, r) => Boolean(on) === (m.slot[r] !== 3))")
+    until(page, "m.scene.isShown.every((on, r) => Boolean(on) === (m.scene.slot[r] !== 3))")
     page.get_by_role("button", name="Show all").click()
-    until(page, "m.visible === m.n")
+    until(page, "m.scene.visible === m.scene.n")
     music.click(modifiers=["Control"])
-    until(page, "m.count > 100")
-    assert ask(page, "m.pickedRows().every(r => m.slot[r] === 3)")
+    until(page, "m.scene.count > 100")
+    assert ask(page, "m.selection.rows().every(r => m.scene.slot[r] === 3)")
     music.click(modifiers=["Control"])
-    until(page, "m.count === 0")
+    until(page, "m.scene.count === 0")
 
 
 def test_off_screen_items_are_counted_and_shown(show: Show) -> None:
@@ -384,17 +385,21 @@ def test_off_screen_items_are_counted_and_shown(show: Show) -> None:
     status = page.locator(".hv-status")
     expect(status.get_by_role("button", name="Show", exact=True)).to_have_count(0)
     # As where a few items lie far from all others.
-    narrow = "Object.fromEntries(['x', 'y'].map((a) => [a, m.data.frame[a].map((v) => v / 2)]))"
-    ask(page, f"Object.assign(m.data, {{ outside: 7, frame: {{ ...m.data.frame, ...{narrow} }} }})")
+    frame = "m.scene.data.frame"
+    narrow = f"Object.fromEntries(['x', 'y'].map((a) => [a, {frame}[a].map((v) => v / 2)]))"
+    ask(
+        page,
+        f"Object.assign(m.scene.data, {{ outside: 7, frame: {{ ...{frame}, ...{narrow} }} }})",
+    )
     ask(page, "(m.camera.fit(), m.legend.update())")
-    seen = """m.pos.every((value, at) => {
-        const place = at % 2 ? m.view.y(value) : m.view.x(value);
-        return place > 0 && place < (at % 2 ? m.view.H : m.view.W);
+    seen = """m.scene.pos.every((value, at) => {
+        const place = at % 2 ? m.scene.view.y(value) : m.scene.view.x(value);
+        return place > 0 && place < (at % 2 ? m.scene.view.H : m.scene.view.W);
     })"""
     expect(status).to_contain_text("7 off screen")
-    until(page, f"!m.flight && !({seen})")
+    until(page, f"!m.scene.flight && !({seen})")
     status.get_by_role("button", name="Show", exact=True).click()
-    until(page, f"!m.flight && {seen}")
+    until(page, f"!m.scene.flight && {seen}")
 
 
 def test_hover_card_escapes_text(show: Show) -> None:
@@ -434,15 +439,16 @@ def test_labels_do_not_overlap_and_tools_fit(show: Show, look: Look) -> None:
         placed = ask(page, "m.frameLoop.placed")
         page.locator(".hv-stage").focus()
         page.keyboard.press("+")
-        until(page, f"!m.flight && m.frameLoop.placed > {placed} + 300 && s.written.pictures > 3")
+        is_placed = f"m.frameLoop.placed > {placed} + 300 && s.written.pictures > 3"
+        until(page, f"!m.scene.flight && {is_placed}")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_selection_dims_other_points(show: Show) -> None:
     page = show()
     page.get_by_role("button", name="Music").click(modifiers=["Control"])
-    until(page, "m.count > 100 && s.paints >= 2")
-    until(page, "!m.motion && m.points.drawer.whole")
+    until(page, "m.scene.count > 100 && s.paints >= 2")
+    until(page, "!m.scene.motion && m.points.drawer.whole")
     painted(page)
     stage = page.locator(".hv-stage").screenshot()
     pixels = np.asarray(Image.open(io.BytesIO(stage)).convert("RGB")).reshape(-1, 3).astype(int)
@@ -451,7 +457,7 @@ def test_selection_dims_other_points(show: Show) -> None:
         wanted = np.array([int(hexes[k : k + 2], 16) for k in (1, 3, 5)])
         return int((np.abs(pixels - wanted).max(axis=1) < 25).sum())
 
-    palette = ask(page, "m.palette")
+    palette = ask(page, "m.scene.palette")
     assert strong(palette[3]) > 250
     assert max(strong(palette[k]) for k in (1, 2, 4)) < 0.1 * strong(palette[3])
 
@@ -464,12 +470,12 @@ def test_picture_of_view(show: Show) -> None:
         page.get_by_role("button", name="Save as PNG").click()
     assert download.value.suggested_filename == "made-up-map.png"
     image = Image.open(io.BytesIO(download.value.path().read_bytes())).convert("RGB")
-    W, H = ask(page, "[m.view.W, m.view.H]")
+    W, H = ask(page, "[m.scene.view.W, m.scene.view.H]")
     assert image.size == (round(2 * W), round(2 * H))
     pixels = np.asarray(image).reshape(-1, 3)
     # Background, and dots in the colours of all seven groups.
     assert (pixels[:200] == (252, 251, 248)).all()
-    for hexes in ask(page, "m.palette.slice(1)"):
+    for hexes in ask(page, "m.scene.palette.slice(1)"):
         wanted = np.array([int(hexes[k : k + 2], 16) for k in (1, 3, 5)])
         near = np.abs(pixels.astype(int) - wanted).max(axis=1) < 45
         assert near.sum() > 200, hexes
@@ -477,24 +483,25 @@ def test_picture_of_view(show: Show) -> None:
 
 def test_many_items_are_drawn_and_selected(show: Show) -> None:
     page = show(n=120000)
-    until(page, "m.points.drawn === m.n && m.points.drawer.whole")
+    until(page, "m.points.drawn === m.scene.n && m.points.drawer.whole")
     tool(page, "lasso")
     drag(page, [(-0.3, -0.4), (0.3, -0.4), (0.3, 0.4), (-0.3, 0.4)])
-    until(page, "m.count > 20000")
+    until(page, "m.scene.count > 20000")
     # The worker's answer is that of the plain rule over all places.
     box = "[[-.3, -.4], [.3, -.4], [.3, .4], [-.3, .4]]"
     expected = ask(
         page,
-        f"""(() => {{ const p = {box}.map(([x, y]) => [m.view.W * (.5 + x), m.view.H * (.5 + y)]);
-        let k = 0; for (let r = 0; r < m.n; r++) {{ const x = m.view.x(m.pos[2*r]),
-        y = m.view.y(m.pos[2*r+1]); k += x > p[0][0] && x < p[1][0] && y > p[0][1] && y < p[2][1] }}
+        f"""(() => {{ const {{ W, H }} = m.scene.view;
+        const p = {box}.map(([x, y]) => [W * (.5 + x), H * (.5 + y)]);
+        let k = 0; for (let r = 0; r < m.scene.n; r++) {{ const [x, y] = m.scene.pixel(r);
+        k += x > p[0][0] && x < p[1][0] && y > p[0][1] && y < p[2][1] }}
         return k }})()""",
     )
-    assert abs(ask(page, "m.count") - expected) <= 0.002 * expected
-    python_has(page, f"picked {ask(page, 'm.count')} ")
+    assert abs(ask(page, "m.scene.count") - expected) <= 0.002 * expected
+    python_has(page, f"picked {ask(page, 'm.scene.count')} ")
     page.locator(".hv-stage").focus()
     page.keyboard.press("+")
-    until(page, "!m.flight && m.points.drawn < m.n && m.points.drawer.whole")
+    until(page, "!m.scene.flight && m.points.drawn < m.scene.n && m.points.drawer.whole")
 
 
 def test_canvas_renderer_has_same_tools(show: Show) -> None:
@@ -502,31 +509,31 @@ def test_canvas_renderer_has_same_tools(show: Show) -> None:
     assert ask(page, "Boolean(m.points.drawer.ctx)")
     tool(page, "lasso")
     drag(page, [(-0.45, -0.45), (0, -0.45), (0, 0.45), (-0.45, 0.45)])
-    until(page, "m.count > 50")
+    until(page, "m.scene.count > 50")
     python_has(page, "picked")
     page.keyboard.press("Escape")
-    until(page, "m.count === 0")
+    until(page, "m.scene.count === 0")
     row = lonely(page)
     page.mouse.move(*place_of(page, row))
     expect(page.locator(".hv-tooltip")).to_be_visible()
     page.mouse.click(*place_of(page, row))
-    until(page, f"m.count === 1 && m.picked[{row}]")
-    was = ask(page, "m.geometry[0]")
+    until(page, f"m.scene.count === 1 && m.scene.picked[{row}]")
+    was = ask(page, "m.scene.geometry[0]")
     press(page, "layout")
-    until(page, f"Math.abs(m.geometry[0] - {was}) > 1e-6 && !m.motion")
-    assert ask(page, "Math.abs(m.pos[0] - m.geometry[0])") < 1e-6
+    until(page, f"Math.abs(m.scene.geometry[0] - {was}) > 1e-6 && !m.scene.motion")
+    assert ask(page, "Math.abs(m.scene.pos[0] - m.scene.geometry[0])") < 1e-6
 
 
 def test_start_page_map_is_view_only(show: Show) -> None:
     page = show(mode="look")
     expect(page.locator(".hv-bar")).to_be_hidden()
-    scale = ask(page, "m.view.s")
+    scale = ask(page, "m.scene.view.s")
     page.mouse.move(*point(page, 0, 0))
     page.mouse.wheel(0, -300)
     drag(page, WHOLE)
     page.mouse.move(*place_of(page, lonely(page)))
     expect(page.locator(".hv-tooltip")).to_be_visible()
-    assert ask(page, "[m.view.s, m.count]") == [scale, 0]
+    assert ask(page, "[m.scene.view.s, m.scene.count]") == [scale, 0]
 
 
 def test_lost_webgl_context_is_rebuilt(show: Show) -> None:
@@ -550,7 +557,7 @@ def test_lost_webgl_context_is_rebuilt(show: Show) -> None:
         const { gl } = document.querySelector('.hv-map').__hv.map.points.drawer;
         gl.getExtension('WEBGL_lose_context').loseContext();
     }""")
-    until(page, "m.points.ready && m.points.drawer.ctx && m.points.drawn > 0.9 * m.visible")
+    until(page, "m.points.ready && m.points.drawer.ctx && m.points.drawn > 0.9 * m.scene.visible")
     painted(page)
     flat = page.locator(".hv-stage").screenshot()
     assert np.abs(grey(before) - grey(flat)).mean() < 3
@@ -558,7 +565,7 @@ def test_lost_webgl_context_is_rebuilt(show: Show) -> None:
 
 def test_new_data_resets_keyboard_position(show: Show) -> None:
     page = show()
-    page.evaluate("() => document.querySelector('.hv-map').__hv.map.select([1000, 1500, 1800])")
+    ask(page, "m.selection.select([1000, 1500, 1800])")
     # Python's answer would bring back the data that were there before.
     python_has(page, "picked 3 ")
     settled(page)
@@ -566,14 +573,15 @@ def test_new_data_resets_keyboard_position(show: Show) -> None:
     page.evaluate("""() => {
         const m = document.querySelector('.hv-map').__hv.map;
         m.keys.step(1);
-        const datasets = m.data.datasets.map((d) => ({ ...d, start: 0, stop: 100 })).slice(0, 1);
-        const data = { ...m.data, n: 100, datasets, colour: null, names: [] };
-        const geometry = m.geometry.slice(0, 200);
+        const datasets = m.scene.data.datasets.slice(0, 1)
+            .map((d) => ({ ...d, start: 0, stop: 100 }));
+        const data = { ...m.scene.data, n: 100, datasets, colour: null, names: [] };
+        const geometry = m.scene.geometry.slice(0, 200);
         m.updates.receive(data, { geometry, order: [], grouped: new Map() });
     }""")
-    assert ask(page, "[m.n, m.cursor]") == [100, -1]
+    assert ask(page, "[m.scene.n, m.scene.cursor]") == [100, -1]
     page.keyboard.press("n")
-    until(page, "m.cursor >= 0 && m.cursor < 100")
+    until(page, "m.scene.cursor >= 0 && m.scene.cursor < 100")
 
 
 def test_map_is_drawn_without_webgl(browser: Browser, demo: Server) -> None:
@@ -583,7 +591,7 @@ def test_map_is_drawn_without_webgl(browser: Browser, demo: Server) -> None:
     )
     page = blind.new_page(base_url=demo.url)
     page.goto("/")
-    until(page, "m.n > 0 && m.points.drawn === m.n")
+    until(page, "m.scene.n > 0 && m.points.drawn === m.scene.n")
     tool(page, "box")
     drag(page, [(-0.2, -0.3), (0.3, 0.3)])
     python_has(page, "picked [1-9]")
@@ -608,7 +616,7 @@ def test_missing_group_rows_are_requested_again(unwatched: Page) -> None:
     page.evaluate("""() => {
         const m = document.querySelector('.hv-map').__hv.map;
         const setTriggerValue = (...given) => { window.missed = given };
-        const data = { ...m.data, acts: { groups: { A: 'gone' } } };
+        const data = { ...m.scene.data, draft: { groups: { A: 'gone' } } };
         m.updates.update({ ...m.component, data, setTriggerValue });
     }""")
     page.wait_for_function("() => window.missed?.join() === 'missing,gone'")

@@ -32,9 +32,9 @@ QUICK = "import hetviz\nm = hetviz.embed(hetviz.load('emoji'), 'pca')\nm"
 # An emoji that has no neighbour within 8 pixels, right of the legend.
 FREE = """() => {
   const map = document.querySelector('.hv-map').__hv.map;
-  const at = (r) => [map.view.x(map.pos[2 * r]), map.view.y(map.pos[2 * r + 1])];
-  const all = Array.from({ length: map.n }, (_, r) => at(r));
-  const { W, H } = map.view;
+  const at = (r) => map.scene.pixel(r);
+  const all = Array.from({ length: map.scene.n }, (_, r) => at(r));
+  const { W, H } = map.scene.view;
   const inside = ([x, y]) => x > 420 && x < W - 260 && y > 90 && y < H - 60;
   const far = (p, q) => Math.hypot(p[0] - q[0], p[1] - q[1]) > 8;
   const apart = (r) => all.every((xy, q) => q === r || far(xy, all[r]));
@@ -170,7 +170,8 @@ def where(page: Page, row: int) -> tuple[float, float]:
         """(row) => {
           const map = document.querySelector('.hv-map').__hv.map;
           const box = map.stage.getBoundingClientRect();
-          return [box.x + map.view.x(map.pos[2 * row]), box.y + map.view.y(map.pos[2 * row + 1])];
+          const [x, y] = map.scene.pixel(row);
+          return [box.x + x, box.y + y];
         }""",
         row,
     )
@@ -181,7 +182,7 @@ def where(page: Page, row: int) -> tuple[float, float]:
 def test_hover_selection_and_statement(opened: Page) -> None:
     page = opened
     assert page.locator(".hv-map").get_attribute("data-theme") == "light"
-    until(page, "!map.moving && !map.flight")
+    until(page, "!map.scene.moving && !map.scene.flight")
 
     # Point at an emoji in the free middle of the map: its card has a picture.
     row = page.evaluate(FREE)
@@ -196,8 +197,8 @@ def test_hover_selection_and_statement(opened: Page) -> None:
     # Find it by name: it is selected, with its links.
     page.get_by_placeholder("Find an item").fill(card.locator("strong").inner_text())
     page.locator(".hv-search-results li").first.click()
-    until(page, "map.count === 1 && !map.moving && !map.flight")
-    until(page, "map.links.length > 0")
+    until(page, "map.scene.count === 1 && !map.scene.moving && !map.scene.flight")
+    until(page, "map.scene.links.length > 0")
     page.screenshot(path=ARTIFACTS / "notebook-light.png")
 
     # Python hears of it; the letters of the map are no commands of the notebook.
@@ -208,11 +209,11 @@ def test_hover_selection_and_statement(opened: Page) -> None:
     page.keyboard.press("l")
     page.keyboard.press("b")
     assert page.locator(".jp-CodeCell").count() == cells
-    assert in_map(page, "map.tool") == "lasso"
+    assert in_map(page, "map.scene.tool") == "lasso"
 
     # A lasso around all of the map.
     page.keyboard.press("0")
-    until(page, "!map.flight")
+    until(page, "!map.scene.flight")
     box = page.locator(".hv-stage").bounding_box()
     assert box is not None
     left, top = box["x"] + 330, box["y"] + 60
@@ -222,28 +223,28 @@ def test_hover_selection_and_statement(opened: Page) -> None:
     for x, y in ((right, top), (right, low), (left, low), (left, top)):
         page.mouse.move(x, y, steps=6)
     page.mouse.up()
-    until(page, "map.count > 20")
-    count = in_map(page, "map.count")
+    until(page, "map.scene.count > 20")
+    count = in_map(page, "map.scene.count")
     run(page, 1)
     expect(page.locator(".jp-OutputArea-output").last).to_contain_text(f"selected: {count}")
 
     # Python selects, colours, and says; the map follows.
     run(page, 2)
-    until(page, "map.count === 7")
+    until(page, "map.scene.count === 7")
     run(page, 3)
-    until(page, "map.data.colour.option === 'dataset'")
-    before = in_map(page, "[...map.geometry.slice(0, 200)]")
+    until(page, "map.scene.data.colour.option === 'dataset'")
+    before = in_map(page, "[...map.scene.geometry.slice(0, 200)]")
     run(page, 4)
     expect(page.locator(".jp-OutputArea-output").last).to_contain_text("said: 3")
-    until(page, "!map.moving && !map.motion")
-    assert in_map(page, "[...map.geometry.slice(0, 200)]") != before
+    until(page, "!map.scene.moving && !map.scene.motion")
+    assert in_map(page, "[...map.scene.geometry.slice(0, 200)]") != before
 
 
 @pytest.mark.parametrize("opened", ["Dark"], indirect=True)
 def test_map_follows_notebook_theme(opened: Page) -> None:
     page = opened
     assert page.locator(".hv-map").get_attribute("data-theme") == "dark"
-    until(page, "!map.moving && !map.flight")
+    until(page, "!map.scene.moving && !map.scene.flight")
     page.screenshot(path=ARTIFACTS / "notebook-dark.png")
     paper = page.locator(".hv-map").evaluate("root => getComputedStyle(root).backgroundColor")
     assert sum(map(int, paper.removeprefix("rgb(").removesuffix(")").split(","))) < 120

@@ -14,12 +14,13 @@ WIDE, HIGH = 390, 844
 AT = """(row) => {
   const { map } = document.querySelector('.st-key-map .hv-map').__hv;
   const box = map.stage.getBoundingClientRect();
-  return [box.left + map.view.x(map.pos[2 * row]), box.top + map.view.y(map.pos[2 * row + 1])];
+  const [x, y] = map.scene.pixel(row);
+  return [box.left + x, box.top + y];
 }"""
 # Rows whose points are covered by neither a card nor the sheet.
 OPEN = f"""() => {{
   const {{ map }} = document.querySelector('.st-key-map .hv-map').__hv;
-  return [...Array(map.n).keys()].filter((row) => {{
+  return [...Array(map.scene.n).keys()].filter((row) => {{
     const hit = document.elementFromPoint(...({AT})(row));
     return hit && hit.closest('.hv-stage');
   }});
@@ -54,7 +55,7 @@ LINES = """() => {
   const more = Number(/[0-9]+/.exec(chosen?.words)?.[0] ?? 0);
   return {
     name: chosen?.align === null ? '' : chosen?.title, named, nameless: ends.length - named,
-    told: named + more, all: map.linksTotal,
+    told: named + more, all: map.scene.linksTotal,
   };
 }"""
 
@@ -66,7 +67,7 @@ def seen(page: Page, rows: list[int]) -> bool:
 
 def choose(page: Page, row: int) -> None:
     page.touchscreen.tap(*page.evaluate(AT, row))
-    until(page, f"map.count === 1 && map.pickedRows()[0] === {row}")
+    until(page, f"map.scene.count === 1 && map.selection.rows()[0] === {row}")
     settled(page)
 
 
@@ -82,23 +83,23 @@ def test_file_is_mapped_and_statement_undone_by_touch(phone: Page) -> None:
     page.get_by_role("button", name="Create map").tap()
     page.wait_for_function(
         "() => document.querySelector('.hv-at-map') && document.querySelector("
-        "'.st-key-map .hv-map[data-drawn]')?.__hv?.map.n === 40"
+        "'.st-key-map .hv-map[data-drawn]')?.__hv?.map.scene.n === 40"
     )
     expect(page.locator(".hv-job")).to_contain_text("Map up to date")
-    until(page, "!map.data.live && !map.motion && !map.flight")
+    until(page, "!map.scene.data.live && !map.scene.motion && !map.scene.flight")
     settled(page)
     meant = told(page, "data.colour.option")
     # Two distant items above the sheet.
     first = page.evaluate(OPEN)[0]
     choose(page, first)
-    until(page, "!map.flight")
+    until(page, "!map.scene.flight")
     page.get_by_role("button", name="Start with this").tap()
-    until(page, "map.data.acts.groups.A")
+    until(page, "map.scene.data.draft.groups.A")
     settled(page)
     second = next(row for row in reversed(page.evaluate(OPEN)) if row != first)
     choose(page, second)
     page.get_by_role("button", name="Belongs with this").tap()
-    until(page, "map.statements.preview.length === 1")
+    until(page, "map.statements.pairs.length === 1")
     settled(page)
     # The sheet shows the draft.
     panel = page.locator(".st-key-panel")
@@ -106,7 +107,7 @@ def test_file_is_mapped_and_statement_undone_by_touch(phone: Page) -> None:
     page.get_by_role("button", name="Apply to 1 pair").tap()
     expect(panel.get_by_text("What changed")).to_be_visible()
     settled(page)
-    until(page, "!map.motion && !map.flight")
+    until(page, "!map.scene.motion && !map.scene.flight")
     # Both are visible above the bar and the sheet, and the colours are unchanged.
     assert told(page, "count") == 2
     assert seen(page, [first, second])
@@ -116,10 +117,10 @@ def test_file_is_mapped_and_statement_undone_by_touch(phone: Page) -> None:
     undo.tap()
     expect(page.get_by_role("button", name="Redo ")).to_contain_text("together")
     settled(page)
-    until(page, "!map.motion && !map.flight")
+    until(page, "!map.scene.motion && !map.scene.flight")
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
     # After undo the whole map is visible.
-    until(page, "!map.view.zoomed")
+    until(page, "!map.scene.view.zoomed")
 
 
 def test_selected_items_are_visible_and_lines_have_names(phone: Page) -> None:
@@ -132,8 +133,8 @@ def test_selected_items_are_visible_and_lines_have_names(phone: Page) -> None:
     rows = page.evaluate(
         """() => {
           const { map } = document.querySelector('.st-key-map .hv-map').__hv;
-          const { pos, view, data } = map;
-          const rows = [...Array(map.n).keys()].filter((r) => {
+          const { pos, view, data } = map.scene;
+          const rows = [...Array(map.scene.n).keys()].filter((r) => {
             const [x, y] = [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
             return x > 0 && x < view.W && y > 0 && y < view.H - view.clear.bottom;
           });
@@ -146,7 +147,7 @@ def test_selected_items_are_visible_and_lines_have_names(phone: Page) -> None:
     for row in rows:
         page.evaluate(
             "(row) => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
-            " map.camera.fit(); map.select([row]); }",
+            " map.camera.fit(); map.selection.select([row]); }",
             row,
         )
         expect(page.get_by_role("button", name="Start with this")).to_be_visible()
@@ -156,7 +157,7 @@ def test_selected_items_are_visible_and_lines_have_names(phone: Page) -> None:
             " return lines.name && lines.nameless === 0 && lines.told === lines.all; }"
         )
         most = max(most, page.evaluate(LINES)["named"])
-        until(page, "!map.flight")
+        until(page, "!map.scene.flight")
         assert seen(page, [row])
     assert most >= 3
 

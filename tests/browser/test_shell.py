@@ -42,12 +42,12 @@ def test_map_element_stays_on_all_pages(page: Page) -> None:
     bar = page.evaluate(BAR)
     page.evaluate(
         "() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
-        " window.hvMap = map; map.select([1400]); map.camera.zoomBy(2); }"
+        " window.hvMap = map; map.selection.select([1400]); map.camera.zoomBy(2); }"
     )
     expect(page.locator('html[data-hv-panel="open"]')).to_be_attached()
     expect(page.locator(".st-key-panel .hv-item-head")).to_be_visible()
     settled(page)
-    until(page, "map.count === 1 && map.view.zoomed && !map.flight")
+    until(page, "map.scene.count === 1 && map.scene.view.zoomed && !map.scene.flight")
     range_ = told(page, "view.range.x")
     frame = stage(page).bounding_box()
     steps = page.evaluate("history.length")
@@ -83,8 +83,9 @@ def test_page_link_works_during_map_messages(page: Page) -> None:
             "([place, item, before]) => {"
             " const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
             " const link = document.querySelector(`.st-key-place-${place} a`);"
-            " if (before) map.select([item]);"
-            " setTimeout(() => link.click()); setTimeout(() => map.select([item + 1])); }",
+            " if (before) map.selection.select([item]);"
+            " setTimeout(() => link.click());"
+            " setTimeout(() => map.selection.select([item + 1])); }",
             [place, 1400 + 10 * number, before],
         )
         page.wait_for_selector(f".hv-at-{place}", state="attached")
@@ -313,8 +314,9 @@ _LINES = """(root) => ['.hv-item-head h2', '.hv-item-head p', '.hv-item-head img
   return [e.textContent, e.src ?? '', ...[b.x, b.y, b.width, b.height].map(Math.round)]; })"""
 _FREE = """() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;
   const at = (r) => { const b = map.stage.getBoundingClientRect();
-    return [b.left + map.view.x(map.pos[2 * r]), b.top + map.view.y(map.pos[2 * r + 1])]; };
-  const row = [...Array(map.n).keys()].findLast((r) => map.isShown[r]
+    const [x, y] = map.scene.pixel(r);
+    return [b.left + x, b.top + y]; };
+  const row = [...Array(map.scene.n).keys()].findLast((r) => map.scene.isShown[r]
     && document.elementFromPoint(...at(r))?.closest('.hv-stage'));
   return at(row); }"""
 
@@ -326,7 +328,7 @@ def test_item_head_appears_before_panel_and_does_not_move(
     stage(page)
     settled(page)
     page.mouse.move(*page.evaluate(_FREE))
-    until(page, "map.hovered >= 0 && map.media.cards.has(map.hovered)")
+    until(page, "map.scene.hovered >= 0 && map.media.cards.has(map.scene.hovered)")
     # The head in the last frame before the panel arrives.
     page.evaluate(
         f"""() => {{ const lines = {_LINES}; const look = () => {{
@@ -336,8 +338,10 @@ def test_item_head_appears_before_panel_and_does_not_move(
     )
     page.mouse.down()
     page.mouse.up()
-    until(page, "map.count === 1")
-    row = page.evaluate("document.querySelector('.st-key-map .hv-map').__hv.map.pickedRows()[0]")
+    until(page, "map.scene.count === 1")
+    row = page.evaluate(
+        "document.querySelector('.st-key-map .hv-map').__hv.map.selection.rows()[0]"
+    )
     expect(page.locator(f'.st-key-tab-item .hv-shown-item[data-of="{row}"]')).to_be_attached()
     expect(page.locator(".hv-item-preview")).to_have_count(0)
     settled(page)
@@ -346,7 +350,9 @@ def test_item_head_appears_before_panel_and_does_not_move(
     now = page.evaluate(f"({_LINES})('.st-key-tab-item')")
     assert [line for line in early if line not in now] == []
     # Several items have no head.
-    page.evaluate("() => document.querySelector('.st-key-map .hv-map').__hv.map.select([3, 4, 5])")
+    page.evaluate(
+        "() => document.querySelector('.st-key-map .hv-map').__hv.map.selection.select([3, 4, 5])"
+    )
     settled(page)
     expect(page.locator(".hv-item-preview")).to_have_count(0)
 
@@ -363,8 +369,9 @@ def test_popovers_have_theme_of_app(page: Page) -> None:
     # A chart that the server does not redraw.
     page.evaluate(
         "() => { const { dark, light } = document.querySelector('.st-key-map .hv-map').__hv.map"
-        ".data.tokens; document.body.insertAdjacentHTML('beforeend', '<div class=js-plotly-plot>"
-        "<svg><path id=hv-line></path></svg></div><i id=hv-wanted></i>');"
+        ".scene.data.tokens; document.body.insertAdjacentHTML('beforeend',"
+        " '<div class=js-plotly-plot><svg><path id=hv-line></path></svg></div>"
+        "<i id=hv-wanted></i>');"
         " document.getElementById('hv-line').style.stroke = dark.accent;"
         " document.getElementById('hv-wanted').style.color = light.accent; }"
     )
@@ -383,12 +390,14 @@ def test_escape_goes_back_one_step(page: Page) -> None:
     settled(page)
     for row, name in ((4, "A"), (1400, "B")):
         page.evaluate(
-            "(row) => document.querySelector('.st-key-map .hv-map').__hv.map.select([row])", row
+            "(row) => document.querySelector('.st-key-map .hv-map').__hv.map"
+            ".selection.select([row])",
+            row,
         )
         settled(page)
         stage(page).focus()
         page.keyboard.press(name.lower())
-        until(page, f"map.data.acts.groups.{name}")
+        until(page, f"map.scene.data.draft.groups.{name}")
         settled(page)
     page.locator(".hv-colours .hv-row").first.click()
     for left, count, partial in (("A", 1, True), ("", 1, True), ("", 0, True), ("", 0, False)):
@@ -396,9 +405,9 @@ def test_escape_goes_back_one_step(page: Page) -> None:
         page.keyboard.press("Escape")
         until(
             page,
-            f"Object.keys(map.data.acts.groups).join('') === '{left}'"
+            f"Object.keys(map.scene.data.draft.groups).join('') === '{left}'"
             f" && [...map.statements.groups.keys()].join('') === '{left}'"
-            f" && map.count === {count} && map.legend.partial === {str(partial).lower()}",
+            f" && map.scene.count === {count} && map.legend.partial === {str(partial).lower()}",
         )
         settled(page)
 
@@ -434,7 +443,8 @@ FIRST_LOOK = """
 new MutationObserver((_, watch) => {
   if (!document.querySelector('.st-key-map .hv-map[data-drawn]')) return;
   const { map } = document.querySelector('.st-key-map .hv-map').__hv;
-  window.hvFirst = [document.documentElement.dataset.hvPanel ?? 'closed', map.view.clear.right];
+  const { right } = map.scene.view.clear;
+  window.hvFirst = [document.documentElement.dataset.hvPanel ?? 'closed', right];
   watch.disconnect();
 }).observe(document, { subtree: true, childList: true, attributes: true });
 """
@@ -444,21 +454,23 @@ def test_returning_map_leaves_space_for_panel(page: Page) -> None:
     page.goto("/map")
     stage(page)
     settled(page)
-    page.evaluate("() => document.querySelector('.st-key-map .hv-map').__hv.map.select([1400])")
+    page.evaluate(
+        "() => document.querySelector('.st-key-map .hv-map').__hv.map.selection.select([1400])"
+    )
     expect(page.locator(".st-key-panel .hv-item-head")).to_be_visible()
     settled(page)
     page.add_init_script(FIRST_LOOK)
     page.reload()
     stage(page)
     settled(page)
-    until(page, "map.count === 1")
+    until(page, "map.scene.count === 1")
     assert page.evaluate("window.hvFirst") == ["open", told(page, "view.clear.right")]
     expect(page.locator('html[data-hv-panel="open"]')).to_be_attached()
 
 
 TRAVELS = """() => {
   window.hvTravels = [];
-  const own = '.hv-map, .st-key-panel, .st-key-new-map, .st-key-acts';
+  const own = '.hv-map, .st-key-panel, .st-key-new-map, .st-key-statement-bar';
   const moving = ['transform', 'translate', 'left', 'right', 'top', 'width', 'height', 'opacity'];
   addEventListener('transitionrun', (event) => {
     if (event.target.closest?.(own) && moving.includes(event.propertyName)) {
@@ -467,7 +479,7 @@ TRAVELS = """() => {
   }, { capture: true });
   const { map } = document.querySelector('.st-key-map .hv-map').__hv;
   const look = () => {
-    if (map.flight || map.motion) window.hvTravels.push('map');
+    if (map.scene.flight || map.scene.motion) window.hvTravels.push('map');
     requestAnimationFrame(look);
   };
   look();
@@ -489,5 +501,5 @@ def test_reduced_motion_disables_transitions(open_page: Open, server: Server, mo
     page.keyboard.press("i")
     page.wait_for_selector('html[data-hv-panel="closed"]', state="attached")
     settled(page)
-    until(page, "!map.flight && !map.motion")
+    until(page, "!map.scene.flight && !map.scene.motion")
     assert set(page.evaluate("window.hvTravels")) == ({"map", "transform"} if motion else set())

@@ -21,7 +21,7 @@ def test_trust_overlay_is_shown_and_hidden(page: Page, picture: Picture) -> None
     more.click()
     plain = page.locator(".st-key-map .hv-stage").screenshot()
     button.click()
-    until(page, "map.trust && map.points.drawer.trustOverlay && map.points.drawer.whole")
+    until(page, "map.scene.trust && map.points.drawer.trustOverlay && map.points.drawer.whole")
     painted(page)
     hazy = page.locator(".st-key-map .hv-stage").screenshot()
     picture(page, "haze")

@@ -149,7 +149,7 @@ NAMED = """() => {
   const look = () => {
     const map = document.querySelector(".st-key-map .hv-map")?.__hv?.map;
     if (map) {
-      const names = named[map.n] ??= {};
+      const names = named[map.scene.n] ??= {};
       for (const level of map.regions.levels) for (const name of level.names) names[name] = 1;
     }
     requestAnimationFrame(look);

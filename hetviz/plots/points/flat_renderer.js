@@ -38,9 +38,11 @@ export function outline(ctx, shape, size) {
 export class FlatRenderer extends RendererBase {
   constructor(canvas, { requestDraw = () => {} } = {}) {
     super({ requestDraw, port: new IndexPort() });
-    Object.assign(this, {
-      canvas, ctx: canvas.getContext("2d"), sprites: new Map(), whole: true, slow: true,
-    });
+    this.canvas = canvas;
+    this.ctx = canvas.getContext("2d");
+    this.sprites = new Map();
+    this.whole = true;
+    this.slow = true;
   }
 
   layout(pos, { from = null, onReady = () => {} } = {}) {

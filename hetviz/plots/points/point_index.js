@@ -39,7 +39,12 @@ export function extentOf(pos, included = null) {
 }
 
 export class PointIndex {
-  constructor() { Object.assign(this, { n: 0, nPlaced: 0, levels: [], hidden: null }); }
+  constructor() {
+    this.n = 0;
+    this.nPlaced = 0;
+    this.levels = [];
+    this.hidden = null;
+  }
 
   /**
    * Sort the rows of a layout: two numbers per row, NaN for none.
@@ -214,7 +219,11 @@ const MAX_LOCAL_ROWS = 50000; // rows up to which the page itself is fast enough
 export class IndexPort {
   /** `address` of this file for a worker; null for no worker. */
   constructor(address = null) {
-    Object.assign(this, { address, localIndex: new PointIndex(), pending: new Map(), next: 0, usesWorker: false });
+    this.address = address;
+    this.localIndex = new PointIndex();
+    this.pending = new Map();
+    this.next = 0;
+    this.usesWorker = false;
   }
 
   request(method, args, callback = () => {}) {

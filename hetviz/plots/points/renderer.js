@@ -61,10 +61,13 @@ export class Renderer extends RendererBase {
    */
   constructor(canvas, { requestDraw = () => {}, onContextLost = () => {}, worker = ADDRESS } = {}) {
     super({ requestDraw, port: new IndexPort(worker) });
-    Object.assign(this, {
-      canvas, slow: abilities().slow, levels: [], ticket: 0, inTransition: false,
-      kinds: new Float32Array(16).fill(1), budget: abilities().slow ? 5e4 : 1e6,
-    });
+    this.canvas = canvas;
+    this.slow = abilities().slow;
+    this.levels = [];
+    this.ticket = 0;
+    this.inTransition = false;
+    this.kinds = new Float32Array(16).fill(1);
+    this.budget = abilities().slow ? 5e4 : 1e6;
     // Registered first, since the context may be lost while the programs are compiled.
     canvas.addEventListener("webglcontextlost", (event) => {
       if (this.closed) return;

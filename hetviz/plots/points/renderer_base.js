@@ -6,12 +6,29 @@ import { HIDDEN } from "./point_index.js";
 export class RendererBase {
   /** `port` is the spatial index (see point_index.js). */
   constructor({ requestDraw = () => {}, port }) {
-    Object.assign(this, {
-      requestDraw, port, n: 0, nPlaced: 0, order: null,
-      bytes: {}, colours: ["#888888"], ground: "#ffffff", hatch: "#888888", kinds: [],
-      size: 5.5, alpha: 0.85, faded: 0.16, rim: 0.6, trustOverlay: false, hasFocus: false,
-      lines: null, lineWidth: 1, lineAlpha: 0.35, drawnKey: "", drawn: 0, isLate: false, uploaded: {},
-    });
+    this.requestDraw = requestDraw;
+    this.port = port;
+    this.n = 0;
+    this.nPlaced = 0;
+    this.order = null;
+    this.bytes = {};
+    this.colours = ["#888888"];
+    this.ground = "#ffffff";
+    this.hatch = "#888888";
+    this.kinds = [];
+    this.size = 5.5;
+    this.alpha = 0.85;
+    this.faded = 0.16;
+    this.rim = 0.6;
+    this.trustOverlay = false;
+    this.hasFocus = false;
+    this.lines = null;
+    this.lineWidth = 1;
+    this.lineAlpha = 0.35;
+    this.drawnKey = "";
+    this.drawn = 0;
+    this.isLate = false;
+    this.uploaded = {};
   }
 
   /** Whether points can be drawn. */

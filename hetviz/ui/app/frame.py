@@ -79,7 +79,7 @@ def show_top_bar(place: str) -> list[tuple[str, str]]:
     pending = workspace.state.pending
     ended = pending is not None and pending.outcome is not None
     if messages or ended:
-        with st.container(key="told", gap="small"):
+        with st.container(key="messages", gap="small"):
             for kind, message in messages:
                 if kind == "error":
                     st.error(theme.escape_markdown(message), icon=":material/error:")

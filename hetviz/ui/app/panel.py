@@ -39,7 +39,7 @@ def open_tab(tab: str, *, opens: bool = True, wide: bool = False) -> None:
     view = get_panel_view()
     if (tab, wide, opens) != (view.tab, view.wide, False):
         view.tab, view.wide, view.opens_panel = tab, wide, opens
-        view.turn += 1
+        view.version += 1
 
 
 def show_panel() -> None:
@@ -59,13 +59,13 @@ def _show_body() -> None:
         component.show_tabs(
             {
                 "tab": view.tab,
-                "there": tabs,
+                "loaded": tabs,
                 "view": view.token,
                 "wide": view.wide,
-                "turn": view.turn,
+                "version": view.version,
                 "open": view.opens_panel,
-                "chosen": bool(len(selection.selected_rows(state))),
-                "kept": _shares_close(state) if view.tab in TABS[:2] else {},
+                "has_selection": bool(len(selection.selected_rows(state))),
+                "shares_close": _shares_close(state) if view.tab in TABS[:2] else {},
             },
             _KEY,
             on_view=_on_tab_change,

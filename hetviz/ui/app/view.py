@@ -12,6 +12,7 @@ from hetviz.plots.curve import share_close_at
 from hetviz.ui.app import panel
 from hetviz.ui.map import description, preload
 from hetviz.ui.map.component import component
+from hetviz.ui.map.component.messages import FilmStripSpec, MapSpec
 from hetviz.ui.map_data import layers, selection_codec
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
@@ -56,25 +57,25 @@ def show_map(state: State, place: str) -> None:
                 "stage": True,
                 "place": place,
                 # A changed number makes the browser repeat failed requests.
-                "failed": len(layers.find_failures(state, state.run)),
-                "acts": messages.draft_spec(state, sid),
-                "film": _film_spec(state, sid),
-                "said": [*gallery.borrowed_colour_notes(state), *_map_notes(spec)],
+                "n_failures": len(layers.find_failures(state, state.run)),
+                "draft": messages.draft_spec(state, sid),
+                "film_strip": _film_strip(state, sid),
+                "notes": [*gallery.borrowed_colour_notes(state), *_map_notes(spec)],
             },
             _component_key(_STAGE),
             height="100%",
             on_selection=_on_selection,
             on_camera=_on_camera,
             on_hidden=_on_hidden,
-            on_act=_on_act,
+            on_requests=_on_requests,
             on_colour=_on_colour,
             on_run=_on_run,
         )
 
 
-def _film_spec(state: State, sid: str) -> list[dict[str, object]]:
+def _film_strip(state: State, sid: str) -> list[FilmStripSpec]:
     """Return the latest maps for the thumbnails."""
-    specs = []
+    specs: list[FilmStripSpec] = []
     for run in state.runs[-_MAX_FILM:]:
         places = description.map_places(state, run, sid)
         figures = run.figures or {}
@@ -84,15 +85,15 @@ def _film_spec(state: State, sid: str) -> list[dict[str, object]]:
                 "id": run.id,
                 "title": run.title,
                 "geometry": places,
-                "kept": None if curve is None else round(100 * share_close_at(curve)),
-                "agrees": scores.get("comparison_accuracy"),
-                "shown": run.id == state.chosen,
+                "share_close": None if curve is None else round(100 * share_close_at(curve)),
+                "comparisons_met": scores.get("comparison_accuracy"),
+                "is_open": run.id == state.chosen,
             }
         )
     return specs
 
 
-def _map_notes(spec: dict[str, Any]) -> list[str]:
+def _map_notes(spec: MapSpec) -> list[str]:
     notes = list(spec["notes"])
     if spec["unplaced"]:
         notes.append(f"{look.count(spec['unplaced'], 'item')} without a position on this map.")
@@ -140,8 +141,8 @@ def _on_hidden() -> None:
         )
 
 
-def _on_act() -> None:
-    messages.handle_requests(_browser_value("act"))
+def _on_requests() -> None:
+    messages.handle_requests(_browser_value("requests"))
 
 
 def _on_colour() -> None:

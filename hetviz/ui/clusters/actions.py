@@ -42,7 +42,7 @@ def show_actions(state: State, cards: tuple[ClusterCard, ...]) -> None:
         number for number in clusters_cards.picked_clusters(clustering) if number <= len(cards)
     ]
     single = cards[numbers[0] - 1] if len(numbers) == 1 else None
-    with st.container(horizontal=True, gap="small", key="cluster-acts"):
+    with st.container(horizontal=True, gap="small", key="cluster-actions"):
         with st.popover("Details", disabled=single is None, key=f"closer-{numbers}"):
             if single is not None:
                 _show_details(state, single)

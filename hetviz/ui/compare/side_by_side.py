@@ -24,6 +24,7 @@ from hetviz.ui.compare import leaderboard
 from hetviz.ui.item import item_chip
 from hetviz.ui.map import description
 from hetviz.ui.map.component import component
+from hetviz.ui.map.component.messages import FrameSpec
 from hetviz.ui.map_data import selection_codec
 from hetviz.ui.shell import selection, session
 from hetviz.ui.shell import theme as look
@@ -186,7 +187,6 @@ def _show_grid(
         )
         for run in runs
     ]
-    frame = _common_frame([spec["frame"] for spec in specs]) if specs else {}
     _show_legend(state)
     grid = st.grid(2, min_column_width=200, gap="small", key="compare-grid")
     for number, (run, spec) in enumerate(zip(runs, specs, strict=True)):
@@ -195,7 +195,12 @@ def _show_grid(
             name = f"compare-map-{number}"
             with st.container(key=name, border=False):
                 component.draw_map(
-                    {**spec, "frame": frame, "names": [], "together": "compare"},
+                    {
+                        **spec,
+                        "frame": _common_frame([other["frame"] for other in specs]),
+                        "names": [],
+                        "linked_group": "compare",
+                    },
                     f"{name}-{st.session_state['sid'].encode().hex()[:16]}",
                     height=_MAP_HEIGHT,
                     on_selection=partial(_on_selection, number, run),
@@ -246,14 +251,16 @@ def _show_legend(state: State) -> None:
     st.html(f'<div class="hv-summary">{"".join([*shapes, *marks])}</div>')
 
 
-def _common_frame(frames: list[dict[str, Any]]) -> dict[str, Any]:
+def _common_frame(frames: list[FrameSpec]) -> FrameSpec:
     """Return the frame that contains all frames, with equal scales of both axes."""
-    ends = {}
-    for axis in ("x", "y"):
-        low, high = min(f[axis][0] for f in frames), max(f[axis][1] for f in frames)
-        margin = _MARGIN * (high - low)
-        ends[axis] = [low - margin, high + margin]
-    return {**ends, "stretch": 1.0}
+    x, y = (_widened([end for frame in frames for end in frame[axis]]) for axis in ("x", "y"))
+    return {"x": x, "y": y, "stretch": 1.0}
+
+
+def _widened(ends: list[float]) -> list[float]:
+    low, high = min(ends), max(ends)
+    margin = _MARGIN * (high - low)
+    return [low - margin, high + margin]
 
 
 def _on_selection(number: int, run: Run) -> None:

@@ -41,16 +41,18 @@ def item_head(state: State, run: Run, row: int, session: str) -> dict[str, Any] 
     if not nearest_by_dataset:
         return None
     return {
-        "of": get_geometry(state, run).id,
+        "map_id": get_geometry(state, run).id,
         "line": item_line(data, item, row, colours_of(state, run)),
-        "faces": picture_addresses(data, item, session, links),
-        "own": has_picture(data, item),
+        "pictures": picture_addresses(data, item, session, links),
+        "has_picture": has_picture(data, item),
         "glyph": item.glyph,
         "linked": [
-            {"title": title, "kept": n_close_text, "told": bar_legend(name, nearest_items_)}
-            | {
+            {
+                "title": title,
+                "n_close": n_close_text,
+                "legend": bar_legend(name, nearest_items_),
                 "ends": linked_items(data, nearest_items_, session),
-                "more": n_unlisted(nearest_items_),
+                "n_more": n_unlisted(nearest_items_),
             }
             for name, nearest_items_, title, n_close_text in linked_sections(nearest_by_dataset)
         ],
@@ -121,10 +123,10 @@ def linked_items(data: HeteroData, linked: NearestItems, session: str) -> list[d
                 "title": shorten(item.title, _MAX_NAME_CHARS),
                 "picture": pictures.picture_address(session, data, item.dataset.name, item.row),
                 "glyph": item.glyph,
-                "apart": weight < 0,
-                "met": met,
+                "is_apart": weight < 0,
+                "is_met": met,
                 "share": max(round(share), 3),
-                "nearer": f"{nearer:,}",
+                "n_closer": f"{nearer:,}",
             }
         )
     return rows

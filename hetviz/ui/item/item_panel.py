@@ -167,12 +167,12 @@ def _show_linked(data: HeteroData, name: str, nearest_items: NearestItems) -> No
             if end["picture"]
             else f'<i aria-hidden="true">{end["glyph"]}</i>'
         )
-        apart = " <em>apart</em>" if end["apart"] else ""
+        apart = " <em>apart</em>" if end["is_apart"] else ""
         rows.append(
-            f"<li{'' if end['met'] else ' class=not'}>{face}"
+            f"<li{'' if end['is_met'] else ' class=not'}>{face}"
             f"<span>{theme.escape_html(end['title'])}{apart}</span>"
             f'<u aria-hidden="true"><i style="width:{end["share"]}%"></i></u>'
-            f"<b>{end['nearer']}</b></li>"
+            f"<b>{end['n_closer']}</b></li>"
         )
     more = item_head.n_unlisted(nearest_items)
     tail = f"<li class=more>… and {more:,} more, farther away</li>" if more else ""

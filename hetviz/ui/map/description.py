@@ -9,7 +9,6 @@ import math
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict
 from typing import Any, Literal
-from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +29,14 @@ from hetviz.plots.colour import (
 from hetviz.plots.label_placement import MAX_NAME_LETTERS, NAME_FONT, name_anchors
 from hetviz.plots.palette import Theme, number_scale, shape_of, tokens
 from hetviz.plots.planar import unconnected_note
+from hetviz.ui.map.component.messages import (
+    CameraSpec,
+    ColourSpec,
+    DatasetSpec,
+    LayoutSpec,
+    MapSpec,
+    NameSpec,
+)
 from hetviz.ui.map_data import layers, selection_codec
 from hetviz.ui.map_data import parts as map_parts
 from hetviz.ui.map_data.array_cache import RESULTS, PackedArray, send_array
@@ -60,7 +67,7 @@ def map_spec(
     camera: Mapping[str, object] | None = None,
     version: int = 0,
     live: Job | None = None,
-) -> dict[str, Any]:
+) -> MapSpec:
     """Return the description of a map for the component, JSON-ready."""
     data = data_of(state)
     colours = layers.colours_of(state, run, session)
@@ -79,7 +86,7 @@ def map_spec(
         "n": data.n_rows,
         "fingerprint": data.fingerprint(),
         "mode": mode,
-        "geometry": map_places(state, run, session) | {"reach": _link_reach(state, run)},
+        "geometry": {**map_places(state, run, session), "reach": _link_reach(state, run)},
         "title": "" if run is None else run.title,
         "alt": map_alt(data, colours, hidden),
         "frame": {
@@ -106,18 +113,17 @@ def map_spec(
         },
         "camera": _valid_camera(camera),
         # The map was refitted for the last statements.
-        "answers": bool(run is not None and (run.figures or {}).get("consequences")),
+        "refitted": bool(run is not None and (run.figures or {}).get("consequences")),
         "live": None if live is None else {"job": live.id, "title": live.title},
         "tokens": {name: asdict(tokens(name)) for name in THEMES},
         "colours": [
             {"key": option.key, "title": option.title}
             for option in (*colour_options(data), *layers.layer_options(state, run))
         ],
-        "urls": map_urls(session),
     }
 
 
-def map_places(state: State, run: Run | None, session: str) -> dict[str, Any]:
+def map_places(state: State, run: Run | None, session: str) -> LayoutSpec:
     """Return the keys of the position arrays of a map."""
     form = get_geometry(state, run)
     return {
@@ -139,13 +145,6 @@ def _link_reach(state: State, run: Run | None) -> list[list[float | None]] | Non
     return [[length if np.isfinite(length) else None for length in row] for row in reach.tolist()]
 
 
-def map_urls(session: str) -> dict[str, str]:
-    """Return the addresses of the map, relative to the root of the app."""
-    quoted = quote(session, safe="")
-    parts = {name: f"hv/{name}/{quoted}/" for name in ("array", "frame", "item")}
-    return parts | {name: f"hv/{name}/{quoted}" for name in ("items", "search", "links", "atlas")}
-
-
 def _method_note(run: Run | None) -> list[str]:
     """Return the note of the method, which follows its title and a colon."""
     note = "" if run is None else run.embedding.note.partition(": ")[2]
@@ -160,8 +159,8 @@ def _unjoined_datasets(data: HeteroData, run: Run | None, hidden: tuple[str, ...
     return unconnected_note(run.embedding, {*hidden, *gone})
 
 
-def _dataset_specs(data: HeteroData) -> list[dict[str, object]]:
-    specs = []
+def _dataset_specs(data: HeteroData) -> list[DatasetSpec]:
+    specs: list[DatasetSpec] = []
     for place, (name, dataset) in enumerate(data.datasets.items()):
         symbol, glyph, factor = shape_of(place)
         rows = data.offsets[name]
@@ -182,7 +181,7 @@ def _dataset_specs(data: HeteroData) -> list[dict[str, object]]:
     return specs
 
 
-def _colour_spec(data: HeteroData, colours: Colouring, session: str) -> dict[str, object]:
+def _colour_spec(data: HeteroData, colours: Colouring, session: str) -> ColourSpec:
     numbers = colours.option.kind == "numbers"
     # Layers of different maps have equal keys.
     colours_id = id(colours)
@@ -204,8 +203,6 @@ def _colour_spec(data: HeteroData, colours: Colouring, session: str) -> dict[str
         "title": colours.option.title,
         "categories": [display_name(name) for name in colours.categories],
         "counts": counts,
-        "others": colours.n_other,
-        "borrowed": list(colours.borrowed),
         "palette": palette,
         "ghost": {name: tokens(name).ghost for name in THEMES},
         "low": low if numbers else None,
@@ -232,7 +229,7 @@ def _category_counts(colours: Colouring) -> dict[str, object]:
     }
 
 
-def _category_names(state: State, run: Run | None, colours: Colouring) -> list[dict[str, object]]:
+def _category_names(state: State, run: Run | None, colours: Colouring) -> list[NameSpec]:
     """Return the name of each category with its possible positions, the best first."""
     data = data_of(state)
 
@@ -272,33 +269,21 @@ def _category_names(state: State, run: Run | None, colours: Colouring) -> list[d
             data, ("parts", id(colours), id(run), *_view_key(state)), within, (run, colours)
         )
     key = ("names", id(run), id(colours), *_view_key(state))
-    return [
-        {
-            "text": name,
-            "code": k,
-            "at": at,
-        }
-        for name, k, at in RESULTS.get_or_compute(data, key, make, (run, colours))
-    ] + [
-        {
-            "text": name,
-            "code": k,
-            "at": at,
-            "within": True,
-        }
-        for name, k, at in parts
-    ]
+    wholes = RESULTS.get_or_compute(data, key, make, (run, colours))
+    specs: list[NameSpec] = [{"text": name, "code": k, "at": at} for name, k, at in wholes]
+    specs += [{"text": name, "code": k, "at": at, "within": True} for name, k, at in parts]
+    return specs
 
 
 def _view_key(state: State) -> tuple[Hashable, ...]:
     return hidden_layers(state), tuple(state.filters)
 
 
-def _valid_camera(camera: Mapping[str, Any] | None) -> dict[str, list[float]] | None:
+def _valid_camera(camera: Mapping[str, Any] | None) -> CameraSpec | None:
     """Return a camera of two finite ranges, or None."""
     try:
-        ranges = {axis: [float(end) for end in (camera or {})[axis]] for axis in ("x", "y")}
+        x, y = ([float(end) for end in (camera or {})[axis]] for axis in ("x", "y"))
     except (KeyError, TypeError, ValueError):
         return None
-    sound = all(len(r) == 2 and all(map(math.isfinite, r)) and r[0] < r[1] for r in ranges.values())
-    return ranges if sound else None
+    sound = all(len(r) == 2 and all(map(math.isfinite, r)) and r[0] < r[1] for r in (x, y))
+    return {"x": x, "y": y} if sound else None

@@ -69,7 +69,7 @@ def strongest_links(
     }
 
 
-_KIND_NAMES = {False: "given", True: "held"}
+_KIND_NAMES = {False: "given", True: "hidden"}
 
 
 def _link_ends(state: State, run: Run | None) -> LinkEnds:

@@ -214,7 +214,7 @@ def _respond_regions(opened: OpenProject, request: MapRequest) -> MapResponse:
         }
         for level in levels or ()
     ]
-    return MapResponse({"levels": specs, "later": levels is None, "failed": failed}, REVALIDATE)
+    return MapResponse({"levels": specs, "pending": levels is None, "failed": failed}, REVALIDATE)
 
 
 def _respond_clusters(opened: OpenProject, request: MapRequest) -> MapResponse:
@@ -231,8 +231,8 @@ HANDLERS: Mapping[str, Callable[[OpenProject, MapRequest], MapResponse]] = {
     "item": _respond_item,
     "search": _respond_search,
     "links": _respond_links,
-    "atlas": _respond_thumbnails,
-    "fog": _respond_trust,
+    "thumbnails": _respond_thumbnails,
+    "trust": _respond_trust,
     "regions": _respond_regions,
     "clusters": _respond_clusters,
 }

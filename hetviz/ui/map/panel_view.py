@@ -21,7 +21,7 @@ class PanelView:
     tab : str
     wide : bool
         Whether it is wide enough for tables.
-    turn : int
+    version : int
         Counts changes by the server; the browser follows higher numbers.
     opens_panel : bool
         Whether the last change opens a closed panel.
@@ -34,7 +34,7 @@ class PanelView:
 
     tab: str = TABS[0]
     wide: bool = False
-    turn: int = 0
+    version: int = 0
     opens_panel: bool = False
     drawn_states: dict[str, object] = field(default_factory=dict)
     token: str = field(default_factory=lambda: secrets.token_urlsafe(12))

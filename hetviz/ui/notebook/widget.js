@@ -5,7 +5,7 @@
 function load(entry, modules, addresses = {}, importers = []) {
   if (importers.includes(entry)) throw new Error(`circular import of modules: ${[...importers, entry].join(", ")}`);
   if (!addresses[entry]) {
-    const text = modules[entry].replace(/(from\s+)"\.\/([\w-]+\.js)"/g, (_, from, name) => {
+    const text = modules[entry].replace(/^((?:import|export)\b[^;"]*from\s+)"\.\/([\w-]+\.js)"/gm, (_, from, name) => {
       load(name, modules, addresses, [...importers, entry]);
       return `${from}"${addresses[name]}"`;
     });
@@ -28,17 +28,17 @@ function connectKernel(model) {
   const waiting = new Map();
   let last = 0;
   const onMessage = (content, buffers) => {
-    const done = waiting.get(content.answer);
+    const done = waiting.get(content.response);
     if (!done) return;
-    waiting.delete(content.answer);
+    waiting.delete(content.response);
     const whole = content.status === 200 ? buffers[0] : null;
-    done(new Response(whole, { status: content.status, headers: { "Content-Type": content.kind ?? "" } }));
+    done(new Response(whole, { status: content.status, headers: { "Content-Type": content.media_type ?? "" } }));
   };
   model.on("msg:custom", onMessage);
   const handler = (path, { body = null } = {}) => new Promise((done) => {
     const id = `${Math.random().toString(36).slice(2)}-${last += 1}`;
     waiting.set(id, done);
-    model.send({ ask: id, path }, undefined, body ? [body] : []);
+    model.send({ request: id, path }, undefined, body ? [body] : []);
   });
   return [handler, () => model.off("msg:custom", onMessage)];
 }

@@ -269,7 +269,7 @@ class MapWidget(anywidget.AnyWidget):
             selection=self._rows,
             version=self._version,
         )
-        overrides = {"name": "map", "height": f"{self._height}px", "regions": True}
+        overrides = {"name": "map", "height": f"{self._height}px", "regions": True, "notes": []}
         self._spec = {**spec, **overrides}
 
     def _colour_options(self) -> list[ColourOption]:
@@ -377,9 +377,9 @@ class MapWidget(anywidget.AnyWidget):
     def _on_message(self, _: object, message: object, buffers: list[bytes]) -> None:
         if not isinstance(message, dict):
             return
-        if "ask" in message:
+        if "request" in message:
             body = bytes(buffers[0]) if buffers else b""
-            self._answer(message["ask"], str(message.get("path", "")), body)
+            self._respond(message["request"], str(message.get("path", "")), body)
         elif message.get("trigger") == "colour":
             keys = {option.key for option in self._colour_options()}
             if message.get("value") in keys:
@@ -387,18 +387,18 @@ class MapWidget(anywidget.AnyWidget):
         elif message.get("trigger") == "missing":
             self._send_spec()
 
-    def _answer(self, ask: object, path: str, body: bytes) -> None:
+    def _respond(self, request: object, path: str, body: bytes) -> None:
         try:
             response = self._find_response(path, body)
         except RequestError as error:
-            self.send({"answer": ask, "status": error.status})
+            self.send({"response": request, "status": error.status})
             return
         content, kind = response.content, response.media_type
         if isinstance(content, PackedArray):
             content, kind = content.content, "application/octet-stream"
         elif not isinstance(content, bytes):
             content = json.dumps(content, separators=(",", ":"), allow_nan=False).encode("ascii")
-        self.send({"answer": ask, "status": 200, "kind": kind}, [content])
+        self.send({"response": request, "status": 200, "media_type": kind}, [content])
 
     def _find_response(self, path: str, body: bytes) -> MapResponse:
         url = urlsplit(path)

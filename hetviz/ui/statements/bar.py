@@ -57,7 +57,7 @@ def show_bar(state: State) -> None:
     if not groups and not len(picked):
         return
     with st.container(
-        horizontal=True, vertical_alignment="center", gap="small", key="acts", border=True
+        horizontal=True, vertical_alignment="center", gap="small", key="statement-bar", border=True
     ):
         if not groups:
             _show_selection(data, picked)
@@ -74,7 +74,7 @@ def show_bar(state: State) -> None:
 def _show_selection(data: HeteroData, picked: Ints) -> None:
     """Show the selection and its actions."""
     text = theme.escape_html(commands.group_text(data, picked))
-    st.html(f'<span class="hv-act"><b>{text}</b></span>', width="content")
+    st.html(f'<span class="hv-group-chip"><b>{text}</b></span>', width="content")
     st.button(
         "Start with this",
         key="set-A",
@@ -91,7 +91,7 @@ def _show_selection(data: HeteroData, picked: Ints) -> None:
     )
     st.button(
         "×",
-        key="let-go",
+        key="clear-selection",
         type="tertiary",
         help="Select nothing (Esc)",
         on_click=selection.clear_selection,
@@ -176,8 +176,8 @@ def _group_html(data: HeteroData, name: str, rows: Ints) -> str:
         images = f"<em>{item_chip.find_item(data, int(rows[0])).glyph}</em>"
     text = theme.escape_html(commands.group_text(data, rows))
     return (
-        f'<span class="hv-act" title="Group {name}: {text}">'
-        f'<i class="hv-act-{name}">{name}</i>{images}<b>{text}</b><u>{len(rows):,}</u></span>'
+        f'<span class="hv-group-chip" title="Group {name}: {text}">'
+        f'<i class="hv-group-{name}">{name}</i>{images}<b>{text}</b><u>{len(rows):,}</u></span>'
     )
 
 
@@ -224,11 +224,11 @@ def _show_statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> 
         click_text = _CLICK_TEXTS.get((statement.kind, missing), "an item")
         st.html(f'<span class="hv-draft-prompt">Now click {click_text}</span>', width="content")
     st.space("stretch")
-    with st.container(key="primary_act", width="content"):
+    with st.container(key="primary_action", width="content"):
         opposed = draft is not None and contradictions.find_contradictions(state, draft)
         st.button(
             f"{_button_text(draft)} anyway" if opposed else _button_text(draft),
-            key="act-add",
+            key="add-statement",
             type="primary",
             disabled=draft is None,
             help="Or press its key, T, X or C, once more on the map",
@@ -250,7 +250,7 @@ def _show_number(draft: commands.DraftCommands) -> None:
     if draft.n_possible == 1:
         return
     text = "Fewer" if draft.n == draft.n_possible else f"of {draft.n_possible:,}"
-    with st.popover(text, key="act-number", help=f"How many {noun}s to apply"):
+    with st.popover(text, key="number-of-statements", help=f"How many {noun}s to apply"):
         theme.show_note(draft.account)
         key = f"most-{draft.n}-{draft.n_possible}"
         st.number_input(
@@ -291,7 +291,7 @@ def _show_label_form(data: HeteroData, rows: Ints) -> None:
     )
     st.space("stretch")
     over = commands.count_overwritten(data, rows, str(column), value.strip()) if column else 0
-    with st.container(key="primary_act", width="content"):
+    with st.container(key="primary_action", width="content"):
         st.button(
             f"Replace {theme.count(over, 'label')}" if over and value.strip() else "Add",
             key="act-label",

@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from hetviz.errors import HetvizError
+from hetviz.ui.map.component.messages import DraftSpec
 from hetviz.ui.map_data import selection_codec
 from hetviz.ui.map_data.array_cache import PackedArray, send_array
 from hetviz.ui.map_data.parts import get_geometry, visible_mask
@@ -25,12 +26,12 @@ _LAST_HANDLED = "last-map-request"
 def handle_requests(value: object) -> None:
     """Handle the requests of the browser once each and in order; invalid ones are ignored."""
     # A message repeats all requests that the browser has no acknowledgement for.
-    if not isinstance(value, Mapping) or not isinstance(value.get("wishes"), list):
+    if not isinstance(value, Mapping) or not isinstance(value.get("requests"), list):
         return
-    if value.get("rows") != session.workspace().view_state.fingerprint:
+    if value.get("fingerprint") != session.workspace().view_state.fingerprint:
         return
-    for request in value["wishes"]:
-        number = request.get("n") if isinstance(request, Mapping) else None
+    for request in value["requests"]:
+        number = request.get("number") if isinstance(request, Mapping) else None
         if isinstance(number, int) and number > last_handled():
             st.session_state[_LAST_HANDLED] = number
             try:
@@ -46,19 +47,19 @@ def last_handled() -> int:
 
 def _handle_request(request: Mapping[str, Any]) -> None:
     state = session.workspace().state
-    match request.get("what"):
+    match request.get("kind"):
         case "group":
             rows = selection_codec.unpack_rows(request.get("packed"), state.opened().n_rows)
             statement_draft.set_group(str(request.get("group")), rows)
-        case "say" if request.get("how") in KIND_TITLES:
-            _choose_or_add(state, request["how"])
+        case "statement" if request.get("statement") in KIND_TITLES:
+            _choose_or_add(state, request["statement"])
         case "drop":
             _on_drop(state, request)
-        case "forget":
+        case "cancel":
             statement_draft.clear_groups()
 
 
-def draft_spec(state: State, owner: str) -> dict[str, Any]:
+def draft_spec(state: State, owner: str) -> DraftSpec:
     """Return the groups, the preview and the dropped item for the map component."""
     draft = actions.get_draft(state)
     groups = statement_draft.get_groups(state)
@@ -67,11 +68,11 @@ def draft_spec(state: State, owner: str) -> dict[str, Any]:
         "groups": {
             name: send_array(owner, PackedArray.pack(rows, "<i4")) for name, rows in groups.items()
         },
-        "preview": [] if draft is None else draft.lines,
-        "ghosts": [] if expected is None else expected.ghosts,
+        "pairs": [] if draft is None else draft.lines,
+        "moves": [] if expected is None else expected.moves,
         "dropped": list(statement_draft.get_statement().dropped or ()) or None,
-        "rows": session.workspace().view_state.fingerprint,
-        "heard": last_handled(),
+        "fingerprint": session.workspace().view_state.fingerprint,
+        "acknowledged": last_handled(),
     }
 
 

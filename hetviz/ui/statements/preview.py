@@ -36,14 +36,14 @@ class Preview:
     Attributes
     ----------
     consequences : Consequences
-    ghosts : list of [row, x, y]
+    moves : list of [row, x, y]
         New positions of the items that move, the farthest first.
     n_followers : int
         Number of other items similar to the named ones.
     """
 
     consequences: Consequences
-    ghosts: list[list[float]]
+    moves: list[list[float]]
     n_followers: int
 
 

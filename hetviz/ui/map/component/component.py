@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 from hetviz.ui.map.component.assets import asset_version
+from hetviz.ui.map.component.messages import MapSpec, PanelSpec, ProposalSpec
 
 # The page contains only this loader. It imports the rest from the asset route, and retries under
 # another folder name, since some browsers never repeat a failed module import.
@@ -42,12 +43,16 @@ def _loader(module: str, root_class: str) -> str:
     return _LOADER.replace("FILE", module).replace("ROOT", root_class)
 
 
+def _assets_address() -> str:
+    return f"hv/asset/{asset_version()}"
+
+
 def _nothing() -> None:
     """Do nothing: Streamlit stores a component state only if it has a callback."""
 
 
 def draw_map(
-    spec: Mapping[str, object],
+    spec: MapSpec,
     key: str,
     *,
     height: str = "max(420px, calc(100vh - 200px))",
@@ -55,7 +60,7 @@ def draw_map(
     on_camera: Callable[[], None] | None = None,
     on_hidden: Callable[[], None] | None = None,
     on_missing: Callable[[], None] | None = None,
-    on_act: Callable[[], None] | None = None,
+    on_requests: Callable[[], None] | None = None,
     on_colour: Callable[[], None] | None = None,
     on_run: Callable[[], None] | None = None,
 ) -> object:
@@ -69,23 +74,18 @@ def draw_map(
     )
     return component(
         key=key,
-        data={
-            **spec,
-            "name": key,
-            "assets": f"hv/asset/{asset_version()}",
-            "height": height,
-        },
+        data=spec | {"name": key, "assets": _assets_address(), "height": height},
         on_selection_change=on_selection or _nothing,
         on_camera_change=on_camera or _nothing,
         on_hidden_change=on_hidden or _nothing,
         on_missing_change=on_missing or _nothing,
-        on_act_change=on_act or _nothing,
+        on_requests_change=on_requests or _nothing,
         on_colour_change=on_colour or _nothing,
         on_run_change=on_run or _nothing,
     )
 
 
-def show_tabs(data: Mapping[str, object], key: str, on_view: Callable[[], None]) -> None:
+def show_tabs(data: PanelSpec, key: str, on_view: Callable[[], None]) -> None:
     """Show the tabs of the panel."""
     component = st.components.v2.component(
         _TABS,
@@ -95,7 +95,7 @@ def show_tabs(data: Mapping[str, object], key: str, on_view: Callable[[], None])
     )
     component(
         key=key,
-        data={**data, "assets": f"hv/asset/{asset_version()}"},
+        data=data | {"assets": _assets_address()},
         on_view_change=on_view,
     )
 
@@ -108,7 +108,7 @@ def show_finder(key: str, within: str) -> None:
         js=_loader("help_search", "hv-help-search"),
         isolate_styles=False,
     )
-    component(key=key, data={"within": within, "assets": f"hv/asset/{asset_version()}"})
+    component(key=key, data={"within": within, "assets": _assets_address()})
 
 
 def draw_proposals(
@@ -125,13 +125,11 @@ def draw_proposals(
         js=_loader("proposed_pairs", "hv-proposed-pairs"),
         isolate_styles=False,
     )
-    component(
-        key=key,
-        data={
-            "pairs": [list(pair) for pair in pairs],
-            "asked": n_asked,
-            "sure": [list(row_and_certainty) for row_and_certainty in candidates],
-            "tab": tab,
-            "assets": f"hv/asset/{asset_version()}",
-        },
-    )
+    spec: ProposalSpec = {
+        "pairs": [list(pair) for pair in pairs],
+        "n_asked": n_asked,
+        "candidates": [list(row_and_certainty) for row_and_certainty in candidates],
+        "tab": tab,
+        "assets": _assets_address(),
+    }
+    component(key=key, data=spec)

@@ -80,6 +80,7 @@ export class Ink {
 
 const widths = new Map();
 
+/** @param {CanvasRenderingContext2D} ctx */
 export function textWidth(ctx, text, font) {
   const key = `${font}|${text}`;
   if (!widths.has(key)) {

@@ -6,6 +6,8 @@ import { panel as shownPanel, panelTop, panelWidth } from "./panel.js";
 import { remember } from "./remember.js";
 import { View, interpolateCamera, prefersReducedMotion, ease, frameOf } from "./view.js";
 
+/** @import { HetMap } from "./map.js" */
+
 const [NARROW_PX, MEDIUM_PX] = [860, 1100];
 const MIN_VISIBLE = 12;
 const MAX_FRAME_ZOOM = 6; // times the scale of the whole map
@@ -17,20 +19,26 @@ const [MAX_SHIFT_PX, SHIFT_STEP_PX, N_DIRECTIONS] = [480, 6, 32];
 const SEND_DELAY_MS = 900; // ms without movement before the camera is sent to Python
 
 export class Camera {
-  constructor(map) { Object.assign(this, { map, sentKey: null }); }
+  /** @param {HetMap} map */
+  constructor(map) {
+    this.map = map;
+    this.scene = map.scene;
+    this.sentKey = null;
+  }
 
   /** The camera that shows all of the map. */
-  get home() { return this.around(this.map.data.frame); }
+  get home() { return this.around(this.scene.data.frame); }
 
   /** The camera that shows a frame; the map that fills the window may be stretched. */
   around({ x, y }) {
-    const { view, data } = this.map;
+    const { view, data } = this.scene;
     return view.around({ x, y, stretch: data.stage ? 0 : data.frame.stretch });
   }
 
   /** Set the margins for cards and panel, with the same scale for an open and a closed panel. */
   clear() {
-    const { view, data, root } = this.map;
+    const { root } = this.map;
+    const { view, data } = this.scene;
     const { W, H } = view;
     const before = JSON.stringify(view.clear);
     let clear = { left: 0, top: 0, right: 0, bottom: 0 };
@@ -52,18 +60,18 @@ export class Camera {
   }
 
   /** Distance of the uncovered area from the middle, to the right, in pixels. */
-  get panelShift() { return (this.map.view.clear.left - this.map.view.clear.right) / 2; }
+  get panelShift() { return (this.scene.view.clear.left - this.scene.view.clear.right) / 2; }
 
   /** Shift the view when the panel opens or closes, at the same scale. */
   followPanel() {
-    const { map } = this;
-    const { view } = map;
-    if (!map.data?.stage) return;
+    const { map, scene } = this;
+    const { view } = scene;
+    if (!scene.data?.stage) return;
     const old = this.panelShift;
     if (!this.clear()) return;
     const { home } = this;
     view.fitted = home.s;
-    const rows = map.pickedRows();
+    const rows = map.selection.rows();
     if (!view.zoomed) this.fly(this.clearOfCards(home, rows), 180, false);
     else {
       const to = view.at();
@@ -74,7 +82,8 @@ export class Camera {
 
   /** Restore the camera of the last mount, else use the one of Python, else show all. */
   begin(data, restored) {
-    const { view, stage, overlay } = this.map;
+    const { stage, overlay } = this.map;
+    const { view } = this.scene;
     view.W = Math.max(stage.clientWidth, 1);
     view.H = Math.max(stage.clientHeight, 1);
     overlay.resize(view.W, view.H);
@@ -92,15 +101,15 @@ export class Camera {
   }
 
   resize() {
-    const { map } = this;
-    const { view } = map;
+    const { map, scene } = this;
+    const { view } = scene;
     const { clientWidth: W, clientHeight: H } = map.stage;
-    if (!W || !H || !map.data || (W === view.W && H === view.H)) return;
+    if (!W || !H || !scene.data || (W === view.W && H === view.H)) return;
     view.resize(W, H);
     map.overlay.resize(W, H);
     this.clear();
     const { home } = this;
-    if (!view.zoomed && !map.data.live) view.go(home);
+    if (!view.zoomed && !scene.data.live) view.go(home);
     view.fitted = home.s;
     map.filmStrip.drawOverview();
     map.requestDraw({ paint: true, place: true });
@@ -108,39 +117,39 @@ export class Camera {
 
   /** Move the camera in one animation. */
   fly(place, ms = 450, zoomed = true) {
-    const { map } = this;
-    map.view.zoomed = zoomed;
+    const { map, scene } = this;
+    scene.view.zoomed = zoomed;
     if (prefersReducedMotion() || ms === 0) {
-      map.flight = null;
-      map.view.go(place);
-    } else map.flight = { from: map.view.at(), to: place, begun: performance.now(), ms };
+      scene.flight = null;
+      scene.view.go(place);
+    } else scene.flight = { from: scene.view.at(), to: place, begun: performance.now(), ms };
     map.requestDraw({ view: true });
   }
 
   /** One frame of the animation. */
   step(now) {
-    const { map } = this;
-    const { from, to, begun, ms } = map.flight;
+    const { scene } = this;
+    const { from, to, begun, ms } = scene.flight;
     const t = Math.min(Math.max((now - begun) / ms, 0), 1);
-    map.view.go(t < 1 ? interpolateCamera(from, to, ease(t)) : to);
-    if (t >= 1) map.flight = null;
+    scene.view.go(t < 1 ? interpolateCamera(from, to, ease(t)) : to);
+    if (t >= 1) scene.flight = null;
   }
 
   fit(rows = []) {
-    const { data, pos, isShown } = this.map;
+    const { data, pos, isShown } = this.scene;
     const frame = data.live ? frameOf(pos, isShown) : data.frame;
     this.fly(this.clearOfCards(this.around(frame), rows), 450, false);
   }
 
   /** Show every item, including outliers. */
   fitAll() {
-    const { pos, isShown } = this.map;
+    const { pos, isShown } = this.scene;
     this.fly(this.around(frameOf(pos, isShown, 0)));
   }
 
   /** Limit a zoom factor: no further in when about a dozen items fill the view. */
   limitZoom(factor) {
-    const { view, pos, isShown, n } = this.map;
+    const { view, pos, isShown, n } = this.scene;
     if (factor <= 1 || view.s < 2 * view.fitted) return factor;
     const { x, y } = view.range;
     let seen = 0;
@@ -151,7 +160,7 @@ export class Camera {
   }
 
   zoomBy(step) {
-    const { view, flight } = this.map;
+    const { view, flight } = this.scene;
     const factor = this.limitZoom(step);
     const target = Object.assign(new View(), view, flight?.to);
     target.zoom(factor);
@@ -160,13 +169,13 @@ export class Camera {
 
   /** Bring an item into view with its links; on a crowded map, zoom in enough to separate it. */
   flyTo(row) {
-    const { view, pos, visible } = this.map;
+    const { view, pos, visible } = this.scene;
     if (visible > CROWDED_ITEMS) {
       const s = Math.max(view.s, view.fitted * 4);
       this.fly({ cx: pos[2 * row], cy: pos[2 * row + 1], s, k: view.k }, 700);
       return;
     }
-    const [x, y] = [view.x(pos[2 * row]), view.y(pos[2 * row + 1])];
+    const [x, y] = this.scene.pixel(row);
     const { left, top, right, bottom } = view.clear;
     if (x > left && y > top && x < view.W - right && y < view.H - bottom) return;
     this.fit([row]);
@@ -174,7 +183,7 @@ export class Camera {
 
   /** Move to a view of all given rows on a new map, with their surroundings. */
   flyToAll(rows, pos) {
-    const { view, isShown, n } = this.map;
+    const { view, isShown, n } = this.scene;
     const flags = new Uint8Array(n);
     rows.forEach((r) => { flags[r] = isShown[r]; });
     const target = Object.assign(new View(), view);
@@ -186,14 +195,14 @@ export class Camera {
 
   /** Whether the camera is still where `flyToAll` moved it. */
   get movedByMap() {
-    const { framed, map: { view, flight } } = this;
+    const { framed, scene: { view, flight } } = this;
     const now = flight ? flight.to : view.at();
     return Boolean(framed) && ["cx", "cy", "s"].every((key) => Math.abs(now[key] - framed[key]) < 1e-9 * Math.abs(framed[key]));
   }
 
   /** Whether, on a new map, some rows would be off screen or all in one spot. */
   losesRows(rows, pos) {
-    const { view, isShown } = this.map;
+    const { view, isShown } = this.scene;
     const target = Object.assign(new View(), view);
     if (!view.zoomed) target.go(this.home);
     const at = rows.filter((r) => isShown[r] && !Number.isNaN(pos[2 * r]))
@@ -207,9 +216,9 @@ export class Camera {
 
   /** Show the whole map if one of the rows is off screen. */
   showRows(rows) {
-    const { view, pos, isShown } = this.map;
+    const { view, isShown } = this.scene;
     const hidden = (r) => {
-      const [x, y] = [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
+      const [x, y] = this.scene.pixel(r);
       return isShown[r] && !(x > 20 && y > 20 && x < view.W - 20 && y < view.H - 20);
     };
     if (view.zoomed && rows.some(hidden)) this.fit();
@@ -218,7 +227,7 @@ export class Camera {
 
   /** Move the camera so that a few selected items are not covered. */
   uncoverItems(rows) {
-    const { view, flight } = this.map;
+    const { view, flight } = this.scene;
     const now = flight ? flight.to : view.at();
     const to = this.clearOfCards(now, rows);
     if (to !== now) this.fly(to, 180, view.zoomed);
@@ -226,7 +235,7 @@ export class Camera {
 
   /** The given camera, or the nearest one where none of these rows is covered. */
   clearOfCards(place, rows) {
-    const { view, pos, isShown, data } = this.map;
+    const { view, pos, isShown, data } = this.scene;
     const narrow = view.W < NARROW_PX;
     const shown = rows.filter((r) => isShown[r] && !Number.isNaN(pos[2 * r]));
     if (!data.stage || data.mode !== "work" || !shown.length || shown.length > (narrow ? MIN_VISIBLE : 1)) return place;
@@ -257,21 +266,21 @@ export class Camera {
 
   /** The visible range, centred on the uncovered area, since the panel may change. */
   clearRange() {
-    const { x, y } = this.map.view.range;
-    const by = this.panelShift / this.map.view.s;
+    const { x, y } = this.scene.view.range;
+    const by = this.panelShift / this.scene.view.s;
     return { x: x.map((end) => end + by), y };
   }
 
   /** Called when the camera rests. */
   onRest() {
-    const { map } = this;
-    remember(map);
+    const { map, scene } = this;
+    remember(map.scene);
     map.filmStrip.drawOverview();
-    if (map.data.mode !== "work" || map.data.together) return;
+    if (scene.data.mode !== "work" || scene.data.linked_group) return;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      if (map.isClosed || map.pointerDown) return;
-      const camera = map.view.zoomed ? this.clearRange() : null;
+      if (scene.isClosed || scene.pointerDown) return;
+      const camera = scene.view.zoomed ? this.clearRange() : null;
       const key = JSON.stringify(camera);
       if (key === this.sentKey) return;
       this.sentKey = key;

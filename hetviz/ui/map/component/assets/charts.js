@@ -1,6 +1,8 @@
 // Recolouring of charts when the theme changes. The server made them in the colours of one theme, and they
 // change to the other until the server draws them again.
 
+/** @import { Scene } from "./scene.js" */
+
 const REPEAT_MS = [0, 250, 800]; // ms
 const PARTS = ["fill", "stroke"];
 const probe = document.createElement("i");
@@ -12,10 +14,13 @@ function normalised(colour) {
   return probe.style.color;
 }
 
-/** Give the charts the colours of the current theme, again after Streamlit redraws them. */
-export function followCharts(map, from) {
-  const to = map.scheme;
-  for (const ms of REPEAT_MS) setTimeout(() => map.isClosed || map.scheme !== to || recolour(map.data.tokens, from, to), ms);
+/**
+ * Give the charts the colours of the current theme, again after Streamlit redraws them.
+ * @param {Scene} scene
+ */
+export function followCharts(scene, from) {
+  const to = scene.scheme;
+  for (const ms of REPEAT_MS) setTimeout(() => scene.isClosed || scene.scheme !== to || recolour(scene.data.tokens, from, to), ms);
 }
 
 function recolour(tokens, from, to) {

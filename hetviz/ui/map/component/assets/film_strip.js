@@ -9,13 +9,17 @@ import { MAPS, shareClose, panel, watchShareClose, watchPanel } from "./panel.js
 import { loadLayout } from "./store.js";
 import { frameOf } from "./view.js";
 
+/** @import { HetMap } from "./map.js" */
+
 const [WIDE, HIGH] = [60, 46];
 const MAX_DOTS = 3000;
 const PREVIEW_DELAY_MS = 160;
 
 export class FilmStrip {
+  /** @param {HetMap} map */
   constructor(map) {
     this.map = map;
+    this.scene = map.scene;
     this.row = h("div", { class: "hv-film-strip hv-map-card", role: "group", "aria-label": "Maps" });
     this.rovingFocus = new RovingFocus(this.row, "button");
     this.mini = h("canvas", { "aria-hidden": "true" });
@@ -28,14 +32,14 @@ export class FilmStrip {
     this.onResize = () => this.layOutList();
     this.stop = watchPanel(this.onResize);
     addEventListener("resize", this.onResize);
-    watchShareClose(() => map.data && !map.isClosed && this.drawnState !== JSON.stringify(this.maps()) && this.update());
+    watchShareClose(() => this.scene.data && !this.scene.isClosed && this.drawnState !== JSON.stringify(this.maps()) && this.update());
   }
 
   /** The maps, each with its share of close links if known. */
-  maps() { return (this.map.data.film ?? []).map((entry) => ({ ...entry, kept: entry.kept ?? shareClose(entry.id) })); }
+  maps() { return (this.scene.data.film_strip ?? []).map((entry) => ({ ...entry, share_close: entry.share_close ?? shareClose(entry.id) })); }
 
   update() {
-    const { data } = this.map;
+    const { data } = this.scene;
     if (!data.stage || data.mode !== "work") return;
     const entries = this.maps();
     const state = JSON.stringify(entries);
@@ -51,7 +55,7 @@ export class FilmStrip {
   /** Show the maps as a list in the sheet of a narrow window. */
   layOutList() {
     const body = document.querySelector(".st-key-panel-body");
-    const { data } = this.map;
+    const { data } = this.scene;
     const shown = body && panel.open && panel.tab === MAPS && data?.stage && data.mode === "work";
     if (!shown) {
       this.list.remove();
@@ -68,9 +72,9 @@ export class FilmStrip {
 
   frame(entry) {
     const canvas = h("canvas", { "aria-hidden": "true" });
-    const caption = entry.kept !== null ? `${entry.kept} % of links are close` : entry.agrees ? `${Math.round(100 * entry.agrees)} % of comparisons hold` : "";
+    const caption = entry.share_close !== null ? `${entry.share_close} % of links are close` : entry.comparisons_met ? `${Math.round(100 * entry.comparisons_met)} % of comparisons hold` : "";
     return h("button", {
-      type: "button", "aria-pressed": String(entry.shown), "data-run": entry.id, title: entry.title,
+      type: "button", "aria-pressed": String(entry.is_open), "data-run": entry.id, title: entry.title,
       onclick: () => this.choose(entry), onpointerenter: () => this.preview(entry), onpointerleave: () => this.endPreview(),
     }, canvas, h("span", {}, h("b", {}, entry.title), h("small", {}, caption)));
   }
@@ -78,19 +82,19 @@ export class FilmStrip {
   choose(entry) {
     clearTimeout(this.timer);
     this.previewed = null;
-    if (!entry.shown) send(() => this.map.component.setTriggerValue("run", entry.id));
+    if (!entry.is_open) send(() => this.map.component.setTriggerValue("run", entry.id));
   }
 
   /** Preview the positions of another map. */
   preview(entry) {
-    const { map } = this;
+    const { map, scene } = this;
     clearTimeout(this.timer);
-    if (entry.shown || map.data.live) return;
+    if (entry.is_open || scene.data.live) return;
     this.timer = setTimeout(async () => {
-      const pos = await loadLayout(map.data.session, entry.geometry, map.n).catch(() => null);
-      const to = pos && !map.isClosed && aligned(pos, map.geometry, map.isShown);
+      const pos = await loadLayout(scene.data.session, entry.geometry, scene.n).catch(() => null);
+      const to = pos && !scene.isClosed && aligned(pos, scene.geometry, scene.isShown);
       if (!to) return;
-      for (let k = 0; k < to.length; k++) if (Number.isNaN(to[k])) to[k] = map.geometry[k];
+      for (let k = 0; k < to.length; k++) if (Number.isNaN(to[k])) to[k] = scene.geometry[k];
       this.previewed = entry.id;
       map.transition.move(to, 240);
     }, PREVIEW_DELAY_MS);
@@ -100,36 +104,36 @@ export class FilmStrip {
     clearTimeout(this.timer);
     if (!this.previewed) return;
     this.previewed = null;
-    this.map.transition.move(this.map.geometry, 240);
+    this.map.transition.move(this.scene.geometry, 240);
   }
 
   async draw() {
-    const { map } = this;
+    const { scene } = this;
     for (const button of [...this.row.children, ...this.list.children]) {
-      const entry = map.data.film?.find((other) => other.id === button.dataset.run);
-      const pos = entry && await loadLayout(map.data.session, entry.geometry, map.n).catch(() => null);
-      if (pos && !map.isClosed) this.dots(button.querySelector("canvas"), pos, WIDE, HIGH);
+      const entry = scene.data.film_strip?.find((other) => other.id === button.dataset.run);
+      const pos = entry && await loadLayout(scene.data.session, entry.geometry, scene.n).catch(() => null);
+      if (pos && !scene.isClosed) this.dots(button.querySelector("canvas"), pos, WIDE, HIGH);
     }
     this.drawOverview();
   }
 
   dots(canvas, pos, W, H) {
-    const { map } = this;
+    const { scene } = this;
     const ratio = window.devicePixelRatio || 1;
     Object.assign(canvas, { width: W * ratio, height: H * ratio });
     Object.assign(canvas.style, { width: `${W}px`, height: `${H}px` });
     const ctx = canvas.getContext("2d");
     ctx.scale(ratio, ratio);
-    const frame = frameOf(pos, map.isShown);
+    const frame = frameOf(pos, scene.isShown);
     const s = Math.min(W / (frame.x[1] - frame.x[0]), H / (frame.y[1] - frame.y[0]));
     const place = (r) => [
       W / 2 + (pos[2 * r] - (frame.x[0] + frame.x[1]) / 2) * s, H / 2 - (pos[2 * r + 1] - (frame.y[0] + frame.y[1]) / 2) * s,
     ];
-    const step = Math.max(1, Math.floor(map.n / MAX_DOTS));
-    for (let r = 0; r < map.n; r += step) {
-      if (!map.isShown[r]) continue;
+    const step = Math.max(1, Math.floor(scene.n / MAX_DOTS));
+    for (let r = 0; r < scene.n; r += step) {
+      if (!scene.isShown[r]) continue;
       const [x, y] = place(r);
-      ctx.fillStyle = map.palette[map.slot[r]];
+      ctx.fillStyle = scene.palette[scene.slot[r]];
       ctx.fillRect(x - 0.7, y - 0.7, 1.4, 1.4);
     }
     return { frame, s, place };
@@ -137,29 +141,29 @@ export class FilmStrip {
 
   /** Draw the overview with the window of the camera. */
   drawOverview() {
-    const { map } = this;
-    if (!map.data?.stage || map.data.mode !== "work" || !map.shown) return;
+    const { scene } = this;
+    if (!scene.data?.stage || scene.data.mode !== "work" || !scene.isOnPage) return;
     const [W, H] = [104, 62];
-    this.at = { ...this.dots(this.mini, map.pos, W, H), W, H };
+    this.at = { ...this.dots(this.mini, scene.pos, W, H), W, H };
     const { frame, s } = this.at;
-    const { x, y } = map.view.range;
+    const { x, y } = scene.view.range;
     const ctx = this.mini.getContext("2d");
     const px = (v) => W / 2 + (v - (frame.x[0] + frame.x[1]) / 2) * s;
     const py = (v) => H / 2 - (v - (frame.y[0] + frame.y[1]) / 2) * s;
-    ctx.strokeStyle = map.tokens.ink;
+    ctx.strokeStyle = scene.tokens.ink;
     ctx.lineWidth = 1.4;
     const [x0, y0] = [Math.max(px(x[0]), 1), Math.max(py(y[1]), 1)];
     ctx.strokeRect(x0, y0, Math.min(px(x[1]), W - 1) - x0, Math.min(py(y[0]), H - 1) - y0);
   }
 
   press(event) {
-    const { map } = this;
+    const { map, scene } = this;
     if (!this.at) return;
     const box = this.mini.getBoundingClientRect();
     const { frame, s, W, H } = this.at;
     const cx = (event.clientX - box.left - W / 2) / s + (frame.x[0] + frame.x[1]) / 2;
     const cy = -(event.clientY - box.top - H / 2) / s + (frame.y[0] + frame.y[1]) / 2;
-    map.camera.fly({ ...map.view.at(), cx, cy }, 120);
+    map.camera.fly({ ...scene.view.at(), cx, cy }, 120);
   }
 
   close() {

@@ -1,11 +1,22 @@
 // Frame loop: requests to draw are collected, and one frame serves them all. A map that does not move
 // requests no frames.
 
+/** @import { HetMap } from "./map.js" */
+
 const SETTLED_MS = 130; // ms without movement of camera or points
 const PLACEMENT_INTERVAL_MS = 260; // ms between two placements of texts while points move
 
 export class FrameLoop {
-  constructor(map) { Object.assign(this, { map, pending: {}, frame: 0, placed: 0, drawn: 0, pausedUntil: 0 }); }
+  /** @param {HetMap} map */
+  constructor(map) {
+    this.map = map;
+    this.scene = map.scene;
+    this.pending = {};
+    this.frame = 0;
+    this.placed = 0;
+    this.drawn = 0;
+    this.pausedUntil = 0;
+  }
 
   /** Draw nothing for a moment, since without a graphics card a frame blocks the page. */
   hold(ms) { this.pausedUntil = performance.now() + ms; }
@@ -13,29 +24,29 @@ export class FrameLoop {
   /** Continue after the next frame. */
   release() { requestAnimationFrame(() => { this.pausedUntil = 0; }); }
 
-requestDraw(changes) {
+  requestDraw(changes) {
     for (const [name, isNeeded] of Object.entries(changes)) this.pending[name] ||= isNeeded;
-    if (!this.frame && !this.map.isClosed && this.map.shown !== false) this.frame = requestAnimationFrame((now) => this.tick(now));
+    if (!this.frame && !this.scene.isClosed && this.scene.isOnPage !== false) this.frame = requestAnimationFrame((now) => this.tick(now));
   }
 
   tick(now) {
-    const { map, pending } = this;
+    const { map, pending, scene } = this;
     this.frame = 0;
     // A hidden map keeps its requests until it is visible.
-    if (!map.data || map.isClosed || !map.shown) return;
+    if (!scene.data || scene.isClosed || !scene.isOnPage) return;
     if (performance.now() < this.pausedUntil) {
       this.requestDraw({});
       return;
     }
     this.pending = {};
-    if (map.flight) {
+    if (scene.flight) {
       map.camera.step(now);
       pending.view = true;
     }
-    if (map.motion && map.transition.step(now)) pending.pos = true;
+    if (scene.motion && map.transition.step(now)) pending.pos = true;
     if (pending.view) map.linkedMaps.onMove();
     if (pending.paint) map.points.sync();
-    const more = map.points.draw(map.motion?.share ?? 1, now);
+    const more = map.points.draw(scene.motion?.share ?? 1, now);
     map.root.toggleAttribute("data-drawn", map.points.ready);
     // The card is still busy with the last frame, so the overlay waits.
     if (map.points.isLate) {
@@ -43,7 +54,7 @@ requestDraw(changes) {
       return;
     }
     if (pending.view || pending.pos) this.measure(now);
-    if (pending.place || (map.moving && now - this.placed > PLACEMENT_INTERVAL_MS)) {
+    if (pending.place || (scene.moving && now - this.placed > PLACEMENT_INTERVAL_MS)) {
       this.placed = now;
       map.overlay.place();
     }
@@ -51,7 +62,7 @@ requestDraw(changes) {
     map.overlay.draw();
     map.stats.overlayMs = performance.now() - drawn;
     if (pending.view || pending.pos) this.settleSoon();
-    if (map.flight || map.motion || more) this.requestDraw({});
+    if (scene.flight || scene.motion || more) this.requestDraw({});
   }
 
   measure(now) {
@@ -67,8 +78,8 @@ requestDraw(changes) {
   }
 
   settle() {
-    const { map } = this;
-    if (map.isClosed || map.flight) return;
+    const { map, scene } = this;
+    if (scene.isClosed || scene.flight) return;
     map.requestDraw({ place: true });
     map.camera.onRest();
   }

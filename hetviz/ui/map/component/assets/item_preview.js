@@ -5,13 +5,19 @@ import { ROOT } from "./requests.js";
 import { h, thousands } from "./dom.js";
 import { panel, watchPanel } from "./panel.js";
 
+/** @import { HetMap } from "./map.js" */
+
 const MAX_MS = 10000; // ms after which the preview ends
 const REST_MS = 300; // ms without a run of the page
 const HOLD_MS = 120; // ms for which the map waits for the card
 
 export class ItemPreview {
+  /** @param {HetMap} map */
   constructor(map) {
-    Object.assign(this, { map, row: -1, element: null });
+    this.map = map;
+    this.scene = map.scene;
+    this.row = -1;
+    this.element = null;
     this.stop = watchPanel(() => this.update());
     this.observer = new MutationObserver(() => this.update());
     this.onResize = () => this.update();
@@ -20,14 +26,14 @@ export class ItemPreview {
 
   /** Show the preview of a selected item. */
   async show() {
-    const { map } = this;
+    const { map, scene } = this;
     this.clear();
-    if (map.count !== 1 || !map.data.stage || map.data.live || map.data.together || map.statements.groups.size) return;
-    const [row] = map.pickedRows();
+    if (scene.count !== 1 || !scene.data.stage || scene.data.live || scene.data.linked_group || map.statements.groups.size) return;
+    const [row] = map.selection.rows();
     this.row = row;
     if (this.isWanted()) map.frameLoop.hold(HOLD_MS);
     const card = await map.media.card(row).catch(() => null);
-    if (this.row === row && card?.head?.of === map.data.geometry.id) this.draw(card);
+    if (this.row === row && card?.head?.map_id === scene.data.geometry.id) this.draw(card);
     map.frameLoop.release();
   }
 
@@ -37,18 +43,18 @@ export class ItemPreview {
     if (!app || !body || !this.isWanted()) return;
     body.scrollTop = 0;
     const picture = (address) => h("img", { alt: "", src: new URL(address.slice(1), ROOT).href });
-    const faces = head.faces.map(picture);
-    const face = head.own ? faces[0] : faces.length ? h("span", { class: "hv-picture-grid" }, ...faces) : h("i", {}, head.glyph);
+    const faces = head.pictures.map(picture);
+    const face = head.has_picture ? faces[0] : faces.length ? h("span", { class: "hv-picture-grid" }, ...faces) : h("i", {}, head.glyph);
     this.element = h("div", { class: "hv-item-preview", "aria-hidden": "true" },
       h("div", { class: "hv-item-head" }, face, h("div", {}, h("h2", {}, title), h("p", {}, head.line))),
       ...head.linked.flatMap((set) => [
-        h("div", { class: "hv-section-head" }, h("span", {}, set.title), h("small", {}, set.kept)),
-        h("p", { class: "hv-quiet" }, set.told),
-        h("ul", { class: "hv-link-list" }, ...set.ends.map((end) => h("li", { class: end.met ? null : "not" },
+        h("div", { class: "hv-section-head" }, h("span", {}, set.title), h("small", {}, set.n_close)),
+        h("p", { class: "hv-quiet" }, set.legend),
+        h("ul", { class: "hv-link-list" }, ...set.ends.map((end) => h("li", { class: end.is_met ? null : "not" },
           end.picture ? picture(end.picture) : h("i", {}, end.glyph),
-          h("span", {}, end.title, end.apart ? " " : null, end.apart ? h("em", {}, "apart") : null),
+          h("span", {}, end.title, end.is_apart ? " " : null, end.is_apart ? h("em", {}, "apart") : null),
           h("u", {}, h("i", { style: `width:${end.share}%` })),
-          h("b", {}, end.nearer))), set.more ? h("li", { class: "more" }, `… and ${thousands(set.more)} more farther away`) : null),
+          h("b", {}, end.n_closer))), set.n_more ? h("li", { class: "more" }, `… and ${thousands(set.n_more)} more farther away`) : null),
       ]));
     const { left, top } = body.getBoundingClientRect();
     Object.assign(this.element.style, {

@@ -5,12 +5,18 @@ import { TABS, togglePanel, openTab } from "./panel.js";
 import { nearest, neighbours, within } from "./pick.js";
 import { proposedPairs } from "./proposed_pairs.js";
 
+/** @import { HetMap } from "./map.js" */
+
 export class Keys {
+  /** @param {HetMap} map */
   constructor(map) {
-    Object.assign(this, { map, walk: null, stop: new AbortController() });
+    this.map = map;
+    this.scene = map.scene;
+    this.walk = null;
+    this.stop = new AbortController();
     const { stage } = map;
     const { signal } = this.stop;
-    stage.addEventListener("keydown", (event) => map.data && this.press(event), { signal });
+    stage.addEventListener("keydown", (event) => this.scene.data && this.press(event), { signal });
     // Only keyboard users see the focus ring of the map.
     stage.addEventListener(
       "focus", () => stage.classList.toggle("hv-keyboard", !map.pointer.pressed), { signal },
@@ -19,15 +25,15 @@ export class Keys {
   }
 
   press(event) {
-    const { map } = this;
-    if (map.data.mode !== "work" || event.target !== map.stage) return;
+    const { map, scene } = this;
+    if (scene.data.mode !== "work" || event.target !== map.stage) return;
     if (!["Shift", "Control", "Alt", "Meta"].includes(event.key)) map.stage.classList.add("hv-keyboard");
     const step = event.shiftKey ? 160 : 60;
     const command = event.ctrlKey || event.metaKey;
     const pan = (dx, dy) => () => {
-      map.flight = null;
-      map.view.pan(dx * step, dy * step);
-      map.view.zoomed = true;
+      scene.flight = null;
+      scene.view.pan(dx * step, dy * step);
+      scene.view.zoomed = true;
       map.requestDraw({ view: true });
     };
     const actions = {
@@ -40,8 +46,8 @@ export class Keys {
       t: () => map.statements.choose("t"), x: () => map.statements.choose("x"),
       c: () => map.statements.choose("c"), g: () => map.statements.choose("g"), k: () => map.statements.choose("g"),
       f: () => document.querySelector(".st-key-only-linked button")?.click(),
-      i: () => map.data.stage && togglePanel(),
-      ...Object.fromEntries(TABS.map((tab, at) => [at + 1, () => map.data.stage && openTab(tab)])),
+      i: () => scene.data.stage && togglePanel(),
+      ...Object.fromEntries(TABS.map((tab, at) => [at + 1, () => scene.data.stage && openTab(tab)])),
       "/": () => map.toolbar.focusSearch(), "?": () => map.toolbar.openHelp(),
       n: () => this.step(1), "]": () => this.step(1),
       p: () => this.step(-1), "[": () => this.step(-1),
@@ -59,27 +65,28 @@ export class Keys {
   }
 
   selectSeen() {
-    const { pos, isShown, view, selection } = this.map;
+    const { selection } = this.map;
+    const { pos, isShown, view } = this.scene;
     const { x, y } = view.range;
     selection.select(within(pos, isShown, { x, y }), "replace");
   }
 
   /** The item nearest to the centre of the view. */
   centralRow() {
-    const { map } = this;
-    return nearest(map.pos, map.isShown, map.view, map.view.W / 2, map.view.H / 2, 1e6);
+    const { scene } = this;
+    return nearest(scene.pos, scene.isShown, scene.view, scene.view.W / 2, scene.view.H / 2, 1e6);
   }
 
   /** Step through the selected items, or through those nearest to one item. */
   step(by) {
-    const { map } = this;
+    const { map, scene } = this;
     if (!this.walk) {
-      const shownRows = map.pickedRows().filter((r) => map.isShown[r]);
+      const shownRows = map.selection.rows().filter((r) => scene.isShown[r]);
       let rows = shownRows;
       if (shownRows.length < 2) {
         const from = shownRows.length ? shownRows[0] : this.centralRow();
         if (from < 0) return;
-        rows = [from, ...neighbours(map.pos, map.isShown, from, 60)];
+        rows = [from, ...neighbours(scene.pos, scene.isShown, from, 60)];
       }
       this.walk = { rows, at: by > 0 ? -1 : 0 };
     }
@@ -89,46 +96,46 @@ export class Keys {
   }
 
   moveCursor(row) {
-    const { map } = this;
-    map.cursor = row;
-    const { view, pos } = map;
-    const [x, y] = [view.x(pos[2 * row]), view.y(pos[2 * row + 1])];
+    const { map, scene } = this;
+    scene.cursor = row;
+    const { view, pos } = scene;
+    const [x, y] = scene.pixel(row);
     if (x < 30 || y < 30 || x > view.W - 30 || y > view.H - 30) {
       map.camera.fly({ ...view.at(), cx: pos[2 * row], cy: pos[2 * row + 1] }, 300);
     }
     map.tooltip.show(row);
     map.media.card(row).then(
-      (card) => map.cursor === row && map.announce(`${card.title}, ${card.dataset}`), () => {},
+      (card) => scene.cursor === row && map.announce(`${card.title}, ${card.dataset}`), () => {},
     );
     map.requestDraw({ place: true });
   }
 
   enter(event) {
-    const { map } = this;
+    const { map, scene } = this;
     // Enter adds the prepared statement, unless the keyboard cursor is on an item.
-    const addButton = map.cursor < 0 && document.querySelector(".st-key-act-add button:not(:disabled)");
+    const addButton = scene.cursor < 0 && document.querySelector(".st-key-add-statement button:not(:disabled)");
     if (addButton) {
       addButton.click();
       return;
     }
-    const row = map.cursor >= 0 ? map.cursor : this.centralRow();
+    const row = scene.cursor >= 0 ? scene.cursor : this.centralRow();
     if (row < 0) return;
     const mode = selectionMode(event);
-    map.select([row], mode === "add" && map.picked[row] ? "subtract" : mode);
+    map.selection.select([row], mode === "add" && scene.picked[row] ? "subtract" : mode);
     this.moveCursor(row);
   }
 
   escape() {
-    const { map } = this;
+    const { map, scene } = this;
     if (map.pointer.cancelDrag() || map.toolbar.closeMenus()) return;
-    if (map.statements.dropped) map.statements.send({ what: "forget" });
-    else if (map.cursor >= 0) {
-      map.cursor = -1;
+    if (map.statements.dropped) map.statements.send({ kind: "cancel" });
+    else if (scene.cursor >= 0) {
+      scene.cursor = -1;
       this.walk = null;
       map.tooltip.show(-1);
       map.requestDraw({ place: true });
     } else if (map.statements.removeLastGroup()) return;
-    else if (map.count) map.selection.clear();
+    else if (scene.count) map.selection.clear();
     else map.legend.showAll();
   }
 

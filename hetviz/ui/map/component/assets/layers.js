@@ -3,47 +3,54 @@
 import { send } from "./page_change.js";
 import { countOf } from "./pick.js";
 
+/** @import { HetMap } from "./map.js" */
+
 const keyOf = (names) => JSON.stringify([...names].sort());
 
 export class Layers {
-  constructor(map) { Object.assign(this, { map, sent: [] }); }
+  /** @param {HetMap} map */
+  constructor(map) {
+    this.map = map;
+    this.scene = map.scene;
+    this.sent = [];
+  }
 
   /** Apply the hidden datasets of Python, unless they echo what this map sent. */
   receive(data) {
     const echo = this.sent.indexOf(keyOf(data.hidden));
     if (echo >= 0) this.sent.splice(0, echo + 1);
-    else if (!this.sent.length) this.map.hidden = data.hidden;
+    else if (!this.sent.length) this.scene.hidden = data.hidden;
   }
 
   update() {
-    const { map } = this;
-    const { n, pos, mask, data } = map;
+    const { map, scene } = this;
+    const { n, pos, mask, data } = scene;
     const isShown = new Uint8Array(n);
     for (const d of data.datasets) {
-      if (map.hidden.includes(d.name)) continue;
+      if (scene.hidden.includes(d.name)) continue;
       for (let r = d.start; r < d.stop; r++) {
         isShown[r] = !Number.isNaN(pos[2 * r]) && !Number.isNaN(pos[2 * r + 1])
           && (!mask || mask[r]) ? 1 : 0;
       }
     }
     const { hiddenCodes } = map.legend;
-    if (hiddenCodes.size) for (let r = 0; r < n; r++) if (hiddenCodes.has(map.slot[r] - 1)) isShown[r] = 0;
-    map.isShown = isShown;
-    map.visible = countOf(isShown);
+    if (hiddenCodes.size) for (let r = 0; r < n; r++) if (hiddenCodes.has(scene.slot[r] - 1)) isShown[r] = 0;
+    scene.isShown = isShown;
+    scene.visible = countOf(isShown);
   }
 
   /** Hide or show a dataset; `only` hides the others, and a second call shows all. */
   toggle(name, only = false) {
-    const { map } = this;
-    const all = map.data.datasets.map((d) => d.name);
+    const { map, scene } = this;
+    const all = scene.data.datasets.map((d) => d.name);
     if (only) {
       const others = all.filter((other) => other !== name);
-      const isOnly = others.every((other) => map.hidden.includes(other));
-      map.hidden = isOnly ? [] : others;
-    } else if (map.hidden.includes(name)) map.hidden = map.hidden.filter((other) => other !== name);
-    else map.hidden = [...map.hidden, name];
-    this.sent.push(keyOf(map.hidden));
-    send(() => map.component.setStateValue("hidden", map.hidden));
+      const isOnly = others.every((other) => scene.hidden.includes(other));
+      scene.hidden = isOnly ? [] : others;
+    } else if (scene.hidden.includes(name)) scene.hidden = scene.hidden.filter((other) => other !== name);
+    else scene.hidden = [...scene.hidden, name];
+    this.sent.push(keyOf(scene.hidden));
+    send(() => map.component.setStateValue("hidden", scene.hidden));
     this.update();
     map.toolbar.update();
     map.legend.update();

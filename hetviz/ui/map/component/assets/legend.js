@@ -6,9 +6,16 @@ import { h, icon, set, thousands } from "./dom.js";
 import { send } from "./page_change.js";
 import { RovingFocus } from "./roving_focus.js";
 
+/** @import { HetMap } from "./map.js" */
+
 export class Legend {
+  /** @param {HetMap} map */
   constructor(map) {
-    Object.assign(this, { map, isolated: { set: new Set(), code: new Set() }, hiddenCodes: new Set(), range: null });
+    this.map = map;
+    this.scene = map.scene;
+    this.isolated = { set: new Set(), code: new Set() };
+    this.hiddenCodes = new Set();
+    this.range = null;
     this.sets = h("div", { class: "hv-rows", role: "group", "aria-label": "Datasets" });
     this.title = h("button", { type: "button", class: "hv-colour", "aria-expanded": "false" });
     this.options = h("div", { class: "hv-menu hv-colours-menu" });
@@ -29,7 +36,7 @@ export class Legend {
 
   /** Tell the tools below the legend where it ends. */
   measure() {
-    if (!this.map.data?.stage) return;
+    if (!this.scene.data?.stage) return;
     document.documentElement.style.setProperty("--hv-legend-end", `${this.element.offsetTop + this.element.offsetHeight}px`);
   }
 
@@ -39,12 +46,12 @@ export class Legend {
   }
 
   update() {
-    const { data, scheme, hidden } = this.map;
-    if (data.mode !== "work" || data.together) return;
+    const { data, scheme, hidden } = this.scene;
+    if (data.mode !== "work" || data.linked_group) return;
     const colourKey = data.colour?.key;
     if (colourKey !== this.colourKey) Object.assign(this, { colourKey, hiddenCodes: new Set(), range: null, isolated: { set: this.isolated.set, code: new Set() } });
     const state = JSON.stringify([
-      data.datasets, data.colour, data.colours, data.said, scheme, hidden, [...this.isolated.set], [...this.isolated.code], [...this.hiddenCodes], this.range,
+      data.datasets, data.colour, data.colours, data.notes, scheme, hidden, [...this.isolated.set], [...this.isolated.code], [...this.hiddenCodes], this.range,
     ]);
     if (state !== this.drawnState) {
       this.drawnState = state;
@@ -61,14 +68,14 @@ export class Legend {
     set(this.pill, { title: colour?.title ?? null });
     this.title.replaceChildren("Colour ", h("b", {}, colour?.title ?? "none"), icon("down"));
     this.pill.replaceChildren(
-      h("span", { class: "hv-pill-marks" }, ...(colour?.palette?.[this.map.scheme] ?? []).slice(0, 8).map((c) => mark(c))),
+      h("span", { class: "hv-pill-marks" }, ...(colour?.palette?.[this.scene.scheme] ?? []).slice(0, 8).map((c) => mark(c))),
       h("span", {}, colour?.title ?? "Legend"), icon("down"),
     );
     this.options.replaceChildren(...(data.colours ?? []).map((option) => h("button", {
       type: "button", "aria-pressed": String(option.key === colour?.option), onclick: () => this.colourBy(option.key),
     }, option.title)));
     this.colours.replaceChildren(...this.meaning(colour));
-    this.note.textContent = (data.said ?? []).join(" ");
+    this.note.textContent = data.notes.join(" ");
   }
 
   colourBy(key) {
@@ -77,8 +84,8 @@ export class Legend {
   }
 
   dataset(d, maxCount) {
-    const { map } = this;
-    const shown = !map.hidden.includes(d.name);
+    const { map, scene } = this;
+    const shown = !scene.hidden.includes(d.name);
     const count = d.count ?? d.stop - d.start;
     return this.row({
       kind: "set", name: d.name, key: d.name, count, maxCount, shown, barColour: "var(--m-mute)",
@@ -93,13 +100,13 @@ export class Legend {
     const counts = colour.counts?.categories ?? [];
     const others = colour.counts?.other ?? 0;
     const maxCount = Math.max(...counts, 1);
-    const palette = colour.palette[this.map.scheme];
+    const palette = colour.palette[this.scene.scheme];
     const rows = colour.categories.map((name, code) => this.row({
       kind: "code", name, key: code, count: counts[code], maxCount, shown: !this.hiddenCodes.has(code), barColour: palette[code],
-      mark: mark(palette[code]), hide: () => this.toggleCode(code), rows: () => this.rowsOf((r) => this.map.slot[r] === code + 1),
+      mark: mark(palette[code]), hide: () => this.toggleCode(code), rows: () => this.rowsOf((r) => this.scene.slot[r] === code + 1),
     }));
     if (others) {
-      const ghost = colour.ghost[this.map.scheme];
+      const ghost = colour.ghost[this.scene.scheme];
       rows.push(h("div", { class: "hv-row hv-others" }, mark(ghost), h("span", {}, "other"), lengthBar(others, maxCount, ghost), h("span", { class: "hv-count" }, thousands(others))));
     }
     return rows;
@@ -117,14 +124,14 @@ export class Legend {
   }
 
   click(event, kind, key, shown, hide, rows) {
-    const { map } = this;
+    const { map, scene } = this;
     const isDouble = this.last?.key === key && this.last.kind === kind && performance.now() - this.last.at < 350;
     this.last = isDouble ? null : { kind, key, at: performance.now() };
     const chosen = this.isolated[kind];
     if (event.ctrlKey || event.metaKey || event.altKey) {
       const matching = rows();
-      const all = matching.length > 0 && matching.every((r) => map.picked[r]);
-      map.select(matching, all || event.altKey ? "subtract" : event.shiftKey ? "add" : "replace");
+      const all = matching.length > 0 && matching.every((r) => scene.picked[r]);
+      map.selection.select(matching, all || event.altKey ? "subtract" : event.shiftKey ? "add" : "replace");
       return;
     }
     if (isDouble || !shown) {
@@ -147,10 +154,10 @@ export class Legend {
   }
 
   changed() {
-    const { map } = this;
+    const { map, scene } = this;
     this.update();
     map.requestDraw({ paint: true, place: true });
-    const names = [...this.isolated.set, ...[...this.isolated.code].map((code) => map.data.colour.categories[code])];
+    const names = [...this.isolated.set, ...[...this.isolated.code].map((code) => scene.data.colour.categories[code])];
     map.announce(names.length ? `Only ${names.join(", ")}` : "All shown");
   }
 
@@ -160,13 +167,13 @@ export class Legend {
   /** Flags of the items that stay in colour; null for all. */
   focus() {
     if (!this.partial) return null;
-    const { map, isolated, range } = this;
-    const flags = new Uint8Array(map.n);
-    const sets = map.data.datasets.filter((d) => !isolated.set.size || isolated.set.has(d.name));
+    const { isolated, range, scene } = this;
+    const flags = new Uint8Array(scene.n);
+    const sets = scene.data.datasets.filter((d) => !isolated.set.size || isolated.set.has(d.name));
     for (const d of sets) {
       for (let r = d.start; r < d.stop; r++) {
-        const coded = !isolated.code.size || isolated.code.has(map.slot[r] - 1);
-        const within = !range || (map.values[r] >= range[0] && map.values[r] <= range[1]);
+        const coded = !isolated.code.size || isolated.code.has(scene.slot[r] - 1);
+        const within = !range || (scene.values[r] >= range[0] && scene.values[r] <= range[1]);
         flags[r] = coded && within ? 1 : 0;
       }
     }
@@ -174,7 +181,7 @@ export class Legend {
   }
 
   rowsOf(of) {
-    const { isShown, n } = this.map;
+    const { isShown, n } = this.scene;
     const rows = [];
     for (let r = 0; r < n; r++) if (isShown[r] && of(r)) rows.push(r);
     return rows;
@@ -183,7 +190,7 @@ export class Legend {
   /** The colour scale of a numeric column with two sliders. */
   ramp(colour) {
     const line = h("span", { class: "hv-ramp" });
-    line.style.background = `linear-gradient(90deg, ${colour.scale[this.map.scheme].join(", ")})`;
+    line.style.background = `linear-gradient(90deg, ${colour.scale[this.scene.scheme].join(", ")})`;
     const span = colour.high - colour.low || 1;
     const ends = this.range ?? [colour.low, colour.high];
     const labels = h("div", { class: "hv-ends" }, h("span", { class: "hv-end" }, formatNumber(ends[0])), h("span", { class: "hv-end" }, formatNumber(ends[1])));
@@ -207,14 +214,14 @@ export class Legend {
   }
 
   counts() {
-    const { map } = this;
+    const { map, scene } = this;
     const parts = [];
-    const { n } = map;
-    if (map.visible < n && (map.visible || !map.data.live)) parts.push(h("span", {}, `${thousands(map.visible)} of ${thousands(n)} shown`));
+    const { n } = scene;
+    if (scene.visible < n && (scene.visible || !scene.data.live)) parts.push(h("span", {}, `${thousands(scene.visible)} of ${thousands(n)} shown`));
     if (this.partial || this.hiddenCodes.size) {
       parts.push(h("button", { type: "button", class: "hv-text-button", onclick: () => this.clear() }, "Show all"));
     }
-    const { outside, live } = map.data;
+    const { outside, live } = scene.data;
     if (outside && !live) {
       parts.push(
         h("span", {}, `${thousands(outside)} off screen`),

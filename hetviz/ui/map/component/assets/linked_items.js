@@ -9,6 +9,11 @@ import { outline } from "./flat_renderer.js";
 import { panelWidth } from "./panel.js";
 import { crossesBox } from "./regions.js";
 
+/** @import { Ink } from "./boxes.js" */
+/** @import { HetMap } from "./map.js" */
+/** @import { Overlay } from "./overlay.js" */
+/** @import { Scene } from "./scene.js" */
+
 export const MAX_NAMED = 12; // selected items, and ends of links, with a name each
 const SWEEPS = 160;
 const GAP_PX = 7;
@@ -16,9 +21,12 @@ const BEND = 0.08;
 const [NAME_PX, VERDICT_PX] = [14, 13];
 const [MAX_BUNDLES, MIN_BUNDLE] = [6, 3];
 
-/** The number of closer items in the dataset of `to`, and whether the two are close. */
-function rankOf(m, from, to) {
-  const { pos, isShown, data } = m;
+/**
+ * The number of closer items in the dataset of `to`, and whether the two are close.
+ * @param {Scene} scene
+ */
+function rankOf(scene, from, to) {
+  const { pos, isShown, data } = scene;
   const of = (row) => data.datasets.findIndex((d) => row >= d.start && row < d.stop);
   const set = data.datasets[of(to)];
   const [x, y] = [pos[2 * from], pos[2 * from + 1]];
@@ -32,28 +40,30 @@ function rankOf(m, from, to) {
   return { nearer, isClose: reach === null ? null : far <= reach * reach, name: set.name };
 }
 
-/** The ends of the strongest links of a few selected items. */
-function linkedOf(m, chosen) {
+/**
+ * The ends of the strongest links of a few selected items.
+ * @param {Scene} scene
+ */
+function linkedOf(scene, chosen) {
   const ends = new Map();
-  for (const [i, j, weight, kind] of m.links) {
+  for (const [i, j, weight, kind] of scene.links) {
     const [from, to] = chosen.has(i) ? [i, j] : [j, i];
-    if (!chosen.has(from) || chosen.has(to) || !m.isShown[to] || ends.has(to)) continue;
-    ends.set(to, { row: to, from, weight, held: kind === "held" });
+    if (!chosen.has(from) || chosen.has(to) || !scene.isShown[to] || ends.has(to)) continue;
+    ends.set(to, { row: to, from, weight, hidden: kind === "hidden" });
   }
   const named = [...ends.values()].slice(0, MAX_NAMED).map((end) => {
-    const { nearer, isClose, name } = rankOf(m, end.from, end.row);
+    const { nearer, isClose, name } = rankOf(scene, end.from, end.row);
     const good = isClose === null || (end.weight < 0 ? !isClose : isClose);
     const rank = `${thousands(nearer)} ${name} are closer`;
     const verdict = isClose === null ? rank : end.weight < 0 ? (good ? "apart" : "should be apart, but close")
       : good ? "close" : rank;
-    return { ...end, good, words: good && end.held ? `${verdict}, hidden link` : verdict };
+    return { ...end, good, words: good && end.hidden ? `${verdict}, hidden link` : verdict };
   });
-  return { named, more: Math.max(m.linksTotal, ends.size) - named.length };
+  return { named, more: Math.max(scene.linksTotal, ends.size) - named.length };
 }
 
 /** The part of the map where names fit, without panel and edges. */
-function freeArea(m) {
-  const { view } = m;
+function freeArea({ view }) {
   const narrow = view.W < 860;
   return [narrow ? 40 : 76, 44, view.W - (narrow ? 40 : panelWidth() + 40), view.H - (narrow ? view.clear.bottom : 36)];
 }
@@ -66,21 +76,25 @@ function atEdge([x, y], [x0, y0, x1, y1]) {
   return { p: [cx + (x - cx) * t, cy + (y - cy) * t], angle: Math.atan2(y - cy, x - cx) };
 }
 
-/** Place selected items, items linked to them, and their names, and reserve their boxes. */
-export function arrangeLinked(m, ctx, ink, missing, kinds, covered) {
-  const picked = m.count && m.count <= MAX_NAMED ? m.pickedRows().filter((r) => m.isShown[r]) : [];
-  const badges = m.statements.badges();
-  const rows = [...new Set([...picked, ...badges.filter((badge) => badge.isSmall).map((badge) => badge.row)])].filter((r) => m.isShown[r]);
-  const grouped = new Set(m.statements.rows());
+/**
+ * Place selected items, items linked to them, and their names, and reserve their boxes.
+ * @param {HetMap} map @param {CanvasRenderingContext2D} ctx @param {Ink} ink
+ */
+export function arrangeLinked(map, ctx, ink, missing, kinds, covered) {
+  const { scene } = map;
+  const picked = scene.count && scene.count <= MAX_NAMED ? map.selection.rows().filter((r) => scene.isShown[r]) : [];
+  const badges = map.statements.badges();
+  const rows = [...new Set([...picked, ...badges.filter((badge) => badge.isSmall).map((badge) => badge.row)])].filter((r) => scene.isShown[r]);
+  const grouped = new Set(map.statements.rows());
   // While a statement is prepared, only its own lines are shown.
-  const linked = grouped.size && m.statements.preview.length ? { named: [], more: 0 } : linkedOf(m, new Set(picked));
+  const linked = grouped.size && map.statements.pairs.length ? { named: [], more: 0 } : linkedOf(scene, new Set(picked));
   const ends = linked.named.filter((end) => !rows.includes(end.row));
   const fit = (subset) => {
     const more = picked.length ? linked.more + ends.length - subset.length : 0;
     const chosen = rows.map((row, k) => ({
-      row, chosen: true, ringed: m.picked[row] && !grouped.has(row), words: more && !k ? `+${more} more` : "",
+      row, chosen: true, ringed: scene.picked[row] && !grouped.has(row), words: more && !k ? `+${more} more` : "",
     }));
-    const result = fitted(m, ctx, [...chosen, ...subset.map((end) => ({ ...end }))], ink, kinds, covered);
+    const result = fitted(map, ctx, [...chosen, ...subset.map((end) => ({ ...end }))], ink, kinds, covered);
     const without = result.pieces.filter((node) => node.align === null && node.hasTitle);
     return { ...result, nUnnamed: without.filter((node) => node.chosen).length, hasUnnamedEnd: without.some((node) => !node.chosen) };
   };
@@ -98,21 +112,25 @@ export function arrangeLinked(m, ctx, ink, missing, kinds, covered) {
   }
   for (const { row, hasTitle, pictured } of result.pieces) {
     if (!hasTitle) missing.titles.push(row);
-    if (pictured && !m.media.picture(row)) missing.pictures.push(row);
+    if (pictured && !map.media.picture(row)) missing.pictures.push(row);
   }
-  m.overlay.moved = new Map(result.pieces.map((node) => [node.row, node.off]));
+  map.overlay.moved = new Map(result.pieces.map((node) => [node.row, node.off]));
   return result;
 }
 
-/** Place these items and their names where they fit. */
-function fitted(m, ctx, all, ink, kinds, covered) {
-  const { view, pos, media } = m;
+/**
+ * Place these items and their names where they fit.
+ * @param {HetMap} map @param {CanvasRenderingContext2D} ctx @param {Ink} ink
+ */
+function fitted(map, ctx, all, ink, kinds, covered) {
+  const { scene, media } = map;
+  const { view, pos } = scene;
   const boxes = new Boxes(view.W, view.H);
   for (const box of covered) boxes.reserve(box);
   const size = view.W < 700 ? 24 : 28;
-  const area = freeArea(m);
+  const area = freeArea(scene);
   for (const node of all) {
-    node.home = [view.x(pos[2 * node.row]), view.y(pos[2 * node.row + 1])];
+    node.home = scene.pixel(node.row);
     const edge = atEdge(node.home, area);
     node.p = edge ? [...edge.p] : [...node.home];
     node.angle = edge?.angle ?? null;
@@ -128,28 +146,28 @@ function fitted(m, ctx, all, ink, kinds, covered) {
   for (const node of all) if (!node.pinned) moveOffCards(node, covered);
   separateDiscs(all);
   // Badges follow their items.
-  m.overlay.moved = new Map(all.map((node) => [node.row, [node.p[0] - node.home[0], node.p[1] - node.home[1]]]));
+  map.overlay.moved = new Map(all.map((node) => [node.row, [node.p[0] - node.home[0], node.p[1] - node.home[1]]]));
   for (const node of all) {
     const d = node.disc + 2;
     boxes.reserve([node.p[0] - d, node.p[1] - d, node.p[0] + d, node.p[1] + d]);
   }
-  for (const { box } of m.statements.badges()) boxes.reserve(box);
+  for (const { box } of map.statements.badges()) boxes.reserve(box);
   const at = new Map(all.map((node) => [node.row, node.p]));
   const linePoints = [];
   const addLine = (a, b) => {
     for (let t = 0; t <= 1; t += 0.04) linePoints.push([a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t]);
   };
   for (const node of all) if (!node.chosen) addLine(at.get(node.from), node.p);
-  for (const [i, j] of m.statements.preview.slice(0, MAX_NAMED)) if (at.has(i) && at.has(j)) addLine(at.get(i), at.get(j));
+  for (const [i, j] of map.statements.pairs.slice(0, MAX_NAMED)) if (at.has(i) && at.has(j)) addLine(at.get(i), at.get(j));
   const narrow = view.W < 860;
   const pieces = [];
   for (const node of all) {
     const item = media.title(node.row);
     // Ids and file names are shown in the panel only.
     const title = item?.named ? (item.title.length > 30 ? `${item.title.slice(0, 28)}…` : item.title) : "";
-    const face = `600 ${node.chosen ? NAME_PX + 1 : NAME_PX}px ${m.family}`;
+    const face = `600 ${node.chosen ? NAME_PX + 1 : NAME_PX}px ${scene.family}`;
     const words = narrow && !node.chosen ? "" : node.words;
-    const w = Math.max(textWidth(ctx, title, face), words ? textWidth(ctx, words, `400 ${VERDICT_PX}px ${m.family}`) : 0) + 4;
+    const w = Math.max(textWidth(ctx, title, face), words ? textWidth(ctx, words, `400 ${VERDICT_PX}px ${scene.family}`) : 0) + 4;
     const name = title || (item && words) ? placeName(boxes, linePoints, ink, node, w, title && words ? 34 : 19, narrow && !node.chosen ? [0, 8] : [0, 14, 30, 52, 80]) : null;
     // Relative to the position of the item, so it moves with the camera.
     const box = (name?.box ?? [node.p[0] - node.disc, node.p[1] - node.disc, node.p[0] + node.disc, node.p[1] + node.disc])
@@ -157,7 +175,7 @@ function fitted(m, ctx, all, ink, kinds, covered) {
     const from = node.chosen ? null : at.get(node.from);
     pieces.push({
       kind: "linked", row: node.row, chosen: Boolean(node.chosen), ringed: Boolean(node.ringed), weight: node.weight, good: node.good,
-      held: node.held, words, size, title, face, off: [node.p[0] - node.home[0], node.p[1] - node.home[1]], disc: node.disc, box,
+      hidden: node.hidden, words, size, title, face, off: [node.p[0] - node.home[0], node.p[1] - node.home[1]], disc: node.disc, box,
       align: item && !title && !words ? 2 : name?.align ?? null, hasTitle: Boolean(item), from: node.from, angle: node.angle, pictured: Boolean(kinds[node.row]),
       fromOff: from ? [from[0] - view.x(pos[2 * node.from]), from[1] - view.y(pos[2 * node.from + 1])] : null,
     });
@@ -223,25 +241,32 @@ function placeName(boxes, linePoints, ink, { p, disc }, w, tall, distances) {
   return best;
 }
 
-/** Whether the name of a region overlaps neither names nor lines. */
-export function clearOf(box, boxes, pieces, m) {
+/**
+ * Whether the name of a region overlaps neither names nor lines.
+ * @param {Boxes} boxes @param {Scene} scene
+ */
+export function clearOf(box, boxes, pieces, scene) {
   if (!boxes.isFree(box)) return false;
-  const { view, pos } = m;
+  const { view, pos } = scene;
   return !pieces.some((node) => node.fromOff && crossesBox(
     [view.x(pos[2 * node.from]) + node.fromOff[0], view.y(pos[2 * node.from + 1]) + node.fromOff[1]],
     [view.x(pos[2 * node.row]) + node.off[0], view.y(pos[2 * node.row + 1]) + node.off[1]], box));
 }
 
-/** Bundles of the links of many selected items, by target: "62 to Objects". */
-export function bundles(m, ctx, boxes) {
-  const { view, pos, isShown, data, picked, links } = m;
-  if (m.count <= MAX_NAMED || !links.length) return [];
+/**
+ * Bundles of the links of many selected items, by target: "62 to Objects".
+ * @param {HetMap} map @param {CanvasRenderingContext2D} ctx @param {Boxes} boxes
+ */
+export function bundles(map, ctx, boxes) {
+  const { scene } = map;
+  const { view, pos, isShown, data, picked, links } = scene;
+  if (scene.count <= MAX_NAMED || !links.length) return [];
   const groups = new Map();
   const named = data.colour?.kind === "categories";
   for (const [i, j] of links) {
     const to = picked[i] ? j : i;
     if (picked[to] || !isShown[to]) continue;
-    const code = named ? m.slot[to] : 1 + data.datasets.findIndex((d) => to >= d.start && to < d.stop);
+    const code = named ? scene.slot[to] : 1 + data.datasets.findIndex((d) => to >= d.start && to < d.stop);
     const name = (named ? data.colour.categories : data.datasets.map((d) => d.name))[code - 1] ?? "others";
     if (!groups.has(name)) groups.set(name, { name, count: 0, x: [], y: [] });
     const group = groups.get(name);
@@ -249,12 +274,12 @@ export function bundles(m, ctx, boxes) {
     group.x.push(pos[2 * to]);
     group.y.push(pos[2 * to + 1]);
   }
-  const rows = m.pickedRows().filter((r) => isShown[r]);
+  const rows = map.selection.rows().filter((r) => isShown[r]);
   const from = [middle(rows.map((r) => pos[2 * r])), middle(rows.map((r) => pos[2 * r + 1]))];
   // Of very many links the server sends only the strongest.
-  const whole = m.linksTotal / links.length;
+  const whole = scene.linksTotal / links.length;
   const about = whole > 1.001 ? "about " : "";
-  const font = `600 ${NAME_PX}px ${m.family}`;
+  const font = `600 ${NAME_PX}px ${scene.family}`;
   return [...groups.values()].filter((group) => group.count >= MIN_BUNDLE).sort((a, b) => b.count - a.count).slice(0, MAX_BUNDLES).map((group) => {
     const count = Math.round(group.count * whole);
     const text = `${about}${thousands(count)} to ${group.name}`;
@@ -276,6 +301,7 @@ function middle(values) {
   return values[Math.floor(values.length / 2)];
 }
 
+/** @param {CanvasRenderingContext2D} ctx */
 function drawCurve(ctx, x0, y0, x1, y1, width, colour, dash = []) {
   ctx.beginPath();
   ctx.moveTo(x0, y0);
@@ -287,9 +313,12 @@ function drawCurve(ctx, x0, y0, x1, y1, width, colour, dash = []) {
   ctx.setLineDash([]);
 }
 
-/** Draw lines to the linked items with a halo; links that are not close are orange. */
-export function drawLines(ctx, m, pieces) {
-  const { view, pos, tokens } = m;
+/**
+ * Draw lines to the linked items with a halo; links that are not close are orange.
+ * @param {CanvasRenderingContext2D} ctx @param {Scene} scene
+ */
+export function drawLines(ctx, scene, pieces) {
+  const { view, pos, tokens } = scene;
   for (const node of pieces) {
     if (node.kind === "bundle") {
       drawCurve(ctx, view.x(node.from[0]), view.y(node.from[1]), view.x(node.x), view.y(node.y), node.width, withAlpha(tokens.accent, 0.55));
@@ -300,20 +329,23 @@ export function drawLines(ctx, m, pieces) {
       view.x(pos[2 * node.row]) + node.off[0], view.y(pos[2 * node.row + 1]) + node.off[1],
     ];
     drawCurve(ctx, ...ends, 4.6, withAlpha(tokens.bg, 0.8));
-    drawCurve(ctx, ...ends, 1.7, node.good ? tokens.accent : tokens.minus, node.weight < 0 ? [2, 4] : node.held ? [6, 4] : []);
+    drawCurve(ctx, ...ends, 1.7, node.good ? tokens.accent : tokens.minus, node.weight < 0 ? [2, 4] : node.hidden ? [6, 4] : []);
   }
 }
 
-/** Draw the items with name and verdict on top. */
+/**
+ * Draw the items with name and verdict on top.
+ * @param {CanvasRenderingContext2D} ctx @param {Overlay} overlay
+ */
 export function drawEnds(ctx, overlay, pieces) {
-  const m = overlay.map;
-  const { view, pos, tokens } = m;
+  const { map, scene } = overlay;
+  const { view, tokens } = scene;
   for (const node of pieces) {
     if (node.kind === "bundle") overlay.text(ctx, node.text, view.x(node.x) + node.dx, view.y(node.y) + node.dy, node.font, tokens.ink, "center");
     if (node.kind !== "linked") continue;
-    const [tx, ty] = [view.x(pos[2 * node.row]), view.y(pos[2 * node.row + 1])];
+    const [tx, ty] = scene.pixel(node.row);
     const [x, y] = [tx + node.off[0], ty + node.off[1]];
-    const colour = m.palette[m.slot[node.row]];
+    const colour = scene.palette[scene.slot[node.row]];
     if (node.angle !== null) arrow(ctx, x, y, node.disc + 5, node.angle, tokens);
     else if (Math.hypot(...node.off) > 6) {
       ctx.beginPath();
@@ -322,11 +354,11 @@ export function drawEnds(ctx, overlay, pieces) {
       ctx.lineWidth = 1;
       ctx.strokeStyle = tokens.ink;
       ctx.stroke();
-      mark(ctx, tx, ty, 6.8, m, node.row, colour, tokens.ink);
+      mark(ctx, tx, ty, 6.8, scene, node.row, colour, tokens.ink);
     }
-    if (node.pictured && m.media.picture(node.row)) overlay.picture(ctx, { row: node.row, size: node.size, detailed: true }, x, y, 1, node.ringed);
+    if (node.pictured && map.media.picture(node.row)) overlay.picture(ctx, { row: node.row, size: node.size, detailed: true }, x, y, 1, node.ringed);
     else {
-      mark(ctx, x, y, 12, m, node.row, colour, tokens.bg);
+      mark(ctx, x, y, 12, scene, node.row, colour, tokens.bg);
       if (node.ringed) overlay.ring(ctx, x, y, 11, 2.4);
     }
     if (node.align === null) continue;
@@ -345,15 +377,18 @@ export function drawEnds(ctx, overlay, pieces) {
     const at = [left + 2, right - 2, (left + right) / 2][node.align];
     overlay.text(ctx, node.title, at, top + 9.5, node.face, tokens.ink, align);
     const verdict = node.chosen ? tokens.mute : node.good ? tokens.ok : tokens.minus;
-    if (node.words) overlay.text(ctx, node.words, at, top + (node.title ? 26 : 9.5), `400 ${VERDICT_PX}px ${m.family}`, verdict, align);
+    if (node.words) overlay.text(ctx, node.words, at, top + (node.title ? 26 : 9.5), `400 ${VERDICT_PX}px ${scene.family}`, verdict, align);
   }
 }
 
-/** Draw an item without a picture, in the shape of its dataset. */
-function mark(ctx, x, y, size, m, row, fill, edge) {
+/**
+ * Draw an item without a picture, in the shape of its dataset.
+ * @param {CanvasRenderingContext2D} ctx @param {Scene} scene
+ */
+function mark(ctx, x, y, size, scene, row, fill, edge) {
   ctx.save();
   ctx.translate(x, y);
-  outline(ctx, m.data.datasets.find((d) => row >= d.start && row < d.stop)?.symbol, size);
+  outline(ctx, scene.datasetOf(row)?.symbol, size);
   ctx.fillStyle = fill;
   ctx.fill();
   ctx.lineWidth = 1.4;
@@ -362,7 +397,10 @@ function mark(ctx, x, y, size, m, row, fill, edge) {
   ctx.restore();
 }
 
-/** Draw an arrow at the edge towards an item out of view. */
+/**
+ * Draw an arrow at the edge towards an item out of view.
+ * @param {CanvasRenderingContext2D} ctx
+ */
 function arrow(ctx, x, y, offset, angle, tokens) {
   ctx.save();
   ctx.translate(x + Math.cos(angle) * offset, y + Math.sin(angle) * offset);

@@ -5,13 +5,17 @@
 
 import { remember } from "./remember.js";
 
+/** @import { HetMap } from "./map.js" */
+
 const groups = new Map(); // name -> {maps, camera}
 
 const same = (a, b) => a && b && ["cx", "cy", "s", "k"].every((key) => a[key] === b[key]);
 
 export class LinkedMaps {
+  /** @param {HetMap} map */
   constructor(map) {
     this.map = map;
+    this.scene = map.scene;
     this.name = null;
   }
 
@@ -30,43 +34,43 @@ export class LinkedMaps {
   }
 
   get others() {
-    const { map } = this;
+    const { map, scene } = this;
     const group = groups.get(this.name);
-    return group ? [...group.maps].filter((other) => other !== map && other.n === map.n) : [];
+    return group ? [...group.maps].filter((other) => other !== map && other.scene.n === scene.n) : [];
   }
 
   onSelect() {
-    const { picked, count, version } = this.map;
+    const { picked, count, version } = this.scene;
     for (const other of this.others) {
-      Object.assign(other, { picked, count, version });
+      Object.assign(other.scene, { picked, count, version });
       other.selection.changed();
-      remember(other);
+      remember(other.scene);
       other.requestDraw({ paint: true, place: true });
     }
   }
 
   onHover(row) {
     for (const other of this.others) {
-      other.hovered = row;
+      other.scene.hovered = row;
       other.requestDraw();
     }
   }
 
   /** Copy each camera move to the other maps of the group. */
   onMove() {
-    const { map } = this;
+    const { scene } = this;
     const group = groups.get(this.name);
-    const camera = map.view.at();
+    const camera = scene.view.at();
     if (!group || same(camera, group.camera)) return;
     group.camera = camera;
-    for (const other of this.others) other.linkedMaps.setCamera(camera, map.view.zoomed);
+    for (const other of this.others) other.linkedMaps.setCamera(camera, scene.view.zoomed);
   }
 
   setCamera(camera, zoomed) {
-    const { map } = this;
-    map.flight = null;
-    map.view.go(camera);
-    map.view.zoomed = zoomed;
+    const { map, scene } = this;
+    scene.flight = null;
+    scene.view.go(camera);
+    scene.view.zoomed = zoomed;
     map.requestDraw({ view: true });
   }
 

@@ -3,11 +3,15 @@
 import { request } from "./requests.js";
 import { frameOf } from "./view.js";
 
+/** @import { HetMap } from "./map.js" */
+
 const FINAL_STATES = ["done", "failed", "cancelled", "gone"];
 
 export class LiveLayout {
+  /** @param {HetMap} map */
   constructor(map) {
     this.map = map;
+    this.scene = map.scene;
     this.job = null;
   }
 
@@ -52,17 +56,17 @@ export class LiveLayout {
   }
 
   showLayout(layout) {
-    const { map } = this;
-    if (layout.length !== 2 * map.n || !this.job) return;
+    const { map, scene } = this;
+    if (layout.length !== 2 * scene.n || !this.job) return;
     const now = performance.now();
     map.stats.frames += 1;
     const pause = Math.min(Math.max(now - (this.last ?? now - 250), 120), 400);
     this.last = now;
     map.transition.move(layout, pause, true);
-    if (!map.view.zoomed && !map.pointerDown) {
-      const frame = frameOf(layout, map.isShown);
-      const place = map.view.around({ ...frame, stretch: map.view.k });
-      map.view.fitted = place.s;
+    if (!scene.view.zoomed && !scene.pointerDown) {
+      const frame = frameOf(layout, scene.isShown);
+      const place = scene.view.around({ ...frame, stretch: scene.view.k });
+      scene.view.fitted = place.s;
       map.camera.fly(place, Math.max(pause, 300), false);
     }
   }

@@ -1,4 +1,4 @@
-// Map component: the shared state that all parts read, and the parts, which each do one thing.
+// Map component: the scene that all parts share, and the parts, which each do one thing.
 //
 // The browser owns selection and camera while the map is open. Python's selection is used when the map
 // mounts, and whenever it has a higher version than ours (undo, clear, search).
@@ -20,17 +20,21 @@ import { Legend } from "./legend.js";
 import { LiveLayout } from "./live_layout.js";
 import { Outline } from "./outline.js";
 import { Overlay } from "./overlay.js";
-import { Points, fetchTrust } from "./points.js";
+import { Points } from "./points.js";
 import { offerPanel, watchPanel } from "./panel.js";
 import { watchProposedPairs } from "./proposed_pairs.js";
 import { Regions } from "./regions.js";
 import { remember } from "./remember.js";
 import { watchScheme } from "./color_scheme.js";
+import { Scene } from "./scene.js";
 import { Selection } from "./selection.js";
 import { Tooltip } from "./tooltip.js";
 import { LinkedMaps } from "./linked_maps.js";
 import { Transition } from "./transition.js";
-import { View } from "./view.js";
+import { Trust } from "./trust.js";
+
+/** @import { Media } from "./media.js" */
+/** @import { Component } from "./messages.js" */
 
 /** Show a map in `root`, or update the existing one. */
 export function mount(root, component) {
@@ -46,18 +50,17 @@ export function mount(root, component) {
   });
 }
 
-class HetMap {
+export class HetMap {
   constructor(root) {
     const stage = h("div", { class: "hv-stage", tabindex: 0, role: "application" });
-    Object.assign(this, {
-      root, stage, view: new View(), n: 0, data: null, tool: "move", hidden: [],
-      pos: new Float32Array(0), isShown: new Uint8Array(0),
-      slot: new Uint8Array(0), palette: ["#999999"], picked: new Uint8Array(0), count: 0,
-      version: -1, links: [], linksTotal: 0, order: [], cursor: -1, hovered: -1, sketch: null,
-      ghosts: null, moving: false, flight: null, motion: null, isClosed: false, focus: null, trustOverlay: false, trust: null,
-      pausedUntil: 0, pointerDown: false,
-      stats: { frames: 0, draws: 0, paints: 0, ms: [], polls: 0, fps: 0, map: this },
-    });
+    this.root = root;
+    this.stage = stage;
+    this.scene = new Scene();
+    /** @type {Component} */
+    this.component = /** @type {any} */ (null);
+    /** @type {Media} */
+    this.media = /** @type {any} */ (null);
+    this.stats = { frames: 0, draws: 0, paints: 0, ms: [], polls: 0, fps: 0, map: this };
     root.replaceChildren();
     this.liveRegion = h("div", { class: "hv-live-region", role: "status", "aria-live": "polite" });
     const canvas = h("canvas", { class: "hv-overlay", "aria-hidden": "true" });
@@ -70,6 +73,7 @@ class HetMap {
     this.selection = new Selection(this);
     this.transition = new Transition(this);
     this.points = new Points(this);
+    this.trust = new Trust(this);
     this.regions = new Regions(this);
     this.overlay = new Overlay(canvas, this);
     this.outline = new Outline(this);
@@ -103,50 +107,20 @@ class HetMap {
   /** Request a frame that redraws the camera ("view"), points ("pos") or more. */
   requestDraw(what = {}) { this.frameLoop.requestDraw(what); }
 
-  select(rows, how) { this.selection.select(rows, how); }
-
-  /** Show or hide the overlay on unreliable areas. */
-  async toggleTrustOverlay() {
-    this.trustOverlay = !this.trustOverlay;
-    this.toolbar.update();
-    this.announce(this.trustOverlay ? "Unreliable areas are marked" : "Unreliable areas are not marked");
-    await this.loadTrust();
-    this.requestDraw({ paint: true });
-  }
-
-  /** Load the trust of the items if the overlay is on. */
-  async loadTrust() {
-    const { data } = this;
-    const key = `${data.geometry.id}-${data.fingerprint}`;
-    if (!this.trustOverlay || data.live || this.trustKey === key) return;
-    Object.assign(this, { trustKey: key, trust: null });
-    try {
-      const trust = await fetchTrust(data.session, key, () => !this.isClosed && this.trustOverlay && this.trustKey === key);
-      if (this.trustKey === key) this.trust = trust?.length === this.n ? trust : null;
-      // A failed request is repeated with the next update.
-      if (this.trustKey === key && !this.trust) this.trustKey = null;
-    } catch {
-      this.trustKey = null;
-    }
-    this.requestDraw({ paint: true });
-  }
-
-  pickedRows() { return this.selection.rows(); }
-
   setTool(tool) {
-    this.tool = tool;
+    this.scene.tool = tool;
     this.stage.dataset.tool = tool;
     this.toolbar.update();
-    remember(this);
+    remember(this.scene);
   }
 
   /** Show the selection in the panel, unless the user closed it. */
-  offer() { if (this.data.stage) offerPanel("Item"); }
+  offer() { if (this.scene.data.stage) offerPanel("Item"); }
 
-announce(words) { this.liveRegion.textContent = words; }
+  announce(words) { this.liveRegion.textContent = words; }
 
   close() {
-    this.isClosed = true;
+    this.scene.isClosed = true;
     for (const stop of this.cleanups) stop();
     this.observer.disconnect();
     this.camera.close();

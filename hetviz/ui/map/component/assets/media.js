@@ -16,7 +16,11 @@ function cacheOf(key) {
 export class Media {
   /** `changed` is called when requested data arrive. */
   constructor(session, version, changed) {
-    Object.assign(this, { session, version, changed, pending: new Set(), stop: new AbortController() });
+    this.session = session;
+    this.version = version;
+    this.changed = changed;
+    this.pending = new Set();
+    this.stop = new AbortController();
     Object.assign(this, cacheOf(`${session}/${version}`));
     this.size = window.devicePixelRatio > 1.2 ? 96 : 48;
   }
@@ -56,7 +60,7 @@ export class Media {
     rows.forEach((r) => this.pending.add(`p${r}`));
     try {
       const response = await request(
-        `hv/atlas/${this.session}?rows=${rows.join(",")}&size=${this.size}&v=${this.version}`,
+        `hv/thumbnails/${this.session}?rows=${rows.join(",")}&size=${this.size}&v=${this.version}`,
         { signal: this.stop.signal },
       );
       if (!response.ok) return;

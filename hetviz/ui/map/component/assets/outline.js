@@ -6,6 +6,8 @@ import { SERIF } from "./regions.js";
 import { request } from "./requests.js";
 import { array } from "./store.js";
 
+/** @import { HetMap } from "./map.js" */
+
 const RADIUS_PX = 18; // pixels around each member
 const LINE_PX = 1.6;
 const MAX_INNER_NAMES = 6; // maximum number of named smaller regions
@@ -24,8 +26,16 @@ function inside(codes, flags) {
 }
 
 export class Outline {
+  /** @param {HetMap} map */
   constructor(map) {
-    Object.assign(this, { map, rows: null, flags: null, name: "", of: "", cache: new Map(), stop: new AbortController() });
+    this.map = map;
+    this.scene = map.scene;
+    this.rows = null;
+    this.flags = null;
+    this.name = "";
+    this.of = "";
+    this.cache = new Map();
+    this.stop = new AbortController();
     const { signal } = this.stop;
     const onPoint = (event) => this.point(event.target);
     // A tap on a row selects it, so touch has no hover.
@@ -34,7 +44,7 @@ export class Outline {
   }
 
   point(target) {
-    if (!this.map.data?.stage) return;
+    if (!this.scene.data?.stage) return;
     const row = target.closest?.(".st-key-panel")?.contains(target) ? target.closest(ROWS) : null;
     const { hvCluster: of = "", hvName = "" } = row?.querySelector("[data-hv-cluster]")?.dataset ?? {};
     // The page uses no-break spaces, names of regions use plain ones.
@@ -51,17 +61,17 @@ export class Outline {
   /** Load the items of a cluster: `regions/LEVEL/CODE` of the map, or `clusters/MARK/CODE`. */
   async loadRows(of) {
     const [what, which, code] = of.split("/");
-    const { map } = this;
+    const { map, scene } = this;
     let codes = map.regions.levels[Number(which)]?.codes;
     if (what === "clusters") {
       if (!this.cache.has(which)) this.cache = new Map([[which, this.clusters()]]);
       codes = await this.cache.get(which).catch(() => null);
     }
-    if (this.of !== of || map.isClosed || codes?.length !== map.n) return;
+    if (this.of !== of || scene.isClosed || codes?.length !== scene.n) return;
     const rows = [];
     codes.forEach((other, r) => { if (other === Number(code)) rows.push(r); });
     if (!rows.length) return;
-    const flags = new Uint8Array(map.n);
+    const flags = new Uint8Array(scene.n);
     for (const r of rows) flags[r] = 1;
     Object.assign(this, { rows, flags, inner: inside(map.regions.levels[1]?.codes ?? [], flags) });
     map.requestDraw({ paint: true, place: true });
@@ -74,10 +84,10 @@ export class Outline {
   }
 
   /** Flags of the items; null without a hovered cluster. */
-  focus() { return this.flags?.length === this.map.n ? this.flags : null; }
+  focus() { return this.flags?.length === this.scene.n ? this.flags : null; }
 
   async clusters() {
-    const { session } = this.map.data;
+    const { session } = this.scene.data;
     const response = await request(`hv/clusters/${session}`);
     const { key } = await response.json();
     return array(session, key, "i4");
@@ -85,14 +95,14 @@ export class Outline {
 
   /** Draw the union of discs around the members, and the name above it. */
   draw(overlay, ctx) {
-    const { map, rows } = this;
+    const { rows, scene } = this;
     if (!rows?.length) return;
-    const { view, pos, isShown, tokens } = map;
+    const { view, pos, isShown, tokens } = scene;
     this.labelBox = null;
     const centres = new Map();
     for (const r of rows) {
       if (!isShown[r] || !Number.isFinite(pos[2 * r])) continue;
-      const [x, y] = [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
+      const [x, y] = scene.pixel(r);
       if (x < -RADIUS_PX || y < -RADIUS_PX || x > view.W + RADIUS_PX || y > view.H + RADIUS_PX) continue;
       centres.set(`${Math.round(x / GRAIN_PX)},${Math.round(y / GRAIN_PX)}`, [x, y]);
     }
@@ -125,7 +135,7 @@ export class Outline {
   }
 
   write(overlay, ctx, places) {
-    const { view, tokens } = this.map;
+    const { view, tokens } = this.scene;
     const font = `700 19px ${SERIF}`;
     ctx.font = font;
     const half = ctx.measureText(this.name).width / 2 + 8;
@@ -140,8 +150,8 @@ export class Outline {
 
   /** Draw the names of smaller regions within it, each at its densest place. */
   writeInner(overlay, ctx, labelBox) {
-    const { map } = this;
-    const { view, tokens, family } = map;
+    const { map, scene } = this;
+    const { view, tokens, family } = scene;
     const seen = (p) => p.kind === "name" || (p.kind === "picture" && this.flags[p.row] && map.media.picture(p.row));
     const reserved = [labelBox, ...overlay.boxes().filter(seen).map((p) => p.at)];
     const written = new Set([this.name, ...overlay.pieces.map((p) => p.text)]);

@@ -16,7 +16,13 @@ const GHOST_MS = 4000;
 
 export class Overlay {
   constructor(canvas, map) {
-    Object.assign(this, { canvas, map, pieces: [], detailed: false, ringEach: false, placedAt: 0 });
+    this.canvas = canvas;
+    this.map = map;
+    this.scene = map.scene;
+    this.pieces = [];
+    this.detailed = false;
+    this.ringEach = false;
+    this.placedAt = 0;
     // By row: offset in pixels of an item that is moved to avoid overlap.
     this.moved = new Map();
     this.ctx = canvas.getContext("2d");
@@ -33,29 +39,29 @@ export class Overlay {
 
   /** Place texts and pictures, and request missing ones. */
   place() {
-    const m = this.map;
+    const { map, scene } = this;
     const begun = performance.now();
     this.moved = new Map();
-    const { pieces, missing, detailed, ringEach } = placeTexts(m, this.ctx);
+    const { pieces, missing, detailed, ringEach } = placeTexts(map, this.ctx);
     const since = new Map();
     for (const piece of pieces) {
       piece.key = piece.row === undefined ? `n${piece.text}` : `${piece.kind[0]}${piece.row}`;
       since.set(piece.key, this.since.get(piece.key) ?? begun);
     }
-    Object.assign(this, { pieces, detailed, ringEach, since, placedAt: m.view.s });
-    m.media.askTitles(missing.titles);
-    m.media.askPictures(missing.pictures);
-    m.stats.placeMs = performance.now() - begun;
-    m.stats.written = {
+    Object.assign(this, { pieces, detailed, ringEach, since, placedAt: scene.view.s });
+    map.media.askTitles(missing.titles);
+    map.media.askPictures(missing.pictures);
+    map.stats.placeMs = performance.now() - begun;
+    map.stats.written = {
       names: pieces.filter((p) => p.kind === "name").length,
       words: pieces.filter((p) => p.kind === "word").length,
-      pictures: pieces.filter((p) => p.kind === "picture" && m.media.picture(p.row)).length,
+      pictures: pieces.filter((p) => p.kind === "picture" && map.media.picture(p.row)).length,
     };
   }
 
   /** Boxes of all texts and pictures on the screen. */
   boxes() {
-    const { view, pos } = this.map;
+    const { view, pos } = this.scene;
     return this.pieces.map((p) => ({
       ...p,
       at: p.row === undefined ? shift(p.box, view.x(p.x), view.y(p.y))
@@ -65,7 +71,8 @@ export class Overlay {
 
   /** The row of the picture or word under a pixel, or -1. */
   rowAt(px, py) {
-    const { view, pos, media } = this.map;
+    const { media } = this.map;
+    const { view, pos } = this.scene;
     for (const p of this.pieces) {
       if (p.row === undefined || (p.kind === "picture" && !media.picture(p.row))) continue;
       const dx = px - view.x(pos[2 * p.row]);
@@ -81,27 +88,27 @@ export class Overlay {
     const ratio = window.devicePixelRatio || 1;
     const { ctx } = this;
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    ctx.clearRect(0, 0, this.map.view.W, this.map.view.H);
+    ctx.clearRect(0, 0, this.scene.view.W, this.scene.view.H);
     if (this.render(ctx, false)) this.map.requestDraw();
   }
 
   /** Draw into any context of the size of the map; returns whether something still fades. */
   render(ctx, isStatic) {
-    const m = this.map;
-    const { view, pos, tokens } = m;
+    const { map, scene } = this;
+    const { view, pos, tokens } = scene;
     const now = performance.now();
     const noFade = isStatic || prefersReducedMotion();
-    const focus = m.count > 0 || m.statements.groups.size > 0;
+    const focus = scene.count > 0 || map.statements.groups.size > 0;
     // Items hovered or asked about in the panel. Only dimmed names of regions stay besides.
-    const focusFlags = m.outline.focus() ?? (focus || m.legend.partial ? null : proposedFlags(m.n));
+    const focusFlags = map.outline.focus() ?? (focus || map.legend.partial ? null : proposedFlags(scene.n));
     let fading = false;
     if (!isStatic) fading = this.ghosts(ctx, now) || fading;
-    if (!isStatic) m.outline.draw(this, ctx);
+    if (!isStatic) map.outline.draw(this, ctx);
     drawProposedPairs(this, ctx);
     this.hairlines(ctx);
-    drawLines(ctx, m, this.pieces);
+    drawLines(ctx, scene, this.pieces);
     // Between two placements a zoom may cause overlaps, then the later piece is dropped.
-    const crowded = view.s < this.placedAt * 0.999 || m.moving ? new Boxes(view.W, view.H) : null;
+    const crowded = view.s < this.placedAt * 0.999 || scene.moving ? new Boxes(view.W, view.H) : null;
     const texts = [];
     const askedBoxes = proposedBoxes(this, ctx);
     const ringed = new Set();
@@ -114,7 +121,7 @@ export class Overlay {
       const y = p.kind === "name" ? view.y(p.y) : view.y(pos[2 * p.row + 1]);
       if (focusFlags && p.row !== undefined && !(focusFlags[p.row] && p.kind === "picture")) continue;
       // A missing picture must not keep the canvas drawing.
-      if (p.kind === "picture" && !m.media.picture(p.row)) continue;
+      if (p.kind === "picture" && !map.media.picture(p.row)) continue;
       if (!(x > -300 && y > -60 && x < view.W + 300 && y < view.H + 60)) continue;
       const box = shift(p.box, x, y);
       if (askedBoxes.some((a) => a[0] < box[2] && box[0] < a[2] && a[1] < box[3] && box[1] < a[3])) continue;
@@ -123,7 +130,7 @@ export class Overlay {
       if (!noFade) {
         const born = Math.max(
           this.since.get(p.key) ?? 0,
-          p.kind === "picture" ? m.media.picture(p.row).when : 0,
+          p.kind === "picture" ? map.media.picture(p.row).when : 0,
         );
         alpha = Math.min((now - born) / FADE_MS, 1);
         if (alpha < 1) fading = true;
@@ -132,16 +139,16 @@ export class Overlay {
         texts.push([p, x, y, alpha]);
         continue;
       }
-      const chosen = m.picked[p.row];
+      const chosen = scene.picked[p.row];
       if (focus && !focusFlags && !chosen) alpha *= 0.4;
       this.picture(ctx, p, x, y, alpha, chosen && this.ringEach);
       ringed.add(p.row);
     }
     ctx.globalAlpha = 1;
     this.rings(ctx, ringed);
-    m.statements.draw(ctx);
+    map.statements.draw(ctx);
     const outlined = (p, x, y) => (
-      focusFlags && (p.text === m.outline.name || m.outline.covers(shift(p.box, x, y)))
+      focusFlags && (p.text === map.outline.name || map.outline.covers(shift(p.box, x, y)))
     );
     for (const [p, x, y, alpha] of texts) {
       if (p.lead && !outlined(p, x, y)) this.leader(ctx, p, x, y, focus || focusFlags ? alpha * DIMMED_ALPHA : alpha);
@@ -150,14 +157,14 @@ export class Overlay {
       if (outlined(p, x, y)) continue;
       const strong = p.kind === "name" || p.strong;
       ctx.globalAlpha = alpha * ((focus || focusFlags) && !p.strong ? (p.kind === "name" ? 0.72 : 0.55) : 1);
-      const colour = p.lead !== undefined ? tokens.ink : p.kind === "name" ? nameColour(m, p.code) : strong ? tokens.ink : tokens.mute;
+      const colour = p.lead !== undefined ? tokens.ink : p.kind === "name" ? nameColour(scene, p.code) : strong ? tokens.ink : tokens.mute;
       const align = p.kind === "name" ? "center" : p.dx > 0 ? "left" : "right";
       this.text(ctx, p.text, x + p.dx, y + p.dy, p.font, colour, align);
     }
     ctx.globalAlpha = 1;
     drawProposedNames(this, ctx);
     drawEnds(ctx, this, this.pieces);
-    m.statements.drawBadges(ctx);
+    map.statements.drawBadges(ctx);
     if (!isStatic) this.stroke(ctx);
     return fading;
   }
@@ -168,15 +175,15 @@ export class Overlay {
     ctx.textBaseline = "middle";
     ctx.lineJoin = "round";
     ctx.lineWidth = 4.5;
-    ctx.strokeStyle = withAlpha(this.map.tokens.bg, 0.92);
+    ctx.strokeStyle = withAlpha(this.scene.tokens.bg, 0.92);
     ctx.strokeText(text, x, y);
     ctx.fillStyle = colour;
     ctx.fillText(text, x, y);
   }
 
   picture(ctx, p, x, y, alpha, ring) {
-    const m = this.map;
-    const picture = m.media.picture(p.row);
+    const { map, scene } = this;
+    const picture = map.media.picture(p.row);
     const disc = (radius, fill) => {
       ctx.beginPath();
       ctx.arc(x, y, radius, 0, 7);
@@ -185,9 +192,9 @@ export class Overlay {
     };
     // The disc stays opaque while the picture is dimmed, so dots below do not show through.
     ctx.globalAlpha = Math.min(alpha * 2.2, 1);
-    disc(p.size * 0.66, m.tokens.bg);
+    disc(p.size * 0.66, scene.tokens.bg);
     ctx.globalAlpha = alpha;
-    disc(p.size * 0.62, withAlpha(m.palette[m.slot[p.row]], 0.13));
+    disc(p.size * 0.62, withAlpha(scene.palette[scene.slot[p.row]], 0.13));
     ctx.imageSmoothingQuality = "high";
     ctx.drawImage(
       picture.strip, picture.x, 0, picture.cell, picture.cell, x - p.size / 2, y - p.size / 2, p.size, p.size,
@@ -201,30 +208,29 @@ export class Overlay {
     ctx.arc(x, y, radius, 0, 7);
     ctx.lineWidth = width;
     ctx.setLineDash(dash);
-    ctx.strokeStyle = this.map.tokens.ink;
+    ctx.strokeStyle = this.scene.tokens.ink;
     ctx.stroke();
     ctx.setLineDash([]);
   }
 
   /** Draw rings around selected and hovered items and the keyboard cursor. */
   rings(ctx, done) {
-    const m = this.map;
-    const { view, pos, isShown } = m;
-    const at = (r) => [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
+    const { map, scene } = this;
+    const { isShown } = scene;
     if (this.ringEach) {
-      for (const r of m.pickedRows()) {
-        if (isShown[r] && !done.has(r)) this.ring(ctx, ...at(r), 7, 2.2);
+      for (const r of map.selection.rows()) {
+        if (isShown[r] && !done.has(r)) this.ring(ctx, ...scene.pixel(r), 7, 2.2);
       }
     }
-    if (m.hovered >= 0 && isShown[m.hovered] && !done.has(m.hovered)) {
-      this.ring(ctx, ...at(m.hovered), 7.5, 1.4);
+    if (scene.hovered >= 0 && isShown[scene.hovered] && !done.has(scene.hovered)) {
+      this.ring(ctx, ...scene.pixel(scene.hovered), 7.5, 1.4);
     }
-    if (m.cursor >= 0 && isShown[m.cursor]) this.ring(ctx, ...at(m.cursor), 12, 2, [3, 3]);
+    if (scene.cursor >= 0 && isShown[scene.cursor]) this.ring(ctx, ...scene.pixel(scene.cursor), 12, 2, [3, 3]);
   }
 
   /** Draw the line from a name to the densest place of its region. */
   leader(ctx, p, x, y, alpha) {
-    const { tokens } = this.map;
+    const { tokens } = this.scene;
     ctx.globalAlpha = alpha;
     for (const [width, colour] of [[4, tokens.bg], [1.1, tokens.mute]]) {
       ctx.beginPath();
@@ -246,7 +252,7 @@ export class Overlay {
 
   /** Draw the links of the hovered item. */
   hairlines(ctx) {
-    const { hovered, hovering, view, pos, isShown, tokens } = this.map;
+    const { hovered, hovering, view, pos, isShown, tokens } = this.scene;
     if (hovered < 0 || hovering?.row !== hovered) return;
     ctx.lineWidth = 1;
     for (const [i, j, weight] of hovering.links) {
@@ -261,17 +267,17 @@ export class Overlay {
 
   /** Draw the fading old positions of points that moved most. */
   ghosts(ctx, now) {
-    const m = this.map;
-    if (!m.ghosts) return false;
-    const age = now - m.ghosts.born;
+    const { scene } = this;
+    if (!scene.ghosts) return false;
+    const age = now - scene.ghosts.born;
     if (age > GHOST_MS) {
-      m.ghosts = null;
+      scene.ghosts = null;
       return false;
     }
-    const { view, pos, isShown } = m;
+    const { view, pos, isShown } = scene;
     const share = prefersReducedMotion() ? 1 : Math.min(1, (GHOST_MS - age) / 1500);
-    const { rows, from } = m.ghosts;
-    ctx.strokeStyle = withAlpha(m.tokens.mute, 0.28 * share);
+    const { rows, from } = scene.ghosts;
+    ctx.strokeStyle = withAlpha(scene.tokens.mute, 0.28 * share);
     ctx.lineWidth = 1;
     ctx.beginPath();
     rows.forEach((r, k) => {
@@ -284,7 +290,7 @@ export class Overlay {
       if (!isShown[r]) return;
       ctx.beginPath();
       ctx.arc(view.x(from[2 * k]), view.y(from[2 * k + 1]), 2.4, 0, 7);
-      ctx.fillStyle = withAlpha(m.palette[m.slot[r]], 0.4 * share);
+      ctx.fillStyle = withAlpha(scene.palette[scene.slot[r]], 0.4 * share);
       ctx.fill();
     });
     return true;
@@ -292,7 +298,7 @@ export class Overlay {
 
   /** Draw the lasso or box in progress. */
   stroke(ctx) {
-    const { sketch, view, tokens } = this.map;
+    const { sketch, view, tokens } = this.scene;
     if (!sketch || sketch.length < 2) return;
     ctx.beginPath();
     sketch.forEach(([x, y], k) => ctx[k ? "lineTo" : "moveTo"](view.x(x), view.y(y)));

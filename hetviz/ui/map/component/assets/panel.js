@@ -58,7 +58,7 @@ export function offerPanel(tab) {
 
 /** Reserve room for the panel, which loads last and opens with a selection. */
 export function awaitPanel() {
-  if (store.lastTurn === undefined && !panel.shut) change({ open: true });
+  if (store.lastVersion === undefined && !panel.shut) change({ open: true });
 }
 
 /** Percentage of close links of a map, if the panel has counted it. */
@@ -129,20 +129,20 @@ class Tabs {
   receive(component) {
     const { data } = component;
     this.component = component;
-    if (data.kept) {
-      store.shares = { ...store.shares, ...data.kept };
+    if (data.shares_close) {
+      store.shares = { ...store.shares, ...data.shares_close };
       store.onCounted?.();
     }
-    if (data.turn !== store.lastTurn) {
-      const first = store.lastTurn === undefined;
-      store.lastTurn = data.turn;
-      const open = data.open || (first && data.chosen) ? { open: true } : {};
+    if (data.version !== store.lastVersion) {
+      const first = store.lastVersion === undefined;
+      store.lastVersion = data.version;
+      const open = data.open || (first && data.has_selection) ? { open: true } : {};
       // A selection on the map opened its tab here, and later choices are newer.
       change({ wide: data.wide, ...open, ...(first || data.open ? { tab: data.tab } : {}) });
     }
     change({});
     clearTimeout(this.missing);
-    if (panel.tab !== MAPS && !data.there.includes(panel.tab)) this.missing = setTimeout(() => this.requestTab(), TAB_REQUEST_DELAY_MS);
+    if (panel.tab !== MAPS && !data.loaded.includes(panel.tab)) this.missing = setTimeout(() => this.requestTab(), TAB_REQUEST_DELAY_MS);
     this.draw();
     store.tabs = this;
     for (const action of store.waiting.splice(0)) action(this);
@@ -157,8 +157,8 @@ class Tabs {
     change(changes);
     if (panel.wide !== wide) this.requestTab();
     else if (panel.tab !== tab && panel.tab !== MAPS) {
-      const { there: loadedTabs, view } = this.component.data;
-      if (!loadedTabs.includes(panel.tab)) this.requestTab();
+      const { loaded, view } = this.component.data;
+      if (!loaded.includes(panel.tab)) this.requestTab();
       // The next run of the page keeps it; nothing waits for this request.
       else request(`hv/tab/${view}/${panel.tab}`, { method: "POST", keepalive: true }).catch(() => {});
     }

@@ -3,6 +3,8 @@
 // The line of a lasso is stored in units of the map and tested once, at pointer-up, against the
 // positions on the screen. Points do not move while the pointer is down.
 
+/** @import { HetMap } from "./map.js" */
+
 const REACH_PX = 12;
 const TOUCH_REACH_PX = 22;
 const DRAG_PX = 4;
@@ -13,12 +15,17 @@ export const selectionMode = (event) => (event.altKey ? "subtract"
   : event.shiftKey || event.ctrlKey || event.metaKey ? "add" : "replace");
 
 export class PointerInput {
+  /** @param {HetMap} map */
   constructor(map) {
-    Object.assign(this, { map, pointers: new Map(), drag: null, pinch: null });
+    this.map = map;
+    this.scene = map.scene;
+    this.pointers = new Map();
+    this.drag = null;
+    this.pinch = null;
     const { stage } = map;
     this.stop = new AbortController();
     const on = (target, name, handler, options = {}) => target.addEventListener(
-      name, (event) => map.data && handler.call(this, event), { signal: this.stop.signal, ...options },
+      name, (event) => this.scene.data && handler.call(this, event), { signal: this.stop.signal, ...options },
     );
     on(stage, "pointerdown", this.down);
     on(stage, "pointermove", this.moved);
@@ -27,7 +34,7 @@ export class PointerInput {
     on(stage, "pointerleave", () => this.setHovered(-1));
     on(stage, "wheel", this.wheel, { passive: false });
     on(stage, "dblclick", this.doubleClick);
-    stage.dataset.tool = map.tool;
+    stage.dataset.tool = this.scene.tool;
   }
 
   at(event) {
@@ -36,26 +43,26 @@ export class PointerInput {
   }
 
   down(event) {
-    const { map } = this;
+    const { map, scene } = this;
     if (event.target.closest(".hv-keys")) return;
-    if (map.data.mode !== "work" || event.button > 1) return;
+    if (scene.data.mode !== "work" || event.button > 1) return;
     this.pressed = true;
     map.stage.focus({ preventScroll: true });
     this.pressed = false;
     map.stage.setPointerCapture(event.pointerId);
     const [x, y] = this.at(event);
     this.pointers.set(event.pointerId, [x, y]);
-    map.pointerDown = true;
-    map.flight = null;
+    scene.pointerDown = true;
+    scene.flight = null;
     this.setHovered(-1);
     if (this.pointers.size === 2) {
       this.drag = null;
-      map.sketch = null;
+      scene.sketch = null;
       this.pinch = this.pinchState();
       return;
     }
-    const quick = map.tool === "move" && event.shiftKey && event.button === 0;
-    const named = map.tool === "drag" ? "move" : map.tool;
+    const quick = scene.tool === "move" && event.shiftKey && event.button === 0;
+    const named = scene.tool === "drag" ? "move" : scene.tool;
     const tool = event.button === 1 ? "move" : quick ? "lasso" : named;
     const drag = { tool, row: -1, x, y, lastX: x, lastY: y, isMoving: false, mode: selectionMode(event) };
     this.drag = drag;
@@ -68,12 +75,12 @@ export class PointerInput {
 
   /** Whether a press drags the item under it. */
   isItemDrag(event) {
-    const { tool } = this.map;
+    const { tool } = this.scene;
     return event.button === 0 && (tool === "drag" || (tool === "move" && event.altKey));
   }
 
   moved(event) {
-    const { map, drag } = this;
+    const { map, drag, scene } = this;
     const [x, y] = this.at(event);
     if (!this.pointers.has(event.pointerId)) {
       if (event.pointerType !== "touch") this.hover(x, y);
@@ -86,11 +93,11 @@ export class PointerInput {
     }
     if (!drag) return;
     if (!drag.isMoving && Math.hypot(x - drag.x, y - drag.y) < DRAG_PX) return;
-    const { view } = map;
+    const { view } = scene;
     if (!drag.isMoving) {
       drag.isMoving = true;
       map.stage.classList.add("hv-dragging");
-      if (drag.tool === "lasso") map.sketch = [[view.dataX(drag.x), view.dataY(drag.y)]];
+      if (drag.tool === "lasso") scene.sketch = [[view.dataX(drag.x), view.dataY(drag.y)]];
     }
     if (drag.tool === "move") {
       view.pan(x - drag.lastX, y - drag.lastY);
@@ -102,12 +109,12 @@ export class PointerInput {
       map.requestDraw();
     } else if (drag.tool === "lasso") {
       if (Math.hypot(x - drag.lastX, y - drag.lastY) < 2) return;
-      map.sketch.push([view.dataX(x), view.dataY(y)]);
+      scene.sketch.push([view.dataX(x), view.dataY(y)]);
       map.requestDraw();
     } else {
       const [x0, x1] = [view.dataX(drag.x), view.dataX(x)];
       const [y0, y1] = [view.dataY(drag.y), view.dataY(y)];
-      map.sketch = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]];
+      scene.sketch = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]];
       map.requestDraw();
     }
     drag.lastX = x;
@@ -115,7 +122,7 @@ export class PointerInput {
   }
 
   up(event) {
-    const { map, drag } = this;
+    const { map, drag, scene } = this;
     if (!this.pointers.delete(event.pointerId)) return;
     if (this.pinch) {
       if (this.pointers.size < 2) this.pinch = null;
@@ -123,7 +130,7 @@ export class PointerInput {
       return;
     }
     this.drag = null;
-    const polygon = map.sketch;
+    const polygon = scene.sketch;
     const { dragged } = map.statements;
     this.release();
     if (!drag) return;
@@ -131,7 +138,7 @@ export class PointerInput {
     else if (dragged) map.statements.dropItem(...dragged);
     else if (polygon) {
       map.stats.releasedAt = performance.now();
-      map.points.inside(polygon, (rows) => !map.isClosed && map.select(rows, drag.mode));
+      map.points.inside(polygon, (rows) => !scene.isClosed && map.selection.select(rows, drag.mode));
     }
   }
 
@@ -143,18 +150,18 @@ export class PointerInput {
   }
 
   release() {
-    const { map } = this;
-    map.pointerDown = false;
-    map.sketch = null;
+    const { map, scene } = this;
+    scene.pointerDown = false;
+    scene.sketch = null;
     map.statements.dragged = null;
     map.stage.classList.remove("hv-dragging");
     map.requestDraw({ view: true });
   }
 
   click(event, drag) {
-    const { map } = this;
+    const { map, scene } = this;
     map.keys.walk = null;
-    map.cursor = -1;
+    scene.cursor = -1;
     const touch = event.pointerType === "touch";
     this.rowAt(drag.x, drag.y, touch ? TOUCH_REACH_PX : REACH_PX, (row) => {
       if (row < 0) {
@@ -162,17 +169,17 @@ export class PointerInput {
         return;
       }
       // A second click with Shift deselects an item.
-      map.select([row], drag.mode === "add" && map.picked[row] ? "subtract" : drag.mode);
+      map.selection.select([row], drag.mode === "add" && scene.picked[row] ? "subtract" : drag.mode);
       if (touch) map.tooltip.show(row);
     });
   }
 
   /** Pass the row at a pixel to `callback`, or -1. */
   rowAt(x, y, reach, callback) {
-    const { map } = this;
+    const { map, scene } = this;
     const labelRow = map.overlay.rowAt(x, y);
     if (labelRow >= 0) callback(labelRow);
-    else map.points.pick(x, y, reach, (row) => !map.isClosed && callback(row));
+    else map.points.pick(x, y, reach, (row) => !scene.isClosed && callback(row));
   }
 
   hover(x, y) {
@@ -180,23 +187,23 @@ export class PointerInput {
     if (this.waiting) return;
     this.waiting = requestAnimationFrame(() => {
       this.waiting = 0;
-      if (this.map.isClosed || this.map.pointerDown) return;
+      if (this.scene.isClosed || this.scene.pointerDown) return;
       const [px, py] = this.spot;
       this.rowAt(px, py, REACH_PX, (row) => (
-        !this.map.pointerDown && this.spot?.[0] === px && this.spot[1] === py && this.setHovered(row)));
+        !this.scene.pointerDown && this.spot?.[0] === px && this.spot[1] === py && this.setHovered(row)));
     });
   }
 
   setHovered(row) {
-    const { map } = this;
+    const { map, scene } = this;
     if (row < 0) {
       this.spot = null;
       cancelAnimationFrame(this.waiting);
       this.waiting = 0;
     }
     map.tooltip.show(row);
-    if (row === map.hovered) return;
-    map.hovered = row;
+    if (row === scene.hovered) return;
+    scene.hovered = row;
     map.linkedMaps.onHover(row);
     map.stage.classList.toggle("hv-on-item", row >= 0);
     map.selection.loadHoverLinks(row);
@@ -209,34 +216,34 @@ export class PointerInput {
   }
 
   onPinch() {
-    const { map } = this;
+    const { map, scene } = this;
     const next = this.pinchState();
-    map.view.pan(next.x - this.pinch.x, next.y - this.pinch.y);
-    map.view.zoom(map.camera.limitZoom(next.d / this.pinch.d), next.x, next.y);
-    map.view.zoomed = true;
+    scene.view.pan(next.x - this.pinch.x, next.y - this.pinch.y);
+    scene.view.zoom(map.camera.limitZoom(next.d / this.pinch.d), next.x, next.y);
+    scene.view.zoomed = true;
     this.pinch = next;
     map.requestDraw({ view: true });
   }
 
   wheel(event) {
-    const { map } = this;
-    if (map.data.mode !== "work") return;
+    const { map, scene } = this;
+    if (scene.data.mode !== "work") return;
     // In a row of maps the wheel scrolls the page.
-    if (map.data.together && !event.ctrlKey && !event.metaKey) return;
+    if (scene.data.linked_group && !event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
     const lines = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
     const delta = Math.max(-300, Math.min(300, event.deltaY * lines));
-    map.flight = null;
-    map.pausedUntil = performance.now() + WHEEL_REST_MS;
-    map.view.zoom(map.camera.limitZoom(Math.exp(-delta * (event.ctrlKey ? 0.008 : 0.0018))), ...this.at(event));
-    map.view.zoomed = true;
+    scene.flight = null;
+    scene.pausedUntil = performance.now() + WHEEL_REST_MS;
+    scene.view.zoom(map.camera.limitZoom(Math.exp(-delta * (event.ctrlKey ? 0.008 : 0.0018))), ...this.at(event));
+    scene.view.zoomed = true;
     map.tooltip.show(-1);
     map.requestDraw({ view: true });
   }
 
   doubleClick(event) {
-    const { map } = this;
-    if (map.data.mode !== "work" || event.target.closest(".hv-keys")) return;
+    const { map, scene } = this;
+    if (scene.data.mode !== "work" || event.target.closest(".hv-keys")) return;
     const [x, y] = this.at(event);
     this.rowAt(x, y, REACH_PX, (row) => row < 0 && map.camera.fit());
   }

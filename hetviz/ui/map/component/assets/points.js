@@ -5,14 +5,19 @@ import { FlatRenderer } from "./flat_renderer.js";
 import { inside, nearest } from "./pick.js";
 import { proposedPairs, proposedFlags } from "./proposed_pairs.js";
 import { FOCUS, HIDDEN, Renderer, SELECTED, abilities, dotSize } from "./renderer.js";
-import { request } from "./requests.js";
 import { h } from "./dom.js";
+
+/** @import { HetMap } from "./map.js" */
 
 const MIN_SURVEYED = 30000; // rows in the sample that finds room for names and pictures
 
 export class Points {
+  /** @param {HetMap} map */
   constructor(map) {
-    Object.assign(this, { map, layer: h("div", { class: "hv-points", "aria-hidden": "true" }), synced: {} });
+    this.map = map;
+    this.scene = map.scene;
+    this.layer = h("div", { class: "hv-points", "aria-hidden": "true" });
+    this.synced = {};
     map.stage.prepend(this.layer);
   }
 
@@ -42,12 +47,12 @@ export class Points {
 
   /** Switch to the canvas renderer after a lost context. */
   onContextLost() {
-    const { map } = this;
-    if (map.isClosed || !(this.drawer instanceof Renderer)) return;
+    const { map, scene } = this;
+    if (scene.isClosed || !(this.drawer instanceof Renderer)) return;
     this.drawer.close();
     this.useFlatRenderer();
     this.synced = {};
-    this.layout(map.pos, null, () => map.requestDraw({ paint: true, view: true }));
+    this.layout(scene.pos, null, () => map.requestDraw({ paint: true, view: true }));
     map.requestDraw({ paint: true });
   }
 
@@ -60,9 +65,9 @@ export class Points {
   layout(pos, from = null, onReady = () => {}) { this.drawer.layout(pos, { from, onReady }); }
 
   /** A sample of at least `minRows` rows in view, and the number of points that each stands for. */
-sampleInView(minRows = MIN_SURVEYED) {
+  sampleInView(minRows = MIN_SURVEYED) {
     const { order, plan } = this.drawer ?? {};
-    if (!plan || !order || this.map.n <= 3 * minRows) return { rows: null, each: 1 };
+    if (!plan || !order || this.scene.n <= 3 * minRows) return { rows: null, each: 1 };
     const parts = [];
     let [nRows, all] = [0, 0];
     for (const [firsts, counts, total] of plan) {
@@ -84,8 +89,8 @@ sampleInView(minRows = MIN_SURVEYED) {
 
   /** Send changed colours, shapes and states to the renderer. */
   sync() {
-    const { map, synced, drawer } = this;
-    const { data, tokens, palette, slot, isShown, picked, focus, n } = map;
+    const { map, synced, drawer, scene } = this;
+    const { data, tokens, palette, slot, isShown, picked, n } = scene;
     const changed = (name, ...values) => {
       const same = synced[name]?.length === values.length && synced[name].every((v, k) => v === values[k]);
       synced[name] = values;
@@ -105,18 +110,18 @@ sampleInView(minRows = MIN_SURVEYED) {
     if (changed("slot", slot)) bytes.colour = slot;
     const { legend } = map;
     const isolated = JSON.stringify([[...legend.isolated.set], [...legend.isolated.code], legend.range]);
-    if (changed("state", isShown, picked, focus, map.count, isolated, map.links, map.statements.groups, map.statements.preview, map.outline.rows, proposedPairs())) {
+    if (changed("state", isShown, picked, scene.count, isolated, scene.links, map.statements.groups, map.statements.pairs, map.outline.rows, proposedPairs())) {
       const state = new Uint8Array(n);
-      const focused = focus ?? map.outline.focus() ?? this.focusFlags() ?? legend.focus() ?? proposedFlags(n);
+      const focused = map.outline.focus() ?? this.focusFlags() ?? legend.focus() ?? proposedFlags(n);
       for (let r = 0; r < n; r++) {
         state[r] = (isShown[r] ? 0 : HIDDEN) | (picked[r] ? SELECTED : 0) | (focused?.[r] ? FOCUS : 0);
       }
       bytes.state = state;
     }
-    if (changed("trust", map.trust)) bytes.trust = map.trust;
+    if (changed("trust", scene.trust)) bytes.trust = scene.trust;
     if (Object.keys(bytes).length) drawer.setBytes(bytes);
-    if (drawer.trustOverlay !== Boolean(map.trustOverlay && map.trust)) {
-      drawer.trustOverlay = Boolean(map.trustOverlay && map.trust);
+    if (drawer.trustOverlay !== Boolean(scene.switches.trust && scene.trust)) {
+      drawer.trustOverlay = Boolean(scene.switches.trust && scene.trust);
       drawer.invalidate();
     }
     map.stats.paints += 1;
@@ -125,19 +130,20 @@ sampleInView(minRows = MIN_SURVEYED) {
 
   /** Flags of selected and grouped items and of links of a few items; null if there are none. */
   focusFlags() {
-    const { picked, links, statements, count, n } = this.map;
+    const { statements } = this.map;
+    const { picked, links, count, n } = this.scene;
     const grouped = statements.rows();
     if (!count && !grouped.length) return null;
     const flags = count ? Uint8Array.from(picked) : new Uint8Array(n);
     for (const r of grouped) flags[r] = 1;
-    if (!statements.preview.length && count <= MAX_NAMED) for (const [i, j] of links) flags[i] = flags[j] = 1;
+    if (!statements.pairs.length && count <= MAX_NAMED) for (const [i, j] of links) flags[i] = flags[j] = 1;
     return flags;
   }
 
   /** Set the diameter of the dots for the camera. */
   updateSize() {
-    const { view, data, visible } = this.map;
-    const size = dotSize(visible || 1, view.s / view.fitted) * (data.together ? 0.66 : 1);
+    const { view, data, visible } = this.scene;
+    const size = dotSize(visible || 1, view.s / view.fitted) * (data.linked_group ? 0.66 : 1);
     if (Math.abs(size / this.drawer.size - 1) > 0.02) this.drawer.size = size;
   }
 
@@ -148,7 +154,7 @@ sampleInView(minRows = MIN_SURVEYED) {
   draw(share, now) {
     this.updateSize();
     const begun = performance.now();
-    const more = this.drawer.draw(this.map.view, share, now);
+    const more = this.drawer.draw(this.scene.view, share, now);
     const { stats } = this.map;
     stats.ms.push(performance.now() - begun);
     if (stats.ms.length > 600) stats.ms.splice(0, 300);
@@ -159,33 +165,22 @@ sampleInView(minRows = MIN_SURVEYED) {
 
   /** Pass the row nearest to a pixel within `reach` to `callback`, or -1. */
   pick(x, y, reach, callback) {
-    const { map } = this;
+    const { scene } = this;
     // During a transition the index does not match the positions.
-    if (map.motion || !this.ready) callback(nearest(map.pos, map.isShown, map.view, x, y, reach));
-    else this.drawer.pick(map.view, x, y, reach, callback);
+    if (scene.motion || !this.ready) callback(nearest(scene.pos, scene.isShown, scene.view, x, y, reach));
+    else this.drawer.pick(scene.view, x, y, reach, callback);
   }
 
   inside(polygon, callback) {
-    const { map } = this;
-    if (map.motion || !this.ready) callback(inside(map.pos, map.isShown, polygon));
+    const { scene } = this;
+    if (scene.motion || !this.ready) callback(inside(scene.pos, scene.isShown, polygon));
     else this.drawer.inside(polygon, callback);
   }
 
-  picture(ratio) { return this.drawer.picture(this.map.view, ratio); }
+  picture(ratio) { return this.drawer.picture(this.scene.view, ratio); }
 
   close() {
     this.drawer?.close();
     this.drawer = null;
   }
-}
-
-/** The trust of each row, 0 to 200, above if unknown; null if there is none or `isWanted` is false. */
-export async function fetchTrust(session, key, isWanted) {
-  let response = await request(`hv/fog/${session}?of=${key}`);
-  while (response.status === 202) { // a worker computes it
-    await new Promise((onReady) => setTimeout(onReady, 1500));
-    if (!isWanted()) return null;
-    response = await request(`hv/fog/${session}?of=${key}`);
-  }
-  return response.ok ? new Uint8Array(await response.arrayBuffer()) : null;
 }

@@ -7,15 +7,18 @@ import { withAlpha } from "./colors.js";
 import { separateDiscs } from "./linked_items.js";
 import { panel, panelWidth, watchPanel } from "./panel.js";
 
+/** @import { Overlay } from "./overlay.js" */
+/** @import { Scene } from "./scene.js" */
+
 const store = (window.hetvizProposed ??= { byTab: {}, watch: new Set() });
-const NONE = { pairs: [], asked: 0, sure: [] };
+const NONE = { pairs: [], n_asked: 0, candidates: [] };
 const now = () => (panel.open ? store.byTab[panel.tab] : null) ?? NONE;
 
 /** Proposed pairs: rows of both ends and their titles. */
 export const proposedPairs = () => now().pairs;
 
 /** The proposed pairs in question. */
-const askedPairs = () => proposedPairs().slice(0, now().asked);
+const askedPairs = () => proposedPairs().slice(0, now().n_asked);
 
 /** Flags of the ends of proposed pairs, which stay while all else fades; null without pairs. */
 export function proposedFlags(n) {
@@ -24,7 +27,7 @@ export function proposedFlags(n) {
   if (focusCache.pairs !== pairs || focusCache.flags.length !== n) {
     focusCache = { pairs, flags: new Uint8Array(n) };
     for (const [i, j] of pairs) if (i < n && j < n) focusCache.flags[i] = focusCache.flags[j] = 1;
-    for (const [r] of now().sure) if (r < n) focusCache.flags[r] = 1;
+    for (const [r] of now().candidates) if (r < n) focusCache.flags[r] = 1;
   }
   return focusCache.flags;
 }
@@ -54,29 +57,28 @@ function propose(tab, message) {
  * Positions of the ends of pairs in question; ends that overlap are separated. Ends that are shown as
  * selected or linked items keep that position.
  */
-function endsOf({ map, pieces }) {
-  const { view, pos, isShown, n, data } = map;
-  const screenPosition = (r) => [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
+function endsOf({ scene, pieces }) {
+  const { view, pos, isShown, n } = scene;
   const shown = new Map();
   for (const { kind, row, off, disc, box } of pieces) {
     if (kind !== "linked") continue;
-    const [x, y] = screenPosition(row);
+    const [x, y] = scene.pixel(row);
     shown.set(row, { home: [x, y], p: [x + off[0], y + off[1]], disc, pinned: true, shown: shift(box, x, y) });
   }
   const ends = new Map();
   for (const r of askedPairs().flatMap(([i, j]) => [i, j])) {
     if (ends.has(r) || r >= n || !isShown[r] || !Number.isFinite(pos[2 * r])) continue;
-    const home = screenPosition(r);
-    const newEnd = { home, p: [...home], disc: isPictured(data, r) ? FACE_PX : DOT_PX, pinned: !ends.size && !shown.size };
+    const home = scene.pixel(r);
+    const newEnd = { home, p: [...home], disc: isPictured(scene, r) ? FACE_PX : DOT_PX, pinned: !ends.size && !shown.size };
     ends.set(r, shown.get(r) ?? newEnd);
   }
   // Other candidates.
   const rings = new Map();
-  for (const [r, share] of now().sure) {
+  for (const [r, share] of now().candidates) {
     if (ends.has(r) || shown.has(r) || r >= n || !isShown[r] || !Number.isFinite(pos[2 * r])) continue;
-    const home = screenPosition(r);
+    const home = scene.pixel(r);
     // A narrow window has no room for their pictures.
-    const face = view.W >= NARROW_PX && isPictured(data, r);
+    const face = view.W >= NARROW_PX && isPictured(scene, r);
     rings.set(r, { share, face, home, p: [...home], disc: (face ? PICTURE_RING_PX : RING_PX) - 1, pinned: false });
   }
   const others = new Set([...ends.values(), ...shown.values(), ...rings.values()]);
@@ -84,11 +86,15 @@ function endsOf({ map, pieces }) {
   return { ends, rings, shown: [...shown.values()] };
 }
 
-/** Draw proposed pairs over the points. */
+/**
+ * Draw proposed pairs over the points.
+ * @param {Overlay} overlay @param {CanvasRenderingContext2D} ctx
+ */
 export function drawProposedPairs(overlay, ctx) {
-  const { view, pos, isShown, tokens, n } = overlay.map;
+  const { scene } = overlay;
+  const { pos, isShown, tokens, n } = scene;
   const { ends, rings } = endsOf(overlay);
-  const at = (r) => ends.get(r)?.p ?? [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
+  const at = (r) => ends.get(r)?.p ?? scene.pixel(r);
   const isPlaced = (r) => r < n && isShown[r] && Number.isFinite(pos[2 * r]);
   const drawTie = ({ home, p }) => {
     // A moved end keeps a line to its position.
@@ -124,12 +130,12 @@ export function drawProposedPairs(overlay, ctx) {
 
 /** Draw a ring whose arc shows the certainty, with the picture if there is one. */
 function drawCertainty(overlay, ctx, r, { share, face, p: [x, y] }) {
-  const { map } = overlay;
+  const { map, scene } = overlay;
   const top = -Math.PI / 2;
   const seen = face && map.media.picture(r);
   if (seen) overlay.picture(ctx, { row: r, size: SMALL_PICTURE_PX }, x, y, 1, false);
   if (face) map.media.askPictures([r]);
-  for (const [part, colour, wide] of [[1, withAlpha(map.tokens.bg, 0.8), 5], [1, withAlpha(map.tokens.accent, 0.25), 3], [share, map.tokens.accent, 3]]) {
+  for (const [part, colour, wide] of [[1, withAlpha(scene.tokens.bg, 0.8), 5], [1, withAlpha(scene.tokens.accent, 0.25), 3], [share, scene.tokens.accent, 3]]) {
     ctx.beginPath();
     ctx.arc(x, y, seen ? PICTURE_RING_PX : RING_PX, top, top + part * 2 * Math.PI);
     ctx.lineWidth = wide;
@@ -138,12 +144,15 @@ function drawCertainty(overlay, ctx, r, { share, face, p: [x, y] }) {
   }
 }
 
-/** Draw an end of a pair in question: its picture, else its dot, in a ring. */
+/**
+ * Draw an end of a pair in question: its picture, else its dot, in a ring.
+ * @param {Overlay} overlay @param {CanvasRenderingContext2D} ctx
+ */
 function drawEnd(overlay, ctx, r, x, y) {
-  const { media, data } = overlay.map;
-  if (!isPictured(data, r) || !media.picture(r)) overlay.ring(ctx, x, y, 8, 2.2);
+  const { scene, map: { media } } = overlay;
+  if (!isPictured(scene, r) || !media.picture(r)) overlay.ring(ctx, x, y, 8, 2.2);
   else overlay.picture(ctx, { row: r, size: PICTURE_PX }, x, y, 1, true);
-  if (isPictured(data, r)) media.askPictures([r]);
+  if (isPictured(scene, r)) media.askPictures([r]);
 }
 
 const PICTURE_PX = 26;
@@ -152,19 +161,23 @@ const [FACE_PX, DOT_PX] = [21, 9];
 const [RING_PX, PICTURE_RING_PX] = [8, 14]; // radius of a ring without and with a picture
 const MARGIN_PX = 4;
 const NARROW_PX = 860;
-const isPictured = (data, r) => data.datasets.find((d) => r >= d.start && r < d.stop)?.media;
+/** @param {Scene} scene @param {number} r */
+const isPictured = (scene, r) => scene.datasetOf(r)?.media;
 
-/** Place the names of pairs in question beside their ends, without overlap. */
+/**
+ * Place the names of pairs in question beside their ends, without overlap.
+ * @param {Overlay} overlay @param {CanvasRenderingContext2D} ctx
+ */
 function namesOf(overlay, ctx) {
-  const { view } = overlay.map;
-  const font = `600 14px ${overlay.map.family}`;
+  const { view } = overlay.scene;
+  const font = `600 14px ${overlay.scene.family}`;
   // In a narrow window the panel is below.
   const edge = view.W - (view.W < NARROW_PX ? 0 : panelWidth()) - MARGIN_PX;
   const { ends, rings, shown } = endsOf(overlay);
   const boxes = [...ends.values(), ...rings.values(), ...shown].map(({ p: [x, y], disc }) => [x - disc, y - disc, x + disc, y + disc]);
   for (const node of shown) boxes.push(node.shown);
   // Names avoid tools, legend and sheet.
-  boxes.push(...(overlay.map.covered ?? []));
+  boxes.push(...(overlay.scene.covered ?? []));
   const names = [];
   const named = new Set();
   ctx.font = font;
@@ -195,19 +208,22 @@ function namesOf(overlay, ctx) {
 /** Boxes of the names of pairs in question; other names avoid them. */
 export const proposedBoxes = (overlay, ctx) => namesOf(overlay, ctx).map((name) => name.box);
 
-/** Draw the names of pairs in question. */
+/**
+ * Draw the names of pairs in question.
+ * @param {Overlay} overlay @param {CanvasRenderingContext2D} ctx
+ */
 export function drawProposedNames(overlay, ctx) {
   for (const { text, x, y, font } of namesOf(overlay, ctx)) {
     ctx.globalAlpha = 1;
-    overlay.text(ctx, text, x, y, font, overlay.map.tokens.ink, "left");
+    overlay.text(ctx, text, x, y, font, overlay.scene.tokens.ink, "left");
   }
 }
 
 /** Mount the pairs of a tab; they disappear when it leaves the page. */
 export function mount(root, component) {
-  const { tab, pairs, asked, sure } = component.data;
+  const { tab, pairs, n_asked, candidates } = component.data;
   (store.roots ??= {})[tab] = root;
-  propose(tab, { pairs, asked, sure });
+  propose(tab, { pairs, n_asked, candidates });
   return () => setTimeout(() => {
     // A new root may already have replaced this one.
     if (!root.isConnected && store.roots[tab] === root) propose(tab, NONE);

@@ -6,6 +6,8 @@ import { panelWidth } from "./panel.js";
 import { request } from "./requests.js";
 import { array } from "./store.js";
 
+/** @import { HetMap } from "./map.js" */
+
 export const SERIF = '"Source Serif", "Source Serif 4", Georgia, serif';
 const DETAIL_ZOOM = 1.8; // zoom from which the second level is named
 const [ANGLES, DISTANCES, FIRST, STEP] = [40, 32, 20, 10];
@@ -17,23 +19,30 @@ const MIN_SEEN = 12;
 const RETRY_MS = 2000; // ms until a pending request is repeated
 
 export class Regions {
-  constructor(map) { Object.assign(this, { map, levels: [], mapId: null, previousPlaces: new Map() }); }
+  /** @param {HetMap} map */
+  constructor(map) {
+    this.map = map;
+    this.scene = map.scene;
+    this.levels = [];
+    this.mapId = null;
+    this.previousPlaces = new Map();
+  }
 
   /** Load the regions of the map once. */
   async load() {
-    const { map } = this;
-    const { data } = map;
+    const { map, scene } = this;
+    const { data } = scene;
     const mapId = data.geometry.id;
     if (!(data.stage || data.regions) || data.live || this.mapId === mapId) return;
     this.mapId = mapId;
     let levels = [];
     try {
       const response = await request(`hv/regions/${data.session}?of=${mapId}`);
-      const { levels: namedLevels, later, failed } = response.ok ? await response.json() : { levels: [] };
-      if (later) {
+      const { levels: namedLevels, pending, failed } = response.ok ? await response.json() : { levels: [] };
+      if (pending) {
         // A worker computes them; another map may be shown by then.
         setTimeout(() => {
-          if (map.isClosed || this.mapId !== mapId) return;
+          if (scene.isClosed || this.mapId !== mapId) return;
           this.mapId = null;
           this.load();
         }, RETRY_MS);
@@ -48,7 +57,7 @@ export class Regions {
       this.mapId = null;
     }
     await document.fonts.load(`600 16px ${SERIF}`).catch(() => {});
-    if (map.isClosed || (this.mapId && this.mapId !== mapId)) return;
+    if (scene.isClosed || (this.mapId && this.mapId !== mapId)) return;
     this.levels = levels;
     map.outline.reload();
     map.requestDraw({ place: true });
@@ -58,14 +67,14 @@ export class Regions {
   clear() { Object.assign(this, { levels: [], mapId: null, previousPlaces: new Map() }); }
 
   /** Levels with names; none if the map is coloured by clusters, which have their own names. */
-  get named() { return this.map.data.colour?.option === "cluster" ? [] : this.levels; }
+  get named() { return this.scene.data.colour?.option === "cluster" ? [] : this.levels; }
 
   /** The densest shown member of each region, in units of the map. */
   anchors() {
-    const { map, named } = this;
-    const { pos, isShown, n } = map;
+    const { named, scene } = this;
+    const { pos, isShown, n } = scene;
     const cached = this.anchored;
-    if (cached && cached.named === named && cached.isShown === isShown && cached.geometry === map.geometry) return cached.list;
+    if (cached && cached.named === named && cached.isShown === isShown && cached.geometry === scene.geometry) return cached.list;
     const list = [];
     const wide = extentOf(pos, isShown, n) / CELLS;
     named.forEach(({ names, codes }, level) => {
@@ -93,19 +102,19 @@ export class Regions {
       });
     });
     list.sort((a, b) => a.level - b.level || b.count - a.count);
-    this.anchored = { named, isShown, geometry: map.geometry, list };
+    this.anchored = { named, isShown, geometry: scene.geometry, list };
     return list;
   }
 
   /** The densest visible place of a region whose densest member is out of view or covered. */
   visibleAnchor(region, covered) {
-    const { pos, isShown, view, n } = this.map;
+    const { pos, isShown, view, n } = this.scene;
     const { codes } = this.named[region.level];
     const cells = new Map();
     let count = 0;
     for (let r = 0; r < n; r++) {
       if (codes[r] !== region.code || !isShown[r]) continue;
-      const [x, y] = [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
+      const [x, y] = this.scene.pixel(r);
       if (!(x > 0 && y > 0 && x < view.W && y < view.H) || under(covered, x, y)) continue;
       count += 1;
       const c = Math.floor(x / 72) * 512 + Math.floor(y / 72);
@@ -119,11 +128,11 @@ export class Regions {
 
   /** Place names; reserve boxes for them and their leader lines. */
   place(ctx, boxes, ink, covered) {
-    const { map } = this;
-    const { view, family } = map;
-    if (map.moving) return [];
+    const { scene } = this;
+    const { view, family } = scene;
+    if (scene.moving) return [];
     const detailed = view.s >= view.fitted * DETAIL_ZOOM;
-    const right = view.W - (map.data.stage ? panelWidth() : 0);
+    const right = view.W - (scene.data.stage ? panelWidth() : 0);
     const pieces = [];
     const placed = [];
     for (const region of this.anchors()) {
@@ -143,7 +152,7 @@ export class Regions {
   }
 
   placeName(region, font, ctx, boxes, ink, placed) {
-    const { view } = this.map;
+    const { view } = this.scene;
     const [ax, ay] = [view.x(region.x), view.y(region.y)];
     const w = textWidth(ctx, region.text, font) + 8;
     const tall = region.level ? 18 : 22;

@@ -5,7 +5,8 @@ const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 export class RovingFocus {
   /** Manage the visible elements in `box` that match `selector`. */
   constructor(box, selector) {
-    Object.assign(this, { box, selector });
+    this.box = box;
+    this.selector = selector;
     box.addEventListener("keydown", (event) => this.key(event));
     box.addEventListener("focusin", (event) => this.buttons.includes(event.target) && this.setTabStop(event.target));
   }

@@ -4,6 +4,8 @@ import { h, icon, set } from "./dom.js";
 import { isNotebook, request } from "./requests.js";
 import { openTab } from "./panel.js";
 
+/** @import { HetMap } from "./map.js" */
+
 const TYPING_PAUSE_MS = 140;
 let serial = 0;
 
@@ -27,8 +29,13 @@ const COMMANDS = [
 ];
 
 export class Search {
+  /** @param {HetMap} map */
   constructor(map) {
-    Object.assign(this, { map, results: [], at: -1, nRequests: 0 });
+    this.map = map;
+    this.scene = map.scene;
+    this.results = [];
+    this.at = -1;
+    this.nRequests = 0;
     const id = `hv-found-${++serial}`;
     this.list = h("ul", { class: "hv-search-results", role: "listbox", id, "aria-label": "Items found" });
     this.list.hidden = true;
@@ -64,10 +71,10 @@ export class Search {
     }
     try {
       const response = await request(
-        `hv/search/${this.map.data.session}?q=${encodeURIComponent(text)}`,
+        `hv/search/${this.scene.data.session}?q=${encodeURIComponent(text)}`,
       );
       const results = response.ok ? await response.json() : [];
-      if (serial === this.nRequests && !this.map.isClosed) this.show(results);
+      if (serial === this.nRequests && !this.scene.isClosed) this.show(results);
     } catch {
       this.hide();
     }
@@ -89,7 +96,7 @@ export class Search {
   }
 
   option(item, k) {
-    const { map } = this;
+    const { scene } = this;
     if (item.run) {
       return h("li", {
         role: "option", id: `${this.list.id}-${k}`, "aria-selected": "false",
@@ -99,9 +106,9 @@ export class Search {
         },
       }, h("span", { class: "hv-name" }, item.title), h("small", {}, "command"));
     }
-    const dataset = map.data.datasets.find((d) => item.row >= d.start && item.row < d.stop);
+    const dataset = scene.datasetOf(item.row);
     const glyph = h("span", { class: "hv-glyph" }, dataset?.glyph ?? "");
-    glyph.style.color = map.palette[map.slot[item.row]] ?? "";
+    glyph.style.color = scene.palette[scene.slot[item.row]] ?? "";
     return h("li", {
       role: "option", id: `${this.list.id}-${k}`, "aria-selected": "false",
       "aria-disabled": item.placed ? null : "true",
@@ -150,7 +157,7 @@ export class Search {
   }
 
   choose(k) {
-    const { map } = this;
+    const { map, scene } = this;
     const item = this.results[k];
     this.hide();
     if (!item) return;
@@ -160,14 +167,14 @@ export class Search {
       return;
     }
     this.input.value = item.title;
-    const isPlaced = item.placed && !Number.isNaN(map.pos[2 * item.row]);
+    const isPlaced = item.placed && !Number.isNaN(scene.pos[2 * item.row]);
     if (!isPlaced) {
       map.announce(`${item.title} is not on this map`);
       return;
     }
-    const dataset = map.data.datasets.find((d) => item.row >= d.start && item.row < d.stop);
-    if (dataset && map.hidden.includes(dataset.name)) map.layers.toggle(dataset.name);
-    map.select([item.row]);
+    const dataset = scene.datasetOf(item.row);
+    if (dataset && scene.hidden.includes(dataset.name)) map.layers.toggle(dataset.name);
+    map.selection.select([item.row]);
     map.camera.flyTo(item.row);
     map.stage.focus({ preventScroll: true });
   }

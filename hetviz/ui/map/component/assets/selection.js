@@ -5,41 +5,48 @@ import { remember } from "./remember.js";
 import { request } from "./requests.js";
 import { send } from "./page_change.js";
 
+/** @import { HetMap } from "./map.js" */
+
 const [HOVER_MS, MAX_HAIRLINES] = [60, 40];
 const MAX_LINKED = 20000; // larger selections load no links
 
 export class Selection {
-  constructor(map) { Object.assign(this, { map, cachedRows: null }); }
+  /** @param {HetMap} map */
+  constructor(map) {
+    this.map = map;
+    this.scene = map.scene;
+    this.cachedRows = null;
+  }
 
   /** The selected rows, in order. */
   rows() {
-    this.cachedRows ??= rowsOf(this.map.picked);
+    this.cachedRows ??= rowsOf(this.scene.picked);
     return this.cachedRows;
   }
 
   /** Use the selection of Python if it is newer than ours. */
   receive(data, bits, isNewMap) {
-    const { map } = this;
-    if (data.selection.version > map.version || (isNewMap && map.version < 0)) {
-      map.picked = bits ? unpack(bits, map.n) : new Uint8Array(map.n);
-      map.count = data.selection.count ? countOf(map.picked) : 0;
-      map.version = data.selection.version;
+    const { scene } = this;
+    if (data.selection.version > scene.version || (isNewMap && scene.version < 0)) {
+      scene.picked = bits ? unpack(bits, scene.n) : new Uint8Array(scene.n);
+      scene.count = data.selection.count ? countOf(scene.picked) : 0;
+      scene.version = data.selection.version;
       this.changed();
-    } else if (isNewMap && map.count) this.changed();
+    } else if (isNewMap && scene.count) this.changed();
   }
 
   /** Select rows. `how` is "replace", "add" or "subtract". */
   select(rows, mode = "replace") {
-    const { map } = this;
-    const { data } = map;
+    const { map, scene } = this;
+    const { data } = scene;
     if (data.mode !== "work") return;
-    const picked = mode === "replace" ? new Uint8Array(map.n) : Uint8Array.from(map.picked);
+    const picked = mode === "replace" ? new Uint8Array(scene.n) : Uint8Array.from(scene.picked);
     const value = mode === "subtract" ? 0 : 1;
     for (const r of rows) picked[r] = value;
     const count = countOf(picked);
-    if (!count && !map.count) return;
-    const version = Math.max(map.version, data.selection.version) + 1;
-    Object.assign(map, { picked, count, version });
+    if (!count && !scene.count) return;
+    const version = Math.max(scene.version, data.selection.version) + 1;
+    Object.assign(scene, { picked, count, version });
     this.cachedRows = null;
     send(() => map.component.setStateValue(
       "selection", { packed: pack(picked), count, version, fingerprint: data.fingerprint },
@@ -49,7 +56,7 @@ export class Selection {
     map.camera.uncoverItems(this.rows());
     this.changed();
     map.itemPreview.show();
-    remember(map);
+    remember(map.scene);
     map.linkedMaps.onSelect();
     map.announce(count ? `${count.toLocaleString("en")} selected` : "Nothing selected");
     map.legend.update();
@@ -59,17 +66,17 @@ export class Selection {
 
   /** Load the links of the hovered item, to draw them as thin lines. */
   loadHoverLinks(row) {
-    const { map } = this;
+    const { map, scene } = this;
     clearTimeout(this.hoverTimer);
-    map.hovering = null;
-    if (row < 0 || map.data.mode !== "work" || map.data.together) return;
+    scene.hovering = null;
+    if (row < 0 || scene.data.mode !== "work" || scene.data.linked_group) return;
     this.hoverTimer = setTimeout(async () => {
-      const response = await request(`hv/links/${map.data.session}`, {
+      const response = await request(`hv/links/${scene.data.session}`, {
         method: "POST", body: Int32Array.of(row).buffer,
       }).catch(() => null);
       const result = response?.ok ? await response.json() : null;
-      if (!result || map.isClosed || map.hovered !== row) return;
-      map.hovering = { row, links: result.links.slice(0, MAX_HAIRLINES) };
+      if (!result || scene.isClosed || scene.hovered !== row) return;
+      scene.hovering = { row, links: result.links.slice(0, MAX_HAIRLINES) };
       map.requestDraw();
     }, HOVER_MS);
   }
@@ -78,17 +85,17 @@ export class Selection {
 
   /** Load the links of the selection. */
   changed() {
-    const { map } = this;
+    const { map, scene } = this;
     this.cachedRows = null;
     map.itemPreview.clear();
-    Object.assign(map, { links: [], linksTotal: 0 });
-    const { version } = map;
-    if (!map.count || map.count > MAX_LINKED || map.data.mode !== "work") return;
-    request(`hv/links/${map.data.session}`, {
+    Object.assign(scene, { links: [], linksTotal: 0 });
+    const { version } = scene;
+    if (!scene.count || scene.count > MAX_LINKED || scene.data.mode !== "work") return;
+    request(`hv/links/${scene.data.session}`, {
       method: "POST", body: Int32Array.from(this.rows()).buffer,
     }).then((response) => (response.ok ? response.json() : null)).then((result) => {
-      if (!result || map.version !== version || map.isClosed) return;
-      Object.assign(map, { links: result.links, linksTotal: result.total });
+      if (!result || scene.version !== version || scene.isClosed) return;
+      Object.assign(scene, { links: result.links, linksTotal: result.total });
       map.legend.update();
       map.requestDraw({ paint: true, place: true });
     }).catch(() => {});

@@ -5,6 +5,8 @@ import { withAlpha } from "./colors.js";
 import { send } from "./page_change.js";
 import { pack } from "./pick.js";
 
+/** @import { HetMap } from "./map.js" */
+
 const DASH = { A: [], B: [5, 4], C: [1.5, 3.5] };
 const MAX_ARROWS = 12;
 const MAX_BADGES = 6; // members of a group with one badge each
@@ -16,21 +18,29 @@ export const KINDS = {
 };
 
 export class Statements {
+  /** @param {HetMap} map */
   constructor(map) {
-    Object.assign(this, { map, groups: new Map(), preview: [], ghosts: [], dragged: null, groupsKey: "" });
+    this.map = map;
+    this.scene = map.scene;
+    this.groups = new Map();
+    this.pairs = [];
+    this.moves = [];
+    this.dragged = null;
+    this.groupsKey = "";
     // Streamlit may deliver only the later of two messages, so each message contains all requests that
     // Python has not confirmed, and is sent again until it has. Python handles each number
     // once. The clock keeps numbers rising across reloads.
-    Object.assign(this, { unconfirmed: [], serial: Date.now() });
+    this.unconfirmed = [];
+    this.serial = Date.now();
   }
 
   /** Receive groups with their rows, and the preview, from Python. */
   receive(data, groups) {
-    const draft = data.acts ?? {};
-    this.preview = draft.preview ?? [];
-    this.ghosts = draft.ghosts ?? [];
+    const draft = data.draft ?? {};
+    this.pairs = draft.pairs ?? [];
+    this.moves = draft.moves ?? [];
     this.dropped = draft.dropped ?? null;
-    this.unconfirmed = this.unconfirmed.filter((message) => message.n > (draft.heard ?? 0));
+    this.unconfirmed = this.unconfirmed.filter((message) => message.number > (draft.acknowledged ?? 0));
     const groupsKey = JSON.stringify([draft.groups ?? {}, data.n]);
     if (groupsKey !== this.groupsKey) Object.assign(this, { groupsKey, groups });
   }
@@ -40,17 +50,17 @@ export class Statements {
 
   /** Make a group of the selected items, or of the item under the keyboard cursor. */
   set(name) {
-    const { map } = this;
-    const rows = map.count ? map.pickedRows() : map.cursor >= 0 ? [map.cursor] : [];
+    const { map, scene } = this;
+    const rows = scene.count ? map.selection.rows() : scene.cursor >= 0 ? [scene.cursor] : [];
     if (!rows.length) {
       map.announce(`Select something first, then press ${name}`);
       return false;
     }
-    const flags = new Uint8Array(map.n);
+    const flags = new Uint8Array(scene.n);
     for (const r of rows) flags[r] = 1;
     this.groups = new Map(this.groups).set(name, [...rows]);
     this.groupsKey = "";
-    this.send({ what: "group", group: name, packed: pack(flags) });
+    this.send({ kind: "group", group: name, packed: pack(flags) });
     map.announce(`${name}: ${rows.length.toLocaleString("en")} ${rows.length === 1 ? "item" : "items"}`);
     map.requestDraw({ paint: true, place: true });
     return true;
@@ -58,12 +68,12 @@ export class Statements {
 
   /** Remove the last group; returns whether there was one. */
   removeLastGroup() {
-    const { map } = this;
+    const { map, scene } = this;
     const name = [..."CBA"].find((key) => this.groups.get(key)?.length);
     if (!name) return false;
     this.groups = new Map([...this.groups].filter(([key]) => key !== name));
-    Object.assign(this, { groupsKey: "", preview: [], ghosts: [] });
-    this.send({ what: "group", group: name, packed: pack(new Uint8Array(map.n)) });
+    Object.assign(this, { groupsKey: "", pairs: [], moves: [] });
+    this.send({ kind: "group", group: name, packed: pack(new Uint8Array(scene.n)) });
     map.announce(`${name} removed`);
     map.requestDraw({ paint: true, place: true });
     return true;
@@ -72,9 +82,9 @@ export class Statements {
   /** Choose the kind of statement; a second call adds it. */
   choose(key) {
     const [kind, word] = KINDS[key];
-    const { map } = this;
-    if (kind === "closer" && map.count && !this.isGroup(map.pickedRows())) this.set("C");
-    this.send({ what: "say", how: kind });
+    const { map, scene } = this;
+    if (kind === "closer" && scene.count && !this.isGroup(map.selection.rows())) this.set("C");
+    this.send({ kind: "statement", statement: kind });
     map.announce(word);
   }
 
@@ -86,25 +96,25 @@ export class Statements {
   /** Drop a dragged item, in units of the map. */
   dropItem(row, x, y) {
     this.dropped = [row, x, y];
-    this.send({ what: "drop", row, x, y });
+    this.send({ kind: "drop", row, x, y });
     this.map.announce("Now click what it belongs with, or choose in the bar");
   }
 
   send(message) {
     this.serial += 1;
-    this.unconfirmed.push({ ...message, n: this.serial });
+    this.unconfirmed.push({ ...message, number: this.serial });
     this.deliver(MAX_TRIES);
   }
 
   deliver(tries) {
-    const { map } = this;
+    const { map, scene } = this;
     clearTimeout(this.resendTimer);
-    if (map.isClosed || !this.unconfirmed.length) return;
+    if (scene.isClosed || !this.unconfirmed.length) return;
     if (!tries) {
       this.unconfirmed = [];
       return;
     }
-    send(() => map.component.setTriggerValue("act", { wishes: this.unconfirmed, rows: map.data.acts?.rows }));
+    send(() => map.component.setTriggerValue("requests", { requests: this.unconfirmed, fingerprint: scene.data.draft?.fingerprint }));
     this.resendTimer = setTimeout(() => this.deliver(tries - 1), RESEND_MS);
   }
 
@@ -113,14 +123,15 @@ export class Statements {
   draw(ctx) {
     this.drawPairs(ctx);
     for (const [name, rows] of this.groups) this.drawRings(ctx, name, rows);
-    this.drawGhosts(ctx);
+    this.drawMoves(ctx);
     this.drawDrag(ctx);
   }
 
   /** Draw the expected moves: a line to a ring. */
-  drawGhosts(ctx) {
-    const { isShown, view, overlay, tokens } = this.map;
-    for (const [row, x, y] of this.ghosts) {
+  drawMoves(ctx) {
+    const { overlay } = this.map;
+    const { isShown, view, tokens } = this.scene;
+    for (const [row, x, y] of this.moves) {
       if (!isShown[row]) continue;
       const [to, down] = [view.x(x), view.y(y)];
       ctx.beginPath();
@@ -134,23 +145,24 @@ export class Statements {
   }
 
   at(row) {
-    const { view, pos, overlay } = this.map;
+    const { overlay } = this.map;
+    const { view, pos } = this.scene;
     const [x, y] = overlay.moved.get(row) ?? [0, 0];
     return [view.x(pos[2 * row]) + x, view.y(pos[2 * row + 1]) + y];
   }
 
   /** Draw the pairs of a statement, thicker than existing links. */
   drawPairs(ctx) {
-    const { isShown, tokens } = this.map;
-    const many = this.preview.length > MAX_ARROWS;
-    for (const [i, j, weight] of this.preview) {
+    const { isShown, tokens } = this.scene;
+    const many = this.pairs.length > MAX_ARROWS;
+    for (const [i, j, weight] of this.pairs) {
       if (!isShown[i] || !isShown[j]) continue;
       ctx.beginPath();
       ctx.moveTo(...this.at(i));
       ctx.lineTo(...this.at(j));
       ctx.lineWidth = many ? 0.8 : 1.6;
       ctx.setLineDash(weight < 0 ? [2, 4] : [7, 4]);
-      ctx.strokeStyle = withAlpha(weight < 0 ? tokens.minus : tokens.plus, many ? Math.max(0.16, 6 / this.preview.length) : 0.85);
+      ctx.strokeStyle = withAlpha(weight < 0 ? tokens.minus : tokens.plus, many ? Math.max(0.16, 6 / this.pairs.length) : 0.85);
       ctx.stroke();
       ctx.setLineDash([]);
       if (!many) this.drawArrow(ctx, i, j, weight);
@@ -159,7 +171,7 @@ export class Statements {
 
   /** Draw the direction in which a statement moves an item. */
   drawArrow(ctx, i, j, weight) {
-    const { tokens } = this.map;
+    const { tokens } = this.scene;
     const [[x0, y0], [x1, y1]] = [this.at(i), this.at(j)];
     const length = Math.hypot(x1 - x0, y1 - y0);
     if (length < 60) return;
@@ -184,7 +196,7 @@ export class Statements {
   badges() {
     const badges = [];
     for (const [name, rows] of this.groups) {
-      const seen = rows.filter((r) => this.map.isShown[r]);
+      const seen = rows.filter((r) => this.scene.isShown[r]);
       for (const row of seen.length <= MAX_BADGES ? seen : seen.slice(0, 1)) {
         let [x, y] = this.at(row);
         if (seen.length > MAX_BADGES) [x, y] = seen.map((r) => this.at(r)).reduce((a, b) => (b[1] < a[1] ? b : a));
@@ -197,7 +209,7 @@ export class Statements {
   }
 
   drawBadges(ctx) {
-    const { tokens, family } = this.map;
+    const { tokens, family } = this.scene;
     for (const { name, x, y } of this.badges()) {
       ctx.beginPath();
       ctx.arc(x, y, 9.5, 0, 7);
@@ -217,7 +229,8 @@ export class Statements {
   }
 
   drawRings(ctx, name, rows) {
-    const { isShown, overlay } = this.map;
+    const { overlay } = this.map;
+    const { isShown } = this.scene;
     const seen = rows.filter((r) => isShown[r]);
     if (!seen.length) return;
     const isSmall = seen.length <= MAX_BADGES;
@@ -230,7 +243,7 @@ export class Statements {
 
   /** Draw one outline around a large group. */
   drawOutline(ctx, rows, dash) {
-    const { view, tokens } = this.map;
+    const { view, tokens } = this.scene;
     const canvas = (this.sheet ??= document.createElement("canvas"));
     Object.assign(canvas, { width: view.W, height: view.H });
     const sheetCtx = canvas.getContext("2d");
@@ -256,7 +269,8 @@ export class Statements {
 
   /** Draw the line of an item that is dragged, or was dropped and awaits an answer. */
   drawDrag(ctx) {
-    const { view, overlay, tokens } = this.map;
+    const { overlay } = this.map;
+    const { view, tokens } = this.scene;
     const now = this.dragged ?? this.dropped;
     if (!now) return;
     const [row, x, y] = now;

@@ -55,7 +55,11 @@ export function loadLayout(session, { pieces, extent }, n, onGrown = null) {
 
 class Layout {
   constructor(session, pieces, extent, n) {
-    Object.assign(this, { session, pieces, extent, nLoaded: 0, listeners: new Set() });
+    this.session = session;
+    this.pieces = pieces;
+    this.extent = extent;
+    this.nLoaded = 0;
+    this.listeners = new Set();
     this.pos = new Float32Array(2 * n).fill(NaN);
     this.first = this.loadPiece(0).then(() => this.pos);
     this.complete = this.first.then(() => this.loadRest());

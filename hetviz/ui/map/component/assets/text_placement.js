@@ -5,6 +5,9 @@ import { Boxes, Ink, shift, textWidth } from "./boxes.js";
 import { cardBoxes } from "./covered_area.js";
 import { MAX_NAMED, arrangeLinked, bundles, clearOf } from "./linked_items.js";
 
+/** @import { HetMap } from "./map.js" */
+/** @import { Scene } from "./scene.js" */
+
 const NAME_SHIFTS = [0, -20, 20, -38, 38, -56, 56, -76, 76];
 const WORD_SHIFTS = [[8, 0], [-8, 0]];
 const EMPHASISED_SHIFTS = [[9, 0], [-9, 0], [9, -15], [9, 15], [-9, -15], [-9, 15]];
@@ -13,21 +16,25 @@ const MAX_RINGED = 60; // selected items with a ring each
 const MAX_MEMBERS = 60;
 const MIN_DETAIL_PX = 26; // picture size from which almost all fit
 
-/** Collect in one pass the points in view and the densest places of each group. */
-function survey(m) {
-  const { view, pos, isShown, slot, data } = m;
+/**
+ * Collect in one pass the points in view and the densest places of each group.
+ * @param {HetMap} map
+ */
+function survey(map) {
+  const { scene } = map;
+  const { view, pos, isShown, slot, data } = scene;
   const { W, H } = view;
   const media = mediaOf(data);
   const columns = Math.ceil(W / CROWD_PX) + 1;
   const crowd = new Uint16Array(columns * (Math.ceil(H / CROWD_PX) + 1));
   const groups = new Map(); // slot -> Map(cell -> [count, sum x, sum y])
-  const coded = new Set(m.regions.named.length ? [] : data.names.map((name) => name.code + 1));
+  const coded = new Set(map.regions.named.length ? [] : data.names.map((name) => name.code + 1));
   const ink = new Ink(W, H);
   const wide = Math.ceil(W / 72) + 1;
   let pictures = 0;
   // A sample is enough for large maps; each row stands for several.
-  const { rows, each } = m.points.sampleInView();
-  const n = rows ? rows.length : m.n;
+  const { rows, each } = map.points.sampleInView();
+  const n = rows ? rows.length : scene.n;
   for (let k = 0; k < n; k++) {
     const r = rows ? rows[k] : k;
     if (!isShown[r]) continue;
@@ -78,9 +85,13 @@ function mediaOf(data) {
   return flags.get(data.datasets);
 }
 
-/** Place all texts and pictures; returns the pieces by priority, and missing titles and pictures. */
-export function placeTexts(m, ctx) {
-  const { view, pos, isShown, data, media } = m;
+/**
+ * Place all texts and pictures; returns the pieces by priority, and missing titles and pictures.
+ * @param {HetMap} map @param {CanvasRenderingContext2D} ctx
+ */
+export function placeTexts(map, ctx) {
+  const { scene, media } = map;
+  const { view, pos, isShown, data } = scene;
   const { W, H } = view;
   const boxes = new Boxes(W, H);
   const pieces = [];
@@ -89,34 +100,34 @@ export function placeTexts(m, ctx) {
   // Items with a picture need no word.
   const worded = data.datasets.filter((d) => d.words && (!d.media || data.datasets.every((other) => other.media)));
   const saysWords = (r) => worded.some((d) => r >= d.start && r < d.stop);
-  const { pictures, groups, nearbyPictures, ink } = survey(m);
-  const covered = cardBoxes(m);
-  m.covered = covered;
+  const { pictures, groups, nearbyPictures, ink } = survey(map);
+  const covered = cardBoxes(map);
+  scene.covered = covered;
   for (const box of covered) boxes.reserve(box);
   const ideal = Math.sqrt(((W * H) / Math.max(pictures, 1)) * 0.26);
   const detailed = ideal >= MIN_DETAIL_PX;
   const size = Math.max(23, Math.min(38, ideal));
   const half = (size * (detailed ? 1.36 : 1.75)) / 2;
-  const family = m.family;
+  const family = scene.family;
   const inView = (r) => {
     const px = view.x(pos[2 * r]);
     const py = view.y(pos[2 * r + 1]);
     return px > 0 && py > 0 && px < W && py < H;
   };
-  const ringEach = m.count > 0 && m.count <= MAX_RINGED;
-  const emphasised = new Set(m.cursor >= 0 && isShown[m.cursor] ? [m.cursor] : []);
+  const ringEach = scene.count > 0 && scene.count <= MAX_RINGED;
+  const emphasised = new Set(scene.cursor >= 0 && isShown[scene.cursor] ? [scene.cursor] : []);
 
   // Names of regions keep their places under a selection; names of items avoid them.
-  const regional = m.regions.named.length > 0;
-  if (regional) pieces.push(...m.regions.place(ctx, boxes, ink, covered));
-  if (!data.together && m.data.mode === "work" && (m.count || m.statements.groups.size)) {
-    const ends = arrangeLinked(m, ctx, ink, missing, kinds, covered);
+  const regional = map.regions.named.length > 0;
+  if (regional) pieces.push(...map.regions.place(ctx, boxes, ink, covered));
+  if (!data.linked_group && scene.data.mode === "work" && (scene.count || map.statements.groups.size)) {
+    const ends = arrangeLinked(map, ctx, ink, missing, kinds, covered);
     const linkedBoxes = ends.boxes;
-    const sheaves = bundles(m, ctx, linkedBoxes);
-    const left = pieces.filter((p) => clearOf(shift(p.box, view.x(p.x), view.y(p.y)), linkedBoxes, ends.pieces, m));
-    if (!regional) names(m, ctx, linkedBoxes, groups, left);
+    const sheaves = bundles(map, ctx, linkedBoxes);
+    const left = pieces.filter((p) => clearOf(shift(p.box, view.x(p.x), view.y(p.y)), linkedBoxes, ends.pieces, scene));
+    if (!regional) names(scene, ctx, linkedBoxes, groups, left);
     const shown = [...left, ...sheaves, ...ends.pieces];
-    if (m.count > MAX_NAMED || !m.count) shown.push(...members(m, ctx, linkedBoxes, kinds, missing, size, detailed));
+    if (scene.count > MAX_NAMED || !scene.count) shown.push(...members(map, linkedBoxes, kinds, missing, size, detailed));
     return { pieces: shown, missing, detailed, ringEach };
   }
 
@@ -158,13 +169,13 @@ export function placeTexts(m, ctx) {
   };
   for (const r of emphasised) word(r, true);
 
-  if (!regional) names(m, ctx, boxes, groups, pieces);
+  if (!regional) names(scene, ctx, boxes, groups, pieces);
 
   const cap = detailed ? 400 : Math.round((W * H) / 15000);
   const words = () => {
     let tried = 0;
     let nPlaced = 0;
-    for (const r of m.order) {
+    for (const r of scene.order) {
       if (tried >= cap * 2 || nPlaced >= cap) break;
       if (!isShown[r] || !saysWords(r) || emphasised.has(r) || !inView(r)) continue;
       tried += 1;
@@ -173,7 +184,7 @@ export function placeTexts(m, ctx) {
   };
   const thumbs = () => {
     let nPlaced = 0;
-    for (const r of m.order) {
+    for (const r of scene.order) {
       if (nPlaced >= 400) break;
       if (!kinds[r] || !isShown[r] || emphasised.has(r)) continue;
       const px = view.x(pos[2 * r]);
@@ -190,36 +201,43 @@ export function placeTexts(m, ctx) {
   if (detailed) {
     thumbs();
     words();
-  } else if (!data.together) {
+  } else if (!data.linked_group) {
     words();
     thumbs();
   }
   return { pieces, missing, detailed, ringEach };
 }
 
-/** Place pictures of many selected items. */
-function members(m, ctx, boxes, kinds, missing, size, detailed) {
-  const { view, pos, isShown, picked } = m;
+/**
+ * Place pictures of many selected items.
+ * @param {HetMap} map @param {Boxes} boxes
+ */
+function members(map, boxes, kinds, missing, size, detailed) {
+  const { scene } = map;
+  const { view, pos, isShown, picked } = scene;
   const half = size * 0.68;
   const pieces = [];
-  for (const r of m.order) {
+  for (const r of scene.order) {
     if (pieces.length >= MAX_MEMBERS) break;
     if (!picked[r] || !kinds[r] || !isShown[r]) continue;
     const box = [-half, -half, half, half];
     const shifted = shift(box, view.x(pos[2 * r]), view.y(pos[2 * r + 1]));
     if (!boxes.within(shifted) || !boxes.tryReserve(shifted)) continue;
-    if (!m.media.picture(r)) missing.pictures.push(r);
+    if (!map.media.picture(r)) missing.pictures.push(r);
     pieces.push({ kind: "picture", row: r, size: Math.min(size, 24), detailed, strong: true, box });
   }
   return pieces;
 }
 
-/** Place names of groups: at precomputed places, else where the group is densest in view. */
-function names(m, ctx, boxes, groups, pieces) {
-  const { view, data } = m;
+/**
+ * Place names of groups: at precomputed places, else where the group is densest in view.
+ * @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {Boxes} boxes
+ */
+function names(scene, ctx, boxes, groups, pieces) {
+  const { view, data } = scene;
   const { W, H } = view;
   const tall = W < 700 ? 15 : 17;
-  const font = `600 ${tall}px ${m.family}`;
+  const font = `600 ${tall}px ${scene.family}`;
   const isWhole = view.s <= view.fitted * 1.35;
   const written = new Set();
   const write = (name, face, size, places) => {
@@ -244,9 +262,9 @@ function names(m, ctx, boxes, groups, pieces) {
   };
   // When zoomed in, names of its parts replace the name of a group.
   const inParts = new Set();
-  for (const name of isWhole || m.moving ? [] : data.names) {
+  for (const name of isWhole || scene.moving ? [] : data.names) {
     if (!name.within || !groups.has(name.code + 1) || written.has(name.text)) continue;
-    if (write(name, `600 ${tall - 2}px ${m.family}`, tall - 2, name.at)) {
+    if (write(name, `600 ${tall - 2}px ${scene.family}`, tall - 2, name.at)) {
       written.add(name.text);
       inParts.add(name.code);
     }
@@ -259,7 +277,7 @@ function names(m, ctx, boxes, groups, pieces) {
     // When zoomed in, the name of a stray point would seem to name its surroundings.
     if (!isWhole && total < 3) continue;
     const peaks = dense.slice(0, 4).map(([count, x, y]) => [x / count, y / count]);
-    const namePlaces = m.moving ? [] : name.at;
+    const namePlaces = scene.moving ? [] : name.at;
     write(name, font, tall, isWhole ? [...namePlaces, ...peaks] : peaks);
   }
 }

@@ -4,11 +4,16 @@ import { h, icon, set } from "./dom.js";
 import { RovingFocus } from "./roving_focus.js";
 import { Search } from "./search.js";
 import { savePicture } from "./picture.js";
+import { SWITCHES, toggleSwitch } from "./switches.js";
+
+/** @import { HetMap } from "./map.js" */
 
 const TOOLS = [["move", "Move", "V", "pointer"], ["lasso", "Lasso", "L", "lasso"], ["drag", "Drag", "D", "move"]];
 export class Toolbar {
+  /** @param {HetMap} map */
   constructor(map) {
     this.map = map;
+    this.scene = map.scene;
     this.tools = TOOLS.map(([name, label, key, iconName]) => h("button", {
       type: "button", class: "hv-tool", "data-tool": name, title: `${label} (${key})`, "aria-label": label,
       onclick: () => map.setTool(name),
@@ -18,12 +23,13 @@ export class Toolbar {
       "button", { type: "button", onclick: () => { this.closeMenus(); act(); }, ...more }, icon(name), label,
     );
     this.box = row("box", "Select in a box", () => map.setTool("box"), { "data-tool": "box" });
-    this.trustButton = row("fog", "Mark unreliable areas", () => map.toggleTrustOverlay());
+    this.switches = new Map(Object.entries(SWITCHES).map(([name, { label, icon: sign }]) => (
+      [name, row(sign, label, () => toggleSwitch(map, name))])));
     this.more = this.menu("more", "More tools", h(
       "div", { class: "hv-menu" }, this.box,
       row("plus", "Zoom in", () => map.camera.zoomBy(1.6)),
       row("minus", "Zoom out", () => map.camera.zoomBy(1 / 1.6)),
-      this.trustButton,
+      ...this.switches.values(),
       row("image", "Save as PNG", () => savePicture(map)),
       row("help", "Help and keys", () => this.openHelp()),
     ));
@@ -86,15 +92,15 @@ export class Toolbar {
   focusSearch() { this.search.input.focus(); }
 
   update() {
-    const { map } = this;
+    const { map, scene } = this;
     for (const button of [...this.tools, this.box]) {
-      set(button, { "aria-pressed": String(button.dataset.tool === map.tool) });
+      set(button, { "aria-pressed": String(button.dataset.tool === scene.tool) });
     }
-    set(this.trustButton, { "aria-pressed": String(map.trustOverlay) });
-    map.stage.dataset.tool = map.tool;
+    for (const [name, button] of this.switches) set(button, { "aria-pressed": String(Boolean(scene.switches[name])) });
+    map.stage.dataset.tool = scene.tool;
     // The search box belongs in the top bar, if there is one.
-    const host = (map.data.stage && document.querySelector(".hv-find-host")) || map.root;
-    if (!map.data.together && this.search.element.parentElement !== host) host.append(this.search.element);
+    const host = (scene.data.stage && document.querySelector(".hv-find-host")) || map.root;
+    if (!scene.data.linked_group && this.search.element.parentElement !== host) host.append(this.search.element);
   }
 
   close() {

@@ -3,11 +3,15 @@
 import { h, thousands } from "./dom.js";
 import { ROOT } from "./requests.js";
 
+/** @import { HetMap } from "./map.js" */
+
 const CARD_DELAY_MS = 70;
 
 export class Tooltip {
+  /** @param {HetMap} map */
   constructor(map) {
     this.map = map;
+    this.scene = map.scene;
     this.row = -1;
     this.element = h("div", { class: "hv-tooltip", hidden: true, "aria-hidden": "true" });
     map.stage.append(this.element);
@@ -39,10 +43,10 @@ export class Tooltip {
   }
 
   draw(card) {
-    const { map, element } = this;
-    const dataset = map.data.datasets.find((d) => card.row >= d.start && card.row < d.stop);
+    const { map, element, scene } = this;
+    const dataset = scene.datasetOf(card.row);
     const mark = h("span", { class: "hv-glyph" }, dataset ? dataset.glyph : "");
-    mark.style.color = map.palette[map.slot[card.row]];
+    mark.style.color = scene.palette[scene.slot[card.row]];
     const facts = h("dl", {});
     for (const [name, value] of (card.facts || []).slice(0, 5)) {
       facts.append(h("dt", {}, String(name)), h("dd", {}, String(value)));
@@ -72,7 +76,7 @@ export class Tooltip {
   /** Place the card beside the point, on the side with room. */
   position() {
     if (this.row < 0 || this.element.hidden) return;
-    const { view, pos } = this.map;
+    const { view, pos } = this.scene;
     const x = view.x(pos[2 * this.row]);
     const y = view.y(pos[2 * this.row + 1]);
     const { offsetWidth: w, offsetHeight: height } = this.element;

@@ -5,32 +5,39 @@ import { aligned } from "./align.js";
 import { within } from "./pick.js";
 import { prefersReducedMotion, ease } from "./view.js";
 
+/** @import { HetMap } from "./map.js" */
+
 const MAX_GHOSTS = 300;
 const MAX_FRAMED = 60;
 const REST_MS = 100; // ms without movement before texts are placed again
 
 export class Transition {
-  constructor(map) { Object.assign(this, { map, target: null }); }
+  /** @param {HetMap} map */
+  constructor(map) {
+    this.map = map;
+    this.scene = map.scene;
+    this.target = null;
+  }
 
   /** Start the transition to a new map of the same items, with ghosts of the largest moves. */
   start(geometry) {
-    const { map } = this;
-    const { view } = map;
-    const from = aligned(map.geometry, geometry, map.isShown);
-    map.geometry = geometry;
+    const { map, scene } = this;
+    const { view } = scene;
+    const from = aligned(scene.geometry, geometry, scene.isShown);
+    scene.geometry = geometry;
     const rows = from ? this.movers(from, geometry) : [];
-    map.ghosts = rows.length ? {
+    scene.ghosts = rows.length ? {
       rows, born: performance.now(),
       from: Float32Array.from(rows.flatMap((r) => [from[2 * r], from[2 * r + 1]])),
     } : null;
-    const seen = within(map.pos, map.isShown, view.range).length;
+    const seen = within(scene.pos, scene.isShown, view.range).length;
     this.move(geometry, 600);
     const { home } = map.camera;
     view.fitted = home.s;
     // A zoomed camera stays unless it would show almost nothing.
-    const isLost = () => within(geometry, map.isShown, view.range).length < 0.05 * seen;
+    const isLost = () => within(geometry, scene.isShown, view.range).length < 0.05 * seen;
     // Items of a statement are framed if they would overlap or be out of view.
-    const named = map.data.answers ? map.pickedRows() : [];
+    const named = scene.data.refitted ? map.selection.rows() : [];
     if (named.length && named.length <= MAX_FRAMED && map.camera.losesRows(named, geometry)) {
       map.camera.flyToAll(named, geometry);
     } else if (!view.zoomed || map.camera.movedByMap || isLost()) map.camera.fly(home, 600, false);
@@ -39,57 +46,57 @@ export class Transition {
 
   /** The selected or grouped rows, else those that move most. */
   movers(from, to) {
-    const { map } = this;
-    const chosen = [...new Set([...map.pickedRows(), ...map.statements.rows()])];
-    if (chosen.length && chosen.length <= MAX_GHOSTS) return chosen.filter((r) => map.isShown[r]);
+    const { map, scene } = this;
+    const chosen = [...new Set([...map.selection.rows(), ...map.statements.rows()])];
+    if (chosen.length && chosen.length <= MAX_GHOSTS) return chosen.filter((r) => scene.isShown[r]);
     const moved = [];
-    for (let r = 0; r < map.n; r++) {
+    for (let r = 0; r < scene.n; r++) {
       const d = Math.hypot(to[2 * r] - from[2 * r], to[2 * r + 1] - from[2 * r + 1]);
-      if (map.isShown[r] && d > 4 / map.view.s) moved.push([d, r]);
+      if (scene.isShown[r] && d > 4 / scene.view.s) moved.push([d, r]);
     }
     return moved.sort((a, b) => b[0] - a[0]).slice(0, MAX_GHOSTS).map((pair) => pair[1]);
   }
 
   /** Move to the final map after intermediate layouts of a job. */
   moveToGeometry() {
-    const { geometry } = this.map;
+    const { geometry } = this.scene;
     if (this.target && this.target !== geometry) this.move(geometry, 500);
   }
 
   /** Move the points to `target` in `ms`, eased or at a steady speed. */
   move(target, ms, steady = false) {
-    const { map } = this;
+    const { map, scene } = this;
     this.target = target;
-    const from = Float32Array.from(map.pos);
+    const from = Float32Array.from(scene.pos);
     // Items without an old or new position do not move.
     let appeared = false;
     for (let k = 0; k < from.length; k++) {
       if (Number.isNaN(from[k]) !== Number.isNaN(target[k])) appeared = true;
       if (Number.isNaN(from[k]) || Number.isNaN(target[k])) from[k] = target[k];
     }
-    map.moving = true;
+    scene.moving = true;
     // The index of a large map is built in a worker; the transition starts when it is ready.
     map.points.layout(target, from, () => {
-      if (this.target !== target || map.isClosed) return;
+      if (this.target !== target || scene.isClosed) return;
       const now = performance.now();
-      map.motion = { from, to: target, begun: now, ms: prefersReducedMotion() ? 0 : ms, steady, share: 0 };
+      scene.motion = { from, to: target, begun: now, ms: prefersReducedMotion() ? 0 : ms, steady, share: 0 };
       map.requestDraw();
     });
     if (appeared) {
-      map.pos = Float32Array.from(from);
-      map.layers.show();
+      scene.pos = Float32Array.from(from);
+      map.layers.update();
       map.requestDraw({ paint: true });
     }
     map.requestDraw();
   }
 
   /** Points stop while the user aims at them. */
-get isPaused() { return this.map.pointerDown || performance.now() < this.map.pausedUntil; }
+  get isPaused() { return this.scene.pointerDown || performance.now() < this.scene.pausedUntil; }
 
   /** Move the points one step; returns whether any may have moved. */
   step(now) {
-    const { map } = this;
-    const { motion, pos } = map;
+    const { map, scene } = this;
+    const { motion, pos } = scene;
     if (this.isPaused) {
       motion.begun += now - (motion.seen ?? now);
       motion.seen = now;
@@ -104,8 +111,8 @@ get isPaused() { return this.map.pointerDown || performance.now() < this.map.pau
     const { from, to } = motion;
     for (let k = 0; k < pos.length; k++) pos[k] = from[k] + (to[k] - from[k]) * share;
     if (t >= 1) {
-      map.motion = null;
-      map.moving = Boolean(map.data.live);
+      scene.motion = null;
+      scene.moving = Boolean(scene.data.live);
       map.points.endTransition();
       clearTimeout(this.timer);
       this.timer = setTimeout(() => map.requestDraw({ place: true }), REST_MS);

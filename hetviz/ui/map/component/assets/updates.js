@@ -9,30 +9,38 @@ import { remember, remembered } from "./remember.js";
 import { scheme } from "./color_scheme.js";
 import { MissingArray, array, loadStyle, loadLayout } from "./store.js";
 
+/** @import { HetMap } from "./map.js" */
+
 export class Updates {
-  constructor(map) { Object.assign(this, { map, ticket: 0, painted: null }); }
+  /** @param {HetMap} map */
+  constructor(map) {
+    this.map = map;
+    this.scene = map.scene;
+    this.ticket = 0;
+    this.painted = null;
+  }
 
   async update(component) {
-    const { map } = this;
+    const { map, scene } = this;
     const { data } = component;
     map.component = component;
     const ticket = ++this.ticket;
     this.applyAppearance(data);
     // Intermediate layouts of a job can be shown before the arrays are here.
-    if (data.live && map.data?.n === data.n) map.liveLayout.follow(data.live, data.session);
+    if (data.live && scene.data?.n === data.n) map.liveLayout.follow(data.live, data.session);
     try {
       const arrays = await this.fetch(data);
-      if (ticket === this.ticket && !map.isClosed) this.receive(data, arrays);
+      if (ticket === this.ticket && !scene.isClosed) this.receive(data, arrays);
     } catch (error) {
-      if (ticket !== this.ticket || map.isClosed) return;
+      if (ticket !== this.ticket || scene.isClosed) return;
       if (error instanceof MissingArray) component.setTriggerValue("missing", error.message);
       // The server may be restarting; try again.
-      setTimeout(() => ticket === this.ticket && !map.isClosed && this.update(component), 2500);
+      setTimeout(() => ticket === this.ticket && !scene.isClosed && this.update(component), 2500);
     }
   }
 
   /** Set size and colours of the component. */
-applyAppearance(data) {
+  applyAppearance(data) {
     const { root } = this.map;
     root.style.height = data.height;
     root.dataset.mode = data.mode;
@@ -43,39 +51,39 @@ applyAppearance(data) {
 
   /** Set the colours of the current theme. */
   applyColours(data) {
-    const { map } = this;
+    const { map, scene } = this;
     const { root } = map;
-    map.scheme = scheme();
-    root.dataset.theme = map.scheme;
-    for (const [name, value] of Object.entries(data.tokens[map.scheme])) {
+    scene.scheme = scheme();
+    root.dataset.theme = scene.scheme;
+    for (const [name, value] of Object.entries(data.tokens[scene.scheme])) {
       if (typeof value === "string") root.style.setProperty(`--m-${name.replaceAll("_", "-")}`, value);
     }
   }
 
   /** Redraw in the colours of a new theme. */
   recolour() {
-    const { map } = this;
-    if (!map.data) return;
-    const previous = map.scheme;
-    this.applyColours(map.data);
-    map.tokens = map.data.tokens[map.scheme];
-    Object.assign(map, colourSlots(map.data.colour, map.values, map.n, map.scheme));
+    const { map, scene } = this;
+    if (!scene.data) return;
+    const previous = scene.scheme;
+    this.applyColours(scene.data);
+    scene.tokens = scene.data.tokens[scene.scheme];
+    Object.assign(scene, colourSlots(scene.data.colour, scene.values, scene.n, scene.scheme));
     map.toolbar.update();
     map.legend.update();
     // Texts keep their places. Thumbnails follow after the map.
     map.requestDraw({ paint: true });
     requestAnimationFrame(() => setTimeout(() => {
-      if (map.isClosed) return;
+      if (scene.isClosed) return;
       map.filmStrip.update();
-      if (map.data.stage) followCharts(map, previous);
+      if (scene.data.stage) followCharts(scene, previous);
     }));
   }
 
   async fetch(data) {
     const get = (key, type) => (key ? array(data.session, key, type) : null);
-    const groups = Object.entries(data.acts?.groups ?? {});
-    const newer = data.selection.version > remembered(this.map, data).version;
-    const isNewMap = this.map.data?.n !== data.n;
+    const groups = Object.entries(data.draft?.groups ?? {});
+    const newer = data.selection.version > remembered(this.scene, data).version;
+    const isNewMap = this.scene.data?.n !== data.n;
     const [geometry, values, mask, order, bits, rows] = await Promise.all([
       loadLayout(data.session, data.geometry, data.n, isNewMap ? (pos) => this.addPiece(pos) : null),
       get(data.colour?.key, data.colour?.kind === "numbers" ? "f4" : "i1"),
@@ -89,38 +97,38 @@ applyAppearance(data) {
   }
 
   receive(data, { geometry, values, mask, order, bits, grouped }) {
-    const { map } = this;
-    const previous = map.data;
-    const restored = remembered(map, data);
+    const { map, scene } = this;
+    const previous = scene.data;
+    const restored = remembered(scene, data);
     if (data.stage && data.selection.count) awaitPanel();
     const isNewMap = !previous || previous.n !== data.n;
-    Object.assign(map, {
-      data, n: data.n, tokens: data.tokens[map.scheme], family: getComputedStyle(map.root).fontFamily,
+    Object.assign(scene, {
+      data, n: data.n, tokens: data.tokens[scene.scheme], family: getComputedStyle(map.root).fontFamily,
       order: order || [], mask,
     });
-    if (!data.stage) map.view.k = data.frame.stretch || 1;
+    if (!data.stage) scene.view.k = data.frame.stretch || 1;
     this.updateMedia(data);
     if (isNewMap) this.resetMap(data, geometry, restored);
     map.selection.receive(data, bits, isNewMap);
     map.layers.receive(data);
     // Cards depend on positions and colours.
-    if (values !== map.values || geometry !== map.geometry) map.media.cards.clear();
-    if (values !== map.values || data.colour !== previous?.colour) {
-      Object.assign(map, colourSlots(data.colour, values, map.n, map.scheme), { values });
+    if (values !== scene.values || geometry !== scene.geometry) map.media.cards.clear();
+    if (values !== scene.values || data.colour !== previous?.colour) {
+      Object.assign(scene, colourSlots(data.colour, values, scene.n, scene.scheme), { values });
     }
     map.stage.setAttribute("aria-label", `${data.alt} Press question mark for the keys.`);
     map.layers.update();
-    const shown = !["data", "compare", "export"].includes(data.place);
-    if (shown !== map.shown) {
+    const isOnPage = !["data", "compare", "export"].includes(data.place);
+    if (isOnPage !== scene.isOnPage) {
       map.requestDraw({ view: true });
       // Browsers may clear a canvas that was hidden for long.
-      if (shown) map.points.redraw();
+      if (isOnPage) map.points.redraw();
     }
-    map.shown = shown;
+    scene.isOnPage = isOnPage;
     const modeChanged = previous && (previous.mode !== data.mode || previous.stage !== data.stage);
     if (isNewMap || modeChanged) map.camera.begin(data, isNewMap ? restored : {});
-    else if (geometry !== map.geometry) map.transition.start(geometry);
-    map.linkedMaps.joinGroup(data.together);
+    else if (geometry !== scene.geometry) map.transition.start(geometry);
+    map.linkedMaps.joinGroup(data.linked_group);
     map.statements.receive(data, grouped);
     map.toolbar.update();
     map.legend.update();
@@ -129,23 +137,23 @@ applyAppearance(data) {
     map.note.hidden = true;
     map.liveLayout.follow(data.live, data.session);
     if (!data.live) map.transition.moveToGeometry();
-    map.moving = Boolean(data.live) || Boolean(map.motion);
-    map.loadTrust();
+    scene.moving = Boolean(data.live) || Boolean(scene.motion);
+    map.trust.load();
     const datasetsChanged = isNewMap || previous.datasets.some(({ name }, k) => name !== data.datasets[k]?.name);
     if (datasetsChanged) map.regions.clear();
     map.regions.load();
-    remember(map);
+    remember(map.scene);
     this.draw(isNewMap);
   }
 
   /** Show another piece of a large map. */
   addPiece(pos) {
-    const { map } = this;
-    if (map.isClosed || map.geometry !== pos || map.motion) return;
-    map.pos = Float32Array.from(pos);
+    const { map, scene } = this;
+    if (scene.isClosed || scene.geometry !== pos || scene.motion) return;
+    scene.pos = Float32Array.from(pos);
     map.layers.update();
     map.legend.update();
-    map.points.layout(map.pos.slice(), null, () => map.requestDraw({ paint: true, place: true }));
+    map.points.layout(scene.pos.slice(), null, () => map.requestDraw({ paint: true, place: true }));
   }
 
   updateMedia(data) {
@@ -158,26 +166,27 @@ applyAppearance(data) {
 
   /** Reset the map for other items: positions are used without a transition. */
   resetMap(data, geometry, restored) {
-    const { map } = this;
-    Object.assign(map, {
-      picked: restored.picked || new Uint8Array(map.n), count: restored.picked ? restored.count : 0,
-      version: restored.version, tool: data.mode === "work" ? restored.tool || map.tool : "move",
-      links: [], pos: Float32Array.from(geometry), geometry, trust: null, trustKey: null,
+    const { map, scene } = this;
+    Object.assign(scene, {
+      picked: restored.picked || new Uint8Array(scene.n), count: restored.picked ? restored.count : 0,
+      version: restored.version, tool: data.mode === "work" ? restored.tool || scene.tool : "move",
+      links: [], pos: Float32Array.from(geometry), geometry,
       cursor: -1, hovered: -1, sketch: null, ghosts: null, flight: null, motion: null,
     });
+    map.trust.clear();
     map.points.begin();
-    map.points.layout(map.pos.slice(), null, () => map.requestDraw({ paint: true, place: true }));
+    map.points.layout(scene.pos.slice(), null, () => map.requestDraw({ paint: true, place: true }));
     map.keys.walk = null;
     map.tooltip.show(-1);
     map.transition.target = geometry;
   }
 
   draw(isNewMap) {
-    const { map } = this;
-    const { data } = map;
+    const { map, scene } = this;
+    const { data } = scene;
     // Most reruns of the page change no colour or state of a point.
     const painted = JSON.stringify([
-      data.geometry.id, data.colour, data.mask, map.hidden, map.scheme, map.version, data.mode,
+      data.geometry.id, data.colour, data.mask, scene.hidden, scene.scheme, scene.version, data.mode,
     ]);
     map.requestDraw({ paint: isNewMap || painted !== this.painted, place: true });
     this.painted = painted;

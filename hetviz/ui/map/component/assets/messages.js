@@ -1,0 +1,199 @@
+// Messages between Python and the browser. hetviz/ui/map/component/messages.py declares the same fields, and
+// a test compares both files.
+
+/**
+ * @typedef {"light" | "dark"} Theme
+ */
+
+/**
+ * @typedef {object} LayoutSpec
+ * @property {string} id
+ * @property {string[]} pieces keys of arrays
+ * @property {[number, number, number, number]} extent
+ * @property {(number | null)[][] | null} [reach] largest distance of close links, by pair of datasets
+ */
+
+/**
+ * @typedef {object} FrameSpec
+ * @property {[number, number]} x
+ * @property {[number, number]} y
+ * @property {number} stretch
+ */
+
+/**
+ * @typedef {object} DatasetSpec
+ * @property {string} name
+ * @property {number} start first row
+ * @property {number} stop
+ * @property {string} symbol
+ * @property {string} glyph
+ * @property {number} factor size of the symbol
+ * @property {number} count
+ * @property {boolean} media whether items have pictures
+ * @property {boolean} words whether most titles are words
+ */
+
+/**
+ * @typedef {object} ColourSpec
+ * @property {string} key
+ * @property {"numbers" | "categories"} kind
+ * @property {string} option
+ * @property {string} title
+ * @property {string[]} categories
+ * @property {{ categories: number[], other: number, none: number }} counts
+ * @property {Record<Theme, string[]>} palette
+ * @property {Record<Theme, string>} ghost colour of items without a value
+ * @property {number | null} low
+ * @property {number | null} high
+ * @property {Record<Theme, string[]>} scale
+ */
+
+/**
+ * @typedef {object} ColourOptionSpec
+ * @property {string} key
+ * @property {string} title
+ */
+
+/**
+ * @typedef {object} NameSpec
+ * @property {string} text
+ * @property {number} code
+ * @property {[number, number][]} at
+ * @property {boolean} [within] whether it names a part of a group
+ */
+
+/**
+ * @typedef {object} SelectionSpec
+ * @property {string | null} key
+ * @property {number} count
+ * @property {number} version
+ */
+
+/**
+ * @typedef {object} CameraSpec
+ * @property {[number, number]} x
+ * @property {[number, number]} y
+ */
+
+/**
+ * @typedef {object} LiveSpec
+ * @property {string} job
+ * @property {string} title
+ */
+
+/**
+ * @typedef {object} DraftSpec
+ * @property {Record<string, string>} groups keys of arrays of rows
+ * @property {[number, number, number][]} pairs rows and weight
+ * @property {[number, number, number][]} moves row and expected position
+ * @property {[number, number, number] | null} dropped row and position
+ * @property {string} fingerprint
+ * @property {number} acknowledged number of the last request that Python has handled
+ */
+
+/**
+ * @typedef {object} FilmStripSpec
+ * @property {string} id
+ * @property {string} title
+ * @property {LayoutSpec} geometry
+ * @property {number | null} share_close in percent
+ * @property {number | null} comparisons_met share from 0 to 1
+ * @property {boolean} is_open
+ */
+
+/**
+ * @typedef {object} MapSpec
+ * @property {string} session
+ * @property {number} n number of rows
+ * @property {string} fingerprint
+ * @property {"work" | "look"} mode
+ * @property {LayoutSpec} geometry
+ * @property {string} title
+ * @property {string} alt
+ * @property {FrameSpec} frame
+ * @property {number} outside number of items out of the frame
+ * @property {number} unplaced
+ * @property {string[]} notes
+ * @property {DatasetSpec[]} datasets
+ * @property {ColourSpec} colour
+ * @property {ColourOptionSpec[]} colours
+ * @property {string | null} mask
+ * @property {string[]} hidden names of hidden datasets
+ * @property {NameSpec[]} names
+ * @property {string} order
+ * @property {SelectionSpec} selection
+ * @property {CameraSpec | null} camera
+ * @property {boolean} refitted whether the map was refitted for the last statements
+ * @property {LiveSpec | null} live
+ * @property {Record<Theme, Record<string, any>>} tokens
+ * @property {string} [name] name of the map on its page
+ * @property {string} [height]
+ * @property {string} [assets]
+ * @property {boolean} [stage] whether it is the map of the app, which fills the window
+ * @property {string} [place] page
+ * @property {number} [n_failures] a changed number makes the browser repeat failed requests
+ * @property {DraftSpec} [draft]
+ * @property {FilmStripSpec[]} [film_strip]
+ * @property {string} [linked_group] maps of a group share selection and camera
+ * @property {boolean} [regions] whether regions are named, apart from the stage
+ */
+
+/**
+ * @typedef {object} PanelSpec
+ * @property {string} tab
+ * @property {string[]} loaded tabs on the page
+ * @property {string} view
+ * @property {boolean} wide
+ * @property {number} version
+ * @property {boolean} open
+ * @property {boolean} has_selection
+ * @property {Record<string, number>} shares_close
+ * @property {string} [assets]
+ */
+
+/**
+ * @typedef {object} ProposalSpec
+ * @property {[number, number, string, string][]} pairs rows and titles
+ * @property {number} n_asked
+ * @property {[number, number][]} candidates row and certainty
+ * @property {string} tab
+ * @property {string} assets
+ */
+
+/**
+ * @typedef {object} SelectionState
+ * @property {string} packed
+ * @property {number} count
+ * @property {number} version
+ * @property {string} fingerprint
+ */
+
+/**
+ * @typedef {object} StatementRequest
+ * @property {number} number
+ * @property {"group" | "statement" | "drop" | "cancel"} kind
+ * @property {string} [group]
+ * @property {string} [packed]
+ * @property {string} [statement]
+ * @property {number} [row]
+ * @property {number} [x]
+ * @property {number} [y]
+ */
+
+/**
+ * @typedef {object} StatementRequests
+ * @property {StatementRequest[]} requests
+ * @property {string | undefined} fingerprint
+ */
+
+/**
+ * Component of Streamlit, or the widget of a notebook.
+ *
+ * @template {object} T
+ * @typedef {object} Component
+ * @property {T} data
+ * @property {(name: string, value: unknown) => void} setStateValue
+ * @property {(name: string, value: unknown) => void} setTriggerValue
+ */
+
+export {};

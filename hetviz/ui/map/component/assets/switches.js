@@ -1,0 +1,33 @@
+// Switches in the menu of the toolbar. A new one is an entry here, its icon in dom.js, and a module that
+// draws by `scene.switches`.
+
+/** @import { HetMap } from "./map.js" */
+
+/**
+ * @typedef {object} Switch
+ * @property {string} label
+ * @property {string} icon
+ * @property {[on: string, off: string]} spoken texts for screen readers
+ * @property {(map: HetMap) => Promise<void>} [load] loads what it shows
+ */
+
+/** @type {Record<string, Switch>} */
+export const SWITCHES = {
+  trust: {
+    label: "Mark unreliable areas",
+    icon: "waves",
+    spoken: ["Unreliable areas are marked", "Unreliable areas are not marked"],
+    load: (map) => map.trust.load(),
+  },
+};
+
+/** Turn a switch on or off. @param {HetMap} map @param {string} name */
+export async function toggleSwitch(map, name) {
+  const { switches } = map.scene;
+  const { spoken, load } = SWITCHES[name];
+  switches[name] = !switches[name];
+  map.toolbar.update();
+  map.announce(spoken[switches[name] ? 0 : 1]);
+  await load?.(map);
+  map.requestDraw({ paint: true });
+}

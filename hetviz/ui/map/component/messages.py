@@ -1,0 +1,208 @@
+"""Messages between Python and the browser.
+
+``assets/messages.js`` declares the same fields for the browser, and a test compares both files.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+from hetviz.plots.palette import Theme
+
+
+class LayoutSpec(TypedDict):
+    """Positions of a map: keys of arrays in pieces, and their extent."""
+
+    id: str
+    pieces: list[str]
+    extent: list[float]
+    reach: NotRequired[list[list[float | None]] | None]
+
+
+class FrameSpec(TypedDict):
+    """Range of both axes that shows the whole map."""
+
+    x: list[float]
+    y: list[float]
+    stretch: float
+
+
+class DatasetSpec(TypedDict):
+    """Dataset with its rows, `start` to `stop`, and its mark."""
+
+    name: str
+    start: int
+    stop: int
+    symbol: str
+    glyph: str
+    factor: float
+    count: int
+    media: bool
+    words: bool
+
+
+class ColourSpec(TypedDict):
+    """Colour of the items: categories or numbers, by theme."""
+
+    key: str
+    kind: Literal["numbers", "categories"]
+    option: str
+    title: str
+    categories: list[str]
+    counts: dict[str, Any]
+    palette: dict[Theme, list[str]]
+    ghost: dict[Theme, str]
+    low: float | None
+    high: float | None
+    scale: dict[Theme, list[str]]
+
+
+class ColourOptionSpec(TypedDict):
+    """A column or result that can colour the map."""
+
+    key: str
+    title: str
+
+
+class NameSpec(TypedDict):
+    """Name of a category with possible positions, the best first."""
+
+    text: str
+    code: int
+    at: list[list[float]]
+    within: NotRequired[bool]
+
+
+class SelectionSpec(TypedDict):
+    """Selection of Python."""
+
+    key: str | None
+    count: int
+    version: int
+
+
+class CameraSpec(TypedDict):
+    """Visible range of both axes."""
+
+    x: list[float]
+    y: list[float]
+
+
+class LiveSpec(TypedDict):
+    """Running job whose layouts are shown."""
+
+    job: str
+    title: str
+
+
+class DraftSpec(TypedDict):
+    """Draft of a statement: keys of the rows of its groups, pairs, expected moves, dropped item."""
+
+    groups: dict[str, str]
+    pairs: list[list[float]]
+    moves: list[list[float]]
+    dropped: list[float] | None
+    fingerprint: str
+    acknowledged: int
+
+
+class FilmStripSpec(TypedDict):
+    """A map of the film strip; shares in percent."""
+
+    id: str
+    title: str
+    geometry: LayoutSpec
+    share_close: int | None
+    comparisons_met: float | None
+    is_open: bool
+
+
+class MapSpec(TypedDict):
+    """Description of a map. Fields that are not required are set by the page."""
+
+    session: str
+    n: int
+    fingerprint: str
+    mode: Literal["work", "look"]
+    geometry: LayoutSpec
+    title: str
+    alt: str
+    frame: FrameSpec
+    outside: int
+    unplaced: int
+    notes: list[str]
+    datasets: list[DatasetSpec]
+    colour: ColourSpec
+    colours: list[ColourOptionSpec]
+    mask: str | None
+    hidden: list[str]
+    names: list[NameSpec]
+    order: str
+    selection: SelectionSpec
+    camera: CameraSpec | None
+    refitted: bool
+    live: LiveSpec | None
+    tokens: dict[Theme, dict[str, Any]]
+    name: NotRequired[str]
+    height: NotRequired[str]
+    assets: NotRequired[str]
+    stage: NotRequired[bool]
+    place: NotRequired[str]
+    n_failures: NotRequired[int]
+    draft: NotRequired[DraftSpec]
+    film_strip: NotRequired[list[FilmStripSpec]]
+    linked_group: NotRequired[str]
+    regions: NotRequired[bool]
+
+
+class PanelSpec(TypedDict):
+    """State of the panel: its tab, the tabs on the page, and the shares of close links by map."""
+
+    tab: str
+    loaded: list[str]
+    view: str
+    wide: bool
+    version: int
+    open: bool
+    has_selection: bool
+    shares_close: dict[str, int]
+    assets: NotRequired[str]
+
+
+class ProposalSpec(TypedDict):
+    """Pairs of a tab that are drawn dashed, and candidates with their certainty."""
+
+    pairs: list[list[Any]]
+    n_asked: int
+    candidates: list[list[float]]
+    tab: str
+    assets: str
+
+
+class SelectionState(TypedDict):
+    """Selection of the browser: packed flags of the rows of the data with this fingerprint."""
+
+    packed: str
+    count: int
+    version: int
+    fingerprint: str
+
+
+class StatementRequest(TypedDict):
+    """Request about the draft: set a group, choose the kind, drop an item or cancel that."""
+
+    number: int
+    kind: Literal["group", "statement", "drop", "cancel"]
+    group: NotRequired[str]
+    packed: NotRequired[str]
+    statement: NotRequired[str]
+    row: NotRequired[int]
+    x: NotRequired[float]
+    y: NotRequired[float]
+
+
+class StatementRequests(TypedDict):
+    """All requests that Python has not acknowledged."""
+
+    requests: list[StatementRequest]
+    fingerprint: str
