@@ -30,7 +30,7 @@ from benchmarks.coca import ENTITY, mfeat, terror, with_noise
 from benchmarks.harness import report
 from hetviz import Dataset, HeteroData, Labels, Links
 from hetviz.core.prediction.gbc import GbcModel, GbcSettings, choose_settings, fit_gbc
-from hetviz.features.relations.label_problems import LabelProblem, label_problem
+from hetviz.features.problems.label_problems import LabelProblem, label_problem
 from hetviz.progress import ignore_progress
 from hetviz.runs.predict.label_scores import baselines, error_of, joined_source, split_labels
 

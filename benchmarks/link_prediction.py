@@ -18,7 +18,7 @@ import hetviz
 from benchmarks.harness import report
 from benchmarks.joint_data import FROM_FOLDER, LOADERS
 from hetviz import HeteroData
-from hetviz.features.relations.profiles import NearestProfiles
+from hetviz.features.problems.profiles import NearestProfiles
 from hetviz.runs.predict.link_fitting import signed_links
 from hetviz.runs.predict.link_settings import MIXED
 

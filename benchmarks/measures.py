@@ -18,7 +18,7 @@ from sklearn.metrics import roc_auc_score
 import hetviz
 from benchmarks.harness import cpu_seconds, peak_memory_mb, report
 from hetviz import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
-from hetviz.core.measures.ranking import nearest_places
+from hetviz.core.graph.neighbors import nearest_places
 from hetviz.core.measures.satisfaction import distance_percentiles, satisfaction_curve
 from hetviz.io import read_bundle
 from hetviz.metrics.fit.curves import curves

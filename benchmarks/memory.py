@@ -19,7 +19,7 @@ from benchmarks.harness import report
 from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.errors import HetvizError
-from hetviz.features.relations.label_problems import label_column
+from hetviz.features.problems.label_problems import label_column
 from hetviz.runs.predict.label_models import bytes_for
 from hetviz.runs.predict.labels import predict_labels
 

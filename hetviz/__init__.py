@@ -98,7 +98,7 @@ _MODULES = {
     "features.recipe": ("make_features", "transform_features"),
     "io": ("load", "save"),
     "_samples": ("samples",),
-    "metrics.fit.consequences": ("consequences",),
+    "metrics.trust.consequences": ("consequences",),
     "metrics.fit.guidance": ("guidance_curve",),
     "metrics.fit.summary": ("evaluate",),
     "metrics.conflicts.guidance_report": ("guidance_report",),
@@ -154,9 +154,9 @@ if TYPE_CHECKING:
     from hetviz.metrics.conflicts.guidance_report import guidance_report
     from hetviz.metrics.conflicts.merging import merge_guidance
     from hetviz.metrics.conflicts.pricing import price
-    from hetviz.metrics.fit.consequences import consequences
     from hetviz.metrics.fit.guidance import guidance_curve
     from hetviz.metrics.fit.summary import evaluate
+    from hetviz.metrics.trust.consequences import consequences
     from hetviz.metrics.trust.trust import trust
     from hetviz.runs.ask.active_learning import stopping_hint
     from hetviz.runs.ask.gain import gains_ahead

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 import hetviz
 from benchmarks.papers.related import Related
 from hetviz import Dataset, HeteroData
-from hetviz.core.measures.ranking import nearest_places, rank_partners
+from hetviz.core.graph.neighbors import nearest_places
+from hetviz.core.measures.ranking import rank_partners
 from hetviz.errors import DataWarning
 
 Floats = NDArray[np.float64]

@@ -21,7 +21,7 @@ from benchmarks.papers.settings import settled
 from benchmarks.papers.stats import above, mean_and_error, told
 from hetviz import Dataset, HeteroData, Labels
 from hetviz.core.prediction.gbc import CLASSES
-from hetviz.features.relations.label_problems import label_column
+from hetviz.features.problems.label_problems import label_column
 from hetviz.runs.predict.label_scores import split_labels
 from hetviz.runs.predict.label_transfer import (
     OWN_NEAREST,

@@ -14,8 +14,9 @@ from sklearn.cluster import KMeans
 
 from benchmarks.papers.settings import settled
 from benchmarks.papers.tagged import Tagged
+from hetviz.core.graph.neighbors import nearest_places
 from hetviz.core.grid_search import Span, search_grid
-from hetviz.core.measures.ranking import ndcg, nearest_places
+from hetviz.core.measures.ranking import ndcg
 from hetviz.core.measures.satisfaction import (
     distance_percentiles,
     satisfaction_area,

@@ -30,7 +30,7 @@ from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import NotApplicableError
-from hetviz.features.relations.label_problems import LabelProblem, first_learnable_problem
+from hetviz.features.problems.label_problems import LabelProblem, first_learnable_problem
 from hetviz.params import Choice, Flag, Integer, LabelName, Real
 from hetviz.progress import Progress, ProgressPart
 

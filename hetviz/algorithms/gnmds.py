@@ -39,7 +39,7 @@ from hetviz.core.ordinal.polish import choose_pull, polish_map
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import optimum_diagnostics
 from hetviz.errors import Cancelled, ConvergenceWarning, NotApplicableError
-from hetviz.features.relations.comparison_problems import compared_objects, rows_from_objects
+from hetviz.features.problems.comparison_problems import compared_objects, rows_from_objects
 from hetviz.params import Real
 from hetviz.progress import Progress, ProgressPart
 

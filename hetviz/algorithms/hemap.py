@@ -21,8 +21,9 @@ from hetviz.algorithms.base import (
 )
 from hetviz.algorithms.papers import SHI_2013
 from hetviz.algorithms.shared_params import DrawnBy, FeatureKinds, NComponents, RandomState
+from hetviz.core.arrays import as_dense
 from hetviz.core.prediction.transfer import select_sources
-from hetviz.core.spectral.blocks import LinearMap, as_dense
+from hetviz.core.spectral.blocks import LinearMap
 from hetviz.core.spectral.hemap import HemapSolution, hemap
 from hetviz.core.spectral.prepare import MAX_SPARSE_COLUMNS, make_block
 from hetviz.core.spectral.sources import prepare_source

@@ -15,7 +15,7 @@ from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, T
 from hetviz.core.spectral.joint_axes import degrees, link_graph, spectral_axes
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.diagnostics import make_diagnostic, number_values
-from hetviz.features.relations.link_scores import connected_datasets
+from hetviz.features.relations.pairing import connected_datasets
 from hetviz.features.spaces.affinities import KINDS
 from hetviz.features.spaces.joint_axes import symmetric_affinities
 from hetviz.features.spaces.joint_graph import joint_graph

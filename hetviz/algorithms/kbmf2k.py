@@ -36,7 +36,8 @@ from hetviz.data.model.diagnostics import make_diagnostic, number_values
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.data.model.views import with_identity_links
 from hetviz.errors import Cancelled, NotApplicableError
-from hetviz.features.relations.link_scores import LinkScores, connected_datasets, link_scores
+from hetviz.features.problems.link_scores import LinkScores, link_scores
+from hetviz.features.relations.pairing import connected_datasets
 from hetviz.features.spaces.similarity import KINDS, similarities
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real
 from hetviz.progress import Progress

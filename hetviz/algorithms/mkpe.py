@@ -34,12 +34,8 @@ from hetviz.data.model.diagnostics import make_diagnostic, starts_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.data.model.views import with_identity_links
 from hetviz.errors import Cancelled, NotApplicableError, ParameterError
-from hetviz.features.relations.link_scores import (
-    ScoredPairs,
-    connected_datasets,
-    link_scores,
-    scored_pairs,
-)
+from hetviz.features.problems.link_scores import ScoredPairs, link_scores, scored_pairs
+from hetviz.features.relations.pairing import connected_datasets
 from hetviz.features.spaces.inputs import PlaceInputs, make_inputs
 from hetviz.features.spaces.similarity import KINDS, similarities
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for

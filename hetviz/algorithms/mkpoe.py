@@ -38,7 +38,7 @@ from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, Diagnostic, make_diagnostic, optimum_diagnostics
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, ConvergenceWarning, NotApplicableError
-from hetviz.features.relations.comparison_problems import (
+from hetviz.features.problems.comparison_problems import (
     VIEW_KINDS,
     ComparisonProblem,
     ComparisonSolution,

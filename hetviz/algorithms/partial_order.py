@@ -17,7 +17,7 @@ from hetviz.core.ordinal.partial_order import partial_order
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, make_diagnostic
 from hetviz.errors import NotApplicableError
-from hetviz.features.relations.comparison_problems import compared_objects, rows_from_objects
+from hetviz.features.problems.comparison_problems import compared_objects, rows_from_objects
 from hetviz.progress import Progress
 
 MAX_OBJECTS = 4_000

@@ -21,7 +21,7 @@ from hetviz.algorithms.base import (
     warn_about_data,
 )
 from hetviz.algorithms.shared_params import DrawnBy, NComponents
-from hetviz.core.spectral.blocks import as_dense
+from hetviz.core.arrays import as_dense
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows

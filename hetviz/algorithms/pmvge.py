@@ -37,7 +37,7 @@ from hetviz.data.model.out_of_sample import NewRows
 from hetviz.data.model.views import with_identity_links
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.interpretation import deviations, feature_names
-from hetviz.features.relations.link_scores import connected_datasets
+from hetviz.features.relations.pairing import connected_datasets
 from hetviz.features.spaces.affinities import own_affinities
 from hetviz.features.spaces.basis import KINDS, chosen_kind, fit_basis
 from hetviz.features.spaces.inputs import LeadingFeatures

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from hetviz._types import Bools, Floats, Matrix, is_sparse
-from hetviz.core.spectral.blocks import LinearMap, as_dense, centred_pieces
+from hetviz.core.arrays import as_dense
+from hetviz.core.spectral.blocks import LinearMap, centred_pieces
 from hetviz.data import Dataset
 from hetviz.data.model.dataset import features_of
 from hetviz.errors import ParameterError

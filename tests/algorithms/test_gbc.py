@@ -16,7 +16,7 @@ from hetviz.algorithms.gbc import GradientBoostingConsensus
 from hetviz.core.prediction.gbc import CLASSES, LAM0, NUMBER
 from hetviz.errors import DataError, DataWarning, HetvizError, NotApplicableError, ParameterError
 from hetviz.features import table as tables
-from hetviz.features.relations.label_problems import label_column, label_problem
+from hetviz.features.problems.label_problems import label_column, label_problem
 
 
 def two_views(n: int = 90, seed: int = 0) -> HeteroData:

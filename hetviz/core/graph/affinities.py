@@ -34,7 +34,7 @@ def perplexity_weights(squared: Floats, perplexity: float) -> Floats:
     ndarray of shape (n, k)
         p_{j|i}, of sum 1 in each row, by up to 64 steps of bisection. O(n k).
     """
-    from hetviz.core.layout.sne_loops import calibrate
+    from hetviz.core.graph.affinity_loops import calibrate
 
     out = np.empty_like(squared, dtype=np.float64)
     squared = np.ascontiguousarray(squared, dtype=np.float64)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from hetviz._types import Floats, Ints, Matrix, is_sparse
+from hetviz.core.arrays import as_dense
 from hetviz.core.device import ComputeDevice, Tensor
-from hetviz.core.spectral.blocks import as_dense
 
 BLOCK_ROWS, BLOCK_COLUMNS = 2_048, 16_384
 """Size of the blocks of distances."""

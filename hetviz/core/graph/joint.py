@@ -20,8 +20,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Sparse
+from hetviz.core.arrays import slices
 from hetviz.core.graph.affinities import blend_with_links, link_affinities, symmetric_affinities
-from hetviz.core.graph.laplacian import slices
 
 
 @dataclass(frozen=True, eq=False)

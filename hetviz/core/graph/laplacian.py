@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -78,12 +77,6 @@ class SignedGraph:
         if len(rows) == n and (rows == np.arange(n)).all():
             return self
         return SignedGraph(self.positive[rows][:, rows], self.negative[rows][:, rows])
-
-
-def slices(sizes: Sequence[int]) -> list[slice]:
-    """Return the slice of each part of a stacked array."""
-    ends = np.cumsum([0, *sizes])
-    return [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
 
 def dataset_components(W: Sparse, sizes: Sequence[int]) -> Ints:

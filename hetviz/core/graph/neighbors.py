@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial import cKDTree
 
 from hetviz._types import Floats, Ints, Matrix, Reals, Sparse, is_sparse
+from hetviz.core.arrays import as_dense
 from hetviz.core.device import ComputeDevice, current_device
 from hetviz.core.graph.device_neighbors import fits_in_memory, nearest_rows_on
 from hetviz.core.graph.distances import FeatureSpace, Space, cross_squared_distances
-from hetviz.core.spectral.blocks import as_dense
 from hetviz.errors import DataWarning
 
 EXACT_ROWS = 30_000
@@ -27,6 +28,8 @@ RECALL = 0.97
 DESCENT_ROWS = 150_000
 """Above this many rows nearest-neighbour descent, whose start is slow, beats comparing all pairs
 where cells do not separate the rows."""
+MAX_TREE_AXES = 4
+"""Up to this many axes a k-d tree finds the nearest rows."""
 _N_SAMPLED = 240
 _BLOCK_ENTRIES = 4_000_000
 _LONG_ROW_ENTRIES, _MAX_HEAP_SHARE = 4_096, 0.1
@@ -517,3 +520,37 @@ def neighbor_graph(
     A = sp.csr_array(A.maximum(A.T))
     A.eliminate_zeros()
     return A
+
+
+def nearest_places(A: Floats, B: Floats, k: int, *, same: bool = False) -> Ints:
+    """Return the k nearest rows of B for each row of A, shape (m, k), the nearest first.
+
+    Parameters
+    ----------
+    A, B : ndarray of shape (m, d) and (n, d)
+        All finite.
+    k : int
+        At most n; with `same` at most n - 1.
+    same : bool
+        Row i of A is row i of B and is excluded from its own list.
+
+    Notes
+    -----
+    O(m k log n) with a tree up to 4 axes; O(m n d) in blocks above.
+    """
+    n_wanted = k + same
+    if B.shape[1] <= MAX_TREE_AXES:
+        _, index = cKDTree(B).query(A, k=n_wanted)
+        index = np.asarray(index, dtype=np.int64).reshape(len(A), n_wanted)
+    else:
+        index = np.empty((len(A), n_wanted), dtype=np.int64)
+        step = max(1, _BLOCK_ENTRIES // len(B))
+        for start in range(0, len(A), step):
+            D = cross_squared_distances(A[start : start + step], B)
+            index[start : start + step] = nearest_columns(D, n_wanted)
+    if not same:
+        return np.asarray(index)
+    itself = index == np.arange(len(A))[:, None]
+    # Among many rows at one position, a row need not be among its own nearest.
+    itself[~itself.any(axis=1), -1] = True
+    return np.asarray(index[~itself].reshape(len(A), k))

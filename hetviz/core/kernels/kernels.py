@@ -17,7 +17,7 @@ from scipy.linalg import lapack, solve_triangular
 from scipy.spatial.distance import pdist
 
 from hetviz._types import Floats, Ints, Matrix, Reals
-from hetviz.core.spectral.blocks import as_dense
+from hetviz.core.arrays import as_dense
 from hetviz.errors import DataError, DataWarning, ParameterError, Problem
 
 MIN_EIGENVALUE_SHARE = 1e-10

@@ -16,11 +16,10 @@ from hetviz.core.graph.affinities import (
     symmetric_affinities,
 )
 from hetviz.core.graph.distances import cross_squared_distances
-from hetviz.core.graph.neighbors import feature_neighbors
+from hetviz.core.graph.neighbors import feature_neighbors, nearest_places
 from hetviz.core.layout.placement import median_places
 from hetviz.core.layout.sne import QUICK_SCHEDULE
 from hetviz.core.layout.sne_device import make_layout
-from hetviz.core.measures.ranking import nearest_places
 from hetviz.core.spectral.start import SPREAD, complete_layout, spectral_start
 from hetviz.errors import Cancelled
 from hetviz.progress import Progress, ignore_progress

@@ -23,7 +23,7 @@ from scipy.optimize import minimize
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from hetviz._types import Floats, Ints, Matrix, Sparse
-from hetviz.core.spectral.blocks import as_dense
+from hetviz.core.arrays import as_dense
 
 _DENSE_ENTRIES = 16
 """Up to this many pairs per listed pair, distances of all pairs are cheaper than of listed ones."""

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils.extmath import randomized_svd
 
 from hetviz._types import Floats, Ints, Matrix, is_sparse
-from hetviz.core.spectral.blocks import as_dense
+from hetviz.core.arrays import as_dense
 from hetviz.errors import HetvizError
 
 if TYPE_CHECKING:

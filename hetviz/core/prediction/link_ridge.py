@@ -16,8 +16,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from hetviz._types import Bools, Floats, Ints, Matrix, Reals, Sparse, is_sparse
+from hetviz.core.arrays import as_dense
 from hetviz.core.graph.neighbors import NeighborCells
-from hetviz.core.spectral.blocks import as_dense
 
 MAX_EXACT_ROWS = 800
 """Kernels of up to this many items are decomposed exactly; larger ones by a low-rank factor."""

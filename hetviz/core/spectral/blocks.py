@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Array, Floats, Ints, Matrix, Sparse
+from hetviz.core.arrays import as_dense
 
 RIDGE_FLOOR = 1e-12
 BLOCK_ROWS = 2_048
@@ -309,12 +309,3 @@ def absolute_ridge(gamma: float, absolute: bool, trace: float, nominal: int) -> 
     if absolute:
         return gamma
     return gamma * trace / nominal if trace > 0 else 1.0
-
-
-class _Sparse(Protocol):
-    def toarray(self) -> Array: ...
-
-
-def as_dense(X: Array | _Sparse) -> Floats:
-    """Return a dense or sparse matrix as a dense array of floats."""
-    return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=np.float64)

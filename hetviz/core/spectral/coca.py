@@ -20,7 +20,7 @@ from scipy.linalg import eigh, eigvalsh, svd
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from hetviz._types import Bools, Floats, Ints, Sparse
-from hetviz.core.graph.laplacian import slices
+from hetviz.core.arrays import slices
 from hetviz.core.spectral.blocks import LinearMap
 from hetviz.core.spectral.sources import FeatureSource, feature_factors
 from hetviz.errors import DataWarning, NotApplicableError

@@ -19,7 +19,7 @@ from scipy.linalg import LinAlgError, blas, cholesky, eigh, lapack, solve_triang
 from scipy.sparse.linalg import ArpackError, LinearOperator, cg, eigsh
 
 from hetviz._types import Floats, Sparse
-from hetviz.core.graph.laplacian import slices
+from hetviz.core.arrays import slices
 from hetviz.core.spectral.blocks import LinearMap, ProjectionBlock
 from hetviz.errors import NotApplicableError, ParameterError
 

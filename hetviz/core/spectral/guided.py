@@ -18,12 +18,8 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 
 from hetviz._types import Bools, Floats, Ints, Matrix, Sparse
-from hetviz.core.graph.laplacian import (
-    SignedGraph,
-    dataset_components,
-    row_components,
-    slices,
-)
+from hetviz.core.arrays import slices
+from hetviz.core.graph.laplacian import SignedGraph, dataset_components, row_components
 from hetviz.core.spectral.blocks import IdentityBlock, LinearMap, ProjectionBlock
 from hetviz.core.spectral.eigen import (
     MIN_AGREEMENT,

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Bools, Floats, Ints, Matrix, Sparse
-from hetviz.core.graph.laplacian import SignedGraph, dataset_components, slices
+from hetviz.core.arrays import slices
+from hetviz.core.graph.laplacian import SignedGraph, dataset_components
 from hetviz.core.grid_search import Point, Span, search_grid
 from hetviz.core.measures.satisfaction import distance_percentiles, satisfaction_area
 from hetviz.core.spectral.blocks import ProjectionBlock

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import eigh, svd
 
 from hetviz._types import Floats
-from hetviz.core.graph.laplacian import slices
+from hetviz.core.arrays import slices
 
 _MAX_SWEEPS = 500
 

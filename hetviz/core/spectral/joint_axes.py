@@ -19,8 +19,8 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from hetviz._types import Bools, Floats, Sparse
+from hetviz.core.arrays import slices
 from hetviz.core.graph.joint import JointGraph
-from hetviz.core.graph.laplacian import slices
 
 N_AXES = 32
 POWER = 4.0

@@ -19,7 +19,7 @@ from scipy.linalg import LinAlgError, eigh
 from scipy.sparse.csgraph import connected_components
 
 from hetviz._types import Array, Floats, Ints, Sparse
-from hetviz.core.graph.laplacian import slices
+from hetviz.core.arrays import slices
 from hetviz.core.spectral.blocks import (
     LinearMap,
     ProjectionBlock,

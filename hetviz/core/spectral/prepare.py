@@ -11,6 +11,7 @@ from scipy.linalg import eigvalsh, svd
 from scipy.sparse.linalg import LinearOperator, svds
 
 from hetviz._types import MAX_MAGNITUDE, Floats, Ints, Matrix, Reals, Sparse, is_sparse
+from hetviz.core.arrays import as_dense
 from hetviz.core.spectral.blocks import (
     BLOCK_ROWS,
     RIDGE_FLOOR,
@@ -19,7 +20,6 @@ from hetviz.core.spectral.blocks import (
     ProjectionBlock,
     StreamedBlock,
     absolute_ridge,
-    as_dense,
 )
 from hetviz.errors import DataError, DataWarning, ParameterError, Problem
 

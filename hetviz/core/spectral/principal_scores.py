@@ -9,7 +9,7 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from hetviz._types import Array, Floats, Matrix
-from hetviz.core.spectral.blocks import as_dense
+from hetviz.core.arrays import as_dense
 
 MAX_DIRECT_SIZE = 600
 _MIN_RELATIVE_VARIANCE = 1e-10

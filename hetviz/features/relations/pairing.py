@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetviz._types import Ints
+from hetviz._types import Ints, Sparse
+from hetviz.core.graph.laplacian import dataset_components
 from hetviz.data import HeteroData, Labels
 from hetviz.data.model.views import identity_links
 
@@ -86,3 +87,12 @@ def _equalised(first: Ints, second: Ints, rng: np.random.Generator) -> tuple[Int
     m = max(len(first), len(second))
     drawn = [np.r_[rows, rng.choice(rows, m - len(rows))] for rows in (first, second)]
     return rng.permutation(drawn[0]), rng.permutation(drawn[1])
+
+
+def connected_datasets(data: HeteroData, W: Sparse) -> dict[str, int]:
+    """Return the connected component of each dataset in the graph W, (n_rows, n_rows).
+
+    See `hetviz.core.graph.laplacian.dataset_components`.
+    """
+    label = dataset_components(W, [len(dataset) for dataset in data.datasets.values()])
+    return dict(zip(data.datasets, label.tolist(), strict=True))

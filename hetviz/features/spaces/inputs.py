@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eigh, svd
 
 from hetviz._types import Floats, Ints, Matrix
-from hetviz.core.spectral.blocks import as_dense
+from hetviz.core.arrays import as_dense
 from hetviz.data import Dataset
 from hetviz.data.model.dataset import features_of
 from hetviz.features.interpretation import feature_names

@@ -14,7 +14,7 @@ from hetviz.core.layout.placement import median_places
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import DataWarning
-from hetviz.features.relations.link_scores import connected_datasets
+from hetviz.features.relations.pairing import connected_datasets
 from hetviz.features.spaces.affinities import squared_to_fitted
 
 

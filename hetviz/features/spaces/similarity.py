@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetviz._types import Floats, Ints, Matrix, is_sparse
+from hetviz.core.arrays import as_dense
 from hetviz.core.graph.distances import cross_squared_distances
 from hetviz.core.kernels.kernels import median_bandwidth
-from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import Dataset
 from hetviz.data.model.dataset import features_of
 from hetviz.errors import ParameterError

@@ -12,10 +12,10 @@ from hetviz.data.model.diagnostics import to_json
 from hetviz.errors import Cancelled
 from hetviz.jobs.results import MadeMap
 from hetviz.metrics.color_choice import find_best_color
-from hetviz.metrics.fit.consequences import consequences
 from hetviz.metrics.fit.curves import curves_of_map
 from hetviz.metrics.fit.measured_map import MeasuredMap
 from hetviz.metrics.fit.summary import evaluate_measured
+from hetviz.metrics.trust.consequences import consequences
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.run import fit_run, notes_of
 from hetviz.runs.first_map import FirstMap, first_map

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Bools, Floats, Ints
-from hetviz.core.measures.ranking import nearest_places
+from hetviz.core.graph.neighbors import nearest_places
 from hetviz.data import Embedding, HeteroData
 from hetviz.metrics.fit.guidance import BlockScore, block_scores_of_parts
 from hetviz.metrics.fit.rows import coordinates_of

@@ -9,12 +9,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from hetviz._types import Bools, Floats, Ints
+from hetviz.core.graph.neighbors import nearest_places
 from hetviz.core.measures.ranking import (
     PartnerRanks,
     label_agreement,
     majority_code,
     ndcg,
-    nearest_places,
     rank_partners,
     stored_entries,
 )

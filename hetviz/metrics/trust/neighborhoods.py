@@ -9,9 +9,8 @@ import numpy as np
 
 from hetviz._types import Floats, Ints
 from hetviz.core.graph.distances import CrossSpace, Space
-from hetviz.core.graph.neighbors import nearest_columns
+from hetviz.core.graph.neighbors import MAX_TREE_AXES, nearest_columns, nearest_places
 from hetviz.core.measures.neighborhoods import NearRows, choose_near_rows, count_mistaken_neighbors
-from hetviz.core.measures.ranking import MAX_TREE_AXES, nearest_places
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.affinities import space_of

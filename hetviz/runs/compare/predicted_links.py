@@ -13,7 +13,7 @@ from hetviz._text import join_words
 from hetviz._types import Bools, Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.data import Embedding, HeteroData
-from hetviz.features.relations.profiles import NearestProfiles
+from hetviz.features.problems.profiles import NearestProfiles
 from hetviz.metrics.fit.ranking import link_ranking
 from hetviz.runs.predict.held_out_links import average_precision, candidate_pairs, linked_pairs
 from hetviz.runs.predict.link_fitting import signed_links

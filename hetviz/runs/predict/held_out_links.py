@@ -9,7 +9,7 @@ import numpy as np
 
 from hetviz._types import Bools, Floats, Ints
 from hetviz.data import HeteroData
-from hetviz.features.relations.profiles import NearestProfiles
+from hetviz.features.problems.profiles import NearestProfiles
 from hetviz.metrics.fit.ranking import link_ranking
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.run import fit_run

@@ -18,7 +18,7 @@ from hetviz.core.prediction.gbc import CLASSES
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, by_key, make_diagnostic
 from hetviz.errors import NotApplicableError
-from hetviz.features.relations.label_problems import (
+from hetviz.features.problems.label_problems import (
     LabelProblem,
     label_column,
     label_problem,

@@ -18,12 +18,12 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from hetviz._types import Floats, Ints, Matrix, Sparse, is_sparse
 from hetviz.algorithms.memory import MemoryEstimate
+from hetviz.core.arrays import as_dense
 from hetviz.core.prediction.blend import propagate, row_shares, walk_features
 from hetviz.core.prediction.gbc import CLASSES, GbcSettings, fit_gbc, probabilities
 from hetviz.core.prediction.link_ridge import thin_factor, unit_rows
-from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import HeteroData
-from hetviz.features.relations.label_problems import LabelColumn, LabelProblem
+from hetviz.features.problems.label_problems import LabelColumn, LabelProblem
 from hetviz.features.spaces.basis import chosen_kind, fit_basis
 
 OWN_FEATURES, LINKED_FEATURES, WALKED_FEATURES, ALL_FEATURES = (

@@ -12,7 +12,7 @@ import pandas as pd
 from hetviz._types import Json, JsonObject
 from hetviz.data import Embedding
 from hetviz.data.model.diagnostics import Diagnostic, to_json
-from hetviz.features.relations.label_problems import LabelColumn
+from hetviz.features.problems.label_problems import LabelColumn
 
 _MAX_NUMBERS = 100_000
 _MAX_ROUNDS = 100
@@ -107,7 +107,7 @@ def labelled_table(
         From `hetviz.algorithms.predictor.LabelPredictions.frame`.
     column : LabelColumn
     user_values : mapping
-        From `hetviz.features.relations.label_problems.values_by_class`.
+        From `hetviz.features.problems.label_problems.values_by_class`.
     """
     is_known = np.isfinite(column.y)
     label = frame["label"].to_numpy(dtype=object).copy()

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from hetviz._types import Bools, Floats, Ints, is_sparse
 from hetviz.core.prediction import gbc
 from hetviz.core.prediction.gbc import GbcSettings, GbcSource, fit_gbc, probabilities
-from hetviz.features.relations.label_problems import LabelProblem
+from hetviz.features.problems.label_problems import LabelProblem
 from hetviz.progress import Progress, ProgressPart
 
 

@@ -15,13 +15,13 @@ from hetviz import params as parameters
 from hetviz._types import Floats
 from hetviz.algorithms.predictor import LabelPredictions
 from hetviz.algorithms.registry import get_method
+from hetviz.core.arrays import as_dense
 from hetviz.core.prediction.gbc import CLASSES
 from hetviz.core.prediction.transfer import Selection, bridge, quantile_bins, select_sources
-from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import Dataset, Embedding, HeteroData, Labels
 from hetviz.errors import NotApplicableError
 from hetviz.features.item_columns import item_columns
-from hetviz.features.relations.label_problems import (
+from hetviz.features.problems.label_problems import (
     LabelColumn,
     label_column,
     values_by_class,

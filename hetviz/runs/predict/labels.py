@@ -14,7 +14,7 @@ from hetviz.algorithms.registry import get_method
 from hetviz.core.threads import one_thread
 from hetviz.data import HeteroData, Labels
 from hetviz.errors import ParameterError
-from hetviz.features.relations.label_problems import LabelColumn, label_column, values_by_class
+from hetviz.features.problems.label_problems import LabelColumn, label_column, values_by_class
 from hetviz.features.spaces.sources import entity_sources
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 from hetviz.runs.predict.label_blend import BLEND, predict_by_blend

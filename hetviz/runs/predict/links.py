@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
 from hetviz._types import Bools, Floats, Ints, Matrix, is_sparse
+from hetviz.core.arrays import as_dense
 from hetviz.core.graph.z_order import z_order
 from hetviz.core.prediction.link_ridge import largest
-from hetviz.core.spectral.blocks import as_dense
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import ParameterError

@@ -14,7 +14,7 @@ from hetviz.algorithms.base import BaseEmbedder, Capability
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.out_of_sample import NewLink
 from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError, Problem
-from hetviz.features.relations.profiles import NearestProfiles
+from hetviz.features.problems.profiles import NearestProfiles
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.runs.predict.link_predictor import LinkPredictor
 
@@ -129,7 +129,7 @@ class PairScorer:
 
     @classmethod
     def of_profiles(cls, data: HeteroData, source: str, target: str) -> PairScorer:
-        """Return the scores of nearest profiles (`hetviz.features.relations.profiles`)."""
+        """Return the scores of nearest profiles (`hetviz.features.problems.profiles`)."""
         profiles = NearestProfiles(data, source, target)
         if not profiles.applies:
             reason = "It needs links between the two datasets, and features in one of them."

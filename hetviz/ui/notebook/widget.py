@@ -24,7 +24,7 @@ from hetviz.data.edits.by_id import rows_by_id
 from hetviz.errors import DataError, HetvizError, ParameterError, Problem
 from hetviz.exports.page import picture_data_url
 from hetviz.features.relations.grouping import links_between
-from hetviz.metrics.fit.consequences import Consequences, consequences
+from hetviz.metrics.trust.consequences import Consequences, consequences
 from hetviz.plots.colour import ColourOption, colour_options
 from hetviz.runs.embed.run import fit_run
 from hetviz.ui.item.item import find_item

@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from hetviz.data import HeteroData
-from hetviz.features.relations.label_problems import label_column
+from hetviz.features.problems.label_problems import label_column
 from hetviz.plots.colour import display_name
 from hetviz.plots.predicted_labels import (
     error_alt,

@@ -11,8 +11,8 @@ import streamlit as st
 from hetviz._types import Floats
 from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
-from hetviz.metrics.fit.consequences import consequences_from_dict
 from hetviz.metrics.fit.displacement import displacements
+from hetviz.metrics.trust.consequences import consequences_from_dict
 from hetviz.ui.item import item_chip
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.statements import actions

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from hetviz._types import Floats
-from hetviz.algorithms.base import Capability
+from hetviz.algorithms.contract import Capability
 from hetviz.core.layout.procrustes import align
 from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
 from hetviz.jobs import MadeMap
-from hetviz.metrics.fit.consequences import MOVED_THRESHOLD, Consequences, consequences_from_dict
+from hetviz.metrics.trust.consequences import MOVED_THRESHOLD, Consequences, consequences_from_dict
 from hetviz.ui.map_data.parts import get_geometry
 from hetviz.ui.shell import background, session
 from hetviz.ui.statements import actions

@@ -15,7 +15,8 @@ from sklearn.metrics import (
 )
 from sklearn.neighbors import KNeighborsClassifier
 
-from hetviz.core.measures.ranking import label_agreement, nearest_places, rank_partners
+from hetviz.core.graph.neighbors import nearest_places
+from hetviz.core.measures.ranking import label_agreement, rank_partners
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.metrics.fit.clustering import cluster_map, label_codes
 from hetviz.metrics.fit.curves import curves

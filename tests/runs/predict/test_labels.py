@@ -108,7 +108,7 @@ def test_split_labels_keeps_every_class() -> None:
 
 
 def test_joined_source_has_gaps() -> None:
-    from hetviz.features.relations.label_problems import label_problem
+    from hetviz.features.problems.label_problems import label_problem
 
     problem = label_problem(two_views(), "a", "digit")
     X = joined_source(problem.parts, len(problem.y)).X

@@ -10,7 +10,7 @@ import pytest
 import hetviz
 from hetviz import Comparisons, Dataset, Embedding, HeteroData, Links
 from hetviz.errors import DataError, ParameterError
-from hetviz.metrics.fit.consequences import consequences_from_dict
+from hetviz.metrics.trust.consequences import consequences_from_dict
 
 N = 40
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hetviz.data import Dataset, HeteroData, Links
-from hetviz.features.relations.link_scores import (
-    ScoredPairs,
-    connected_datasets,
-    link_scores,
-    scored_pairs,
-)
+from hetviz.features.problems.link_scores import ScoredPairs, link_scores, scored_pairs
+from hetviz.features.relations.pairing import connected_datasets
 from hetviz.features.spaces.similarity import similarities
 
 X = np.random.default_rng(0).normal(size=(5, 2))

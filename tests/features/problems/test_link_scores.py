@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import ParameterError
-from hetviz.features.relations.link_scores import link_scores
+from hetviz.features.problems.link_scores import link_scores
 from hetviz.features.spaces import similarity
 from hetviz.features.spaces.similarity import similarities, similarity_of
 

@@ -354,7 +354,7 @@ def problems_by_entity(
     data : HeteroData
         Data with comparisons.
     features : str or mapping of str to str
-        Kind of each view, see `hetviz.features.relations.comparison_problems.VIEW_KINDS`.
+        Kind of each view, see `hetviz.features.problems.comparison_problems.VIEW_KINDS`.
     weights : float or mapping of str to float
         Factor of the kernel of each view; 0 excludes it.
     random_state : int

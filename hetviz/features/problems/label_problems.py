@@ -370,7 +370,7 @@ def first_learnable_problem(
     key, title : str
         Key and title of the method, for messages.
     task, features, random_state
-        See `hetviz.features.relations.label_problems.label_problem`.
+        See `hetviz.features.problems.label_problems.label_problem`.
 
     Raises
     ------

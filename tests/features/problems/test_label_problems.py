@@ -8,12 +8,12 @@ import pytest
 
 from hetviz.data import Dataset, HeteroData, Labels
 from hetviz.errors import DataError, NotApplicableError, ParameterError
-from hetviz.features.recipe import make_features
-from hetviz.features.relations.label_problems import (
+from hetviz.features.problems.label_problems import (
     first_learnable_problem,
     tree_features,
     without_column,
 )
+from hetviz.features.recipe import make_features
 
 IDS = [f"i{k}" for k in range(8)]
 X = np.random.default_rng(0).normal(size=(8, 2))

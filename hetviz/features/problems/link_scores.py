@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetviz._types import Floats, Ints, Sparse
-from hetviz.core.graph.laplacian import dataset_components
+from hetviz._types import Floats, Ints
 from hetviz.core.kernels.mkpe import ScoreBlock, score_block
 from hetviz.data import HeteroData, Links
 from hetviz.features.spaces.similarity import ItemSimilarity
@@ -171,12 +170,3 @@ def scored_pairs(
         if len(reached):
             rows[name] = reached
     return ScoredPairs(similarity, weights, links, rows)
-
-
-def connected_datasets(data: HeteroData, W: Sparse) -> dict[str, int]:
-    """Return the connected component of each dataset in the graph W, (n_rows, n_rows).
-
-    See `hetviz.core.graph.laplacian.dataset_components`.
-    """
-    label = dataset_components(W, [len(dataset) for dataset in data.datasets.values()])
-    return dict(zip(data.datasets, label.tolist(), strict=True))

@@ -1,0 +1,1 @@
+"""Comparisons, labels and links as problems that methods solve."""
