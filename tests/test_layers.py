@@ -64,7 +64,8 @@ UI_RANK = {name: rank for rank, layer in enumerate(UI_LAYERS) for name in layer}
 
 # Modules of hetviz/algorithms that are not methods.
 CONTRACT = frozenset(
-    {"base", "cost", "memory", "papers", "ranking", "predictor", "registry", "shared_params"}
+    "base contract cost diagnostics landmark_start memory needs papers pictures predictor ranking "
+    "registry shared_params sklearn_interface".split()
 )
 
 # Modules that use the library by its public names. All others import from the defining modules.

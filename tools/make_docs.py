@@ -20,7 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import hetviz
-from hetviz.algorithms.base import MethodCard, Reference
+from hetviz.algorithms.contract import MethodCard, Reference
 from hetviz.exports.mathml import mathml
 from hetviz.params import Choice, Param, PerDataset
 
@@ -30,6 +30,8 @@ API = (
     "hetviz",
     "hetviz.errors",
     "hetviz.algorithms.base",
+    "hetviz.algorithms.contract",
+    "hetviz.algorithms.needs",
     "hetviz.params",
     "hetviz.ui.notebook.widget",
 )

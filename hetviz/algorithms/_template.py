@@ -9,7 +9,8 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState
 from hetviz.data import HeteroData
 from hetviz.params import Real

@@ -1,28 +1,33 @@
-"""Base class of all methods, and the card that describes a method.
+"""Base class of all methods: the template of a fit.
 
 A method has a card, a field for each parameter, and ``_fit``. If the card lists OUT_OF_SAMPLE, it
-also has ``_transform``. This module does the rest: constructor, parameter checks, seeds,
+also has ``_transform``. The base class does the rest: constructor, parameter checks, seeds,
 suitability, shapes, new rows and their links.
 """
 
 from __future__ import annotations
 
-import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from typing import Any, ClassVar, Self, TypeAlias
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils import Tags, TransformerTags
 
 from hetviz import params as parameters
-from hetviz._html import html_table
-from hetviz._text import join_words
-from hetviz._types import Array, Bools, Floats, is_sparse
+from hetviz._types import Floats
+from hetviz.algorithms.contract import Capability, Fit
+from hetviz.algorithms.diagnostics import (
+    axis_messages,
+    landmark_messages,
+    neighbor_search_messages,
+    warn_about_data,
+)
+from hetviz.algorithms.landmark_start import landmark_start
 from hetviz.algorithms.memory import MemoryEstimate, memory_refusal
+from hetviz.algorithms.needs import check_square
+from hetviz.algorithms.pictures import too_few_axes_reason, with_axes_map
+from hetviz.algorithms.sklearn_interface import FitInput, SklearnInterface, to_heterodata
 from hetviz.core.device import (
     AUTO,
     PROCESSOR,
@@ -33,15 +38,11 @@ from hetviz.core.device import (
 )
 from hetviz.core.graph.neighbors import collect_recalls
 from hetviz.core.layout.attraction import AttractionGraph
-from hetviz.core.layout.axes_map import AxesMap, make_axes_map
-from hetviz.core.measures.out_of_sample import PlacementError, placement_error
+from hetviz.core.measures.out_of_sample import PlacementError
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
-from hetviz.data.model.diagnostics import SHARE, Diagnostic, by_key, make_diagnostic
+from hetviz.data.model.diagnostics import Diagnostic, by_key
 from hetviz.data.model.out_of_sample import NewLink, NewRows, new_rows
-from hetviz.data.model.splits import HoldoutSplits
-from hetviz.data.model.views import identity_links
-from hetviz.data.queries.rows import select_rows
 from hetviz.errors import (
     Cancelled,
     DataError,
@@ -51,243 +52,15 @@ from hetviz.errors import (
     ParameterError,
     Problem,
     RowsError,
-    UnfittedError,
 )
-from hetviz.features.interpretation import columns_along
-from hetviz.features.spaces.joint_axes import leading_features
-from hetviz.features.spaces.landmarks import MIN_ROWS, landmarks, place_by_landmarks
 from hetviz.features.spaces.projection import Projection
-from hetviz.metrics.fit.rows import coordinates_of, drawn_of
 from hetviz.params import HasParams
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
-FitInput: TypeAlias = Any
-"""HeteroData, HoldoutSplits, or a table or matrix of the rows of one dataset."""
-
-__all__ = [
-    "BaseEmbedder",
-    "Capability",
-    "Fit",
-    "MethodCard",
-    "Need",
-    "Reference",
-    "warn_about_data",
-]
-
-MAX_PLOTTED_AXES = 2
-"""Maps with at most this many axes are plotted directly."""
 _AXES_PROGRESS_SHARE = 0.6
-MAX_DESCRIBED_AXES, N_FEATURES_PER_AXIS = 2, 5
-"""Axes that are described by features, and features listed for each axis and dataset."""
-_MIN_CORRELATION = 0.1
-_INITIALS = re.compile(r"^(?:\S+\. ?)+")
 
 
-class Capability(StrEnum):
-    """Inputs that a method uses, and extra abilities."""
-
-    LINKS = "links"
-    CANNOT_LINKS = "cannot-links"
-    WITHIN_LINKS = "links within a dataset"
-    SCORES = "scores"
-    COMPARISONS = "comparisons"
-    LABELS = "labels"
-    VIEWS = "views"
-    KERNELS = "kernels"
-    DISTANCES = "distances"
-    FEATURELESS = "items without features"
-    SPARSE = "sparse features"
-    OUT_OF_SAMPLE = "new items"
-    ITERATIVE = "partial layouts"
-    WARM_START = "going on from an earlier map"
-    SHARED_SPACE = "more axes than the map"
-    """The fitted ``axes_`` is an Embedding of all items in the shared space."""
-
-
-@dataclass(frozen=True)
-class Reference:
-    """A publication of a method.
-
-    Attributes
-    ----------
-    authors : str
-        Initials and surnames: ``"X. He and P. Niyogi"``.
-    title : str
-    place : str
-        Journal with volume and pages, conference, or type of thesis. May be empty.
-    year : int
-    doi, arxiv : str
-        Empty if there is none or it is uncertain.
-    part : str
-        The cited part, or the reason for the citation.
-    """
-
-    authors: str
-    title: str
-    place: str
-    year: int
-    doi: str = ""
-    arxiv: str = ""
-    part: str = ""
-
-    def with_part(self, part: str) -> Reference:
-        """Return the reference with the cited part."""
-        return replace(self, part=part)
-
-    @property
-    def surnames(self) -> list[str]:
-        """Surnames of the authors."""
-        names = self.authors.replace(" and ", ", ").split(", ")
-        return [_INITIALS.sub("", name) for name in names]
-
-    @property
-    def short_citation(self) -> str:
-        """Short citation: ``"He and Niyogi 2003"``."""
-        names = self.surnames
-        names_text = f"{names[0]} et al." if len(names) > 3 else join_words(names)
-        return f"{names_text} {self.year}"
-
-    @property
-    def url(self) -> str:
-        """Link to the publication. Empty if unknown."""
-        if self.doi:
-            return f"https://doi.org/{self.doi}"
-        return f"https://arxiv.org/abs/{self.arxiv}" if self.arxiv else ""
-
-    @property
-    def number(self) -> str:
-        """DOI or arXiv number, as written in references."""
-        return f"doi:{self.doi}" if self.doi else f"arXiv:{self.arxiv}" if self.arxiv else ""
-
-    def __str__(self) -> str:
-        fields = (self.authors, self.title, self.place, str(self.year), self.part, self.number)
-        return ", ".join(field_text for field_text in fields if field_text)
-
-
-@dataclass(frozen=True)
-class MethodCard:
-    """Description of a method.
-
-    Attributes
-    ----------
-    key : str
-        Name in code, recipes and on the command line.
-    title, family : str
-        Title on the screen, and group of methods.
-    papers : tuple of Reference
-    equation : str
-        Objective, as LaTeX.
-    needs : tuple of Need
-        Requirements on the data.
-    capabilities : frozenset of Capability
-    summary : str
-        One or two sentences in plain words.
-    caveats : tuple of str
-        Limitations, in plain words.
-    cost : str
-        Time and memory.
-    former_titles : tuple of str
-        Earlier titles. They identify maps that were saved under an earlier title.
-    """
-
-    key: str
-    title: str
-    family: str
-    papers: tuple[Reference, ...]
-    equation: str
-    needs: tuple[Need, ...]
-    capabilities: frozenset[Capability]
-    summary: str
-    caveats: tuple[str, ...]
-    cost: str
-    former_titles: tuple[str, ...] = ()
-
-    @property
-    def paper(self) -> str:
-        """The papers as text."""
-        return "; ".join(map(str, self.papers))
-
-    def _repr_html_(self) -> str:
-        rows = [("needs", ", ".join(map(str, self.needs)) or "nothing in particular")]
-        rows += [("can", ", ".join(sorted(map(str, self.capabilities))))]
-        rows += [("careful", caveat) for caveat in self.caveats]
-        rows += [("cost", self.cost), ("paper", self.paper)]
-        return html_table(f"{self.title} ({self.key})", rows, foot=self.summary)
-
-    def reasons_against(self, data: HeteroData) -> list[str]:
-        """Return reasons why the method does not suit the data. Empty if it does."""
-        return [reason for need in self.needs if (reason := unmet_reason(need, data)) is not None]
-
-
-@dataclass(frozen=True)
-class Fit:
-    """Result of ``_fit``.
-
-    Attributes
-    ----------
-    coordinates : mapping of str to array of shape (n_i, k)
-        NaN in rows without a place.
-    n_iter : int
-        Number of iterations. 0 for closed forms.
-    loss_history : list of float
-        Objective by iteration.
-    stopping_reason : str
-        A sentence.
-    diagnostics : dict
-        Details for programmers, JSON-ready.
-    messages : sequence of Diagnostic
-        Diagnostics shown with the map. See `hetviz.data.model.diagnostics`.
-    components : mapping of str to int, optional
-        Component of the dataset graph of each dataset.
-    note : str
-        Caution to show with every picture of the map. Empty if none.
-    drawn : mapping of str to array of shape (n_i, 2), optional
-        2-D layout of maps with more axes. Set by `BaseEmbedder.fit`.
-    """
-
-    coordinates: Mapping[str, Floats]
-    n_iter: int = 0
-    loss_history: list[float] = field(default_factory=list)
-    stopping_reason: str = "closed form"
-    diagnostics: dict[str, Any] = field(default_factory=dict)
-    messages: Sequence[Diagnostic] = ()
-    components: Mapping[str, int] | None = None
-    note: str = ""
-    drawn: Mapping[str, Floats] | None = None
-
-
-def too_few_axes_reason(params: Mapping[str, object]) -> str:
-    """Return why the axes are too few for a neighbour map. Empty if they are enough."""
-    k = params.get("n_components")
-    if params.get("drawn_by") != "neighbors" or not isinstance(k, int) or k > MAX_PLOTTED_AXES:
-        return ""
-    return (
-        f"A neighbour map needs more than {MAX_PLOTTED_AXES} axes, but n_components = {k}. Use 10 "
-        "axes, or set drawn_by to 'axes'."
-    )
-
-
-def axes_map_messages(picture: AxesMap, k: int) -> list[Diagnostic]:
-    """Return diagnostics of a neighbour map of k axes."""
-    return [
-        make_diagnostic(
-            "picture",
-            f"How well the picture shows the {k} axes",
-            f"Share of the 10 nearest items on all {k} axes that are also among the 10 nearest in "
-            "the picture: 1 is all. Closeness, similarity and clusters are measured on the axes.",
-            {"neighbours in both": picture.share_preserved},
-        ),
-        make_diagnostic(
-            "picture divergence",
-            "What the picture cannot show",
-            "How far distances in the picture differ from distances on the axes "
-            "(Kullback-Leibler divergence, in nats): 0 means not at all.",
-            {"divergence": picture.divergence},
-        ),
-    ]
-
-
-class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
+class BaseEmbedder(HasParams, SklearnInterface):
     """Base class of all methods.
 
     Attributes
@@ -299,10 +72,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
     diagnostics_ : dict
     """
 
-    card: ClassVar[MethodCard]
     memory_estimate: ClassVar[MemoryEstimate] = MemoryEstimate()
-    # Default for loaded models: only a fit in this process can have rows without names.
-    _of_rows = False
 
     @one_thread()
     def fit(
@@ -338,7 +108,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         reasons = [*self.card.reasons_against(data), *self._reasons_against(data)]
         if reasons:
             raise NotApplicableError(self.card.title, reasons)
-        _check_square(data)
+        check_square(data)
         if (memory_reason := memory_refusal(self.bytes_for(data), data.n_rows)) is not None:
             raise NotApplicableError(self.card.title, [memory_reason])
         device = device_by_name(self._device_name())
@@ -358,8 +128,12 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
                 )
                 fit = self._fit_from(data, rng, axes_progress, start)
                 if by_neighbors:
-                    fit = self._with_axes_map(
-                        data, fit, ProgressPart(report, _AXES_PROGRESS_SHARE, 1.0), start
+                    fit = with_axes_map(
+                        data,
+                        fit,
+                        int(getattr(self, "random_state", 0)),
+                        ProgressPart(report, _AXES_PROGRESS_SHARE, 1.0),
+                        start,
                     )
             except Cancelled as stopped:
                 if isinstance(stopped.partial, Fit):
@@ -379,64 +153,6 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         if reason := too_few_axes_reason(params):
             raise ParameterError(f"{self.card.key}: drawn_by = 'neighbors'. {reason}")
         return bool(params.get("drawn_by") == "neighbors")
-
-    def _with_axes_map(
-        self, data: HeteroData, fit: Fit, progress: Progress, start: Embedding | None
-    ) -> Fit:
-        """Return the fit with a 2-D neighbour map of its axes."""
-        axes = {name: np.asarray(fit.coordinates[name], np.float64) for name in data.datasets}
-        k = next(iter(axes.values())).shape[1]
-        if k <= MAX_PLOTTED_AXES:
-            warn_about_data(f"The result has only {k} axes, so they are drawn directly.")
-            return fit
-        Y = np.vstack(list(axes.values()))
-        placed: Bools = np.asarray(np.isfinite(Y).all(axis=1), dtype=bool)
-        placed_index = np.cumsum(placed) - 1
-        components = fit.components or {}
-        groups = []
-        for component in sorted({components.get(name, 0) for name in axes}):
-            spans = [data.offsets[name] for name in axes if components.get(name, 0) == component]
-            rows = np.concatenate([np.r_[span] for span in spans])
-            groups.append(placed_index[rows[placed[rows]]])
-        start_map = None if start is None else drawn_of(data, start)
-        start_places = None if start_map is None else np.vstack(list(start_map.values()))[placed]
-
-        def all_rows(Z: Floats) -> Floats:
-            out = np.full((len(Y), 2), np.nan)
-            out[placed] = Z
-            return out
-
-        def with_drawing(picture: AxesMap) -> Fit:
-            Z = all_rows(picture.positions)
-            return replace(
-                fit,
-                drawn={name: Z[span] for name, span in data.offsets.items()},
-                messages=[*fit.messages, *axes_map_messages(picture, k)],
-                diagnostics={
-                    **fit.diagnostics,
-                    "picture": {"kl": picture.divergence, "kept": picture.share_preserved},
-                },
-            )
-
-        progress(0.0, f"Neighbours on {k} axes")
-        seed = int(getattr(self, "random_state", 0))
-        try:
-            return with_drawing(
-                make_axes_map(
-                    Y[placed],
-                    groups,
-                    np.random.default_rng(seed),
-                    start=start_places,
-                    progress=progress,
-                    layout=all_rows,
-                )
-            )
-        except Cancelled as stopped:
-            if isinstance(stopped.partial, AxesMap):
-                stopped.partial = with_drawing(stopped.partial)
-            elif stopped.partial is None:
-                stopped.partial = fit
-            raise
 
     def bytes_for(self, data: HeteroData) -> float:
         """Return an upper estimate of the memory of a fit, in bytes."""
@@ -458,9 +174,9 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
             diagnostics=by_key(
                 [
                     *fit.messages,
-                    *_neighbor_search_messages(recall_by_dataset),
-                    *_landmark_messages(self._placement),
-                    *self._axis_messages(data, fit.coordinates),
+                    *neighbor_search_messages(recall_by_dataset),
+                    *landmark_messages(self._placement),
+                    *self._axis_messages(data, fit),
                 ]
             ),
             drawn=fit.drawn,
@@ -521,138 +237,10 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
     def _attraction_graph(self, data: HeteroData) -> AttractionGraph | None:
         return None
 
-    def _axis_messages(self, data: HeteroData, places: Mapping[str, Floats]) -> list[Diagnostic]:
-        """Return the features that correlate with each axis, for methods with a closed form."""
-        if Capability.ITERATIVE in self.card.capabilities or self.has_attraction_graph():
-            return []
-        messages = []
-        for name, dataset in data.datasets.items():
-            if dataset.X is None or not np.isfinite(places[name]).all(axis=1).any():
-                continue
-            k = places[name].shape[1]
-            for axis in range(min(k, MAX_DESCRIBED_AXES)):
-                along = columns_along(dataset, places[name], np.eye(k)[axis], N_FEATURES_PER_AXIS)
-                messages.append(
-                    make_diagnostic(
-                        f"axis {axis + 1} of {name}",
-                        f"Axis {axis + 1} for {name}",
-                        "Correlation of features with this axis: 1 means that a feature grows "
-                        "along the axis, -1 that it shrinks, 0 that it is unrelated.",
-                        [
-                            (column, messages)
-                            for column, messages in zip(
-                                along["column"], along["correlation"].tolist(), strict=True
-                            )
-                            if abs(messages) >= _MIN_CORRELATION
-                        ],
-                    )
-                )
-        return messages
-
     @classmethod
     def has_attraction_graph(cls) -> bool:
         """Whether the method has an `attraction_graph`."""
         return cls._attraction_graph is not BaseEmbedder._attraction_graph
-
-    def fit_transform(self, data: FitInput, y: object = None, **fit_params: Any) -> Any:
-        """Fit the method and return the map.
-
-        Parameters
-        ----------
-        data : HeteroData, HoldoutSplits, or a table or matrix of n rows
-        y : object
-            Ignored. The pipelines of scikit-learn pass it.
-        **fit_params
-            ``progress`` and ``start``, see `fit`.
-
-        Returns
-        -------
-        Embedding
-            For a table or matrix an array of shape (n, k), or a DataFrame after
-            ``set_output(transform="pandas")``.
-        """
-        return self.fit(data, **fit_params)._to_output(self.embedding_)
-
-    def score(self, held_out: FitInput, y: object = None) -> float:
-        """Return how well the map predicts held-out links or comparisons.
-
-        Parameters
-        ----------
-        held_out : HeteroData or HoldoutSplits
-            Second part of `HeteroData.holdout`, with held-out links or comparisons.
-        y : object
-            Ignored.
-
-        Returns
-        -------
-        float
-            From 0 to 1. For links: how often a linked item is closer than an unlinked one (chance
-            level 0.5). For comparisons without links: the share that the map agrees with.
-
-        Raises
-        ------
-        hetviz.errors.HetvizError
-            If the method is not fitted, or nothing was held out.
-        """
-        from hetviz.metrics.fit.summary import evaluate
-
-        self._check_fitted("score")
-        scores = evaluate(to_heterodata(held_out)[0], self.embedding_).to_dict()
-        for measure in ("link_auc", "comparison_accuracy"):
-            if measure in scores:
-                return float(scores[measure])
-        raise HetvizError(
-            f"{self.card.title}: score needs held-out links or comparisons. Call "
-            "train, held_out = data.holdout(links=0.2), fit(train), and score(held_out)."
-        )
-
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Set the output type of `transform` and `fit_transform`.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas"}, optional
-            "pandas" is `Embedding.frame`. For a table or matrix: its rows, one column per axis.
-        """
-        if transform not in (None, "default", "pandas"):
-            raise ParameterError(f"set_output: transform = {transform!r}; 'default' or 'pandas'.")
-        if transform is not None:
-            self._output = transform
-        return self
-
-    def get_feature_names_out(self, input_features: object = None) -> Array:
-        """Return names of the axes in the style of scikit-learn: ``umap0``, ``umap1``."""
-        self._check_fitted("get_feature_names_out")
-        prefix = type(self).__name__.lower()
-        k = self.embedding_.n_components
-        return np.array([f"{prefix}{axis}" for axis in range(k)], dtype=object)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "embedding_")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags = TransformerTags()
-        tags.target_tags.required = False
-        tags.input_tags.sparse = Capability.SPARSE in self.card.capabilities
-        return tags
-
-    def _check_fitted(self, call: str) -> None:
-        if not hasattr(self, "embedding_"):
-            raise UnfittedError(f"{self.card.title}: call fit before {call}.")
-
-    def _to_output(self, embedding: Embedding) -> Any:
-        """Return the map in the output type that was set. Rows without names give an array."""
-        as_table = getattr(self, "_output", "default") == "pandas"
-        if not self._of_rows:
-            return embedding.frame() if as_table else embedding
-        Y = next(iter(embedding.coordinates.values()))
-        if not as_table:
-            return np.array(Y)
-        import pandas as pd
-
-        index = next(iter(embedding.ids.values())).tolist()
-        return pd.DataFrame(Y, index=index, columns=self.get_feature_names_out())
 
     @one_thread()
     def transform(self, new: FitInput | Dataset, links: Iterable[NewLink] = ()) -> Any:
@@ -735,81 +323,15 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         titles = (self.card.title, *self.card.former_titles)
         return start is not None and start.note in titles
 
-    def _landmark_map(
-        self,
-        data: HeteroData,
-        progress: Progress,
-    ) -> Embedding | None:
-        """Return a map of a few thousand landmarks of a large dataset, to start from.
+    def _landmark_map(self, data: HeteroData, progress: Progress) -> Embedding | None:
+        """Return a map of landmarks to start from, or None for small data."""
+        start, self._placement = landmark_start(self, data, progress)
+        return start
 
-        `progress` gets partial layouts of the landmarks, then a layout of all items that places
-        each by its landmarks. None for small data. The ``note`` is not the title of a method, so
-        the method makes all its iterations. If `progress` raises Cancelled, its ``partial`` is a
-        Fit of the landmarks.
-        """
-        if data.n_rows <= MIN_ROWS:
-            return None
-        rows = landmarks(data)
-        part = select_rows(data, rows)
-        method = clone(self)
-        params = {
-            name: {key: inner for key, inner in value.items() if key in part.datasets}
-            for name, value in self.get_params(deep=False).items()
-            if isinstance(value, Mapping)
-        }
-
-        def all_rows(Y: Floats) -> Floats:
-            out = np.full((data.n_rows, Y.shape[1]), np.nan)
-            out[rows] = Y
-            return out
-
-        def report(fraction: float, message: str = "", **figures: object) -> None:
-            layout = figures.get("layout")
-            if layout is not None:
-                figures["layout"] = lambda: all_rows(
-                    np.asarray(layout() if callable(layout) else layout)
-                )
-            progress(
-                0.8 * fraction, f"Landmarks, {len(rows):,} of {data.n_rows:,} items", **figures
-            )
-
-        try:
-            with warnings.catch_warnings():
-                # The fit of all items shows these warnings.
-                warnings.simplefilter("ignore", DataWarning)
-                embedding = method.set_params(**params).fit(part, report).embedding_
-        except NotApplicableError:
-            return None
-        except Cancelled as stopped:
-            if isinstance(stopped.partial, Embedding):
-                Y = coordinates_of(data, stopped.partial)
-                reason = "stopped while landmarks were placed"
-                stopped.partial = Fit(Y, stopping_reason=reason)
-            raise
-        places = np.vstack([embedding.coordinates[name] for name in part.datasets])
-        seed = int(getattr(self, "random_state", 0))
-        self._placement = placement_error(
-            [dataset.X for dataset in part.datasets.values()],
-            [embedding.coordinates[name] for name in part.datasets],
-            random_state=seed,
-        )
-        progress(
-            0.8,
-            "Placing all items by their landmarks",
-            layout=lambda: place_by_landmarks(
-                data,
-                rows,
-                places,
-                leading_features(data, getattr(self, "features", "auto"), seed),
-                seed,
-            ),
-        )
-        return Embedding(
-            coordinates_of(data, embedding),
-            {name: dataset.ids for name, dataset in data.datasets.items()},
-            {name: dataset.entity for name, dataset in data.datasets.items()},
-            note="landmarks",
-        )
+    def _axis_messages(self, data: HeteroData, fit: Fit) -> list[Diagnostic]:
+        if Capability.ITERATIVE in self.card.capabilities or self.has_attraction_graph():
+            return []
+        return axis_messages(data, fit.coordinates)
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
         raise NotImplementedError
@@ -847,231 +369,3 @@ class ProjectionEmbedder(BaseEmbedder):
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
         return self._projection.place(new)
-
-
-def _neighbor_search_messages(recall_by_dataset: Mapping[str, float]) -> list[Diagnostic]:
-    """Return the recall of an approximate neighbour search."""
-    if not recall_by_dataset:
-        return []
-    return [
-        make_diagnostic(
-            "neighbours found",
-            "Nearest neighbours found",
-            "Share of the true nearest neighbours that the search found: 1 is all. Large datasets "
-            "use an approximate search, and the share is measured on a sample.",
-            dict(recall_by_dataset),
-            SHARE,
-        )
-    ]
-
-
-def _landmark_messages(error: PlacementError | None) -> list[Diagnostic]:
-    """Return the placement error of a map that starts from landmarks."""
-    if error is None or not error.n:
-        return []
-    return [
-        make_diagnostic(
-            "placement error",
-            "Placement error of landmarks",
-            "The map started from a few thousand items, the landmarks. All other items were placed "
-            "by them before all moved together. This is how far landmarks land from their own "
-            "place "
-            "when placed the same way, as a share of the usual distance between two items.",
-            {"half of them, at most": error.median, "nine in ten, at most": error.most},
-            SHARE,
-        )
-    ]
-
-
-def to_heterodata(value: FitInput) -> tuple[HeteroData, bool]:
-    """Return the input as data, and whether it was a table or matrix without row names."""
-    if isinstance(value, HeteroData):
-        return value, False
-    if isinstance(value, HoldoutSplits):
-        return value.data, False
-    if value is None or (isinstance(value, Mapping | str) and not is_sparse(value)):
-        kind = type(value).__name__
-        needed = "HeteroData, a table or a matrix is needed"
-        remedy = "Call fit(HeteroData.from_frames({'name': table, ...}, links=pairs))."
-        raise DataError(Problem("not-data", "fit", needed, kind, remedy))
-    try:
-        return HeteroData.from_frames({"items": value}, labels={}), True
-    except DataError as error:
-        raise RowsError(error.problems) from None
-
-
-def warn_about_data(message: str) -> None:
-    """Warn about a problem in the data that the user should check."""
-    warnings.warn(message, DataWarning, stacklevel=3)
-
-
-def left_off_message(datasets: Sequence[str], lack: str) -> str:
-    """Return the warning about datasets that are left off the map."""
-    has, is_ = ("has", "is") if len(datasets) == 1 else ("have", "are")
-    return f"{join_words(list(datasets))} {has} {lack} and {is_} left off the map."
-
-
-def _check_square(data: HeteroData) -> None:
-    problems = []
-    for name, dataset in data.datasets.items():
-        for kind in ("kernel", "distance"):
-            matrix = getattr(dataset, kind)
-            if matrix is None:
-                continue
-            where = f"dataset {name!r}, {kind}"
-            if matrix.shape != (len(dataset), len(dataset)):
-                problems.append(
-                    Problem(
-                        "bad-shape",
-                        where,
-                        f"shape ({len(dataset)}, {len(dataset)}) is needed",
-                        str(matrix.shape),
-                        "Give one row and one column for each item.",
-                    )
-                )
-                continue
-            largest = float(np.abs(matrix).max()) or 1.0
-            asymmetry = float(np.abs(matrix - matrix.T).max())
-            if asymmetry > 1e-6 * largest:
-                row, column = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
-                problems.append(
-                    Problem(
-                        "not-symmetric",
-                        f"{where}, rows {row + 1} and {column + 1}",
-                        "the matrix is not symmetric",
-                        f"{matrix[row, column]:g} and {matrix[column, row]:g}",
-                        "Use the mean of the matrix and its transpose.",
-                    )
-                )
-    if problems:
-        raise DataError(problems)
-
-
-class Need(StrEnum):
-    """Requirements of methods on the data."""
-
-    FEATURES = "features"
-    SOME_FEATURES = "some features"
-    FEATURES_OR_LINKS = "features or links"
-    JOINED_DATASETS = "joined datasets"
-    POSITIVE_LINKS = "positive links"
-    LINKED_DATASETS = "positive links between datasets"
-    SEVERAL_SOURCES = "several descriptions of the same items"
-    TWO_WITH_FEATURES = "two datasets with features"
-    DESCRIBED = "features, or links within a dataset"
-    COMPARISONS = "comparisons"
-    LABELS = "labels"
-
-
-def unmet_reason(need: Need, data: HeteroData) -> str | None:
-    """Return why the data do not meet a need, or None if they do."""
-    return _UNMET_REASONS[need](data)
-
-
-def _missing_features_reason(data: HeteroData) -> str | None:
-    featureless = [name for name, dataset in data.datasets.items() if dataset.is_featureless]
-    if featureless:
-        has = "has" if len(featureless) == 1 else "have"
-        return f"It needs features in every dataset, but {join_words(featureless)} {has} none."
-    return None
-
-
-def _no_features_reason(data: HeteroData) -> str | None:
-    if all(dataset.is_featureless for dataset in data.datasets.values()):
-        return "It needs features in at least one dataset, but no dataset has any."
-    return None
-
-
-def _no_features_or_links_reason(data: HeteroData) -> str | None:
-    if _no_features_reason(data) is None:
-        return None
-    if any((group.weight > 0).any() for group in data.links) or identity_links(data):
-        return None
-    return "It needs features in at least one dataset, or links between items that belong together."
-
-
-def _not_joined_reason(data: HeteroData) -> str | None:
-    if len(data.datasets) == 1 or any(not group.within for group in data.links):
-        return None
-    if identity_links(data):
-        return None
-    return "The datasets are not connected. Link some of their items."
-
-
-def _no_positive_links_reason(data: HeteroData) -> str | None:
-    if any((group.weight > 0).any() for group in data.links) or identity_links(data):
-        return None
-    if any((group.weight < 0).any() for group in data.links):
-        return (
-            "All links keep items apart, so every direction is equally good. "
-            "Link some pairs that belong together."
-        )
-    return "It needs links between items that belong together, but there are none."
-
-
-def _not_linked_reason(data: HeteroData) -> str | None:
-    if len(data.datasets) == 1:
-        return "It relates datasets to each other, but there is only one dataset."
-    if any((group.weight > 0).any() for group in data.links if not group.within):
-        return None
-    if identity_links(data):
-        return None
-    return "It needs links between items of different datasets."
-
-
-def _single_source_reason(data: HeteroData) -> str | None:
-    for entity in data.entities:
-        names = data.views(entity)
-        graphs = {
-            group.kind
-            for group in data.links
-            if group.source in names and group.target in names and (group.weight > 0).any()
-        }
-        if sum(not data[name].is_featureless for name in names) + len(graphs) > 1:
-            return None
-    return (
-        "It combines several descriptions of the same items, such as two sets of features with "
-        "the same ids, or features and links within one dataset. Here each item has only one "
-        "description."
-    )
-
-
-def _fewer_than_two_featured_reason(data: HeteroData) -> str | None:
-    featured = [name for name, dataset in data.datasets.items() if not dataset.is_featureless]
-    if len(featured) > 1:
-        return None
-    if featured:
-        return f"It compares two datasets by their features, but only {featured[0]} has any."
-    return "It compares two datasets by their features, but no dataset has any."
-
-
-def _undescribed_reason(data: HeteroData) -> str | None:
-    within = any(group.within and (group.weight > 0).any() for group in data.links)
-    return None if within else _no_features_reason(data)
-
-
-def _no_comparisons_reason(data: HeteroData) -> str | None:
-    if data.comparisons is not None and len(data.comparisons):
-        return None
-    return 'It needs comparisons such as "a is closer to b than to c", but there are none.'
-
-
-def _no_labels_reason(data: HeteroData) -> str | None:
-    if any(bool(column.known.any()) for column in data.labels):
-        return None
-    return "It needs a label with known values for some items, but there is none."
-
-
-_UNMET_REASONS: Mapping[Need, Callable[[HeteroData], str | None]] = {
-    Need.FEATURES: _missing_features_reason,
-    Need.SOME_FEATURES: _no_features_reason,
-    Need.FEATURES_OR_LINKS: _no_features_or_links_reason,
-    Need.JOINED_DATASETS: _not_joined_reason,
-    Need.POSITIVE_LINKS: _no_positive_links_reason,
-    Need.LINKED_DATASETS: _not_linked_reason,
-    Need.SEVERAL_SOURCES: _single_source_reason,
-    Need.TWO_WITH_FEATURES: _fewer_than_two_featured_reason,
-    Need.DESCRIBED: _undescribed_reason,
-    Need.COMPARISONS: _no_comparisons_reason,
-    Need.LABELS: _no_labels_reason,
-}

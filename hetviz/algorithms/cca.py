@@ -6,16 +6,10 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz.algorithms.base import (
-    Capability,
-    Fit,
-    MethodCard,
-    Need,
-    ProjectionEmbedder,
-    Reference,
-    left_off_message,
-    warn_about_data,
-)
+from hetviz.algorithms.base import ProjectionEmbedder
+from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
+from hetviz.algorithms.needs import Need
 from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,

@@ -8,16 +8,10 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Ints, Sparse
-from hetviz.algorithms.base import (
-    BaseEmbedder,
-    Capability,
-    Fit,
-    MethodCard,
-    Need,
-    Reference,
-    left_off_message,
-    warn_about_data,
-)
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
+from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import SHI_2013
 from hetviz.algorithms.shared_params import DrawnBy, FeatureKinds, NComponents, RandomState
 from hetviz.core.spectral.blocks import LinearMap

@@ -9,16 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Bools, Floats, Ints
-from hetviz.algorithms.base import (
-    BaseEmbedder,
-    Capability,
-    Fit,
-    MethodCard,
-    Need,
-    Reference,
-    warn_about_data,
-)
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
+from hetviz.algorithms.needs import Need
 from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.prediction.code import (

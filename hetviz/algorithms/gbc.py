@@ -8,7 +8,9 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Ints, is_sparse
-from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, Reference, warn_about_data
+from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.diagnostics import warn_about_data
+from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import SHI_2013
 from hetviz.algorithms.predictor import BasePredictor, LabelPredictions
 from hetviz.algorithms.shared_params import DrawnBy, FeatureKinds, NComponents, RandomState

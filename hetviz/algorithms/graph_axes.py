@@ -9,8 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability, Fit, MethodCard
 from hetviz.algorithms.memory import MemoryEstimate
+from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import NG_2002, VAN_DER_MAATEN_2008
 from hetviz.algorithms.shared_params import Device, RandomState, TieViews
 from hetviz.core.graph.affinities import conditional_affinities, neighbors_needed

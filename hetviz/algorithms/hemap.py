@@ -10,15 +10,10 @@ from sklearn.cluster import KMeans
 
 from hetviz._text import join_words, round_percent
 from hetviz._types import Floats, Ints
-from hetviz.algorithms.base import (
-    BaseEmbedder,
-    Capability,
-    Fit,
-    MethodCard,
-    Need,
-    Reference,
-    warn_about_data,
-)
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.diagnostics import warn_about_data
+from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import SHI_2013
 from hetviz.algorithms.shared_params import DrawnBy, FeatureKinds, NComponents, RandomState
 from hetviz.core.arrays import as_dense

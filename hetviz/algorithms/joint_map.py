@@ -11,8 +11,11 @@ import scipy.sparse as sp
 
 from hetviz._text import join_words
 from hetviz._types import Floats, Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, warn_about_data
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability, Fit, MethodCard
+from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
+from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import NG_2002, QIN_2013, VAN_DER_MAATEN_2008
 from hetviz.algorithms.shared_params import Device, LearnGroups, RandomState, TieViews
 from hetviz.core.graph.affinities import MIN_ROWS

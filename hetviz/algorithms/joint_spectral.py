@@ -8,8 +8,10 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.memory import MemoryEstimate
+from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import QIN_2013
 from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
 from hetviz.core.spectral.joint_axes import degrees, link_graph, spectral_axes

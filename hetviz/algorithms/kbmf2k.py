@@ -9,17 +9,11 @@ import numpy as np
 
 from hetviz._text import join_words
 from hetviz._types import Floats
-from hetviz.algorithms.base import (
-    BaseEmbedder,
-    Capability,
-    Fit,
-    MethodCard,
-    Need,
-    Reference,
-    left_off_message,
-    warn_about_data,
-)
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
+from hetviz.algorithms.needs import Need
 from hetviz.algorithms.shared_params import DrawnBy, RandomState
 from hetviz.core.kernels.regression import MAX_FULL_RANK_ROWS, RANK, Design
 from hetviz.core.prediction.kbmf2k import (

@@ -8,16 +8,11 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats
-from hetviz.algorithms.base import (
-    BaseEmbedder,
-    Capability,
-    Fit,
-    MethodCard,
-    Need,
-    Reference,
-    warn_about_data,
-)
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
+from hetviz.algorithms.needs import Need
 from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.kernels.mkpe import (

@@ -9,16 +9,11 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Ints
-from hetviz.algorithms.base import (
-    BaseEmbedder,
-    Capability,
-    Fit,
-    MethodCard,
-    Need,
-    left_off_message,
-    warn_about_data,
-)
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability, Fit, MethodCard
+from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
+from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import MCFEE_2011
 from hetviz.algorithms.shared_params import (
     MAX_POLISHED_AXES,

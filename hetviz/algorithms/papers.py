@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hetviz.algorithms.base import Reference
+from hetviz.algorithms.contract import Reference
 
 GRESS_2014 = Reference(
     "A. Gress and I. Davidson",

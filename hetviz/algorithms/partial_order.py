@@ -7,8 +7,11 @@ from typing import ClassVar
 import numpy as np
 
 from hetviz._text import count
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, warn_about_data
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability, Fit, MethodCard
+from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
+from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import MCFEE_2011
 from hetviz.algorithms.shared_params import Contradictions, DrawnBy, NComponents, RandomState
 from hetviz.core.ordinal.comparisons import comparison_accuracy

@@ -10,16 +10,10 @@ import numpy as np
 from scipy.linalg import svd
 
 from hetviz._types import Floats, Matrix
-from hetviz.algorithms.base import (
-    BaseEmbedder,
-    Capability,
-    Fit,
-    MethodCard,
-    Need,
-    Reference,
-    left_off_message,
-    warn_about_data,
-)
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
+from hetviz.algorithms.needs import Need
 from hetviz.algorithms.shared_params import DrawnBy, NComponents
 from hetviz.core.arrays import as_dense
 from hetviz.data import HeteroData

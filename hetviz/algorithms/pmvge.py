@@ -10,16 +10,11 @@ import scipy.sparse as sp
 from scipy.special import expit
 
 from hetviz._types import Bools, Floats, Sparse
-from hetviz.algorithms.base import (
-    BaseEmbedder,
-    Capability,
-    Fit,
-    MethodCard,
-    Need,
-    Reference,
-    warn_about_data,
-)
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
+from hetviz.algorithms.needs import Need
 from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
 from hetviz.core.graph.affinities import symmetric_affinities
 from hetviz.core.prediction.pmvge import (

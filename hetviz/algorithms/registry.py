@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from hetviz import algorithms
-from hetviz.algorithms.base import BaseEmbedder, Capability, MethodCard, Need
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability, MethodCard
 from hetviz.algorithms.cost import stored_seconds
+from hetviz.algorithms.needs import Need
 from hetviz.algorithms.ranking import expected_seconds, standings, stored_choice
 from hetviz.data import HeteroData
 from hetviz.data.model.views import identity_links

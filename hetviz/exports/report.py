@@ -11,7 +11,7 @@ import pandas as pd
 
 from hetviz._text import join_words, round_percent
 from hetviz._version import __version__
-from hetviz.algorithms.base import MethodCard
+from hetviz.algorithms.contract import MethodCard
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.diagnostics import Diagnostic, from_json, without_repeated_text

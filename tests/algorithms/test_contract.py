@@ -20,7 +20,9 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from hetviz.algorithms import ranking
-from hetviz.algorithms.base import BaseEmbedder, Capability, Need, Reference
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability, Reference
+from hetviz.algorithms.needs import Need
 from hetviz.algorithms.registry import get_method, methods, suggest
 from hetviz.cli.arguments import diagnostic_lines
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import hetviz
-from hetviz.algorithms.base import BaseEmbedder, Capability
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.predictor import BasePredictor
 from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import Dataset, HeteroData, Links

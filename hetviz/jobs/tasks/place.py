@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from hetviz._types import Ints
-from hetviz.algorithms.base import BaseEmbedder, Capability
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import HetvizError

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz._types import Floats, Ints
-from hetviz.algorithms.base import Capability
+from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method
 from hetviz.core.clustering.partition import METHODS, code_of_nearest
 from hetviz.core.clustering.partition_choice import (

@@ -15,7 +15,7 @@ import numpy as np
 
 from hetviz import params as parameters
 from hetviz._types import Bools
-from hetviz.algorithms.base import Capability
+from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method, simplicity, suggest
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from hetviz._types import Array, Floats, Ints, JsonObject
-from hetviz.algorithms.base import Capability
+from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method
 from hetviz.core.measures.out_of_sample import placement_error
 from hetviz.core.spectral import moments

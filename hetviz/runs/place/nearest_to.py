@@ -10,7 +10,8 @@ import pandas as pd
 
 from hetviz._json import records
 from hetviz._types import Floats, Ints, JsonObject
-from hetviz.algorithms.base import BaseEmbedder, Capability
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import HetvizError, ParameterError

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from hetviz._types import Floats, Ints
-from hetviz.algorithms.base import BaseEmbedder, Capability
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import methods
 from hetviz.core.graph.distances import cross_squared_distances
 from hetviz.core.measures.out_of_sample import PlaceUncertainty, place_uncertainty, usual_distance

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from hetviz._text import join_words
-from hetviz.algorithms.base import BaseEmbedder, Capability
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability
 from hetviz.core.layout.attraction import (
     AttractionGraph,
 )

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from hetviz._types import Floats, Ints
-from hetviz.algorithms.base import BaseEmbedder, Capability
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.out_of_sample import NewLink
 from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError, Problem

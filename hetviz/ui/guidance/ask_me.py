@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from hetviz._text import shorten
-from hetviz.algorithms.base import Capability
+from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import HeteroData, Labels
 from hetviz.data.edits.labelling import LabelValue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from hetviz._text import join_words, round_percent, shorten
-from hetviz.algorithms.base import Capability
+from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method
 from hetviz.core.layout.attraction import LINK, STATEMENT
 from hetviz.data.model.diagnostics import SHARE, make_diagnostic

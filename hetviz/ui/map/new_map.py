@@ -25,7 +25,7 @@ _FORM_STATE, N_STARTED = "recipe", "maps-started"
 def show_form(state: State) -> None:
     """Show the form."""
     # Imported after the map is drawn, because they load the numerical libraries.
-    from hetviz.algorithms.base import too_few_axes_reason
+    from hetviz.algorithms.pictures import too_few_axes_reason
     from hetviz.algorithms.registry import get_method
 
     data = state.data

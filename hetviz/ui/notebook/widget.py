@@ -16,7 +16,7 @@ import pandas as pd
 import traitlets
 
 from hetviz._types import Ints
-from hetviz.algorithms.base import Capability
+from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData, Links
 from hetviz.data.edits.adding import add_statements

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from hetviz.algorithms.base import Capability
+from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import Verdict, get_method, methods
 from hetviz.data import HeteroData
 from hetviz.jobs.tasks import predict

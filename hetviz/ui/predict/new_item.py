@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from hetviz.algorithms.base import BaseEmbedder, Capability
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import HetvizError

@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from hetviz._types import Ints
-from hetviz.algorithms.base import Capability
+from hetviz.algorithms.contract import Capability
 from hetviz.data import HeteroData
 from hetviz.data.model.statements import set_mask, statement_keys, statement_rows
 from hetviz.errors import HetvizError

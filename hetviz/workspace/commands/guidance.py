@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from hetviz.algorithms.base import Capability
+from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import methods
 from hetviz.data import Comparisons, HeteroData, Links
 from hetviz.data.edits.adding import AddResult, add_comparisons, add_links, add_statements
