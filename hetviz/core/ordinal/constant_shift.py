@@ -16,6 +16,7 @@ import rustworkx as rx
 from scipy.linalg import eigh
 
 from hetviz._types import Floats, Ints
+from hetviz.core.spectral.eigen import axis_signs
 from hetviz.errors import DataError, Problem
 
 _MIN_RELATIVE_VALUE = 1e-10
@@ -116,7 +117,7 @@ def embed_by_constant_shift(n: int, pairs: Ints) -> ConstantShift:
     values, V = eigh(A - shift * (np.eye(n) - 1.0 / n))
     order = np.flatnonzero(values > _MIN_RELATIVE_VALUE * max(float(values[-1]), 1.0))[::-1]
     X = V[:, order] * np.sqrt(values[order])
-    X = X * np.where(X[np.abs(X).argmax(axis=0), np.arange(X.shape[1])] < 0, -1.0, 1.0)
+    X = X * axis_signs(X)
     return ConstantShift(X, shift, int(Delta.max()))
 
 

@@ -18,12 +18,18 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import eigh
 from scipy.optimize import minimize
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError
 
 from hetviz._types import Floats, Ints, Matrix, Sparse
 from hetviz.core.arrays import as_dense
+from hetviz.core.spectral.eigen import (
+    axis_signs,
+    largest_dense,
+    largest_iterated,
+    seeded_start,
+    symmetric_operator,
+)
 
 _DENSE_ENTRIES = 16
 """Up to this many pairs per listed pair, distances of all pairs are cheaper than of listed ones."""
@@ -338,8 +344,7 @@ def canonical_axes(Phi: ViewFeatures, A: Floats, k: int | None = None) -> Floats
         _, _, turn = np.linalg.svd(G - G.mean(axis=0), full_matrices=False)
         A = A @ turn.T
         G = G @ turn.T
-        largest = G[np.abs(G).argmax(axis=0), np.arange(G.shape[1])]
-        A = A * np.where(largest < 0, -1.0, 1.0)
+        A = A * axis_signs(G)
     if k is None:
         return A
     A = A[:, :k]
@@ -436,19 +441,13 @@ def _leading(Phi: ViewFeatures, L: Matrix, k: int) -> tuple[Floats, Floats]:
     if k == 0:
         return np.zeros(0), np.zeros((r, 0))
     if r > _MAX_DIRECT_SIZE:
-        operator = LinearOperator(
-            (r, r), matvec=lambda x: _apply_transposed(Phi, L @ _apply(Phi, x))
-        )
-        v0 = np.random.default_rng(0).standard_normal(r)
+        operator = symmetric_operator(r, lambda x: _apply_transposed(Phi, L @ _apply(Phi, x)))
         try:
-            values, V = eigsh(operator, k=k, which="LA", v0=v0, tol=1e-6)
-            return values[::-1], V[:, ::-1]
+            return largest_iterated(operator, k, seeded_start(r, 0), tol=1e-6)
         except ArpackError:
             pass
     dense = as_dense(L)
-    S = _apply_transposed(Phi, _apply_transposed(Phi, dense).T)
-    values, V = eigh(S, subset_by_index=[r - k, r - 1])
-    return values[::-1], V[:, ::-1]
+    return largest_dense(_apply_transposed(Phi, _apply_transposed(Phi, dense).T), k)
 
 
 def _width(Phi: ViewFeatures, n: int) -> int:

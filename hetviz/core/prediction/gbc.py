@@ -20,6 +20,7 @@ from scipy.special import expit
 
 from hetviz._types import Bools, Floats, Ints, Matrix, Sparse
 from hetviz.core.prediction.boosting import LEARNERS, TREES, Booster, TreeSettings, make_booster
+from hetviz.core.spectral.eigen import axis_signs
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 NUMBER, CLASSES = "number", "classes"
@@ -1037,7 +1038,4 @@ def _principal(X: Floats, count: int) -> Floats:
     values, axes = np.linalg.eigh(X.T @ X)
     order = np.argsort(-values, kind="stable")[:count]
     axes = axes[:, order[values[order] > 1e-12 * max(float(values.max()), 1e-300)]]
-    if not axes.shape[1]:
-        return axes
-    top = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
-    return np.asarray(axes * np.where(top < 0, -1.0, 1.0))
+    return axes * axis_signs(axes) if axes.shape[1] else axes

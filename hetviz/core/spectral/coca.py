@@ -16,13 +16,20 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import eigh, eigvalsh, svd
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.linalg import eigvalsh
 
 from hetviz._types import Bools, Floats, Ints, Sparse
 from hetviz.core.arrays import slices
 from hetviz.core.spectral.blocks import LinearMap
+from hetviz.core.spectral.eigen import (
+    axis_signs,
+    largest_dense,
+    largest_iterated,
+    seeded_start,
+    symmetric_operator,
+)
 from hetviz.core.spectral.sources import FeatureSource, feature_factors
+from hetviz.core.spectral.stiefel import retract
 from hetviz.errors import DataWarning, NotApplicableError
 
 DENSE_LIMIT = 4_000
@@ -337,13 +344,9 @@ class _JointMatrix:
 
     def leading(self, k: int, random_state: int) -> tuple[Floats, Floats]:
         if self.formable:
-            values, U = eigh(self.form(), subset_by_index=[self.r - k, self.r - 1])
-        else:
-            v0 = np.random.default_rng(random_state).standard_normal(self.r)
-            A = LinearOperator((self.r, self.r), matvec=lambda u: self.product(u.ravel()))
-            values, U = eigsh(A, k=min(k, self.r - 1), which="LA", v0=v0)
-        order = np.argsort(-values)
-        return values[order], U[:, order]
+            return largest_dense(self.form(), k)
+        A = symmetric_operator(self.r, self.product)
+        return largest_iterated(A, min(k, self.r - 1), seeded_start(self.r, random_state))
 
 
 class _SummedMatrix(_JointMatrix):
@@ -371,28 +374,23 @@ def _blockwise(problem: _JointMatrix, k: int) -> tuple[Floats, Floats, list[floa
             [f"It allows at most {DENSE_LIMIT:,} features in total. Use constraint='joint'."],
         )
     A = problem.form()
-    values, U = eigh(A, subset_by_index=[problem.r - k, problem.r - 1])
-    bound = len(problem.parts) * float(values.sum())
-    U = U[:, ::-1].copy()
+    values, U = largest_dense(A, k)
+    bound = len(problem.parts) * float(values[::-1].sum())
+    U = U.copy()
     # Adding s_j to a diagonal block changes the objective by a constant and makes it convex.
     shifts = [max(0.0, -float(eigvalsh(A[part, part])[0])) for part in problem.parts]
     for part in problem.parts:
-        U[part] = _polar(U[part])
+        U[part] = retract(U[part])
     history = [float((U * (A @ U)).sum())]
     for _ in range(_MAX_SWEEPS):
         for part, shift in zip(problem.parts, shifts, strict=True):
-            U[part] = _polar(A[part] @ U + shift * U[part])
+            U[part] = retract(A[part] @ U + shift * U[part])
         history.append(float((U * (A @ U)).sum()))
         if history[-1] - history[-2] <= 1e-12 * abs(history[-1]):
             break
     # U is defined up to a rotation; take the one with uncorrelated axes.
     inner, rotation = np.linalg.eigh((U.T @ A @ U + (U.T @ A @ U).T) / 2)
     return inner[::-1], U @ rotation[:, ::-1], history, bound
-
-
-def _polar(U: Floats) -> Floats:
-    left, _, right = svd(U, full_matrices=False)
-    return np.asarray(left @ right)
 
 
 def _unit(U: Floats) -> Floats:
@@ -402,9 +400,7 @@ def _unit(U: Floats) -> Floats:
 
 def _fix_signs(by_feature: Sequence[Floats], pieces: Sequence[Floats]) -> list[Floats]:
     """Return directions with a positive largest coefficient of a feature on each axis."""
-    stacked = np.vstack(list(by_feature))
-    top = stacked[np.abs(stacked).argmax(axis=0), np.arange(stacked.shape[1])]
-    sign = np.where(top < 0, -1.0, 1.0)
+    sign = axis_signs(np.vstack(list(by_feature)))
     return [U * sign for U in pieces]
 
 
@@ -429,22 +425,18 @@ def _relation_axes(M: Sparse, k: int, random_state: int) -> tuple[Floats, Floats
     if n <= _SMALL_ROWS:
         A = M.toarray()
         A = A - A.mean(axis=0) - A.mean(axis=1)[:, None] + A.mean()
-        first = max(n - k, 0)
-        values, Y = eigh((A + A.T) / 2, subset_by_index=[first, n - 1])
+        values, Y = largest_dense((A + A.T) / 2, k)
     else:
-        v0 = np.random.default_rng(random_state).standard_normal(n)
 
         def product(y: Floats) -> Floats:
-            y = M @ (y.ravel() - y.mean())
+            y = M @ (y - y.mean())
             return np.asarray(y - y.mean())
 
-        values, Y = eigsh(LinearOperator((n, n), matvec=product), k=k, which="LA", v0=v0)
-    order = np.argsort(-values)
-    values, Y = values[order], Y[:, order]
+        v0 = seeded_start(n, random_state)
+        values, Y = largest_iterated(symmetric_operator(n, product), k, v0)
     is_positive = values > 1e-12 * max(float(np.abs(values).max(initial=0.0)), 1e-300)
     values, Y = values[is_positive], Y[:, is_positive]
-    Y = Y * np.where(Y[np.abs(Y).argmax(axis=0), np.arange(Y.shape[1])] < 0, -1.0, 1.0)
-    return values, np.where(has_relations[:, None], Y, np.nan)
+    return values, np.where(has_relations[:, None], Y * axis_signs(Y), np.nan)
 
 
 def _no_axis_error() -> NotApplicableError:

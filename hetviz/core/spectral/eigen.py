@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,39 @@ DENSE_LIMIT = 4_000
 """Up to this total number of coordinates the two matrices are formed."""
 MIN_AGREEMENT = 1e-9
 _MAX_DIRECT_SIZE = 400
+
+
+def largest_dense(A: Floats, k: int, B: Floats | None = None) -> tuple[Floats, Floats]:
+    """Return the k largest eigenvalues of A V = B V diag(mu), falling, and V; B is I if None."""
+    r = len(A)
+    return _falling(*eigh(A, B, subset_by_index=[max(r - k, 0), r - 1]))
+
+
+def largest_iterated(
+    operator: LinearOperator | Sparse, k: int, v0: Floats, **options: Any
+) -> tuple[Floats, Floats]:
+    """Return the k largest eigenvalues of a symmetric operator, falling, and their vectors."""
+    return _falling(*eigsh(operator, k=k, which="LA", v0=v0, **options))
+
+
+def _falling(values: Floats, V: Floats) -> tuple[Floats, Floats]:
+    order = np.argsort(-values, kind="stable")
+    return values[order], V[:, order]
+
+
+def symmetric_operator(n: int, product: Callable[[Floats], Floats]) -> LinearOperator:
+    """Return the operator of a product with vectors of shape (n,)."""
+    return LinearOperator((n, n), matvec=lambda x: product(x.ravel()), dtype=np.float64)
+
+
+def seeded_start(n: int, random_state: int) -> Floats:
+    """Return the start vector of an iterative solver."""
+    return np.random.default_rng(random_state).standard_normal(n)
+
+
+def axis_signs(V: Floats) -> Floats:
+    """Return signs that make the entry of largest size of each column positive."""
+    return np.where(V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])] < 0, -1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -107,7 +140,7 @@ def solve(
     problem = _Pencil(blocks, S, mass, coupling, deflate, ridge_in_objective)
     k = min(n_components, problem.r)
     dense = problem.r <= DENSE_LIMIT if path == "auto" else path == "dense"
-    v0 = np.random.default_rng(random_state).standard_normal(problem.r)
+    v0 = seeded_start(problem.r, random_state)
     try:
         # The iterative solver cannot return all axes, so very small problems are always formed.
         mu, P = _dense(problem, k, v0) if dense or k >= problem.r else _iterate(problem, k, v0)
@@ -136,9 +169,7 @@ def finish(blocks: Sequence[ProjectionBlock], mu: Floats, P: Floats) -> Spectral
     """Fix the signs of stacked coordinates P (r, k) and turn them into maps and embeddings."""
     pieces = [P[part] for part in slices([block.r for block in blocks])]
     maps = [block.finish(piece) for block, piece in zip(blocks, pieces, strict=True)]
-    stacked = np.nan_to_num(np.vstack([fitted.coefficients for fitted in maps]))
-    top = stacked[np.abs(stacked).argmax(axis=0), np.arange(stacked.shape[1])]
-    sign = np.where(top < 0, -1.0, 1.0)
+    sign = axis_signs(np.nan_to_num(np.vstack([fitted.coefficients for fitted in maps])))
     maps = [LinearMap(m.coefficients * sign, m.centre, m.ridge) for m in maps]
     embeddings = []
     for block, piece, fitted in zip(blocks, pieces, maps, strict=True):
@@ -241,30 +272,15 @@ def leading_eigenvectors(G: Floats, B: Floats, k: int, v0: Floats) -> tuple[Floa
     """Return the k largest mu (falling) and P with G P = B P diag(mu), P'BP = I."""
     r = len(G)
     if r <= _MAX_DIRECT_SIZE or 10 * k > r:
-        mu, P = eigh(G, B, subset_by_index=[r - k, r - 1])
-        return mu[::-1], P[:, ::-1]
+        return largest_dense(G, k, B)
     L = cholesky(B, lower=True)
     C, _ = lapack.dsygst(G, L, lower=1)
-    whitened = LinearOperator((r, r), matvec=lambda q: blas.dsymv(1.0, C, q, lower=1))
+    whitened = symmetric_operator(r, lambda q: blas.dsymv(1.0, C, q, lower=1))
     try:
-        mu, Q = _lanczos(whitened, k, v0)
+        mu, Q = largest_iterated(whitened, k, v0)
     except ArpackError:
-        mu, P = eigh(G, B, subset_by_index=[r - k, r - 1])
-        return mu[::-1], P[:, ::-1]
+        return largest_dense(G, k, B)
     return mu, solve_triangular(L, Q, lower=True, trans="T")
-
-
-def _lanczos(
-    operator: LinearOperator,
-    k: int,
-    v0: Floats,
-    M: LinearOperator | None = None,
-    Minv: LinearOperator | None = None,
-) -> tuple[Floats, Floats]:
-    """Return the k largest eigenvalues, falling, and their vectors."""
-    mu, Q = eigsh(operator, k=k, which="LA", v0=v0, M=M, Minv=Minv)
-    order = np.argsort(-mu)
-    return mu[order], Q[:, order]
 
 
 def _iterate(problem: _Pencil, k: int, v0: Floats) -> tuple[Floats, Floats]:
@@ -283,14 +299,14 @@ def _iterate(problem: _Pencil, k: int, v0: Floats) -> tuple[Floats, Floats]:
         return out
 
     def operator(product: Callable[[Floats], Floats]) -> LinearOperator:
-        return LinearOperator((problem.r, problem.r), matvec=product, dtype=np.float64)
+        return symmetric_operator(problem.r, product)
 
     def objective(q: Floats) -> Floats:
         return whiten(problem.objective(whiten(q.reshape(-1, 1), "N")), "T").ravel()
 
     coupling = problem.coupling
     if coupling is None:
-        mu, Q = _lanczos(operator(objective), k, v0)
+        mu, Q = largest_iterated(operator(objective), k, v0)
     else:
 
         def constraint(q: Floats) -> Floats:
@@ -302,5 +318,5 @@ def _iterate(problem: _Pencil, k: int, v0: Floats) -> tuple[Floats, Floats]:
         def inverse(q: Floats) -> Floats:
             return np.asarray(cg(M, q, rtol=1e-13, atol=0.0, maxiter=2_000)[0])
 
-        mu, Q = _lanczos(operator(objective), k, v0, M=M, Minv=operator(inverse))
+        mu, Q = largest_iterated(operator(objective), k, v0, M=M, Minv=operator(inverse))
     return mu, whiten(Q, "N")

@@ -12,10 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh, svd
+from scipy.linalg import svd
 
 from hetviz._types import Floats
 from hetviz.core.arrays import slices
+from hetviz.core.spectral.eigen import axis_signs, largest_dense
+from hetviz.core.spectral.stiefel import retract
 
 _MAX_SWEEPS = 500
 
@@ -108,20 +110,20 @@ def hemap(
     P_T, P_S = loadings()
     if constraint == "joint":
         return HemapSolution(values, B_T, B_S, P_T, P_S, [objective(P_T, P_S)], bound)
-    B_T, B_S = _polar(B_T), _polar(B_S)
+    B_T, B_S = retract(B_T), retract(B_S)
     P_T, P_S = loadings()
     history = [objective(P_T, P_S)]
     for _ in range(_MAX_SWEEPS):
         pull_T = theta * T @ P_T.T + beta / 2 * S @ P_S.T + (1 - theta) * C_T @ (C_T.T @ B_T)
         pull_S = theta * S @ P_S.T + beta / 2 * T @ P_T.T + (1 - theta) * C_S @ (C_S.T @ B_S)
-        B_T, B_S = _polar(pull_T), _polar(pull_S)
+        B_T, B_S = retract(pull_T), retract(pull_S)
         P_T, P_S = loadings()
         history.append(objective(P_T, P_S))
         if history[-2] - history[-1] <= 1e-12 * abs(history[-1]):
             break
     # The axes are defined up to a rotation; sort them by what they explain.
     _, rotation = np.linalg.eigh(P_T @ P_T.T + P_S @ P_S.T)
-    rotation = rotation[:, ::-1] * _signs(np.vstack([B_T, B_S]) @ rotation[:, ::-1])
+    rotation = rotation[:, ::-1] * axis_signs(np.vstack([B_T, B_S]) @ rotation[:, ::-1])
     B_T, B_S = B_T @ rotation, B_S @ rotation
     P_T, P_S = loadings()
     return HemapSolution(values[:k], B_T, B_S, P_T, P_S, history, bound)
@@ -160,8 +162,7 @@ def _left_singular(
                 factor = above[i][0] * above[j][0] + below[i][0] * below[j][0]
                 gram[p, q] = factor * (above[i][1].T @ above[j][1]) if factor else 0.0
                 gram[q, p] = gram[p, q].T
-        inner, V = eigh(gram, subset_by_index=[max(r - k, 0), r - 1])
-        values, V = inner[::-1], V[:, ::-1]
+        values, V = largest_dense(gram, k)
         # Axes beyond the rank are dropped below; here they only have to be finite.
         V = V / np.sqrt(np.maximum(values, 1e-12 * max(float(values[0]), 1e-300)))
         B = np.vstack(
@@ -172,23 +173,13 @@ def _left_singular(
         )
     k = min(k, int((values > 1e-12 * max(float(values[0]), 1e-300)).sum()))
     values, B = values[:k], B[:, :k]
-    return values, B * _signs(B)
+    return values, B * axis_signs(B)
 
 
 def _factors(beta: float, theta: float) -> tuple[float, float, float]:
     """Return the factors of a dataset in its own rows, in the other's, and of its clusters."""
     clusters = np.sqrt((1 - theta) * (beta + 2 * theta))
     return float(np.sqrt(2.0) * theta), float(beta / np.sqrt(2.0)), float(clusters)
-
-
-def _signs(B: Floats) -> Floats:
-    top = B[np.abs(B).argmax(axis=0), np.arange(B.shape[1])]
-    return np.where(top < 0, -1.0, 1.0)
-
-
-def _polar(B: Floats) -> Floats:
-    U, _, Vt = svd(B, full_matrices=False)
-    return np.asarray(U @ Vt)
 
 
 def _error(X: Floats, B: Floats, P: Floats) -> float:

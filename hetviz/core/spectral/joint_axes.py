@@ -15,12 +15,18 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import eigh
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError
 
 from hetviz._types import Bools, Floats, Sparse
 from hetviz.core.arrays import slices
 from hetviz.core.graph.joint import JointGraph
+from hetviz.core.spectral.eigen import (
+    axis_signs,
+    largest_dense,
+    largest_iterated,
+    seeded_start,
+    symmetric_operator,
+)
 
 N_AXES = 32
 POWER = 4.0
@@ -145,8 +151,7 @@ def spectral_axes(
     values, U = _leading(S, means, k, random_state)
     values = np.clip(values, 0.0, None)
     Z = scale[:, None] * U * values**power
-    largest = Z[np.abs(Z).argmax(axis=0), np.arange(Z.shape[1])]
-    Z = Z * np.where(largest < 0, -1.0, 1.0)
+    Z = Z * axis_signs(Z)
     return (unit(Z) if unit_rows else Z), values
 
 
@@ -237,20 +242,15 @@ def _leading(S: Sparse, means: Floats, k: int, random_state: int) -> tuple[Float
         return X - means @ (means.T @ X)
 
     n = S.shape[0]
-    v0 = project(np.random.default_rng(random_state).standard_normal(n))
-    if n > _DENSE_ROWS and k < n - 1:
-        operator = LinearOperator(
-            (n, n), matvec=lambda x: project(S @ project(x.ravel())), dtype=float
-        )
-        try:
-            values, U = eigsh(operator, k=k, which="LA", v0=v0, tol=_TOLERANCE)
-        except ArpackError:
-            values, U = _by_iteration(S, project, k, random_state)
-    else:
+    if n <= _DENSE_ROWS or k >= n - 1:
         dense = project(project(S.toarray()).T)
-        values, U = eigh((dense + dense.T) / 2, subset_by_index=[n - k, n - 1])
-    order = np.argsort(-values, kind="stable")
-    return values[order], U[:, order]
+        return largest_dense((dense + dense.T) / 2, k)
+    v0 = project(seeded_start(n, random_state))
+    operator = symmetric_operator(n, lambda x: project(S @ project(x)))
+    try:
+        return largest_iterated(operator, k, v0, tol=_TOLERANCE)
+    except ArpackError:
+        return _by_iteration(S, project, k, random_state)
 
 
 def _by_iteration(
@@ -260,5 +260,5 @@ def _by_iteration(
     U = np.random.default_rng(random_state).standard_normal((S.shape[0], k))
     for _ in range(100):
         U, _ = np.linalg.qr(project(0.5 * (U + S @ U)))
-    values, V = eigh(U.T @ project(S @ U))
+    values, V = largest_dense(U.T @ project(S @ U), k)
     return values, U @ V

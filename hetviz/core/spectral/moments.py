@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import LinAlgError, eigh
+from scipy.linalg import LinAlgError
 from scipy.sparse.csgraph import connected_components
 
 from hetviz._types import Array, Floats, Ints, Sparse
@@ -30,8 +30,10 @@ from hetviz.core.spectral.blocks import (
 from hetviz.core.spectral.eigen import (
     MIN_AGREEMENT,
     SpectralSolution,
+    axis_signs,
     finish,
     keep_agreeing_axes,
+    largest_dense,
     leading_eigenvectors,
 )
 from hetviz.core.spectral.guided import (
@@ -305,10 +307,10 @@ def components_by_sums(
         scale = np.where(varies, 1.0 / np.sqrt(np.where(varies, variance, 1.0)), 0.0)
     size = float((scale**2 * variance).sum() * count)
     scale = scale / np.sqrt(size) if size > 0 else scale
-    values, A = eigh(gram * np.outer(scale, scale))
+    values, A = largest_dense(gram * np.outer(scale, scale), len(gram))
     k = min(n_components, len(values))
-    values, A = values[::-1], A[:, ::-1][:, :k]
-    A = A * np.where(A[np.abs(A).argmax(axis=0), np.arange(k)] < 0, -1.0, 1.0)
+    A = A[:, :k]
+    A = A * axis_signs(A)
     A = np.hstack([scale[:, None] * A, np.zeros((len(A), n_components - k))])
     total = float(values.sum()) or 1.0
     return Components(LinearMap(A, centre, 0.0), np.maximum(values[:k], 0.0) / total)

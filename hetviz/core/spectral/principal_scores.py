@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import eigh
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from hetviz._types import Array, Floats, Matrix
 from hetviz.core.arrays import as_dense
+from hetviz.core.spectral.eigen import (
+    axis_signs,
+    largest_dense,
+    largest_iterated,
+    seeded_start,
+    symmetric_operator,
+)
 
 MAX_DIRECT_SIZE = 600
 _MIN_RELATIVE_VARIANCE = 1e-10
@@ -42,7 +47,7 @@ def principal_scores(X: Matrix, max_axes: int, random_state: int = 0) -> Floats:
         return np.zeros((n, 0))
     if p <= MAX_DIRECT_SIZE:
         C = as_dense(X.T @ X) - n * np.multiply.outer(centre, centre)
-        values, A = eigh(C, subset_by_index=[p - k, p - 1])
+        values, A = largest_dense(C, k)
         return _axes_with_variance(np.asarray(X @ A - centre @ A, dtype=np.float64), values)
     if n <= MAX_DIRECT_SIZE:
         G = as_dense(X @ X.T)
@@ -70,7 +75,7 @@ def _gram_scores(G: Array, k: int, random_state: int) -> Floats:
         return np.zeros((n, 0))
     if n <= MAX_DIRECT_SIZE:
         centred = G - G.mean(axis=0) - G.mean(axis=1)[:, None] + G.mean()
-        values, U = eigh((centred + centred.T) / 2, subset_by_index=[n - k, n - 1])
+        values, U = largest_dense((centred + centred.T) / 2, k)
         return _axes_with_variance(U * np.sqrt(np.maximum(values, 0.0)), values)
 
     def gram(y: Array) -> Floats:
@@ -81,18 +86,12 @@ def _gram_scores(G: Array, k: int, random_state: int) -> Floats:
 
 
 def _operator_scores(gram: Callable[[Array], Floats], n: int, k: int, random_state: int) -> Floats:
-    operator = LinearOperator((n, n), matvec=lambda y: gram(y.ravel()), dtype=float)
-    v0 = np.random.default_rng(random_state).standard_normal(n)
-    values, U = eigsh(operator, k=k, which="LA", v0=v0 - v0.mean(), tol=1e-4)
+    v0 = seeded_start(n, random_state)
+    values, U = largest_iterated(symmetric_operator(n, gram), k, v0 - v0.mean(), tol=1e-4)
     return _axes_with_variance(U * np.sqrt(np.maximum(values, 0.0)), values)
 
 
 def _axes_with_variance(scores: Floats, values: Floats) -> Floats:
     """Return the axes with variance, widest first, with a positive largest entry."""
-    order = np.argsort(-values, kind="stable")
-    order = order[values[order] > _MIN_RELATIVE_VARIANCE * max(float(values.max()), 0.0)]
-    scores = scores[:, order]
-    if not scores.shape[1]:
-        return scores
-    largest = scores[np.abs(scores).argmax(axis=0), np.arange(scores.shape[1])]
-    return np.asarray(scores * np.where(largest < 0, -1.0, 1.0))
+    scores = scores[:, values > _MIN_RELATIVE_VARIANCE * max(float(values.max()), 0.0)]
+    return scores * axis_signs(scores) if scores.shape[1] else scores

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import eigh
-from scipy.sparse.linalg import ArpackError, eigsh
+from scipy.sparse.linalg import ArpackError
 
 from hetviz._types import Floats, Sparse
 from hetviz.core.graph.laplacian import row_components
+from hetviz.core.spectral.eigen import largest_dense, largest_iterated
 
 SPREAD = 1e-4
 _DENSE_ROWS = 200
@@ -63,14 +63,13 @@ def _modes(P: Sparse, k: int, rng: np.random.Generator) -> Floats:
     A = (scale @ P @ scale).tocsr()
     v0, noise = rng.standard_normal(n), rng.standard_normal((n, k))
     if n <= _DENSE_ROWS:
-        _, V = eigh(A.toarray(), subset_by_index=[n - k - 1, n - 2])
+        _, V = largest_dense(A.toarray(), k + 1)
     else:
         try:
-            values, V = eigsh(A, k=k + 1, which="LA", v0=v0, tol=1e-3, ncv=max(20, 4 * k))
-            V = V[:, np.argsort(values)[:-1]]
+            _, V = largest_iterated(A, k + 1, v0, tol=1e-3, ncv=max(20, 4 * k))
         except ArpackError:
             return noise
-    modes = V[:, ::-1] / root[:, None]
+    modes = V[:, 1:] / root[:, None]
     modes = (modes - modes.mean(axis=0)) / modes.std(axis=0)
     largest = modes[np.abs(modes).argmax(axis=0), np.arange(k)]
     return np.asarray(modes * np.sign(largest) + _NOISE * noise)

@@ -10,6 +10,7 @@ from scipy.linalg import eigh, svd
 
 from hetviz._types import Floats, Ints, Matrix
 from hetviz.core.arrays import as_dense
+from hetviz.core.spectral.eigen import axis_signs
 from hetviz.data import Dataset
 from hetviz.data.model.dataset import features_of
 from hetviz.features.interpretation import feature_names
@@ -113,8 +114,7 @@ class UnitFeatures:
         cumulative = np.cumsum(s**2)
         n_axes = int(np.searchsorted(cumulative, share * cumulative[-1] * (1.0 - 1e-12))) + 1
         V = Vt[: min(max(n_axes, min_axes), max_axes)].T
-        top = V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])]
-        return cls(centre, size, np.ascontiguousarray(V * np.where(top < 0, -1.0, 1.0)))
+        return cls(centre, size, np.ascontiguousarray(V * axis_signs(V)))
 
     def of(self, rows: Dataset) -> Floats:
         X = (as_dense(features_of(rows)) - self.centre) / self.size
