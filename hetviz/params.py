@@ -1,9 +1,12 @@
 """Parameters of methods, declared once as annotated fields of a class.
 
-The annotation adds range, label and help to type and default::
+The annotation adds range, label and help to type and default. A declaration that several classes
+share is a type of its own, and a class states where it differs::
+
+    Perplexity = Annotated[float, Real("Neighbours", "Number used.", low=2, high=500)]
 
     class Map(HasParams):
-        perplexity: Annotated[float, Real("Neighbours", "Number used.", low=2, high=500)] = 30.0
+        perplexity: Annotated[Perplexity, Changed(high=50)] = 30.0
 
 The constructor, ``Map.params`` (read by forms, command line and documentation), the section
 *Parameters* of the docstring and the checks of `check` all follow from it. Type checkers and
@@ -217,6 +220,13 @@ class LabelName(DatasetName):
         return "the name of a label as dataset:column, or of a dataset for its first label"
 
 
+class Changed:
+    """Fields in which a parameter differs from the shared declaration before it."""
+
+    def __init__(self, **fields: object) -> None:
+        self.fields = fields
+
+
 @dataclass_transform()
 class HasParams:
     """Base of classes whose parameters are annotated fields, inherited ones first.
@@ -256,7 +266,11 @@ def _declaration(owner: type, name: str, annotation: object) -> Param | None:
         return None
     if name not in vars(owner):
         raise TypeError(f"{owner.__name__}.{name} needs a default.")
-    return declarations[-1].with_default(vars(owner)[name])
+    declaration = declarations[-1]
+    for extra in get_args(annotation)[1:]:
+        if isinstance(extra, Changed):
+            declaration = replace(declaration, **extra.fields)
+    return declaration.with_default(vars(owner)[name])
 
 
 def _constructor(params: Mapping[str, Param], types: Mapping[str, object]) -> Callable[..., None]:

@@ -17,10 +17,11 @@ from hetviz.algorithms.shared_params import (
     FeatureKinds,
     NComponents,
     RandomState,
+    Smoothing,
 )
 from hetviz.data import HeteroData
 from hetviz.features.spaces.projection import fit_bases, guidance_of, project
-from hetviz.params import Real
+from hetviz.params import Changed
 from hetviz.progress import Progress
 
 
@@ -90,13 +91,9 @@ class CCA(ProjectionEmbedder):
     )
     n_components: NComponents = 2
     gamma: Annotated[
-        float,
-        Real(
-            "Smoothing",
-            "0 is the textbook form. Larger values trust single features less.",
-            low=0.0,
-            high=1e6,
-            log=True,
+        Smoothing,
+        Changed(
+            help="0 is the textbook form. Larger values trust single features less.",
             details="Ridge, relative to the mean variance of the paired features.",
         ),
     ] = 0.01

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,13 +16,13 @@ from hetviz.algorithms.shared_params import (
     DatasetWeights,
     DrawnBy,
     FeatureKinds,
+    LinkedSmoothing,
     NComponents,
     RandomState,
     TieViews,
 )
 from hetviz.data import HeteroData
 from hetviz.features.spaces.projection import fit_bases, guidance_of, project
-from hetviz.params import Real
 from hetviz.progress import Progress
 
 
@@ -86,17 +86,7 @@ class CDMCA(ProjectionEmbedder):
         former_titles=("Cross-domain matching",),
     )
     n_components: NComponents = 2
-    gamma: Annotated[
-        float,
-        Real(
-            "Smoothing",
-            "Larger values trust single features less. Use more with few links.",
-            low=0.0,
-            high=1e6,
-            log=True,
-            details="Ridge, relative to the mean variance of the linked features.",
-        ),
-    ] = 0.01
+    gamma: LinkedSmoothing = 0.01
     tie_views: TieViews = True
     weights: DatasetWeights = 1.0
     features: FeatureKinds = "auto"

@@ -14,7 +14,16 @@ from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
-from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
+from hetviz.algorithms.shared_params import (
+    DrawnBy,
+    NComponents,
+    NInit,
+    NIter,
+    RandomState,
+    TieViews,
+    Within,
+    WithinWeight,
+)
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.prediction.code import (
     MODELS,
@@ -31,8 +40,8 @@ from hetviz.data.model.views import with_identity_links
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.problems.link_scores import LinkScores, link_scores
 from hetviz.features.relations.pairing import connected_datasets
-from hetviz.features.spaces.similarity import KINDS, ItemSimilarity, similarities
-from hetviz.params import Choice, Integer, PerDataset, Real, value_for
+from hetviz.features.spaces.similarity import ItemSimilarity, similarities
+from hetviz.params import Changed, Choice, value_for
 from hetviz.progress import Progress
 
 MAX_PAIRS = 100_000_000
@@ -120,42 +129,12 @@ class CODE(BaseEmbedder):
             ),
         ),
     ] = "MM"
-    within: Annotated[
-        str | Mapping[str, str],
-        PerDataset(
-            "Similarity",
-            "How items of one dataset are compared.",
-            inner=Choice(options=KINDS),
-        ),
-    ] = "auto"
+    within: Within = "auto"
     within_weight: Annotated[
-        float | Mapping[str, float],
-        PerDataset(
-            "Weight of similarities",
-            "How much similarities within a dataset count compared with links.",
-            inner=Real(low=0.0, high=1_000.0),
-            details="Weight of the likelihood. Links have weight 1.",
-        ),
+        WithinWeight, Changed(details="Weight of the likelihood. Links have weight 1.")
     ] = 0.1
-    n_init: Annotated[
-        int,
-        Integer(
-            "Starts",
-            "How many random starts. The best is used.",
-            low=1,
-            high=100,
-        ),
-    ] = 2
-    n_iter: Annotated[
-        int,
-        Integer(
-            "Iterations",
-            "Maximum number of steps from each start.",
-            low=1,
-            high=10_000,
-            advanced=True,
-        ),
-    ] = 150
+    n_init: NInit = 2
+    n_iter: Annotated[NIter, Changed(help="Maximum number of steps from each start.")] = 150
     tie_views: TieViews = True
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -14,19 +13,25 @@ from hetviz.algorithms.contract import Capability, Fit, MethodCard
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import NG_2002, VAN_DER_MAATEN_2008
-from hetviz.algorithms.shared_params import Device, RandomState, TieViews
+from hetviz.algorithms.shared_params import (
+    Device,
+    Perplexity,
+    PlaneAxes,
+    RandomState,
+    SimilarityFeatures,
+    TieViews,
+)
 from hetviz.core.graph.affinities import conditional_affinities, neighbors_needed
 from hetviz.core.graph.neighbors import feature_neighbors
 from hetviz.core.layout.attraction import AttractionGraph
 from hetviz.core.spectral.joint_axes import link_graph, spectral_axes
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import Cancelled, NotApplicableError
-from hetviz.features.spaces.affinities import KINDS
 from hetviz.features.spaces.joint_axes import symmetric_affinities
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.sne_map import SneMap, sne_pulls, warm_up
 from hetviz.metrics.fit.rows import coordinates_of
-from hetviz.params import Choice, Integer, PerDataset, Real, value_for
+from hetviz.params import Changed, Integer, value_for
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 
@@ -81,29 +86,15 @@ class GraphAxes(BaseEmbedder):
         former_titles=("Graph axes, then a map",),
     )
     memory_estimate = MemoryEstimate(base=60e6, per_row=20e3)
-    n_components: Annotated[int, Integer("Axes", "How many axes to compute.", low=1, high=2)] = 2
+    n_components: PlaneAxes = 2
     n_axes: Annotated[
         int, Integer("Graph axes", "How many modes of the graph are used.", low=2, high=200)
     ] = 32
     perplexity: Annotated[
-        float,
-        Real(
-            "Neighbours",
-            "How many neighbours of each item count, in the graph and on the map.",
-            low=2.0,
-            high=500.0,
-            log=True,
-        ),
+        Perplexity,
+        Changed(help="How many neighbours of each item count, in the graph and on the map."),
     ] = 30.0
-    features: Annotated[
-        str | Mapping[str, str],
-        PerDataset(
-            "Features",
-            "What makes items of a dataset similar.",
-            inner=Choice(options=KINDS),
-            advanced=True,
-        ),
-    ] = "auto"
+    features: SimilarityFeatures = "auto"
     tie_views: TieViews = True
     device: Device = "cpu"
     random_state: RandomState = 0

@@ -15,6 +15,10 @@ from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import GRESS_2014
 from hetviz.algorithms.shared_params import (
+    AXES,
+    COMPARED_BY,
+    LINKED_SMOOTHING,
+    SMOOTHING,
     AxisScale,
     DatasetWeights,
     DrawnBy,
@@ -29,7 +33,7 @@ from hetviz.data.model.diagnostics import Diagnostic, make_diagnostic
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.basis import Basis
 from hetviz.features.spaces.projection import default_spread, fit_bases, guidance_of, project
-from hetviz.params import Choice, Integer, Real
+from hetviz.params import Changed, Choice, Real
 from hetviz.progress import Progress
 
 
@@ -99,44 +103,36 @@ class GuidedProjection(ProjectionEmbedder):
     )
     n_components: Annotated[
         int | str,
-        Integer(
-            "Axes",
-            "How many axes to compute.",
-            details='Fewer are returned if fewer have any agreement. "cv" chooses by '
-            "cross-validated links among `hetviz.core.spectral.guided_cv.AXES`, and tries more "
-            "while the largest number is best.",
-            low=1,
-            high=500,
+        AXES,
+        Changed(
             also=("cv",),
+            details=(
+                'Fewer are returned if fewer have any agreement. "cv" chooses by '
+                "cross-validated links among `hetviz.core.spectral.guided_cv.AXES`, and "
+                "tries more while the largest number is best."
+            ),
         ),
     ] = 2
     kernel: Annotated[
         str | None,
-        Choice(
-            "Compare items by",
-            "How items of one dataset are compared.",
+        COMPARED_BY,
+        Changed(
             options={
                 None: "as set for each dataset",
-                "linear": "the features themselves",
-                "rbf": "a Gaussian kernel (curved maps)",
-                "precomputed": "the kernel or distances given",
-            },
-            details=('Applies to datasets with `features` "auto" that have the needed input.'),
+                **{key: COMPARED_BY.options[key] for key in ("linear", "rbf", "precomputed")},
+            }
         ),
     ] = None
     gamma: Annotated[
         float | str,
-        Real(
-            "Smoothing",
-            "Larger values trust single features less. Use more with few links.",
-            low=0.0,
-            high=1e6,
-            log=True,
+        SMOOTHING,
+        Changed(
+            help=LINKED_SMOOTHING["help"],
             also=("cv",),
             details=(
-                'Ridge, relative to the mean variance of the linked features. "cv" chooses by '
-                "cross-validated links among `hetviz.core.spectral.guided_cv.GAMMAS`, and tries "
-                "smaller or larger ones while the best is the last."
+                LINKED_SMOOTHING["details"] + ' "cv" chooses by cross-validated links among '
+                "`hetviz.core.spectral.guided_cv.GAMMAS`, and tries smaller or larger ones while "
+                "the best is the last."
             ),
         ),
     ] = 0.1

@@ -17,7 +17,21 @@ from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import NG_2002, QIN_2013, VAN_DER_MAATEN_2008
-from hetviz.algorithms.shared_params import Device, LearnGroups, RandomState, TieViews
+from hetviz.algorithms.shared_params import (
+    CannotLinkStrength,
+    Device,
+    Exaggeration,
+    GuidanceBoost,
+    LayoutIterations,
+    LearnGroups,
+    LinkStrength,
+    Perplexity,
+    PlaneAxes,
+    RandomState,
+    SimilarityFeatures,
+    SimilarityWeights,
+    TieViews,
+)
 from hetviz.core.graph.affinities import MIN_ROWS
 from hetviz.core.graph.axes_affinities import AxesBlend, axes_affinities, axes_link_part
 from hetviz.core.graph.joint import (
@@ -37,14 +51,13 @@ from hetviz.data.model.diagnostics import make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.relations.user_links import USER_LINK_KINDS
-from hetviz.features.spaces.affinities import KINDS
 from hetviz.features.spaces.joint_axes import axes_of_new, leading_features, symmetric_affinities
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.learned_groups import LearnedGroups, find_learned_groups
 from hetviz.features.spaces.result_cache import RESULTS, digest
 from hetviz.features.spaces.sne_map import SneMap, sne_pulls, warm_up
 from hetviz.metrics.fit.rows import coordinates_of
-from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
+from hetviz.params import Changed, Flag, Integer, Real, value_for
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 FULL_WEIGHT_AUC = 0.7
@@ -140,26 +153,20 @@ class JointMap(BaseEmbedder):
         cost="A second or two for 2,000 items, ten for 20,000.",
     )
     memory_estimate = MemoryEstimate(base=50e6, per_row=25e3)
-    n_components: Annotated[int, Integer("Axes", "How many axes to compute.", low=1, high=2)] = 2
+    n_components: PlaneAxes = 2
     link_strength: Annotated[
-        float,
-        Real(
-            "Link strength",
-            "How hard links pull, from 0 to 1.",
-            low=0.0,
+        LinkStrength,
+        Changed(
+            help="How hard links pull, from 0 to 1.",
             high=1.0,
+            log=False,
             details="The share m of links in the affinities. Links also define neighbours.",
         ),
     ] = 0.15
     perplexity: Annotated[
-        float,
-        Real(
-            "Neighbours",
-            "How many neighbours of each item count. Fewer show finer groups.",
-            low=2.0,
-            high=500.0,
-            log=True,
-            details="Within its dataset. A third as many in each dataset that it is linked with.",
+        Perplexity,
+        Changed(
+            details=("Within its dataset. A third as many in each dataset that it is linked with.")
         ),
     ] = 30.0
     own_share: Annotated[
@@ -183,25 +190,8 @@ class JointMap(BaseEmbedder):
             details="Spectral axes. Up to 32 features of each dataset are added.",
         ),
     ] = 32
-    weights: Annotated[
-        float | Mapping[str, float],
-        PerDataset(
-            "Weight of datasets",
-            "How much the similarities and links of a dataset count.",
-            inner=Real(low=0.0, high=100.0),
-            advanced=True,
-            details="Links between two datasets count by the geometric mean of both weights.",
-        ),
-    ] = 1.0
-    features: Annotated[
-        str | Mapping[str, str],
-        PerDataset(
-            "Features",
-            "What makes items of a dataset similar.",
-            inner=Choice(options=KINDS),
-            advanced=True,
-        ),
-    ] = "auto"
+    weights: SimilarityWeights = 1.0
+    features: SimilarityFeatures = "auto"
     check_links: Annotated[
         bool,
         Flag(
@@ -211,50 +201,12 @@ class JointMap(BaseEmbedder):
             details="A fifth of each kind with at least 20 links. User links are not checked.",
         ),
     ] = True
-    guidance_boost: Annotated[
-        float,
-        Real(
-            "Strength of guidance",
-            "How much your links count compared with all other data about an item.",
-            low=0.0,
-            high=100.0,
-            log=True,
-            details="1 is the same amount. See `hetviz.features.relations.user_links`.",
-        ),
-    ] = 1.0
-    cannot_link_strength: Annotated[
-        float,
-        Real(
-            "Strength of apart links",
-            "How hard apart links push.",
-            low=0.0,
-            high=1.0,
-            details="Until the items are half a radius apart.",
-        ),
-    ] = 0.3
+    guidance_boost: GuidanceBoost = 1.0
+    cannot_link_strength: CannotLinkStrength = 0.3
     learn_groups: LearnGroups = True
     tie_views: TieViews = True
-    n_iter: Annotated[
-        int,
-        Integer(
-            "Iterations",
-            "Number of steps.",
-            low=10,
-            high=10_000,
-            advanced=True,
-            details="From the start. An eighth of them use exaggeration.",
-        ),
-    ] = 400
-    exaggeration: Annotated[
-        float,
-        Real(
-            "Exaggeration",
-            "How tightly groups form in the first steps.",
-            low=1.0,
-            high=100.0,
-            advanced=True,
-        ),
-    ] = 12.0
+    n_iter: LayoutIterations = 400
+    exaggeration: Exaggeration = 12.0
     device: Device = "cpu"
     random_state: RandomState = 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -13,15 +12,21 @@ from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import QIN_2013
-from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
+from hetviz.algorithms.shared_params import (
+    DrawnBy,
+    NComponents,
+    Perplexity,
+    RandomState,
+    SimilarityFeatures,
+    TieViews,
+)
 from hetviz.core.spectral.joint_axes import degrees, link_graph, spectral_axes
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.diagnostics import make_diagnostic, number_values
 from hetviz.features.relations.pairing import connected_datasets
-from hetviz.features.spaces.affinities import KINDS
 from hetviz.features.spaces.joint_axes import symmetric_affinities
 from hetviz.features.spaces.joint_graph import joint_graph
-from hetviz.params import Choice, PerDataset, Real, value_for
+from hetviz.params import Changed, value_for
 from hetviz.progress import Progress, ProgressPart
 
 
@@ -81,24 +86,9 @@ class JointSpectral(BaseEmbedder):
     memory_estimate = MemoryEstimate(base=15e6, per_row=10e3)
     n_components: NComponents = 2
     perplexity: Annotated[
-        float,
-        Real(
-            "Neighbours",
-            "How many neighbours of each item count within its dataset.",
-            low=2.0,
-            high=500.0,
-            log=True,
-        ),
+        Perplexity, Changed(help="How many neighbours of each item count within its dataset.")
     ] = 30.0
-    features: Annotated[
-        str | Mapping[str, str],
-        PerDataset(
-            "Features",
-            "What makes items of a dataset similar.",
-            inner=Choice(options=KINDS),
-            advanced=True,
-        ),
-    ] = "auto"
+    features: SimilarityFeatures = "auto"
     tie_views: TieViews = True
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0

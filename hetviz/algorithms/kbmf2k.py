@@ -14,7 +14,14 @@ from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
-from hetviz.algorithms.shared_params import DrawnBy, RandomState
+from hetviz.algorithms.shared_params import (
+    DrawnBy,
+    NComponents,
+    NIter,
+    RandomState,
+    TieViews,
+    Within,
+)
 from hetviz.core.kernels.regression import MAX_FULL_RANK_ROWS, RANK, Design
 from hetviz.core.prediction.kbmf2k import (
     DomainLinks,
@@ -32,8 +39,8 @@ from hetviz.data.model.views import with_identity_links
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.problems.link_scores import LinkScores, link_scores
 from hetviz.features.relations.pairing import connected_datasets
-from hetviz.features.spaces.similarity import KINDS, similarities
-from hetviz.params import Choice, Flag, Integer, PerDataset, Real
+from hetviz.features.spaces.similarity import similarities
+from hetviz.params import Changed, Choice, Integer, Real
 from hetviz.progress import Progress
 
 MAX_PAIRS = 30_000_000
@@ -113,12 +120,9 @@ class KBMF2K(BaseEmbedder):
     )
     memory_estimate = MemoryEstimate(per_pair_within=60.0)
     n_components: Annotated[
-        int,
-        Integer(
-            "Axes",
-            "How many components. 5 to 25 predict better than 2.",
-            low=1,
-            high=500,
+        NComponents,
+        Changed(
+            help="How many components. 5 to 25 predict better than 2.",
             details="Components that the links do not need fade out.",
         ),
     ] = 2
@@ -144,13 +148,7 @@ class KBMF2K(BaseEmbedder):
         ),
     ] = "apart"
     within: Annotated[
-        str | Mapping[str, str],
-        PerDataset(
-            "Similarity",
-            "How items of one dataset are compared.",
-            inner=Choice(options=KINDS),
-            details="Items without any description are similar only to themselves.",
-        ),
+        Within, Changed(details="Items without any description are similar only to themselves.")
     ] = "auto"
     margin: Annotated[
         float,
@@ -201,22 +199,15 @@ class KBMF2K(BaseEmbedder):
         ),
     ] = "auto"
     n_iter: Annotated[
-        int,
-        Integer(
-            "Sweeps",
-            "Maximum number of rounds.",
-            low=1,
-            high=10_000,
-            advanced=True,
+        NIter,
+        Changed(
+            label="Sweeps",
+            help="Maximum number of rounds.",
             details="Stops when the relative gain of the evidence is below 1e-6.",
         ),
     ] = 200
     tie_views: Annotated[
-        bool,
-        Flag(
-            "Join views",
-            "Link the rows of one object in different datasets.",
-        ),
+        TieViews, Changed(help="Link the rows of one object in different datasets.")
     ] = True
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0

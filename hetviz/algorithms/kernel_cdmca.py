@@ -13,18 +13,19 @@ from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import SHIMODAIRA_2016
 from hetviz.algorithms.shared_params import (
+    COMPARED_BY,
     AxisScale,
     DatasetWeights,
     DrawnBy,
     FeatureKinds,
     KernelPenalty,
+    LinkedSmoothing,
     NComponents,
     RandomState,
     TieViews,
 )
 from hetviz.data import HeteroData
 from hetviz.features.spaces.projection import fit_bases, guidance_of, project
-from hetviz.params import Choice, Real
 from hetviz.progress import Progress
 
 
@@ -87,30 +88,8 @@ class KernelCDMCA(ProjectionEmbedder):
     )
     memory_estimate = MemoryEstimate(per_pair=50.0, max_paired_rows=5_000)
     n_components: NComponents = 2
-    gamma: Annotated[
-        float,
-        Real(
-            "Smoothing",
-            "Larger values trust single features less. Use more with few links.",
-            low=0.0,
-            high=1e6,
-            log=True,
-            details="Ridge, relative to the mean variance of the linked features.",
-        ),
-    ] = 0.01
-    kernel: Annotated[
-        str,
-        Choice(
-            "Compare items by",
-            "How items of one dataset are compared.",
-            options={
-                "rbf": "a Gaussian kernel (curved maps)",
-                "linear": "the features themselves",
-                "precomputed": "the kernel or distances given",
-            },
-            details=('Applies to datasets with `features` "auto" that have the needed input.'),
-        ),
-    ] = "rbf"
+    gamma: LinkedSmoothing = 0.01
+    kernel: Annotated[str, COMPARED_BY] = "rbf"
     tie_views: TieViews = True
     kernel_penalty: KernelPenalty = "rkhs"
     weights: DatasetWeights = 1.0

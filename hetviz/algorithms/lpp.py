@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,13 +15,16 @@ from hetviz.algorithms.shared_params import (
     AxisScale,
     DrawnBy,
     FeatureKinds,
+    Heat,
     NComponents,
+    NearestItems,
+    NeighborGraph,
     RandomState,
+    Smoothing,
 )
 from hetviz.data import HeteroData
-from hetviz.features.spaces.joint_graph import GRAPHS, neighborhood_graph
+from hetviz.features.spaces.joint_graph import neighborhood_graph
 from hetviz.features.spaces.projection import fit_bases, project
-from hetviz.params import Choice, Flag, Integer, Real
 from hetviz.progress import Progress
 
 
@@ -85,43 +88,10 @@ class LPP(ProjectionEmbedder):
     )
     memory_estimate = MemoryEstimate(base=40e6, per_row=10e3)
     n_components: NComponents = 2
-    n_neighbors: Annotated[
-        int,
-        Integer(
-            "Neighbours",
-            "How many nearest items stay close to each item.",
-            low=1,
-            high=1000,
-        ),
-    ] = 10
-    graph: Annotated[
-        str,
-        Choice(
-            "Neighbours are",
-            "What makes two items of a dataset neighbours.",
-            options=GRAPHS,
-        ),
-    ] = "both"
-    gamma: Annotated[
-        float,
-        Real(
-            "Smoothing",
-            "Larger values trust single features less.",
-            low=0.0,
-            high=1e6,
-            log=True,
-            details="Ridge, relative to the mean variance of the features.",
-        ),
-    ] = 0.01
-    heat: Annotated[
-        bool,
-        Flag(
-            "Closer counts more",
-            "Weight neighbours by their distance.",
-            advanced=True,
-            details="By a Gaussian of the distance.",
-        ),
-    ] = True
+    n_neighbors: NearestItems = 10
+    graph: NeighborGraph = "both"
+    gamma: Smoothing = 0.01
+    heat: Heat = True
     features: FeatureKinds = "auto"
     axis_scale: AxisScale = "auto"
     drawn_by: DrawnBy = "axes"

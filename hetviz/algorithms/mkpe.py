@@ -13,7 +13,16 @@ from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
-from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
+from hetviz.algorithms.shared_params import (
+    STEPS,
+    DrawnBy,
+    NComponents,
+    NInit,
+    RandomState,
+    TieViews,
+    Within,
+    WithinWeight,
+)
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.kernels.mkpe import (
     MAX_SWEEPS,
@@ -32,8 +41,8 @@ from hetviz.errors import Cancelled, NotApplicableError, ParameterError
 from hetviz.features.problems.link_scores import ScoredPairs, link_scores, scored_pairs
 from hetviz.features.relations.pairing import connected_datasets
 from hetviz.features.spaces.inputs import PlaceInputs, make_inputs
-from hetviz.features.spaces.similarity import KINDS, similarities
-from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
+from hetviz.features.spaces.similarity import similarities
+from hetviz.params import Changed, Choice, Flag, Real, value_for
 from hetviz.progress import Progress
 
 _N_STARTS_FOR_NEW_ROWS = 5
@@ -149,24 +158,14 @@ class MKPE(BaseEmbedder):
             ),
         ),
     ] = 0.9
-    within: Annotated[
-        str | Mapping[str, str],
-        PerDataset(
-            "Similarity",
-            "How items of one dataset are compared.",
-            inner=Choice(options=KINDS),
-        ),
-    ] = "auto"
+    within: Within = "auto"
     within_weight: Annotated[
-        float | Mapping[str, float],
-        PerDataset(
-            "Weight of similarities",
-            "How much similarities within a dataset count compared with links.",
-            inner=Real(low=0.0, high=1_000.0),
+        WithinWeight,
+        Changed(
             details=(
-                "lambda, where links have 1. The paper uses 0.1, with which the maps of data with "
-                "many links show little else. See `paper`."
-            ),
+                "lambda, where links have 1. The paper uses 0.1, with which the maps of "
+                "data with many links show little else. See `paper`."
+            )
         ),
     ] = 1.0
     inputs: Annotated[
@@ -228,24 +227,14 @@ class MKPE(BaseEmbedder):
             ),
         ),
     ] = True
-    n_init: Annotated[
-        int,
-        Integer(
-            "Starts",
-            "How many random starts. The best is used.",
-            low=1,
-            high=100,
-        ),
-    ] = 3
+    n_init: NInit = 3
     n_iter: Annotated[
         int | None,
-        Integer(
-            "Sweeps",
-            "Number of rounds.",
-            low=1,
-            high=10_000,
+        STEPS,
+        Changed(
+            label="Sweeps",
+            help="Number of rounds.",
             also=(None,),
-            advanced=True,
             details=(
                 "None means at most 100, and fewer if 5 in a row gain less than 1e-5 of the loss."
             ),

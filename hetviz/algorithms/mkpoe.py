@@ -19,7 +19,9 @@ from hetviz.algorithms.shared_params import (
     MAX_POLISHED_AXES,
     QUICK_TOL,
     Contradictions,
+    DatasetWeights,
     DrawnBy,
+    FeatureKinds,
     NComponents,
     Order,
     Polish,
@@ -42,7 +44,7 @@ from hetviz.features.problems.comparison_problems import (
     largest_weights,
     problems_by_entity,
 )
-from hetviz.params import Choice, Flag, Multiple, PerDataset, Real, parse_multiple
+from hetviz.params import Changed, Choice, Flag, Multiple, Real, parse_multiple
 from hetviz.progress import Progress, ProgressPart
 
 
@@ -157,26 +159,14 @@ class MKPOE(BaseEmbedder):
             details="The sum is the sum of the kernels of the views.",
         ),
     ] = "product"
-    features: Annotated[
-        str | Mapping[str, str],
-        PerDataset(
-            "Features",
-            "Which features of each dataset are used.",
-            inner=Choice(options=VIEW_KINDS),
-            advanced=True,
-        ),
-    ] = "auto"
+    features: Annotated[FeatureKinds, Changed(inner=Choice(options=VIEW_KINDS))] = "auto"
     weights: Annotated[
-        float | Mapping[str, float],
-        PerDataset(
-            "Weight of datasets",
-            "Initial weight of a view. 0 leaves it out.",
-            inner=Real(low=0.0, high=100.0),
-            advanced=True,
+        DatasetWeights,
+        Changed(
+            help="Initial weight of a view. 0 leaves it out.",
             details=(
-                "Factor of the kernel of each view. With one weight above 0 it is the method with "
-                "a "
-                "single kernel."
+                "Factor of the kernel of each view. With one weight above 0 it is the "
+                "method with a single kernel."
             ),
         ),
     ] = 1.0

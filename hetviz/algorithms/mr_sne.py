@@ -13,7 +13,21 @@ from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
-from hetviz.algorithms.shared_params import Device, LearnGroups, RandomState, TieViews
+from hetviz.algorithms.shared_params import (
+    CannotLinkStrength,
+    Device,
+    Exaggeration,
+    GuidanceBoost,
+    LayoutIterations,
+    LearnGroups,
+    LinkStrength,
+    NComponents,
+    Perplexity,
+    RandomState,
+    SimilarityFeatures,
+    SimilarityWeights,
+    TieViews,
+)
 from hetviz.core.graph.joint import (
     Balance,
     JointDistribution,
@@ -27,13 +41,13 @@ from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.diagnostics import SHARE, make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, NotApplicableError
-from hetviz.features.spaces.affinities import KINDS, own_affinities
+from hetviz.features.spaces.affinities import own_affinities
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.learned_groups import GroupSummary, find_learned_groups
 from hetviz.features.spaces.neighbor_map import place_new
 from hetviz.features.spaces.sne_map import SneMap, sne_pulls, warm_up
 from hetviz.metrics.fit.rows import coordinates_of
-from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
+from hetviz.params import Changed, Choice, Flag, Real, value_for
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 TITLE = "Multimodal relational SNE (MR-SNE)"
@@ -119,42 +133,20 @@ class MRSNE(BaseEmbedder):
     )
     memory_estimate = MemoryEstimate(base=20e6, per_row=12e3)
     n_components: Annotated[
-        int,
-        Integer(
-            "Axes",
-            "How many axes to compute. Two can be plotted.",
-            low=1,
+        NComponents,
+        Changed(
+            help="How many axes to compute. Two can be plotted.",
             high=50,
-            details=(
-                "More than two axes use exact repulsion of all pairs, for at most "
-                f"{MAX_ROWS_ABOVE_TWO_AXES:,} "
-                "items. Three axes find hidden links a little better than two (AUC .813 and .789 "
-                "on "
-                "debian, .750 and .717 on emoji, 3 splits each) and hardly more true neighbours "
-                "(trustworthiness .904 and .880, .895 and .884)."
-            ),
+            details="More than two axes use exact repulsion of all pairs, for at most "
+            f"{MAX_ROWS_ABOVE_TWO_AXES:,} "
+            "items. Three axes find hidden links a little better than two (AUC .813 and .789 "
+            "on "
+            "debian, .750 and .717 on emoji, 3 splits each) and hardly more true neighbours "
+            "(trustworthiness .904 and .880, .895 and .884).",
         ),
     ] = 2
-    perplexity: Annotated[
-        float,
-        Real(
-            "Neighbours",
-            "How many neighbours of each item count. Fewer show finer groups.",
-            low=2.0,
-            high=500.0,
-            log=True,
-        ),
-    ] = 30.0
-    link_strength: Annotated[
-        float,
-        Real(
-            "Link strength",
-            "How much links between datasets count compared with similarity within each.",
-            low=0.0,
-            high=100.0,
-            log=True,
-        ),
-    ] = 1.0
+    perplexity: Perplexity = 30.0
+    link_strength: LinkStrength = 1.0
     balance: Annotated[
         float | str,
         Real(
@@ -183,25 +175,8 @@ class MRSNE(BaseEmbedder):
             details="See `hetviz.core.graph.affinities.link_affinities`.",
         ),
     ] = "unnorm"
-    weights: Annotated[
-        float | Mapping[str, float],
-        PerDataset(
-            "Weight of datasets",
-            "How much the similarities and links of a dataset count.",
-            inner=Real(low=0.0, high=100.0),
-            advanced=True,
-            details="Links between two datasets count by the geometric mean of both weights.",
-        ),
-    ] = 1.0
-    features: Annotated[
-        str | Mapping[str, str],
-        PerDataset(
-            "Features",
-            "What makes items of a dataset similar.",
-            inner=Choice(options=KINDS),
-            advanced=True,
-        ),
-    ] = "auto"
+    weights: SimilarityWeights = 1.0
+    features: SimilarityFeatures = "auto"
     degree_weight: Annotated[
         float,
         Real(
@@ -214,51 +189,12 @@ class MRSNE(BaseEmbedder):
             "proportional to those of i and j.",
         ),
     ] = 0.0
-    guidance_boost: Annotated[
-        float,
-        Real(
-            "Strength of guidance",
-            "How much your links count compared with all other data about an item.",
-            low=0.0,
-            high=100.0,
-            log=True,
-            formerly=("said_strength",),
-            details="1 is the same amount. See `hetviz.features.relations.user_links`.",
-        ),
-    ] = 1.0
-    cannot_link_strength: Annotated[
-        float,
-        Real(
-            "Strength of apart links",
-            "How hard apart links push.",
-            low=0.0,
-            high=1.0,
-            details="Until the items are half a radius apart.",
-        ),
-    ] = 0.3
+    guidance_boost: Annotated[GuidanceBoost, Changed(formerly=("said_strength",))] = 1.0
+    cannot_link_strength: CannotLinkStrength = 0.3
     learn_groups: LearnGroups = True
     tie_views: TieViews = True
-    n_iter: Annotated[
-        int,
-        Integer(
-            "Iterations",
-            "Number of steps.",
-            low=10,
-            high=10_000,
-            advanced=True,
-            details="From the start. An eighth of them use exaggeration.",
-        ),
-    ] = 400
-    exaggeration: Annotated[
-        float,
-        Real(
-            "Exaggeration",
-            "How tightly groups form in the first steps.",
-            low=1.0,
-            high=100.0,
-            advanced=True,
-        ),
-    ] = 12.0
+    n_iter: LayoutIterations = 400
+    exaggeration: Exaggeration = 12.0
     paper: Annotated[
         bool,
         Flag(

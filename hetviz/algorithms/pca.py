@@ -14,13 +14,14 @@ from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
 from hetviz.algorithms.needs import Need
-from hetviz.algorithms.shared_params import DrawnBy, NComponents
+from hetviz.algorithms.shared_params import DatasetWeights, DrawnBy, NComponents
 from hetviz.core.arrays import as_dense
+from hetviz.core.spectral.eigen import axis_signs
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.spaces.basis import Basis, fit_basis
-from hetviz.params import Flag, PerDataset, Real
+from hetviz.params import Changed, Flag
 from hetviz.progress import Progress
 
 
@@ -84,13 +85,13 @@ class PCA(BaseEmbedder):
         ),
     ] = False
     weights: Annotated[
-        float | Mapping[str, float],
-        PerDataset(
-            "Weight of datasets",
-            "How much a view counts compared with other views of the same items. 0 leaves it out. "
-            "Has no effect with one view for each kind of item.",
-            inner=Real(low=0.0, high=100.0),
-            advanced=True,
+        DatasetWeights,
+        Changed(
+            help=(
+                "How much a view counts compared with other views of the same items. 0 "
+                "leaves it out. Has no effect with one view for each kind of item."
+            ),
+            details="",
         ),
     ] = 1.0
     drawn_by: DrawnBy = "axes"
@@ -155,7 +156,7 @@ class PCA(BaseEmbedder):
         _, singular, axes = svd(joined, full_matrices=False)
         k = min(self.n_components, len(singular))
         A = axes[:k].T
-        A = A * np.where(A[np.abs(A).argmax(axis=0), np.arange(k)] < 0, -1.0, 1.0)
+        A = A * axis_signs(A)
         A = np.hstack([A, np.zeros((len(A), self.n_components - k))])
         for name, view, part in zip(
             featured,

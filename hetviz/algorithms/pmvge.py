@@ -15,7 +15,15 @@ from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
-from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
+from hetviz.algorithms.shared_params import (
+    DrawnBy,
+    FeatureKinds,
+    NComponents,
+    NIter,
+    Perplexity,
+    RandomState,
+    TieViews,
+)
 from hetviz.core.graph.affinities import symmetric_affinities
 from hetviz.core.prediction.pmvge import (
     SIMILARITIES,
@@ -34,9 +42,9 @@ from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.interpretation import deviations, feature_names
 from hetviz.features.relations.pairing import connected_datasets
 from hetviz.features.spaces.affinities import own_affinities
-from hetviz.features.spaces.basis import KINDS, chosen_kind, fit_basis
+from hetviz.features.spaces.basis import chosen_kind, fit_basis
 from hetviz.features.spaces.inputs import LeadingFeatures
-from hetviz.params import Choice, Flag, Integer, PerDataset, Real
+from hetviz.params import Changed, Choice, Flag, Integer, Real
 from hetviz.progress import Progress, ProgressPart
 
 MAX_INPUTS = 256
@@ -156,27 +164,14 @@ class PMvGE(BaseEmbedder):
         ),
     ] = 64
     perplexity: Annotated[
-        float,
-        Real(
-            "Neighbours",
-            "How many neighbours of each item count.",
-            low=2.0,
-            high=500.0,
-            log=True,
-            advanced=True,
-        ),
+        Perplexity, Changed(help="How many neighbours of each item count.", advanced=True)
     ] = 30.0
     features: Annotated[
-        str | Mapping[str, str],
-        PerDataset(
-            "Features",
-            "The input of the network of a dataset.",
-            inner=Choice(options=KINDS),
-            advanced=True,
-            details=(
-                "Its 256 leading principal components. Items of datasets without features have "
-                "free places."
-            ),
+        FeatureKinds,
+        Changed(
+            help="The input of the network of a dataset.",
+            details="Its 256 leading principal components. Items of datasets without features have "
+            "free places.",
         ),
     ] = "auto"
     bias: Annotated[
@@ -210,16 +205,7 @@ class PMvGE(BaseEmbedder):
             advanced=True,
         ),
     ] = 1e-4
-    n_iter: Annotated[
-        int,
-        Integer(
-            "Iterations",
-            "Maximum number of steps.",
-            low=1,
-            high=10_000,
-            advanced=True,
-        ),
-    ] = 150
+    n_iter: NIter = 150
     tie_views: TieViews = True
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0

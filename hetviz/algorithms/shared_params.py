@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from hetviz.core.device import AUTO, CARDS, PROCESSOR
+from hetviz.features.spaces import affinities, similarity
 from hetviz.features.spaces.basis import KINDS
-from hetviz.params import Choice, Flag, Integer, PerDataset, Real
+from hetviz.features.spaces.joint_graph import GRAPHS
+from hetviz.params import Changed, Choice, Flag, Integer, PerDataset, Real
 
-NComponents = Annotated[int, Integer("Axes", "How many axes to compute.", low=1, high=500)]
+AXES = Integer("Axes", "How many axes to compute.", low=1, high=500)
+NComponents = Annotated[int, AXES]
+PlaneAxes = Annotated[NComponents, Changed(high=2)]
 
 DrawnBy = Annotated[
     str,
@@ -66,7 +70,174 @@ LearnGroups = Annotated[
     ),
 ]
 
+STEPS = Integer("Iterations", "Maximum number of steps.", low=1, high=10_000, advanced=True)
+NIter = Annotated[int, STEPS]
+
+NInit = Annotated[
+    int, Integer("Starts", "How many random starts. The best is used.", low=1, high=100)
+]
+
+# Parameters of methods for similarities and scores.
+
+Within = Annotated[
+    str | Mapping[str, str],
+    PerDataset(
+        "Similarity",
+        "How items of one dataset are compared.",
+        inner=Choice(options=similarity.KINDS),
+    ),
+]
+
+WithinWeight = Annotated[
+    float | Mapping[str, float],
+    PerDataset(
+        "Weight of similarities",
+        "How much similarities within a dataset count compared with links.",
+        inner=Real(low=0.0, high=1_000.0),
+    ),
+]
+
+# Parameters of methods for graphs of neighbours.
+
+NearestItems = Annotated[
+    int,
+    Integer("Neighbours", "How many nearest items stay close to each item.", low=1, high=1000),
+]
+
+NeighborGraph = Annotated[
+    str,
+    Choice(
+        "Neighbours are",
+        "What makes two items of a dataset neighbours.",
+        options=GRAPHS,
+    ),
+]
+
+Heat = Annotated[
+    bool,
+    Flag(
+        "Closer counts more",
+        "Weight neighbours by their distance.",
+        advanced=True,
+        details="By a Gaussian of the distance.",
+    ),
+]
+
+# Parameters of neighbour maps.
+
+Perplexity = Annotated[
+    float,
+    Real(
+        "Neighbours",
+        "How many neighbours of each item count. Fewer show finer groups.",
+        low=2.0,
+        high=500.0,
+        log=True,
+    ),
+]
+
+LinkStrength = Annotated[
+    float,
+    Real(
+        "Link strength",
+        "How much links between datasets count compared with similarity within each.",
+        low=0.0,
+        high=100.0,
+        log=True,
+    ),
+]
+
+SimilarityWeights = Annotated[
+    float | Mapping[str, float],
+    PerDataset(
+        "Weight of datasets",
+        "How much the similarities and links of a dataset count.",
+        inner=Real(low=0.0, high=100.0),
+        advanced=True,
+        details="Links between two datasets count by the geometric mean of both weights.",
+    ),
+]
+
+SimilarityFeatures = Annotated[
+    str | Mapping[str, str],
+    PerDataset(
+        "Features",
+        "What makes items of a dataset similar.",
+        inner=Choice(options=affinities.KINDS),
+        advanced=True,
+    ),
+]
+
+GuidanceBoost = Annotated[
+    float,
+    Real(
+        "Strength of guidance",
+        "How much your links count compared with all other data about an item.",
+        low=0.0,
+        high=100.0,
+        log=True,
+        details="1 is the same amount. See `hetviz.features.relations.user_links`.",
+    ),
+]
+
+CannotLinkStrength = Annotated[
+    float,
+    Real(
+        "Strength of apart links",
+        "How hard apart links push.",
+        low=0.0,
+        high=1.0,
+        details="Until the items are half a radius apart.",
+    ),
+]
+
+LayoutIterations = Annotated[
+    NIter,
+    Changed(
+        help="Number of steps.",
+        low=10,
+        details="From the start. An eighth of them use exaggeration.",
+    ),
+]
+
+Exaggeration = Annotated[
+    float,
+    Real(
+        "Exaggeration",
+        "How tightly groups form in the first steps.",
+        low=1.0,
+        high=100.0,
+        advanced=True,
+    ),
+]
+
 # Parameters of projections onto shared axes.
+
+SMOOTHING = Real(
+    "Smoothing",
+    "Larger values trust single features less.",
+    low=0.0,
+    high=1e6,
+    log=True,
+    details="Ridge, relative to the mean variance of the features.",
+)
+LINKED_SMOOTHING = {
+    "help": "Larger values trust single features less. Use more with few links.",
+    "details": "Ridge, relative to the mean variance of the linked features.",
+}
+Smoothing = Annotated[float, SMOOTHING]
+LinkedSmoothing = Annotated[Smoothing, Changed(**LINKED_SMOOTHING)]
+
+COMPARED_BY = Choice(
+    "Compare items by",
+    "How items of one dataset are compared.",
+    options={
+        "rbf": "a Gaussian kernel (curved maps)",
+        "linear": "the features themselves",
+        "precomputed": "the kernel or distances given",
+    },
+    details='Applies to datasets with `features` "auto" that have the needed input.',
+)
 
 DatasetWeights = Annotated[
     float | Mapping[str, float],

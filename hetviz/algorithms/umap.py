@@ -14,7 +14,18 @@ from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
-from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
+from hetviz.algorithms.shared_params import (
+    STEPS,
+    CannotLinkStrength,
+    LearnGroups,
+    LinkStrength,
+    NComponents,
+    NearestItems,
+    RandomState,
+    SimilarityFeatures,
+    SimilarityWeights,
+    TieViews,
+)
 from hetviz.core.graph.affinities import MIN_ROWS
 from hetviz.core.graph.joint import JointGraph
 from hetviz.core.graph.neighbors import Neighbors
@@ -39,12 +50,12 @@ from hetviz.data.model.diagnostics import make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, NotApplicableError, ParameterError
 from hetviz.features.relations.user_links import table_links, user_link_weights
-from hetviz.features.spaces.affinities import KINDS, dataset_neighbors, description_of
+from hetviz.features.spaces.affinities import dataset_neighbors, description_of
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.learned_groups import GroupSummary, find_learned_groups
 from hetviz.features.spaces.neighbor_map import PlacedRows, place_new
 from hetviz.metrics.fit.rows import coordinates_of
-from hetviz.params import Choice, Flag, Integer, LabelName, PerDataset, Real, value_for
+from hetviz.params import Changed, Choice, Flag, LabelName, Real, value_for
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 MAX_ROWS_FOR_MANY_EPOCHS = 10_000
@@ -117,12 +128,11 @@ class UMAP(BaseEmbedder):
         cost="A few seconds for 2,000 items, a minute for 20,000.",
     )
     memory_estimate = MemoryEstimate(base=20e6, per_row=13e3)
-    n_components: Annotated[int, Integer("Axes", "How many axes to compute.", low=1, high=3)] = 2
+    n_components: Annotated[NComponents, Changed(high=3)] = 2
     n_neighbors: Annotated[
-        int,
-        Integer(
-            "Neighbours",
-            "How many neighbours of each item count. Fewer show finer groups.",
+        NearestItems,
+        Changed(
+            help="How many neighbours of each item count. Fewer show finer groups.",
             low=2,
             high=500,
             details="Within its dataset, including the item itself.",
@@ -132,44 +142,17 @@ class UMAP(BaseEmbedder):
         float, Real("Minimum distance", "How close items may be on the map.", low=0.0, high=2.0)
     ] = 0.1
     link_strength: Annotated[
-        float,
-        Real(
-            "Link strength",
-            "How much a link counts compared with a nearest neighbour.",
-            low=0.0,
-            high=100.0,
-            log=True,
+        LinkStrength,
+        Changed(
+            help="How much a link counts compared with a nearest neighbour.",
             details="The membership of a link of weight 1. That of a nearest neighbour is 1.",
         ),
     ] = 1.0
-    weights: Annotated[
-        float | Mapping[str, float],
-        PerDataset(
-            "Weight of datasets",
-            "How much the similarities and links of a dataset count.",
-            inner=Real(low=0.0, high=100.0),
-            advanced=True,
-            details="Links between two datasets count by the geometric mean of both weights.",
-        ),
-    ] = 1.0
-    features: Annotated[
-        str | Mapping[str, str],
-        PerDataset(
-            "Features",
-            "What makes items of a dataset similar.",
-            inner=Choice(options=KINDS),
-            advanced=True,
-        ),
-    ] = "auto"
+    weights: SimilarityWeights = 1.0
+    features: SimilarityFeatures = "auto"
     cannot_link_strength: Annotated[
-        float,
-        Real(
-            "Strength of apart links",
-            "How hard apart links push.",
-            low=0.0,
-            high=1.0,
-            details="How far each epoch moves such pairs towards a distance of half a radius.",
-        ),
+        CannotLinkStrength,
+        Changed(details="How far each epoch moves such pairs towards a distance of half a radius."),
     ] = 1.0
     learn_groups: LearnGroups = True
     metric: Annotated[
@@ -229,13 +212,12 @@ class UMAP(BaseEmbedder):
     tie_views: TieViews = True
     n_epochs: Annotated[
         int | None,
-        Integer(
-            "Epochs",
-            "Number of rounds of the layout.",
+        STEPS,
+        Changed(
+            label="Epochs",
+            help="Number of rounds of the layout.",
             low=10,
-            high=10_000,
             also=(None,),
-            advanced=True,
             details="None means 500, or 200 above 10,000 items.",
         ),
     ] = None
