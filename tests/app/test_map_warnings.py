@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import DataError, Problem
 from hetviz.ui.map import map_warnings
-from hetviz.ui.map.map_warnings import WARNING_KINDS, MapWarning, WarningKind
+from hetviz.ui.map.map_warnings import MapWarning, WarningKind
 from hetviz.ui.reading import join_choice
 from hetviz.ui.shell import background
 from hetviz.workspace import DisplaySettings, Run, SetTitle, State
@@ -165,14 +166,14 @@ SCENES: dict[WarningKind, tuple[Callable[[AppTest, pytest.MonkeyPatch], AppTest]
 
 
 def test_all_warning_kinds_are_tested() -> None:
-    assert set(SCENES) == set(WARNING_KINDS)
+    assert set(SCENES) == set(get_args(WarningKind))
     with pytest.raises(ValueError, match="either an action or a page"):
         MapWarning("note", "Something is amiss.", "Look")
     with pytest.raises(ValueError, match="either an action or a page"):
         MapWarning("note", "Something is amiss.", "Look", print, "data.py")
 
 
-@pytest.mark.parametrize("kind", WARNING_KINDS)
+@pytest.mark.parametrize("kind", get_args(WarningKind))
 def test_warning_action_runs_and_can_be_undone(
     kind: WarningKind, visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,17 +69,6 @@ class Kernel(Protocol):
 
 
 @dataclass(frozen=True)
-class LinearKernel:
-    """k(x, y) = x'y."""
-
-    def __call__(self, X: Matrix, Y: Matrix) -> Floats:
-        return as_dense(X @ Y.T)
-
-    def diagonal(self, X: Matrix) -> Floats:
-        return np.asarray((X * X).sum(axis=1), dtype=np.float64).ravel()
-
-
-@dataclass(frozen=True)
 class RbfKernel:
     """k(x, y) = exp(-|x - y|^2 / (2 bandwidth^2)); `bandwidth` is in the units of x."""
 

@@ -239,7 +239,7 @@ def link_auc(F: Floats, candidates: int) -> float:
     return (satisfaction_area(F) - pi / 2) / (1.0 - pi)
 
 
-def degree_auc(
+def degree_placements(
     Y_a: Floats,
     i: Ints,
     j: Ints,
@@ -249,11 +249,12 @@ def degree_auc(
     max_pairs: int = EXACT_ENDS,
     n_samples: int = SAMPLED_ENDS,
     random_state: int = 0,
-) -> tuple[float, float]:
-    """Return the probability that a link is closer than an unlinked pair of the ends of two links.
+) -> tuple[Floats, float]:
+    """Return the share of unlinked pairs of the ends of two links that are farther than each link.
 
     An end occurs in such pairs as often as in links, so a map gains nothing by moving popular items
-    to the centre: 1/2 is chance even if most links lead to a few hubs.
+    to the centre: a mean of 1/2 is chance even if most links lead to a few hubs. O(c log c) for c
+    pairs of ends.
 
     Parameters
     ----------
@@ -266,49 +267,6 @@ def degree_auc(
         All known links, which are excluded from the unlinked pairs.
     max_pairs, n_samples, random_state : int
         Above `max_pairs` pairs of ends a seeded sample is used.
-
-    Returns
-    -------
-    auc : float
-        With ties half; NaN if every such pair is a link.
-    standard_error : float
-        From sampling; 0 if all pairs are compared.
-
-    Notes
-    -----
-    O(c log c) for c pairs of ends.
-    """
-    closer, error = degree_placements(
-        Y_a,
-        i,
-        j,
-        Y_b,
-        all_links,
-        max_pairs=max_pairs,
-        n_samples=n_samples,
-        random_state=random_state,
-    )
-    finite = closer[np.isfinite(closer)]
-    return (float(finite.mean()), error) if len(finite) else (float("nan"), 0.0)
-
-
-def degree_placements(
-    Y_a: Floats,
-    i: Ints,
-    j: Ints,
-    Y_b: Floats | None = None,
-    all_links: tuple[Ints, Ints] | None = None,
-    *,
-    max_pairs: int = EXACT_ENDS,
-    n_samples: int = SAMPLED_ENDS,
-    random_state: int = 0,
-) -> tuple[Floats, float]:
-    """Return the share of pairs of ends that are farther than each link; its mean is `degree_auc`.
-
-    Parameters
-    ----------
-    Y_a, i, j, Y_b, known, max_pairs, n_samples, random_state
-        As in `degree_auc`.
 
     Returns
     -------

@@ -18,7 +18,6 @@ from hetviz.data.model.heterodata import HeteroData
 from hetviz.errors import DataError, Problem
 
 _KINDS = ("values", "range", "text", "rows")
-_MAX_VALUES_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -114,37 +113,6 @@ def filters_for_rows(data: HeteroData, rows: ArrayLike) -> tuple[Filter, ...]:
         Filter(name, kind="rows", values=tuple(dataset.ids[chosen[data.offsets[name]]]))
         for name, dataset in data.datasets.items()
     )
-
-
-def describe_filter(filter: Filter) -> str:
-    """Return a filter in plain words, such as ``"size of plants from 2 to 5"``."""
-    if filter.kind == "rows":
-        n = len(filter.values)
-        return f"{n:,} chosen row{'' if n == 1 else 's'} of {filter.dataset}"
-    message = f"{filter.column} of {filter.dataset}"
-    if filter.kind == "text":
-        words = f"{message} contains “{filter.text}”"
-    elif filter.kind == "values":
-        listed = list(filter.values[:_MAX_VALUES_SHOWN])
-        more = len(filter.values) - len(listed)
-        if more:
-            listed.append(f"{more:,} more")
-        words = (
-            f"{message} is {' or '.join(listed)}" if listed else f"{message} is none of the values"
-        )
-    elif filter.low is None or filter.high is None:
-        ends = [
-            f"{end:g} or {word}"
-            for end, word in ((filter.low, "more"), (filter.high, "less"))
-            if end is not None
-        ]
-        words = f"{message} is {ends[0] if ends else 'a number'}"
-    else:
-        words = f"{message} from {filter.low:g} to {filter.high:g}"
-    if not filter.missing:
-        return words
-    only = filter.kind == "values" and not filter.values
-    return f"{message} has no value" if only else f"{words}, or has no value"
 
 
 def column_of(data: HeteroData, dataset: str, column: str) -> pd.Series:

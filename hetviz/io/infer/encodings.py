@@ -79,7 +79,6 @@ _LINE = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*")
 _SAMPLE_BYTES = 20_000
 _MAX_CHAOS = 0.2
 _SINGLE_BYTE_SHARE = 0.7
-_MAX_PREVIEW_CHARS = 200
 
 
 def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) -> tuple[str, str]:
@@ -114,23 +113,6 @@ def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) 
         )
     )
     return text, label
-
-
-def preview_text(content: bytes, codec: str, n_lines: int = 5) -> str | None:
-    """Return the first lines decoded by a codec, None if it fails."""
-    head = content[: 10 * _SAMPLE_BYTES]
-    # A letter cut at the end is not an error of the codec.
-    cut = 0 if len(head) == len(content) else 4
-    for shorter in range(cut + 1):
-        try:
-            text = head[: len(head) - shorter].decode(codec)
-        except (UnicodeError, LookupError):
-            continue
-        lines = [line for line in text.replace("\0", "").splitlines() if line.strip()]
-        non_ascii = [line for line in lines[1:] if not line.isascii()]
-        preview_lines = [*lines[:1], *(non_ascii or lines[1:])][:n_lines]
-        return "\n".join(line[:_MAX_PREVIEW_CHARS] for line in preview_lines)
-    return None
 
 
 def _codec_name(codec: str) -> str:

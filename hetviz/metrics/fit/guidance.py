@@ -43,7 +43,7 @@ class BlockScore:
     distinct : array
         F of each distinct linked pair, for `auc`.
     degree_auc : float
-        See `hetviz.core.measures.satisfaction.degree_auc`. NaN for negative links.
+        Mean of `hetviz.core.measures.satisfaction.degree_placements`. NaN for negative links.
     degree_error : float
         Standard error from sampling. 0 if all pairs of ends were compared.
     ends : (array, array), each of shape (m,), or None

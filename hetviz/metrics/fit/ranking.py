@@ -19,7 +19,7 @@ from hetviz.core.measures.ranking import (
     stored_entries,
 )
 from hetviz.core.measures.resolution import error_of_mean
-from hetviz.data import Embedding, HeteroData, Labels
+from hetviz.data import HeteroData, Labels
 from hetviz.metrics.fit.clustering import label_codes
 from hetviz.metrics.fit.measured_map import (
     MAX_EXACT_QUERIES,
@@ -33,7 +33,6 @@ NEIGHBOR_COUNTS = (1, 5, 10, 20, 50)
 LABEL_NEIGHBORS = 5
 _MAX_ENTRIES = 4_000_000
 _MAX_ANSWERS = 20_000_000
-_N_CURVE_POINTS = 201
 
 
 def tag_prediction(measured: MeasuredMap) -> MeasureValues:
@@ -231,33 +230,6 @@ def reconstruction(measured: MeasuredMap) -> MeasureValues:
     if ranked is None or not np.isfinite(ranked.auc):
         return {}
     return {"graph_auc": (ranked.auc, ranked.standard_error)}
-
-
-def roc_curve(
-    data: HeteroData, embedding: Embedding, random_state: int = 0
-) -> tuple[Floats, Floats] | None:
-    """Return false and true positive rates of links between datasets, predicted by closeness.
-
-    Parameters
-    ----------
-    data : HeteroData
-    embedding : Embedding
-        Rows are matched by dataset and id.
-    random_state : int
-        Seed for sampling above 2,500 items.
-
-    Returns
-    -------
-    false_positive_rate, true_positive_rate : array of shape (p,)
-        From 0 to 1: the k nearest other items of each linked item are predicted as linked, for k
-        from 0 to all. None without such links.
-    """
-    ranked = _rank_linked(MeasuredMap(data, embedding, None, random_state))
-    if ranked is None:
-        return None
-    points = np.geomspace(1, max(ranked.n_others, 2), _N_CURVE_POINTS)
-    at = np.unique(np.concatenate([[0], np.rint(points)]).astype(np.int64))
-    return ranked.curve(np.minimum(at, ranked.n_others))
 
 
 def _rank_linked(measured: MeasuredMap) -> PartnerRanks | None:

@@ -152,7 +152,7 @@ def evaluate(
             Probability that a linked pair is closer than an unlinked pair.
         degree_auc
             The same against pairs of ends of two different links, so that popular items have no
-            advantage. See `hetviz.core.measures.satisfaction.degree_auc`.
+            advantage. See `hetviz.core.measures.satisfaction.degree_placements`.
         links_kept
             Share of links among the closest 5 % of all pairs that could be linked. Links with an
             end without a place are not close.
@@ -166,7 +166,7 @@ def evaluate(
             against links, against all pairs of linked datasets, and against the classes.
         graph_auc
             Probability that a linked item of another dataset ranks before an unlinked one, among
-            all other items. See `hetviz.metrics.fit.ranking.roc_curve`.
+            all other items.
         metric_1@k, metric_2@k
             Share of items with a linked item among their k nearest of another dataset, and the
             mean number of linked items there, for k = 1, 5, 10, 20, 50.

@@ -586,20 +586,6 @@ def _write_model(path: Path, placer: LinearPlacer) -> None:
     np.savez(path, allow_pickle=False, **arrays)
 
 
-def read_model(path: str | Path) -> LinearPlacer:
-    """Read the linear maps of a run from ``model.npz``."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            names = [key.removesuffix("/centre") for key in file if key.endswith("/centre")]
-            maps = {
-                name: LinearMap(file[f"{name}/coefficients"], file[f"{name}/centre"], 0.0)
-                for name in names
-            }
-            return LinearPlacer(maps, {name: file[f"{name}/scale"] for name in names})
-    except (OSError, ValueError, KeyError) as error:
-        raise gate.refusal("bad-model", str(path), f"cannot be read: {error}") from None
-
-
 def _recipe_text(document: Mapping[str, object]) -> str:
     """Return a recipe over files as text, with one section for each table."""
     heads = ("data", "guidance")

@@ -33,17 +33,6 @@ def sentence_html(data: HeteroData, row: Mapping[str, Any]) -> str:
     return f"{a} <em>and</em> {b} <em>are closer than</em> {c} <em>and</em> {d}"
 
 
-def sentence_text(data: HeteroData, row: Mapping[str, Any]) -> str:
-    """Return a statement as plain text."""
-    if row["form"] == "link":
-        p, q = (item_chip.find_item(data, int(row[end])).title for end in LINK_ENDS)
-        return f"{p} and {q}: {'together' if row['weight'] > 0 else 'apart'}"
-    a, b, c, d = (item_chip.find_item(data, int(row[end])).title for end in COMPARISON_ENDS)
-    if row["a"] == row["c"]:
-        return f"{a} is closer to {b} than to {d}"
-    return f"{a} and {b} are closer than {c} and {d}"
-
-
 def weight_html(weight: float) -> str:
     """Return a signed weight with "together" or "apart", as HTML."""
     sign, word = ("plus", "together") if weight > 0 else ("minus", "apart")

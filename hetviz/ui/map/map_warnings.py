@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import streamlit as st
@@ -43,7 +43,6 @@ WarningKind = Literal[
     "note",
     "unsettled",
 ]
-WARNING_KINDS: tuple[WarningKind, ...] = get_args(WarningKind)
 
 
 @dataclass(frozen=True)

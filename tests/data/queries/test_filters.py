@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hetviz.data import Dataset, Filter, HeteroData, Labels, passing
-from hetviz.data.queries.filters import column_of, describe_filter, filters_for_rows, fold_text
+from hetviz.data.queries.filters import column_of, filters_for_rows, fold_text
 from hetviz.errors import DataError
 
 
@@ -90,31 +90,24 @@ def test_filters_for_rows(chosen: set[int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "words"),
+    "fields",
     [
-        (
-            {"column": "size", "kind": "range", "low": 2, "high": 4.5},
-            "size of plants from 2 to 4.5",
-        ),
-        ({"column": "size", "kind": "range", "low": 2}, "size of plants is 2 or more"),
-        ({"column": "size", "kind": "range", "high": 2}, "size of plants is 2 or less"),
-        ({"column": "size", "kind": "range"}, "size of plants is a number"),
-        ({"column": "kind", "values": ("x", "y")}, "kind of plants is x or y"),
-        ({"column": "kind", "values": tuple("abcde")}, "kind of plants is a or b or c or 2 more"),
-        ({"column": "kind", "missing": True}, "kind of plants has no value"),
-        (
-            {"column": "kind", "values": ("x",), "missing": True},
-            "kind of plants is x, or has no value",
-        ),
-        ({"column": "kind"}, "kind of plants is none of the values"),
-        ({"column": "name", "kind": "text", "text": "oak"}, "name of plants contains “oak”"),
-        ({"kind": "rows", "values": ("a",)}, "1 chosen row of plants"),
-        ({"kind": "rows"}, "0 chosen rows of plants"),
+        {"column": "size", "kind": "range", "low": 2, "high": 4.5},
+        {"column": "size", "kind": "range", "low": 2},
+        {"column": "size", "kind": "range", "high": 2},
+        {"column": "size", "kind": "range"},
+        {"column": "kind", "values": ("x", "y")},
+        {"column": "kind", "values": tuple("abcde")},
+        {"column": "kind", "missing": True},
+        {"column": "kind", "values": ("x",), "missing": True},
+        {"column": "kind"},
+        {"column": "name", "kind": "text", "text": "oak"},
+        {"kind": "rows", "values": ("a",)},
+        {"kind": "rows"},
     ],
 )
-def test_describe_filter(fields: dict[str, Any], words: str) -> None:
+def test_filter_survives_json(fields: dict[str, Any]) -> None:
     filter = Filter("plants", **fields)
-    assert describe_filter(filter) == words
     assert Filter.from_dict(json.loads(json.dumps(filter.to_dict()))) == filter
 
 
