@@ -223,7 +223,7 @@ class LabelName(DatasetName):
 class Changed:
     """Fields in which a parameter differs from the shared declaration before it."""
 
-    def __init__(self, **fields: object) -> None:
+    def __init__(self, **fields: Any) -> None:
         self.fields = fields
 
 
