@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from hetviz._text import round_percent
 from hetviz._types import Bools, Floats, is_sparse
-from hetviz.algorithms.base import Capability
+from hetviz.algorithms.contract import Capability
 from hetviz.core.layout.attraction import (
     LINK,
 )

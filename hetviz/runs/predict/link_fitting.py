@@ -13,6 +13,7 @@ from hetviz import params as parameters
 from hetviz._types import Bools, Floats, Ints, Sparse, is_sparse
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
+from hetviz.core.arrays import as_dense
 from hetviz.core.graph.affinities import conditional_affinities, neighbors_needed
 from hetviz.core.graph.neighbors import neighbors_by_cells
 from hetviz.core.kernels.kernels import RbfKernel, landmark_map, median_bandwidth
@@ -30,7 +31,6 @@ from hetviz.core.prediction.link_ridge import (
     walk_matrix,
     walk_scores,
 )
-from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import HetvizError
 from hetviz.features.spaces.affinities import own_affinities
