@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from hetviz.jobs import InlineRunner
 from hetviz.ui.shell import background
+from hetviz.ui.shell.page_state import PageState
 from hetviz.ui.shell.paths import PAGES, ROUTER
 from hetviz.ui.statements import preview
 from hetviz.workspace import SESSIONS, Workspace
@@ -48,7 +49,7 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
         if page != "start":
             go(app, page)
         assert not app.exception
-        assert "sid" in app.session_state, [str(element) for element in app.main]
+        assert "page-state" in app.session_state, [str(element) for element in app.main]
         return app
 
     return open_page
@@ -58,8 +59,18 @@ def go(app: AppTest, page: str) -> AppTest:
     return app.switch_page(str(PAGES / f"{page}.py")).run()
 
 
+def page_of(app: AppTest) -> PageState:
+    """Return the state of the visitor's pages."""
+    state: PageState = app.session_state["page-state"]
+    return state
+
+
+def sid_of(app: AppTest) -> str:
+    return str(page_of(app).sid)
+
+
 def workspace_of(app: AppTest) -> Workspace:
-    found = SESSIONS.find(app.session_state["sid"])
+    found = SESSIONS.find(sid_of(app))
     assert found is not None
     return found
 

@@ -15,11 +15,11 @@ from hetviz._text import shorten
 from hetviz.data.edits.labelling import with_labels
 from hetviz.plots.colour import colour_options, colouring
 from hetviz.ui.map_data.selection_codec import pack_rows
-from hetviz.ui.shell import background
+from hetviz.ui.shell import background, page_state
 from hetviz.ui.statements import commands
-from hetviz.ui.statements.statement_draft import StatementDraft
+from hetviz.ui.statements.statement_draft import StatementDraft, StatementState
 from hetviz.workspace import AddLinks
-from tests.app.conftest import Visit, html_of, workspace_of
+from tests.app.conftest import Visit, html_of, page_of, workspace_of
 
 DATA = hetviz.load("emoji")
 NEW: list[list[str]] = []
@@ -87,7 +87,7 @@ def test_added_statement_is_one_step_and_requests_refit(visit: Visit, started: l
     assert len(NEW[0]) == 3
     assert set(NEW[0]) <= set(hetviz.statements(workspace.state.opened())["key"])
     # A contradicting statement shows a warning and can be added anyway.
-    app.session_state["statement-draft"] = StatementDraft("apart", -1.0)
+    page_of(app).part(StatementState).draft = StatementDraft("apart", -1.0)
     grouped(app, A=[0], B=[7])
     assert "These have a link together" in html_of(app)
     assert app.button(key="add-statement").label == "Apply to 1 pair anyway"
@@ -119,7 +119,7 @@ def test_manual_refit_waits_for_request(visit: Visit, started: list[Any]) -> Non
 
 def test_comparison_warns_of_unsupported_method(visit: Visit, started: list[Any]) -> None:
     app = visit("map")
-    app.session_state["statement-draft"] = StatementDraft("closer")
+    page_of(app).part(StatementState).draft = StatementDraft("closer")
     grouped(app, A=[0, 1], B=[5], C=[9, 10])
     assert "does not use comparisons. The map does not move" in html_of(app)
     before = len(DATA.comparisons or ())
@@ -130,7 +130,7 @@ def test_comparison_warns_of_unsupported_method(visit: Visit, started: list[Any]
 
 def test_group_is_labelled(visit: Visit, started: list[Any]) -> None:
     app = visit("map")
-    app.session_state["statement-draft"] = StatementDraft("label")
+    page_of(app).part(StatementState).draft = StatementDraft("label")
     grouped(app, A=[0, 1, 1300])
     app.text_input(key="label-value").set_value("odd ones").run()
     press(app, "act-label")
@@ -167,8 +167,7 @@ def test_browser_requests_are_handled_or_ignored(visit: Visit, started: list[Any
     kept: dict[str, Any] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(session, "workspace", lambda: workspace)
-        for part in ("statements.statement_draft", "statements.messages"):
-            patch.setattr(f"hetviz.ui.{part}.st", SimpleNamespace(session_state=kept))
+        patch.setattr(page_state, "st", SimpleNamespace(session_state=kept))
         packed = base64.b64encode(pack_rows([4, 5], data.n_rows).tobytes()).decode()
         rows = workspace.view_state.fingerprint
 
@@ -197,7 +196,7 @@ def test_browser_requests_are_handled_or_ignored(visit: Visit, started: list[Any
     assert groups["A"].tolist() == [3]
     assert len(groups["B"]) == 4
     assert 8 in groups["B"]
-    assert kept["statement-draft"].dropped[0] == 3
+    assert kept["page-state"].part(StatementState).draft.dropped[0] == 3
 
 
 def test_comparisons_use_all_items_of_group_equally() -> None:
@@ -219,7 +218,7 @@ def test_cycle_contradiction_is_shown_before_adding(visit: Visit) -> None:
     workspace.do(AddLinks("emoji", "emoji", [[first, second], [second, third]], 1.0))
     grouped(app, A=[200], B=[800])
     assert "as together through" not in html_of(app)
-    app.session_state["statement-draft"] = StatementDraft("apart", -1.0)
+    page_of(app).part(StatementState).draft = StatementDraft("apart", -1.0)
     app.run()
     assert "as together through" in html_of(app)
     assert app.button(key="add-statement").label == "Apply to 1 pair anyway"

@@ -14,7 +14,7 @@ from hetviz.features.spaces.learned_groups import GroupSummary
 from hetviz.runs.ask.questions import Question, suggest_questions
 from hetviz.ui.guidance import ask_me
 from hetviz.workspace import SetLabels
-from tests.app.conftest import Visit, html_of, workspace_of
+from tests.app.conftest import Visit, html_of, page_of, workspace_of
 
 
 def press(app: AppTest, key: str) -> AppTest:
@@ -106,7 +106,7 @@ def test_five_answers_refit_the_map(visit: Visit) -> None:
 def test_new_candidates_do_not_replace_current_question(visit: Visit) -> None:
     app = visit("guidance")
     first = question(app)
-    asking = app.session_state["ask-me"]
+    asking = page_of(app).part(ask_me.AskSession)
     assert len(asking.batch) > 1
     # as after a search on Predict or a refit
     asking.context = (*asking.context[:-1], "later")
@@ -134,7 +134,7 @@ def test_map_gets_likely_members_with_probability() -> None:
 
 def test_questions_stop_without_gain_and_continue_on_request(visit: Visit) -> None:
     app = visit("guidance")
-    asking = app.session_state["ask-me"]
+    asking = page_of(app).part(ask_me.AskSession)
     app.run()
     assert "Enough answers" not in html_of(app)
     asking.answers = [(-1, question) for question in asking.batch[:1] * ask_me.MIN_ANSWERS]
@@ -152,7 +152,7 @@ def test_questions_stop_without_gain_and_continue_on_request(visit: Visit) -> No
 
 def test_missing_own_labels_are_asked_with_buttons_and_list(visit: Visit) -> None:
     app = visit("guidance")
-    workspace, asking = workspace_of(app), app.session_state["ask-me"]
+    workspace, asking = workspace_of(app), page_of(app).part(ask_me.AskSession)
     data = workspace.state.opened()
     # A label column of the data is copied before questions start.
     name, part = next(iter(data.datasets.items()))

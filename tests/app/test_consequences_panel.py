@@ -12,10 +12,10 @@ from hetviz.features.recipe import recipe_of
 from hetviz.runs.ask.questions import ASKED
 from hetviz.ui.guidance import ask_me
 from hetviz.ui.statements import actions, preview
-from hetviz.ui.statements.statement_draft import StatementDraft
+from hetviz.ui.statements.statement_draft import StatementDraft, StatementState
 from hetviz.workspace import AddLinks, OpenSample, RecordRun
 from hetviz.workspace.store.packing import pack_coordinates, pack_json
-from tests.app.conftest import Visit, go, html_of, workspace_of
+from tests.app.conftest import Visit, go, html_of, page_of, sid_of, workspace_of
 from tests.app.test_pages import press
 
 DATA = hetviz.load("emoji")
@@ -145,7 +145,7 @@ def test_preview_is_shown_before_adding(visit: Visit, monkeypatch: Any) -> None:
         ]
         figures = {"consequences": FIGURES["consequences"], "learned": learned}
         made = MadeMap("mr-sne", "x", {}, Embedding(Y, run.embedding.ids), figures)
-        background._PREVIEWS[app.session_state["sid"]] = (mark, made)
+        background._PREVIEWS[sid_of(app)] = (mark, made)
 
     monkeypatch.setattr(background, "start_preview", foresee)
     monkeypatch.setattr(preview, "MAX_ROWS", 5_000)
@@ -176,7 +176,7 @@ def test_labels_start_search_for_similar_items(visit: Visit) -> None:
     table = data["emoji"].table
     assert table is not None
     rows = np.flatnonzero((table["group"] == "food-drink").to_numpy())[:40:4]
-    app.session_state["statement-draft"] = StatementDraft("label")
+    page_of(app).part(StatementState).draft = StatementDraft("label")
     workspace.set_view_state(groups={"A": rows})
     app.run()
     app.text_input(key="label-value").set_value("food").run()
@@ -233,7 +233,9 @@ def test_shared_column_weight_is_raised_and_undone(visit: Visit, monkeypatch: An
     # A dropped item offers the columns shared with the nearest items.
     workspace.set_view_state(groups={"A": rows[:1], "B": rows[1:]})
     dropped = (int(rows[0]), 0.0, 0.0)
-    app.session_state["statement-draft"] = StatementDraft(dropped=dropped, proposed=(int(rows[1]),))
+    page_of(app).part(StatementState).draft = StatementDraft(
+        dropped=dropped, proposed=(int(rows[1]),)
+    )
     app.run()
     assert not app.exception
     assert app.slider(key="because-countries-area_km2-1").value == 3.0

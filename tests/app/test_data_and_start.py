@@ -12,11 +12,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from hetviz.jobs import Job
-from hetviz.ui.shell import background, deleting, people, session
+from hetviz.ui.shell import background, deleting, page_state, people, session
+from hetviz.ui.shell.page_state import PageState
 from hetviz.ui.shell.paths import CSS
 from hetviz.workspace import SESSIONS, RenameDataset, SetTitle
 from hetviz.workspace.sessions import new_session_id
-from tests.app.conftest import Visit, go, html_of, workspace_of
+from tests.app.conftest import Visit, go, html_of, page_of, sid_of, workspace_of
 from tests.app.test_map_panel import press
 from tests.app.test_pages import PLANTS, upload
 
@@ -93,17 +94,17 @@ def test_project_is_listed_after_first_change(visit: Visit) -> None:
     app.run()
     told = project_of(app, "recent")
     assert (told["title"], told["record"], told["show"]) == ("<b>Mine</b>", True, True)
-    assert told["id"] == app.session_state["sid"]
+    assert told["id"] == sid_of(app)
     for page in ("map", "data"):
         assert project_of(go(app, page), "record_project")["record"] is True
 
 
 def test_new_project_does_not_change_old_one(visit: Visit) -> None:
     app = press(visit(), "open-world")
-    old = app.session_state["sid"]
+    old = sid_of(app)
     press(app, "new-project")
-    assert app.session_state["sid"] != old
-    assert app.query_params["s"] == app.session_state["sid"]
+    assert sid_of(app) != old
+    assert app.query_params["s"] == sid_of(app)
     assert workspace_of(app).state.source == "sample:emoji"
     assert "countries" in html_of(visit("data", old))
 
@@ -112,8 +113,8 @@ def test_deleting_project_removes_files_and_jobs(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = visit()
-    sid = app.session_state["sid"]
-    other = visit().session_state["sid"]
+    sid = sid_of(app)
+    other = sid_of(visit())
     jobs = {
         name: [Job(new_session_id(), name, "Clusters", "running")]
         for name in (sid, f"{sid}:background")
@@ -121,8 +122,9 @@ def test_deleting_project_removes_files_and_jobs(
     stopped: list[str] = []
     monkeypatch.setattr(background.RUNNER, "jobs", lambda owner: jobs.get(owner, []))
     monkeypatch.setattr(background.RUNNER, "cancel", lambda id, owner: stopped.append(owner))
-    seen = SimpleNamespace(session_state={"sid": sid}, query_params={})
-    for module in (deleting, session, people):
+    kept = {"page-state": PageState(sid)}
+    seen = SimpleNamespace(session_state=kept, query_params={})
+    for module in (page_state, session):
         monkeypatch.setattr(module, "st", seen)
     for nothing in (None, 7, "../..", new_session_id()):
         deleting.delete_project(nothing)
@@ -130,25 +132,24 @@ def test_deleting_project_removes_files_and_jobs(
     deleting.delete_project(other)
     assert not SESSIONS.exists(other)
     # Deleting another project keeps the open one.
-    assert seen.session_state == {"sid": sid}
+    assert kept == {"page-state": PageState(sid)}
     deleting.delete_project(sid)
     assert not SESSIONS.exists(sid)
     assert stopped == [sid, f"{sid}:background"]
-    assert seen.session_state["sid"] not in (sid, other)
-    assert seen.query_params == {"s": seen.session_state["sid"]}
+    assert kept["page-state"].sid not in (None, sid, other)
+    assert seen.query_params == {"s": kept["page-state"].sid}
 
 
 def test_project_of_another_owner_is_not_deleted(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sid = visit().session_state["sid"]
-    seen = SimpleNamespace(session_state={"sid": new_session_id()}, query_params={})
+    sid = sid_of(visit())
+    kept = {"page-state": PageState(new_session_id())}
     monkeypatch.setattr(people, "get_role", lambda project: "edit")
-    for module in (deleting, session):
-        monkeypatch.setattr(module, "st", seen)
+    monkeypatch.setattr(page_state, "st", SimpleNamespace(session_state=kept))
     deleting.delete_project(sid)
     assert SESSIONS.exists(sid)
-    (told,) = seen.session_state["messages"]
+    (told,) = kept["page-state"].messages
     assert "Only the owner" in told[1]
 
 
@@ -191,9 +192,7 @@ def test_map_and_pages_share_no_css_class() -> None:
 
 
 def hand_in(app: AppTest, name: str, text: str) -> AppTest:
-    given = "newer-uploads" in app.session_state
-    number = app.session_state["newer-uploads"] if given else 0
-    app.file_uploader(key=f"newer-upload-0-{number}").set_value(
+    app.file_uploader(key=f"newer-upload-0-{page_of(app).n_uploads}").set_value(
         (name, text.encode(), "text/csv")
     ).run()
     assert not app.exception

@@ -11,11 +11,12 @@ from hetviz.data import Filter
 from hetviz.data.model.statements import statement_rows
 from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness
 from hetviz.ui.map import filters
-from hetviz.ui.map.panel_view import TABS, note_tab
+from hetviz.ui.map.new_map import MapForm
+from hetviz.ui.map.panel_view import TABS, PanelView, note_tab
 from hetviz.workspace import RecordRun, RenameRun, SetFilters, StarRun
 from hetviz.workspace.store.packing import pack_coordinates, pack_json
 from tests.app.asking import ask
-from tests.app.conftest import Visit, go, html_of, workspace_of
+from tests.app.conftest import Visit, go, html_of, page_of, workspace_of
 
 HOSTILE = "<img src=x onerror=alert(1)> $x$ [l](j) 🦊 " + "long name " * 15
 PLANTS = "id,name,kind,size,note\n" + "".join(
@@ -60,7 +61,7 @@ def pick(app: AppTest, *rows: int) -> AppTest:
 
 def test_drawn_tabs_stay_ready_until_change(visit: Visit) -> None:
     app = visit("map")
-    view = app.session_state["panel-view"]
+    view = page_of(app).part(PanelView)
     workspace_of(app).set_view_state(selection=[1400])
     for tab in TABS:
         assert note_tab(view.token, tab)
@@ -80,7 +81,7 @@ def test_drawn_tabs_stay_ready_until_change(visit: Visit) -> None:
 
 
 def test_tab_switch_needs_view_token(visit: Visit) -> None:
-    view = visit("map").session_state["panel-view"]
+    view = page_of(visit("map")).part(PanelView)
     assert ask(f"/hv/tab/{view.token}/Clusters", method="POST").status == 204
     assert view.tab == "Clusters"
     assert ask(f"/hv/tab/{view.token}/Nothing", method="POST").status == 404
@@ -340,9 +341,9 @@ def test_dataset_weights_are_shown_if_supported(visit: Visit) -> None:
     assert how.value == "equal"
     how.set_value("set by hand").run()
     app.slider(key="weigh-coca-1-birds").set_value(0.5).run()
-    assert app.session_state["recipe"]["params"]["weights"] == {"plants": 1.0, "birds": 0.5}
+    assert page_of(app).part(MapForm).recipe["params"]["weights"] == {"plants": 1.0, "birds": 0.5}
     app.selectbox(key="weigh-coca-how").set_value("learned").run()
-    assert app.session_state["recipe"]["params"]["weights"] == "learned"
+    assert page_of(app).part(MapForm).recipe["params"]["weights"] == "learned"
     app.selectbox(key="method").set_value("hemap").run()
-    assert "weights" not in app.session_state["recipe"]["params"]
+    assert "weights" not in page_of(app).part(MapForm).recipe["params"]
     assert "This method gives all datasets the same weight." in html_of(app)

@@ -14,7 +14,7 @@ from hetviz.jobs.tasks import maps
 from hetviz.ui.shell import background
 from hetviz.workspace import SESSIONS, EndJob, RenameDataset, SetView, StartJob, Workspace
 from hetviz.workspace.sessions import new_session_id
-from tests.app.conftest import Visit, go, html_of, workspace_of
+from tests.app.conftest import Visit, go, html_of, sid_of, workspace_of
 
 PLANTS = "id,name,size,weight\n" + "".join(
     f"{k:03d},Oak {k},{k * 7 % 11},{k * 5 % 13}\n" for k in range(20)
@@ -86,7 +86,7 @@ def test_sample_opens_and_undo_restores_first(visit: Visit) -> None:
 
 def test_same_id_finds_same_workspace(visit: Visit) -> None:
     first = press(visit(), "open-world")
-    again = visit("data", first.session_state["sid"])
+    again = visit("data", sid_of(first))
     assert "countries" in html_of(again)
 
 
@@ -254,7 +254,7 @@ def test_method_runs_with_held_out_links(visit: Visit) -> None:
 def test_notes_of_method_are_shown_below_map(visit: Visit) -> None:
     app = press(visit(), "open-digit-views")
     background.RUNNER.submit(
-        str(app.session_state["sid"]),
+        sid_of(app),
         "Heterogeneous spectral mapping (HeMap)",
         Task(
             "make-map",

@@ -11,8 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from hetviz.runs.predict import link_predictor
 from hetviz.runs.predict.link_settings import LinkSettings
+from hetviz.ui.map.panel_view import PanelView
 from hetviz.workspace import SESSIONS, Workspace
-from tests.app.conftest import Visit, go, html_of, workspace_of
+from tests.app.conftest import Visit, go, html_of, page_of, sid_of, workspace_of
 from tests.app.test_pages import BIRDS, LINKS, PLANTS, press, upload
 
 
@@ -131,10 +132,10 @@ def test_all_shown_pairs_are_checked_and_shown_on_map(visit: Visit) -> None:
     assert app.button(key="accept-links").label == "Accept 8 as links"
     assert "<h1>Should " in html_of(app)
     # Predict is also drawn behind another tab, so its text does not show the open tab.
-    assert app.session_state["panel-view"].tab == "Predict"
+    assert page_of(app).part(PanelView).tab == "Predict"
     press(app, "links-to-map")
     assert len(workspace_of(app).view_state.selection) > 8
-    assert app.session_state["panel-view"].tab == "Item"
+    assert page_of(app).part(PanelView).tab == "Item"
 
 
 def test_links_by_shown_map(visit: Visit) -> None:
@@ -236,7 +237,7 @@ def test_labels_are_predicted_accepted_and_undone(with_labels: AppTest) -> None:
     text = html_of(app)
     assert "predictions of hidden numbers are off by about" in text
     assert "Least certain" in text
-    workspace = SESSIONS.find(app.session_state["sid"])
+    workspace = SESSIONS.find(sid_of(app))
     assert workspace is not None
     n = int(app.button(key="accept-labels").label.split()[1])
     assert n > 5

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from hetviz.errors import DataError, Problem
 from hetviz.jobs.registry import TASKS, restartable_task
 from hetviz.ui.shell import background, session
+from hetviz.ui.shell.page_state import PageState
 from hetviz.ui.widgets import downloads
 from hetviz.workspace import (
     SESSIONS,
@@ -25,7 +26,7 @@ from hetviz.workspace import (
     save_project,
 )
 from hetviz.workspace.sessions import new_session_id
-from tests.app.conftest import Visit, go, html_of, workspace_of
+from tests.app.conftest import Visit, go, html_of, sid_of, workspace_of
 from tests.app.test_data_and_start import project_of
 from tests.app.test_pages import upload
 from tests.workspace.helpers import run_random_steps
@@ -53,10 +54,10 @@ def test_dropped_project_opens_with_message(visit: Visit, saved: bytes) -> None:
     app = visit()
     workspace_of(app).do(SetTitle("What was open"))
     app.run()
-    old = app.session_state["sid"]
+    old = sid_of(app)
     # Recognised by content, not by name.
     drop(app, saved, "renamed.zip")
-    new = app.session_state["sid"]
+    new = sid_of(app)
     assert new != old
     assert app.query_params["s"] in (new, [new])
     (told,) = app.info
@@ -80,9 +81,9 @@ def test_dropped_project_opens_with_message(visit: Visit, saved: bytes) -> None:
 
 def test_unreadable_project_changes_nothing(visit: Visit, saved: bytes) -> None:
     app = visit()
-    old = app.session_state["sid"]
+    old = sid_of(app)
     drop(app, saved[:-50])
-    assert app.session_state["sid"] == old
+    assert sid_of(app) == old
     text = html_of(app)
     assert "<h1>This project could not be opened</h1>" in text
     assert "cut short or damaged" in text
@@ -168,7 +169,8 @@ def _page_with_a_button() -> None:
 
 def test_failed_download_shows_message(monkeypatch: pytest.MonkeyPatch) -> None:
     app = AppTest.from_function(_page_with_a_button)
-    app.session_state["late"] = late = []
+    late: list[str] = []
+    app.session_state["page-state"] = PageState(late=late)
     made: dict[str, Any] = {}
     monkeypatch.setattr(session, "late_messenger", lambda: late.append)
     monkeypatch.setattr(st, "download_button", lambda label, **given: made.update(given))

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from hetviz.io.infer.recipe import TableRecipe
-from hetviz.io.intake.preview import TablePreview
 from hetviz.ui.reading import sheets, upload
-from tests.app.conftest import Visit, html_of, workspace_of
+from tests.app.conftest import Visit, html_of, page_of, workspace_of
 from tests.app.test_pages import BIRDS, LINKS, PLANTS, press
 from tests.app.test_pages import upload as drop
 
@@ -30,15 +28,19 @@ def told(app: AppTest) -> dict[str, Any]:
     return found
 
 
+def staged(app: AppTest) -> upload.StagedFiles:
+    files = page_of(app).part(upload.Uploads).staged
+    assert files is not None
+    return files
+
+
 def say(app: AppTest, monkeypatch: pytest.MonkeyPatch, **act: object) -> AppTest:
     """Do what the browser asks for, as the page's own callback does it."""
-    state = app.session_state
-    waiting = state["staged"]
-    kept = {"staged": waiting}
-    monkeypatch.setattr(upload, "st", SimpleNamespace(session_state=kept))
-    sheets.apply_action(waiting.looks, act, upload._apply_edit, upload._undo_edit)
-    monkeypatch.undo()
-    state["staged"] = kept["staged"]
+    looks = staged(app).looks
+    assert looks is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(upload, "state_of", page_of(app).part)
+        sheets.apply_action(looks, act, upload._apply_edit, upload._undo_edit)
     app.run()
     assert not app.exception
     return app
@@ -67,8 +69,8 @@ def test_tab_of_links_table_names_its_role(visit: Visit) -> None:
     assert (links["note"], links["items"]) == ("becomes links", False)
     assert (plants["note"], plants["items"]) == ("ids from id", True)
     # A table chosen as a dataset gets ids.
-    app.session_state["staged"] = upload.StagedFiles(
-        app.session_state["staged"].files, True, {"links.csv": {"role": "dataset"}}
+    page_of(app).part(upload.Uploads).staged = upload.StagedFiles(
+        staged(app).files, True, {"links.csv": {"role": "dataset"}}
     )
     app.run()
     assert told(app)["sheets"][2]["items"]
@@ -99,9 +101,9 @@ def test_table_choices_apply_and_can_be_undone(
 
 def test_quick_edits_are_all_applied(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     app = drop(visit(), wells_csv=WELLS)
-    waiting = app.session_state["staged"]
-    kept = {"staged": waiting}
-    monkeypatch.setattr(upload, "st", SimpleNamespace(session_state=kept))
+    looks = staged(app).looks
+    assert looks is not None
+    monkeypatch.setattr(upload, "state_of", page_of(app).part)
     for act in (
         {"do": "mark", "mark": "names", "line": 1},
         {"do": "type", "column": "Owner", "type": "text"},
@@ -109,13 +111,13 @@ def test_quick_edits_are_all_applied(visit: Visit, monkeypatch: pytest.MonkeyPat
     ):
         # Later edits arrive before the page is redrawn.
         sheets.apply_action(
-            waiting.looks, {**act, "key": "wells.csv"}, upload._apply_edit, upload._undo_edit
+            looks, {**act, "key": "wells.csv"}, upload._apply_edit, upload._undo_edit
         )
     monkeypatch.undo()
-    recipe = TableRecipe.from_dict(kept["staged"].choices["wells.csv"]["recipes"][""])
+    recipe = TableRecipe.from_dict(staged(app).choices["wells.csv"]["recipes"][""])
     assert recipe.header == (2,)
     assert set(recipe.of_type("id")) == {"Owner", "Well"}
-    assert len(kept["staged"].history) == 3
+    assert len(staged(app).history) == 3
 
 
 def test_reset_discards_choices(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +126,7 @@ def test_reset_discards_choices(visit: Visit, monkeypatch: pytest.MonkeyPatch) -
     say(app, monkeypatch, do="type", key="wells.csv", column="Owner", type="text")
     say(app, monkeypatch, do="reset", key="wells.csv")
     assert told(app)["sheets"] == before
-    assert "recipes" not in app.session_state["staged"].choices["wells.csv"]
+    assert "recipes" not in staged(app).choices["wells.csv"]
 
 
 def test_ordered_category_values_are_moved(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +140,7 @@ def test_ordered_category_values_are_moved(visit: Visit, monkeypatch: pytest.Mon
     order = ["odd", "low", "high"]
     say(app, monkeypatch, do="order", key="grades.csv", column="grade", order=order)
     assert told(app)["sheets"][0]["columns"][1]["order"] == order
-    step = app.session_state["staged"].loaded.data["grades"].recipe["features"]["columns"][0]
+    step = staged(app).loaded.data["grades"].recipe["features"]["columns"][0]
     assert (step["kind"], step["order"]) == ("ordered", order)
 
 
@@ -159,7 +161,8 @@ def test_ordered_category_values_are_moved(visit: Visit, monkeypatch: pytest.Mon
 )
 def test_invalid_actions_are_ignored(visit: Visit, act: Any) -> None:
     app = drop(visit(), wells_csv=WELLS)
-    looks: tuple[TablePreview, ...] = app.session_state["staged"].looks
+    looks = staged(app).looks
+    assert looks is not None
 
     def never(*_: object) -> None:
         raise AssertionError
@@ -173,7 +176,7 @@ def test_new_separator_discards_row_choices(visit: Visit, monkeypatch: pytest.Mo
     app.text_input(key="reading-0-id").set_value("Well")
     again = next(button for button in app.button if button.label == "Read again")
     again.click().run()
-    assert "recipes" in app.session_state["staged"].choices["wells.csv"]
+    assert "recipes" in staged(app).choices["wells.csv"]
     app.selectbox(key="reading-0-separator").set_value(",")
     next(button for button in app.button if button.label == "Read again").click().run()
-    assert "recipes" not in app.session_state["staged"].choices["wells.csv"]
+    assert "recipes" not in staged(app).choices["wells.csv"]

@@ -15,7 +15,7 @@ from hetviz.ui.map import map_requests
 from hetviz.ui.map_data import layers, parts, worker_results
 from hetviz.ui.map_data.array_cache import RESULTS
 from hetviz.ui.shell import theme
-from tests.app.conftest import Visit, html_of, workspace_of
+from tests.app.conftest import Visit, html_of, sid_of, workspace_of
 
 REPORT = "check-guidance"
 
@@ -153,7 +153,7 @@ def test_region_and_trust_failures_are_shown_and_retried(
     sent: list[tuple[str, Task]], visit: Visit
 ) -> None:
     app = visit("map")
-    state, sid = workspace_of(app).state, str(app.session_state["sid"])
+    state, sid = workspace_of(app).state, sid_of(app)
     of = parts.get_geometry(state, state.run).id
 
     def asks() -> object:

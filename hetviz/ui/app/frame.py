@@ -13,6 +13,7 @@ from hetviz.ui.app import help_texts
 from hetviz.ui.map.component import component
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import background, session, sharing, theme
+from hetviz.ui.shell.page_state import page_state, project_id
 from hetviz.ui.shell.paths import PAGES
 from hetviz.workspace import SESSIONS, PendingJob, SetTitle, Workspace
 from hetviz.workspace.store.blobs import MAX_BYTES, MAX_CACHE_BYTES
@@ -48,7 +49,7 @@ _STORAGE = (
 def show_top_bar(place: str) -> list[tuple[str, str]]:
     """Show the bar and the messages; return the messages shown."""
     workspace = session.workspace()
-    st.session_state["drawn"] = _page_state(workspace)
+    page_state().drawn = _page_inputs(workspace)
     # The style sheet reads the page from this.
     st.html(f'<i class="hv-at hv-at-{place}" hidden></i>')
     with st.container(horizontal=True, vertical_alignment="center", key="top", gap="small"):
@@ -72,7 +73,7 @@ def show_top_bar(place: str) -> list[tuple[str, str]]:
         with st.container(key="state", width="content"):
             st.fragment(run_every=beat)(_show_status)()
         _show_steps(workspace)
-        sharing.show_menu(str(st.session_state["sid"]))
+        sharing.show_menu(project_id())
         with st.popover("Help", icon=":material/help:", type="tertiary", key="help"):
             _show_help()
     messages = session.pending_messages()
@@ -140,7 +141,7 @@ def _show_steps(workspace: Workspace) -> None:
     st.html(f'<i class="hv-steps" data-steps="{workspace.steps}" hidden></i>', width="content")
 
 
-def _page_state(workspace: Workspace) -> tuple[object, ...]:
+def _page_inputs(workspace: Workspace) -> tuple[object, ...]:
     """Return the state that the page depends on, except the progress of jobs."""
     job = background.running_job()
     growing = workspace.state.run is None and job is not None and job.seq > 0
@@ -152,10 +153,7 @@ def _show_status() -> None:
     """Show the running job or the state of the map, on a timer."""
     # The timer reconnects a tab after a server restart. The page runs again when another tab, a job
     # or the system theme changed something, or when a download failed.
-    if (
-        session.take_late_messages()
-        or _page_state(session.workspace()) != st.session_state["drawn"]
-    ):
+    if session.take_late_messages() or _page_inputs(session.workspace()) != page_state().drawn:
         st.rerun()
     job = background.running_job()
     with st.container(

@@ -9,6 +9,7 @@ from hetviz.ui.map import filters, history
 from hetviz.ui.map import new_map as maker
 from hetviz.ui.map_data import layers
 from hetviz.ui.shell import background, recent, session, theme
+from hetviz.ui.shell.page_state import page_state, state_of
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.statements import bar
 from hetviz.ui.widgets import failure
@@ -27,7 +28,7 @@ def show_map_page(tab: str | None = None) -> None:
                 PAGES / "start.py", label="To the Start page", query_params=session.url_params()
             )
         return
-    arrived = st.session_state.pop("arrived", False)
+    arrived, page_state().arrived = page_state().arrived, False
     if arrived and (tab is not None or state.run is None):
         panel.open_tab(tab or "Item", wide=tab == "Guidance")
     if state.run is None:
@@ -66,7 +67,7 @@ def _show_new_map(state: State) -> None:
     """Show the form for a new map and the list of maps."""
     # It loads the numerical libraries, so it runs after the map.
     # A new key after a start closes the popover.
-    key = f"maker-{st.session_state.get(maker.N_STARTED, 0)}"
+    key = f"maker-{state_of(maker.MapForm).n_started}"
     with (
         st.container(key="new-map"),
         st.popover("New map", icon=":material/add:", key=key),

@@ -13,8 +13,9 @@ from hetviz.ui.app import help_texts
 from hetviz.ui.item import item_panel
 from hetviz.ui.map import group_panel, new_map, quality
 from hetviz.ui.map.component import component
-from hetviz.ui.map.panel_view import TABS, get_panel_view
+from hetviz.ui.map.panel_view import TABS, PanelView
 from hetviz.ui.shell import background, selection, session, theme
+from hetviz.ui.shell.page_state import page_state, state_of
 from hetviz.ui.statements import consequences, draft_panel, statement_draft
 from hetviz.ui.widgets import charts, failure
 from hetviz.workspace import State
@@ -36,7 +37,7 @@ _FIRST_KEYS = ("Shift + drag", "A, B", "T, X", "N and P", "/", "Esc", "?")
 
 def open_tab(tab: str, *, opens: bool = True, wide: bool = False) -> None:
     """Switch to a tab; with `opens`, open the panel too."""
-    view = get_panel_view()
+    view = state_of(PanelView)
     if (tab, wide, opens) != (view.tab, view.wide, False):
         view.tab, view.wide, view.opens_panel = tab, wide, opens
         view.version += 1
@@ -50,10 +51,10 @@ def show_panel() -> None:
 @st.fragment
 def _show_body() -> None:
     """Show the tabs; a change within a tab runs only this fragment."""
-    if _page_state() != st.session_state.get("panel-stamp") or "go-to" in st.session_state:
+    if _page_inputs() != page_state().panel_drawn or page_state().go_to is not None:
         # The map and the top bar need the change as well.
         st.rerun()
-    state, view = session.workspace().state, get_panel_view()
+    state, view = session.workspace().state, state_of(PanelView)
     tabs = view.update_tabs({tab: _tab_state(tab) for tab in TABS})
     with st.container(key="panel", gap=None):
         component.show_tabs(
@@ -84,7 +85,7 @@ def _tab_state(tab: str) -> tuple[object, ...]:
     return (
         workspace.version,
         background.running_job() is None,
-        *(_page_state() if tab == TABS[0] else ()),
+        *(_page_inputs() if tab == TABS[0] else ()),
     )
 
 
@@ -97,12 +98,12 @@ def _shares_close(state: State) -> dict[str, int]:
 
 def note_drawn() -> None:
     """Record the state that the page was drawn for."""
-    st.session_state["panel-stamp"] = _page_state()
+    page_state().panel_drawn = _page_inputs()
 
 
-def _page_state() -> tuple[object, ...]:
+def _page_inputs() -> tuple[object, ...]:
     workspace = session.workspace()
-    n_messages = len(st.session_state.get("messages", ()))
+    n_messages = len(page_state().messages)
     groups = tuple(
         (name, hash(rows.tobytes())) for name, rows in workspace.view_state.groups.items()
     )
@@ -113,7 +114,7 @@ def _on_tab_change() -> None:
     result: Any = st.session_state.get(_KEY)
     value = None if result is None else result.get("view")
     if isinstance(value, dict) and value.get("tab") in TABS:
-        view = get_panel_view()
+        view = state_of(PanelView)
         view.tab, view.wide = str(value["tab"]), bool(value.get("wide"))
 
 
@@ -146,7 +147,7 @@ def _show_item_tab(state: State) -> None:
 def _show_guidance_tab(state: State) -> None:
     from hetviz.ui.guidance import page
 
-    page.show(state, wide=get_panel_view().wide, widen=lambda: open_tab("Guidance", wide=True))
+    page.show(state, wide=state_of(PanelView).wide, widen=lambda: open_tab("Guidance", wide=True))
 
 
 def _show_clusters_tab(state: State) -> None:

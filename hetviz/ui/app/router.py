@@ -7,6 +7,7 @@ import streamlit as st
 from hetviz.io.sandbox import reader_queue
 from hetviz.ui.app import frame, panel, view
 from hetviz.ui.shell import people, session, theme
+from hetviz.ui.shell.page_state import page_state
 from hetviz.ui.shell.paths import ICON, PAGES
 from hetviz.ui.statements import actions
 
@@ -59,16 +60,16 @@ people.require_login()
 reader_queue.set_visitor(session.session_id(resumes=page.url_path != ""))
 theme.apply_style()
 place = frame.PLACE_OF.get(page.url_path, "start")
-if st.session_state.get("at") != page.url_path:
-    st.session_state.update({"at": page.url_path, "arrived": True})
-target = st.session_state.get("go-to")
+if page_state().at != page.url_path:
+    page_state().at, page_state().arrived = page.url_path, True
+target = page_state().go_to
 if target is not None:
     # Dropped on arrival only: the run that switches the page may be interrupted.
     if frame.PLACE_OF.get(page.url_path) != target:
         st.switch_page(PAGES / f"{target}.py", query_params=session.url_params())
     if target == "map":
         panel.open_tab("Item")
-    del st.session_state["go-to"]
+    page_state().go_to = None
 actions.refit_if_requested()
 panel.note_drawn()
 shown = frame.show_top_bar(place)

@@ -16,6 +16,7 @@ from hetviz.ui.map.component.messages import FilmStripSpec, MapSpec
 from hetviz.ui.map_data import layers, selection_codec
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
+from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.start import gallery
 from hetviz.ui.statements import messages
 from hetviz.ui.widgets import charts
@@ -32,7 +33,7 @@ def show_map(state: State, place: str) -> None:
         return
     workspace = session.workspace()
     work = place != "start"
-    sid = str(st.session_state["sid"])
+    sid = project_id()
     if work and state.view.colour in LAYERS:
         with st.spinner("Checking where this map is reliable"):
             layers.colours_of(state, state.run, sid)
@@ -102,7 +103,7 @@ def _map_notes(spec: MapSpec) -> list[str]:
 
 def _component_key(name: str) -> str:
     # One map per project. The id is encoded because Streamlit refuses keys with two underscores.
-    return f"{name}-{st.session_state['sid'].encode().hex()[:16]}"
+    return f"{name}-{project_id().encode().hex()[:16]}"
 
 
 def _browser_value(name: str) -> Any:

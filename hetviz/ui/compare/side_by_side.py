@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -29,6 +29,7 @@ from hetviz.ui.map_data import selection_codec
 from hetviz.ui.shell import selection, session
 from hetviz.ui.shell import theme as look
 from hetviz.ui.shell.comparison_results import comparison_of, maps_of, run_of, short_title
+from hetviz.ui.shell.page_state import project_id, state_of
 from hetviz.ui.widgets import charts
 from hetviz.workspace import Finding, Run, State
 
@@ -38,6 +39,13 @@ _MARGIN = 0.04
 _CHOICE_KEY = "compare-maps"
 _MAX_ITEMS, _NEAR = 12, 10
 _TITLE_CHARS = 24
+
+
+@dataclass
+class SideBySide:
+    """Maps of the comparison that the choice of maps was made for."""
+
+    maps_of: tuple[str, ...] | None = None
 
 
 def show_maps(
@@ -101,9 +109,9 @@ def _choose_maps(state: State, finding: Finding | None, titles: dict[str, str]) 
     previous: Any = st.session_state.get(_CHOICE_KEY)
     # Removed maps leave the choice, and a new comparison replaces it.
     finding_runs = () if finding is None else finding.runs
-    if previous is None or st.session_state.get("compare-maps-of") != finding_runs:
+    if previous is None or state_of(SideBySide).maps_of != finding_runs:
         st.session_state[_CHOICE_KEY] = defaults
-        st.session_state["compare-maps-of"] = finding_runs
+        state_of(SideBySide).maps_of = finding_runs
     else:
         st.session_state[_CHOICE_KEY] = [id for id in previous if id in titles]
     picked: list[str] = st.multiselect(
@@ -180,7 +188,7 @@ def _show_grid(
         description.map_spec(
             state,
             run,
-            session=str(st.session_state["sid"]),
+            session=project_id(),
             mode="work",
             selection=workspace.view_state.selection,
             version=workspace.selection_version,
@@ -201,7 +209,7 @@ def _show_grid(
                         "names": [],
                         "linked_group": "compare",
                     },
-                    f"{name}-{st.session_state['sid'].encode().hex()[:16]}",
+                    f"{name}-{project_id().encode().hex()[:16]}",
                     height=_MAP_HEIGHT,
                     on_selection=partial(_on_selection, number, run),
                 )
@@ -264,7 +272,7 @@ def _widened(ends: list[float]) -> list[float]:
 
 
 def _on_selection(number: int, run: Run) -> None:
-    key = f"compare-map-{number}-{st.session_state['sid'].encode().hex()[:16]}"
+    key = f"compare-map-{number}-{project_id().encode().hex()[:16]}"
     result = st.session_state.get(key)
     value = None if result is None else result.get("selection")
     workspace = session.workspace()

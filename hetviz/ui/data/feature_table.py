@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any, Literal
@@ -31,14 +31,13 @@ from hetviz.features.columns.types import infer
 from hetviz.features.recipe import recipe_of
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import background, session, theme
+from hetviz.ui.shell.page_state import state_of
 from hetviz.workspace import SetFeatures, State
 from hetviz.workspace.commands.features import make_dataset_features
 from hetviz.workspace.store.packing import pack_features
 
 MAX_SENTENCE_ROWS = 5_000
 _ROW, _HEAD, _MAX_VISIBLE_ROWS = 36, 35, 9
-_MADE_KEY = "features-made"
-_PENDING_KEY = "features-wait"
 _COLUMN_TITLES = {PICTURES: "pictures", VECTORS: "own vectors"}
 _KINDS = {words: kind for kind, words in HOLDS.items()}
 _SCALES = {words: key for key, words in SCALES.items()}
@@ -53,6 +52,14 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "season": ("cyclic", bool),
     "impute": ("impute", _IMPUTES.__getitem__),
 }
+
+
+@dataclass
+class FeatureState:
+    """Features of the sentence model to make next, and the dataset with new features."""
+
+    pending: SetFeatures | None = None
+    made_for: str | None = None
 
 
 def show_features(state: State, name: str, number: int) -> None:
@@ -311,17 +318,17 @@ def _make_features(name: str, frame: pd.DataFrame, key: str, text_key: str) -> N
                 f"{len(data[name]):,} rows. Compare texts by their words, or use the library."
             )
             return
-        st.session_state[_PENDING_KEY] = command
+        state_of(FeatureState).pending = command
     elif session.run_command(command):
-        st.session_state[_MADE_KEY] = name
+        state_of(FeatureState).made_for = name
 
 
 def _make_sentence_features(dataset: Dataset) -> None:
     """Make the pending features of the sentence model and rerun the page."""
-    pending: SetFeatures | None = st.session_state.get(_PENDING_KEY)
+    pending = state_of(FeatureState).pending
     if pending is None or pending.dataset != dataset.name:
         return
-    del st.session_state[_PENDING_KEY]
+    state_of(FeatureState).pending = None
     workspace = session.workspace()
     with st.spinner(f"Reading the texts of {dataset.name} …", show_time=True):
         try:
@@ -331,7 +338,7 @@ def _make_sentence_features(dataset: Dataset) -> None:
         else:
             blob = workspace.blobs.put(pack_features(features))
             if session.run_command(replace(pending, made=blob)):
-                st.session_state[_MADE_KEY] = dataset.name
+                state_of(FeatureState).made_for = dataset.name
     st.rerun()
 
 
@@ -343,7 +350,7 @@ def edited_cells(key: str) -> Mapping[int, Mapping[str, object]]:
 
 def _offer_refit(state: State, name: str, number: int) -> None:
     """Offer to refit the map after features changed."""
-    if st.session_state.get(_MADE_KEY) != name or state.run is None or state.is_current(state.run):
+    if state_of(FeatureState).made_for != name or state.run is None or state.is_current(state.run):
         return
     with st.container(horizontal=True, vertical_alignment="center", key=f"refit-features-{number}"):
         theme.show_note(f"New features of {name} are ready. The map still uses the old ones.")

@@ -10,10 +10,10 @@ import streamlit as st
 from hetviz.errors import HetvizError, Problem
 from hetviz.io import NewVersion, gate
 from hetviz.ui.shell import session, theme
+from hetviz.ui.shell.page_state import page_state, state_of
 from hetviz.ui.widgets import failure
 from hetviz.workspace import ReplaceDataset, State
 
-_STAGED_KEY = "newer-staged"
 _MAX_ROWS = 200
 _MAX_NAMES = 12
 
@@ -31,6 +31,13 @@ class StagedVersion:
         return ReplaceDataset(self.dataset, self.blob, self.filename, leave_out=True)
 
 
+@dataclass
+class Staged:
+    """The file that waits for a decision, if any."""
+
+    file: StagedVersion | None = None
+
+
 def version_popover(name: str, number: int) -> None:
     """Show a button to upload a newer version of a dataset's file."""
     infos = session.workspace().state.understood
@@ -41,7 +48,7 @@ def version_popover(name: str, number: int) -> None:
             f"Upload a newer file of {name}. Rows are matched by {matched_by} and keep their "
             "guidance. You can review the changes first."
         )
-        key = f"newer-upload-{number}-{st.session_state.get('newer-uploads', 0)}"
+        key = f"newer-upload-{number}-{page_state().n_uploads}"
         st.file_uploader(
             f"The newer file of {name}",
             key=key,
@@ -53,13 +60,15 @@ def version_popover(name: str, number: int) -> None:
 
 def is_pending(state: State) -> bool:
     """Return whether a file waits for a decision."""
-    staged: StagedVersion | None = st.session_state.get(_STAGED_KEY)
+    staged = state_of(Staged).file
     return staged is not None and state.data is not None and staged.dataset in state.data.datasets
 
 
 def show_review(state: State) -> None:
     """Show what the newer version would change, with buttons to accept or cancel."""
-    staged: StagedVersion = st.session_state[_STAGED_KEY]
+    staged = state_of(Staged).file
+    if staged is None:
+        return
     try:
         with st.spinner("Reading the file …", show_time=True):
             newer = session.get_or_compute(
@@ -126,8 +135,8 @@ def _stage_upload(name: str, key: str) -> None:
     filename, content = gate.unpack_gzip(upload.name, upload.getvalue())
     blob = session.workspace().blobs.put(content)
     # A new key frees the memory of the upload widget.
-    st.session_state["newer-uploads"] = st.session_state.get("newer-uploads", 0) + 1
-    st.session_state[_STAGED_KEY] = StagedVersion(name, filename, blob)
+    page_state().n_uploads += 1
+    state_of(Staged).file = StagedVersion(name, filename, blob)
 
 
 def _replace(staged: StagedVersion) -> None:
@@ -136,4 +145,4 @@ def _replace(staged: StagedVersion) -> None:
 
 
 def _discard() -> None:
-    st.session_state.pop(_STAGED_KEY, None)
+    state_of(Staged).file = None

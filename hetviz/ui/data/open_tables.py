@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-import streamlit as st
 
 from hetviz._pandas import is_missing
 from hetviz.data import Dataset, HeteroData
@@ -15,6 +14,7 @@ from hetviz.plots.palette import shape_of
 from hetviz.ui.item import pictures
 from hetviz.ui.reading import sheets
 from hetviz.ui.shell import session
+from hetviz.ui.shell.page_state import project_id
 from hetviz.workspace import State
 
 _FIRST_ROWS, _LAST_ROWS = 8, 1
@@ -42,7 +42,7 @@ def show_tables(state: State) -> None:
 def _sheet_of_session(
     data: HeteroData, name: str, number: int, sheet: dict[str, Any]
 ) -> dict[str, Any]:
-    sid = str(st.session_state["sid"])
+    sid = project_id()
 
     def faced(table_rows: list[list[Any]]) -> list[list[Any]]:
         return [[*row, pictures.picture_address(sid, data, name, row[0])] for row in table_rows]

@@ -27,6 +27,7 @@ from hetviz.ui.item import item_chip
 from hetviz.ui.map.component import component
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import background, session, theme
+from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.statements import candidate_search, consequences
 from hetviz.ui.statements.consequences import MIN_SHIFT
 from hetviz.ui.widgets import charts, failure
@@ -106,7 +107,7 @@ def _show_card(state: State) -> None:
     if data is None or run is None:
         theme.show_note("Make a map first. Questions are about its doubtful spots.")
         return
-    ask_session = _ask_session()
+    ask_session = state_of(AskSession)
     _record_move(state, run, ask_session)
     gains = _gains_ahead(state, data, run, ask_session)
     is_enough = bool(gains) and not any(gain.worth for gain in gains)
@@ -191,7 +192,7 @@ def _show_stop(gains: list[Gain]) -> None:
 
 
 def _continue() -> None:
-    _ask_session().is_continued = True
+    state_of(AskSession).is_continued = True
 
 
 def _offer_labels(data: HeteroData) -> None:
@@ -223,7 +224,7 @@ def _start_labels(column: Labels, own_column: str) -> None:
     if session.run_command(
         SetLabels(column.dataset, own_column, values, f"begun as {column.name}")
     ):
-        ask_session = _ask_session()
+        ask_session = state_of(AskSession)
         ask_session.batch, ask_session.is_continued = [], True
 
 
@@ -391,13 +392,6 @@ def _progress_text(data: HeteroData) -> str:
     return f"{words}, {n_yes:,} of them yes" if is_answer[: len(weight)].any() else words
 
 
-def _ask_session() -> AskSession:
-    stored = st.session_state.get("ask-me")
-    if not isinstance(stored, AskSession):
-        stored = st.session_state["ask-me"] = AskSession()
-    return stored
-
-
 def _next_question(
     state: State, data: HeteroData, run: Run, ask_session: AskSession, gains: list[Gain]
 ) -> Question | None:
@@ -508,7 +502,7 @@ def _kinds_of_method(run: Run) -> tuple[str, ...]:
 
 
 def _answer(question: Question, answer: LabelValue) -> None:
-    ask_session = _ask_session()
+    ask_session = state_of(AskSession)
     # Old buttons may receive a key while the page is redrawn, which would count it twice.
     if any(question.key == answered.key for _, answered in ask_session.answers):
         return
@@ -527,17 +521,17 @@ def _answer(question: Question, answer: LabelValue) -> None:
 
 
 def _refit() -> None:
-    ask_session = _ask_session()
+    ask_session = state_of(AskSession)
     if background.refit(session.workspace().state):
         ask_session.n_pending, ask_session.n_since_refit = ask_session.n_since_refit, 0
 
 
 def _skip(question: Question) -> None:
-    _ask_session().skipped.add(question.key)
+    state_of(AskSession).skipped.add(question.key)
 
 
 def _undo(steps: int) -> None:
-    ask_session = _ask_session()
+    ask_session = state_of(AskSession)
     if (
         not ask_session.answers
         or not steps == ask_session.answers[-1][0] == session.workspace().steps

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 import streamlit as st
+
+from hetviz.ui.shell.page_state import state_of
 
 ROW_HEIGHT = 36
 _HEAD_HEIGHT = 35
@@ -28,6 +30,13 @@ class TableState:
     version: int
 
 
+@dataclass
+class Tables:
+    """Tables on the page, by name."""
+
+    shown: dict[str, TableState] = field(default_factory=dict)
+
+
 def show_table(
     name: str,
     frame: pd.DataFrame,
@@ -38,7 +47,7 @@ def show_table(
     alt: str,
 ) -> None:
     """Show a table; `save` gets key to column to new value when cells change."""
-    table_state: TableState | None = st.session_state.get(f"{name}-shown")
+    table_state = state_of(Tables).shown.get(name)
     if table_state is None or not _are_equal(
         with_edits(table_state.base, _browser_edits(name, table_state.version)), frame
     ):
@@ -46,7 +55,7 @@ def show_table(
         table_state = TableState(
             frame, frame, 0 if table_state is None else table_state.version + 1
         )
-    st.session_state[f"{name}-shown"] = TableState(table_state.base, frame, table_state.version)
+    state_of(Tables).shown[name] = TableState(table_state.base, frame, table_state.version)
     st.data_editor(
         table_state.base,
         key=f"{name}-{table_state.version}",
@@ -64,7 +73,7 @@ def show_table(
 
 def clicked_key(name: str, button: str) -> str | None:
     """Return the key of the row whose button was clicked, for its callback."""
-    table_state: TableState | None = st.session_state.get(f"{name}-shown")
+    table_state = state_of(Tables).shown.get(name)
     click = st.session_state.get(button)
     if table_state is None or click is None or not 0 <= click["row"] < len(table_state.base):
         return None
@@ -97,7 +106,7 @@ def changed_cells(current: pd.DataFrame, edited: pd.DataFrame) -> CellChanges:
 
 
 def _on_edit(name: str, save: Callable[[CellChanges], object]) -> None:
-    table_state: TableState = st.session_state[f"{name}-shown"]
+    table_state = state_of(Tables).shown[name]
     cells = changed_cells(
         table_state.current, with_edits(table_state.base, _browser_edits(name, table_state.version))
     )

@@ -16,11 +16,11 @@ from hetviz.io import gate
 from hetviz.io.bundle.guidance import GuidanceRead, guidance_csv, guidance_template, read_guidance
 from hetviz.metrics.conflicts.conflicts import find_new_conflicts
 from hetviz.ui.shell import session, theme
+from hetviz.ui.shell.page_state import page_state, state_of
 from hetviz.ui.widgets import failure
 from hetviz.workspace import ImportGuidance
 from hetviz.workspace.store.content import cached_parser
 
-_STAGED_KEY = "guidance-staged"
 _MAX_WARNINGS = 2
 _TEMPLATES = {"links": "Template for links", "comparisons": "Template for comparisons"}
 
@@ -33,11 +33,18 @@ class StagedGuidance:
     blob: str
 
 
+@dataclass
+class Staged:
+    """The file that waits for a decision, if any."""
+
+    file: StagedGuidance | None = None
+
+
 def show_popover(data: HeteroData) -> None:
     """Show the button with import, export and templates."""
     with st.popover("File", icon=":material/description:", key="guidance-file"):
         theme.show_section("Import")
-        key = f"guidance-upload-{st.session_state.get('guidance-uploads', 0)}"
+        key = f"guidance-upload-{page_state().n_uploads}"
         st.file_uploader(
             "A table of links, comparisons or labels",
             key=key,
@@ -59,12 +66,14 @@ def show_popover(data: HeteroData) -> None:
 
 def is_pending() -> bool:
     """Return whether a file waits for a decision."""
-    return _STAGED_KEY in st.session_state
+    return state_of(Staged).file is not None
 
 
 def show_review(data: HeteroData) -> None:
     """Show what a file adds and what is wrong with it, with buttons to accept or cancel."""
-    staged: StagedGuidance = st.session_state[_STAGED_KEY]
+    staged = state_of(Staged).file
+    if staged is None:
+        return
     try:
         content = session.workspace().blobs.get(staged.blob)
         parse = cached_parser(session.workspace().blobs.read_cache)
@@ -196,8 +205,8 @@ def _stage_upload(key: str) -> None:
     filename, content = gate.unpack_gzip(upload.name, upload.getvalue())
     blob = session.workspace().blobs.put(content)
     # A new key frees the memory of the upload widget.
-    st.session_state["guidance-uploads"] = st.session_state.get("guidance-uploads", 0) + 1
-    st.session_state[_STAGED_KEY] = StagedGuidance(filename, blob)
+    page_state().n_uploads += 1
+    state_of(Staged).file = StagedGuidance(filename, blob)
 
 
 def _import(staged: StagedGuidance) -> None:
@@ -206,4 +215,4 @@ def _import(staged: StagedGuidance) -> None:
 
 
 def _discard() -> None:
-    st.session_state.pop(_STAGED_KEY, None)
+    state_of(Staged).file = None

@@ -15,7 +15,9 @@ from hetviz.ui.guidance.conflicts import report_of
 from hetviz.ui.guidance.ledger import Ledger, ledger_of
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import background, session, theme
+from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.statements import actions, consequences
+from hetviz.ui.statements.statement_draft import StatementState
 from hetviz.ui.widgets import charts, failure, set_switches
 from hetviz.workspace import RenameSet, State
 
@@ -157,7 +159,7 @@ def _show_sets(state: State, ledger: Ledger) -> None:
 
 
 def _on_refit_each() -> None:
-    st.session_state[actions.AUTO_REFIT] = bool(st.session_state["refit-each"])
+    state_of(StatementState).auto_refit = bool(st.session_state["refit-each"])
 
 
 def _rename(old: str, new: str) -> None:

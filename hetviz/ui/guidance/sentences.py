@@ -12,6 +12,7 @@ from hetviz.data import HeteroData
 from hetviz.ui.guidance.ledger import COMPARISON_ENDS, LINK_ENDS
 from hetviz.ui.item import item_chip
 from hetviz.ui.shell import selection, theme
+from hetviz.ui.shell.page_state import page_state
 
 _NAME_CHARS = 30
 
@@ -64,7 +65,7 @@ def show_statements(
 def show_on_map(rows: Sequence[int]) -> None:
     """Select items and open the map."""
     selection.select_rows(rows)
-    st.session_state["go-to"] = "map"
+    page_state().go_to = "map"
 
 
 def _item_html(data: HeteroData, row: int) -> str:

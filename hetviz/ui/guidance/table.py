@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from hetviz.ui.guidance.ledger import (
 )
 from hetviz.ui.item import item_chip
 from hetviz.ui.shell import session, theme
+from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.widgets import pager
 from hetviz.workspace import DropStatements, EditStatements, ReverseComparisons
 
@@ -67,6 +68,13 @@ class _Order:
     has_observed: bool
 
 
+@dataclass
+class _Orders:
+    """Order of the statements of each form."""
+
+    by_form: dict[str, _Order] = field(default_factory=dict)
+
+
 def _choose_statements(
     data: HeteroData, ledger: Ledger, listed: StatementTable, form: str
 ) -> tuple[pd.DataFrame, _Order]:
@@ -100,7 +108,7 @@ def _choose_statements(
     if fate_choice == _HELD:
         frame = pd.concat([frame[frame["held"]], hidden])
     choice = (session.workspace().state.chosen, fate_choice, set_choice, datasets, text.strip())
-    earlier: _Order | None = st.session_state.get(f"order-{form}")
+    earlier = state_of(_Orders).by_form.get(form)
     if earlier is not None and earlier.choice == choice and earlier.ledger is ledger:
         return frame, earlier
     full_order = (
@@ -135,7 +143,7 @@ def _choose_statements(
         (frame["role"] == "relation").to_numpy()[order].any()
     )
     result = _Order(choice, ledger, keys, first, order, editable, has_observed)
-    st.session_state[f"order-{form}"] = result
+    state_of(_Orders).by_form[form] = result
     return frame, result
 
 

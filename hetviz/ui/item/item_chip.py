@@ -11,6 +11,7 @@ from hetviz.data import HeteroData
 from hetviz.ui.item import item_head, pictures
 from hetviz.ui.item.item import MapItem, find_item
 from hetviz.ui.shell import theme
+from hetviz.ui.shell.page_state import project_id
 
 __all__ = [
     "MapItem",
@@ -27,7 +28,7 @@ _MAX_NAME_CHARS = 26
 
 def picture_of(data: HeteroData, item: MapItem) -> str | None:
     """Return the address of an item's picture, or None."""
-    return pictures.picture_address(str(st.session_state["sid"]), data, item.dataset.name, item.row)
+    return pictures.picture_address(project_id(), data, item.dataset.name, item.row)
 
 
 def show_names(data: HeteroData, rows: Iterable[int], marked: Collection[int] = ()) -> None:
@@ -99,7 +100,7 @@ def show_head(data: HeteroData, item: MapItem, line: str) -> None:
 
 def _face_html(data: HeteroData, item: MapItem) -> str:
     """Return HTML of an item's picture, or of pictures of its strongest links."""
-    sources = item_head.picture_addresses(data, item, str(st.session_state["sid"]))
+    sources = item_head.picture_addresses(data, item, project_id())
     if sources and item_head.has_picture(data, item):
         return f'<img src="{theme.escape_html(sources[0])}" alt="">'
     if sources:

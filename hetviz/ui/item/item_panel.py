@@ -12,6 +12,7 @@ from hetviz.plots.colour import display_name
 from hetviz.ui.item import item_chip, item_head, item_text, item_trust, item_why
 from hetviz.ui.item.item_chip import MapItem
 from hetviz.ui.shell import selection, session, theme
+from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets import charts
 from hetviz.workspace import Run, State
 
@@ -161,7 +162,7 @@ def _show_linked(data: HeteroData, name: str, nearest_items: NearestItems) -> No
     """List the linked items of a dataset, the nearest first."""
     theme.show_note(item_head.bar_legend(name, nearest_items))
     rows = []
-    for end in item_head.linked_items(data, nearest_items, str(st.session_state["sid"])):
+    for end in item_head.linked_items(data, nearest_items, project_id()):
         face = (
             f'<img src="{theme.escape_html(end["picture"])}" alt="" loading="lazy">'
             if end["picture"]

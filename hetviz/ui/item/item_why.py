@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import streamlit as st
 
 from hetviz._text import join_words, round_percent, shorten
@@ -15,6 +17,7 @@ from hetviz.runs.embed.run import Run as Record
 from hetviz.runs.place.reasons import FEATURE, Reason, Why
 from hetviz.runs.place.why import Explainer
 from hetviz.ui.shell import session, theme
+from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.widgets import charts, diagnostics
 from hetviz.workspace import Run, State
 
@@ -24,6 +27,13 @@ _MAX_REASONS, _MAX_TITLE_CHARS = 5, 45
 _KIND_TEXTS = {LINK: "linked", STATEMENT: "your guidance"}
 
 
+@dataclass
+class Requested:
+    """Explanations that the visitor requested."""
+
+    keys: set[object] = field(default_factory=set)
+
+
 def show_item_why(state: State, run: Run, row: int) -> None:
     """Show why an item is where it is."""
     if state.guided is None or not run.method:
@@ -31,7 +41,7 @@ def show_item_why(state: State, run: Run, row: int) -> None:
     theme.show_section("Why it is here", get_method(run.method).card.title)
     quick = _is_quick(state, run)
     key = ("why", id(state.data), state.off, id(run))
-    asked: set[object] = st.session_state.setdefault("why-asked", set())
+    asked = state_of(Requested).keys
     if quick and state.guided.n_rows > MAX_ROWS_AT_ONCE and key not in asked:
         if not st.button("Find out", key="why-find"):
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -10,6 +11,7 @@ import streamlit as st
 from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.ui.shell import background, session, theme
+from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.widgets import weights
 from hetviz.ui.widgets.param_form import param_form
@@ -18,8 +20,13 @@ from hetviz.workspace import State
 if TYPE_CHECKING:
     from hetviz.algorithms.registry import Verdict
 
-# Session keys of the state of the form and of the number of maps started.
-_FORM_STATE, N_STARTED = "recipe", "maps-started"
+
+@dataclass
+class MapForm:
+    """State of the form, and the number of maps started with it."""
+
+    recipe: dict[str, Any] | None = None
+    n_started: int = 0
 
 
 def show_form(state: State) -> None:
@@ -65,7 +72,7 @@ def show_form(state: State) -> None:
         with st.expander("Weights"):
             params |= weights.ask_dataset_weights(key, declared, data)
             factors = weights.ask_link_weights(data)
-    st.session_state[_FORM_STATE] = {
+    state_of(MapForm).recipe = {
         "method": key,
         "title": verdict.card.title,
         "params": params,
@@ -86,10 +93,10 @@ def show_form(state: State) -> None:
 
 def make_map(only: Ints | None = None) -> None:
     """Start making the map of the form, of all items or of these global rows."""
-    recipe: Mapping[str, Any] | None = st.session_state.get(_FORM_STATE)
-    if recipe is not None:
-        background.make_map(**recipe, only=only)
-        st.session_state[N_STARTED] = st.session_state.get(N_STARTED, 0) + 1
+    form = state_of(MapForm)
+    if form.recipe is not None:
+        background.make_map(**form.recipe, only=only)
+        form.n_started += 1
 
 
 def can_make(state: State) -> bool:

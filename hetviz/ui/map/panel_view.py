@@ -7,9 +7,8 @@ import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import streamlit as st
-
 TABS = ("Item", "Guidance", "Clusters", "Predict")
+_VIEWS: weakref.WeakValueDictionary[str, PanelView] = weakref.WeakValueDictionary()
 
 
 @dataclass(eq=False)
@@ -39,6 +38,9 @@ class PanelView:
     drawn_states: dict[str, object] = field(default_factory=dict)
     token: str = field(default_factory=lambda: secrets.token_urlsafe(12))
 
+    def __post_init__(self) -> None:
+        _VIEWS[self.token] = self
+
     def update_tabs(self, states: Mapping[str, object]) -> list[str]:
         """Return the tabs to draw: the current one, then unchanged ones."""
         self.drawn_states = {
@@ -47,18 +49,6 @@ class PanelView:
             if tab == self.tab or self.drawn_states.get(tab) == state
         }
         return [self.tab, *(tab for tab in TABS if tab in self.drawn_states and tab != self.tab)]
-
-
-_VIEWS: weakref.WeakValueDictionary[str, PanelView] = weakref.WeakValueDictionary()
-
-
-def get_panel_view() -> PanelView:
-    """Return the panel state of the session."""
-    view = st.session_state.get("panel-view")
-    if not isinstance(view, PanelView):
-        view = st.session_state["panel-view"] = PanelView()
-        _VIEWS[view.token] = view
-    return view
 
 
 def note_tab(token: str, tab: str) -> bool:

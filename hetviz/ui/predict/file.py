@@ -18,6 +18,7 @@ from hetviz.plots.out_of_sample import new_items_alt, new_items_figure
 from hetviz.runs.place.place_rows import cannot_place
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
+from hetviz.ui.shell.page_state import page_state
 from hetviz.ui.widgets import charts, failure
 from hetviz.workspace import Finding, KeepItems, LeaveItems, Run, State
 
@@ -50,7 +51,7 @@ def show(state: State) -> None:
         names = sorted(data.datasets, key=lambda name: not _has_column_features(data[name]))
         name = st.selectbox("Dataset", names, key="newfile-dataset")
         look.show_note(_columns_text(data[name]))
-        key = f"newfile-{st.session_state.get('uploads', 0)}"
+        key = f"newfile-{page_state().n_uploads}"
         with st.container(key="own-files-new"):
             st.file_uploader(
                 "A table with a row for each new item",
@@ -125,7 +126,7 @@ def _place_uploads(key: str, name: str) -> None:
         return
     contents = [gate.unpack_gzip(upload.name, upload.getvalue()) for upload in uploads]
     files = {filename: workspace.blobs.put(content) for filename, content in contents}
-    st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
+    page_state().n_uploads += 1
     info = next((info for info in state.understood if info.dataset == name), None)
     id_column = None if info is None else info.id_column
     # New rows are read with the choices made for the first file.

@@ -13,6 +13,7 @@ from hetviz.io.infer import cells
 from hetviz.runs.predict.pair_scores import pair_numbers_of_links
 from hetviz.ui.item import pair_list
 from hetviz.ui.shell import selection, session, theme
+from hetviz.ui.shell.page_state import page_state
 from hetviz.workspace import AddLinks, Finding, State
 
 PAGE_SIZE = 8
@@ -210,7 +211,7 @@ def add_links(finding: Finding, checked: list[LinkCandidate], together: bool) ->
 
 def _show_on_map(checked: list[LinkCandidate]) -> None:
     selection.select_rows(row for candidate in checked for row in candidate.rows)
-    st.session_state["go-to"] = "map"
+    page_state().go_to = "map"
 
 
 def _csv_text(finding: Finding, candidates: list[LinkCandidate]) -> str:

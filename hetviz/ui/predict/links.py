@@ -19,6 +19,7 @@ from hetviz.ui.map.component import component
 from hetviz.ui.predict import link_form, link_list
 from hetviz.ui.predict.link_list import LinkCandidate
 from hetviz.ui.shell import session, theme
+from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.statements import candidate_search
 from hetviz.workspace import Finding, State
 
@@ -52,6 +53,13 @@ class _AnswerSession:
     skipped: set[tuple[str, str]] = field(default_factory=set)
     expected: dict[tuple[str, str], float] = field(default_factory=dict)
     steps: list[int] = field(default_factory=list)
+
+
+@dataclass
+class _AnswerSessions:
+    """Answers by pair of datasets."""
+
+    by_pair: dict[tuple[str, str], _AnswerSession] = field(default_factory=dict)
 
 
 def show(state: State) -> None:
@@ -104,11 +112,8 @@ def _popover_label(source: str, target: str) -> str:
 
 
 def _answer_session(source: str, target: str) -> _AnswerSession:
-    sessions = st.session_state.setdefault("predict-asked", {})
-    answer_session: _AnswerSession = sessions.setdefault(
-        (st.session_state["sid"], source, target), _AnswerSession()
-    )
-    return answer_session
+    sessions = state_of(_AnswerSessions).by_pair
+    return sessions.setdefault((source, target), _AnswerSession())
 
 
 def _skipped_last(

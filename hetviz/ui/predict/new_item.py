@@ -24,11 +24,11 @@ from hetviz.runs.embed.run import fit_run
 from hetviz.runs.place.nearest_to import NewItemNeighbors, nearest_to
 from hetviz.ui.item import pair_list
 from hetviz.ui.shell import selection, session, theme
+from hetviz.ui.shell.page_state import page_state, state_of
 from hetviz.ui.widgets import charts
 from hetviz.workspace import Run, State
 
 WORDS_KIND, PICTURE_KIND, ROW_KIND = "Words", "A picture", "A row"
-_NEW_ITEM_KEY = "asked-new"
 _N_NEAREST, _MAX_LISTED = 10, 7
 _MAX_FIELDS = 12
 _MAX_REFIT_ROWS = 5_000
@@ -54,6 +54,13 @@ class NewItem:
         return "This row"
 
 
+@dataclass
+class NewItemState:
+    """The new item that is shown, if any."""
+
+    item: NewItem | None = None
+
+
 def show(state: State) -> None:
     """Show the section."""
     data, run = state.data, state.run
@@ -64,7 +71,7 @@ def show(state: State) -> None:
             "No map yet", "New items are placed on a map. Make one on the Map page first."
         )
         return
-    new_item: NewItem | None = st.session_state.get(_NEW_ITEM_KEY)
+    new_item = state_of(NewItemState).item
     if new_item is not None and new_item.dataset not in data.datasets:
         new_item = None
     answer, error = (None, "") if new_item is None else _find_nearest(state, run, new_item)
@@ -159,21 +166,21 @@ def _field_names(owner: Dataset) -> list[str]:
 
 def _ask_words(name: str) -> None:
     text = str(st.session_state[f"new-text-{name}"]).strip()
-    st.session_state[_NEW_ITEM_KEY] = NewItem(name, text) if text else None
+    state_of(NewItemState).item = NewItem(name, text) if text else None
 
 
 def _ask_row(name: str, fields: list[str]) -> None:
     values = [(field, str(st.session_state[f"new-{name}-{field}"]).strip()) for field in fields]
-    st.session_state[_NEW_ITEM_KEY] = NewItem(name, row=tuple(pair for pair in values if pair[1]))
+    state_of(NewItemState).item = NewItem(name, row=tuple(pair for pair in values if pair[1]))
 
 
 def _ask_picture(name: str) -> None:
     upload = st.session_state[f"new-picture-{name}"]
     if upload is None:
-        st.session_state[_NEW_ITEM_KEY] = None
+        state_of(NewItemState).item = None
         return
     try:
-        st.session_state[_NEW_ITEM_KEY] = NewItem(
+        state_of(NewItemState).item = NewItem(
             name, picture=_thumbnail(upload.name, upload.getvalue())
         )
     except HetvizError as error:
@@ -325,4 +332,4 @@ def _score_text(value: float) -> str:
 
 def _show_on_map(rows: tuple[int, ...]) -> None:
     selection.select_rows(rows)
-    st.session_state["go-to"] = "map"
+    page_state().go_to = "map"

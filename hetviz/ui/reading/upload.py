@@ -22,6 +22,7 @@ from hetviz.io.sandbox.process import OnProgress
 from hetviz.ui.reading import join_choice, reading_options, sheets
 from hetviz.ui.reading.reading_options import FileChoices
 from hetviz.ui.shell import background, session, theme
+from hetviz.ui.shell.page_state import page_state, state_of
 from hetviz.ui.widgets import failure
 from hetviz.workspace import AddTables, OpenBundle, is_project
 from hetviz.workspace.store.content import (
@@ -32,8 +33,6 @@ from hetviz.workspace.store.content import (
     read_zip,
 )
 
-PROJECT_KEY = "project-file"
-"""Session key of a dropped project file that waits to be opened."""
 _TABLE_FIELDS = ("encoding", "separator", "decimal", "header", "skip", "sheet", "role")
 _LINK_ROLES = ("links", "comparisons")
 
@@ -68,10 +67,28 @@ class StagedFiles:
         )
 
 
+@dataclass
+class ProjectUpload:
+    """A dropped project file, the session it became, or the problems that prevented it."""
+
+    name: str
+    content: bytes
+    sid: str = ""
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass
+class Uploads:
+    """Uploaded files that wait for a decision, and a project file that waits to be opened."""
+
+    staged: StagedFiles | None = None
+    project: ProjectUpload | None = None
+
+
 def drop_zone(label: str, fresh: bool) -> None:
     """Show where files are dropped."""
     # A new key frees the memory of the upload widget.
-    key = f"files-{fresh}-{st.session_state.get('uploads', 0)}"
+    key = f"files-{fresh}-{page_state().n_uploads}"
     # All file types: the content decides, and the review explains why a file cannot be read. A list
     # of extensions would refuse files without an explanation.
     with st.container(key=f"own-files-{fresh}"):
@@ -87,17 +104,17 @@ def drop_zone(label: str, fresh: bool) -> None:
 
 def is_staged() -> bool:
     """Return whether uploaded files wait for a decision."""
-    return st.session_state.get("staged") is not None
+    return state_of(Uploads).staged is not None
 
 
 def staged_files() -> StagedFiles | None:
     """Return the uploaded files that wait for a decision, with their looks, or None."""
-    staged: StagedFiles | None = st.session_state.get("staged")
+    staged = state_of(Uploads).staged
     if staged is not None and staged.looks is None:
         # Done here and not on upload, so that the page can show its progress.
         with _progress_with_cancel("Looking at the files", "stop-looking") as on_progress:
             staged = replace(staged, looks=_look_at_files(staged, on_progress))
-        st.session_state["staged"] = staged
+        state_of(Uploads).staged = staged
     return staged
 
 
@@ -142,18 +159,18 @@ def _on_upload(key: str, fresh: bool) -> None:
         uploaded = upload.name, upload.getvalue()
         name, content = gate.unpack_gzip(*uploaded)
         contents |= [uploaded if name in contents else (name, content)]
-    st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
+    page_state().n_uploads += 1
     name, content = next(iter(contents.items()))
     if fresh and len(contents) == 1 and is_project(name, content):
         _discard()
-        st.session_state[PROJECT_KEY] = (name, content)
+        state_of(Uploads).project = ProjectUpload(name, content)
     else:
         stage_files(contents, fresh)
 
 
 def stage_files(contents: Mapping[str, bytes], fresh: bool) -> None:
     """Store files until the visitor decides to open them."""
-    st.session_state.pop("opening", None)
+    state_of(Uploads).project = None
     workspace = session.workspace()
     try:
         unpacked = [
@@ -168,7 +185,7 @@ def stage_files(contents: Mapping[str, bytes], fresh: bool) -> None:
         return
     # A map is usually made next, so the worker starts up during the review.
     background.RUNNER.warm()
-    st.session_state["staged"] = StagedFiles(files, fresh)
+    state_of(Uploads).staged = StagedFiles(files, fresh)
 
 
 def _read_files(staged: StagedFiles, on_progress: OnProgress) -> StagedFiles:
@@ -228,7 +245,7 @@ def show_review(staged: StagedFiles) -> None:
             with _progress_with_cancel("Reading the files", "stop-reading") as on_progress:
                 staged = _read_files(staged, on_progress)
                 staged = replace(staged, proposals=_join_proposals(staged))
-            st.session_state["staged"] = staged
+            state_of(Uploads).staged = staged
             if staged.loaded and any(info.role in _LINK_ROLES for info in staged.loaded.files):
                 # The tabs described these tables as datasets.
                 st.rerun()
@@ -396,11 +413,11 @@ def _accept(staged: StagedFiles, joins: join_choice.ChosenJoins) -> None:
     if session.workspace().state.run is None:
         background.make_first_map()
     if staged.fresh:
-        st.session_state["go-to"] = "map"
+        page_state().go_to = "map"
 
 
 def _apply_options(choices: FileChoices) -> None:
-    staged: StagedFiles | None = st.session_state.get("staged")
+    staged = state_of(Uploads).staged
     if staged is None:
         return
     merged = {}
@@ -415,7 +432,7 @@ def _apply_options(choices: FileChoices) -> None:
 
 def _apply_edit(look: TablePreview, edit: sheets.RecipeEdit | None) -> None:
     """Change how a table is read, None resets it to the proposal."""
-    staged: StagedFiles | None = st.session_state.get("staged")
+    staged = state_of(Uploads).staged
     if staged is None:
         return
     fields = dict(staged.choices.get(look.file, {}))
@@ -436,16 +453,16 @@ def _apply_edit(look: TablePreview, edit: sheets.RecipeEdit | None) -> None:
 
 def _set_choices(staged: StagedFiles, choices: FileChoices) -> None:
     history = (*staged.history, staged.choices)
-    st.session_state["staged"] = StagedFiles(
+    state_of(Uploads).staged = StagedFiles(
         staged.files, staged.fresh, choices, history, last_looks=_last_looks(staged)
     )
 
 
 def _undo_edit() -> None:
-    staged: StagedFiles | None = st.session_state.get("staged")
+    staged = state_of(Uploads).staged
     if staged is not None and staged.history:
         *history, choices = staged.history
-        st.session_state["staged"] = StagedFiles(
+        state_of(Uploads).staged = StagedFiles(
             staged.files, staged.fresh, choices, tuple(history), last_looks=_last_looks(staged)
         )
 
@@ -456,4 +473,4 @@ def _last_looks(staged: StagedFiles) -> tuple[tuple[TablePreview, ...], FileChoi
 
 
 def _discard() -> None:
-    st.session_state.pop("staged", None)
+    state_of(Uploads).staged = None

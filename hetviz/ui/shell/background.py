@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method, methods
@@ -24,6 +23,7 @@ from hetviz.serve.config import settings
 from hetviz.serve.metrics import ServerMetrics, ServerStatus
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import people, session
+from hetviz.ui.shell.page_state import project_id
 from hetviz.workspace import (
     SESSIONS,
     Command,
@@ -50,7 +50,7 @@ _MAX_PREVIEWS = 200
 
 def job_owner() -> str:
     """Return the owner of this visitor's jobs."""
-    return str(st.session_state["sid"])
+    return project_id()
 
 
 def background_owner() -> str:

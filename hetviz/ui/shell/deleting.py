@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from hetviz.ui.shell import background, people, session
+from hetviz.ui.shell.page_state import project_id
 from hetviz.workspace import SESSIONS
 from hetviz.workspace.sessions import is_session_id
 
@@ -20,5 +19,5 @@ def delete_project(project: object) -> None:
     background.stop_all_jobs(sid)
     people.forget_project(sid)
     SESSIONS.remove(sid)
-    if sid == st.session_state["sid"]:
+    if sid == project_id():
         session.open_project(session.new_session())

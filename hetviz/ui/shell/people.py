@@ -24,6 +24,7 @@ from hetviz.serve.people import (
 )
 from hetviz.serve.records import Audit
 from hetviz.serve.upkeep import size_of
+from hetviz.ui.shell.page_state import page_state, project_id
 from hetviz.workspace import SESSIONS, Workspace
 from hetviz.workspace.store.blobs import MAX_BYTES, MB
 
@@ -83,8 +84,8 @@ def require_login() -> None:
         st.error("Your account has no role that may use hetviz here.")
         st.button("Sign out", key="sign-out", on_click=st.logout)
         st.stop()
-    if st.session_state.get("person") != person:
-        st.session_state["person"] = person
+    if page_state().person != person:
+        page_state().person = person
         get_people().record_visit(person)
         get_audit().note("come", person.id)
     _accept_share_link(person)
@@ -99,7 +100,7 @@ def _accept_share_link(person: Person) -> None:
         project = get_people().accept_link(person.id, key)
     except PermissionDeniedError as error:
         get_audit().note("link-refused", person.id)
-        st.session_state.setdefault("messages", []).append(("error", str(error)))
+        page_state().messages.append(("error", str(error)))
     else:
         get_audit().note("link-used", person.id, project)
         st.query_params["s"] = project
@@ -109,8 +110,7 @@ def _accept_share_link(person: Person) -> None:
 
 def current_person() -> Person | None:
     """Return the signed-in user, or None without login."""
-    person = st.session_state.get("person") if has_login() else None
-    return person if isinstance(person, Person) else None
+    return page_state().person if has_login() else None
 
 
 def name_in_records() -> str:
@@ -160,11 +160,11 @@ def limit_size(workspace: Workspace) -> None:
     """Limit the size of a project to what is left of the owner's disk quota."""
     person = current_person()
     max_megabytes = settings().quota.megabytes
-    if person is None or not max_megabytes or time.time() < st.session_state.get("measured", 0.0):
+    if person is None or not max_megabytes or time.time() < page_state().measured_until:
         return
-    st.session_state["measured"] = time.time() + _SIZE_CHECK_S
+    page_state().measured_until = time.time() + _SIZE_CHECK_S
     sizes = {project: _project_size(project) for project in get_people().owned(person.id)}
-    here = st.session_state["sid"]
+    here = project_id()
     others = sum(size for project, size in sizes.items() if project != here)
     workspace.blobs.limit = max(0, min(MAX_BYTES, max_megabytes * MB - others))
 

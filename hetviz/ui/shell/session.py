@@ -9,14 +9,12 @@ import streamlit as st
 
 from hetviz._samples import samples
 from hetviz.errors import HetvizError
-from hetviz.memo import Memo
 from hetviz.plots.palette import Theme
 from hetviz.ui.shell import people
+from hetviz.ui.shell.page_state import page_state, project_id, replace_page_state
 from hetviz.ui.shell.paths import FIRST_SAMPLE
 from hetviz.workspace import SESSIONS, Command, OpenSample, ReadOnlyWorkspace, Workspace
 from hetviz.workspace.sessions import is_session_id, new_session_id
-
-_MAX_CACHED = 64
 
 T = TypeVar("T")
 
@@ -25,31 +23,33 @@ def session_id(resumes: bool = False) -> str:
     """Return the project id of this visitor and write it into the address."""
     # An address without an id opens a new project, or with `resumes` the last one of this browser,
     # see `resume_project`. Unknown ids are not accepted, since other people may know them.
-    in_address, current = st.query_params.get("s"), st.session_state.get("sid")
+    in_address, current = st.query_params.get("s"), page_state().sid
     if (
         isinstance(in_address, str)
         and (in_address == current or SESSIONS.exists(in_address))
         and people.may_open(in_address)
     ):
         sid = in_address
-    elif isinstance(current, str) and people.may_open(current):
+    elif current is not None and people.may_open(current):
         sid = current
     elif (newest := people.newest_project()) is not None:
         sid = newest
     else:
         sid = new_session()
-        st.session_state["asks-last"] = resumes and in_address is None
+        page_state().asks_last = resumes and in_address is None
     # An address may be typed without the id.
     if in_address != sid:
         st.query_params["s"] = sid
-    st.session_state["sid"] = sid
+    if current not in (None, sid):
+        replace_page_state(sid)
+    page_state().sid = sid
     return sid
 
 
 def url_params() -> dict[str, str]:
     """Return the query parameters of links to pages of this project."""
     # An address completed after the page changed would add a step to the browser's history.
-    return {"s": str(st.session_state["sid"])}
+    return {"s": project_id()}
 
 
 def new_session() -> str:
@@ -65,11 +65,8 @@ def new_session() -> str:
 
 def resume_project(last: object) -> None:
     """Open the last project of the browser if it exists."""
-    if (
-        st.session_state.pop("asks-last", False)
-        and is_session_id(last)
-        and SESSIONS.exists(str(last))
-    ):
+    asks_last, page_state().asks_last = page_state().asks_last, False
+    if asks_last and is_session_id(last) and SESSIONS.exists(str(last)):
         open_project(str(last))
 
 
@@ -77,7 +74,7 @@ def workspace() -> Workspace:
     """Return the workspace of the visitor; the first visit opens a sample."""
     # Stops the page with an error if the project cannot be opened.
     try:
-        sid = str(st.session_state["sid"])
+        sid = project_id()
         role = people.get_role(sid)
         if role is None:
             raise HetvizError("You no longer have access to this project.")
@@ -97,12 +94,12 @@ def workspace() -> Workspace:
 
 def _view_only(project: Workspace) -> Workspace:
     """Return the read-only view of a project, the same in each run of a tab."""
-    view = st.session_state.get("looking")
-    if isinstance(view, ReadOnlyWorkspace):
+    view = page_state().view_only
+    if view is None:
+        view = page_state().view_only = ReadOnlyWorkspace(project)
+    else:
         view.follow(project)
-        return view
-    st.session_state["looking"] = ReadOnlyWorkspace(project)
-    return st.session_state["looking"]  # type: ignore[no-any-return]
+    return view
 
 
 def run_command(command: Command) -> bool:
@@ -117,29 +114,27 @@ def run_command(command: Command) -> bool:
 
 def add_message(message: str, kind: Literal["error", "note"] = "error") -> None:
     """Add a message that the next run shows."""
-    st.session_state.setdefault("messages", []).append((kind, message))
+    page_state().messages.append((kind, message))
 
 
 def pending_messages() -> list[tuple[str, str]]:
     """Return the messages that were not shown yet."""
-    return list(st.session_state.get("messages", []))
+    return list(page_state().messages)
 
 
 def drop_messages(shown_messages: list[tuple[str, str]]) -> None:
     """Drop messages that a complete run has shown."""
-    messages = st.session_state.get("messages", [])
-    st.session_state["messages"] = messages[len(shown_messages) :]
+    del page_state().messages[: len(shown_messages)]
 
 
 def late_messenger() -> Callable[[str], None]:
     """Return a function that adds an error message from outside a run of the page."""
-    late: list[str] = st.session_state.setdefault("late", [])
-    return late.append
+    return page_state().late.append
 
 
 def take_late_messages() -> bool:
     """Queue the messages from outside a run; return whether there are any."""
-    late: list[str] = st.session_state.get("late", [])
+    late = page_state().late
     has_messages = bool(late)
     while late:
         add_message(late.pop(0))
@@ -149,11 +144,7 @@ def take_late_messages() -> bool:
 def open_project(sid: str) -> None:
     """Switch to another project in the next run."""
     st.query_params["s"] = sid
-    st.session_state["sid"] = sid
-    # The rest of the session state belongs to the old project. The number of uploads stays, since
-    # the browser still holds the files of that field.
-    for key in set(st.session_state) - {"sid", "uploads", "person"}:
-        del st.session_state[key]
+    replace_page_state(sid)
 
 
 def theme() -> Theme:
@@ -164,5 +155,4 @@ def theme() -> Theme:
 def get_or_compute(key: tuple[Hashable, ...], keep_alive: object, make: Callable[[], T]) -> T:
     """Return the result of `make`, cached in this session under `key`."""
     # `keep_alive` holds the objects that the key names by identity, so that their ids stay unique.
-    results: Memo = st.session_state.setdefault("cache", Memo(max_entries=_MAX_CACHED))
-    return results.get_or_compute(None, key, make, keep_alive)
+    return page_state().cache.get_or_compute(None, key, make, keep_alive)

@@ -13,6 +13,7 @@ from hetviz.errors import HetvizError
 from hetviz.serve.config import settings
 from hetviz.serve.people import MAX_COMMENT_LENGTH, Comment, Permission, Person
 from hetviz.ui.shell import background, deleting, people, session, theme
+from hetviz.ui.shell.page_state import page_state
 from hetviz.workspace import SESSIONS, save_project
 
 
@@ -44,7 +45,7 @@ def _show_links(person: Person, project: str) -> None:
     with st.container(horizontal=True):
         for can, text in (("look", "New view link"), ("edit", "New edit link")):
             st.button(text, key=f"share-{can}", on_click=_create_link, args=(person, project, can))
-    fresh = st.session_state.get("new-link")
+    fresh = page_state().new_link
     if fresh is not None and fresh[0] == project:
         theme.show_note("Copy this link now. It is shown only once.")
         st.code(fresh[1], language=None)
@@ -67,12 +68,12 @@ def _create_link(person: Person, project: str, can: Permission) -> None:
     key = people.get_people().create_link(person.id, project, can)
     people.get_audit().note("share", person.id, project, can=can)
     base = settings().oidc.redirect_uri.removesuffix("/oauth2callback")
-    st.session_state["new-link"] = (project, f"{base}/map?{people.SHARE_PARAM}={key}")
+    page_state().new_link = (project, f"{base}/map?{people.SHARE_PARAM}={key}")
 
 
 def _revoke_link(person: Person, project: str, link: str) -> None:
     people.get_people().revoke_link(person.id, project, link)
-    st.session_state.pop("new-link", None)
+    page_state().new_link = None
     people.get_audit().note("take-back", person.id, project)
 
 

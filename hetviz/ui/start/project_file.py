@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import streamlit as st
 
 from hetviz._samples import MANIFEST
@@ -12,27 +10,14 @@ from hetviz.io.formats.registry import open_archive
 from hetviz.ui.map import history
 from hetviz.ui.reading import upload
 from hetviz.ui.shell import people, session, theme
+from hetviz.ui.shell.page_state import project_id, state_of
 from hetviz.ui.widgets import failure
 from hetviz.workspace import SESSIONS, Summary, open_project, summarize
 
 
-@dataclass
-class ProjectUpload:
-    """A dropped project file, the session it became, or the problems that prevented it."""
-
-    name: str
-    content: bytes
-    sid: str = ""
-    problems: tuple[Problem, ...] = ()
-
-
-def open_dropped_project() -> ProjectUpload | None:
+def open_dropped_project() -> upload.ProjectUpload | None:
     """Open the dropped project file, if any, and return it if it could not be opened."""
-    dropped: tuple[str, bytes] | None = st.session_state.get(upload.PROJECT_KEY)
-    if dropped is not None:
-        st.session_state["opening"] = ProjectUpload(*dropped)
-        del st.session_state[upload.PROJECT_KEY]
-    upload_state: ProjectUpload | None = st.session_state.get("opening")
+    upload_state = state_of(upload.Uploads).project
     if upload_state is None:
         return None
     if not upload_state.sid and not upload_state.problems:
@@ -40,15 +25,15 @@ def open_dropped_project() -> ProjectUpload | None:
             _open_project(upload_state)
     if not upload_state.sid:
         return upload_state
-    if upload_state.sid != st.session_state["sid"]:
+    if upload_state.sid != project_id():
         session.open_project(upload_state.sid)
         session.add_message(opened_text(summarize(SESSIONS.get(upload_state.sid))), "note")
         st.rerun()
-    del st.session_state["opening"]
+    state_of(upload.Uploads).project = None
     return None
 
 
-def _open_project(upload_state: ProjectUpload) -> None:
+def _open_project(upload_state: upload.ProjectUpload) -> None:
     # Nothing here draws: a click in between would stop the run between the two steps.
     try:
         sid = open_project(upload_state.content, upload_state.name, SESSIONS)
@@ -72,7 +57,7 @@ def opened_text(summary: Summary) -> str:
     return f"Opened “{summary.title}”: {theme.join_words([*parts, maps])}{changed}."
 
 
-def show_errors(upload_state: ProjectUpload) -> None:
+def show_errors(upload_state: upload.ProjectUpload) -> None:
     """Show why a project could not be opened and what to do."""
     theme.show_headline(
         "This project could not be opened",
@@ -90,16 +75,16 @@ def show_errors(upload_state: ProjectUpload) -> None:
         st.button("Back", key="leave", on_click=_discard)
 
 
-def _has_data(upload_state: ProjectUpload) -> bool:
+def _has_data(upload_state: upload.ProjectUpload) -> bool:
     try:
         return MANIFEST in open_archive(upload_state.name, upload_state.content).names()
     except DataError:
         return False
 
 
-def _open_data_only(upload_state: ProjectUpload) -> None:
+def _open_data_only(upload_state: upload.ProjectUpload) -> None:
     upload.stage_files({upload_state.name: upload_state.content}, fresh=True)
 
 
 def _discard() -> None:
-    st.session_state.pop("opening", None)
+    state_of(upload.Uploads).project = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Sequence
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -15,19 +14,14 @@ from hetviz.data import HeteroData
 from hetviz.data.model.statements import set_mask, statement_keys, statement_rows
 from hetviz.errors import HetvizError
 from hetviz.ui.shell import background, selection, session
+from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.statements import commands, statement_draft
 from hetviz.ui.statements.commands import DraftCommands
+from hetviz.ui.statements.statement_draft import StatementState
 from hetviz.workspace import State, SwitchSet
 
-AUTO_REFIT = "refit-after-each"
-# Session key of a requested refit: the rows that may move freely.
-_REFIT_ROWS = "refit-wanted"
-# Session key of the statements that the map was not fitted with.
-_NEW_STATEMENTS = "statements-since-map"
 # Similar items are searched from this number of labelled items.
 _MIN_LABELLED = 3
-# Session key of the number of steps at the last statement.
-STATEMENT_STEP = "last-statement-step"
 
 
 def get_draft(state: State) -> DraftCommands | None:
@@ -105,7 +99,7 @@ def switch_set(name: str, on: bool) -> None:
 
 def is_auto_refit() -> bool:
     """Whether each change refits the map."""
-    return bool(st.session_state.get(AUTO_REFIT, True))
+    return state_of(StatementState).auto_refit
 
 
 def request_refit(before: State, free_rows: Ints | None = None) -> None:
@@ -116,21 +110,24 @@ def request_refit(before: State, free_rows: Ints | None = None) -> None:
         return
     new = [] if before.guided is None else new_statements(before.guided, state.guided)
     if new:
-        st.session_state[STATEMENT_STEP] = workspace.steps
+        state_of(StatementState).statement_step = workspace.steps
     can = method_capabilities(state)
     if free_rows is None and can is not None and not uses_new_statements(can, new):
         return
-    st.session_state[_NEW_STATEMENTS] = sorted({*st.session_state.get(_NEW_STATEMENTS, ()), *new})
-    pending: Ints | None = st.session_state.get(_REFIT_ROWS)
+    statements = state_of(StatementState)
+    statements.new_statements.update(new)
+    pending = statements.refit_rows
     rows = np.empty(0, dtype=np.int64) if free_rows is None else free_rows
-    st.session_state[_REFIT_ROWS] = rows if pending is None else np.union1d(pending, rows)
+    statements.refit_rows = rows if pending is None else np.union1d(pending, rows)
     if is_auto_refit():
         refit_if_requested()
 
 
 def refit_now() -> None:
     """Refit the map for the statements made while refits were manual."""
-    st.session_state.setdefault(_REFIT_ROWS, np.empty(0, dtype=np.int64))
+    statements = state_of(StatementState)
+    if statements.refit_rows is None:
+        statements.refit_rows = np.empty(0, dtype=np.int64)
     _start_refit()
 
 
@@ -142,17 +139,19 @@ def refit_if_requested() -> None:
 
 def _start_refit() -> None:
     """Start the requested refit unless a job is running."""
-    rows: Any = st.session_state.get(_REFIT_ROWS)
+    statements = state_of(StatementState)
+    rows = statements.refit_rows
     state = session.workspace().state
     if rows is None:
         return
     if state.run is None or state.is_current(state.run):
-        del st.session_state[_REFIT_ROWS]
+        statements.refit_rows = None
     elif state.pending is not None and state.pending.outcome is not None:
         # The page reports a failed or stopped refit. It is not retried automatically.
-        del st.session_state[_REFIT_ROWS]
+        statements.refit_rows = None
     elif background.running_job() is None:
-        keys = st.session_state.pop(_NEW_STATEMENTS, [])
+        keys = sorted(statements.new_statements)
+        statements.new_statements.clear()
         background.refit(state, rows if len(rows) else None, keys)
 
 

@@ -15,11 +15,11 @@ from hetviz.metrics.fit.displacement import displacements
 from hetviz.metrics.trust.consequences import consequences_from_dict
 from hetviz.ui.item import item_chip
 from hetviz.ui.shell import selection, session, theme
-from hetviz.ui.statements import actions
+from hetviz.ui.shell.page_state import state_of
+from hetviz.ui.statements.statement_draft import StatementState
 from hetviz.ui.widgets import charts
 from hetviz.workspace import Run, State
 
-_DISMISSED = "consequences-dismissed"
 _MAX_FOLLOWERS = 6
 MIN_SHIFT = 0.05
 """Share of the map's extent above which an item counts as moved."""
@@ -30,7 +30,7 @@ def show_consequences(state: State, run: Run, place: str = "") -> None:
     """Show the effects of the last statements until they are dismissed or others are made."""
     # `place` makes the widget keys unique where it is shown more than once.
     stored = (run.figures or {}).get("consequences")
-    if not stored or st.session_state.get(_DISMISSED) == run.id or not state.is_current(run):
+    if not stored or state_of(StatementState).dismissed == run.id or not state.is_current(run):
         return
     consequences = consequences_from_dict(stored)
     with st.container(border=True, key=f"outcome{place}", gap="small"):
@@ -44,7 +44,7 @@ def show_consequences(state: State, run: Run, place: str = "") -> None:
         st.html(f'<ul class="hv-reasons">{lines}</ul>')
         with st.container(horizontal=True, gap="small"):
             st.button("Keep", key=f"outcome-keep{place}", on_click=_dismiss, args=(run.id,))
-            if session.workspace().steps == st.session_state.get(actions.STATEMENT_STEP):
+            if session.workspace().steps == state_of(StatementState).statement_step:
                 st.button("Undo", key=f"outcome-back{place}", on_click=_undo)
         if state.data is not None:
             _show_followers(state.data, run)
@@ -87,7 +87,7 @@ def _show_followers(data: HeteroData, run: Run) -> None:
 
 
 def _dismiss(run: str) -> None:
-    st.session_state[_DISMISSED] = run
+    state_of(StatementState).dismissed = run
 
 
 def _undo() -> None:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from hetviz.errors import HetvizError
 from hetviz.ui.map.component.messages import DraftSpec
@@ -15,12 +14,12 @@ from hetviz.ui.map_data import selection_codec
 from hetviz.ui.map_data.array_cache import PackedArray, send_array
 from hetviz.ui.map_data.parts import get_geometry, visible_mask
 from hetviz.ui.shell import session
+from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.statements import actions, preview, statement_draft
-from hetviz.ui.statements.statement_draft import KIND_TITLES
+from hetviz.ui.statements.statement_draft import KIND_TITLES, StatementState
 from hetviz.workspace import State
 
 _N_PROPOSED = 4
-_LAST_HANDLED = "last-map-request"
 
 
 def handle_requests(value: object) -> None:
@@ -33,7 +32,7 @@ def handle_requests(value: object) -> None:
     for request in value["requests"]:
         number = request.get("number") if isinstance(request, Mapping) else None
         if isinstance(number, int) and number > last_handled():
-            st.session_state[_LAST_HANDLED] = number
+            state_of(StatementState).last_request = number
             try:
                 _handle_request(request)
             except HetvizError as error:
@@ -42,7 +41,7 @@ def handle_requests(value: object) -> None:
 
 def last_handled() -> int:
     """Return the number of the last request that was handled."""
-    return int(st.session_state.get(_LAST_HANDLED, 0))
+    return state_of(StatementState).last_request
 
 
 def _handle_request(request: Mapping[str, Any]) -> None:

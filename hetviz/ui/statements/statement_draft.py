@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-import streamlit as st
 
 from hetviz._types import Ints
 from hetviz.ui.shell import session
+from hetviz.ui.shell.page_state import state_of
 from hetviz.workspace import State
 
 StatementKind = Literal["together", "apart", "closer", "label"]
@@ -25,8 +25,6 @@ NEEDED_GROUPS: dict[StatementKind, str] = {
     "closer": "ABC",
     "label": "A",
 }
-
-_KEY = "statement-draft"
 
 
 @dataclass(frozen=True)
@@ -53,16 +51,45 @@ class StatementDraft:
     proposed: tuple[int, ...] = ()
 
 
+@dataclass
+class StatementState:
+    """State of the statement bar.
+
+    Attributes
+    ----------
+    draft : StatementDraft
+    last_request : int
+        Number of the last request of the browser that was handled.
+    auto_refit : bool
+        Whether each change refits the map.
+    refit_rows : array or None
+        Rows that may move freely in a requested refit.
+    new_statements : set of str
+        Keys of the statements that the map was not fitted with.
+    statement_step : int or None
+        Number of steps at the last statement.
+    dismissed : str or None
+        Map whose consequences were dismissed.
+    """
+
+    draft: StatementDraft = field(default_factory=StatementDraft)
+    last_request: int = 0
+    auto_refit: bool = True
+    refit_rows: Ints | None = None
+    new_statements: set[str] = field(default_factory=set)
+    statement_step: int | None = None
+    dismissed: str | None = None
+
+
 def get_statement() -> StatementDraft:
     """Return the draft of this session."""
-    statement: StatementDraft = st.session_state.setdefault(_KEY, StatementDraft())
-    return statement
+    return state_of(StatementState).draft
 
 
 def change_statement(**fields: object) -> StatementDraft:
     """Change fields of the draft and return it."""
     statement = replace(get_statement(), **fields)  # type: ignore[arg-type]
-    st.session_state[_KEY] = statement
+    state_of(StatementState).draft = statement
     return statement
 
 

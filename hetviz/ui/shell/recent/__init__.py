@@ -13,6 +13,7 @@ from pathlib import Path
 import streamlit as st
 
 from hetviz.ui.shell import deleting, session, theme
+from hetviz.ui.shell.page_state import page_state, project_id
 
 _HERE = Path(__file__).parent
 _HTML = (
@@ -50,12 +51,12 @@ def _mount_list(key: str, is_shown: bool) -> None:
     _list(
         key=key,
         data={
-            "id": str(st.session_state["sid"]),
+            "id": project_id(),
             "title": workspace.state.title or "No project",
             # An unchanged sample is not recorded.
             "record": workspace.version > 1,
             "show": is_shown,
-            "asks": bool(st.session_state.get("asks-last")),
+            "asks": page_state().asks_last,
         },
         on_last_change=partial(_resume, key),
         on_gone_change=partial(_delete_project, key),

@@ -1,0 +1,99 @@
+"""State of the pages of a visitor, one object in the session of Streamlit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from hetviz.memo import Memo
+from hetviz.serve.people import Person
+from hetviz.workspace import ReadOnlyWorkspace
+
+_KEY = "page-state"
+_MAX_CACHED = 64
+
+T = TypeVar("T")
+
+
+@dataclass
+class PageState:
+    """State of the pages of one project. Opening another project replaces it.
+
+    Attributes
+    ----------
+    sid : str or None
+        Project id.
+    person : Person or None
+    n_uploads : int
+        Part of the keys of upload fields: a new key frees the memory of the field.
+    asks_last : bool
+        Whether the browser is asked for its last project.
+    at, arrived, go_to
+        Address of the page, whether it was just opened, and the page to open next.
+    drawn, panel_drawn
+        What the page and its panel were drawn for.
+    messages, late
+        Messages for the next run, and those from outside a run.
+    view_only : ReadOnlyWorkspace or None
+    measured_until : float
+        Time until which the measured size of the projects counts.
+    new_link : (str, str) or None
+        Project and address of a new share link.
+    cache : dict
+        See `session.get_or_compute`.
+    parts : dict
+        See `state_of`.
+    """
+
+    sid: str | None = None
+    person: Person | None = None
+    n_uploads: int = 0
+    asks_last: bool = False
+    at: str | None = None
+    arrived: bool = False
+    go_to: str | None = None
+    drawn: tuple[object, ...] = ()
+    panel_drawn: tuple[object, ...] = ()
+    messages: list[tuple[str, str]] = field(default_factory=list)
+    late: list[str] = field(default_factory=list)
+    view_only: ReadOnlyWorkspace | None = None
+    measured_until: float = 0.0
+    new_link: tuple[str, str] | None = None
+    cache: Memo = field(default_factory=lambda: Memo(max_entries=_MAX_CACHED))
+    parts: dict[type, Any] = field(default_factory=dict)
+
+    def part(self, kind: type[T]) -> T:
+        """Return the part of one package of the app, made on first use."""
+        if kind not in self.parts:
+            self.parts[kind] = kind()
+        part: T = self.parts[kind]
+        return part
+
+
+def page_state() -> PageState:
+    """Return the state of the visitor's pages."""
+    state = st.session_state.get(_KEY)
+    if not isinstance(state, PageState):
+        state = st.session_state[_KEY] = PageState()
+    return state
+
+
+def state_of(kind: type[T]) -> T:
+    """Return the part of the page state that a package declares as a dataclass."""
+    return page_state().part(kind)
+
+
+def project_id() -> str:
+    """Return the id of the open project."""
+    return str(page_state().sid)
+
+
+def replace_page_state(sid: str) -> None:
+    """Start with the state of another project, for the same person."""
+    before = page_state()
+    for key in set(st.session_state):
+        del st.session_state[key]
+    # The browser still holds the files of the upload fields.
+    st.session_state[_KEY] = PageState(sid, before.person, before.n_uploads)
