@@ -130,9 +130,9 @@ def actions(n: int, sid: str, first: str = "") -> list[dict[str, Any]]:
     from hetviz.ui.shell.paths import PAGES, ROUTER
 
     # What a worker would find out comes later.
-    worker_results.SEND_TASK[:] = [lambda *_: True]
+    worker_results._send_task = lambda *_: True
     waiting: list[Callable[[], None]] = []
-    worker_results.START_THREAD[:] = [waiting.append]
+    worker_results.start_thread = waiting.append
     # As a server does when it starts.
     for name in LATE_MODULES:
         importlib.import_module(name)

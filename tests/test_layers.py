@@ -49,6 +49,7 @@ RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 UI_LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
     for layer in (
+        "jobs",
         "map_data",
         "shell",
         "widgets",

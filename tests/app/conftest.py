@@ -10,7 +10,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from hetviz.jobs import InlineRunner
-from hetviz.ui.shell import background
+from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.shell.page_state import PageState
 from hetviz.ui.shell.paths import PAGES, ROUTER
 from hetviz.ui.statements import preview
@@ -37,7 +37,7 @@ def maps_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
     """Give a function that opens a page as a new visitor, or as one with a given id."""
-    monkeypatch.setattr(background, "RUNNER", InlineRunner(background.on_job_end))
+    monkeypatch.setattr(JOBS, "runner", InlineRunner(JOBS.on_end))
     # A job that runs at once would make a map for each draft of a statement.
     monkeypatch.setattr(preview, "MAX_ROWS", 0)
 

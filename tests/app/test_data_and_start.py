@@ -12,6 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from hetviz.jobs import Job
+from hetviz.ui.jobs.jobs import JOBS, Kind
 from hetviz.ui.shell import background, deleting, page_state, people, session
 from hetviz.ui.shell.page_state import PageState
 from hetviz.ui.shell.paths import CSS
@@ -115,13 +116,12 @@ def test_deleting_project_removes_files_and_jobs(
     app = visit()
     sid = sid_of(app)
     other = sid_of(visit())
-    jobs = {
-        name: [Job(new_session_id(), name, "Clusters", "running")]
-        for name in (sid, f"{sid}:background")
-    }
+    jobs = [Job(kind.value, sid, "Clusters", "running") for kind in Kind]
     stopped: list[str] = []
-    monkeypatch.setattr(background.RUNNER, "jobs", lambda owner: jobs.get(owner, []))
-    monkeypatch.setattr(background.RUNNER, "cancel", lambda id, owner: stopped.append(owner))
+    opened = {kind.value: (kind, background.on_job_end) for kind in Kind}
+    monkeypatch.setattr(JOBS, "_open", opened)
+    monkeypatch.setattr(JOBS.runner, "jobs", lambda owner: jobs if owner == sid else [])
+    monkeypatch.setattr(JOBS.runner, "cancel", lambda id, owner: stopped.append(id))
     kept = {"page-state": PageState(sid)}
     seen = SimpleNamespace(session_state=kept, query_params={})
     for module in (page_state, session):
@@ -135,7 +135,7 @@ def test_deleting_project_removes_files_and_jobs(
     assert kept == {"page-state": PageState(sid)}
     deleting.delete_project(sid)
     assert not SESSIONS.exists(sid)
-    assert stopped == [sid, f"{sid}:background"]
+    assert stopped == list(opened)
     assert kept["page-state"].sid not in (None, sid, other)
     assert seen.query_params == {"s": kept["page-state"].sid}
 

@@ -10,6 +10,7 @@ import pytest
 
 from hetviz.jobs import InlineRunner
 from hetviz.ui.app import lifespan
+from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.map_data.array_cache import ARRAYS, PackedArray, send_array
 from hetviz.ui.shell import background
 from hetviz.workspace import Sessions, SetTitle
@@ -24,21 +25,20 @@ def test_closed_session_drops_finished_jobs(
 ) -> None:
     sessions, runner = Sessions(tmp_path), InlineRunner()
     monkeypatch.setattr(lifespan, "SESSIONS", sessions)
-    monkeypatch.setattr(background, "RUNNER", runner)
+    monkeypatch.setattr(JOBS, "runner", runner)
     left, here = new_session_id(), new_session_id()
     array = PackedArray.pack(np.zeros(4), "<f4")
     for id in (left, here):
         sessions.get(id).do(SetTitle("Kept"))
         send_array(id, array)
         monkeypatch.setitem(background._PREVIEWS, id, ("mark", None))
-        for who in (id, id + background.BACKGROUND):
-            runner.submit(who, "Doubled", chore("double", value=2))
+        runner.submit(id, "Doubled", chore("double", value=2))
     later = time.monotonic() + IDLE_S
     monkeypatch.setattr(time, "monotonic", lambda: later)
     assert sessions.get(here).state.title == "Kept"
     lifespan.free_memory(IDLE_S)
     for id, n in ((left, 0), (here, 1)):
-        assert [len(runner.jobs(who)) for who in (id, id + background.BACKGROUND)] == [n, n]
+        assert len(runner.jobs(id)) == n
         assert (id in background._PREVIEWS) == bool(n)
         assert (ARRAYS.get(id, array.key) is not None) == bool(n)
     ARRAYS.clear(here)

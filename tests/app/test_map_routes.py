@@ -17,9 +17,9 @@ from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.jobs import Job
 from hetviz.jobs.results import Frame
 from hetviz.ui.item import item_cards, thumbnails
+from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.map import description, links_of_rows, routes, search
 from hetviz.ui.map_data.array_cache import PackedArray, send_array
-from hetviz.ui.shell import background
 from hetviz.workspace import SESSIONS, Run, State
 from hetviz.workspace.sessions import new_session_id
 from tests.app.asking import Answer, ask
@@ -353,7 +353,7 @@ class Feed:
 @pytest.fixture
 def feed(sid: str, monkeypatch: pytest.MonkeyPatch) -> Feed:
     made = Feed(sid)
-    monkeypatch.setattr(background, "RUNNER", made)
+    monkeypatch.setattr(JOBS, "runner", made)
     monkeypatch.setattr(routes, "_MAX_POLL_S", 0.2)
     return made
 

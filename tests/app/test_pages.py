@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from hetviz.errors import HetvizError
 from hetviz.jobs import Task
 from hetviz.jobs.tasks import maps
+from hetviz.ui.jobs.jobs import JOBS, Kind
 from hetviz.ui.shell import background
 from hetviz.workspace import SESSIONS, EndJob, RenameDataset, SetView, StartJob, Workspace
 from hetviz.workspace.sessions import new_session_id
@@ -253,8 +254,9 @@ def test_method_runs_with_held_out_links(visit: Visit) -> None:
 
 def test_notes_of_method_are_shown_below_map(visit: Visit) -> None:
     app = press(visit(), "open-digit-views")
-    background.RUNNER.submit(
+    JOBS.start(
         sid_of(app),
+        Kind.REQUESTED,
         "Heterogeneous spectral mapping (HeMap)",
         Task(
             "make-map",
@@ -266,6 +268,7 @@ def test_notes_of_method_are_shown_below_map(visit: Visit) -> None:
                 "hold_out": 0.0,
             },
         ),
+        background.on_job_end,
         {"arguments": {}, "only": None, "fingerprint": ""},
     )
     go(app, "map")

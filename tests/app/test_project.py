@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from hetviz.errors import DataError, Problem
 from hetviz.jobs.registry import TASKS, restartable_task
+from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell.page_state import PageState
 from hetviz.ui.widgets import downloads
@@ -189,7 +190,7 @@ def test_only_known_tasks_can_be_restarted(
 ) -> None:
     """A project file may come from anybody, and names what a job was to call."""
     ran: list[str] = []
-    monkeypatch.setattr(background.RUNNER, "submit", lambda *given: ran.append(given[2].task))
+    monkeypatch.setattr(JOBS.runner, "submit", lambda *given: ran.append(given[2].task))
     for task in (
         "os:system",
         "hetviz.cli:main",

@@ -10,7 +10,8 @@ import pytest
 
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import HetvizError
-from hetviz.jobs import Job, Task
+from hetviz.jobs import InlineRunner, Job, Task
+from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.map import map_requests
 from hetviz.ui.map_data import layers, parts, worker_results
 from hetviz.ui.map_data.array_cache import RESULTS
@@ -35,14 +36,15 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Task]]:
         out.append((id, task))
         return session != "busy"
 
-    monkeypatch.setattr(worker_results, "SEND_TASK", [send])
+    monkeypatch.setattr(worker_results, "_send_task", send)
+    monkeypatch.setattr(JOBS, "runner", InlineRunner())
     monkeypatch.setattr(worker_results, "LARGE_SIZE", 1)
-    monkeypatch.setattr(worker_results, "START_THREAD", [lambda work: work()])
+    monkeypatch.setattr(worker_results, "start_thread", lambda work: work())
     return out
 
 
 def over(id: str, **how: object) -> Job:
-    return replace(Job(id, "s:worker", "Looking"), **how)
+    return replace(Job(id, "s", "Looking"), **how)
 
 
 def test_page_runs_again_when_result_arrives(sent: list[tuple[str, Task]]) -> None:
@@ -80,7 +82,7 @@ def test_failed_result_is_raised_and_cancelled_one_repeated(
 
 
 def test_small_data_are_computed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_results, "SEND_TASK", [lambda *_: pytest.fail("nothing is sent")])
+    monkeypatch.setattr(worker_results, "_send_task", lambda *_: pytest.fail("nothing is sent"))
     assert worker_results.fetch_from_worker("s", some_data(), "report", REPORT, {}).n_conflicts == 0
 
 
@@ -103,7 +105,7 @@ def test_thread_result_is_computed_once(
     sent: list[tuple[str, Task]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, waiting = some_data(), []
-    monkeypatch.setattr(worker_results, "START_THREAD", [waiting.append])
+    monkeypatch.setattr(worker_results, "start_thread", waiting.append)
     monkeypatch.setattr(worker_results, "_WAIT_S", 0.0)
     worth = [HetvizError("no room"), np.ones(2)]
 
@@ -128,7 +130,7 @@ def test_thread_result_is_computed_once(
     waiting.pop()()
     assert ask().tolist() == [1.0, 1.0]
     # A result within the wait time needs no second run of the page.
-    monkeypatch.setattr(worker_results, "START_THREAD", [lambda work: work()])
+    monkeypatch.setattr(worker_results, "start_thread", lambda work: work())
     seen = worker_results.n_arrived("beside")
     assert worker_results.compute_in_thread("beside", data, "other", lambda: 3, None) == 3
     assert worker_results.n_arrived("beside") == seen and not sent
@@ -138,7 +140,7 @@ def test_guidance_tab_works_before_its_tables(
     sent: list[tuple[str, Task]], monkeypatch: pytest.MonkeyPatch, visit: Visit
 ) -> None:
     waiting: list[Callable[[], None]] = []
-    monkeypatch.setattr(worker_results, "START_THREAD", [waiting.append])
+    monkeypatch.setattr(worker_results, "start_thread", waiting.append)
     monkeypatch.setattr(worker_results, "_WAIT_S", 0.0)
     app = visit("guidance")
     assert "4,130 links, 399 comparisons" in html_of(app)

@@ -67,7 +67,7 @@ def show_top_bar(place: str) -> list[tuple[str, str]]:
         soon = (
             background.running_job()
             or background.is_previewing()
-            or worker_results.is_working(background.job_owner())
+            or worker_results.is_working(project_id())
         )
         beat = _FAST_REFRESH_S if soon else _REFRESH_S
         with st.container(key="state", width="content"):
@@ -145,7 +145,7 @@ def _page_inputs(workspace: Workspace) -> tuple[object, ...]:
     """Return the state that the page depends on, except the progress of jobs."""
     job = background.running_job()
     growing = workspace.state.run is None and job is not None and job.seq > 0
-    n_results = worker_results.n_arrived(background.job_owner())
+    n_results = worker_results.n_arrived(project_id())
     return workspace.version, session.theme(), background.last_preview()[0], growing, n_results
 
 
@@ -197,11 +197,7 @@ def _status_html() -> str:
     workspace = session.workspace()
     state = workspace.state
     # The workspace is busy from the start of a job until its result is recorded.
-    if (
-        workspace.is_busy
-        or background.is_previewing()
-        or worker_results.is_working(background.job_owner())
-    ):
+    if workspace.is_busy or background.is_previewing() or worker_results.is_working(project_id()):
         return _WORKING
     if state.run is None:
         return _idle_html("old", "No map yet")

@@ -18,10 +18,10 @@ from streamlit.runtime import get_instance
 
 from hetviz._samples import samples
 from hetviz.errors import HetvizError
-from hetviz.jobs import Pool
 from hetviz.serve.config import settings
 from hetviz.serve.records import configure_logging
 from hetviz.ui.app.atomic_callbacks import make_callbacks_atomic
+from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.map_data.array_cache import ARRAYS, RESULTS
 from hetviz.ui.shell import background
 from hetviz.ui.shell.paths import FIRST_SAMPLE
@@ -49,8 +49,7 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     resting = asyncio.create_task(free_memory_periodically())
     yield
     resting.cancel()
-    if isinstance(background.RUNNER, Pool):
-        background.RUNNER.close()
+    JOBS.close()
 
 
 def disable_external_ip_lookup() -> None:
@@ -69,7 +68,7 @@ def _warm_up() -> None:
             return
     collect_garbage()
     time.sleep(_LATE_IMPORT_S)
-    background.RUNNER.warm()
+    JOBS.warm()
     for name in LATE_MODULES:
         importlib.import_module(name)
     collect_garbage()
@@ -90,8 +89,7 @@ async def free_memory_periodically() -> None:
         # Streamlit makes its own calls on this thread.
         dropped = _drop_closed_tabs()
         await asyncio.to_thread(free_memory, after, freed=dropped > 0)
-        if isinstance(background.RUNNER, Pool):
-            background.RUNNER.end_idle_workers(after)
+        JOBS.end_idle_workers(after)
 
 
 def free_memory(after: float, freed: bool = False) -> None:

@@ -20,6 +20,7 @@ from hetviz.ui.map_data import layers
 from hetviz.ui.map_data import parts as map_parts
 from hetviz.ui.map_data.array_cache import RESULTS
 from hetviz.ui.shell import background, selection, theme
+from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets import progress
 from hetviz.workspace import Run, State
 
@@ -68,7 +69,7 @@ class ListedRegion:
 def _show_regions(state: State, run: Run) -> bool:
     """List the regions of the shown map, tightest first, False if it has none."""
     with st.spinner("Finding the areas of the map"):
-        levels = layers.find_regions(state, run, background.job_owner())
+        levels = layers.find_regions(state, run, project_id())
     if levels is None:
         theme.show_headline("Finding the areas of the map", "They are listed here soon.")
         return True

@@ -31,7 +31,7 @@ from hetviz.features.columns.types import infer
 from hetviz.features.recipe import recipe_of
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import background, session, theme
-from hetviz.ui.shell.page_state import state_of
+from hetviz.ui.shell.page_state import project_id, state_of
 from hetviz.workspace import SetFeatures, State
 from hetviz.workspace.commands.features import make_dataset_features
 from hetviz.workspace.store.packing import pack_features
@@ -115,7 +115,7 @@ def _recipe_of_features(state: State, dataset: Dataset) -> FeatureRecipe | None:
     if recipe is None:
         key, arguments = ("features", dataset.name), {"dataset": dataset.name}
         recipe = worker_results.fetch_from_worker(
-            background.job_owner(), state.opened(), key, "propose-features", arguments
+            project_id(), state.opened(), key, "propose-features", arguments
         )
         if recipe is not None:
             ITEM_RESULTS.put(dataset, "features", recipe)
@@ -202,7 +202,7 @@ def _agreement_by_column(state: State, dataset: Dataset, recipe: FeatureRecipe) 
     if run is None or embedding is None:
         return {}
     agreement: dict[str, float] | None = worker_results.fetch_from_worker(
-        background.job_owner(),
+        project_id(),
         state.opened(),
         ("effects", dataset.name, id(run)),
         "column-effects",

@@ -19,7 +19,8 @@ from hetviz.plots.palette import shape_of
 from hetviz.ui.item import item_chip
 from hetviz.ui.map import map_warnings
 from hetviz.ui.map_data import worker_results
-from hetviz.ui.shell import background, session, theme
+from hetviz.ui.shell import session, theme
+from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets import charts, failure
 from hetviz.workspace import Command, JoinTables, SetEntity, State
 from hetviz.workspace.commands.joining import command_for
@@ -351,7 +352,7 @@ def find_proposals(data: HeteroData) -> list[Proposal] | None:
     names = theme.join_words([theme.escape_markdown(name) for name in data.datasets])
     with st.spinner(f"Comparing the ids, columns and places of {names}", show_time=True):
         proposals: list[Proposal] | None = worker_results.fetch_from_worker(
-            background.job_owner(), data, "proposals", "find-joins", {}
+            project_id(), data, "proposals", "find-joins", {}
         )
         return proposals
 

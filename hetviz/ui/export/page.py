@@ -8,7 +8,8 @@ from hetviz.exports.figures import FigureSettings
 from hetviz.ui.export import files, options
 from hetviz.ui.export import files as export_files
 from hetviz.ui.map_data import worker_results
-from hetviz.ui.shell import background, theme
+from hetviz.ui.shell import theme
+from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets import charts, failure
 from hetviz.ui.widgets.downloads import stem_of
 from hetviz.workspace import Run, State
@@ -73,7 +74,7 @@ def _draw_preview(source: export_files.ExportSource) -> tuple[bytes, str] | None
         theme.add_css(f".st-key-export-preview::before{{aspect-ratio:{shape:.3f}}}")
     dpi = round(_PREVIEW_PIXELS / (settings.width / 25.4))
     preview: tuple[bytes, str] | None = worker_results.fetch_from_worker(
-        background.job_owner(),
+        project_id(),
         source.data,
         ("export", id(source.run), id(source.options.colours), _preview_key(settings)),
         "draw-preview",

@@ -27,7 +27,7 @@ from hetviz.ui.item import item_chip
 from hetviz.ui.map.component import component
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import background, session, theme
-from hetviz.ui.shell.page_state import state_of
+from hetviz.ui.shell.page_state import project_id, state_of
 from hetviz.ui.statements import candidate_search, consequences
 from hetviz.ui.statements.consequences import MIN_SHIFT
 from hetviz.ui.widgets import charts, failure
@@ -435,7 +435,7 @@ def _next_question(
         )
         arguments = {"embedding": embedding, **options}
         questions = worker_results.fetch_from_worker(
-            background.job_owner(), data, repr(key), "choose-questions", arguments, embedding
+            project_id(), data, repr(key), "choose-questions", arguments, embedding
         )
         ask_session.is_waiting = questions is None
         ask_session.batch = list(questions or ())

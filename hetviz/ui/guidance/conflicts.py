@@ -12,7 +12,8 @@ from hetviz.metrics.conflicts.guidance_report import GuidanceReport
 from hetviz.ui.guidance import sentences
 from hetviz.ui.guidance.ledger import Ledger, by_key
 from hetviz.ui.map_data import worker_results
-from hetviz.ui.shell import background, session, theme
+from hetviz.ui.shell import session, theme
+from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets import failure
 from hetviz.workspace import from_dict
 
@@ -31,7 +32,7 @@ def report_of(data: HeteroData) -> GuidanceReport | None:
 
 def _load_report(data: HeteroData) -> GuidanceReport | None:
     report: GuidanceReport | None = worker_results.fetch_from_worker(
-        background.job_owner(), data, "report", "check-guidance", {}
+        project_id(), data, "report", "check-guidance", {}
     )
     return report
 

@@ -17,7 +17,8 @@ from hetviz.ui.guidance import comparison_order as guidance_order
 from hetviz.ui.guidance import sentences
 from hetviz.ui.guidance.ledger import UNPLACED, Ledger, datasets_text, goodness, records
 from hetviz.ui.map_data import worker_results
-from hetviz.ui.shell import background, session, theme
+from hetviz.ui.shell import session, theme
+from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets import charts, failure
 from hetviz.workspace import State
 
@@ -206,7 +207,7 @@ def _costs(state: State, keys: Sequence[str], point: CurvePoint) -> dict[str, st
     costs = None
     with failure.show_failure("prices"):
         costs = worker_results.fetch_from_worker(
-            background.job_owner(),
+            project_id(),
             data,
             ("price", id(embedding), share, tuple(keys)),
             "price-statements",

@@ -23,7 +23,7 @@ from hetviz.ui.map import search
 from hetviz.ui.map.links_of_rows import links_hidden_from
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.map_data.array_cache import RESULTS
-from hetviz.ui.shell import background
+from hetviz.ui.shell.page_state import project_id
 from hetviz.workspace import State
 
 MET, UNMET, UNPLACED, UNKNOWN = "met", "not met", "not on map", ""
@@ -131,7 +131,7 @@ def ledger_of(state: State) -> Ledger | None:
     """Return the cached ledger of the open data and shown map, or None until it is ready."""
     data, run = _opened(state), state.run
     return worker_results.compute_in_thread(
-        background.job_owner(),
+        project_id(),
         data,
         ("ledger", id(run), state.off, id(state.held_out)),
         partial(_make_ledger, state),

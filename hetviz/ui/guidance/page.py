@@ -15,7 +15,7 @@ from hetviz.ui.guidance.conflicts import report_of
 from hetviz.ui.guidance.ledger import Ledger, ledger_of
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import background, session, theme
-from hetviz.ui.shell.page_state import state_of
+from hetviz.ui.shell.page_state import project_id, state_of
 from hetviz.ui.statements import actions, consequences
 from hetviz.ui.statements.statement_draft import StatementState
 from hetviz.ui.widgets import charts, failure, set_switches
@@ -35,7 +35,7 @@ def show(state: State, *, wide: bool, widen: Callable[[], None]) -> None:
         ledger = ledger_of(state)
     if ledger is None:
         _show_headline(state, data)
-        if not worker_results.is_working(background.job_owner()):
+        if not worker_results.is_working(project_id()):
             return
         theme.show_note("Preparing the table of links.")
         ask_me.show_card(state)

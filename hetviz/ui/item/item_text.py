@@ -12,7 +12,8 @@ from hetviz.data.model.dataset import ITEM_RESULTS
 from hetviz.features.columns.types import Column
 from hetviz.plots.colour import display_name
 from hetviz.ui.map_data import worker_results
-from hetviz.ui.shell import background, theme
+from hetviz.ui.shell import theme
+from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets import failure
 
 
@@ -46,11 +47,7 @@ def _read_columns(data: HeteroData, dataset: str) -> Mapping[str, Column] | None
     columns: Mapping[str, Column] | None = ITEM_RESULTS.get(owner, key)
     if columns is None:
         columns = worker_results.fetch_from_worker(
-            background.job_owner(),
-            data,
-            ("columns", dataset),
-            "read-columns",
-            {"dataset": dataset},
+            project_id(), data, ("columns", dataset), "read-columns", {"dataset": dataset}
         )
         if columns is not None:
             ITEM_RESULTS.put(owner, key, columns, labels)

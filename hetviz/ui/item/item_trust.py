@@ -7,7 +7,8 @@ import math
 from hetviz.metrics.trust.trust import Trust
 from hetviz.plots.curve import CLOSE_SHARE
 from hetviz.ui.map_data import worker_results
-from hetviz.ui.shell import background, theme
+from hetviz.ui.shell import theme
+from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets import charts, failure
 from hetviz.workspace import Run, State
 
@@ -20,7 +21,7 @@ def show_item_trust(state: State, run: Run, row: int) -> None:
     result = None
     with failure.show_failure("item-trust"):
         result = worker_results.fetch_from_worker(
-            background.job_owner(),
+            project_id(),
             data,
             ("item trust", id(run), row),
             "item-trust",

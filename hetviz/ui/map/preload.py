@@ -19,7 +19,7 @@ def start_preload(data: HeteroData, embedding: Embedding | None) -> None:
     if first is None or first in _STARTED or not worker_results.is_large(data):
         return
     _STARTED.add(first)
-    worker_results.START_THREAD[0](partial(_preload, data, embedding))
+    worker_results.start_thread(partial(_preload, data, embedding))
 
 
 def _preload(data: HeteroData, embedding: Embedding | None) -> None:

@@ -19,6 +19,7 @@ from starlette.routing import BaseRoute, Route
 from hetviz.jobs import Job
 from hetviz.jobs.results import Frame
 from hetviz.ui.item import pictures
+from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.map import map_requests, panel_view
 from hetviz.ui.map.component.assets import asset_response, asset_version
 from hetviz.ui.map.map_requests import (
@@ -144,10 +145,8 @@ async def _frame(request: Request) -> Response:
 
 
 def _find_frame(job: str, session: str, after: int) -> tuple[Job, Frame | None] | None:
-    from hetviz.ui.shell import background
-
-    snapshot = background.RUNNER.get(job, session)
-    return None if snapshot is None else (snapshot, background.RUNNER.frame(job, session, after))
+    snapshot = JOBS.get(job, session)
+    return None if snapshot is None else (snapshot, JOBS.frame(job, session, after))
 
 
 async def _links(request: Request) -> Response:

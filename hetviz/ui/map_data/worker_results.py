@@ -19,6 +19,7 @@ from hetviz.errors import HetvizError
 from hetviz.jobs import Job, Task
 from hetviz.jobs.registry import TASKS
 from hetviz.progress import ignore_progress
+from hetviz.ui.jobs.jobs import JOBS, Kind
 from hetviz.ui.map_data.array_cache import RESULTS
 
 log = logging.getLogger(__name__)
@@ -27,13 +28,6 @@ T = TypeVar("T")
 LARGE_SIZE = 60_000
 """Number of items plus links from which on results are computed in a worker."""
 
-# Submits a task for a session under a job id and returns whether it was accepted. Set by the app.
-SEND_TASK: list[Callable[[str, str, Task], bool]] = []
-
-# Runs a function in a background thread. Tests replace it to wait for the result.
-START_THREAD: list[Callable[[Callable[[], None]], object]] = [
-    lambda work: threading.Thread(target=work, name="make-ready", daemon=True).start()
-]
 # Background functions share results, so they run one at a time.
 BACKGROUND_LOCK = threading.Lock()
 _WAIT_S = 0.3
@@ -88,7 +82,7 @@ def fetch_from_worker(
     redraw: bool = True,
 ) -> Any:
     """Return the result of a task about data, or None while a worker computes it."""
-    if not SEND_TASK or not is_large(data):
+    if JOBS.runner is None or not is_large(data):
         work = Task(task, {"data": data, **arguments})
         return RESULTS.get_or_compute(data, key, lambda: work.run(ignore_progress), also)
     result = RESULTS.get(data, key)
@@ -102,12 +96,24 @@ def fetch_from_worker(
             _PENDING[id] = _PendingResult(
                 ref(data), key, also, session, redraw or bool(before and before.redraw)
             )
-        if before is None and not SEND_TASK[0](
-            session, id, Task(task, {"data": data, **arguments})
-        ):
+        if before is None and not _send_task(session, id, Task(task, {"data": data, **arguments})):
             with _LOCK:
                 _PENDING.pop(id, None)
     return result
+
+
+def _send_task(session: str, id: str, task: Task) -> bool:
+    """Start a task under a job id; return whether it was accepted."""
+    # Requested jobs and previews go first.
+    if JOBS.active(session, Kind.REQUESTED, Kind.PREVIEW) or JOBS.get(id, session) is not None:
+        return False
+    JOBS.start(session, Kind.RESULT, "Looking", task, on_job_end, id=id)
+    return True
+
+
+def start_thread(work: Callable[[], None]) -> None:
+    """Run a function in a background thread."""
+    threading.Thread(target=work, name="make-ready", daemon=True).start()
 
 
 def find_failure(data: HeteroData, key: Hashable, task: str) -> WorkerError | None:
@@ -124,7 +130,7 @@ def compute_in_thread(
     """Return the result of `make`, computed in a thread for large data; None until it is ready."""
     # For results that a worker takes as long to send as to compute. `make` must not use the session
     # of a page. Other parameters are those of `fetch_from_worker`.
-    if not SEND_TASK or not is_large(data):
+    if JOBS.runner is None or not is_large(data):
         return RESULTS.get_or_compute(data, key, make, also)
     result = RESULTS.get(data, key)
     if isinstance(result, HetvizError):
@@ -151,7 +157,7 @@ def compute_in_thread(
             first = id not in _PENDING
             _PENDING.setdefault(id, _PendingResult(ref(data), key, also, session, redraw=not first))
         if first:
-            START_THREAD[0](work)
+            start_thread(work)
             over.wait(_WAIT_S)
         with _LOCK:
             if id in _PENDING:

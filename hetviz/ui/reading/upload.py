@@ -19,6 +19,7 @@ from hetviz.io.infer.recipe import TableRecipe
 from hetviz.io.intake.preview import TablePreview
 from hetviz.io.intake.zip_tables import tables_of_zip
 from hetviz.io.sandbox.process import OnProgress
+from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.reading import join_choice, reading_options, sheets
 from hetviz.ui.reading.reading_options import FileChoices
 from hetviz.ui.shell import background, session, theme
@@ -184,7 +185,7 @@ def stage_files(contents: Mapping[str, bytes], fresh: bool) -> None:
         session.add_message(str(error))
         return
     # A map is usually made next, so the worker starts up during the review.
-    background.RUNNER.warm()
+    JOBS.warm()
     state_of(Uploads).staged = StagedFiles(files, fresh)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,12 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.errors import HetvizError, NotApplicableError
 from hetviz.features.spaces.joint_axes import is_sketch_quick, quick_sketch
 from hetviz.io.sandbox.reader_queue import READER_QUEUE
-from hetviz.jobs import Findings, Job, MadeMap, Pool, Runner, Task
+from hetviz.jobs import Findings, Job, MadeMap, Task
 from hetviz.jobs.registry import TASKS, restartable_task
 from hetviz.jobs.results import pack_frame
 from hetviz.serve.config import settings
 from hetviz.serve.metrics import ServerMetrics, ServerStatus
-from hetviz.ui.map_data import worker_results
+from hetviz.ui.jobs.jobs import JOBS, Kind, OnEnd
 from hetviz.ui.shell import people, session
 from hetviz.ui.shell.page_state import project_id
 from hetviz.workspace import (
@@ -40,34 +40,15 @@ from hetviz.workspace.store.packing import pack_coordinates, pack_json, pack_row
 
 log = logging.getLogger(__name__)
 
-BACKGROUND, WORKER = ":background", ":worker"
 _COMPARISON = "compare"
-# Note key of preview jobs, whose results are not recorded: the statement they are about.
-_PREVIEW_OF = "foresees"
+# The last preview of each project: the statement it is about, and the map.
 _PREVIEWS: dict[str, tuple[str, MadeMap | None]] = {}
 _MAX_PREVIEWS = 200
 
 
-def job_owner() -> str:
-    """Return the owner of this visitor's jobs."""
-    return project_id()
-
-
-def background_owner() -> str:
-    """Return the owner of unrequested work for this visitor, which yields to their jobs."""
-    return job_owner() + BACKGROUND
-
-
 def running_job() -> Job | None:
     """Return the visitor's waiting or running job, or None."""
-    running = None
-    for job in RUNNER.jobs(job_owner()):
-        if job.is_active:
-            running = running or (None if _PREVIEW_OF in job.note else job)
-        else:
-            # The workspace has its result.
-            RUNNER.take(job.id, job.owner)
-    return running
+    return next(iter(JOBS.active(project_id(), Kind.REQUESTED)), None)
 
 
 def make_map(
@@ -135,10 +116,10 @@ def start_preview(state: State, data: HeteroData, statements: Collection[str], m
     run = state.run
     if run is None or running_job() is not None:
         return
-    running = [job for job in RUNNER.jobs(job_owner()) if job.is_active and _PREVIEW_OF in job.note]
-    if any(job.note[_PREVIEW_OF] == mark for job in running):
+    owner = project_id()
+    if any(job.note["mark"] == mark for job in JOBS.active(owner, Kind.PREVIEW)):
         return
-    _cancel_previews()
+    JOBS.cancel(owner, Kind.PREVIEW)
     arguments = {
         "data": data,
         "method": run.method,
@@ -149,44 +130,40 @@ def start_preview(state: State, data: HeteroData, statements: Collection[str], m
         "start": _start_positions(state, run, run.method, None),
         "said": list(statements),
     }
-    RUNNER.submit(job_owner(), "Preview", Task("make-map", arguments), {_PREVIEW_OF: mark})
+    task = Task("make-map", arguments)
+    JOBS.start(owner, Kind.PREVIEW, "Preview", task, _on_preview_end, {"mark": mark})
 
 
 def is_previewing() -> bool:
     """Return whether a preview is being computed."""
-    return any(job.is_active and _PREVIEW_OF in job.note for job in RUNNER.jobs(job_owner()))
+    return bool(JOBS.active(project_id(), Kind.PREVIEW))
 
 
 def last_preview() -> tuple[str, MadeMap | None]:
     """Return the mark and the map of the last preview; None if it failed."""
-    return _PREVIEWS.get(job_owner(), ("", None))
+    return _PREVIEWS.get(project_id(), ("", None))
 
 
 def drop_jobs(id: str) -> None:
     """Drop the finished jobs of a closed session, whose results the project has."""
-    for job_owner_id in (id, id + BACKGROUND, id + WORKER):
-        for job in RUNNER.jobs(job_owner_id):
-            RUNNER.take(job.id, job_owner_id)
+    JOBS.forget_ended(id)
     _PREVIEWS.pop(id, None)
 
 
-def send_to_worker(session_id: str, id: str, task: Task) -> bool:
-    """Submit a task of `hetviz.ui.map_data.worker_results`; return whether it was accepted."""
-    # Nothing is started while a job of the visitor runs, since requested jobs go first.
-    owner = session_id + WORKER
-    for job in RUNNER.jobs(owner):
-        if not job.is_active:
-            RUNNER.take(job.id, owner)
-    if any(job.is_active for job in RUNNER.jobs(session_id)) or RUNNER.get(id, owner) is not None:
+def start_search(title: str, task: Task, on_end: OnEnd, id: str) -> bool:
+    """Start a search that nobody requested; return whether it was accepted."""
+    # Only the last search goes on, and none starts while a requested job runs.
+    owner = project_id()
+    JOBS.cancel(owner, Kind.SEARCH)
+    if running_job() is not None or JOBS.get(id, owner) is not None:
         return False
-    RUNNER.submit(owner, "Looking", task, {}, id)
+
+    def on_search_end(job: Job) -> None:
+        _count_job(job)
+        on_end(job)
+
+    JOBS.start(owner, Kind.SEARCH, title, task, on_search_end, id=id)
     return True
-
-
-def _cancel_previews() -> None:
-    for job in RUNNER.jobs(job_owner()):
-        if job.is_active and _PREVIEW_OF in job.note:
-            RUNNER.cancel(job.id, job.owner)
 
 
 def start_task(
@@ -228,14 +205,12 @@ def dismiss_job(pending: PendingJob) -> None:
 
 def cancel_job(id: str) -> None:
     """Stop a job of this visitor."""
-    RUNNER.cancel(id, job_owner())
+    JOBS.cancel_job(id, project_id())
 
 
 def stop_all_jobs(project: str) -> None:
     """Stop all jobs of a project."""
-    for name in (project, project + BACKGROUND, project + WORKER):
-        for job in RUNNER.jobs(name):
-            RUNNER.cancel(job.id, job.owner)
+    JOBS.cancel(project, *Kind)
 
 
 def _start_job(
@@ -252,7 +227,8 @@ def _start_job(
     data = state.guided
     if data is None or running_job() is not None:
         return
-    _cancel_previews()
+    owner = project_id()
+    JOBS.cancel(owner, Kind.PREVIEW)
     title = title or TASKS[task].title
     job = secrets.token_hex(8)
     note = {
@@ -263,8 +239,7 @@ def _start_job(
         "fingerprint": data.fingerprint(),
     }
     if session.run_command(StartJob(job, title, note)):
-        for unasked in (*RUNNER.jobs(background_owner()), *RUNNER.jobs(job_owner() + WORKER)):
-            RUNNER.cancel(unasked.id, unasked.owner)
+        JOBS.cancel(owner, Kind.SEARCH, Kind.RESULT)
         task_arguments = dict(arguments) | ({} if only is None else {"only": only})
         if "files" in task_arguments:
             task_arguments["files"] = {
@@ -279,7 +254,7 @@ def _start_job(
         person = {"person": people.name_in_records()}
         seen = _quick_sketch(data) if with_sketch and is_sketch_quick(data) else None
         work = Task(task, {"data": data, **task_arguments}, seen)
-        RUNNER.submit(job_owner(), title, work, {**note, **person}, job)
+        JOBS.start(owner, Kind.REQUESTED, title, work, on_job_end, {**note, **person}, job)
 
 
 @one_thread()
@@ -307,26 +282,26 @@ def _start_positions(
     )
 
 
-def on_job_end(job: Job) -> None:
-    """Record the result of a job; called by the runner."""
-    if _PREVIEW_OF in job.note:
-        if job.state != "cancelled":
-            result = job.result if isinstance(job.result, MadeMap) else None
-            _PREVIEWS[job.owner] = (str(job.note[_PREVIEW_OF]), result)
-            while len(_PREVIEWS) > _MAX_PREVIEWS:
-                _PREVIEWS.pop(next(iter(_PREVIEWS)), None)
-        return
-    if job.owner.endswith(WORKER):
-        worker_results.on_job_end(job)
-        return
+def _on_preview_end(job: Job) -> None:
+    if job.state != "cancelled":
+        result = job.result if isinstance(job.result, MadeMap) else None
+        _PREVIEWS[job.owner] = (str(job.note["mark"]), result)
+        while len(_PREVIEWS) > _MAX_PREVIEWS:
+            _PREVIEWS.pop(next(iter(_PREVIEWS)), None)
+
+
+def _count_job(job: Job) -> None:
     person = str(job.note.get("person") or "")
     took = {"title": job.title, "state": job.state, "processor_s": job.processor_s}
     people.get_audit().note("job", person, job.owner, **took)
     FIGURES.count_job(job.state, job.processor_s)
+
+
+def on_job_end(job: Job) -> None:
+    """Record the result of a requested job."""
+    _count_job(job)
     workspace = SESSIONS.find(job.owner)
     if workspace is None:
-        for on_end in ON_BACKGROUND_END:
-            on_end(job)
         return
     try:
         workspace.do(outcome_command(job, workspace))
@@ -407,16 +382,11 @@ def _run_fields(new_map: MadeMap, fingerprint: str, workspace: Workspace) -> dic
 
 
 def _server_load() -> ServerStatus:
-    running, waiting = RUNNER.load()
-    alive = len(RUNNER.worker_pids) if isinstance(RUNNER, Pool) else 1
+    alive, running, waiting = JOBS.load()
     can_work = alive > 0 or not waiting
     return ServerStatus(alive, running, waiting, SESSIONS.n_open, can_work, *READER_QUEUE.load())
 
 
-# Callbacks for ended jobs of `background_owner`.
-ON_BACKGROUND_END: list[Callable[[Job], None]] = []
 # Figures of the server for its operator.
 FIGURES = ServerMetrics(lambda: SESSIONS.home_folder, _server_load)
-# One runner for the server. A module value, so that clearing a cache cannot drop it.
-RUNNER: Runner = Pool(on_job_end, settings().work.workers)
-worker_results.SEND_TASK[:] = [send_to_worker]
+JOBS.use_pool(settings().work.workers)

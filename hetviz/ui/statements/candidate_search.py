@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from hetviz.data import HeteroData
 from hetviz.jobs import Job, Task
 from hetviz.memo import Memo
 from hetviz.runs.predict.link_settings import STACK
+from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.shell import background
+from hetviz.ui.shell.page_state import project_id
 
 _N_CANDIDATES = 100
-_KEY_NOTE = "candidates of"
 _MAX_ROWS, _MAX_LINKS = 60_000, 600_000
 _MAX_CACHED = 24
 
@@ -66,17 +68,10 @@ def search_candidates(data: HeteroData, source: str, target: str) -> CandidateSe
     cached: CandidateSearch | None = _SEARCHES.get(None, key)
     if cached is not None:
         return cached
-    runner, owner = background.RUNNER, background.background_owner()
+    owner = project_id()
     id = hashlib.sha256(f"{owner}/{key}".encode()).hexdigest()[:16]
-    job = runner.get(id, owner)
+    job = JOBS.get(id, owner)
     if job is None or job.state == "cancelled":
-        for other in runner.jobs(owner):
-            if other.is_active:
-                runner.cancel(other.id, owner)
-            else:
-                runner.take(other.id, owner)
-        if background.running_job() is not None or runner.get(id, owner) is not None:
-            return CandidateSearch()
         arguments = {
             "data": data,
             "source": source,
@@ -88,24 +83,17 @@ def search_candidates(data: HeteroData, source: str, target: str) -> CandidateSe
             "top": _N_CANDIDATES,
             "quick": True,
         }
-        if _store_result not in background.ON_BACKGROUND_END:
-            background.ON_BACKGROUND_END.append(_store_result)
-        runner.submit(owner, "Candidates", Task("find-links", arguments), {_KEY_NOTE: key}, id)
-        job = runner.get(id, owner)
-    if job is not None and not job.is_active:
-        runner.take(id, owner)
+        task = Task("find-links", arguments)
+        if not background.start_search("Candidates", task, partial(_store_result, key), id):
+            return CandidateSearch()
+        job = JOBS.get(id, owner)
     fraction = 0.0 if job is None else job.fraction
     return _SEARCHES.get(None, key) or CandidateSearch(fraction=fraction)
 
 
-def _store_result(job: Job) -> None:
+def _store_result(key: str, job: Job) -> None:
     """Store the result of a finished job, whether or not a page waits for it."""
-    key = job.note.get(_KEY_NOTE)
-    if key is None or job.state not in ("done", "failed"):
-        return
-    is_done = job.state == "done"
-    _SEARCHES.put(
-        None,
-        str(key),
-        CandidateSearch(job.result.content) if is_done else CandidateSearch(problem=str(job.error)),
-    )
+    if job.state == "done":
+        _SEARCHES.put(None, key, CandidateSearch(job.result.content))
+    elif job.state == "failed":
+        _SEARCHES.put(None, key, CandidateSearch(problem=str(job.error)))

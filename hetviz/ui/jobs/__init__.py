@@ -1,0 +1,1 @@
+"""Jobs of the visitors of a server."""
