@@ -1,8 +1,6 @@
-"""Entry point of ``python -m hetviz``."""
+"""Entry point of ``python -m hetviz``, the same as ``python -m hetviz.cli``."""
 
-import sys
-
-from hetviz.cli import main
+import runpy
 
 if __name__ == "__main__":
-    sys.exit(main())
+    runpy.run_module("hetviz.cli", run_name="__main__")

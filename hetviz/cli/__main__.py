@@ -1,0 +1,8 @@
+"""Entry point of ``python -m hetviz.cli``."""
+
+import sys
+
+from hetviz.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
