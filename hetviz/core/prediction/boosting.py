@@ -127,6 +127,12 @@ class _LightGbm:
         self._others = np.setdiff1d(np.arange(X.shape[0]), learn)
         forest = settings.learner == FOREST
         min_leaf = min(settings.min_leaf, _FOREST_MIN_LEAF) if forest else settings.min_leaf
+        self._raw = self.scores = np.zeros((X.shape[0], n_outputs))
+        self._lengths: list[float] = []
+        # Too few rows for a split, where a forest's sample may have none.
+        self._flat = len(learn) < 2 * min_leaf
+        if self._flat:
+            return
         parameters = {
             "objective": "none",
             "metric": "none",
@@ -152,10 +158,6 @@ class _LightGbm:
         self._booster = lightgbm.Booster(parameters, train)
         if len(self._others):
             self._booster.add_valid(others, "others")
-        self.scores = np.zeros((X.shape[0], n_outputs))
-        self._raw = self.scores
-        self._lengths: list[float] = []
-        self._flat = len(learn) < 2 * min_leaf
 
     def step(self, slope: Floats, curvature: Floats, line: LineSearch | None = None) -> None:
         if self._flat:

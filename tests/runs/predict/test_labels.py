@@ -233,3 +233,14 @@ def test_predict_labels_needs_features_or_links() -> None:
     data = HeteroData([Dataset("a", ["x", "y"])], [], None, [Labels("a", "kind", ["u", "v"])])
     with pytest.raises(NotApplicableError, match="features"):
         hetviz.predict_labels(data, "a", "kind")
+
+
+@pytest.mark.parametrize("n_known", [4, 6])
+@pytest.mark.parametrize("method", ["gbc", "blend"])
+def test_predict_labels_learns_from_few_labels(method: str, n_known: int) -> None:
+    X = np.random.default_rng(0).normal(size=(20, 4))
+    values = [("a", "b")[k % 2] if k < n_known else None for k in range(20)]
+    things = Dataset("things", [f"t{k}" for k in range(20)], X)
+    data = HeteroData([things], labels=[Labels("things", "kind", values)])
+    table = hetviz.predict_labels(data, "things", "kind", method=method, repeats=1).table
+    assert len(table) == 20 and table["label"].isin(["a", "b"]).all()
