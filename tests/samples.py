@@ -13,10 +13,10 @@ import pytest
 
 from hetviz._samples import sample_root
 from hetviz.data import Embedding, HeteroData
-from hetviz.io.bundle import reading
 from hetviz.io.files import Files, Folder
-from hetviz.io.intake.loaded import Loaded
+from hetviz.io.intake import reading
 from hetviz.io.intake.parse import parse_files, table_reader
+from hetviz.io.loaded import Loaded
 from hetviz.io.parsed import TableReader
 from hetviz.jobs.tasks import maps
 from tests.depth import DEPTH

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import hetviz
 from hetviz.io import coordinates_csv
-from hetviz.io.formats.toml import dumps
+from hetviz.io.toml import dumps
 from hetviz.plots import colouring, still_map
 
 METHOD = "joint-map"

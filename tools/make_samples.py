@@ -8,8 +8,8 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from hetviz.io.formats.toml import dumps
 from hetviz.io.infer.cells import csv_text
+from hetviz.io.toml import dumps
 
 LINKS = ["source_dataset", "source_id", "target_dataset", "target_id", "weight", "kind", "role"]
 COMPARED = ["anchor_dataset", "anchor_id", "near_dataset", "near_id", "far_dataset", "far_id"]

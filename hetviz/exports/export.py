@@ -30,7 +30,7 @@ from hetviz.exports.tables import (
     table_bytes,
 )
 from hetviz.exports.writing import write_file
-from hetviz.io.bundle.guidance import guidance_csv
+from hetviz.io.intake.guidance import guidance_csv
 
 EXPORT_FORMS = {
     "map": (*FIGURE_FORMATS, "html"),

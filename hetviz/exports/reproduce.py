@@ -8,8 +8,8 @@ from pprint import pformat
 from hetviz._samples import MANIFEST
 from hetviz._version import __version__
 from hetviz.data import HeteroData
+from hetviz.io import toml
 from hetviz.io.bundle.saving import contents, to_zip
-from hetviz.io.formats import toml
 from hetviz.runs.embed.run import Run
 from hetviz.runs.embed.scope import rows_table
 from hetviz.runs.recipe import ONLY, RECIPE, recipe_text

@@ -1,4 +1,4 @@
-"""Parsed files before they become datasets: text tables and pieces with matrices."""
+"""Tables of files: choices for reading, cells as text, and columns with types."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from typing import Any
 
 import pandas as pd
 
-from hetviz._pandas import TEXT
-from hetviz.errors import DataError, Problem
-from hetviz.io.infer.dialect import SEPARATORS
-from hetviz.io.infer.recipe import TableRecipe
-
-_SEPARATOR_OF = {words: sign for sign, words in SEPARATORS.items()}
+from hetviz.codec import Buffer, CodecError, Records, decode, encode
+from hetviz.errors import Problem
+from hetviz.io.infer.column_rows import ColumnRows
+from hetviz.io.infer.recipe import ColumnRecipe, TableRecipe
 
 DECIMALS = {".": "point", ",": "comma"}
 NAMES, NO_NAMES = "names of columns", "none found"
@@ -66,8 +64,6 @@ class Choices:
         hetviz wrote the table: the first row contains the names, and cells are not changed.
     only_table : bool
         Read the file as a table, neither as prose nor as a matrix.
-    raw : bool
-        Return all raw cells without a header row; see `hetviz.io.intake.preview`.
     recipes : mapping of str to mapping
         Recipes of tables by sheet name, ``""`` for a single table; see
         `hetviz.io.infer.recipe.TableRecipe.to_dict`.
@@ -95,75 +91,49 @@ class Choices:
     part: str | None = None
     exact: bool = False
     only_table: bool = False
-    raw: bool = False
     recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     like: Mapping[str, Any] | None = None
+
+    @property
+    def for_parsing(self) -> Choices:
+        """The choices that matter for the bytes of a file; others apply to its parsed cells."""
+        fields = ("encoding", "separator", "decimal", "sheet", "part", "matrix", "role", "name",
+                  "only_table")  # fmt: skip
+        return Choices(**{name: getattr(self, name) for name in fields})
 
     def recipe_of(self, where: str) -> TableRecipe | None:
         """Return the chosen recipe of a table, or None."""
         fields = self.recipes.get(split_place(where)[1], None)
         return None if fields is None else TableRecipe.from_dict(fields)
 
-    def columns_of(self, where: str) -> TableRecipe | None:
-        """Return the chosen recipe of a table without header rows, or None."""
-        recipe = self.recipe_of(where)
-        return (
-            TableRecipe.from_dict(self.like) if recipe is None and self.like is not None else recipe
-        )
-
 
 SAVED = Choices("utf-8", ",", ".", True, exact=True)
 
-
-@dataclass(frozen=True)
-class TableRead:
-    """A text table and how it was read.
-
-    Attributes
-    ----------
-    name : str
-        Name of the file.
-    frame : DataFrame
-        All cells as text, "" where a cell is empty.
-    row : sequence of int
-        ``row[r]`` is the row number of row r in the file, from 0, without the header.
-    encoding, separator, decimal : str
-    header : bool
-    problems : tuple of Problem
-        Errors about rows that are left out, and notes.
-    facts : mapping of str to str
-        Detected settings, as text for the user.
-    recipe : Recipe or None
-        The chosen or detected recipe.
-    called : mapping of str to str
-        Original names of renamed columns.
-    """
-
-    name: str
-    frame: pd.DataFrame
-    row: Sequence[int]
-    encoding: str
-    separator: str
-    decimal: str
-    header: bool
-    problems: tuple[Problem, ...] = field(default=())
-    facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    recipe: TableRecipe | None = None
-    called: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-
-    @property
-    def errors(self) -> list[Problem]:
-        """The problems that are not notes."""
-        return [problem for problem in self.problems if problem.severity == "error"]
-
-    def place(self, row: int, column: str = "") -> str:
-        """Return the place of a row and column, with the original column name."""
-        column = self.called.get(column, column)
-        return f"{self.name}, row {self.row[row] + 1}" + (f", column {column}" if column else "")
+TextRow = tuple[int, list[str]]
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class Cells:
+    """The cells of a table as its file has them, before `hetviz.io.infer.typed.typed_table`.
+
+    Attributes
+    ----------
+    rows : list of (int, list of str), ColumnRows or None
+        Row numbers of the file and cells. None for formats with column names, whose cells are the
+        frame of the table.
+    is_sheet : bool
+        Whether the rows are those of a sheet, which may contain more than the table.
+    words : tuple of str or None
+        The columns stored as text, in formats with types; None if any column can be text.
+    """
+
+    rows: list[TextRow] | ColumnRows | None = None
+    is_sheet: bool = False
+    words: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
     """One dataset, list of links or list of comparisons in a file.
 
     Attributes
@@ -174,12 +144,15 @@ class Piece:
         The place for messages, such as ``"book.xlsx, sheet Drugs"``.
     role : {"dataset", "links", "comparisons"} or None
         None if the columns decide, as for CSV.
-    frame : DataFrame of n rows or None
+    frame : DataFrame of n rows
         Cells as text, "" where a cell is empty. Formats with types write numbers with `repr`, dates
-        as ISO 8601, lists as ``"a; b"``. None if there is only a matrix.
+        as ISO 8601, lists as ``"a; b"``.
     row : sequence of int
         ``row[r]`` is the row number of row r in the file, from 0, without the header.
     decimal : {".", ","}
+    encoding, separator : str
+        Of text, else "".
+    header : bool
     X : array or CSR matrix of shape (n, features) or None
     feature_names : tuple of str
     kernel, distance : array of shape (n, n) or None
@@ -199,16 +172,25 @@ class Piece:
         Detected settings as text for the user: ``{"separator": "semicolon"}``.
     problems : tuple of Problem
         Errors about parts that are left out, and notes.
-    recipe : Recipe or None
+    recipe : TableRecipe or None
         The chosen or detected recipe.
+    called : mapping of str to str
+        Original names of renamed columns.
+    file : str
+        The uploaded file or the member of a zip, "" if `where` is it.
+    cells : Cells or None
+        Cells that have no column types yet.
     """
 
     name: str
     where: str
     role: str | None = None
-    frame: pd.DataFrame | None = None
+    frame: pd.DataFrame = field(default_factory=pd.DataFrame)
     row: Sequence[int] = ()
     decimal: str = "."
+    encoding: str = ""
+    separator: str = ""
+    header: bool = True
     X: Any = None
     feature_names: tuple[str, ...] = ()
     kernel: Any = None
@@ -224,72 +206,93 @@ class Piece:
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     problems: tuple[Problem, ...] = ()
     recipe: TableRecipe | None = None
+    called: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    file: str = ""
+    cells: Cells | None = None
 
     @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        for part in (self.frame, self.X, self.kernel, self.distance):
-            if part is not None:
-                return int(part.shape[0])
-        return 0 if self.media is None else len(self.media)
+    def columns(self) -> list[str]:
+        """The column names."""
+        return list(map(str, self.frame.columns))
+
+    @property
+    def has_matrix(self) -> bool:
+        """Whether there are features, a kernel or distances."""
+        return any(part is not None for part in (self.X, self.kernel, self.distance))
+
+    @property
+    def declared_keys(self) -> tuple[str, ...]:
+        """The columns that the format declares as ids, of the rows or of other tables."""
+        return (*([] if self.id_column is None else [self.id_column]), *self.key_columns)
+
+    @property
+    def errors(self) -> list[Problem]:
+        """The problems that are not notes."""
+        return [problem for problem in self.problems if problem.severity == "error"]
+
+    def place(self, row: int, column: str = "") -> str:
+        """Return the place of a row and column, with the original column name."""
+        column = self.called.get(column, column)
+        return f"{self.where}, row {self.row[row] + 1}" + (f", column {column}" if column else "")
 
 
 @dataclass(frozen=True, eq=False)
-class ParsedFiles:
-    """The pieces of several files, and the files that could not be read."""
+class Collection:
+    """The tables of one file, or of files that belong together such as the members of a zip."""
 
-    pieces: tuple[Piece, ...]
-    rejected: tuple[tuple[str, DataError], ...] = ()
+    name: str
+    tables: tuple[Table, ...]
+    pictures: Table | None = None
+    problems: tuple[Problem, ...] = ()
+    is_single_file: bool = True
 
 
-# (file name, bytes, choices) -> pieces; raises DataError.
-FileReader = Callable[[str, bytes, Choices], list[Piece]]
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The parsed content of files, whose cells are text until `hetviz.io.intake.make_data`.
+
+    Attributes
+    ----------
+    recipe : mapping of str to Choices
+        How each file was parsed.
+    frames : tuple of Collection
+    problems : tuple of (str, tuple of Problem)
+        Files that could not be parsed.
+    """
+
+    recipe: Mapping[str, Choices]
+    frames: tuple[Collection, ...]
+    problems: tuple[tuple[str, tuple[Problem, ...]], ...] = ()
+
+
+_RECORDS = Records(
+    Tables, Collection, Table, Cells, ColumnRows, Choices, TableRecipe, ColumnRecipe, Problem
+)
+
+
+def pack_tables(tables: Tables) -> bytes:
+    """Return tables as a document of `hetviz.codec`, the container of parsed files."""
+    return encode(tables, _RECORDS)
+
+
+def unpack_tables(container: Buffer) -> Tables:
+    """Return the tables of a container; raises ValueError if it is damaged."""
+    tables = decode(container, _RECORDS)
+    if not isinstance(tables, Tables):
+        raise CodecError("no tables")
+    return tables
+
+
+# (file name, bytes, choices) -> tables; raises DataError.
+FileReader = Callable[[str, bytes, Choices], list[Table]]
+
+# (file name, bytes, choices) -> table; see `read_table`.
+TableReader = Callable[[str, bytes, Choices | None], Table]
+
+# (files, choices) -> tables; see `hetviz.io.intake.parse.parse_files`.
+FileParser = Callable[[Sequence[tuple[str, bytes]], Mapping[str, Choices]], Tables]
 
 
 def stem(name: str) -> str:
     """Return the name of a dataset from its file name."""
     return PurePosixPath(name.replace("\\", "/")).stem.strip() or "data"
-
-
-def piece_from_table(name: str, table: TableRead, role: str | None = None) -> Piece:
-    """Return a table of text as a piece."""
-    return Piece(
-        name,
-        table.name,
-        role,
-        table.frame,
-        table.row,
-        table.decimal,
-        facts=table.facts,
-        problems=table.problems,
-        recipe=table.recipe,
-    )
-
-
-def table_from_piece(piece: Piece) -> TableRead:
-    """Return the table of a piece; without one, a table of row numbers from 1."""
-    frame, row = piece.frame, piece.row
-    if frame is None:
-        frame = pd.DataFrame({"row": [str(at + 1) for at in range(piece.n_rows)]}, dtype=TEXT)
-    return TableRead(
-        piece.where,
-        frame,
-        row or range(len(frame)),
-        piece.facts.get("text", ""),
-        _SEPARATOR_OF.get(piece.facts.get("between columns", ""), ""),
-        piece.decimal,
-        piece.facts.get(NAMES) != NO_NAMES,
-        piece.problems,
-        piece.facts,
-        piece.recipe,
-    )
-
-
-def has_matrix(piece: Piece) -> bool:
-    """Whether a piece has a matrix or pictures."""
-    parts = (piece.X, piece.kernel, piece.distance, piece.media)
-    return any(part is not None for part in parts)
-
-
-# (file name, bytes, choices) -> table; see `hetviz.io.formats.registry.read_table`.
-TableReader = Callable[[str, bytes, Choices | None], TableRead]

@@ -19,8 +19,7 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.diagnostics import to_json
 from hetviz.data.queries.rows import select_rows
 from hetviz.errors import DataWarning, ParameterError
-from hetviz.io import Loaded, coordinates_csv, gate, read_bundle
-from hetviz.io.formats import toml
+from hetviz.io import Loaded, coordinates_csv, gate, read_bundle, toml
 from hetviz.metrics.fit.summary import evaluate
 from hetviz.progress import Progress
 from hetviz.runs.embed.run import FittedRun, Run, fit_again

@@ -30,7 +30,7 @@ from hetviz.exports.reproduce import recipe_zip
 from hetviz.exports.result import read_result
 from hetviz.exports.tables import selection_table
 from hetviz.io import read_coordinates
-from hetviz.io.bundle.guidance import read_guidance
+from hetviz.io.intake.guidance import read_guidance
 from hetviz.plots.colour import colouring
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.recipe import coordinates_hash, read_recipe

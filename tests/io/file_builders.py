@@ -15,6 +15,12 @@ import pyreadstat
 from openpyxl import Workbook
 from PIL import Image
 
+from hetviz.io.infer.typed import typed_table
+from hetviz.io.intake import preview
+from hetviz.io.intake.parse import parse_files
+from hetviz.io.parsed import Choices
+from hetviz.io.sandbox.isolated import parse_file
+
 
 def packed(members, method=zipfile.ZIP_DEFLATED):
     """A zip of (name, content)."""
@@ -137,3 +143,20 @@ def spreadsheet(sheets):
         archive.writestr("content.xml", content)
         archive.writestr("META-INF/manifest.xml", "<manifest/>")
     return buffer.getvalue()
+
+
+def file_tables(name, content, choices=None):
+    """The tables of one file, each with its column types."""
+    choices = choices or Choices()
+    return [typed_table(table, choices) for table in parse_file(name, content, choices)]
+
+
+def previews(files, choices=None):
+    """What is shown of the tables of files before they are opened."""
+    return preview.preview_tables(parse_files(files, choices or {}), choices)
+
+
+def raw_tables(files, choices=None, parse=parse_files):
+    """The raw rows of the tables of files by file and sheet."""
+    tables = preview._raw_tables(parse(files, choices or {}))
+    return {key: raw for key, (_, raw, _) in tables.items()}

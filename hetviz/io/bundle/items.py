@@ -39,8 +39,8 @@ from hetviz.io.infer.roles import (
 )
 from hetviz.io.infer.titles import find_time_column, full_name, joined_cells
 from hetviz.io.infer.unusable_numbers import unusable_cells
-from hetviz.io.intake.loaded import ColumnInfo, DatasetInfo
-from hetviz.io.parsed import SAVED, Choices, Piece, TableRead, TableReader
+from hetviz.io.loaded import ColumnInfo, DatasetInfo
+from hetviz.io.parsed import SAVED, Choices, Table, TableReader
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 # Feature kinds of the column types; other types use their detected kind.
@@ -60,11 +60,11 @@ _MIN_DISTINCT_SHARE = 0.5
 
 
 def features_from_files(
-    matrix_files: MatrixFiles, entry: DatasetEntry, piece: Piece
+    matrix_files: MatrixFiles, entry: DatasetEntry, table: Table
 ) -> tuple[Matrix | None, tuple[str, ...], str]:
     """Return features from files: the matrix for all rows of the table, names, and source."""
-    if piece.X is not None:
-        return piece.X, piece.feature_names, "as given"
+    if table.X is not None:
+        return table.X, table.feature_names, "as given"
     names = entry.feature_names or ()
     if entry.sparse is not None:
         where = f"{dataset_place(entry)}, sparse"
@@ -77,7 +77,7 @@ def features_from_files(
 
 
 def squares_from_files(
-    matrix_files: MatrixFiles, entry: DatasetEntry, piece: Piece, rows: Ints
+    matrix_files: MatrixFiles, entry: DatasetEntry, table: Table, rows: Ints
 ) -> tuple[dict[str, Array], list[str]]:
     """Return the kernel and distances of some rows, and where they come from."""
     squares: dict[str, Array] = {}
@@ -86,25 +86,25 @@ def squares_from_files(
         if file is not None:
             squares[word] = matrix_files.square(file, rows, is_saved=entry.columns is not None)
             sources.append(f"{word} from {file}")
-    for word, matrix in (("kernel", piece.kernel), ("distance", piece.distance)):
+    for word, matrix in (("kernel", table.kernel), ("distance", table.distance)):
         if matrix is not None:
             squares[word] = matrix[np.ix_(rows, rows)]
             sources.append(f"{word} as given")
     return squares, sources
 
 
-def has_column_features(entry: DatasetEntry, piece: Piece) -> bool:
+def has_column_features(entry: DatasetEntry, table: Table) -> bool:
     """Whether features are made from the table columns if no file contains features."""
     if entry.columns is not None or entry.features == "none":
         return False
-    squares = (entry.kernel, entry.distance, piece.kernel, piece.distance)
+    squares = (entry.kernel, entry.distance, table.kernel, table.distance)
     return entry.features is not None or all(matrix is None for matrix in squares)
 
 
 def features_of_columns(
     text: pd.DataFrame,
     entry: DatasetEntry,
-    table: TableRead,
+    table: Table,
     columns_by_name: Mapping[str, Column],
     titles: Collection[str],
     labels: Collection[str],
@@ -124,7 +124,7 @@ def features_of_columns(
         chosen = _matching_columns(f"{where}, features", entry.features, text.columns)
     features = table_features.fit(
         text,
-        where=table.name,
+        where=table.where,
         columns=chosen,
         exclude={name: why for name, why in excluded.items() if name not in entry.text},
         log=[column for column in entry.log if column in text.columns],
@@ -144,7 +144,7 @@ def features_of_columns(
 
 
 def entry_from_recipe(
-    entry: DatasetEntry, labels: Collection[str] | None, recipe: TableRecipe, table: TableRead
+    entry: DatasetEntry, labels: Collection[str] | None, recipe: TableRecipe, table: Table
 ) -> tuple[DatasetEntry, tuple[str, ...]]:
     """Return the entry and the label columns that follow from a recipe."""
     table_columns = table.frame.columns
@@ -178,7 +178,7 @@ def entry_from_recipe(
     return entry, tuple(labels) if labels is not None else of_type("label")
 
 
-def with_scales(entry: DatasetEntry, recipe: TableRecipe | None, table: TableRead) -> DatasetEntry:
+def with_scales(entry: DatasetEntry, recipe: TableRecipe | None, table: Table) -> DatasetEntry:
     """Return an entry in which columns with words of a known scale are ordered categories."""
     if recipe is None:
         orders = find_scales(table.frame)
@@ -227,8 +227,7 @@ def read_dataset(
     entry: DatasetEntry,
     labels: Collection[str] | None,
     problems: list[Problem],
-    table: TableRead | None = None,
-    piece: Piece | None = None,
+    table: Table | None = None,
     tables: TableReader = read_table,
     progress: Progress = ignore_progress,
 ) -> tuple[Dataset, DatasetInfo]:
@@ -239,7 +238,7 @@ def read_dataset(
         choices = SAVED if saved else Choices(entry.encoding, entry.separator, entry.decimal)
         table = tables(entry.table, files.read(entry.table), choices)
     problems += table.problems
-    reading = _DatasetReader(files, entry, labels, problems, table, piece, tables, declared)
+    reading = _DatasetReader(files, entry, labels, problems, table, tables, declared)
     return reading.result(progress)
 
 
@@ -252,19 +251,16 @@ class _DatasetReader:
         entry: DatasetEntry,
         labels: Collection[str] | None,
         problems: list[Problem],
-        table: TableRead,
-        piece: Piece | None,
+        table: Table,
         tables: TableReader,
         declared: bool,
     ) -> None:
         self.files, self.entry, self.labels = files, entry, labels
         self.problems, self.read, self.tables = problems, table, tables
-        self.piece = piece or Piece(entry.name, table.name)
         self.id_from = id_columns_of(table, entry.id, declared)
         if not self.id_from and entry.id is None:
             problems.append(row_number_note(table))
-        rows = table.row or range(len(table.frame))
-        frame, self.id_column = add_id_column(table.frame, rows, self.id_from)
+        frame, self.id_column = add_id_column(table.frame, table.row, self.id_from)
         self.read = table = replace(table, frame=frame)
         self.good = rows_with_ids(table, self.id_column, problems)
 
@@ -273,7 +269,7 @@ class _DatasetReader:
         matrix_files = MatrixFiles(
             self.files, source_table, self.id_column, self.good, self.problems, self.tables
         )
-        X, names, source = features_from_files(matrix_files, entry, self.piece)
+        X, names, source = features_from_files(matrix_files, entry, self.read)
         rows = np.flatnonzero(self.good)
         if not len(rows):
             message = (
@@ -281,7 +277,7 @@ class _DatasetReader:
                 if source_table.frame.empty
                 else "no row of the table is usable"
             )
-            no_rows = gate.refusal("no-rows", source_table.name, message)
+            no_rows = gate.refusal("no-rows", source_table.where, message)
             raise DataError([*self._errors(), *no_rows.problems])
         text = source_table.frame.drop(columns=self.id_column).iloc[rows].reset_index(drop=True)
         columns_by_name: dict[str, Column] = {}
@@ -290,9 +286,9 @@ class _DatasetReader:
             self.problems += limit_problems(
                 unusable_cells(source_table, columns_by_name, rows.tolist())
             )
-            guessed = None if self.piece.X is not None else guess_title(columns_by_name)
+            guessed = None if self.read.X is not None else guess_title(columns_by_name)
         else:
-            table = cells.restore_types(source_table.name, text, entry.columns, entry.missing)
+            table = cells.restore_types(source_table.where, text, entry.columns, entry.missing)
             guessed = None
         titles = self._title_columns(table, text) or ([] if guessed is None else [guessed])
         title = titles[0] if titles else None
@@ -323,7 +319,7 @@ class _DatasetReader:
         media = self._media(table, rows)
         if X is not None:
             X = X[rows]
-        elif has_column_features(entry, self.piece):
+        elif has_column_features(entry, self.read):
             column_features = features_of_columns(
                 text,
                 entry,
@@ -344,7 +340,7 @@ class _DatasetReader:
             features = recipe.get("features")
             written = features.get("format") if isinstance(features, dict) else None
             gate.check_format(entry.recipe, written, RECIPE_FORMAT)
-        squares, sources = squares_from_files(matrix_files, entry, self.piece, rows)
+        squares, sources = squares_from_files(matrix_files, entry, self.read, rows)
         source = ", ".join(filter(None, (source, *sources)))
         dataset = Dataset(
             entry.name,
@@ -429,8 +425,8 @@ class _DatasetReader:
 
     def _media(self, table: pd.DataFrame, rows: Ints) -> tuple[bytes | None, ...] | None:
         media, column = self.entry.media, self.entry.media_column
-        if self.piece.media is not None:
-            return tuple(self.piece.media[row] for row in rows.tolist())
+        if self.read.media is not None:
+            return tuple(self.read.media[row] for row in rows.tolist())
         if media is None and column is None:
             return None
         names = None if column is None else table[column]
@@ -454,7 +450,7 @@ class _DatasetReader:
         read = self.read
         return DatasetInfo(
             dataset.name,
-            read.name,
+            read.where,
             read.encoding,
             read.separator,
             read.decimal,

@@ -14,7 +14,7 @@ from hetviz._types import Bools, Floats, Ints, Texts
 from hetviz.data import Dataset
 from hetviz.errors import MAX_LISTED, Problem, limit_problems
 from hetviz.features.columns.types import numbers
-from hetviz.io.parsed import TableRead
+from hetviz.io.parsed import Table
 
 _MAX_HINTS = 50
 _MAX_IDS_SHOWN = 3
@@ -26,7 +26,7 @@ class Lookup:
     """Checks the columns of a table of links or comparisons and collects problems."""
 
     def __init__(
-        self, table: TableRead, datasets: Mapping[str, Dataset], problems: list[Problem]
+        self, table: Table, datasets: Mapping[str, Dataset], problems: list[Problem]
     ) -> None:
         self.read, self.datasets = table, datasets
         self.good = np.ones(len(table.frame), dtype=bool)
@@ -73,7 +73,7 @@ class Lookup:
 
     def note(self, code: str, message: str) -> None:
         """Add a note about the whole table."""
-        self._notes.append(Problem(code, self.read.name, message, severity="note"))
+        self._notes.append(Problem(code, self.read.where, message, severity="note"))
 
     def close(self) -> None:
         """Add the collected notes and problems to the caller's list."""

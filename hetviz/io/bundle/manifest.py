@@ -10,8 +10,7 @@ from typing import Any
 from hetviz._samples import MANIFEST
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.options import TEXT_MODELS, option_problems
-from hetviz.io import gate, limits
-from hetviz.io.formats import toml
+from hetviz.io import gate, limits, toml
 
 FORMAT = 1
 _NAMES = {"text", "exclude", "log", "feature_names", "sparse"}
@@ -19,7 +18,7 @@ _NAMES = {"text", "exclude", "log", "feature_names", "sparse"}
 
 @dataclass(frozen=True)
 class DatasetEntry:
-    """One [[dataset]]; see `hetviz.io.bundle.reading` for what the keys mean."""
+    """One [[dataset]]; see `hetviz.io.intake.reading` for what the keys mean."""
 
     name: str
     table: str

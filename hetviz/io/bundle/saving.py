@@ -19,10 +19,9 @@ import scipy.sparse as sp
 from hetviz._samples import MANIFEST
 from hetviz._types import Array, JsonObject
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
-from hetviz.io import gate, limits
+from hetviz.io import gate, limits, toml
 from hetviz.io.bundle.manifest import FORMAT
 from hetviz.io.datasets.images import checked_picture
-from hetviz.io.formats import toml
 from hetviz.io.formats.registry import kind_of
 from hetviz.io.infer import cells
 

@@ -18,7 +18,7 @@ from hetviz.io.bundle.manifest import ComparisonsEntry, LinksEntry
 from hetviz.io.files import Files
 from hetviz.io.formats import npy
 from hetviz.io.infer import cells
-from hetviz.io.parsed import TableRead
+from hetviz.io.parsed import Table
 
 _LINK_COLUMNS = (
     "source_dataset", "source_id", "target_dataset", "target_id", "weight", "score", "kind", "role",
@@ -35,12 +35,12 @@ def statement_form(columns: Iterable[str]) -> str | None:
     return None if _comparison_columns(present) is None else "comparisons"
 
 
-def is_links(table: TableRead) -> bool:
+def is_links(table: Table) -> bool:
     """Whether a table has the columns of links."""
     return statement_form(table.frame.columns) == "links"
 
 
-def comparison_form(table: TableRead) -> tuple[str, ...] | None:
+def comparison_form(table: Table) -> tuple[str, ...] | None:
     """Return the names of the items of a comparison, if the table has such columns."""
     return _comparison_columns(set(table.frame.columns))
 
@@ -50,7 +50,7 @@ def _comparison_columns(present: Set[str]) -> tuple[str, ...] | None:
 
 
 def read_links(
-    table: TableRead, entry: LinksEntry, datasets: Mapping[str, Dataset], problems: list[Problem]
+    table: Table, entry: LinksEntry, datasets: Mapping[str, Dataset], problems: list[Problem]
 ) -> list[Links]:
     """Turn the rows of a table into Links, one for each source, target, kind and role."""
     if not is_links(table):
@@ -97,10 +97,10 @@ def links_of_arrays(files: Files, entry: LinksEntry, datasets: Mapping[str, Data
     )  # fmt: skip
 
 
-def _missing_columns_error(table: TableRead, message: str) -> DataError:
+def _missing_columns_error(table: Table, message: str) -> DataError:
     present = ", ".join(table.frame.columns[:10])
     return gate.refusal(
-        "columns", table.name, message, present, "Use these names in the first row."
+        "columns", table.where, message, present, "Use these names in the first row."
     )
 
 
@@ -246,7 +246,7 @@ def _meta(
     meta = frame[others].iloc[rows].reset_index(drop=True)
     if entry.columns is None:
         return meta
-    return cells.restore_types(lookup.read.name, meta, entry.columns, entry.missing)
+    return cells.restore_types(lookup.read.where, meta, entry.columns, entry.missing)
 
 
 def _filled_numbers(
@@ -266,7 +266,7 @@ def _filled_numbers(
 
 
 def read_comparisons(
-    table: TableRead,
+    table: Table,
     datasets: Mapping[str, Dataset],
     problems: list[Problem],
     entry: ComparisonsEntry | None = None,
@@ -301,6 +301,6 @@ def read_comparisons(
         *(f"{item}_{part}" for item in form for part in ("dataset", "id")),
     }
     meta = _meta(
-        lookup, entry or ComparisonsEntry(table.name), expected_columns, np.flatnonzero(good)
+        lookup, entry or ComparisonsEntry(table.where), expected_columns, np.flatnonzero(good)
     )
     return Comparisons(objects[good], np.where(np.isnan(weight), 1.0, weight)[good], meta=meta)

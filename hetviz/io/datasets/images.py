@@ -22,7 +22,7 @@ from hetviz.io.files import Files
 from hetviz.io.formats.registry import format_of, kind_of, open_archive
 from hetviz.io.formats.texts import FILE, FOLDER, ids_of_files
 from hetviz.io.infer.ids import guess_id_column
-from hetviz.io.parsed import Piece, TableRead
+from hetviz.io.parsed import Table
 
 THUMBNAIL_PIXELS = 96
 _MIN_NAMED_SHARE = 0.5
@@ -36,7 +36,7 @@ def read_thumbnails(
     files: Files,
     media: str | None,
     names: pd.Series | None,
-    table: TableRead,
+    table: Table,
     rows: Ints,
     problems: list[Problem],
 ) -> tuple[bytes | None, ...]:
@@ -139,14 +139,14 @@ def _to_rgb(picture: Image.Image) -> Image.Image:
     return picture.convert("RGBA" if picture.has_transparency_data else "RGB")
 
 
-def picture_rows(called: str, where: str, pictures: Sequence[tuple[str, bytes]]) -> Piece:
+def picture_rows(called: str, where: str, pictures: Sequence[tuple[str, bytes]]) -> Table:
     """Return a dataset with one row per picture."""
     names = [name for name, _ in pictures]
     frame = pd.DataFrame({"id": ids_of_files(names), FILE: names}, dtype=TEXT)
     folders = [PurePosixPath(name).parent.as_posix() for name in names]
     if len(set(folders)) > 1:
         frame[FOLDER] = ["" if folder == "." else folder for folder in folders]
-    return Piece(
+    return Table(
         called,
         where,
         "dataset",
@@ -172,10 +172,10 @@ class PictureNames:
         return len(set(self.picture) - {-1})
 
 
-def find_naming(table: Piece, names: Sequence[str]) -> PictureNames | None:
+def find_naming(table: Table, names: Sequence[str]) -> PictureNames | None:
     """Return the column of a table that names most of the files, if it names enough of them."""
     frame = table.frame
-    if frame is None or not len(frame) or table.role not in (None, "dataset"):
+    if not len(frame) or table.role not in (None, "dataset"):
         return None
     at = _by_name(names)
     best: PictureNames | None = None
@@ -212,9 +212,8 @@ def _find(at: Mapping[str, int], cell: str) -> int:
     return at.get(text, at.get(text.rpartition("/")[2], -1))
 
 
-def join_pictures(tables: Sequence[Piece], pictures: Piece) -> list[Piece]:
+def join_pictures(tables: Sequence[Table], pictures: Table) -> list[Table]:
     """Attach pictures to the table that names their files, else add them as a dataset."""
-    assert pictures.frame is not None  # noqa: S101
     assert pictures.media is not None  # noqa: S101
     names = pictures.frame[FILE].tolist()
     options = [
@@ -237,12 +236,11 @@ def join_pictures(tables: Sequence[Piece], pictures: Piece) -> list[Piece]:
     return [*tables[:place], with_media, *tables[place + 1 :]]
 
 
-def _id_column(table: Piece) -> str | None:
-    return table.id_column or (None if table.frame is None else guess_id_column(table.frame))
+def _id_column(table: Table) -> str | None:
+    return table.id_column or guess_id_column(table.frame)
 
 
-def _unmatched(table: Piece, option: PictureNames, names: Sequence[str]) -> list[Problem]:
-    assert table.frame is not None  # noqa: S101
+def _unmatched(table: Table, option: PictureNames, names: Sequence[str]) -> list[Problem]:
     cells = table.frame[option.column].tolist()
     lacking = [row for row, picture in enumerate(option.picture) if picture < 0]
     problems = [

@@ -26,17 +26,17 @@ from hetviz.io.formats.matrix_kinds import (
 )
 from hetviz.io.formats.registry import format_of, kind_of, read_table
 from hetviz.io.infer.ids import guess_id_column
-from hetviz.io.parsed import Choices, Piece, TableRead, TableReader
+from hetviz.io.parsed import Choices, Table, TableReader
 
 _MIN_SHARED_SHARE = 0.5
 _SEPARATORS = ("_", "-", ".", " ")
 _LEFT_OUT = "The row is left out."
 
 
-def square_table(piece: Piece, chosen: str | None = None) -> Piece:
+def square_table(piece: Table, chosen: str | None = None) -> Table:
     """Return a table whose columns are its ids as a kernel or distances, others unchanged."""
     frame = piece.frame
-    if frame is None or chosen == "features" or piece.role not in (None, "dataset"):
+    if not frame.shape[1] or chosen == "features" or piece.role not in (None, "dataset"):
         return piece
     first, *others = map(str, frame.columns)
     # Cheap check first: most tables are longer than wide.
@@ -77,15 +77,15 @@ def _rounding_error(cells: pd.DataFrame, decimal: str) -> float:
     return 0.5 * 10.0**-n_decimals if n_decimals else 0.0
 
 
-def join_matrices(pieces: Sequence[Piece], choices: Mapping[str, Choices]) -> list[Piece]:
+def join_matrices(pieces: Sequence[Table], choices: Mapping[str, Choices]) -> list[Table]:
     """Join each matrix to the table with its name and ids."""
     tables = {at: piece for at, piece in enumerate(pieces) if _is_table(piece)}
-    unjoined: dict[int, Piece] = {}
+    unjoined: dict[int, Table] = {}
     for at, matrix in enumerate(pieces):
         if at in tables:
             continue
-        chosen = _choice(matrix, choices).rows_of if _is_matrix(matrix) else None
-        place = _partner(matrix, tables, chosen) if _is_matrix(matrix) else None
+        chosen = _choice(matrix, choices).rows_of if matrix.has_matrix else None
+        place = _partner(matrix, tables, chosen) if matrix.has_matrix else None
         if place is None:
             unjoined[at] = matrix
             continue
@@ -105,19 +105,15 @@ def join_matrices(pieces: Sequence[Piece], choices: Mapping[str, Choices]) -> li
     return [(tables | unjoined)[at] for at in sorted(tables | unjoined)]
 
 
-def _is_table(piece: Piece) -> bool:
-    return piece.frame is not None and not _is_matrix(piece) and piece.role in (None, "dataset")
+def _is_table(piece: Table) -> bool:
+    return not piece.has_matrix and piece.role in (None, "dataset")
 
 
-def _is_matrix(piece: Piece) -> bool:
-    return any(part is not None for part in (piece.X, piece.kernel, piece.distance))
-
-
-def _choice(piece: Piece, choices: Mapping[str, Choices]) -> Choices:
+def _choice(piece: Table, choices: Mapping[str, Choices]) -> Choices:
     return choices.get(piece.where) or choices.get(piece.where.split(", ")[0]) or Choices()
 
 
-def _partner(matrix: Piece, tables: Mapping[int, Piece], chosen: str | None) -> int | None:
+def _partner(matrix: Table, tables: Mapping[int, Table], chosen: str | None) -> int | None:
     """Return the table of a matrix: the chosen one, else the one with its name."""
     if chosen is not None:
         return next((at for at, t in tables.items() if chosen in (t.where, t.name)), None)
@@ -128,18 +124,17 @@ def _partner(matrix: Piece, tables: Mapping[int, Piece], chosen: str | None) -> 
     return None
 
 
-def _join(table: Piece, matrix: Piece, id_column: str | None, in_order: bool) -> Piece | None:
+def _join(table: Table, matrix: Table, id_column: str | None, in_order: bool) -> Table | None:
     """Return the table with the matrix, None if too few ids match."""
-    assert table.frame is not None  # noqa: S101
-    n = table.n_rows
+    n = len(table.frame)
     has_ids = matrix.id_column not in (None, ROW)
     if in_order:
-        if matrix.n_rows != n or any(matrix.problems):
-            message = f"{matrix.n_rows:,} usable rows, but {table.where} has {n:,}"
+        if len(matrix.frame) != n or any(matrix.problems):
+            message = f"{len(matrix.frame):,} usable rows, but {table.where} has {n:,}"
             raise gate.refusal("row-count", matrix.where, message, remedy="Give one for each row.")
         return _add_matrix(table, matrix, np.arange(n), f"{matrix.where}, in the order of the rows")
     if not has_ids:
-        if matrix.n_rows != n:
+        if len(matrix.frame) != n:
             return None
         raise gate.refusal(
             "row-order",
@@ -150,19 +145,18 @@ def _join(table: Piece, matrix: Piece, id_column: str | None, in_order: bool) ->
             f"those of {table.where}, in the same order.",
         )
     column = id_column or table.id_column or guess_id_column(table.frame)
-    if column is None or matrix.frame is None or column not in table.frame.columns:
+    if column is None or column not in table.frame.columns:
         return None
     row_of = {text: row for row, text in enumerate(matrix.frame[matrix.id_column].tolist())}
     rows = np.array([row_of.get(text, -1) for text in table.frame[column].tolist()])
     shared = int((rows >= 0).sum())
-    if shared < _MIN_SHARED_SHARE * min(n, matrix.n_rows) or not shared:
+    if shared < _MIN_SHARED_SHARE * min(n, len(matrix.frame)) or not shared:
         return None
     return replace(_add_matrix(table, matrix, rows, f"{matrix.where}, by id"), id_column=column)
 
 
-def _add_matrix(table: Piece, matrix: Piece, rows: Ints, origin: str) -> Piece:
+def _add_matrix(table: Table, matrix: Table, rows: Ints, origin: str) -> Table:
     """Return a table with rows ``rows[r]`` of a matrix, without rows at -1."""
-    assert table.frame is not None  # noqa: S101
     good = np.flatnonzero(rows >= 0)
     matrix_rows = rows[good]
     missing = [
@@ -176,7 +170,7 @@ def _add_matrix(table: Piece, matrix: Piece, rows: Ints, origin: str) -> Piece:
         for row in np.flatnonzero(rows < 0).tolist()
     ]
     notes = list(limit_problems(missing))
-    n_unused = matrix.n_rows - len(set(matrix_rows.tolist()))
+    n_unused = len(matrix.frame) - len(set(matrix_rows.tolist()))
     if n_unused:
         message = f"{count(n_unused, 'id')} not found in {table.where} and not used"
         notes.append(Problem("extra-ids", matrix.where, message, severity="note"))
@@ -204,7 +198,7 @@ class MatrixFiles:
     def __init__(
         self,
         files: Files,
-        table: TableRead,
+        table: Table,
         id_column: str,
         good: Bools,
         problems: list[Problem],
@@ -223,7 +217,7 @@ class MatrixFiles:
             raise gate.refusal(
                 "row-count",
                 name,
-                f"{len(matrix):,} rows, but {self.read.name} has {n:,}",
+                f"{len(matrix):,} rows, but {self.read.where} has {n:,}",
                 remedy="Give one row for each row of the table, in the same order.",
             )
         return matrix
@@ -266,7 +260,7 @@ class MatrixFiles:
             raise gate.refusal("bad-shape", where, "the three files do not fit together") from None
         return X
 
-    def _by_id(self, vectors: TableRead) -> tuple[Floats, tuple[str, ...]]:
+    def _by_id(self, vectors: Table) -> tuple[Floats, tuple[str, ...]]:
         self.problems += vectors.problems
         columns = list(vectors.frame.columns)
         id_column = self.id_column if self.id_column in columns else columns[0]
@@ -309,11 +303,11 @@ class MatrixFiles:
         has_none[row[used]] = False
         self.good[has_none] = False
         self.good[row[bad[:, 0]]] = False
-        self.problems += limit_problems(self._lacking(vectors.name, np.flatnonzero(has_none), ids))
+        self.problems += limit_problems(self._lacking(vectors.where, np.flatnonzero(has_none), ids))
         n_unused = int((row < 0).sum())
         if n_unused:
-            message = f"{count(n_unused, 'id')} not found in {self.read.name} and not used"
-            self.problems.append(Problem("extra-ids", vectors.name, message, severity="note"))
+            message = f"{count(n_unused, 'id')} not found in {self.read.where} and not used"
+            self.problems.append(Problem("extra-ids", vectors.where, message, severity="note"))
         return X, names
 
     def _lacking(self, name: str, rows: Ints, ids: list[str]) -> Iterator[Problem]:

@@ -21,7 +21,7 @@ from hetviz.io.formats.arrays import check_shape, finite_rows, sparse_of
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.edges import links_piece
 from hetviz.io.formats.hdf5 import Hdf5Group, open_hdf5, require_h5py
-from hetviz.io.parsed import Choices, Piece, stem
+from hetviz.io.parsed import Choices, Table, stem
 
 MAX_LINKS = 300_000
 _MIN_RAW_COUNT = 50
@@ -33,13 +33,13 @@ _SPARSE = {"csr_matrix": "csr", "csc_matrix": "csc"}
 _FALLBACK_PART = "X_pca"
 
 
-def read_hdf5(name: str, content: bytes, choices: Choices) -> list[Piece]:
+def read_hdf5(name: str, content: bytes, choices: Choices) -> list[Table]:
     """Read an AnnData file as a dataset, or a MuData file as one dataset for each modality."""
     with open_hdf5(name, content) as root:
         modalities = root.box("mod")
         if modalities is None:
             return _read_annotated(root, choices.name or stem(name), choices)
-        pieces: list[Piece] = []
+        pieces: list[Table] = []
         problems: list[Problem] = []
         for modality in modalities.words("mod-order") or modalities.names():
             box = modalities.box(modality)
@@ -57,7 +57,7 @@ def read_hdf5(name: str, content: bytes, choices: Choices) -> list[Piece]:
 
 def _read_annotated(
     box: Hdf5Group, name: str, choices: Choices, entity: str | None = None
-) -> list[Piece]:
+) -> list[Table]:
     if "obs" not in box:
         raise gate.refusal(
             "unknown-format",
@@ -89,7 +89,7 @@ def _read_annotated(
         facts[OTHER_PARTS] = ", ".join(other_parts)
     links = _neighbours(box, name, ids, problems)
     frame = pd.DataFrame({"id": ids, **columns}, dtype=TEXT)
-    observations = Piece(
+    observations = Table(
         name,
         box.where,
         "dataset",
@@ -280,7 +280,7 @@ def _raw_count_notes(box: Hdf5Group, X: Matrix) -> list[Problem]:
 
 def _neighbours(
     box: Hdf5Group, dataset_name: str, ids: list[str], problems: list[Problem]
-) -> list[Piece]:
+) -> list[Table]:
     """Return the neighbour graphs in obsp as links."""
     obsp = box.box("obsp")
     if obsp is None:
@@ -294,7 +294,7 @@ def _neighbours(
 
 def _links(
     obsp: Hdf5Group, name: str, dataset_name: str, ids: list[str], problems: list[Problem]
-) -> Piece | None:
+) -> Table | None:
     where = obsp.place(name)
 
     def without(code: str, message: str) -> None:

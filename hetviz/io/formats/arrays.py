@@ -21,7 +21,7 @@ from hetviz.io.files import Archive
 from hetviz.io.formats import npy
 from hetviz.io.formats.base import MATRIX_OPTIONS, FileFormat
 from hetviz.io.formats.matrix_kinds import ROW, chosen_or_recognised, matrix_sentence
-from hetviz.io.parsed import Choices, Piece, stem
+from hetviz.io.parsed import Choices, Table, stem
 
 _ID_ARRAYS = ("ids", "id", "names", "name", "index", "obs_names")
 _FEATURE_NAME_ARRAYS = ("feature_names", "features", "columns", "var_names")
@@ -33,13 +33,13 @@ _MAX_CODE_POINT, _SURROGATES = 0x10FFFF, (0xD800, 0xDFFF)
 _SAVE_AGAIN = "Save it again with numpy.save, as an array of numbers."
 
 
-def read_npy(name: str, content: bytes, choices: Choices) -> list[Piece]:
+def read_npy(name: str, content: bytes, choices: Choices) -> list[Table]:
     """Read one matrix from an NPY file. The ids are row numbers from 1."""
     X = _matrix(name, array(name, content))
     return [_piece(stem(name), name, X, _OtherArrays.none(len(X)), choices)]
 
 
-def read_npz(name: str, content: bytes, choices: Choices) -> list[Piece]:
+def read_npz(name: str, content: bytes, choices: Choices) -> list[Table]:
     """Read the matrices of an NPZ archive, or the one sparse matrix that SciPy saved."""
     archive = Archive(name, content)
     members = {
@@ -67,7 +67,7 @@ def read_npz(name: str, content: bytes, choices: Choices) -> list[Piece]:
         shapes = ", ".join(f"{key} {values.shape}" for key, values in arrays.items())
         problems += gate.refusal("no-matrix", name, message, shapes[:200]).problems
         raise DataError(problems)
-    pieces: list[Piece] = []
+    pieces: list[Table] = []
     for key, values in matrices.items():
         called = stem(name) if len(matrices) == 1 else key
         where = name if len(matrices) == 1 else f"{name}, {key}"
@@ -258,7 +258,7 @@ def _is_text(values: Array) -> bool:
     )
 
 
-def _piece(name: str, where: str, X: Matrix, siblings: _OtherArrays, choices: Choices) -> Piece:
+def _piece(name: str, where: str, X: Matrix, siblings: _OtherArrays, choices: Choices) -> Table:
     """Return a matrix as a piece, of the kind that the user chose or that is recognised."""
     feature_names = siblings.feature_names
     kind, facts = "features", {"matrix": f"features: {X.shape[0]:,} rows, {X.shape[1]:,} columns"}
@@ -272,7 +272,7 @@ def _piece(name: str, where: str, X: Matrix, siblings: _OtherArrays, choices: Ch
         frame = frame.iloc[row].reset_index(drop=True)
         problems += row_problems
     squares = {} if kind == "features" else {kind: np.asarray(X, dtype=np.float64)}
-    return Piece(
+    return Table(
         name,
         where,
         "dataset",

@@ -37,8 +37,6 @@ class FileFormat:
         Possible bytes at `offset`.
     may_be_text : bool
         Whether text can begin with the magic bytes too, as in "ARROW1,ARROW2".
-    preview : {"rows", "columns", ""}
-        Untyped rows whose header row can be chosen, typed columns, or no preview.
     options : tuple of str
         Reading options, see `hetviz.ui.reading.reading_options`.
     own_process : bool
@@ -62,7 +60,6 @@ class FileFormat:
     xml_tag: bytes = b""
     detect_text: Callable[[bytes], bool] | None = None
     is_plain_text: bool = False
-    preview: Literal["rows", "columns", ""] = ""
     options: tuple[str, ...] = ()
     own_process: bool = False
     can_hang: bool = False

@@ -23,7 +23,7 @@ from hetviz.io import gate, limits
 from hetviz.io.formats.base import DATABASE_OPTIONS, FileFormat
 from hetviz.io.formats.parquet import arrow_piece
 from hetviz.io.formats.typed_values import check_cells
-from hetviz.io.parsed import Choices, Piece
+from hetviz.io.parsed import Choices, Table
 
 if TYPE_CHECKING:
     import duckdb
@@ -49,10 +49,10 @@ class _Table:
     name: str
     primary: tuple[str, ...] = ()
     keys: list[_ForeignKey] = field(default_factory=list)
-    piece: Piece | None = None
+    piece: Table | None = None
 
 
-def read_sqlite(name: str, content: bytes, choices: Choices) -> list[Piece]:
+def read_sqlite(name: str, content: bytes, choices: Choices) -> list[Table]:
     """Read the tables of an SQLite database, or the one chosen as sheet."""
     import pyarrow as pa
 
@@ -73,7 +73,7 @@ def read_sqlite(name: str, content: bytes, choices: Choices) -> list[Piece]:
         raise _damaged_error(name, "SQLite") from error
 
 
-def read_duckdb(name: str, content: bytes, choices: Choices) -> list[Piece]:
+def read_duckdb(name: str, content: bytes, choices: Choices) -> list[Table]:
     """Read the tables of a DuckDB database, as `read_sqlite` does."""
     import duckdb
     import pyarrow as pa
@@ -261,15 +261,15 @@ def _empty_table_note(where: str) -> Problem:
     return Problem("empty-table", where, "the table has no rows", severity="note")
 
 
-def _pieces(name: str, tables: list[_Table], notes: list[Problem]) -> list[Piece]:
+def _pieces(name: str, tables: list[_Table], notes: list[Problem]) -> list[Table]:
     """Return the tables as datasets, and the foreign keys among them as links."""
     if not tables:
         problem = Problem("no-tables", name, "no table of the database has rows")
         raise DataError([problem, *notes])
     by_name = {table.name.casefold(): table for table in tables}
     referred = {key.table.casefold() for table in tables for key in table.keys}
-    out: list[Piece] = []
-    links: list[Piece] = []
+    out: list[Table] = []
+    links: list[Table] = []
     for table in tables:
         keys = [key for key in table.keys if key.table.casefold() in by_name]
         piece = _with_ids(table, by_own_rows=bool(keys) or table.name.casefold() in referred)
@@ -286,10 +286,10 @@ def _pieces(name: str, tables: list[_Table], notes: list[Problem]) -> list[Piece
     return [replace(first, problems=(*first.problems, *notes)), *out[1:], *links]
 
 
-def _with_ids(table: _Table, *, by_own_rows: bool) -> Piece:
+def _with_ids(table: _Table, *, by_own_rows: bool) -> Table:
     """Return a table with its primary key as id, or the numbers of its rows if links need ids."""
     piece = table.piece
-    assert piece is not None and piece.frame is not None  # noqa: S101
+    assert piece is not None  # noqa: S101
     if len(table.primary) == 1 and table.primary[0] in piece.frame.columns:
         return replace(piece, id_column=table.primary[0])
     if not by_own_rows:
@@ -302,11 +302,10 @@ def _with_ids(table: _Table, *, by_own_rows: bool) -> Piece:
     return replace(piece, frame=frame, id_column=id_column)
 
 
-def _links(table: _Table, parent: _Table, key: _ForeignKey) -> Piece | None:
+def _links(table: _Table, parent: _Table, key: _ForeignKey) -> Table | None:
     """Return the links that a foreign key declares, or None where nothing refers to anything."""
     child, other = table.piece, parent.piece
-    assert child is not None and child.frame is not None  # noqa: S101
-    assert other is not None and other.frame is not None  # noqa: S101
+    assert child is not None and other is not None  # noqa: S101
     columns, others = list(key.columns), list(key.others or parent.primary)
     has_columns = set(columns) <= set(child.frame.columns) and set(others) <= set(
         other.frame.columns
@@ -356,7 +355,7 @@ def _links(table: _Table, parent: _Table, key: _ForeignKey) -> Piece | None:
     facts = {"foreign key": f"{table.name} ({', '.join(columns)}) to {parent.name}"}
     name = f"{child.name} {parent.name}"
     row = tuple(rows.tolist())
-    return Piece(name, where, "links", frame, row, facts=facts, problems=problems)
+    return Table(name, where, "links", frame, row, facts=facts, problems=problems)
 
 
 FORMATS = (
@@ -367,7 +366,6 @@ FORMATS = (
         (".sqlite", ".sqlite3", ".db"),
         read_sqlite,
         magic=(b"SQLite format 3\0",),
-        preview="columns",
         options=DATABASE_OPTIONS,
     ),
     FileFormat(
@@ -379,7 +377,6 @@ FORMATS = (
         magic=(b"DUCK",),
         offset=8,
         may_be_text=True,
-        preview="columns",
         options=DATABASE_OPTIONS,
     ),
 )

@@ -12,7 +12,7 @@ from hetviz._pandas import TEXT
 from hetviz.errors import Problem, limit_problems
 from hetviz.features.columns.types import numbers
 from hetviz.io.infer.ids import guess_id_column
-from hetviz.io.parsed import Piece
+from hetviz.io.parsed import Table
 
 _ENDS = (
     ("source_id", "target_id"), ("source", "target"), ("from", "to"), ("src", "dst"),
@@ -36,7 +36,7 @@ def links_piece(
     others: Mapping[str, Sequence[str]],
     row: Sequence[int],
     decimal: str = ".",
-) -> Piece:
+) -> Table:
     """Return the edges of a graph as links within one dataset."""
     original_name = {name.lower(): name for name in reversed(list(others))}
     strength_name = next(
@@ -134,7 +134,7 @@ def _links_table(
     note_names: Sequence[str],
     strength_name: str | None,
     notes: list[Problem],
-) -> Piece:
+) -> Table:
     out: dict[str, object] = {
         "source_dataset": dataset,
         "source_id": frame["source_id"],
@@ -161,7 +161,7 @@ def _links_table(
         out[name if name not in out else f"{name} (note)"] = frame[f"note {name}"]
     notes += _hub_notes(where, frame, facts)
     links = pd.DataFrame(out, index=frame.index).astype(TEXT)
-    return Piece(
+    return Table(
         f"{dataset} links",
         where,
         "links",
@@ -189,7 +189,7 @@ def _hub_notes(where: str, frame: pd.DataFrame, facts: dict[str, str]) -> list[P
     return [Problem("hubs", where, message, names, severity="note")]
 
 
-def join_graphs(pieces: Sequence[Piece]) -> list[Piece]:
+def join_graphs(pieces: Sequence[Table]) -> list[Table]:
     """Recognise edge tables as links within another table, or as a graph."""
     edge_tables = {
         at: edges_of_piece
@@ -202,7 +202,7 @@ def join_graphs(pieces: Sequence[Piece]) -> list[Piece]:
         p for at, p in enumerate(pieces) if at not in edge_tables and p.role in (None, "dataset")
     ]
     ids_of = {piece.name: _ids(piece) for piece in nodes}
-    out: list[Piece] = []
+    out: list[Table] = []
     for at, piece in enumerate(pieces):
         edges = edge_tables.get(at)
         if edges is None:
@@ -219,18 +219,18 @@ def join_graphs(pieces: Sequence[Piece]) -> list[Piece]:
     return out
 
 
-def _ids(piece: Piece) -> set[str]:
+def _ids(piece: Table) -> set[str]:
     column = piece.id_column
-    if column is None and piece.frame is not None:
+    if column is None:
         column = guess_id_column(piece.frame)
-    return set() if column is None or piece.frame is None else set(piece.frame[column])
+    return set() if column is None else set(piece.frame[column])
 
 
 @dataclass(frozen=True, eq=False)
 class _Edges:
     """An edge table: ends, other columns and row numbers."""
 
-    piece: Piece
+    piece: Table
     ends: pd.DataFrame
     others: dict[str, list[str]]
     row: list[int]
@@ -251,14 +251,14 @@ class _Edges:
         mine = self.ids
         return sum(text in ids for text in mine) / len(mine)
 
-    def links(self, dataset: str) -> Piece:
+    def links(self, dataset: str) -> Table:
         piece = self.piece
         links = links_piece(dataset, piece.where, self.ends, self.others, self.row, piece.decimal)
         return replace(links, facts={**piece.facts, **links.facts})
 
-    def nodes(self) -> Piece:
+    def nodes(self) -> Table:
         piece, ids = self.piece, self.ids
-        return Piece(
+        return Table(
             piece.name,
             piece.where,
             "dataset",
@@ -270,8 +270,8 @@ class _Edges:
         )
 
 
-def _edges_of(piece: Piece) -> _Edges | None:
-    if piece.frame is None or piece.role not in (None, "links") or not len(piece.frame):
+def _edges_of(piece: Table) -> _Edges | None:
+    if piece.role not in (None, "links") or not len(piece.frame):
         return None
     if "source_dataset" in piece.frame.columns:
         return None

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from hetviz.errors import Problem
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.graphs import Graph, check_depth, graph_pieces, parsed_xml
-from hetviz.io.parsed import Choices, Piece
+from hetviz.io.parsed import Choices, Table
 
 _EDGE_ATTRIBUTES = ("weight", "label", "kind", "type")
 _DRAWING_TAGS = {"color", "position", "size", "shape", "thickness"}
 
 
-def read_gexf(name: str, content: bytes, choices: Choices) -> list[Piece]:
+def read_gexf(name: str, content: bytes, choices: Choices) -> list[Table]:
     """Read a GEXF file, see `hetviz.io.formats.graphs.graph_pieces`."""
     return graph_pieces(name, choices, parsed_xml(name, content, _Gexf(name)), "label")
 

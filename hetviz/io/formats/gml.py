@@ -11,7 +11,7 @@ from hetviz.io import gate
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.graphs import Graph, check_depth, graph_pieces
 from hetviz.io.infer import encodings
-from hetviz.io.parsed import Choices, Piece
+from hetviz.io.parsed import Choices, Table
 
 _TOKEN = re.compile(r'\s*(?:#[^\n]*|"([^"]*+)"|([\[\]])|([^\s\[\]"#]++))')
 _START = re.compile(
@@ -20,7 +20,7 @@ _START = re.compile(
 _ENDS = ("source", "target")
 
 
-def read_gml(name: str, content: bytes, choices: Choices) -> list[Piece]:
+def read_gml(name: str, content: bytes, choices: Choices) -> list[Table]:
     """Read a GML file, see `hetviz.io.formats.graphs.graph_pieces`."""
     notes: list[Problem] = []
     text, _ = encodings.decode(name, content, choices.encoding, notes)

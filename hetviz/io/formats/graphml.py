@@ -9,14 +9,14 @@ from hetviz.errors import Problem
 from hetviz.features.columns.types import number
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.graphs import MAX_TEXT, Graph, check_depth, graph_pieces, parsed_xml
-from hetviz.io.parsed import Choices, Piece
+from hetviz.io.parsed import Choices, Table
 
 _NUMBERS = {"int", "long", "float", "double"}
 _DRAWN_LABEL = "NodeLabel"
 _LEFT_OUT = "The value counts as missing."
 
 
-def read_graphml(name: str, content: bytes, choices: Choices) -> list[Piece]:
+def read_graphml(name: str, content: bytes, choices: Choices) -> list[Table]:
     """Read a GraphML file, see `hetviz.io.formats.graphs.graph_pieces`."""
     return graph_pieces(name, choices, parsed_xml(name, content, _GraphML(name)))
 

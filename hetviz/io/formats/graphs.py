@@ -13,7 +13,7 @@ from hetviz._pandas import TEXT
 from hetviz.errors import Problem, limit_problems
 from hetviz.io import gate, limits
 from hetviz.io.formats.edges import links_piece
-from hetviz.io.parsed import Choices, Piece, stem
+from hetviz.io.parsed import Choices, Table, stem
 
 MAX_EDGES = 10_000_000
 MAX_TEXT = 1_000_000
@@ -112,7 +112,7 @@ def check_depth(where: str, depth: int) -> None:
 
 def graph_pieces(
     name: str, choices: Choices, graph: Graph, title_column: str | None = None
-) -> list[Piece]:
+) -> list[Table]:
     """Return a dataset of the nodes, and links."""
     if not graph.nodes:
         raise gate.refusal("no-rows", name, "the graph has no nodes")
@@ -124,7 +124,7 @@ def graph_pieces(
         "graph": f"{len(graph.nodes):,} nodes, {len(graph.sources):,} edges, "
         + ("with direction" if graph.is_directed else "without direction")
     }
-    nodes = Piece(
+    nodes = Table(
         dataset_name,
         name,
         "dataset",

@@ -12,7 +12,7 @@ from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.io import gate, limits
 from hetviz.io.formats.base import TYPED_OPTIONS, FileFormat
 from hetviz.io.formats.typed_values import check_cells, columns_as_text
-from hetviz.io.parsed import DECIMALS, Choices, Piece, stem
+from hetviz.io.parsed import DECIMALS, Cells, Choices, Table, stem
 
 _START = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 _BOM = b"\xef\xbb\xbf"
@@ -22,13 +22,13 @@ _SHAPES = "Give a list of records, such as [{\"id\": \"a\", \"size\": 1}, ...]."
 Record = Mapping[str, Any]
 
 
-def read_json(name: str, content: bytes, choices: Choices) -> list[Piece]:
+def read_json(name: str, content: bytes, choices: Choices) -> list[Table]:
     """Read a list of records, an object of columns, or an object of several of these."""
     value = _parsed(name, content)
     tables = _tables(value)
     if not tables:
         raise gate.refusal("no-tables", name, "no table was found in this JSON", remedy=_SHAPES)
-    pieces: list[Piece] = []
+    pieces: list[Table] = []
     problems: list[Problem] = []
     for key, records in tables.items():
         where, dataset_name = (f"{name}, {key}", key) if key else (name, stem(name))
@@ -42,7 +42,7 @@ def read_json(name: str, content: bytes, choices: Choices) -> list[Piece]:
     return pieces
 
 
-def read_lines(name: str, content: bytes, choices: Choices) -> list[Piece]:
+def read_lines(name: str, content: bytes, choices: Choices) -> list[Table]:
     """Read JSON lines; invalid lines are left out and listed."""
     records: list[Record] = []
     rows: list[int] = []
@@ -195,7 +195,7 @@ def records_piece(
     rows: Sequence[int],
     choices: Choices,
     problems: Sequence[Problem] = (),
-) -> Piece:
+) -> Table:
     """Return records as a table of text."""
     flat = [_flat(record) for record in records]
     names: dict[str, None] = {}
@@ -206,7 +206,7 @@ def records_piece(
         raise gate.refusal("empty-file", where, "the records are empty")
     columns = [(name, [record.get(name) for record in flat]) for name in names]
     frame, decimal, notes = columns_as_text(where, columns, choices)
-    return Piece(
+    return Table(
         dataset_name,
         where,
         None,
@@ -215,6 +215,7 @@ def records_piece(
         decimal,
         facts={"decimal sign": DECIMALS[decimal]} if decimal == "," else {},
         problems=(*problems, *notes),
+        cells=Cells(),
     )
 
 
@@ -254,7 +255,6 @@ FORMATS = (
         (".jsonl", ".ndjson"),
         read_lines,
         detect_text=_is_lines,
-        preview="columns",
         options=TYPED_OPTIONS,
     ),
     FileFormat(
@@ -264,7 +264,6 @@ FORMATS = (
         (".json",),
         read_json,
         detect_text=_is_json,
-        preview="columns",
         options=TYPED_OPTIONS,
     ),
 )

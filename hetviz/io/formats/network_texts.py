@@ -12,10 +12,10 @@ from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.delimited import read_text
 from hetviz.io.formats.graphs import Graph, graph_pieces
 from hetviz.io.infer import encodings
-from hetviz.io.parsed import Choices, Piece, stem
+from hetviz.io.parsed import Choices, Table, stem
 
 
-def read_network(name: str, content: bytes, choices: Choices) -> list[Piece]:
+def read_network(name: str, content: bytes, choices: Choices) -> list[Table]:
     """Read a .sif or .gmt file; one with a chosen separator is a table."""
     if choices.separator is not None:
         return read_text(name, content, choices)
@@ -29,7 +29,7 @@ def read_network(name: str, content: bytes, choices: Choices) -> list[Piece]:
 
 def _relations(
     name: str, lines: list[tuple[int, str]], choices: Choices, notes: list[Problem]
-) -> list[Piece]:
+) -> list[Table]:
     """Read lines of a node, a relation and its target nodes."""
     # Tab-separated names may contain spaces.
     separator = "\t" if any("\t" in line for _, line in lines) else None
@@ -65,7 +65,7 @@ def _relations(
 
 def _sets(
     name: str, lines: list[tuple[int, str]], choices: Choices, notes: list[Problem]
-) -> list[Piece]:
+) -> list[Table]:
     """Read tab-separated lines of a set, a description and members."""
     sets: dict[str, str] = {}
     row: list[int] = []
@@ -113,10 +113,10 @@ def _sets(
     rows = pd.DataFrame({"id": list(members)}, dtype=TEXT)
     where = f"{name}, members"
     return [
-        Piece(set_name, name, "dataset", frame, tuple(row), id_column="id", facts=facts,
+        Table(set_name, name, "dataset", frame, tuple(row), id_column="id", facts=facts,
               problems=problems),
-        Piece(of_members, where, "dataset", rows, tuple(range(len(rows))), id_column="id"),
-        Piece(f"{set_name} links", f"{name}, links", "links", links, tuple(pairs.values())),
+        Table(of_members, where, "dataset", rows, tuple(range(len(rows))), id_column="id"),
+        Table(f"{set_name} links", f"{name}, links", "links", links, tuple(pairs.values())),
     ]  # fmt: skip
 
 
@@ -128,7 +128,6 @@ FORMATS = tuple(
         (extension,),
         read_network,
         is_plain_text=True,
-        preview="rows",
         options=("separator", "encoding"),
     )
     for extension in (".sif", ".gmt")

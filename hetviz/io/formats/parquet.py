@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hetviz.io import gate, limits
 from hetviz.io.formats.base import TYPED_OPTIONS, FileFormat
 from hetviz.io.formats.typed_values import arrow_as_text, check_cells, text_bytes
-from hetviz.io.parsed import DECIMALS, Choices, Piece, stem
+from hetviz.io.parsed import DECIMALS, Cells, Choices, Table, stem
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _INDEX = "__index_level_"
 
 
-def read_parquet(name: str, content: bytes, choices: Choices) -> list[Piece]:
+def read_parquet(name: str, content: bytes, choices: Choices) -> list[Table]:
     """Read a Parquet table; a column of records becomes one column per field."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -42,7 +42,7 @@ def read_parquet(name: str, content: bytes, choices: Choices) -> list[Piece]:
         ) from error
 
 
-def read_arrow(name: str, content: bytes, choices: Choices) -> list[Piece]:
+def read_arrow(name: str, content: bytes, choices: Choices) -> list[Table]:
     """Read an Arrow file or stream or a Feather file, as `read_parquet` does."""
     import pyarrow as pa
     from pyarrow import feather
@@ -78,7 +78,7 @@ def read_arrow(name: str, content: bytes, choices: Choices) -> list[Piece]:
 
 def arrow_piece(
     name: str, table: pa.Table, choices: Choices, where: str = "", dataset_name: str = ""
-) -> Piece:
+) -> Table:
     """Return an Arrow table as a piece; a column of records becomes one column per field."""
     where = where or name
     table = table.flatten()
@@ -87,8 +87,8 @@ def arrow_piece(
     if not table.num_columns or not table.num_rows:
         raise gate.refusal("empty-file", where, "the table has no rows")
     table = table.rename_columns([_called(title) for title in table.column_names])
-    frame, decimal, notes = arrow_as_text(where, table, choices)
-    return Piece(
+    frame, decimal, words, notes = arrow_as_text(where, table, choices)
+    return Table(
         dataset_name or stem(name),
         where,
         None,
@@ -97,6 +97,7 @@ def arrow_piece(
         decimal,
         facts={"decimal sign": DECIMALS[decimal]} if decimal == "," else {},
         problems=tuple(notes),
+        cells=Cells(words=words),
     )
 
 
@@ -114,7 +115,6 @@ FORMATS = (
         read_parquet,
         magic=(b"PAR1",),
         may_be_text=True,
-        preview="columns",
         options=TYPED_OPTIONS,
     ),
     FileFormat(
@@ -125,7 +125,6 @@ FORMATS = (
         read_arrow,
         magic=(b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"),
         may_be_text=True,
-        preview="columns",
         options=TYPED_OPTIONS,
     ),
 )

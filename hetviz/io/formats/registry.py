@@ -17,7 +17,8 @@ from hetviz.io.files import Archive, is_zip, member_names
 from hetviz.io.formats import delimited
 from hetviz.io.formats.archives import ZIP
 from hetviz.io.formats.base import FileFormat, Kind, is_printable
-from hetviz.io.parsed import Choices, Piece, TableRead
+from hetviz.io.infer.typed import typed_table
+from hetviz.io.parsed import Choices, Table
 
 _ADDRESS = re.compile(rb"\s*(?:\[InternetShortcut\]|(?:https?|ftp)://\S+\s*$)")
 _MAX_ADDRESS_BYTES = 5_000
@@ -122,8 +123,8 @@ def open_archive(name: str, content: bytes) -> Archive:
     return Archive(name, content)
 
 
-def read_pieces(name: str, content: bytes, choices: Choices | None = None) -> list[Piece]:
-    """Read the datasets, links and comparisons in a file that is neither a picture nor a zip."""
+def parse_file(name: str, content: bytes, choices: Choices | None = None) -> list[Table]:
+    """Parse the tables of a file that is neither a picture nor a zip."""
     file_format = format_of(name, content)
     if file_format.read is None:
         raise gate.refusal(
@@ -143,7 +144,7 @@ def read_pieces(name: str, content: bytes, choices: Choices | None = None) -> li
     return file_format.read(name, content, choices or Choices())
 
 
-def read_table(name: str, content: bytes, choices: Choices | None = None) -> TableRead:
+def read_table(name: str, content: bytes, choices: Choices | None = None) -> Table:
     """Read a table of text from bytes."""
     file_format = format_of(name, content)
     if not file_format.is_plain_text:
@@ -153,7 +154,9 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
             f"a text table is needed, but this is {file_format.label}",
             remedy="Save a spreadsheet as CSV. Upload a zip by itself.",
         )
-    return delimited.read_text_table(name, content, choices or Choices())
+    choices = choices or Choices()
+    (table,) = delimited.read_text(name, content, choices)
+    return typed_table(table, choices)
 
 
 def _format_of_zip(name: str, content: bytes) -> FileFormat:

@@ -18,7 +18,7 @@ from hetviz.io import gate
 from hetviz.io.formats.base import TYPED_OPTIONS, FileFormat
 from hetviz.io.formats.parquet import arrow_piece
 from hetviz.io.formats.typed_values import check_cells
-from hetviz.io.parsed import Choices, Piece
+from hetviz.io.parsed import Choices, Table
 
 _MAX_LABELS_SHOWN = 40
 _NO_ANSWER_LABEL = re.compile(
@@ -29,7 +29,7 @@ _NO_ANSWER_LABEL = re.compile(
 )
 
 
-def _read(reader: str, program: str, name: str, content: bytes, choices: Choices) -> list[Piece]:
+def _read(reader: str, program: str, name: str, content: bytes, choices: Choices) -> list[Table]:
     import pyarrow as pa
     import pyreadstat
 
@@ -157,7 +157,6 @@ def _format(
         partial(_read, reader, program),
         magic=magic,
         detect=detect,
-        preview="columns",
         options=TYPED_OPTIONS,
     )
 

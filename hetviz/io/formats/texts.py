@@ -14,7 +14,7 @@ from hetviz.io import gate
 from hetviz.io.formats.base import TEXT_OPTIONS, FileFormat
 from hetviz.io.formats.delimited import read_text
 from hetviz.io.infer import dialect, encodings, text_tables
-from hetviz.io.parsed import Choices, Piece
+from hetviz.io.parsed import Choices, Table
 
 FILE, FOLDER = "file", "folder"
 """Columns of datasets with one row for each file."""
@@ -60,7 +60,7 @@ def may_be_prose(words: str) -> bool:
 
 def text_rows(
     dataset_name: str, where: str, texts: Sequence[Text], problems: Sequence[Problem]
-) -> Piece:
+) -> Table:
     """Return a dataset with one row per text: id, title, text, file and folder."""
     names = [text.file for text in texts]
     columns = {
@@ -73,7 +73,7 @@ def text_rows(
         columns[FOLDER] = ["" if folder == "." else folder for folder in folders]
     if columns["id"] != [PurePosixPath(name).stem for name in names]:
         columns[FILE] = names
-    return Piece(
+    return Table(
         dataset_name,
         where,
         "dataset",
@@ -126,7 +126,6 @@ FORMATS = (
         (".txt", ".text"),
         read_text,
         is_plain_text=True,
-        preview="rows",
         options=TEXT_OPTIONS,
     ),
     FileFormat(
@@ -136,6 +135,5 @@ FORMATS = (
         _MARKUP_EXTENSIONS,
         read_text,
         is_plain_text=True,
-        preview="rows",
     ),
 )

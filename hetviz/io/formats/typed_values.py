@@ -15,11 +15,9 @@ from hetviz._pandas import TEXT
 from hetviz._text import count
 from hetviz.errors import Problem
 from hetviz.io import gate, limits
-from hetviz.io.formats.column_rows import as_series
-from hetviz.io.formats.delimited import id_columns_as_written
 from hetviz.io.infer import dialect
 from hetviz.io.infer.column_names import unique_column_names
-from hetviz.io.infer.columns import read_columns
+from hetviz.io.infer.column_rows import as_series
 from hetviz.io.parsed import Choices
 
 if TYPE_CHECKING:
@@ -71,23 +69,19 @@ def columns_as_text(
         texts = [to_cell(value, decimal) for value in values]
         notes += _cell_notes(f"{where}, column {name}", values)
         out[name] = pd.Series(texts, dtype=TEXT)
-    frame = pd.DataFrame(out)
-    recipe = choices.columns_of(where)
-    keep = id_columns_as_written(choices, frame, recipe)
-    applied = read_columns(where, frame, decimal, recipe, keep=keep)
-    return applied.frame, decimal, [*notes, *applied.problems]
+    return pd.DataFrame(out), decimal, notes
 
 
 def arrow_as_text(
     where: str, table: pa.Table, choices: Choices
-) -> tuple[pd.DataFrame, str, list[Problem]]:
-    """Return an Arrow table as a table of text, its decimal sign, and notes."""
+) -> tuple[pd.DataFrame, str, tuple[str, ...], list[Problem]]:
+    """Return an Arrow table as text, its decimal sign, its columns stored as text, and notes."""
     import pyarrow as pa
 
     notes: list[Problem] = []
     names = unique_column_names(where, [_clean(name) for name in table.column_names], notes)
     columns = dict(zip(names, table.columns, strict=True))
-    words = [name for name, column in columns.items() if _is_text(column.type)]
+    words = tuple(name for name, column in columns.items() if _is_text(column.type))
     decimal = choices.decimal or decimal_among(
         columns[name].slice(0, _SAMPLE).to_pylist() for name in words
     )
@@ -95,17 +89,7 @@ def arrow_as_text(
     for name, column in columns.items():
         texts = _arrow_texts(column, decimal, f"{where}, column {name}", notes)
         out[name] = as_series(texts.cast(pa.large_string()))
-    frame = pd.DataFrame(out)
-    recipe = choices.columns_of(where)
-    keep = id_columns_as_written(choices, frame, recipe)
-    if recipe is not None:
-        applied = read_columns(where, frame, decimal, recipe, keep=keep)
-        return applied.frame, decimal, [*notes, *applied.problems]
-    # Typed columns need no conversion.
-    applied = read_columns(where, frame[words], decimal, keep=keep)
-    if applied.problems:
-        frame = frame.assign(**{name: applied.frame[name] for name in words})
-    return frame, decimal, [*notes, *applied.problems]
+    return pd.DataFrame(out), decimal, words, notes
 
 
 def text_bytes(column: pa.ChunkedArray) -> int:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice, pairwise, zip_longest
-from threading import Event
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-import pandas as pd
 
 from hetviz._text import count
 from hetviz._types import Ints
@@ -21,11 +19,9 @@ from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
 from hetviz.io.files import Archive
 from hetviz.io.formats.base import WORKBOOK_OPTIONS, FileFormat
-from hetviz.io.formats.column_rows import ColumnRows
-from hetviz.io.formats.delimited import build_table
 from hetviz.io.formats.typed_values import FORMULA_ERRORS, check_cells, decimal_among, to_cell
-from hetviz.io.infer import dialect
-from hetviz.io.parsed import DECIMALS, Choices, Piece, TableRead, piece_from_table, stem
+from hetviz.io.infer.column_rows import ColumnRows
+from hetviz.io.parsed import DECIMALS, Cells, Choices, Table, TextRow, stem
 
 if TYPE_CHECKING:
     from openpyxl.worksheet._read_only import ReadOnlyWorksheet
@@ -36,7 +32,6 @@ _MAX_SHEET_ROWS = 1_048_576
 # Cells below more empty rows do not belong to the table.
 _MAX_EMPTY_ROWS = 1_000
 _CODECS = ("ascii", "utf-16-le", "utf-16-be")
-_EMPTY = pd.DataFrame()
 _DOCTYPE = ("<!DOCTYPE", "<!ENTITY")
 _NOT_STORED = re.compile(rb"<f[^>]*>[^<]*</f>\s*(?:</c>|<v\s*/>|<v></v>)")
 _AS_TEXT = "Save the sheet as CSV or Parquet: those are read at this size."
@@ -59,91 +54,43 @@ _MAX_EXACT_INTEGER = 2**53
 _CHUNK = 10_000
 # Title, whether it is hidden, and a function that yields (row of the sheet from 0, cells).
 _Sheet = tuple[str, bool, Callable[[], Iterable[tuple[int, Sequence[object]]]]]
+# Title, decimal sign and cells as text.
+_SheetRows = tuple[str, str, list[TextRow] | ColumnRows]
 
 
-def read_workbook(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read the sheets of a workbook, or the chosen one."""
-    stored = stored_cells(name, content, choices)
-    sheets, notes = stored.sheets, list(stored.notes)
-    if stored.n_unstored:
-        message = f"{count(stored.n_unstored, 'formula')} without a stored value treated as empty"
-        remedy = "Open it in a spreadsheet program and save it again."
-        notes.append(Problem("no-values", name, message, "", remedy, severity="note"))
-    if stored.n_failed:
-        cells = count(stored.n_failed, "cell")
-        message = f"{cells} with a formula error such as #N/A treated as missing"
-        notes.append(Problem("formula-error", name, message, severity="note"))
-    pieces: list[Piece] = []
-    rejected: list[Problem] = []
-    for place, sheet in enumerate(sheets):
-        title = sheet.title
-        where = name if len(sheets) == 1 else f"{name}, sheet {title}"
-        facts = {"sheet": title if len(sheets) == 1 else f"{title} ({place + 1} of {len(sheets)})"}
-        dataset_name = stem(name) if len(sheets) == 1 or _PLAIN_TITLE.fullmatch(title) else title
-        if dataset_name != title and len(sheets) > 1:
-            dataset_name = f"{dataset_name} {title}"
-        try:
-            pieces.append(piece_from_table(dataset_name, _table(where, sheet, choices, facts)))
-        except DataError as error:
-            rejected += error.problems
-    if not pieces:
-        raise DataError([*rejected, *notes] if rejected else [_no_table_problem(name), *notes])
-    first = pieces[0]
-    all_problems = (*first.problems, *notes, *rejected)
-    return [replace(first, problems=all_problems), *pieces[1:]]
-
-
-@dataclass(frozen=True)
-class SheetCells:
-    """The raw cells of a sheet as text."""
-
-    title: str
-    decimal: str
-    rows: list[tuple[int, list[str]]] | ColumnRows
-
-
-@dataclass(frozen=True)
-class StoredCells:
-    """The parsed cells of a workbook, independent of the choices for rows and columns."""
-
-    sheets: tuple[SheetCells, ...]
-    notes: tuple[Problem, ...]
-    n_unstored: int
-    n_failed: int
-
-
-# Cache of parsed workbooks in a short-lived process.
-_PARSED: dict[tuple[str, str, str], StoredCells] = {}
-_KEEPS_PARSED = Event()
-
-
-def keep_parsed(parsed_before: Mapping[tuple[str, str, str], StoredCells] | None = None) -> None:
-    """Cache parsed workbooks from now on, starting with `parsed_before`."""
-    _KEEPS_PARSED.set()
-    _PARSED.update(parsed_before or {})
-
-
-def parsed_workbooks() -> dict[tuple[str, str, str], StoredCells]:
-    """Return the cached workbooks by `parse_key`."""
-    return dict(_PARSED)
-
-
-def parse_key(name: str, choices: Choices) -> tuple[str, str, str]:
-    """Return the cache key of a workbook: its name, sheet and decimal sign."""
-    return name, choices.sheet or "", choices.decimal or ""
-
-
-def stored_cells(name: str, content: bytes, choices: Choices) -> StoredCells:
-    """Return the cells of a workbook as text."""
-    key = parse_key(name, choices)
-    if key in _PARSED:
-        return _PARSED[key]
+def read_workbook(name: str, content: bytes, choices: Choices) -> list[Table]:
+    """Read the cells of the sheets of a workbook, or of the chosen one."""
     checked = _check_parts(name, content)
     sheets, notes = _sheets(name, content, choices, in_stream=checked.is_sparse)
-    stored = StoredCells(tuple(sheets), tuple(notes), checked.n_unstored, checked.n_failed)
-    if _KEEPS_PARSED.is_set():
-        _PARSED[key] = stored
-    return stored
+    if checked.n_unstored:
+        message = f"{count(checked.n_unstored, 'formula')} without a stored value treated as empty"
+        remedy = "Open it in a spreadsheet program and save it again."
+        notes.append(Problem("no-values", name, message, "", remedy, severity="note"))
+    if checked.n_failed:
+        cells = count(checked.n_failed, "cell")
+        message = f"{cells} with a formula error such as #N/A treated as missing"
+        notes.append(Problem("formula-error", name, message, severity="note"))
+    if not sheets:
+        raise DataError([_no_table_problem(name), *notes])
+    tables: list[Table] = []
+    for place, (title, decimal, rows) in enumerate(sheets):
+        is_only = len(sheets) == 1
+        facts = {"sheet": title if is_only else f"{title} ({place + 1} of {len(sheets)})"}
+        facts |= {"decimal sign": DECIMALS[decimal]} if decimal == "," else {}
+        dataset_name = stem(name) if is_only or _PLAIN_TITLE.fullmatch(title) else title
+        if dataset_name != title and not is_only:
+            dataset_name = f"{dataset_name} {title}"
+        tables.append(
+            Table(
+                dataset_name,
+                name if is_only else f"{name}, sheet {title}",
+                decimal=decimal,
+                facts=facts,
+                problems=() if tables else tuple(notes),
+                cells=Cells(rows, is_sheet=True),
+            )
+        )
+    return tables
 
 
 def _no_table_problem(name: str) -> Problem:
@@ -231,10 +178,10 @@ def _widest(sheet: bytes) -> int:
 
 def _sheets(
     name: str, content: bytes, choices: Choices, *, in_stream: bool
-) -> tuple[list[SheetCells], list[Problem]]:
+) -> tuple[list[_SheetRows], list[Problem]]:
     """Return the cells of each sheet to read, and notes."""
     notes: list[Problem] = []
-    sheets: list[SheetCells] = []
+    sheets: list[_SheetRows] = []
     try:
         opened = _openpyxl_sheets(name, content) if in_stream else _calamine_sheets(name, content)
         titles = [title for title, _, _ in opened]
@@ -260,7 +207,7 @@ def _sheets(
                 small = len(rows) < _MAX_ROW_WISE_ROWS
                 remaining = chain(rows, all_rows)
                 texts = _texts(rows, decimal) if small else _columns(remaining, decimal)
-                sheets.append(SheetCells(title, decimal, texts))
+                sheets.append((title, decimal, texts))
     except (DataError, MemoryError):
         raise
     except BaseException as error:
@@ -393,33 +340,6 @@ def _width(rows: Sequence[tuple[int, list[object]]]) -> int:
     return max((sum(c is not None and c != "" for c in cells) for _, cells in rows), default=0)
 
 
-def _table(where: str, sheet: SheetCells, choices: Choices, facts: dict[str, str]) -> TableRead:
-    """Return the table of a sheet: its named or filled columns."""
-    decimal, texts = sheet.decimal, sheet.rows
-    table = texts if isinstance(texts, ColumnRows) else None
-    rows = _sample_rows(texts) if isinstance(texts, ColumnRows) else texts
-    notes: list[Problem] = []
-    above = (
-        dialect.n_rows_above(rows)
-        if choices.skip is None
-        else sum(line < choices.skip for line, _ in rows)
-    )
-    spare = 0
-    if not choices.raw and choices.like is None and choices.recipe_of(where) is None:
-        if table is None:
-            rows, spare = _trim_rows(rows, above)
-        else:
-            table, spare = _trim_columns(table, rows, above)
-            rows = _sample_rows(table)
-    if spare:
-        message = f"{count(spare, 'cell')} next to the table without a column name skipped"
-        notes.append(Problem("cells-beside", where, message, severity="note"))
-    if decimal == ",":
-        facts["decimal sign"] = DECIMALS[decimal]
-    read = TableRead(where, _EMPTY, (), "", "", decimal, True, tuple(notes), facts)
-    return build_table(read, rows, choices, by_file=True, table=table)
-
-
 def _as_text(value: object, decimal: str) -> str:
     if isinstance(value, float):
         # Workbooks do not distinguish 7 and 7.0, and ids are often numbers.
@@ -437,61 +357,6 @@ def _column_as_text(values: Sequence[object], decimal: str) -> Sequence[str]:
         if together.isascii() and "\0" not in together and FORMULA_ERRORS.isdisjoint(words):
             return words
     return [_as_text(value, decimal) for value in values]
-
-
-def _sample_rows(table: ColumnRows) -> list[tuple[int, list[str]]]:
-    """Return sample rows of a sheet without trailing empty cells."""
-    rows = table.sample()
-    for _, cells in rows:
-        while cells and not cells[-1]:
-            cells.pop()
-    return rows
-
-
-def _trim_rows(
-    texts: list[tuple[int, list[str]]], above: int
-) -> tuple[list[tuple[int, list[str]]], int]:
-    """Return the rows with only the table columns, and the number of spare cells."""
-    head = texts[above][1] if above < len(texts) else []
-    filled: dict[int, int] = {}
-    for _, cells in texts[above + 1 :]:
-        for at, text in enumerate(cells):
-            if text:
-                filled[at] = filled.get(at, 0) + 1
-    columns, n_spare = _table_columns(head, filled, len(texts) - above - 1)
-    if columns is None:
-        return texts, 0
-    rows = [
-        (line, cells if k < above else [cells[at] if at < len(cells) else "" for at in columns])
-        for k, (line, cells) in enumerate(texts)
-    ]
-    return [(line, cells) for line, cells in rows if any(cells)], n_spare
-
-
-def _trim_columns(
-    table: ColumnRows, rows: list[tuple[int, list[str]]], above: int
-) -> tuple[ColumnRows, int]:
-    """Return the table columns and the number of spare cells."""
-    head = rows[above][1] if above < len(rows) else []
-    filled = dict(enumerate(table.n_filled(above + 1)))
-    columns, n_spare = _table_columns(head, filled, len(table) - above - 1)
-    return (table, 0) if columns is None else (table.select_columns(columns), n_spare)
-
-
-def _table_columns(
-    head: Sequence[str], filled: Mapping[int, int], n: int
-) -> tuple[list[int] | None, int]:
-    """Return the columns that belong to a table (None: no names), and the number of spare cells."""
-    named_columns = [at for at, text in enumerate(head) if text.strip()]
-    if not named_columns:
-        return None, 0
-    # An unnamed column next to named ones counts if it is mostly filled.
-    columns = [
-        at
-        for at in range(max([*named_columns, *filled]) + 1)
-        if at in named_columns or (filled.get(at, 0) > n / 2 and at <= named_columns[-1] + 1)
-    ]
-    return columns, sum(n for at, n in filled.items() if at not in set(columns))
 
 
 def _is_xlsx(members: Sequence[str], _: bytes) -> bool:
@@ -518,7 +383,6 @@ _WORKBOOK = FileFormat(
     (".xlsx", ".xlsm"),
     read_workbook,
     detect_zip=_is_xlsx,
-    preview="rows",
     options=WORKBOOK_OPTIONS,
 )
 FORMATS = (

@@ -12,8 +12,7 @@ import pandas as pd
 
 from hetviz._pandas import TEXT
 from hetviz.features.columns.types import Column, infer_all
-from hetviz.io import gate
-from hetviz.io.formats import toml
+from hetviz.io import gate, toml
 
 _EXACT = re.compile(r"u?int(8|16|32|64)|float(32|64)|bool|datetime64\[(s|ms|us|ns)\]")
 _TO_QUOTE = re.compile(r'[",;|\t\r\n]|^\s|\s$')

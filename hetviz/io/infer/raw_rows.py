@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import overload
 
 import numpy as np
@@ -26,6 +26,18 @@ class FrameRows(Sequence[RawRow]):
     def __init__(self, frame: pd.DataFrame, lines: ArrayLike) -> None:
         self._frame = frame
         self.lines: Ints = np.asarray(lines, dtype=np.int64)
+
+    @classmethod
+    def of(cls, rows: Sequence[RawRow]) -> FrameRows:
+        """Return rows of cells, padded with missing values to one width."""
+        width = max((len(cells) for _, cells in rows), default=0)
+        filled = [[*cells, *[None] * (width - len(cells))] for _, cells in rows]
+        frame = pd.DataFrame(filled, columns=[str(at) for at in range(width)], dtype=TEXT)
+        return cls(frame, [line for line, _ in rows])
+
+    @property
+    def width(self) -> int:
+        return int(self._frame.shape[1])
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -98,8 +110,6 @@ class RawTable:
     name: str
     rows: Sequence[tuple[int, list[str]]]
     decimal: str = "."
-    id_column: str = ""
-    keys: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[str]], name: str = "table", decimal: str = ".") -> RawTable:

@@ -16,7 +16,7 @@ from hetviz.features.columns.names import is_named_id
 from hetviz.features.columns.types import Column
 from hetviz.io import gate
 from hetviz.io.infer.ids import guess_id_column, id_candidate
-from hetviz.io.parsed import TableRead
+from hetviz.io.parsed import Table
 
 MAX_LABEL_CLASSES = 20
 _TITLE_NAMES = ("title", "name", "label")
@@ -24,7 +24,7 @@ _MAX_MEAN_TITLE_CHARS = 60
 
 
 def id_columns_of(
-    table: TableRead, chosen: str | Sequence[str] | None, declared: bool = False
+    table: Table, chosen: str | Sequence[str] | None, declared: bool = False
 ) -> tuple[str, ...]:
     """Return the id columns: the chosen ones, else the detected one."""
     columns = list(table.frame.columns)
@@ -34,7 +34,7 @@ def id_columns_of(
         for name in names:
             if name not in columns:
                 message = "this column does not exist"
-                raise gate.refusal("unknown-column", table.name, message, name, remedy)
+                raise gate.refusal("unknown-column", table.where, message, name, remedy)
         return names
     if declared and "id" in columns:
         return ("id",)
@@ -42,7 +42,7 @@ def id_columns_of(
     return () if guessed is None else (guessed,)
 
 
-def row_number_note(table: TableRead) -> Problem:
+def row_number_note(table: Table) -> Problem:
     """Return the note that row numbers are the ids."""
     message = "no id column was found, so row numbers are the ids"
     named = [name for name in map(str, table.frame.columns) if is_named_id(name)]
@@ -51,10 +51,10 @@ def row_number_note(table: TableRead) -> Problem:
         repeated = _first_repeat(table, named[0]) if named[0].strip().lower() == "id" else ""
         message = f"row numbers are the ids: {option.words}{repeated}"
     remedy = "Choose an id column so that a newer version of the file can be matched."
-    return Problem("row-numbers", table.name, message, "", remedy, "note")
+    return Problem("row-numbers", table.where, message, "", remedy, "note")
 
 
-def _first_repeat(table: TableRead, name: str) -> str:
+def _first_repeat(table: Table, name: str) -> str:
     """Return a text about the first repeated cell of a column."""
     cells = table.frame[name]
     repeats = np.flatnonzero(cells.duplicated() & cells.str.strip().ne(""))
@@ -67,11 +67,11 @@ def _first_repeat(table: TableRead, name: str) -> str:
     return f", but {text[:60]!r} in row {row} is already used in row {first_row}"
 
 
-def rows_with_ids(table: TableRead, id_column: str, problems: list[Problem]) -> Bools:
+def rows_with_ids(table: Table, id_column: str, problems: list[Problem]) -> Bools:
     """Return a mask of rows with valid ids, (n,); the others are added to `problems`."""
     ids = table.frame[id_column]
     if ids.is_unique and ids.str.len().max() <= MAX_ID_LENGTH and ids.str.strip().ne("").all():
-        problems += _similar_id_notes(f"{table.name}, column {id_column}", ids)
+        problems += _similar_id_notes(f"{table.where}, column {id_column}", ids)
         return np.ones(len(ids), dtype=bool)
     first_row_of: dict[str, int] = {}
     good = np.ones(len(table.frame), dtype=bool)
@@ -94,7 +94,7 @@ def rows_with_ids(table: TableRead, id_column: str, problems: list[Problem]) -> 
         )
         for row, text, (code, message, remedy) in bad
     )
-    problems += _similar_id_notes(f"{table.name}, column {id_column}", first_row_of)
+    problems += _similar_id_notes(f"{table.where}, column {id_column}", first_row_of)
     return good
 
 

@@ -60,7 +60,7 @@ def apply_recipe(raw: RawTable, recipe: TableRecipe) -> Applied:
 def apply_with_raw_cells(raw: RawTable, recipe: TableRecipe) -> tuple[pd.DataFrame, Applied]:
     """Return the raw data rows and the table read by a recipe."""
     sample = raw.sample
-    frame, lines = _data_rows(raw, recipe, column_names_of(sample, recipe, []))
+    frame, lines = raw_data_rows(raw, recipe)
     applied = read_columns(raw.name, frame, raw.decimal, recipe, column_units(sample, recipe))
     return frame, replace(applied, row=lines)
 
@@ -276,10 +276,9 @@ def _is_footer_row(cells: list[str], usual: float, is_separate: bool) -> bool:
     return bool(NOTES.match(texts[0])) or (is_separate and usual >= 3 and parse(texts[0]) is None)
 
 
-def _data_rows(
-    raw: RawTable, recipe: TableRecipe, names: Sequence[str]
-) -> tuple[pd.DataFrame, tuple[int, ...]]:
+def raw_data_rows(raw: RawTable, recipe: TableRecipe) -> tuple[pd.DataFrame, tuple[int, ...]]:
     """Return the data rows under the column names, and their row numbers."""
+    names = column_names_of(raw.sample, recipe, [])
     if isinstance(raw.rows, FrameRows):
         body_frame, lines = raw.rows.body(recipe.holds_rows, names)
         return body_frame, tuple(lines.tolist())
@@ -289,5 +288,5 @@ def _data_rows(
         for line, cells in raw.rows
         if recipe.holds(line) and any(map(str.strip, cells[:width]))
     ]
-    frame = pd.DataFrame([cells for _, cells in body], columns=list(names), dtype=TEXT)
+    frame = pd.DataFrame([cells for _, cells in body], columns=names, dtype=TEXT)
     return frame, tuple(line for line, _ in body)

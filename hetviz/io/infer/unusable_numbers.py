@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hetviz._types import MAX_MAGNITUDE
 from hetviz.errors import Problem
 from hetviz.features.columns.types import Column, why_unusable
-from hetviz.io.parsed import TableRead
+from hetviz.io.parsed import Table
 
 _MAX_CHARS = 60
 _MESSAGES = {
@@ -31,7 +31,7 @@ _MESSAGES = {
 
 
 def unusable_cells(
-    table: TableRead, columns: Mapping[str, Column], rows: Sequence[int]
+    table: Table, columns: Mapping[str, Column], rows: Sequence[int]
 ) -> Iterator[Problem]:
     """Yield a note for each unusable cell of some columns."""
     for name, column in columns.items():
@@ -40,7 +40,7 @@ def unusable_cells(
             yield from unusable_cell(table, row, name, table.frame[name].iloc[row])
 
 
-def unusable_cell(table: TableRead, row: int, column: str, text: str) -> Iterator[Problem]:
+def unusable_cell(table: Table, row: int, column: str, text: str) -> Iterator[Problem]:
     """Yield a note if a cell of a number column is unusable."""
     why = why_unusable(text, table.decimal)
     if why is not None:

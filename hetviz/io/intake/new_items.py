@@ -18,8 +18,8 @@ from hetviz.io import gate
 from hetviz.io.bundle.statements import comparison_form, is_links
 from hetviz.io.infer.ids import ID_NAME_SEPARATOR, add_id_column, guess_id_column
 from hetviz.io.infer.unusable_numbers import unusable_cell
-from hetviz.io.intake.parse import FileParser, parse_files
-from hetviz.io.parsed import Choices, Piece, TableRead, table_from_piece
+from hetviz.io.intake.parse import parse_files, typed_tables
+from hetviz.io.parsed import Choices, FileParser, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,34 +40,29 @@ def read_new_items(
 ) -> NewItems:
     """Read files of new items of a dataset."""
     choices_of = choices or {}
-    parsed = parse(files, choices_of)
-    problems = [problem for _, error in parsed.rejected for problem in error.problems]
-    tables = [piece for piece in parsed.pieces if _holds_items(piece)]
-    if not tables:
+    tables, refused = typed_tables(parse(files, choices_of), choices_of)
+    problems = [problem for _, error in refused for problem in error.problems]
+    table = next((table for table in tables if _holds_items(table)), None)
+    if table is None:
         message = "no table of items was found"
         not_found = Problem("not-a-table", ", ".join(name for name, _ in files), message)
         raise DataError(problems or [not_found])
-    piece = tables[0]
-    others = [other for other in parsed.pieces if other is not piece]
     message = "only the first table of items is read"
-    problems += [Problem("second-table", other.where, message) for other in others]
-    read = table_from_piece(piece)
-    problems += read.problems
+    problems += [Problem("second-table", t.where, message) for t in tables if t is not table]
+    problems += table.problems
     choice = next((choices_of[name] for name, _ in files if name in choices_of), Choices())
-    named = piece.id_column if choice.id is None else choice.id
-    return _items(piece, read, dataset, named, id_column, problems)
+    named = table.id_column if choice.id is None else choice.id
+    return _items(table, dataset, named, id_column, problems)
 
 
-def _holds_items(piece: Piece) -> bool:
-    if piece.role is not None:
-        return piece.role == "dataset"
-    read = table_from_piece(piece)
-    return not is_links(read) and comparison_form(read) is None
+def _holds_items(table: Table) -> bool:
+    if table.role is not None:
+        return table.role == "dataset"
+    return not is_links(table) and comparison_form(table) is None
 
 
 def _items(
-    piece: Piece,
-    source_table: TableRead,
+    source_table: Table,
     dataset: Dataset,
     chosen_id: str | Sequence[str] | None,
     id_column: str | None,
@@ -76,13 +71,17 @@ def _items(
     frame = source_table.frame
     if frame.empty:
         message = "the table has no rows below the column names"
-        raise gate.refusal("no-rows", source_table.name, message, remedy="Give at least one item.")
+        raise gate.refusal("no-rows", source_table.where, message, remedy="Give at least one item.")
     chosen = (chosen_id,) if isinstance(chosen_id, str) else tuple(chosen_id or ())
     for name in chosen:
         if name not in frame.columns:
             remedy_text = f"Available: {', '.join(frame.columns[:20])}."
             raise gate.refusal(
-                "unknown-column", source_table.name, "this column does not exist", name, remedy_text
+                "unknown-column",
+                source_table.where,
+                "this column does not exist",
+                name,
+                remedy_text,
             )
     id_columns = tuple((id_column or "").split(ID_NAME_SEPARATOR))
     if not chosen and len(id_columns) > 1 and set(id_columns) <= set(frame.columns):
@@ -94,7 +93,7 @@ def _items(
         column = chosen[0] if chosen else _id_column(frame, dataset, id_column)
     if column is None:
         message = "no id column was found, so the items are named new 1, new 2, ..."
-        problems.append(Problem("no-ids", source_table.name, message, severity="note"))
+        problems.append(Problem("no-ids", source_table.where, message, severity="note"))
         frame = frame.assign(id=_new_ids(dataset, len(frame)))
         column = "id"
     first_row_of: dict[str, int] = {}
@@ -125,7 +124,8 @@ def _items(
     )
     table = _with_numbers(table, dataset, source_table, good_rows, problems)
     table.insert(0, "id", ids)
-    media = None if piece.media is None else tuple(piece.media[row] for row in good_rows)
+    pictures = source_table.media
+    media = None if pictures is None else tuple(pictures[row] for row in good_rows)
     return NewItems(table, media, tuple(dict.fromkeys(problems)))
 
 
@@ -149,7 +149,7 @@ def _new_ids(dataset: Dataset, n: int) -> list[str]:
 def _with_numbers(
     table: pd.DataFrame,
     dataset: Dataset,
-    source_table: TableRead,
+    source_table: Table,
     rows: Sequence[int],
     problems: list[Problem],
 ) -> pd.DataFrame:

@@ -21,10 +21,9 @@ from hetviz.features.recipe import columns_used, make_features, recipe_of
 from hetviz.io import gate
 from hetviz.io.bundle.items import read_dataset
 from hetviz.io.bundle.manifest import DatasetEntry
-from hetviz.io.infer.dataset import NoFiles
-from hetviz.io.intake.loaded import DatasetInfo
-from hetviz.io.intake.parse import FileParser, parse_files, read_one_table
-from hetviz.io.parsed import Choices, TableRead
+from hetviz.io.intake.parse import FileSet, parse_files, read_one_table
+from hetviz.io.loaded import DatasetInfo
+from hetviz.io.parsed import Choices, FileParser, Table
 
 _MAX_LISTED = 1_000
 
@@ -108,7 +107,7 @@ def read_new_version(
     labels = {column.name: column for column in data.labels if column.dataset == name}
     entry = _entry(old, table, info, labels)
     label_names = [column for column in labels if column in table.frame.columns]
-    new_dataset, understood = read_dataset(NoFiles(), entry, label_names, problems, table)
+    new_dataset, understood = read_dataset(FileSet(), entry, label_names, problems, table)
     rows = old.find(new_dataset.ids)
     if (rows < 0).all():
         message = f"no id of the file matches an item of {name!r}"
@@ -134,9 +133,9 @@ def read_new_version(
 
 
 def _entry(
-    old: Dataset, table: TableRead, info: DatasetInfo | None, labels: Collection[str]
+    old: Dataset, table: Table, info: DatasetInfo | None, labels: Collection[str]
 ) -> DatasetEntry:
-    columns = list(table.frame.columns)
+    columns = table.columns
     recipe = recipe_of(old)
     used = columns_used(recipe)
     missing = [column for column in used if column not in columns]
@@ -145,7 +144,7 @@ def _entry(
         raise DataError(
             Problem(
                 "unknown-column",
-                table.name,
+                table.where,
                 "this column is used as a feature but is missing",
                 name,
                 remedy,
@@ -159,7 +158,7 @@ def _entry(
     old_columns = [] if old.table is None else list(old.table.columns)
     return DatasetEntry(
         old.name,
-        table.name,
+        table.where,
         entity=old.entity,
         id=id_from,
         title=title if title in columns else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -23,17 +23,17 @@ from hetviz.io.formats.registry import (
     read_table,
 )
 from hetviz.io.infer import encodings
+from hetviz.io.infer.typed import typed_table
 from hetviz.io.parsed import (
     Choices,
-    ParsedFiles,
-    Piece,
-    TableRead,
+    Collection,
+    FileParser,
+    Table,
     TableReader,
-    has_matrix,
+    Tables,
     stem,
-    table_from_piece,
 )
-from hetviz.io.sandbox.isolated import read_pieces
+from hetviz.io.sandbox.isolated import parse_file
 
 _SYSTEM_FILES = {"thumbs.db", "desktop.ini", "ehthumbs.db"}
 _ABOUT_NAMES = {"readme", "license", "licence", "copying", "changelog", "notice"}
@@ -43,8 +43,8 @@ FILE_SET_NAME = "files"
 """Name of a set of files uploaded together."""
 
 
-def read_collection(name: str, files: Files, choices: Mapping[str, Choices]) -> list[Piece]:
-    """Read files that belong together: members of a zip or folder, or uploaded together."""
+def _parse_collection(name: str, files: Files, choices: Mapping[str, Choices]) -> Collection:
+    """Parse files that belong together: members of a zip or folder, or uploaded together."""
     reading = _CollectionReader(name, files, choices)
     paths = {member: PurePosixPath(member) for member in files.names()}
     at_the_top = any(_is_table(path) and len(path.parts) == 1 for path in paths.values())
@@ -72,7 +72,7 @@ class _CollectionReader:
     def __init__(self, name: str, files: Files, choices: Mapping[str, Choices]) -> None:
         self.name, self.files, self.choices = name, files, choices
         self.problems: list[Problem] = []
-        self.pieces: list[Piece] = []
+        self.tables: list[Table] = []
         self.pictures: list[tuple[str, bytes]] = []
         self.texts: list[texts.Text] = []
         self.possible_texts: list[tuple[texts.Text, bytes]] = []
@@ -100,21 +100,18 @@ class _CollectionReader:
             except MissingExtraError as error:
                 self.problems.append(Problem("missing-extra", member, str(error).rstrip(".")))
 
-    def result(self) -> list[Piece]:
+    def result(self) -> Collection:
         self._add_texts()
-        pieces = join_matrices(_with_distinct_names(self.pieces), self.choices)
+        pictures = None
         if self.pictures:
             called = "pictures" if self.name == FILE_SET_NAME else stem(self.name)
-            rows = images.picture_rows(called, self.name, self.pictures)
-            pieces = images.join_pictures(pieces, rows)
-            if len(pieces) == 1 and self.name != FILE_SET_NAME:
-                # The name of the zip says more than the name of its list of pictures.
-                pieces = [replace(pieces[0], name=stem(self.name))]
+            pictures = images.picture_rows(called, self.name, self.pictures)
         self._note_skipped_files()
-        if not pieces:
+        if not self.tables and pictures is None:
             raise DataError(self.problems or [self._nothing_to_read()])
-        first = pieces[0]
-        return [replace(first, problems=(*first.problems, *self.problems)), *pieces[1:]]
+        return Collection(
+            self.name, tuple(self.tables), pictures, tuple(self.problems), is_single_file=False
+        )
 
     def _choice(self, member: str) -> Choices:
         return self.choices.get(member) or self.choices.get(self.name) or Choices()
@@ -152,9 +149,8 @@ class _CollectionReader:
             self._table(member, content)
 
     def _table(self, member: str, content: bytes) -> None:
-        choice = self._choice(member)
-        pieces = read_pieces(member, content, choice)
-        self.pieces += [square_table(piece, choice.matrix) for piece in pieces]
+        tables = parse_file(member, content, self._choice(member))
+        self.tables += [replace(table, file=member) for table in tables]
 
     def _add_texts(self) -> None:
         """Add the texts as one dataset; a single text next to other files is documentation."""
@@ -164,13 +160,13 @@ class _CollectionReader:
                 self.texts.append(text)
             else:
                 self._table(text.file, content)
-        if len(self.texts) == 1 and (self.pieces or self.pictures):
+        if len(self.texts) == 1 and (self.tables or self.pictures):
             self.about.append(self.texts[0].file)
         elif self.texts:
             called = f"{stem(self.name)} texts" if self.pictures else stem(self.name)
             called = "texts" if self.name == FILE_SET_NAME else called
-            self.pieces.append(texts.text_rows(called, self.name, self.texts, ()))
-        if not (self.texts or self.pieces or self.pictures) and self.about:
+            self.tables.append(texts.text_rows(called, self.name, self.texts, ()))
+        if not (self.texts or self.tables or self.pictures) and self.about:
             message = "only files such as README were found, no data"
             self.problems.append(
                 Problem("no-tables", self.name, message, ", ".join(self.about[:5]))
@@ -214,16 +210,16 @@ def is_system_file(path: PurePosixPath) -> bool:
     return hidden or path.name.lower() in _SYSTEM_FILES
 
 
-def _with_distinct_names(pieces: Sequence[Piece]) -> list[Piece]:
+def _with_distinct_names(tables: Sequence[Table]) -> list[Table]:
     """Add the folder to the names of pieces with the same name."""
     named: dict[str, set[str]] = {}
-    for piece in pieces:
-        named.setdefault(piece.name, set()).add(PurePosixPath(piece.where).parent.as_posix())
+    for table in tables:
+        named.setdefault(table.name, set()).add(PurePosixPath(table.where).parent.as_posix())
     out = []
-    for piece in pieces:
-        folder = PurePosixPath(piece.where).parent.as_posix()
-        again = len(named[piece.name]) > 1 and folder != "."
-        out.append(replace(piece, name=f"{folder}/{piece.name}") if again else piece)
+    for table in tables:
+        folder = PurePosixPath(table.where).parent.as_posix()
+        again = len(named[table.name]) > 1 and folder != "."
+        out.append(replace(table, name=f"{folder}/{table.name}") if again else table)
     return out
 
 
@@ -232,7 +228,7 @@ class FileSet:
 
     name = FILE_SET_NAME
 
-    def __init__(self, files: Sequence[tuple[str, bytes]]) -> None:
+    def __init__(self, files: Sequence[tuple[str, bytes]] = ()) -> None:
         self._files = dict(files)
 
     def names(self) -> list[str]:
@@ -246,16 +242,16 @@ class FileSet:
         return self._files[name]
 
 
-def parse_files(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> ParsedFiles:
-    """Read several files; matrices are joined to the tables with their ids."""
-    pieces: list[Piece] = []
-    rejected: list[tuple[str, DataError]] = []
+def parse_files(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> Tables:
+    """Parse several files to cells of text."""
+    frames: list[Collection] = []
+    refused: list[tuple[str, DataError]] = []
     formats: dict[str, FileFormat] = {}
     for name, content in files:
         try:
             formats[name] = format_of(name, content)
         except DataError as error:
-            rejected.append((name, error))
+            refused.append((name, error))
     separate = [
         (name, content)
         for name, content in files
@@ -268,31 +264,73 @@ def parse_files(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choice
         if file_format.kind == "picture":
             return True
         choice = choices.get(name, Choices())
-        return file_format.is_plain_text and is_prose_file(name, content, choice)
+        return file_format.is_plain_text and _is_prose_file(name, content, choice)
 
     if any(is_row(*file) for file in separate):
         try:
-            pieces += read_collection(FILE_SET_NAME, FileSet(separate), choices)
+            frames.append(_parse_collection(FILE_SET_NAME, FileSet(separate), choices))
         except HetvizError as error:
-            rejected.append((FILE_SET_NAME, _as_data_error(FILE_SET_NAME, error)))
+            refused.append((FILE_SET_NAME, _as_data_error(FILE_SET_NAME, error)))
         separate = []
     content_of = dict(separate)
     for name, content in files:
         try:
             if name in formats and formats[name].kind == "archive":
-                pieces += _read_archive(name, content, choices)
+                frames.append(_parse_archive(name, content, choices))
             elif name in content_of:
-                choice = choices.get(name, Choices())
-                file_pieces = read_pieces(name, content, choice)
-                if not choice.only_table:
-                    file_pieces = [square_table(piece, choice.matrix) for piece in file_pieces]
-                pieces += file_pieces
+                tables = parse_file(name, content, choices.get(name))
+                frames.append(Collection(name, tuple(replace(t, file=name) for t in tables)))
         except HetvizError as error:
-            rejected.append((name, _as_data_error(name, error)))
-    return ParsedFiles(tuple(join_matrices(pieces, choices)), tuple(rejected))
+            refused.append((name, _as_data_error(name, error)))
+    recipe = _parsing_of(choices, [name for name, _ in files])
+    return Tables(recipe, tuple(frames), tuple((name, e.problems) for name, e in refused))
 
 
-FileParser = Callable[[Sequence[tuple[str, bytes]], Mapping[str, Choices]], ParsedFiles]
+def _parsing_of(choices: Mapping[str, Choices], names: Sequence[str]) -> dict[str, Choices]:
+    return {name: choices.get(name, Choices()).for_parsing for name in names}
+
+
+def parse_folder(files: Files, choices: Mapping[str, Choices] | None = None) -> Tables:
+    """Parse the files of a folder or zip without a manifest."""
+    collection = _parse_collection(files.name, files, choices or {})
+    return Tables(_parsing_of(choices or {}, files.names()), (collection,))
+
+
+def typed_tables(
+    tables: Tables, choices: Mapping[str, Choices]
+) -> tuple[list[Table], list[tuple[str, DataError]]]:
+    """Return tables with column types, matrices joined to tables, and files left out."""
+    out: list[Table] = []
+    refused = [(name, DataError(problems)) for name, problems in tables.problems]
+    for collection in tables.frames:
+        try:
+            out += _typed_collection(collection, choices)
+        except DataError as error:
+            refused.append((collection.name, error))
+    return join_matrices(out, choices), refused
+
+
+def _typed_collection(collection: Collection, choices: Mapping[str, Choices]) -> list[Table]:
+    tables: list[Table] = []
+    problems = list(collection.problems)
+    for table in collection.tables:
+        choice = choices.get(table.file) or choices.get(collection.name) or Choices()
+        try:
+            table = typed_table(table, choice)
+            tables.append(table if choice.only_table else square_table(table, choice.matrix))
+        except DataError as error:
+            problems += error.problems
+    if not collection.is_single_file:
+        tables = join_matrices(_with_distinct_names(tables), choices)
+    if collection.pictures is not None:
+        tables = images.join_pictures(tables, collection.pictures)
+        if len(tables) == 1 and collection.name != FILE_SET_NAME:
+            # The name of the zip says more than the name of its list of pictures.
+            tables = [replace(tables[0], name=stem(collection.name))]
+    if not tables:
+        raise DataError(problems)
+    first = tables[0]
+    return [replace(first, problems=(*first.problems, *problems)), *tables[1:]]
 
 
 def read_one_table(
@@ -301,40 +339,35 @@ def read_one_table(
     parse: FileParser = parse_files,
     sheet: str = "",
     choices: Choices | None = None,
-) -> TableRead:
+) -> Table:
     """Read the only table of a file of any kind."""
     if format_of(name, content).is_plain_text:
         return table_reader(parse)(name, content, choices)
-    parsed = parse([(name, content)], {} if choices is None else {name: choices})
-    for _, error in parsed.rejected:
+    choices_of = {} if choices is None else {name: choices}
+    tables, refused = typed_tables(parse([(name, content)], choices_of), choices_of)
+    for _, error in refused:
         raise error
-    tables = [piece for piece in parsed.pieces if piece.frame is not None]
-    candidates = [piece for piece in tables if piece.name == sheet] or tables
-    if len(candidates) != 1 or has_matrix(candidates[0]):
-        names = ", ".join(piece.name for piece in parsed.pieces)
+    candidates = [table for table in tables if table.name == sheet] or tables
+    if len(candidates) != 1 or candidates[0].has_matrix or candidates[0].media is not None:
+        names = ", ".join(table.name for table in tables)
         message = "exactly one table is needed here" if candidates else "a table is needed here"
         raise gate.refusal("not-a-table", name, message, names, "Save that one table as CSV.")
-    return table_from_piece(candidates[0])
+    return candidates[0]
 
 
 def table_reader(parse: FileParser) -> TableReader:
     """Return a reader of text tables that uses `parse`."""
 
-    def read(name: str, content: bytes, choices: Choices | None = None) -> TableRead:
+    def read(name: str, content: bytes, choices: Choices | None = None) -> Table:
         if not format_of(name, content).is_plain_text:
             return read_table(name, content, choices)
-        table_choices = replace(choices or Choices(), only_table=True)
-        parsed = parse([(name, content)], {name: table_choices})
-        for _, error in parsed.rejected:
+        choices_of = {name: replace(choices or Choices(), only_table=True)}
+        tables, refused = typed_tables(parse([(name, content)], choices_of), choices_of)
+        for _, error in refused:
             raise error
-        return table_from_piece(parsed.pieces[0])
+        return tables[0]
 
     return read
-
-
-def read_folder(files: Files) -> ParsedFiles:
-    """Read the files of a folder or zip without a manifest."""
-    return ParsedFiles(tuple(read_collection(files.name, files, {})))
 
 
 def _as_data_error(name: str, error: HetvizError) -> DataError:
@@ -344,7 +377,7 @@ def _as_data_error(name: str, error: HetvizError) -> DataError:
     return DataError(Problem("not-read", name, str(error).rstrip(".")))
 
 
-def _read_archive(name: str, content: bytes, choices: Mapping[str, Choices]) -> list[Piece]:
+def _parse_archive(name: str, content: bytes, choices: Mapping[str, Choices]) -> Collection:
     archive = open_archive(name, content)
     if MANIFEST in archive.names():
         raise gate.refusal(
@@ -353,10 +386,10 @@ def _read_archive(name: str, content: bytes, choices: Mapping[str, Choices]) -> 
             "this is a whole project, which cannot be opened together with other files",
             remedy="Open it by itself.",
         )
-    return read_collection(name, archive, choices)
+    return _parse_collection(name, archive, choices)
 
 
-def is_prose_file(name: str, content: bytes, choice: Choices) -> bool:
+def _is_prose_file(name: str, content: bytes, choice: Choices) -> bool:
     """Whether a text file contains prose."""
     if choice.only_table:
         return False

@@ -12,19 +12,18 @@ import pandas as pd
 from hetviz._json import records
 from hetviz._pandas import TEXT
 from hetviz._text import count
-from hetviz._types import Ints, JsonObject
+from hetviz._types import JsonObject
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.names import words_of
 from hetviz.io import gate
-from hetviz.io.formats.registry import format_of
+from hetviz.io.infer.column_rows import ColumnRows
 from hetviz.io.infer.columns import Applied, read_columns
 from hetviz.io.infer.ids import IdCandidate, id_candidates
 from hetviz.io.infer.profiles import Profile, column_profiles
 from hetviz.io.infer.raw_rows import FrameRows, RawTable
 from hetviz.io.infer.recipe import TableRecipe
-from hetviz.io.infer.rows import apply_with_raw_cells, find_layout
-from hetviz.io.intake.parse import FileParser, is_prose_file, parse_files
-from hetviz.io.parsed import Choices, Piece, split_place, stem
+from hetviz.io.infer.rows import apply_with_raw_cells, find_layout, raw_data_rows
+from hetviz.io.parsed import Cells, Choices, Table, Tables, split_place, stem
 
 _MAX_FIRST_ROWS = 200
 _MIN_FIRST_ROWS = 40
@@ -123,39 +122,47 @@ class TablePreview:
 
 
 def preview_tables(
-    files: Sequence[tuple[str, bytes]],
-    choices: Mapping[str, Choices] | None = None,
-    parse: FileParser = parse_files,
+    tables: Tables, choices: Mapping[str, Choices] | None = None
 ) -> list[TablePreview]:
-    """Return previews of the tables in files."""
-    return [look for look, _ in preview_with_cells(files, choices, parse)]
-
-
-def preview_with_cells(
-    files: Sequence[tuple[str, bytes]],
-    choices: Mapping[str, Choices] | None = None,
-    parse: FileParser = parse_files,
-) -> list[tuple[TablePreview, pd.DataFrame]]:
-    """Return previews of tables, each with its sampled cells for `updated_preview`."""
-    choices_of = dict(choices or {})
-    previews = {
-        name: _preview_of(name, content, choices_of.get(name, Choices())) for name, content in files
-    }
-    tables = [(name, content) for name, content in files if previews[name]]
-    full_tables = raw_tables(tables, choices_of, parse)
-    raw_by_key = {key: _limit_columns(raw) for key, raw in full_tables.items()}
+    """Return previews of the tables in parsed files."""
     looks, frames = [], []
-    for (file, sheet), raw in raw_by_key.items():
-        choice, has_rows = choices_of.get(file, Choices()), previews[file] == "rows"
-        n_more = _width(full_tables[file, sheet]) - _width(raw)
+    for table, raw, keys in _raw_tables(tables).values():
         try:
-            look, frame = _preview_table(file, sheet, raw, n_more, choice, has_rows)
+            look, frame = _preview_table(table, raw, keys, (choices or {}).get(table.file))
         except DataError:
             # Reading the file reports the problem.
             continue
         looks.append(look)
         frames.append(frame)
-    return list(zip(_with_key_hints(looks, frames), frames, strict=True))
+    return _with_key_hints(looks, frames)
+
+
+def updated_previews(
+    looks: Sequence[TablePreview],
+    before: Mapping[str, Choices],
+    choices: Mapping[str, Choices],
+    tables: Tables,
+) -> list[TablePreview] | None:
+    """Return previews with other choices, None if more than columns of tables has changed."""
+    out = []
+    raws: dict[tuple[str, str], _RawTable] = {}
+    for look in looks:
+        choice, old_choice = choices.get(look.file, Choices()), before.get(look.file, Choices())
+        recipe = choice.recipe_of(look.name)
+        if replace(choice, recipes={}) != replace(old_choice, recipes={}):
+            return None
+        new_look: TablePreview | None = look
+        if recipe != old_choice.recipe_of(look.name):
+            raws = raws or _raw_tables(tables)
+            if recipe is None or (look.file, look.sheet) not in raws:
+                return None
+            _, raw, _ = raws[look.file, look.sheet]
+            sample = _sample_rows(_limit_columns(raw))
+            new_look = updated_preview(look, raw_data_rows(sample, look.recipe)[0], recipe)
+        if new_look is None:
+            return None
+        out.append(new_look)
+    return out or None
 
 
 def updated_preview(
@@ -198,18 +205,11 @@ def updated_preview(
     )
 
 
-def _preview_of(name: str, content: bytes, choices: Choices) -> str:
-    try:
-        file_format = format_of(name, content)
-    except DataError:
-        return ""
-    is_prose = file_format.is_plain_text and is_prose_file(name, content, choices)
-    return "" if is_prose else file_format.preview
-
-
 def _preview_table(
-    file: str, sheet: str, raw: RawTable, n_more: int, choices: Choices, has_rows: bool
+    table: Table, full: RawTable, keys: Mapping[str, str], choices: Choices | None
 ) -> tuple[TablePreview, pd.DataFrame]:
+    choices = choices or Choices()
+    raw, has_rows = _limit_columns(full), table.cells is not None and table.cells.rows is not None
     sample = _sample_rows(raw)
     chosen_recipe = choices.recipe_of(raw.name)
     recipe = chosen_recipe
@@ -220,18 +220,20 @@ def _preview_table(
             else TableRecipe((0,), None, 1, None, ())
         )
     frame, applied = apply_with_raw_cells(sample, recipe)
-    applied = replace(applied, recipe=_with_declared_keys(applied.recipe, raw))
+    applied = replace(applied, recipe=_with_declared_keys(applied.recipe, table.id_column, keys))
     ids: tuple[str, ...]
-    if raw.id_column:
-        ids = (raw.id_column,)
+    if table.id_column is not None:
+        ids = (table.id_column,)
     elif choices.id is not None:
         ids = (choices.id,) if isinstance(choices.id, str) else tuple(choices.id)
     else:
         ids = applied.recipe.of_type("id")
-    n_data = len(applied.row) if sample is raw else int(recipe.holds_rows(_lines(raw)).sum())
+    n_data = (
+        len(applied.row) if sample is raw else int(recipe.holds_rows(_cells_of(raw).lines).sum())
+    )
+    n_more = _cells_of(full).width - _cells_of(raw).width
     look = TablePreview(
-        file,
-        sheet,
+        *split_place(table.where),
         raw.name,
         raw.decimal,
         has_rows,
@@ -244,54 +246,46 @@ def _preview_table(
         ids,
         _first_rows(applied),
         applied.problems,
-        bool(raw.id_column),
+        table.id_column is not None,
         len(applied.recipe.columns) + n_more,
     )
     return look, frame
 
 
-def _with_declared_keys(recipe: TableRecipe, raw: RawTable) -> TableRecipe:
+def _with_declared_keys(
+    recipe: TableRecipe, id_column: str | None, keys: Mapping[str, str]
+) -> TableRecipe:
     """Return a recipe with the declared ids and keys, unless the user chose others."""
     columns = []
     for column in recipe.columns:
-        if not column.said and column.name == raw.id_column:
+        if not column.said and column.name == id_column:
             column = replace(column, type="id", why="declared in the file")
-        elif not column.said and column.name in raw.keys:
-            to = raw.keys[column.name]
+        elif not column.said and column.name in keys:
+            to = keys[column.name]
             column = replace(column, type="key of another table", of=to, why="declared in the file")
         columns.append(column)
     return replace(recipe, columns=tuple(columns))
 
 
-def _width(raw: RawTable) -> int:
-    return max((len(cells) for _, cells in raw.rows[:_MIN_FIRST_ROWS]), default=0)
-
-
-def _lines(raw: RawTable) -> Ints:
-    if isinstance(raw.rows, FrameRows):
-        return raw.rows.lines
-    return np.array([line for line, _ in raw.rows], dtype=np.int64)
+def _cells_of(raw: RawTable) -> FrameRows:
+    assert isinstance(raw.rows, FrameRows)  # noqa: S101 - as `_raw_tables` makes them
+    return raw.rows
 
 
 def _limit_columns(raw: RawTable) -> RawTable:
-    if _width(raw) <= _MAX_COLUMNS:
-        return raw
-    if isinstance(raw.rows, FrameRows):
-        return replace(raw, rows=raw.rows.narrow(_MAX_COLUMNS))
-    return replace(raw, rows=[(at, cells[:_MAX_COLUMNS]) for at, cells in raw.rows])
+    cells = _cells_of(raw)
+    return raw if cells.width <= _MAX_COLUMNS else replace(raw, rows=cells.narrow(_MAX_COLUMNS))
 
 
 def _sample_rows(raw: RawTable) -> RawTable:
-    rows, n = raw.rows, len(raw.rows)
+    n = len(raw.rows)
     if n <= _MAX_SAMPLE_ROWS:
         return raw
     places = np.arange(n)
     step = -(-n // _MAX_SAMPLE_ROWS)
     inside = places[_MAX_FIRST_ROWS:-_N_LAST_ROWS:step]
     places = np.concatenate([places[:_MAX_FIRST_ROWS], inside, places[-_N_LAST_ROWS:]])
-    if isinstance(rows, FrameRows):
-        return replace(raw, rows=rows.take(places))
-    return replace(raw, rows=[rows[at] for at in places.tolist()])
+    return replace(raw, rows=_cells_of(raw).take(places))
 
 
 def _rows_to_show(raw: RawTable) -> tuple[tuple[int, tuple[str, ...]], ...]:
@@ -358,47 +352,47 @@ def _lists_to_tuples(fields: Mapping[str, object]) -> dict[str, Any]:
     return {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
 
 
-def raw_tables(
-    files: Sequence[tuple[str, bytes]],
-    choices: Mapping[str, Choices] | None = None,
-    parse: FileParser = parse_files,
-) -> dict[tuple[str, str], RawTable]:
-    """Return the raw tables in files by (file, sheet)."""
-    raw_choices = {
-        name: replace((choices or {}).get(name, Choices()), raw=True, recipes={}, only_table=True)
-        for name, _ in files
-    }
-    parsed = parse(files, raw_choices)
-    tables: dict[tuple[str, str], RawTable] = {}
-    target_of = _key_targets(parsed.pieces)
-    for piece in parsed.pieces:
-        if piece.frame is None or piece.role in ("links", "comparisons"):
-            continue
-        file, sheet = split_place(piece.where)
-        keys = {name: target_of.get((piece.where, name), "") for name in piece.key_columns}
-        tables.setdefault((file, sheet), replace(_raw_table(piece), keys=keys))
-    return tables
+# The table, its rows, and the target table of each key that the file declares.
+_RawTable = tuple[Table, RawTable, dict[str, str]]
 
 
-def _key_targets(pieces: Sequence[Piece]) -> dict[tuple[str, str], str]:
+def _raw_tables(tables: Tables) -> dict[tuple[str, str], _RawTable]:
+    """Return the tables with cells by (file, sheet)."""
+    # Members of zips and folders have no reading options.
+    members = [
+        table
+        for collection in tables.frames
+        for table in collection.tables
+        if table.file in tables.recipe
+    ]
+    target_of = _key_targets(members)
+    out: dict[tuple[str, str], _RawTable] = {}
+    for table in members:
+        if table.cells is not None and table.role not in ("links", "comparisons"):
+            keys = {name: target_of.get((table.where, name), "") for name in table.key_columns}
+            rows = _frame_rows(table, table.cells)
+            raw = RawTable(table.where, rows, table.decimal)
+            out.setdefault(split_place(table.where), (table, raw, keys))
+    return out
+
+
+def _key_targets(tables: Sequence[Table]) -> dict[tuple[str, str], str]:
     """Return the target table of each declared key by (place, column)."""
     target_of = {}
-    for piece in pieces:
-        where, key, columns = piece.where.rpartition(", key ")
-        if key and piece.frame is not None and "target_dataset" in piece.frame:
-            target_of[where, columns] = str(piece.frame["target_dataset"].iloc[0])
+    for table in tables:
+        where, key, columns = table.where.rpartition(", key ")
+        if key and "target_dataset" in table.frame:
+            target_of[where, columns] = str(table.frame["target_dataset"].iloc[0])
     return target_of
 
 
-def _raw_table(piece: Piece) -> RawTable:
-    assert piece.frame is not None  # noqa: S101
-    frame = piece.frame
-    if not all(isinstance(dtype, pd.StringDtype) for dtype in frame.dtypes):
-        frame = frame.astype(TEXT)
-    names = list(map(str, frame.columns))
-    lines = np.asarray(piece.row, dtype=np.int64)
-    if names != [str(at) for at in range(len(names))] or piece.recipe is not None:
-        frame = frame.set_axis([str(at) for at in range(len(names))], axis=1)
-        first = pd.DataFrame([names], columns=frame.columns, dtype=TEXT)
-        frame, lines = pd.concat([first, frame], ignore_index=True), np.arange(len(frame) + 1)
-    return RawTable(piece.where, FrameRows(frame, lines), piece.decimal, piece.id_column or "")
+def _frame_rows(table: Table, cells: Cells) -> FrameRows:
+    if isinstance(cells.rows, ColumnRows):
+        return FrameRows(*cells.rows.to_frame())
+    if cells.rows is not None:
+        return FrameRows.of(cells.rows)
+    frame = table.frame
+    columns = [str(at) for at in range(frame.shape[1])]
+    names = pd.DataFrame([table.columns], columns=columns, dtype=TEXT)
+    rows = pd.concat([names, frame.set_axis(columns, axis=1)], ignore_index=True)
+    return FrameRows(rows.astype(TEXT), np.arange(len(rows)))

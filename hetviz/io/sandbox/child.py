@@ -10,11 +10,12 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import IO, TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import IO, TYPE_CHECKING
 
 from hetviz._samples import MANIFEST
+from hetviz._types import JsonObject
 from hetviz.codec import Buffer
 from hetviz.errors import DataError, Problem
 from hetviz.io import limits
@@ -22,18 +23,17 @@ from hetviz.io.files import Archive
 from hetviz.io.formats.registry import format_of, open_archive
 from hetviz.io.intake import parse, preview
 from hetviz.io.intake.preview import TablePreview
-from hetviz.io.parsed import Choices, ParsedFiles, Piece
+from hetviz.io.parsed import Choices, Tables, pack_tables, unpack_tables
 from hetviz.io.sandbox import isolated, process
 
 if TYPE_CHECKING:
     from hetviz.data import HeteroData
     from hetviz.data.joins.proposals import Proposal
-    from hetviz.io.intake.loaded import Loaded
+    from hetviz.io.loaded import Loaded
 
 # Text tables up to this size are parsed in this process, by the standard library only.
 MAX_TEXT_BYTES_HERE = 5 * limits.MB
 MAX_PREVIEW_BYTES_HERE = limits.MB // 4
-_MAX_CELL_BYTES = 64 * limits.MB
 _MODULE = "hetviz.io.sandbox.child"
 # The files are parsed by then; features of long texts take time.
 _MAX_LOADING_S = 300
@@ -48,102 +48,81 @@ def pack_files(
     choices: Mapping[str, Choices],
     on_progress: process.OnProgress | None = None,
 ) -> bytes:
-    """Return the packed result of `parse_files`; only plain files are parsed in this process."""
-    from hetviz.io.sandbox.pack_parts import pack_parsed
-
+    """Return the container of parsed files, read in a limited process if needed."""
     if reads_here(files):
-        return pack_parsed(parse.parse_files(files, choices))
+        return pack_tables(parse.parse_files(files, choices))
     try:
-        return _in_child(files, choices, "read", on_progress)
+        return _in_child(files, choices, "parse", on_progress)
     except DataError as error:
-        return pack_parsed(_read_each(files, choices, on_progress, error))
+        return pack_tables(_parse_each(files, choices, on_progress, error))
 
 
 def parse_files(
     files: Sequence[tuple[str, bytes]],
     choices: Mapping[str, Choices],
     on_progress: process.OnProgress | None = None,
-) -> ParsedFiles:
+) -> Tables:
     """Parse files as `hetviz.io.intake.parse.parse_files` does, in a limited process if needed."""
     if reads_here(files):
         return parse.parse_files(files, choices)
     try:
         return _parse_in_child(files, choices, on_progress)
     except DataError as error:
-        return _read_each(files, choices, on_progress, error)
+        return _parse_each(files, choices, on_progress, error)
 
 
-def _read_each(
+def _parse_each(
     files: Sequence[tuple[str, bytes]],
     choices: Mapping[str, Choices],
     on_progress: process.OnProgress | None,
     error: DataError,
-) -> ParsedFiles:
+) -> Tables:
     """Parse files one by one after their common process failed."""
     if len(files) == 1:
-        return ParsedFiles((), ((files[0][0], error),))
+        ((name, _),) = files
+        return Tables({name: Choices()}, (), ((name, error.problems),))
     # If an HDF5 file may be the cause, keep the other files together.
     suspects = [file for file in files if isolated.can_hang(*file)]
     others = [file for file in files if file not in suspects] if suspects else []
     groups = [[file] for file in suspects or files]
-    pieces: list[Piece] = []
-    rejected: list[tuple[str, DataError]] = []
-    for group in [others, *groups] if others else groups:
-        parsed = parse_files(group, choices, on_progress)
-        pieces += parsed.pieces
-        rejected += parsed.rejected
-    return ParsedFiles(tuple(pieces), tuple(rejected))
-
-
-@dataclass(frozen=True)
-class PreviewResult:
-    """Previews of files, with parsed content for later use."""
-
-    looks: list[TablePreview]
-    packed_files: bytes = b""
-    cells: list[bytes] = field(default_factory=list)
-    parsed: dict[str, bytes] = field(default_factory=dict)
+    parts = [
+        parse_files(group, choices, on_progress)
+        for group in ([others, *groups] if others else groups)
+    ]
+    return Tables(
+        {name: choice for part in parts for name, choice in part.recipe.items()},
+        tuple(collection for part in parts for collection in part.frames),
+        tuple(problems for part in parts for problems in part.problems),
+    )
 
 
 def preview_tables(
     files: Sequence[tuple[str, bytes]],
     choices: Mapping[str, Choices],
+    container: Buffer | None = None,
     on_progress: process.OnProgress | None = None,
-    parsed: Sequence[bytes] = (),
-) -> PreviewResult:
-    """Preview files as `hetviz.io.intake.preview.preview_tables` does, in a limited process."""
-    if is_previewed_here(files):
-        return PreviewResult(preview.preview_tables(files, choices))
-    if all(isolated.can_hang(*file) for file in files):
-        # HDF5 files have no tables with reading options.
-        return PreviewResult([])
+) -> tuple[list[TablePreview], bytes]:
+    """Preview files in a limited process; also return their container if they are parsed here."""
+    # HDF5 files, which can hang, have no tables with reading options.
+    tables = [file for file in files if not isolated.can_hang(*file)]
+    if not tables:
+        return [], b""
     try:
-        output = process.read_parts(
-            io.BytesIO(_in_child(files, choices, "look", on_progress, parsed))
-        )
-        looks = [TablePreview.from_dict(fields) for fields in json.loads(next(output))]
-        packed_files, *parts_left = output
-        n = int.from_bytes(parts_left.pop(0))
-        return PreviewResult(
-            looks, packed_files, parts_left[:n], dict(_named_parts(parts_left[n:]))
-        )
-    except (DataError, ValueError, StopIteration, IndexError):
-        return PreviewResult([])
-
-
-def _named_parts(parts: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
-    for name, content in zip(parts[::2], parts[1::2], strict=True):
-        yield name.decode(), content
+        output = _in_child(tables, choices, "look", on_progress, container)
+        previews, parsed = process.read_parts(io.BytesIO(output))
+        looks = [TablePreview.from_dict(fields) for fields in json.loads(previews)]
+        return looks, parsed if len(tables) == len(files) else b""
+    except (DataError, ValueError):
+        return [], b""
 
 
 def load(
     files: Sequence[tuple[str, bytes]],
-    packed_files: bytes | None,
+    container: Buffer | None,
     choices: Mapping[str, Choices],
     into: IO[bytes],
     base: HeteroData | None = None,
     on_progress: process.OnProgress | None = None,
-    parsed: Sequence[bytes] = (),
 ) -> None:
     """Load files with features and join proposals in a separate process, into a file."""
     from hetviz.io.sandbox.pack_loaded import pack_base
@@ -151,28 +130,20 @@ def load(
     packed_data = b"" if base is None else pack_base(base)
     where = _joined_names(files)
 
-    def run(packed_files: bytes | None) -> None:
-        request = {
-            "task": "load" if packed_files is None else "make",
-            "names": [name for name, _ in files],
-            "choices": _choices_as_dicts(choices),
-            "parsed": len(parsed) if packed_files is None else 0,
-        }
-        contents = [content for _, content in files] if packed_files is None else [packed_files]
-        contents += parsed if packed_files is None else ()
+    def run(container: Buffer | None) -> None:
         into.seek(0)
         into.truncate()
-        inputs = (json.dumps(request).encode(), packed_data, *contents)
+        inputs = _request(files, choices, "load", container, packed_data)
         process.run(_MODULE, inputs, where, loading_seconds(), on_progress, into)
 
     # The HDF5 library can hang, so such files are parsed first with their own limit.
-    reads_first = packed_files is None and any(
+    reads_first = container is None and any(
         isolated.can_hang(name, content) for name, content in files
     )
     try:
-        run(pack_files(files, choices, on_progress) if reads_first else packed_files)
+        run(pack_files(files, choices, on_progress) if reads_first else container)
     except DataError:
-        if packed_files is not None or reads_first:
+        if container is not None or reads_first:
             raise
         # One unreadable file must not stop the others.
         run(pack_files(files, choices, on_progress))
@@ -186,20 +157,11 @@ def load_bundle(
     failed: dict[str, Problem] = {}
     while True:
         left_out = {member: asdict(problem) for member, problem in failed.items()}
-        request = {
-            "task": "bundle", "names": [name], "choices": {}, "parsed": 0, "without": left_out,
-        }  # fmt: skip
+        inputs = _request([(name, content)], {}, "bundle", without=left_out)
         into.seek(0)
         into.truncate()
         try:
-            process.run(
-                _MODULE,
-                (json.dumps(request).encode(), content),
-                name,
-                loading_seconds(),
-                on_progress,
-                into,
-            )
+            process.run(_MODULE, inputs, name, loading_seconds(), on_progress, into)
             break
         except process.ReaderFailed as error:
             # One unreadable file must not stop the others: try again without it.
@@ -279,11 +241,9 @@ def _parse_in_child(
     files: Sequence[tuple[str, bytes]],
     choices: Mapping[str, Choices],
     on_progress: process.OnProgress | None,
-) -> ParsedFiles:
-    from hetviz.io.sandbox.pack_parts import unpack_parsed
-
+) -> Tables:
     try:
-        return unpack_parsed(_in_child(files, choices, "read", on_progress))
+        return unpack_tables(_in_child(files, choices, "parse", on_progress))
     except ValueError:
         raise process.no_result_error(_joined_names(files)) from None
 
@@ -292,8 +252,24 @@ def _joined_names(files: Sequence[tuple[str, bytes]]) -> str:
     return ", ".join(name for name, _ in files)[:200]
 
 
-def _choices_as_dicts(choices: Mapping[str, Choices]) -> dict[str, Any]:
-    return {name: asdict(choice) for name, choice in choices.items()}
+def _request(
+    files: Sequence[tuple[str, bytes]],
+    choices: Mapping[str, Choices],
+    task: str,
+    container: Buffer | None = None,
+    packed_data: bytes = b"",
+    without: Mapping[str, JsonObject] | None = None,
+) -> list[Buffer]:
+    """Return the input of the child process: files or their container, and open data."""
+    header = {
+        "task": task,
+        "names": [name for name, _ in files],
+        "choices": {name: asdict(choice) for name, choice in choices.items()},
+        "is_parsed": container is not None,
+        "without": without or {},
+    }
+    contents = [content for _, content in files] if container is None else [container]
+    return [json.dumps(header).encode(), packed_data, *contents]
 
 
 def _in_child(
@@ -301,24 +277,11 @@ def _in_child(
     choices: Mapping[str, Choices],
     task: str,
     on_progress: process.OnProgress | None = None,
-    parsed: Sequence[bytes] = (),
+    container: Buffer | None = None,
 ) -> bytes:
     """Parse or preview files in a separate process and return its output."""
-    request = {
-        "task": task,
-        "names": [name for name, _ in files],
-        "choices": _choices_as_dicts(choices),
-        "parsed": len(parsed),
-    }
-    inputs = (json.dumps(request).encode(), *(content for _, content in files), *parsed)
+    inputs = _request(files, choices, task, container)
     return process.run(_MODULE, inputs, _joined_names(files), _allowed_seconds(files), on_progress)
-
-
-def _is_plain_text(name: str, content: bytes) -> bool:
-    try:
-        return format_of(name, content).is_plain_text
-    except DataError:
-        return False
 
 
 def _allowed_seconds(files: Sequence[tuple[str, bytes]]) -> int:
@@ -329,58 +292,56 @@ def _allowed_seconds(files: Sequence[tuple[str, bytes]]) -> int:
         return process.MAX_PROCESSOR_S
 
 
-def _read_request(
-    stream: IO[bytes],
-) -> tuple[list[str], list[bytes], dict[str, Choices], str, dict[str, Problem]]:
-    from hetviz.io.formats import workbooks
-    from hetviz.io.sandbox.pack_parts import unpack_cells
+@dataclass(frozen=True)
+class _Request:
+    """The input of the child process, see `_request`."""
 
-    parts = list(process.read_parts(stream))
-    request = json.loads(parts[0])
-    choices = {
-        name: isolated.choices_from_json(choice) for name, choice in request["choices"].items()
-    }
-    end = len(parts) - int(request["parsed"])
-    # Cache parsed workbooks in this short-lived process.
-    workbooks.keep_parsed(dict(map(unpack_cells, parts[end:])))
-    failed = {name: Problem(**fields) for name, fields in request.get("without", {}).items()}
-    return request["names"], parts[1:end], choices, request["task"], failed
+    task: str
+    files: list[tuple[str, bytes]]
+    choices: dict[str, Choices]
+    container: bytes | None
+    packed_data: bytes
+    without: dict[str, Problem]
+
+    @classmethod
+    def read(cls, stream: IO[bytes]) -> _Request:
+        head, packed_data, *contents = process.read_parts(stream)
+        header = json.loads(head)
+        choices = {
+            name: isolated.choices_from_json(choice) for name, choice in header["choices"].items()
+        }
+        container = contents.pop() if header["is_parsed"] else None
+        names = header["names"]
+        files = list(zip(names, contents or [b""] * len(names), strict=True))
+        without = {name: Problem(**fields) for name, fields in header["without"].items()}
+        return cls(header["task"], files, choices, container, packed_data, without)
+
+    def tables(self, report: process.OnProgress, share: float) -> Tables:
+        """Return the tables of the files, which are parsed only once."""
+        if self.container is not None:
+            return unpack_tables(self.container)
+        report(share, f"Reading {_joined_names(self.files)}")
+        return parse.parse_files(self.files, self.choices)
 
 
-def _load_tables(
-    names: Sequence[str],
-    parts: Sequence[bytes],
-    choices: Mapping[str, Choices],
-    task: str,
-    report: process.OnProgress,
-    failed: Mapping[str, Problem],
-) -> Sequence[Buffer]:
+def _load_tables(request: _Request, report: process.OnProgress) -> Sequence[Buffer]:
     """Return the output of the child process for `load`; a rejection as JSON."""
     from hetviz.data.joins.proposals import propose_joins
-    from hetviz.io.infer.dataset import read_tables
+    from hetviz.io.intake.make_data import make_data
     from hetviz.io.sandbox.pack_loaded import pack_loaded, unpack_base
-    from hetviz.io.sandbox.pack_parts import unpack_parsed
     from hetviz.progress import ProgressPart
 
-    if task == "bundle":
-        return _load_bundle(names[0], parts[0], report, failed)
-    packed_data, *contents = parts
-    base = unpack_base(packed_data) if packed_data else None
-    files = list(zip(names, contents if task == "load" else [b""] * len(names), strict=True))
-    if task == "load":
-        report(0.05, f"Reading {_joined_names(files)}")
-        parsed = parse.parse_files(files, choices)
-        # The rest works on parsed data and cannot hang on a damaged file.
-        process.allow_all_seconds()
-    else:
-        parsed = unpack_parsed(contents[0])
+    base = unpack_base(request.packed_data) if request.packed_data else None
+    tables = request.tables(report, 0.05)
+    # The rest works on parsed data and cannot hang on a damaged file.
+    process.allow_all_seconds()
 
     def on_progress(fraction: float, message: str = "", **_: object) -> None:
         report(fraction, message)
 
     progress = ProgressPart(on_progress, 0.3, 0.8)
     try:
-        loaded = read_tables(files, choices, base, lambda *_: parsed, progress)
+        loaded = make_data(tables, request.choices, base, progress)
     except DataError as error:
         return [_REJECTED_MARK, json.dumps(list(map(asdict, error.problems))).encode()]
     report(0.8, "Looking for links between tables")
@@ -409,17 +370,15 @@ class _BundleFiles(Archive):
         return super().read(name, max_bytes)
 
 
-def _load_bundle(
-    name: str, content: bytes, report: process.OnProgress, failed: Mapping[str, Problem]
-) -> Sequence[Buffer]:
+def _load_bundle(request: _Request, report: process.OnProgress) -> Sequence[Buffer]:
     """Return the output of the child process for `load_bundle`."""
     from hetviz.data.joins.proposals import propose_joins
-    from hetviz.io.bundle.reading import read_bundle
+    from hetviz.io.intake.reading import read_bundle
     from hetviz.io.sandbox.pack_loaded import pack_loaded
 
     def parse_with_limit(
         files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
-    ) -> ParsedFiles:
+    ) -> Tables:
         # A damaged file gets no more time than when it is read alone.
         process.allow_seconds(_allowed_seconds(files))
         try:
@@ -427,10 +386,11 @@ def _load_bundle(
         finally:
             process.allow_all_seconds()
 
+    ((name, content),) = request.files
     report(0.05, f"Reading {name}")
     process.allow_all_seconds()
     try:
-        archive = _BundleFiles(name, content, report, failed)
+        archive = _BundleFiles(name, content, report, request.without)
         loaded = read_bundle(
             archive if MANIFEST in archive.names() else content, name, parse_with_limit
         )
@@ -443,50 +403,25 @@ def _load_bundle(
 
 
 def main() -> int:
-    """Read files from standard input and write their parsed content to standard output."""
+    """Do the task of a request on standard input and write its result to standard output."""
     process.apply_limits()
     report = process.progress_writer()
-    from hetviz.io.formats import workbooks
-    from hetviz.io.sandbox.pack_parts import arrow_bytes, pack_cells, pack_parsed
-
+    out = sys.stdout.buffer
     try:
-        names, parts, choices, task, failed = _read_request(sys.stdin.buffer)
-        if task in ("load", "make", "bundle"):
-            for part in _load_tables(names, parts, choices, task, report, failed):
-                sys.stdout.buffer.write(part)
-            sys.stdout.buffer.flush()
-            return 0
-        files = list(zip(names, parts, strict=True))
-        report(0.1, f"Reading {_joined_names(files)}")
-        if task == "look":
-            looks = preview.preview_with_cells(files, choices)
-            report(_READ_SHARE, f"Reading {_joined_names(files)}")
-            previews = json.dumps([look.to_dict() for look, _ in looks]).encode()
-            cells = [arrow_bytes(frame) for _, frame in looks]
-            cells = cells if sum(map(len, cells)) <= _MAX_CELL_BYTES else []
-            del looks
-            # Parsing text again is faster than transferring it. HDF5 files, which can hang,
-            # are parsed in `load` only.
-            is_text = all(_is_plain_text(name, content) for name, content in files)
-            is_read_later = is_text or any(
-                isolated.can_hang(name, content) for name, content in files
-            )
-            packed_files = b"" if is_read_later else pack_parsed(parse.parse_files(files, choices))
-            parsed = pack_cells(workbooks.parsed_workbooks())
-            if sum(map(len, parsed.values())) > _MAX_CELL_BYTES:
-                parsed = {}
-            named_parts = [
-                part
-                for name, packed_cells_of_file in parsed.items()
-                for part in (name.encode(), packed_cells_of_file)
-            ]
-            number = len(cells).to_bytes(4)
-            process.write_parts(
-                sys.stdout.buffer, (previews, packed_files, number, *cells, *named_parts)
-            )
+        request = _Request.read(sys.stdin.buffer)
+        if request.task == "load":
+            out.writelines(_load_tables(request, report))
+        elif request.task == "bundle":
+            out.writelines(_load_bundle(request, report))
+        elif request.task == "look":
+            tables = request.tables(report, 0.1)
+            report(_READ_SHARE, f"Reading {_joined_names(request.files)}")
+            looks = preview.preview_tables(tables, request.choices)
+            previews = json.dumps([look.to_dict() for look in looks]).encode()
+            process.write_parts(out, (previews, b"" if request.container else pack_tables(tables)))
         else:
-            sys.stdout.buffer.write(pack_parsed(parse.parse_files(files, choices)))
-        sys.stdout.buffer.flush()
+            out.write(pack_tables(request.tables(report, 0.1)))
+        out.flush()
     except (MemoryError, OSError):
         return process.TOO_LARGE
     return 0

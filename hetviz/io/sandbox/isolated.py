@@ -15,9 +15,8 @@ from typing import Any
 from hetviz.errors import DataError
 from hetviz.io import limits
 from hetviz.io.formats import registry
-from hetviz.io.parsed import Choices, ParsedFiles, Piece
+from hetviz.io.parsed import Choices, Collection, Table, Tables, pack_tables, unpack_tables
 from hetviz.io.sandbox import process
-from hetviz.io.sandbox.pack_parts import pack_parsed, unpack_parsed
 
 _MODULE = "hetviz.io.sandbox.isolated"
 # A small file that takes longer hangs. A large one has more to unpack.
@@ -39,11 +38,11 @@ def can_hang(name: str, content: bytes) -> bool:
         return False
 
 
-def read_pieces(name: str, content: bytes, choices: Choices | None = None) -> list[Piece]:
-    """Read a file as `hetviz.io.formats.registry.read_pieces` does, with limits if needed."""
+def parse_file(name: str, content: bytes, choices: Choices | None = None) -> list[Table]:
+    """Parse a file as `hetviz.io.formats.registry.parse_file` does, with limits if needed."""
     file_format = registry.format_of(name, content)
     if not file_format.own_process or process.is_confined():
-        return registry.read_pieces(name, content, choices)
+        return registry.parse_file(name, content, choices)
     if file_format.require is not None:
         file_format.require()
     return _read_in_process(name, content, choices or Choices())
@@ -58,18 +57,18 @@ def choices_from_json(fields_read: Mapping[str, object]) -> Choices:
     return Choices(**fields)
 
 
-def _read_in_process(name: str, content: bytes, choices: Choices) -> list[Piece]:
+def _read_in_process(name: str, content: bytes, choices: Choices) -> list[Table]:
     request = {"name": name, "choices": asdict(choices)}
     out = process.run(
         _MODULE, (json.dumps(request).encode(), content), name, allowed_seconds(name, content)
     )
     try:
-        parsed = unpack_parsed(out)
+        parsed = unpack_tables(out)
     except ValueError:
         raise process.no_result_error(name) from None
-    for _, error in parsed.rejected:
-        raise error
-    return list(parsed.pieces)
+    for _, problems in parsed.problems:
+        raise DataError(problems)
+    return list(parsed.frames[0].tables)
 
 
 def main() -> int:
@@ -80,10 +79,11 @@ def main() -> int:
         request = json.loads(header)
         name, choices = request["name"], choices_from_json(request["choices"])
         try:
-            parsed = ParsedFiles(tuple(registry.read_pieces(name, content, choices)))
+            tables = registry.parse_file(name, content, choices)
+            parsed = Tables({}, (Collection(name, tuple(tables)),))
         except DataError as error:
-            parsed = ParsedFiles((), ((name, error),))
-        sys.stdout.buffer.write(pack_parsed(parsed))
+            parsed = Tables({}, (), ((name, error.problems),))
+        sys.stdout.buffer.write(pack_tables(parsed))
         sys.stdout.buffer.flush()
     except (MemoryError, OSError):
         return process.TOO_LARGE

@@ -22,6 +22,7 @@ from threading import Event
 from typing import IO
 
 from hetviz._text import count
+from hetviz.codec import Buffer
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
 from hetviz.io.sandbox.confine import block_network, block_system_calls
@@ -69,7 +70,7 @@ OnProgress = Callable[[float, str], None]
 
 def run(
     module: str,
-    inputs: Iterable[bytes],
+    inputs: Iterable[Buffer],
     where: str,
     processor_s: int = MAX_PROCESSOR_S,
     on_progress: OnProgress | None = None,
@@ -116,7 +117,7 @@ def no_result_error(where: str) -> Exception:
     return gate.refusal("reader-ended", where, "the reader returned no result", remedy=_CHECK)
 
 
-def write_parts(stream: IO[bytes], parts: Iterable[bytes]) -> None:
+def write_parts(stream: IO[bytes], parts: Iterable[Buffer]) -> None:
     """Write parts, each with its length before it."""
     for part in parts:
         stream.write(_LENGTH.pack(len(part)))

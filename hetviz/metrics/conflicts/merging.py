@@ -15,7 +15,7 @@ from hetviz.data.edits.adding import add_statements
 from hetviz.data.model.statements import statements
 from hetviz.errors import ParameterError
 from hetviz.io import gate
-from hetviz.io.bundle.guidance import GuidanceRead, guidance_csv, read_guidance
+from hetviz.io.intake.guidance import GuidanceRead, guidance_csv, read_guidance
 from hetviz.metrics.conflicts.conflicts import StatementConflict, conflicts_involving
 
 _COMPARED_FIELDS = ("weight", "score", "note", "set")

@@ -28,8 +28,7 @@ from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError, Problem
 from hetviz.features.spaces.projection import default_spread
-from hetviz.io import gate
-from hetviz.io.formats import toml
+from hetviz.io import gate, toml
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 from hetviz.runs.embed.run import fit_run, versions
 from hetviz.runs.large import steps

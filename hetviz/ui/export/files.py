@@ -27,8 +27,8 @@ from hetviz.exports.tables import (
     selection_table,
     table_bytes,
 )
-from hetviz.io.bundle.guidance import guidance_csv
 from hetviz.io.bundle.saving import bundle_bytes
+from hetviz.io.intake.guidance import guidance_csv
 from hetviz.plots.colour import colour_options
 from hetviz.runs.compare.measures import MEASURES
 from hetviz.runs.embed.run import Run as Made

@@ -13,7 +13,7 @@ from hetviz.data import HeteroData
 from hetviz.data.edits.adding import add_statements
 from hetviz.errors import HetvizError, Problem
 from hetviz.io import gate
-from hetviz.io.bundle.guidance import GuidanceRead, guidance_csv, guidance_template, read_guidance
+from hetviz.io.intake.guidance import GuidanceRead, guidance_csv, guidance_template, read_guidance
 from hetviz.metrics.conflicts.conflicts import find_new_conflicts
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.page_state import page_state, state_of

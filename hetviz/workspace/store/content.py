@@ -7,7 +7,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -17,13 +17,10 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.data.joins.proposals import Proposal, propose_joins
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.io import Choices, Loaded, read_bundle, read_tables
-from hetviz.io.formats.workbooks import parse_key
 from hetviz.io.intake.new_items import NewItems, read_new_items
-from hetviz.io.intake.parse import FileParser
-from hetviz.io.intake.preview import TablePreview, updated_preview
-from hetviz.io.parsed import ParsedFiles
+from hetviz.io.intake.preview import TablePreview, preview_tables, updated_previews
+from hetviz.io.parsed import FileParser, Tables, pack_tables, unpack_tables
 from hetviz.io.sandbox import child
-from hetviz.io.sandbox.pack_parts import frame_of, has_refused, pack_parsed, unpack_parsed
 from hetviz.io.sandbox.process import OnProgress
 from hetviz.memo import Memo
 from hetviz.workspace.store.blobs import BlobStore, ReadCache, map_file
@@ -140,10 +137,9 @@ def _read_isolated(
     if content is not None:
         with contextlib.suppress(DataError):
             return _with_proposals(content, None)
-    drop = cache.get(_key(hashes, chosen))
+    container = cache.view(_container_key(hashes, chosen))
     with cache.new_file() as file:
-        parsed = () if drop is not None else _cached_parses(hashes, chosen, cache)
-        child.load(uploads, drop, chosen, file, base, on_progress, parsed)
+        child.load(uploads, container, chosen, file, base, on_progress)
         loaded = _with_proposals(map_file(file), base)
         if base is None:
             cache.adopt_file(file, key)
@@ -173,78 +169,37 @@ def look_at_files(
     on_progress: OnProgress | None = None,
 ) -> tuple[TablePreview, ...]:
     """Return previews of the tables in uploaded files, and how they are read."""
-    # Files other than small text are read in an isolated process. `cache` stores the result for
-    # `read_files`, and the cells, so that files are not parsed again when only some columns change
-    # since `previous` (earlier looks at the same files, and the choices then).
+    # Files other than small text are read in an isolated process. `cache` stores their cells, so
+    # that files are parsed once, and previews change quickly since `previous` (earlier looks at the
+    # same files, and the choices then).
     uploads, chosen = list(files.items()), _validate_choices(choices)
     if cache is None or child.is_previewed_here(uploads):
-        return tuple(child.preview_tables(uploads, chosen).looks)
+        return tuple(preview_tables(cached_parser(cache)(uploads, chosen), chosen))
     hashes = _hashes(files)
     key = _key(hashes, chosen, ["looks"])
     cached = cache.get(key)
     if cached is not None:
         with contextlib.suppress(ValueError, DataError):
             return tuple(TablePreview.from_dict(fields) for fields in json.loads(cached))
-    looks = None if previous is None else _reinterpret(dict(hashes), chosen, cache, previous)
+    container = cache.view(_container_key(hashes, chosen))
+    looks = None
+    if container is not None and previous is not None:
+        with contextlib.suppress(ValueError):
+            before = _validate_choices(previous[1])
+            looks = updated_previews(previous[0], before, chosen, unpack_tables(container))
     if looks is None:
-        result = child.preview_tables(
-            uploads, chosen, on_progress, _cached_parses(hashes, chosen, cache)
-        )
-        looks = result.looks
-        if result.packed_files and not has_refused(result.packed_files):
-            cache.put(_key(hashes, chosen), result.packed_files)
-        hash_of = dict(hashes)
-        for look, content in zip(looks, result.cells, strict=False):
-            cache.put(_cells_key(look, hash_of[look.file], chosen), content)
-        for name, content in result.parsed.items():
-            if name in hash_of:
-                cache.put(_parse_key(name, hash_of[name], chosen), content)
+        looks, parsed = child.preview_tables(uploads, chosen, container, on_progress)
+        if parsed and not unpack_tables(parsed).problems:
+            cache.put(_container_key(hashes, chosen), parsed)
     if looks:
         cache.put(key, json.dumps([look.to_dict() for look in looks]).encode())
     return tuple(looks)
 
 
-def _reinterpret(
-    hashes: Mapping[str, str],
-    chosen: Mapping[str, Choices],
-    cache: ReadCache,
-    previous: tuple[Sequence[TablePreview], Mapping[str, Mapping[str, object]]],
-) -> list[TablePreview] | None:
-    """Return earlier looks with new choices, or None if the files must be parsed again."""
-    looks, old_choices = [], _validate_choices(previous[1])
-    for look in previous[0]:
-        choice, old_choice = chosen.get(look.file, Choices()), old_choices.get(look.file, Choices())
-        recipe = choice.recipe_of(look.name)
-        if replace(choice, recipes={}) != replace(old_choice, recipes={}):
-            return None
-        new_look: TablePreview | None = look
-        if recipe != old_choice.recipe_of(look.name):
-            content = cache.get(_cells_key(look, hashes[look.file], chosen))
-            if recipe is None or content is None:
-                return None
-            new_look = updated_preview(look, frame_of(content), recipe)
-        if new_look is None:
-            return None
-        looks.append(new_look)
-    return looks or None
-
-
-def _cells_key(look: TablePreview, hashed: str, chosen: Mapping[str, Choices]) -> str:
-    """Return the cache key of the cells of a look, which does not depend on column types."""
-    recipe = look.recipe
-    rows = [list(recipe.header), recipe.units, recipe.first, recipe.last]
-    plain = {look.file: replace(chosen.get(look.file, Choices()), recipes={})}
-    return _key([(look.name, hashed)], plain, ["cells", look.sheet, rows])
-
-
-def _cached_parses(hashes: Hashes, chosen: Mapping[str, Choices], cache: ReadCache) -> list[bytes]:
-    """Return cached parse results of files."""
-    contents = [cache.get(_parse_key(name, hashed, chosen)) for name, hashed in hashes]
-    return [content for content in contents if content is not None]
-
-
-def _parse_key(name: str, hashed: str, chosen: Mapping[str, Choices]) -> str:
-    return _key([(name, hashed)], {}, ["parsed", *parse_key(name, chosen.get(name, Choices()))])
+def _container_key(hashes: Hashes, chosen: Mapping[str, Choices]) -> str:
+    """Return the key of the parsed cells of files, which later choices do not change."""
+    parsing = {name: choice.for_parsing for name, choice in chosen.items()}
+    return _key(hashes, {name: choice for name, choice in parsing.items() if choice != Choices()})
 
 
 def _validate_choices(choices: Mapping[str, Mapping[str, Any]] | None) -> dict[str, Choices]:
@@ -269,18 +224,18 @@ def read_items(
 def cached_parser(cache: ReadCache | None, on_progress: OnProgress | None = None) -> FileParser:
     """Return a parser of files that uses `cache`."""
 
-    def read(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> ParsedFiles:
-        if cache is None or child.reads_here(files):
+    def read(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> Tables:
+        if cache is None:
             return child.parse_files(files, choices, on_progress)
-        key = _key(_hash_files(files), choices)
-        cached = cache.get(key)
+        key = _container_key(_hash_files(files), choices)
+        cached = cache.view(key)
         if cached is not None:
             with contextlib.suppress(ValueError):
-                return unpack_parsed(cached)
-        drop = child.parse_files(files, choices, on_progress)
-        if not drop.rejected:
-            cache.put(key, pack_parsed(drop))
-        return drop
+                return unpack_tables(cached)
+        tables = child.parse_files(files, choices, on_progress)
+        if not tables.problems:
+            cache.put(key, pack_tables(tables))
+        return tables
 
     return read
 

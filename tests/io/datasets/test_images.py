@@ -11,7 +11,7 @@ from hetviz.errors import DataError, HetvizError
 from hetviz.io import limits
 from hetviz.io.datasets import images
 from hetviz.io.datasets.images import checked_picture
-from hetviz.io.parsed import Piece
+from hetviz.io.parsed import Table
 from tests.depth import examples
 from tests.io.file_builders import picture
 
@@ -35,7 +35,7 @@ def half_and_half(width, height):
 
 def table(**columns):
     frame = pd.DataFrame(columns, dtype=str)
-    return Piece("things", "things.csv", None, frame, tuple(range(len(frame))))
+    return Table("things", "things.csv", None, frame, tuple(range(len(frame))))
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])

@@ -13,7 +13,7 @@ from hetviz.io import limits
 from hetviz.io.datasets.matrices import square_table
 from hetviz.io.formats.arrays import read_npy, read_npz
 from hetviz.io.formats.matrix_kinds import ROW, matrix_kind
-from hetviz.io.parsed import Choices, Piece
+from hetviz.io.parsed import Choices, Table
 from tests.depth import examples
 
 PLAIN = Choices()
@@ -204,7 +204,7 @@ def test_npy_refuses_other_arrays(X):
 def table(X, names, ids=None, decimals=3):
     frame = pd.DataFrame(np.round(X, decimals).astype(str), columns=names)
     frame.insert(0, "column_1", ids or names)
-    return Piece("t", "t.csv", None, frame.astype(str), tuple(range(len(frame))))
+    return Table("t", "t.csv", None, frame.astype(str), tuple(range(len(frame))))
 
 
 def test_square_table_is_kernel_or_distances(points):

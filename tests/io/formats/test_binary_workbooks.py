@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 from hetviz.errors import DataError
 from hetviz.io import Choices, read_tables
 from hetviz.io.formats.typed_values import FORMULA_ERRORS
-from hetviz.io.intake.preview import raw_tables
 from hetviz.io.sandbox import child, process
-from hetviz.io.sandbox.isolated import read_pieces
 from tests.depth import examples
 from tests.io.binary_workbooks import MOST, Failed, xls, xlsb
-from tests.io.file_builders import packed, unpacked
+from tests.io.file_builders import file_tables, packed, raw_tables, unpacked
 
 BINARY = pytest.mark.parametrize("name", ["t.xls", "t.xlsb"])
 # Not what the library takes for a mark of the order of bytes, or of UTF-8, where a text begins.
@@ -130,9 +128,9 @@ SHEETS = {
 def test_isolated_process_reads_same_pieces(name, monkeypatch):
     content = book(name, SHEETS)
     said = Choices(sheet="Drugs", exclude=("ok",), decimal=",")
-    (there,) = read_pieces(name, content, said)
+    (there,) = file_tables(name, content, said)
     monkeypatch.setattr(process, "is_confined", lambda: True)
-    (here,) = read_pieces(name, content, said)
+    (here,) = file_tables(name, content, said)
     assert there.frame.to_numpy().tolist() == [["007", "1,5", "true"], ["b", "-7", "false"]]
     assert there.frame.equals(here.frame)
     assert (there.name, there.where, there.facts) == (here.name, here.where, here.facts)
@@ -147,7 +145,7 @@ def damaged_member(member, old, new):
 
 def refused(name, content):
     with pytest.raises(DataError) as caught:
-        read_pieces(name, content)
+        file_tables(name, content)
     (problem,) = caught.value.problems
     return problem.code
 
@@ -189,10 +187,10 @@ def test_damaged_binary_workbook_is_read_or_refused(name):
             cut = content[: choose.randrange(1, len(content))]
             files += [(f"{number}{name}", made), (f"cut{number}{name}", cut)]
         result = child.parse_files(files, {})
-        told = {piece.where.partition(",")[0] for piece in result.pieces}
-        told |= {file for file, _ in result.rejected}
+        told = {table.file for group in result.frames for table in group.tables}
+        told |= {file for file, _ in result.problems}
         assert told == {file for file, _ in files}
-        assert result.pieces
-        assert all(error.problems[0].what for _, error in result.rejected)
+        assert result.frames
+        assert all(problems[0].what for _, problems in result.problems)
 
     one_process()

@@ -154,5 +154,6 @@ def test_regression_files_in_one_process(monkeypatch):
     monkeypatch.setattr(child, "_in_child", counted)
     there = child.parse_files(files, {})
     assert len(read) == 1
-    told = [*(piece.where for piece in there.pieces), *(str(error) for _, error in there.rejected)]
+    told = [table.where for group in there.frames for table in group.tables]
+    told += [problem.where for _, problems in there.problems for problem in problems]
     assert [name for name, _ in files if name not in " ".join(told)] == []

@@ -61,7 +61,7 @@ def test_csv_header_detection():
 def test_csv_ragged_rows_are_listed():
     read = read_table("t.csv", b"id,x\na,1\nb,2,3\nc\nd,4\n")
     assert cells(read, "id") == ["a", "d"]
-    assert read.row == (0, 3)
+    assert tuple(read.row) == (0, 3)
     assert [problem.row for problem in read.errors] == [1, 2]
     assert "row 2" in read.errors[0].where
 

@@ -10,8 +10,7 @@ import pytest
 
 from hetviz.errors import DataError
 from hetviz.io import Choices, limits, read_tables
-from hetviz.io.sandbox.isolated import read_pieces
-from tests.io.file_builders import packed, parquet, unpacked, workbook
+from tests.io.file_builders import file_tables, packed, parquet, unpacked, workbook
 
 MERGED = [
     ["Measured in 2024"],
@@ -24,7 +23,7 @@ MERGED = [
 
 
 def one(name, content, **choices):
-    (piece,) = read_pieces(name, content, Choices(**choices))
+    (piece,) = file_tables(name, content, Choices(**choices))
     return piece
 
 
@@ -34,7 +33,7 @@ def codes(piece):
 
 def refused(name, content, **choices):
     with pytest.raises(DataError) as caught:
-        read_pieces(name, content, Choices(**choices))
+        file_tables(name, content, Choices(**choices))
     return {problem.code for problem in caught.value.problems}
 
 
@@ -51,7 +50,7 @@ def test_workbook_with_merged_title():
     assert list(piece.frame["share"]) == ["0.125", "0.5", "1"]
     assert list(piece.frame["when"]) == ["2024-03-01", "2024-03-02 10:30:00", "2024-03-03"]
     assert piece.name == "book"
-    assert piece.row == (3, 4, 5)
+    assert tuple(piece.row) == (3, 4, 5)
     assert piece.facts["rows above the names of columns"] == "2"
     assert codes(piece) == ["rows-above"]
 
@@ -64,7 +63,7 @@ def test_workbook_sheets():
     content = workbook(
         {"Drugs": table, "Notes": [["ask Ann"]], "Sheet3": table, "Old": table}, then
     )
-    drugs, third = read_pieces("book.xlsx", content)
+    drugs, third = file_tables("book.xlsx", content)
     assert (drugs.name, third.name) == ("Drugs", "book Sheet3")
     assert drugs.where == "book.xlsx, sheet Drugs"
     assert drugs.facts["sheet"] == "Drugs (1 of 2)"
@@ -181,7 +180,7 @@ def test_json_other_table_forms(orient):
 
 def test_json_several_tables():
     value = {"drugs": [{"id": "a", "x": 1}], "targets": [{"id": "t", "y": 2}], "made": "today"}
-    drugs, targets = read_pieces("t.json", json.dumps(value).encode())
+    drugs, targets = file_tables("t.json", json.dumps(value).encode())
     assert (drugs.name, targets.name) == ("drugs", "targets")
 
 
@@ -189,7 +188,7 @@ def test_json_lines():
     piece = one("t.jsonl", b'{"id": "a", "x": 1}\n\n{"id": "b", "x": NaN}\noops\n[1]\n')
     assert list(piece.frame["id"]) == ["a", "b"]
     assert list(piece.frame["x"]) == ["1", ""]
-    assert piece.row == (0, 2)
+    assert tuple(piece.row) == (0, 2)
     assert [problem.where for problem in piece.problems] == ["t.jsonl, line 4", "t.jsonl, line 5"]
 
 
@@ -255,5 +254,5 @@ def test_arrow_odd_types():
 def test_early_date_stays_text():
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table({"id": ["a"], "when": pa.array([-(10**14)], pa.timestamp("ms"))}), sink)
-    (piece,) = read_pieces("t.parquet", sink.getvalue().to_pybytes())
+    (piece,) = file_tables("t.parquet", sink.getvalue().to_pybytes())
     assert piece.frame["when"].tolist() == ["-1199-02-15 14:13:20"]

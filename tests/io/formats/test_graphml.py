@@ -11,7 +11,7 @@ from hetviz.errors import DataError, HetvizError
 from hetviz.io.formats import graphs
 from hetviz.io.formats.edges import join_graphs
 from hetviz.io.formats.graphml import read_graphml
-from hetviz.io.parsed import Choices, Piece
+from hetviz.io.parsed import Choices, Table
 from tests.depth import examples
 
 HEAD = '<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
@@ -161,7 +161,7 @@ def test_graphml_value_limit(monkeypatch):
 
 def table(**columns):
     frame = pd.DataFrame(columns, dtype=str)
-    return Piece("net", "net.csv", None, frame, tuple(range(len(frame))))
+    return Table("net", "net.csv", None, frame, tuple(range(len(frame))))
 
 
 @pytest.mark.parametrize(
@@ -178,13 +178,13 @@ def test_edge_list_alone_is_graph(names):
     nodes, links = join_graphs([table(**dict(zip((*names, "sign"), ends, strict=True)))])
     assert nodes.frame["id"].tolist() == ["a", "b", "c"]
     assert links.frame["weight"].tolist() == ["1.0", "-1.0", ""]
-    assert links.row == (0, 1, 3)
+    assert tuple(links.row) == (0, 1, 3)
 
 
 def test_edge_list_separated_by_spaces():
     nodes, links = join_graphs([table(**{"1 2": ["2 3", "3 1"]})])
     assert nodes.frame["id"].tolist() == ["1", "2", "3"]
-    assert links.row == (0, 1, 2)
+    assert tuple(links.row) == (0, 1, 2)
     named = join_graphs([table(**{"target source": ["b c", "c a", "a b"]})])
     assert named[1].frame["source_id"].tolist() == ["c", "a", "b"]
     weighed = join_graphs([table(column_1=["a b 0.5", "b c 1", "c a 1"])])

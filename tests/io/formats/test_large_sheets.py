@@ -13,11 +13,11 @@ import pytest
 from hetviz.errors import DataError
 from hetviz.io import limits
 from hetviz.io.formats import workbooks
-from hetviz.io.formats.column_rows import ColumnRows
-from hetviz.io.formats.workbooks import read_workbook, stored_cells
-from hetviz.io.parsed import Choices
-from hetviz.io.sandbox.pack_parts import pack_cells, unpack_cells
-from tests.io.file_builders import workbook
+from hetviz.io.formats.workbooks import read_workbook
+from hetviz.io.infer.column_rows import ColumnRows
+from hetviz.io.intake.parse import parse_files, typed_tables
+from hetviz.io.parsed import Choices, pack_tables, unpack_tables
+from tests.io.file_builders import file_tables, raw_tables, workbook
 
 N = 60
 PLAIN = [[f"p{k}", k, k / 4, k % 3 == 0, dt.date(2026, 1, 1 + k % 28)] for k in range(N)]
@@ -48,31 +48,27 @@ SHEETS = {
 
 
 @pytest.mark.parametrize("rows", SHEETS.values(), ids=SHEETS)
-@pytest.mark.parametrize("choices", [Choices(), Choices(decimal=","), Choices(raw=True)], ids=str)
+@pytest.mark.parametrize("choices", [Choices(), Choices(decimal=",")], ids=str)
 def test_large_sheet_reads_like_small_sheet(monkeypatch, rows, choices):
-    book = workbook({"Items": rows})
-    (small,) = read_workbook("book.xlsx", book, choices)
+    files = [("book.xlsx", workbook({"Items": rows}))]
+    of_file = {"book.xlsx": choices}
+    (small,) = file_tables(*files[0], choices)
+    (small_raw,) = raw_tables(files).values()
     for name, value in (("_MAX_ROW_WISE_ROWS", 20), ("_CHUNK", 7)):
         monkeypatch.setattr(workbooks, name, value)
-    assert isinstance(stored_cells("book.xlsx", book, choices).sheets[0].rows, ColumnRows)
-    (large,) = read_workbook("book.xlsx", book, choices)
-    # What a raw row lacks at its end is nothing in both, written in two ways.
-    left, right = (one.frame.fillna("") if choices.raw else one.frame for one in (small, large))
-    pd.testing.assert_frame_equal(left, right)
+    parsed = parse_files(files, of_file)
+    assert isinstance(parsed.frames[0].tables[0].cells.rows, ColumnRows)
+    (large,), _ = typed_tables(unpack_tables(pack_tables(parsed)), of_file)
+    (large_raw,) = raw_tables(files).values()
+    pd.testing.assert_frame_equal(small.frame, large.frame)
     assert list(small.row) == list(large.row)
     assert small.problems == large.problems
     assert small.facts == large.facts
     assert small.recipe == large.recipe
-
-
-def test_large_sheet_parsed_cells_are_reused(monkeypatch):
-    book = workbook({"Items": SHEETS["rows above and below"]})
-    monkeypatch.setattr(workbooks, "_MAX_ROW_WISE_ROWS", 20)
-    key = workbooks.parse_key("book.xlsx", Choices())
-    result = stored_cells("book.xlsx", book, Choices())
-    handed, same = unpack_cells(pack_cells({key: result})["book.xlsx"])
-    assert handed == key
-    assert list(same.sheets[0].rows) == list(result.sheets[0].rows)
+    # What a raw row lacks at its end is nothing in both, written in two ways.
+    assert [(line, " ".join(cells).rstrip()) for line, cells in small_raw.rows] == [
+        (line, " ".join(cells).rstrip()) for line, cells in large_raw.rows
+    ]
 
 
 def test_large_sheet_cell_limit_before_parsing(monkeypatch):
@@ -108,4 +104,4 @@ def test_large_sheet_counts_cells_without_address(monkeypatch):
     for name, value in (("_SMALL_AREA", 100), ("_MAX_AREA_RATIO", 6)):
         monkeypatch.setattr(workbooks, name, value)
     monkeypatch.setattr(workbooks, "_openpyxl_sheets", pytest.fail)
-    assert len(read_workbook("book.xlsx", bare.getvalue(), Choices())[0].frame) == N
+    assert len(file_tables("book.xlsx", bare.getvalue())[0].frame) == N

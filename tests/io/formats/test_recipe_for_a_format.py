@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from hetviz.io.formats.base import TYPED_OPTIONS, FileFormat
 from hetviz.io.formats.json_tables import records_piece
-from hetviz.io.parsed import Choices, Piece, stem
+from hetviz.io.parsed import Choices, Table, stem
 from hetviz.io.sandbox import process
 
 
-def read_words(name: str, content: bytes, choices: Choices) -> list[Piece]:
+def read_words(name: str, content: bytes, choices: Choices) -> list[Table]:
     lines = content.decode().split("\\n")[1:]
     records = [{"id": line, "length": len(line), "here": process.is_confined()} for line in lines]
     return [records_piece(stem(name), name, records, range(len(records)), choices)]
@@ -35,7 +35,6 @@ FORMATS = (
         (".words",),
         read_words,
         magic=(b"WORDS1",),
-        preview="columns",
         options=TYPED_OPTIONS,
     ),
 )
@@ -53,17 +52,17 @@ assert registry.kind_of("fruit.words", content) == "words"
 assert ".words" in registry.extensions_of("table")
 assert registry.format_by_extension("FRUIT.WORDS").options == ("role", "id")
 # In the confined reader, by itself and in a zip next to a picture that is refused.
-(piece,) = child.parse_files([("fruit.words", content)], {}).pieces
+(piece,) = child.parse_files([("fruit.words", content)], {}).frames[0].tables
 assert piece.frame["id"].tolist() == ["apple", "pear", "plum"]
 assert piece.frame["here"].tolist() == ["true"] * 3
 buffer = io.BytesIO()
 with zipfile.ZipFile(buffer, "w") as archive:
     archive.writestr("fruit.words", content)
 assert tables_of_zip("box.zip", buffer.getvalue()) == {"fruit.words": content}
-(piece,) = child.parse_files([("box.zip", buffer.getvalue())], {}).pieces
+(piece,) = child.parse_files([("box.zip", buffer.getvalue())], {}).frames[0].tables
 assert (piece.name, len(piece.frame)) == ("fruit", 3)
 # The preview, and the whole way to a dataset.
-(look,) = child.preview_tables([("fruit.words", content)], {}).looks
+(look,), _ = child.preview_tables([("fruit.words", content)], {})
 assert [column.name for column in look.recipe.columns] == ["id", "length", "here"]
 assert not look.has_rows
 with open("fruit.words", "wb") as file:

@@ -57,7 +57,7 @@ def test_rows_above_header_are_skipped_with_note(above, skipped):
     assert list(read.frame["id"]) == ["a", "b"]
     assert [problem.code for problem in read.problems] == ["rows-above"] * bool(skipped)
     assert read.facts.get("rows above the names of columns", "0") == str(skipped)
-    assert read.row == (0, 1)
+    assert tuple(read.row) == (0, 1)
 
 
 def test_title_row_above_two_columns():

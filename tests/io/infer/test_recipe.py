@@ -13,11 +13,10 @@ from hetviz.io.infer.raw_rows import RawTable
 from hetviz.io.infer.recipe import TYPES, ColumnRecipe, TableRecipe
 from hetviz.io.infer.rows import adapt_recipe, apply_recipe, propose_recipe
 from hetviz.io.intake.new_items import read_new_items
-from hetviz.io.intake.preview import raw_tables
 from hetviz.io.sandbox import child
 from hetviz.plots.colour import colour_options, colouring
 from hetviz.ui.item import item_cards
-from tests.io.file_builders import workbook
+from tests.io.file_builders import raw_tables, workbook
 
 NUMBERS = st.floats(-1e9, 1e9).map(lambda x: round(x, 3))
 WELLS = [
@@ -119,7 +118,7 @@ def test_propose_recipe_titles_groups_units_footer():
     applied = apply_recipe(raw, recipe)
     assert applied.frame["Measured (mean) / Nitrate"].tolist() == ["0,5", "3,25", "1089,5", "12"]
     assert applied.frame["Measured (mean) / pH"].tolist() == ["7,1", "", "6,9", "7,0"]
-    assert applied.row == (6, 7, 8, 9)
+    assert tuple(applied.row) == (6, 7, 8, 9)
     assert [problem.code for problem in applied.problems] == [
         "written-numbers",
         "limits",

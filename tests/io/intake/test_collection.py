@@ -10,7 +10,7 @@ from PIL import Image
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import limits, read_bundle
 from hetviz.io.files import Archive, Folder
-from hetviz.io.intake.parse import read_collection
+from hetviz.io.intake.parse import parse_folder, typed_tables
 from hetviz.io.parsed import Choices
 from tests.depth import examples
 
@@ -43,8 +43,15 @@ def packed(members):
     return buffer.getvalue()
 
 
+def folder(files, choices=None):
+    tables, refused = typed_tables(parse_folder(files, choices), choices or {})
+    for _, error in refused:
+        raise error
+    return tables
+
+
 def read(members, choices=None):
-    return read_collection("box.zip", Archive("box.zip", packed(members)), choices or {})
+    return folder(Archive("box.zip", packed(members)), choices or {})
 
 
 def codes(piece):
@@ -82,7 +89,7 @@ def test_collection_folder_of_texts(tmp_path):
     (tmp_path / "two.md").write_text("# The second\n\nWith a few words, and a list: a, b, c.\n")
     (tmp_path / "drei.txt").write_bytes("Über die Brücke.\nSo kam er nach Köln.".encode("cp1252"))
     (tmp_path / "empty.txt").write_text(" \n")
-    (piece,) = read_collection("letters", Folder(tmp_path), {})
+    (piece,) = folder(Folder(tmp_path))
     rows = piece.frame.set_index("id")
     assert rows["title"].to_dict() == {
         "one": "It was a bright cold day in April, and nobody said a word.",
@@ -138,7 +145,7 @@ def test_collection_size_limit(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("id,x\n1,2\n2,3\n")
     (tmp_path / "b.csv").write_text("id,x\n1,2\n2,3\n")
     monkeypatch.setattr(limits, "MAX_UNPACKED_BYTES", 20)
-    (piece,) = read_collection("box", Folder(tmp_path), {})
+    (piece,) = folder(Folder(tmp_path))
     assert codes(piece) == ["too-large"]
 
 
@@ -151,7 +158,7 @@ def test_matrix_joins_table_by_id():
     (piece,) = read({"cells.csv": CELLS, "cells_X.npz": npz(X=X, ids=ids)})
     assert piece.frame["id"].tolist() == ["c1", "c2", "c4"]
     np.testing.assert_array_equal(piece.X, X[[2, 1, 0]])
-    assert piece.row == (0, 1, 3)
+    assert tuple(piece.row) == (0, 1, 3)
     assert codes(piece) == ["no-features", "extra-ids"]
 
 
@@ -201,9 +208,8 @@ def test_collection_random_mixture_is_read_or_refused(members):
     except HetvizError:
         return
     for piece in pieces:
-        n = piece.n_rows
-        assert len(piece.frame) == len(piece.row) == n
-        assert piece.media is None or len(piece.media) == n
+        assert len(piece.frame) == len(piece.row)
+        assert piece.media is None or len(piece.media) == len(piece.row)
 
 
 def test_collection_skips_tables_in_subfolders(tmp_path):

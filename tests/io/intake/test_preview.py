@@ -11,13 +11,14 @@ import pytest
 from hetviz.errors import DataError
 from hetviz.io import Choices, read_table, read_tables
 from hetviz.io.infer.raw_rows import RawTable
-from hetviz.io.infer.recipe import TYPES, TableRecipe
+from hetviz.io.infer.recipe import TYPES
 from hetviz.io.infer.rows import mark_row, propose_recipe
 from hetviz.io.intake import preview
-from hetviz.io.intake.preview import TablePreview, preview_tables
+from hetviz.io.intake.parse import parse_files
+from hetviz.io.intake.preview import TablePreview
+from hetviz.io.parsed import unpack_tables
 from hetviz.io.sandbox import child, process
-from hetviz.io.sandbox.pack_parts import frame_of, unpack_parsed
-from tests.io.file_builders import duckdb, sqlite, workbook
+from tests.io.file_builders import duckdb, previews, sqlite, workbook
 
 WELLS = [
     ["Wells 2023", "", ""],
@@ -38,7 +39,7 @@ def csv(rows, sign=";"):
 
 
 def test_preview_has_rows_recipe_and_profiles():
-    (look,) = preview_tables([("wells.csv", csv(WELLS))])
+    (look,) = previews([("wells.csv", csv(WELLS))])
     assert (look.n_rows, look.n_data, look.id_from) == (9, 4, ("Well",))
     assert look.rows[4] == (4, ("Abbey", "<0,5", "a"))
     assert [column.type for column in look.recipe.columns] == [
@@ -54,10 +55,10 @@ def test_preview_has_rows_recipe_and_profiles():
 
 
 def test_preview_shows_chosen_recipe():
-    (look,) = preview_tables([("wells.csv", csv(WELLS))])
+    (look,) = previews([("wells.csv", csv(WELLS))])
     recipe = look.recipe.with_type("Owner", "leave out").with_ids()
     said = {"wells.csv": Choices(recipes={"": recipe.to_dict()})}
-    (again,) = preview_tables([("wells.csv", csv(WELLS))], said)
+    (again,) = previews([("wells.csv", csv(WELLS))], said)
     assert again.id_from == ()
     assert "Owner" not in dict(again.preview)[4]
     data = read_tables([("wells.csv", csv(WELLS))], said).data
@@ -67,24 +68,23 @@ def test_preview_shows_chosen_recipe():
 
 def test_preview_hints_at_key_columns():
     files = [("wells.csv", csv(WELLS)), ("owners.csv", csv(OWNERS))]
-    wells, owners = preview_tables(files)
+    wells, owners = previews(files)
     assert wells.recipe.column("Owner").of == "owners.csv"
     assert wells.recipe.column("Owner").why == "3 of 3 values are ids of owners.csv"
     assert not any(column.of for column in owners.recipe.columns)
 
 
 def test_preview_of_sheets_in_one_process(monkeypatch):
-    book = workbook({"Wells": WELLS, "Owners": OWNERS})
-    seen = child.preview_tables([("book.xlsx", book)], {})
-    looks, drop, cells = seen.looks, seen.packed_files, seen.cells
-    assert [list(frame_of(one).columns) for one in cells] == [
-        [column.name for column in look.recipe.columns] for look in looks
-    ]
+    files = [("book.xlsx", workbook({"Wells": WELLS, "Owners": OWNERS}))]
+    looks, container = child.preview_tables(files, {})
     assert [look.sheet for look in looks] == ["Wells", "Owners"]
     assert looks[0].recipe.header == (1, 2)
-    assert unpack_parsed(drop).pieces[1].name == "Owners"
+    assert unpack_tables(container).frames[0].tables[1].name == "Owners"
+    # The container stands for the file, which is not parsed again.
+    again, _ = child.preview_tables([("book.xlsx", b"no workbook")], {}, container)
+    assert again == looks
     monkeypatch.setattr(process, "_run_watched", lambda *_: ("too-slow", "it took too long", ""))
-    assert child.preview_tables([("book.xlsx", book)], {}) == child.PreviewResult([])
+    assert child.preview_tables(files, {}) == ([], b"")
 
 
 @pytest.mark.parametrize(
@@ -100,13 +100,13 @@ def test_preview_of_sheets_in_one_process(monkeypatch):
     ],
 )
 def test_preview_skips_files_without_tables(name, content):
-    assert preview_tables([(name, content)]) == []
+    assert previews([(name, content)]) == []
 
 
 def test_preview_of_typed_tables_has_no_row_marks(tmp_path):
     path = tmp_path / "t.parquet"
     pd.DataFrame({"name": list("abcd"), "x": [1.5, 2.5, None, 4.0]}).to_parquet(path)
-    (look,) = preview_tables([("t.parquet", path.read_bytes())])
+    (look,) = previews([("t.parquet", path.read_bytes())])
     assert not look.has_rows
     assert (look.n_data, look.profiles[1].n_missing) == (4, 1)
 
@@ -114,7 +114,7 @@ def test_preview_of_typed_tables_has_no_row_marks(tmp_path):
 def test_preview_samples_long_tables(monkeypatch):
     monkeypatch.setattr(preview, "_MAX_SAMPLE_ROWS", 500)
     rows = [["name", "x"], *([f"n{k}", str(k % 7)] for k in range(3_000))]
-    (look,) = preview_tables([("long.csv", csv(rows, ","))])
+    (look,) = previews([("long.csv", csv(rows, ","))])
     assert (look.n_rows, look.n_data) == (3_001, 3_000)
     assert look.profiles[1].n_distinct == 7
     assert 500 < look.profiles[1].n_rows < 1_000
@@ -160,7 +160,7 @@ def test_preview_limits_columns():
     names = ["id", *(f"c{k}" for k in range(2_500))]
     rows = [[f"r{r}", *(str((r * k) % 7) for k in range(2_500))] for r in range(12)]
     content = "\n".join(",".join(row) for row in [names, *rows]).encode()
-    (look,) = preview_tables([("t.csv", content)])
+    (look,) = previews([("t.csv", content)])
     assert (look.n_columns, len(look.recipe.columns), len(look.profiles)) == (2_501, 2_000, 2_000)
     assert look.id_from == ("id",)
     said = look.recipe.with_type("c3", "category")
@@ -192,16 +192,24 @@ MANY = csv(
 )
 
 
+MANY_TABLES = parse_files([("t.csv", MANY)], {})
+
+
+def updated(look, recipe):
+    choices = {"t.csv": Choices(recipes={"": recipe.to_dict()})}
+    now = preview.updated_previews([look], {}, choices, MANY_TABLES)
+    return None if now is None else now[0]
+
+
 @pytest.mark.parametrize("kind", [kind for kind in TYPES if kind != "id"])
 def test_updated_preview_equals_full_preview(kind):
-    files = [("t.csv", MANY)]
-    ((look, cells),) = preview.preview_with_cells(files)
+    (look,) = preview.preview_tables(MANY_TABLES)
     for column in [one.name for one in look.recipe.columns if one.type != "id"]:
         recipe = look.recipe.with_type(column, kind)
         said = {"t.csv": Choices(recipes={"": recipe.to_dict()})}
-        whole = preview_tables(files, said)[0]
+        whole = preview.preview_tables(MANY_TABLES, said)[0]
         # Everything else was proposed when it was not said; both are read alike.
-        alone = preview.updated_preview(look, cells, TableRecipe.from_dict(recipe.to_dict()))
+        alone = updated(look, recipe)
         assert alone.recipe == whole.recipe
         assert alone.profiles == whole.profiles
         assert dict(alone.preview) == dict(whole.preview)
@@ -210,25 +218,23 @@ def test_updated_preview_equals_full_preview(kind):
 
 
 def test_updated_preview_with_changed_order():
-    ((look, cells),) = preview.preview_with_cells([("t.csv", MANY)])
-    recipe = look.recipe.with_order("state", "high", "low", "medium")
-    alone = preview.updated_preview(look, cells, recipe)
+    (look,) = preview.preview_tables(MANY_TABLES)
+    alone = updated(look, look.recipe.with_order("state", "high", "low", "medium"))
     assert alone.recipe.column("state").order == ("high", "low", "medium")
 
 
 @pytest.mark.parametrize("what", ["row", "ids", "forgotten"])
 def test_updated_preview_of_changed_rows_is_none(what):
-    ((look, cells),) = preview.preview_with_cells([("t.csv", MANY)])
+    (look,) = preview.preview_tables(MANY_TABLES)
     if what == "row":
         recipe = mark_row(look.raw, look.recipe, "last", 8)
     elif what == "ids":
         recipe = look.recipe.with_ids("n")
     else:
-        said = look.recipe.with_type("n", "text")
-        look = preview.updated_preview(look, cells, said)
+        look = updated(look, look.recipe.with_type("n", "text"))
         kept = tuple(one for one in look.recipe.columns if one.name != "n")
         recipe = replace(look.recipe, columns=kept)
-    assert preview.updated_preview(look, cells, recipe) is None
+    assert updated(look, recipe) is None
 
 
 @pytest.mark.parametrize(("name", "make"), [("clinic.sqlite", sqlite), ("clinic.duckdb", duckdb)])
@@ -240,7 +246,7 @@ def test_preview_shows_declared_keys(name, make):
         "days INTEGER)",
         "INSERT INTO stays VALUES (1, 'CAR', 3), (2, 'NEU', 4), (3, 'CAR', 9), (4, 'NEU', 2)",
     )
-    looks = preview_tables([(name, content)])
+    looks = previews([(name, content)])
     (stays,) = (look for look in looks if look.sheet == "stays")
     assert [(one.name, one.type, one.of) for one in stays.recipe.columns] == [
         ("stay", "id", ""),

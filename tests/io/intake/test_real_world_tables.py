@@ -5,8 +5,7 @@ import pytest
 
 from hetviz.errors import DataError
 from hetviz.io import Choices, read_table, read_tables
-from hetviz.io.intake.preview import preview_tables
-from tests.io.file_builders import parquet, sqlite, statistics, workbook
+from tests.io.file_builders import parquet, previews, sqlite, statistics, workbook
 
 LAB = [
     ["Leaching test, batch 7"],
@@ -35,7 +34,7 @@ LAB = [
 
 
 def test_laboratory_table_with_groups_and_remarks():
-    (look,) = preview_tables([("lab.xlsx", workbook({"Leachate": LAB}))])
+    (look,) = previews([("lab.xlsx", workbook({"Leachate": LAB}))])
     recipe = look.recipe
     assert (recipe.header, recipe.units, recipe.first, recipe.last) == ((3, 4), None, 5, 34)
     assert [(column.name, column.type, column.unit) for column in recipe.columns] == [
@@ -135,7 +134,7 @@ def test_preview_ignores_rows_of_other_width():
     rows = [f"p{k},{k / 4},oval" for k in range(40)]
     rows[10], rows[20] = "p10,2,5,oval", "p20,5.0"
     content = "\n".join(["plant,height,leaf", *rows]).encode()
-    (look,) = preview_tables([("t.csv", content)])
+    (look,) = previews([("t.csv", content)])
     assert [column.name for column in look.recipe.columns] == ["plant", "height", "leaf"]
     assert len(read_table("t.csv", content).frame) == 38
 
@@ -200,7 +199,7 @@ def test_chosen_order_of_typed_column_reaches_legend():
         {"name": list("abcdef"), "size": ["low", "high", "low"] * 2, "x": range(6)}
     )
     content = parquet(frame)
-    (look,) = preview_tables([("t.parquet", content)])
+    (look,) = previews([("t.parquet", content)])
     recipe = look.recipe.with_order("size", "high", "low")
     said = {"t.parquet": Choices(recipes={"": recipe.to_dict()})}
     data = read_tables([("t.parquet", content)], said).data["t"]
@@ -210,7 +209,7 @@ def test_chosen_order_of_typed_column_reaches_legend():
 def test_counts_are_not_keys():
     stays = "\n".join(f"{k},{k % 25},s{k}" for k in range(1, 60))
     wards = "\n".join(f"w{k},{5 + k},{k + 1}" for k in range(8))
-    looks = preview_tables(
+    looks = previews(
         [("stays.csv", f"id,days,note\n{stays}\n".encode()),
          ("wards.csv", f"code,beds,stay\n{wards}\n".encode())]
     )  # fmt: skip
@@ -258,7 +257,7 @@ def test_survey_scale_labels_are_one_feature():
     labels = {"trust": {1: "disagree", 2: "neutral", 3: "agree"}}
     frame = pd.DataFrame({"trust": [k % 3 + 1.0 for k in range(40)], "age": range(20, 60)})
     content = statistics("dta", frame, variable_value_labels=labels)
-    (look,) = preview_tables([("panel.dta", content)])
+    (look,) = previews([("panel.dta", content)])
     column = next(one for one in look.recipe.columns if one.name == "trust")
     assert (column.type, column.order) == ("ordered category", ("disagree", "neutral", "agree"))
     data = read_tables([("panel.dta", content)], {"panel.dta": Choices(labels=())}).data

@@ -9,9 +9,9 @@ import pytest
 
 from hetviz.io import Choices, read_tables
 from hetviz.io.infer.recipe import TableRecipe
-from hetviz.io.intake.preview import TablePreview, preview_tables
+from hetviz.io.intake.preview import TablePreview
 from hetviz.io.intake.zip_tables import tables_of_zip
-from tests.io.file_builders import packed, workbook
+from tests.io.file_builders import packed, previews, workbook
 
 TABLE = b"id,x\n" + b"\n".join(b"i%d,%d" % (k, k * k % 7) for k in range(9))
 
@@ -21,7 +21,7 @@ def test_tables_of_zip():
     inside = [("all/t.csv", TABLE), ("all/b.xlsx", book), ("all/README.txt", b"About these.")]
     result = tables_of_zip("all.zip", packed([*inside, ("__MACOSX/x", b"")]))
     assert result == {"t.csv": TABLE, "b.xlsx": book}
-    assert [look.name for look in preview_tables(list(result.items()))] == ["t.csv", "b.xlsx"]
+    assert [look.name for look in previews(list(result.items()))] == ["t.csv", "b.xlsx"]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def shop():
 
 
 def test_preview_of_database_tables(shop):
-    towns, visits = preview_tables([("shop.db", shop)])
+    towns, visits = previews([("shop.db", shop)])
     assert [(look.sheet, look.has_id, look.id_from) for look in (towns, visits)] == [
         ("town", True, ("code",)),
         ("visit", True, ("row",)),
@@ -71,7 +71,7 @@ def test_preview_of_database_tables(shop):
     assert TablePreview.from_dict(towns.to_dict()).has_id
     recipe = towns.recipe.with_type("size", "ordered category").with_type("people", "leave out")
     said = {"shop.db": Choices(recipes={"town": recipe.to_dict()})}
-    again, _ = preview_tables([("shop.db", shop)], said)
+    again, _ = previews([("shop.db", shop)], said)
     assert again.recipe.column("size").order == ("small", "large")
     data = read_tables([("shop.db", shop)], said).data
     assert list(data["town"].table.columns) == ["size"]

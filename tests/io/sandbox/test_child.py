@@ -12,10 +12,9 @@ import scipy.sparse as sp
 from hetviz._pandas import TEXT
 from hetviz.errors import DataError, Problem
 from hetviz.io import Choices, read_bundle, read_tables
-from hetviz.io.intake.parse import parse_files
-from hetviz.io.parsed import ParsedFiles, Piece
+from hetviz.io.intake.parse import parse_files, typed_tables
+from hetviz.io.parsed import Collection, Table, Tables, pack_tables, unpack_tables
 from hetviz.io.sandbox import child, process
-from hetviz.io.sandbox.pack_parts import pack_parsed, unpack_parsed
 from tests.io.file_builders import npy, parquet, workbook
 from tests.io.file_builders import packed as packed_zip
 
@@ -41,13 +40,12 @@ def stand_in(monkeypatch):
 
 
 def code_of(drop):
-    ((_, error),) = drop.rejected
-    (problem,) = error.problems
+    ((_, (problem,)),) = drop.problems
     assert problem.remedy
     return problem.code
 
 
-def test_child_reads_same_pieces_as_parent():
+def test_child_parses_same_tables_as_parent():
     files = [
         ("book.xlsx", BOOK),
         ("t.parquet", parquet({"id": ["a", "b"], "x": [0.1, 2.0]})),
@@ -57,13 +55,18 @@ def test_child_reads_same_pieces_as_parent():
     ]
     choices = {"small.csv": Choices(decimal=",", exclude=("x",))}
     there, here = child.parse_files(files, choices), parse_files(files, choices)
-    assert pack_parsed(there) == pack_parsed(here)
-    assert [piece.name for piece in there.pieces] == ["book", "t", "X", "small"]
-    assert [name for name, _ in there.rejected] == ["bad.json"]
+    for one, other in zip(
+        typed_tables(there, choices)[0], typed_tables(here, choices)[0], strict=True
+    ):
+        pd.testing.assert_frame_equal(one.frame, other.frame)
+        assert (one.where, one.facts, one.problems) == (other.where, other.facts, other.problems)
+    assert there.problems == here.problems
+    assert [group.tables[0].name for group in there.frames] == ["book", "t", "X", "small"]
+    assert [name for name, _ in there.problems] == ["bad.json"]
 
 
-def test_pack_parsed_round_trip():
-    piece = Piece(
+def test_pack_tables_round_trip():
+    table = Table(
         "a",
         "a.h5ad, X",
         "dataset",
@@ -79,14 +82,15 @@ def test_pack_parsed_round_trip():
         facts={"a": "b"},
         problems=(Problem("code", "where", "what", row=3, count=2),),
     )
-    (back,) = unpack_parsed(pack_parsed(ParsedFiles((piece,), ()))).pieces
-    pd.testing.assert_frame_equal(back.frame, piece.frame)
-    assert (back.X != piece.X).nnz == 0
-    np.testing.assert_array_equal(back.kernel, piece.kernel)
+    container = pack_tables(Tables({}, (Collection("a", (table,)),)))
+    (back,) = unpack_tables(container).frames[0].tables
+    pd.testing.assert_frame_equal(back.frame, table.frame)
+    assert (back.X != table.X).nnz == 0
+    np.testing.assert_array_equal(back.kernel, table.kernel)
     for field in ("row", "decimal", "media", "feature_names", "text_columns", "problems", "facts"):
-        assert getattr(back, field) == getattr(piece, field)
-    with pytest.raises(ValueError, match="damaged"):
-        unpack_parsed(pack_parsed(ParsedFiles((piece,), ()))[:-3])
+        assert getattr(back, field) == getattr(table, field)
+    with pytest.raises(ValueError, match="declared size"):
+        unpack_tables(container[:-3])
 
 
 @pytest.mark.parametrize(
@@ -123,7 +127,7 @@ def test_child_crash_does_not_stop_other_files(stand_in):
 
 def test_small_text_is_read_without_child(monkeypatch):
     monkeypatch.setattr(process.subprocess, "Popen", lambda *_, **__: pytest.fail("a child"))
-    assert len(child.parse_files([("d.csv", b"id,x\na,1\n"), ("e.csv", b"")], {}).pieces) == 1
+    assert len(child.parse_files([("d.csv", b"id,x\na,1\n"), ("e.csv", b"")], {}).frames) == 1
     monkeypatch.setattr(child, "MAX_TEXT_BYTES_HERE", 3)
     with pytest.raises(pytest.fail.Exception):
         child.parse_files([("d.csv", b"id,x\na,1\n")], {})
@@ -187,7 +191,7 @@ def test_full_disk_is_file_error(monkeypatch):
 
     monkeypatch.setattr(process, "write_parts", full)
     with pytest.raises(DataError, match="No space left"):
-        child._in_child([("book.xlsx", BOOK)], {}, "read")
+        child._in_child([("book.xlsx", BOOK)], {}, "parse")
 
 
 MANIFEST = """

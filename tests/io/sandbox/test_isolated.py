@@ -37,7 +37,7 @@ def sound(tmp_path):
 
 def test_isolated_process_reads_same_pieces(sound):
     for choices in (Choices(), Choices(part="X_pca", name="cells")):
-        (there,) = isolated.read_pieces("t.h5ad", sound, choices)
+        (there,) = isolated.parse_file("t.h5ad", sound, choices)
         (here,) = anndata.read_hdf5("t.h5ad", sound, choices)
         assert there.name == here.name
         assert there.facts == here.facts
@@ -47,14 +47,14 @@ def test_isolated_process_reads_same_pieces(sound):
 
 def test_isolated_process_returns_rejection(sound):
     with pytest.raises(DataError, match="part of the file is damaged"):
-        isolated.read_pieces("t.h5ad", sound[:200], Choices())
+        isolated.parse_file("t.h5ad", sound[:200], Choices())
 
 
 def test_isolated_process_not_started_without_h5py(sound, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "h5py", None)
     monkeypatch.setattr(process.subprocess, "Popen", lambda *_, **__: pytest.fail("a process"))
     with pytest.raises(MissingExtraError, match="omics"):
-        isolated.read_pieces("t.h5ad", sound, Choices())
+        isolated.parse_file("t.h5ad", sound, Choices())
 
 
 def test_allowed_seconds_grow_with_file_size():
@@ -90,19 +90,21 @@ def test_app_reads_endless_hdf5_file_once(monkeypatch):
         return in_child(files, choices, task, *rest)
 
     monkeypatch.setattr(child, "_in_child", counted)
-    assert child.preview_tables([bad], {}).looks == []
+    assert child.preview_tables([bad], {}) == ([], b"")
     with (
         tempfile.TemporaryFile() as file,
         pytest.raises(DataError, match="1 second of allowed"),
     ):
         child.load([bad], None, {}, file)
-    assert read == [("read", [bad[0]])]
+    assert read == [("parse", [bad[0]])]
     tables = [("a.csv", b"id,x\na,1\nb,2\n"), ("b.csv", b"id,y\na,1\nb,3\n")]
-    looks = child.preview_tables([*tables, bad], {}).looks
+    looks, container = child.preview_tables([*tables, bad], {})
+    # All of these are parsed again, as the container must hold all files.
+    assert container == b""
     assert [look.file for look in looks] == ["a.csv", "b.csv"]
     result = child.parse_files([*tables, bad], {})
-    assert [piece.name for piece in result.pieces] == ["a", "b"]
-    assert [name for name, _ in result.rejected] == [bad[0]]
+    assert [group.name for group in result.frames] == ["a.csv", "b.csv"]
+    assert [name for name, _ in result.problems] == [bad[0]]
 
 
 def test_endless_hdf5_file_among_others_and_in_cli(tmp_path, monkeypatch, capsys):

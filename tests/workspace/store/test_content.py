@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from hetviz.errors import DataError
-from hetviz.io import Loaded
-from hetviz.io.formats import toml
+from hetviz.io import Loaded, toml
 from hetviz.io.sandbox import child
 from hetviz.workspace.store import content
 from hetviz.workspace.store.blobs import BlobStore

@@ -6,6 +6,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,67 +30,68 @@ MAX_ROW_WISE_CHARS = 200_000
 TextRow = tuple[int, list[str]]
 
 
+@dataclass(frozen=True, eq=False)
 class ColumnRows:
-    """The rows of a text table, stored as columns."""
+    """The rows of a text table, stored as columns.
 
-    def __init__(
-        self, above: list[TextRow], lines: Ints, table: pa.Table, odd: list[TextRow]
-    ) -> None:
-        self._above, self._lines, self._table, self._odd = above, lines, table, odd
+    `above` and `odd` are rows of another width, before the table and among its rows.
+    """
+
+    above: list[TextRow]
+    lines: Ints
+    table: pa.Table
+    odd: list[TextRow]
 
     def __len__(self) -> int:
-        return len(self._above) + len(self._lines) + len(self._odd)
+        return len(self.above) + len(self.lines) + len(self.odd)
 
     def __iter__(self) -> Iterator[TextRow]:
-        return iter(sorted([*self._above, *self._rows(np.arange(len(self._lines))), *self._odd]))
+        return iter(sorted([*self.above, *self._rows(np.arange(len(self.lines))), *self.odd]))
 
     def sample(self) -> list[TextRow]:
         """Return the first and last rows, plus one filled row for each column."""
         import pyarrow.compute as pc
 
-        n = len(self._lines)
-        filled = [
-            pc.index(pc.not_equal(column, ""), True).as_py() for column in self._table.columns
-        ]
+        n = len(self.lines)
+        filled = [pc.index(pc.not_equal(column, ""), True).as_py() for column in self.table.columns]
         places = {*range(min(n, _N_FIRST_ROWS)), *range(max(0, n - _N_LAST_ROWS), n)} | (
             set(filled) - {-1}
         )
-        last = self._lines[-1] - _N_LAST_ROWS if n else 0
-        odd = [row for at, row in enumerate(self._odd) if at < _N_LAST_ROWS or row[0] >= last]
-        return sorted([*self._above, *self._rows(np.array(sorted(places), dtype=np.int64)), *odd])
+        last = self.lines[-1] - _N_LAST_ROWS if n else 0
+        odd = [row for at, row in enumerate(self.odd) if at < _N_LAST_ROWS or row[0] >= last]
+        return sorted([*self.above, *self._rows(np.array(sorted(places), dtype=np.int64)), *odd])
 
     def n_filled(self, start: int) -> list[int]:
         """Return the number of filled cells of each column from row `start` on."""
         import pyarrow.compute as pc
 
-        at = max(start - len(self._above), 0)
-        below = self._table.slice(at)
+        at = max(start - len(self.above), 0)
+        below = self.table.slice(at)
         return [pc.sum(pc.not_equal(c, "")).as_py() or 0 for c in below.columns]
 
     def select_columns(self, columns: Sequence[int]) -> ColumnRows:
         """Return some columns, without rows that are empty there."""
-        table = self._table.select(list(columns))
+        table = self.table.select(list(columns))
         keep = _filled_rows(table)
-        narrow = [(at, [cells[k] for k in columns if k < len(cells)]) for at, cells in self._odd]
+        narrow = [(at, [cells[k] for k in columns if k < len(cells)]) for at, cells in self.odd]
         if keep is None:
-            return ColumnRows(self._above, self._lines, table, narrow)
-        return ColumnRows(self._above, self._lines[keep.to_numpy()], table.filter(keep), narrow)
+            return ColumnRows(self.above, self.lines, table, narrow)
+        return ColumnRows(self.above, self.lines[keep.to_numpy()], table.filter(keep), narrow)
 
     def to_frame(self) -> tuple[pd.DataFrame, Ints]:
         """Return all rows as a table, filled up with missing cells, and the row of each."""
-        others = [*self._above, *self._odd]
-        width = max([self._table.num_columns, *(len(cells) for _, cells in others)])
+        others = [*self.above, *self.odd]
+        width = max([self.table.num_columns, *(len(cells) for _, cells in others)])
         names = [str(at) for at in range(width)]
         series = {
-            name: as_series(column)
-            for name, column in zip(names, self._table.columns, strict=False)
+            name: as_series(column) for name, column in zip(names, self.table.columns, strict=False)
         }
         frame = pd.DataFrame(series)
         if not others:
-            return frame, self._lines
+            return frame, self.lines
         filled = [[*cells, *[None] * (width - len(cells))] for _, cells in others]
         other_rows = pd.DataFrame(filled, columns=names, dtype=TEXT)
-        lines = np.concatenate([[line for line, _ in others], self._lines]).astype(np.int64)
+        lines = np.concatenate([[line for line, _ in others], self.lines]).astype(np.int64)
         order = np.argsort(lines, kind="stable")
         frame = pd.concat([other_rows, frame.reindex(columns=names)], ignore_index=True)
         return frame.astype(TEXT).iloc[order].reset_index(drop=True), lines[order]
@@ -101,9 +103,9 @@ class ColumnRows:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        table, lines, width = self._table, self._lines, len(names)
+        table, lines, width = self.table, self.lines, len(names)
         keep = holds(lines)
-        odd = [row for row in (*self._above, *self._odd) if holds(np.array([row[0]]))[0]]
+        odd = [row for row in (*self.above, *self.odd) if holds(np.array([row[0]]))[0]]
         if width > table.num_columns:
             odd += self._rows(np.flatnonzero(keep))
             keep = np.zeros(len(lines), dtype=bool)
@@ -120,8 +122,8 @@ class ColumnRows:
         return frame, lines, sorted(odd)
 
     def _rows(self, places: Ints) -> list[TextRow]:
-        cells = [column.to_pylist() for column in self._table.take(places).columns]
-        lines = self._lines[places].tolist()
+        cells = [column.to_pylist() for column in self.table.take(places).columns]
+        lines = self.lines[places].tolist()
         return [
             (line, list(row)) for line, row in zip(lines, zip(*cells, strict=True), strict=True)
         ]

@@ -28,10 +28,10 @@ from hetviz.io.bundle.manifest import LabelsEntry, LinksEntry, Manifest, parse
 from hetviz.io.bundle.statements import links_of_arrays, read_comparisons, read_links
 from hetviz.io.files import PROJECT, Archive, Files, Folder
 from hetviz.io.formats.registry import kind_of, open_archive
-from hetviz.io.infer.dataset import read_tables
-from hetviz.io.intake.loaded import DatasetInfo, FileInfo, Loaded
-from hetviz.io.intake.parse import FileParser, parse_files, read_folder, table_reader
-from hetviz.io.parsed import SAVED, Choices, TableRead, TableReader
+from hetviz.io.intake.make_data import make_data, read_tables
+from hetviz.io.intake.parse import parse_files, parse_folder, table_reader
+from hetviz.io.loaded import DatasetInfo, FileInfo, Loaded
+from hetviz.io.parsed import SAVED, Choices, FileParser, Table, TableReader
 
 
 def load(source: str | Path | Sequence[str | Path]) -> HeteroData:
@@ -64,8 +64,7 @@ def read_bundle(
         raise gate.refusal("no-data", files.name, message, remedy="Open it on the Start page.")
     if isinstance(source, bytes):
         return read_tables([(name, source)], parse=parse)
-    names = [(name, b"") for name in files.names()]
-    return read_tables(names, parse=lambda *_: read_folder(files))
+    return make_data(parse_folder(files), {})
 
 
 def _read_list(paths: Sequence[str | Path]) -> Loaded:
@@ -237,7 +236,7 @@ def _labels(
     return [Labels(entry.dataset, name, values)]
 
 
-def _json_values(name: str, table: TableRead, dataset: Dataset) -> list[object]:
+def _json_values(name: str, table: Table, dataset: Dataset) -> list[object]:
     if len(table.frame) != len(dataset) or "value" not in table.frame.columns:
         raise gate.refusal(
             "row-count", name, "one value for each row of the dataset is needed", len(table.frame)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hetviz.errors import DataError
-from hetviz.io.formats import toml
+from hetviz.io import toml
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pandas as pd
 
@@ -21,9 +21,9 @@ from hetviz.io.bundle.statements import comparison_form, is_links, read_comparis
 from hetviz.io.formats.edges import join_graphs
 from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.infer.roles import named_title
-from hetviz.io.intake.loaded import DatasetInfo, FileInfo, Loaded
-from hetviz.io.intake.parse import FileParser, parse_files
-from hetviz.io.parsed import Choices, ParsedFiles, Piece, TableRead, has_matrix, table_from_piece
+from hetviz.io.intake.parse import FileSet, parse_files, typed_tables
+from hetviz.io.loaded import DatasetInfo, FileInfo, Loaded
+from hetviz.io.parsed import Choices, FileParser, Table, Tables
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 _SHARE_OF_IDS = 0.5
@@ -42,18 +42,6 @@ def is_reference_column(cells: pd.Series, datasets: Collection[str]) -> bool:
     return is_named_id(column) or any(words & (name_words(name) | _END_NAMES) for name in datasets)
 
 
-class NoFiles:
-    """The files of plain tables: none."""
-
-    name = "files"
-
-    def names(self) -> list[str]:
-        return []
-
-    def read(self, name: str) -> bytes:
-        raise gate.refusal("no-file", name, "the file does not exist")
-
-
 def read_tables(
     files: Sequence[tuple[str, bytes]],
     choices: Mapping[str, Choices] | None = None,
@@ -62,31 +50,28 @@ def read_tables(
     progress: Progress = ignore_progress,
 ) -> Loaded:
     """Read files without a manifest as datasets, links or comparisons."""
-    reading = _TableReader([name for name, _ in files], choices or {}, base, progress)
-    return reading.result(parse(files, choices or {}))
+    return make_data(parse(files, choices or {}), choices or {}, base, progress)
 
 
-@dataclass(frozen=True, eq=False)
-class _TablePart:
-    """A piece with its file and its table."""
+def make_data(
+    tables: Tables,
+    choices: Mapping[str, Choices],
+    base: HeteroData | None = None,
+    progress: Progress = ignore_progress,
+) -> Loaded:
+    """Make datasets, links and comparisons of parsed tables."""
+    typed, refused = typed_tables(tables, choices)
+    return _DataMaker(choices, base, progress).result(typed, refused)
 
-    file: str
-    piece: Piece
-    table: TableRead
 
-
-class _TableReader:
+class _DataMaker:
     def __init__(
-        self,
-        names: Sequence[str],
-        choices: Mapping[str, Choices],
-        base: HeteroData | None,
-        progress: Progress,
+        self, choices: Mapping[str, Choices], base: HeteroData | None, progress: Progress
     ) -> None:
-        self.names, self.choices, self.base = names, choices, base
+        self.choices, self.base = choices, base
         self.progress, self.n_made = progress, 0
         self.problems: list[Problem] = []
-        self.parts: list[_TablePart] = []
+        self.tables: list[Table] = []
         self.file_infos: list[FileInfo] = []
         self.datasets: dict[str, Dataset] = dict(base.datasets) if base is not None else {}
         self.labels: list[Labels] = []
@@ -94,20 +79,19 @@ class _TableReader:
         # Original column names of tables recognised as links.
         self.ends: dict[str, tuple[str, str]] = {}
 
-    def result(self, parsed: ParsedFiles) -> Loaded:
-        for name, error in parsed.rejected:
+    def result(self, tables: Sequence[Table], refused: Sequence[tuple[str, DataError]]) -> Loaded:
+        for name, error in refused:
             self._reject(name, error)
-        pieces = parsed.pieces if self.base is not None else join_graphs(parsed.pieces)
-        self.parts = [_TablePart(self._file(p.where), p, table_from_piece(p)) for p in pieces]
-        statements, datasets, unsure = self._sort_parts()
-        for part in datasets:
-            self._add_dataset(part)
-        joined = [(part, self._as_links(part.table, unsure)) for part in unsure]
-        for part, ends in joined:
-            if ends is None:
-                self._add_dataset(part)
+        tables = tables if self.base is not None else join_graphs(tables)
+        self.tables = list(tables)
+        statements, datasets, unsure = self._sort_tables()
+        for table in datasets:
+            self._add_dataset(table)
+        for table, links in [(table, self._as_links(table, unsure)) for table in unsure]:
+            if links is None:
+                self._add_dataset(table)
             else:
-                statements.append(replace(part, table=ends))
+                statements.append(links)
         if not self.datasets:
             raise DataError(dict.fromkeys(self.problems) or [_no_datasets_problem()])
         base = self.base
@@ -119,8 +103,8 @@ class _TableReader:
         )
         if base is not None and base.comparisons is not None:
             data = data.edit().add(base.comparisons)
-        for part in statements:
-            data = self._add_statement(part, data)
+        for table in statements:
+            data = self._add_statement(table, data)
         name = self.infos[0].dataset if self.infos else "data"
         return Loaded(
             data,
@@ -131,86 +115,75 @@ class _TableReader:
             files=tuple(self.file_infos),
         )
 
-    def _file(self, where: str) -> str:
-        """Return the file of a place such as ``"book.xlsx, sheet Drugs"``."""
-        inside = [name for name in self.names if where == name or where.startswith(f"{name}, ")]
-        return max(inside, key=len, default=where)
-
-    def _sort_parts(self) -> tuple[list[_TablePart], list[_TablePart], list[_TablePart]]:
-        statements: list[_TablePart] = []
-        datasets: list[_TablePart] = []
-        unsure: list[_TablePart] = []
-        for part in self.parts:
-            table, role = part.table, self._role(part)
+    def _sort_tables(self) -> tuple[list[Table], list[Table], list[Table]]:
+        statements: list[Table] = []
+        datasets: list[Table] = []
+        unsure: list[Table] = []
+        for table in self.tables:
+            role, is_plain = self._role(table), not table.has_matrix and table.media is None
             if role in ("links", "comparisons") or (
                 role is None and (is_links(table) or comparison_form(table) is not None)
             ):
-                statements.append(part)
-            elif role is None and table.frame.shape[1] in (2, 3) and not has_matrix(part.piece):
-                unsure.append(part)
+                statements.append(table)
+            elif role is None and len(table.columns) in (2, 3) and is_plain:
+                unsure.append(table)
             else:
-                datasets.append(part)
+                datasets.append(table)
         return statements, datasets, unsure
 
-    def _choice(self, part: _TablePart) -> Choices:
-        return self.choices.get(part.file, Choices())
+    def _choice(self, table: Table) -> Choices:
+        return self.choices.get(table.file) or Choices()
 
-    def _role(self, part: _TablePart) -> str | None:
-        return self._choice(part).role or part.piece.role
+    def _role(self, table: Table) -> str | None:
+        return self._choice(table).role or table.role
 
     def _reject(self, name: str, error: DataError) -> None:
         self.problems += error.problems
         self.file_infos.append(FileInfo(name, "refused", f"Left out: {error.problems[0].what}."))
 
-    def _add_file_info(self, part: _TablePart, role: str, words: str) -> None:
-        facts = {fact: value for fact, value in part.table.facts.items() if value}
-        self.file_infos.append(FileInfo(part.table.name, role, words, facts, part.file))
+    def _add_file_info(self, table: Table, role: str, words: str) -> None:
+        facts = {fact: value for fact, value in table.facts.items() if value}
+        self.file_infos.append(FileInfo(table.where, role, words, facts, table.file))
 
-    def _add_dataset(self, part: _TablePart) -> None:
-        choice, piece, read = self._choice(part), part.piece, part.table
-        n_done, share = self.n_made, 1 / max(1, len(self.parts))
+    def _add_dataset(self, table: Table) -> None:
+        choice, where = self._choice(table), table.where
+        n_done, share = self.n_made, 1 / max(1, len(self.tables))
         progress = ProgressPart(self.progress, n_done * share, (n_done + 1) * share)
-        progress(0.0, f"Making features of {piece.name}")
+        progress(0.0, f"Making features of {table.name}")
         self.n_made += 1
-        several = sum(other.file == part.file for other in self.parts) > 1
-        name = (None if several else choice.name) or piece.name
+        several = sum(other.file == table.file for other in self.tables) > 1
+        name = (None if several else choice.name) or table.name
         try:
             if name in self.datasets:
-                raise gate.refusal(
-                    "duplicate-name",
-                    read.name,
-                    "a dataset with this name already exists",
-                    name,
-                    "Rename the file.",
-                )
+                message = "a dataset with this name already exists"
+                raise gate.refusal("duplicate-name", where, message, name, "Rename the file.")
             entry = DatasetEntry(
                 name,
-                read.name,
-                id=piece.id_column if choice.id is None else choice.id,
-                title=choice.title or piece.title_column,
-                text=piece.text_columns,
-                exclude=tuple(
-                    {**dict.fromkeys(choice.exclude), **dict.fromkeys(piece.key_columns)}
-                ),
-                entity=piece.entity,
-                media_column=piece.media_column,
+                where,
+                id=table.id_column if choice.id is None else choice.id,
+                title=choice.title or table.title_column,
+                text=table.text_columns,
+                exclude=tuple(dict.fromkeys((*choice.exclude, *table.key_columns))),
+                entity=table.entity,
+                media_column=table.media_column,
             )
-            labels = piece.label_columns or None if choice.labels is None else choice.labels
-            recipe = choice.recipe_of(read.name)
+            labels = table.label_columns or None if choice.labels is None else choice.labels
+            recipe = choice.recipe_of(where)
             if recipe is not None:
                 # Typed formats are read without a recipe.
-                read = replace(read, recipe=read.recipe or recipe)
-                entry, labels = entry_from_recipe(entry, labels, read.recipe or recipe, read)
-            elif piece.X is None:
-                entry = with_scales(entry, read.recipe, read)
+                recipe = table.recipe or recipe
+                table = replace(table, recipe=recipe)
+                entry, labels = entry_from_recipe(entry, labels, recipe, table)
+            elif table.X is None:
+                entry = with_scales(entry, table.recipe, table)
             dataset, info = read_dataset(
-                NoFiles(), entry, labels, self.problems, read, piece, progress=progress
+                FileSet(), entry, labels, self.problems, table, progress=progress
             )
         except DataError as error:
-            self._reject(read.name, error)
+            self._reject(where, error)
             return
         if recipe is not None:
-            info = replace(info, recipe=read.recipe or recipe)
+            info = replace(info, recipe=recipe)
         self.datasets[name] = dataset
         self.infos.append(info)
         coloured = [column.name for column in info.columns if column.role == "label"]
@@ -222,20 +195,20 @@ class _TableReader:
         )
         words += f", named by {info.title_column}" if info.title_column else ""
         words += f". Labels: {join_words(coloured)}." if coloured else "."
-        self._add_file_info(part, "dataset", words)
+        self._add_file_info(table, "dataset", words)
 
-    def _as_links(self, table: TableRead, unsure: Sequence[_TablePart]) -> TableRead | None:
+    def _as_links(self, table: Table, unsure: Sequence[Table]) -> Table | None:
         """Return the table with columns named as links if two of them contain known ids."""
         columns = list(table.frame.columns)
         if "id" in map(str.lower, columns):
             return None
-        dataset_ids = [set(part.ids) | set(unique_titles(part)) for part in self.datasets.values()]
+        dataset_ids = [set(data.ids) | set(unique_titles(data)) for data in self.datasets.values()]
         for other in unsure:
-            id_column = None if other.table is table else guess_id_column(other.table.frame)
+            id_column = None if other is table else guess_id_column(other.frame)
             if id_column is not None:
-                title = named_title(other.table.frame.columns)
+                title = named_title(other.columns)
                 columns_of = [id_column] if title is None else [id_column, title]
-                dataset_ids.append(set(other.table.frame[columns_of].to_numpy().ravel()))
+                dataset_ids.append(set(other.frame[columns_of].to_numpy().ravel()))
         for first, second in ((0, 1), (0, 2), (1, 2)):
             if second >= len(columns):
                 continue
@@ -248,7 +221,7 @@ class _TableReader:
                 for at in (first, second)
             ):
                 continue
-            self.ends[table.name] = columns[first], columns[second]
+            self.ends[table.where] = columns[first], columns[second]
             names = {columns[first]: "source_id", columns[second]: "target_id"}
             if other_places and infer(
                 "", table.frame[columns[other_places[0]]], table.decimal
@@ -266,7 +239,7 @@ class _TableReader:
             return replace(table, frame=frame, called=original_names)
         return None
 
-    def _scaled_weights(self, cells: pd.Series, column: str, table: TableRead) -> pd.Series:
+    def _scaled_weights(self, cells: pd.Series, column: str, table: Table) -> pd.Series:
         """Return link weights; counts and amounts are divided by their maximum."""
         numbers = pd.to_numeric(cells.str.replace(table.decimal, "."), errors="coerce")
         largest = float(numbers.max())
@@ -274,7 +247,7 @@ class _TableReader:
             return cells
         message = f"link weights are {column} divided by its maximum, {largest:g}"
         self.problems.append(
-            Problem("weights-scaled", f"{table.name}, column {column}", message, severity="note")
+            Problem("weights-scaled", f"{table.where}, column {column}", message, severity="note")
         )
         shares = (numbers / largest).map(repr).str.replace(".", table.decimal)
         return cells.where(numbers.isna() | (numbers <= 0), shares)
@@ -296,17 +269,17 @@ class _TableReader:
             default=None,
         )
 
-    def _add_statement(self, part: _TablePart, data: HeteroData) -> HeteroData:
-        choice, role, table = self._choice(part), self._role(part), part.table
+    def _add_statement(self, table: Table, data: HeteroData) -> HeteroData:
+        choice, role, where = self._choice(table), self._role(table), table.where
         try:
             if role == "comparisons" or (role is None and comparison_form(table) is not None):
                 compared = read_comparisons(table, data.datasets, self.problems)
                 n = 0 if compared is None else len(compared)
-                self._add_file_info(part, "comparisons", f"{n:,} comparisons.")
+                self._add_file_info(table, "comparisons", f"{n:,} comparisons.")
                 return data if compared is None else data.edit().add(compared)
-            entry = LinksEntry(table.name, source=choice.source, target=choice.target)
+            entry = LinksEntry(where, source=choice.source, target=choice.target)
             if is_links(table):
-                ends = self.ends.get(table.name, ("", ""))
+                ends = self.ends.get(where, ("", ""))
                 entry = replace(
                     entry,
                     source=choice.source or self._owner(table.frame["source_id"], ends[0]),
@@ -314,12 +287,12 @@ class _TableReader:
                 )
             links = read_links(table, entry, data.datasets, self.problems)
         except DataError as error:
-            self._reject(table.name, error)
+            self._reject(where, error)
             return data
         blocks = dict.fromkeys(f"{group.source} - {group.target}" for group in links)
         n = sum(map(len, links))
         words = count(n, "link") + (f": {', '.join(blocks)}." if blocks else ".")
-        self._add_file_info(part, "links", words)
+        self._add_file_info(table, "links", words)
         return data.edit().add(*links) if links else data
 
 

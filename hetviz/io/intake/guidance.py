@@ -24,9 +24,9 @@ from hetviz.io.bundle.lookup import find_rows
 from hetviz.io.bundle.manifest import LinksEntry
 from hetviz.io.bundle.statements import comparison_form, is_links, read_comparisons, read_links
 from hetviz.io.infer import cells
-from hetviz.io.infer.dataset import is_reference_column
-from hetviz.io.intake.parse import FileParser, parse_files, read_one_table
-from hetviz.io.parsed import Choices, TableRead
+from hetviz.io.intake.make_data import is_reference_column
+from hetviz.io.intake.parse import parse_files, read_one_table
+from hetviz.io.parsed import Choices, FileParser, Table
 
 FORMS = ("links", "comparisons")
 _NUMBERS = ("weight", "score")
@@ -231,7 +231,7 @@ def read_guidance(
     return GuidanceRead((*parts, *grouped), n_rows, n_good, tuple(order), has_sets, labels)
 
 
-def _with_weight_words(table: TableRead, read_again: Callable[..., TableRead]) -> TableRead:
+def _with_weight_words(table: Table, read_again: Callable[..., Table]) -> Table:
     """Return a table that keeps words in weight columns, so that their rows are rejected."""
     word_problems = [
         (problem, column)
@@ -263,7 +263,7 @@ def _with_weight_words(table: TableRead, read_again: Callable[..., TableRead]) -
     return replace(table, frame=frame, problems=tuple(problems))
 
 
-def _recognise_columns(table: TableRead, data: HeteroData) -> tuple[TableRead, list[Problem]]:
+def _recognise_columns(table: Table, data: HeteroData) -> tuple[Table, list[Problem]]:
     """Return a table with guidance headings, recognised by its cells if it has other headings."""
     frame = table.frame
     if "form" in frame.columns or is_links(table) or comparison_form(table) is not None:
@@ -338,11 +338,11 @@ def _recognise_columns(table: TableRead, data: HeteroData) -> tuple[TableRead, l
         message = f"labels of {owner[column]} (column {column}): {', '.join(others)}"
     else:
         return table, []
-    return guidance_table, [Problem("recognised", table.name, message, severity="note")]
+    return guidance_table, [Problem("recognised", table.where, message, severity="note")]
 
 
 def _labels(
-    table: TableRead, data: HeteroData, problems: list[Problem]
+    table: Table, data: HeteroData, problems: list[Problem]
 ) -> dict[tuple[str, str], dict[str, LabelValue]]:
     """Return the labels of a table by dataset, column and id; a later row about an item counts."""
     labels: dict[tuple[str, str], dict[str, LabelValue]] = {}
@@ -374,7 +374,7 @@ def _labels(
     return labels
 
 
-def _groups(table: TableRead, data: HeteroData, problems: list[Problem]) -> tuple[list[Links], int]:
+def _groups(table: Table, data: HeteroData, problems: list[Problem]) -> tuple[list[Links], int]:
     """Return all pairs of items of each group in a table, and the number of valid rows."""
     frame = table.frame
     at = {
@@ -441,9 +441,7 @@ def _groups(table: TableRead, data: HeteroData, problems: list[Problem]) -> tupl
     return out, n_good
 
 
-def _row_problem(
-    table: TableRead, row: int, code: str, cell: str, message: str, value: str
-) -> Problem:
+def _row_problem(table: Table, row: int, code: str, cell: str, message: str, value: str) -> Problem:
     remedy = "Correct the row or remove it."
     return Problem(code, table.place(row, cell), message, value, remedy, row=table.row[row])
 
@@ -459,11 +457,11 @@ def _weight(written: str) -> float:
     return weight if 0 < abs(weight) <= 1 else np.nan
 
 
-def _links(table: TableRead, data: HeteroData, problems: list[Problem]) -> list[Links]:
+def _links(table: Table, data: HeteroData, problems: list[Problem]) -> list[Links]:
     names = {"source": "source_dataset", "target": "target_dataset"}
     frame = table.frame.rename(columns=names)
     only = next(iter(data.datasets)) if len(data.datasets) == 1 else None
-    entry = LinksEntry(table.name, source=only, target=only, repeated=True)
+    entry = LinksEntry(table.where, source=only, target=only, repeated=True)
     scored = np.zeros(len(frame), dtype=bool)
     if "score" in frame.columns:
         scored = (frame["score"].str.strip() != "").to_numpy()
@@ -477,7 +475,7 @@ def _links(table: TableRead, data: HeteroData, problems: list[Problem]) -> list[
     return [links.noting(_without_empty(links.meta, links.kind, len(links))) for links in out]
 
 
-def _comparisons(table: TableRead, data: HeteroData, problems: list[Problem]) -> list[Comparisons]:
+def _comparisons(table: Table, data: HeteroData, problems: list[Problem]) -> list[Comparisons]:
     fours = np.zeros(len(table.frame), dtype=bool)
     if "d_id" in table.frame.columns:
         fours = (table.frame["d_id"].str.strip() != "").to_numpy()
@@ -512,7 +510,7 @@ def _without_empty(meta: pd.DataFrame | None, default_set: str, n: int) -> pd.Da
     return pd.DataFrame(texts_of, index=range(n)) if texts_of else None
 
 
-def _rows(table: TableRead, chosen: Bools, columns: Collection[str] | None = None) -> TableRead:
+def _rows(table: Table, chosen: Bools, columns: Collection[str] | None = None) -> Table:
     """Return some rows of a table with their row numbers in the file."""
     frame = table.frame[chosen].reset_index(drop=True)
     if columns is not None:
@@ -526,7 +524,7 @@ def _escape(text: str) -> str:
     return _TEXT_MARK + text if text.startswith(_TEXT_MARK) else escape_formula(text)
 
 
-def _unescape(table: TableRead) -> TableRead:
+def _unescape(table: Table) -> Table:
     def plain(text: str) -> str:
         return text[1:] if text.startswith(_TEXT_MARK) and _escape(text[1:]) == text else text
 

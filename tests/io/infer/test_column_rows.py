@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from hetviz.errors import DataError
 from hetviz.io import limits, read_table
-from hetviz.io.formats import column_rows
-from hetviz.io.infer import dialect
+from hetviz.io.infer import column_rows, dialect
 from tests.depth import examples
 
 cell = st.text(st.sampled_from('ab1 ,;"\n\r\tü'), max_size=4)
