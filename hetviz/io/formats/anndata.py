@@ -333,15 +333,8 @@ def _links(
 
 FORMATS = (
     FileFormat(
-        "hdf5",
-        "an HDF5 file",
-        "matrix",
-        (".h5ad", ".h5mu", ".h5", ".hdf5"),
-        read_hdf5,
-        magic=(b"\x89HDF\r\n\x1a\n",),
-        options=("part",),
-        own_process=True,
-        can_hang=True,
-        require=require_h5py,
+        "hdf5", "an HDF5 file", "matrix", (".h5ad", ".h5mu", ".h5", ".hdf5"), read_hdf5,
+        magic=(b"\x89HDF\r\n\x1a\n",), own_options=("part",), require=require_h5py,
+        own_process=True, can_hang=True,
     ),
-)
+)  # fmt: skip

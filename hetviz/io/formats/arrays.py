@@ -19,7 +19,7 @@ from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.io import gate, limits
 from hetviz.io.files import Archive
 from hetviz.io.formats import npy
-from hetviz.io.formats.base import MATRIX_OPTIONS, FileFormat
+from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.matrix_kinds import ROW, chosen_or_recognised, matrix_sentence
 from hetviz.io.parsed import Choices, Table, stem
 
@@ -306,22 +306,9 @@ def finite_rows(where: str, X: Matrix) -> tuple[Matrix, Ints, list[Problem]]:
 
 
 FORMATS = (
+    FileFormat("npy", "an NPY matrix", "matrix", (".npy",), read_npy, magic=(npy.MAGIC,)),
     FileFormat(
-        "npy",
-        "an NPY matrix",
-        "matrix",
-        (".npy",),
-        read_npy,
-        magic=(npy.MAGIC,),
-        options=MATRIX_OPTIONS,
-    ),
-    FileFormat(
-        "npz",
-        "an NPZ archive of matrices",
-        "matrix",
-        (".npz",),
-        read_npz,
+        "npz", "an NPZ archive of matrices", "matrix", (".npz",), read_npz,
         detect_zip=lambda members, _: bool(members) and all(m.endswith(".npy") for m in members),
-        options=MATRIX_OPTIONS,
     ),
-)
+)  # fmt: skip

@@ -9,11 +9,15 @@ from typing import Literal
 from hetviz.io.parsed import FileReader
 
 Kind = Literal["table", "workbook", "database", "matrix", "network", "prose", "picture", "archive"]
-TEXT_OPTIONS = ("role", "separator", "decimal", "encoding", "header", "skip", "id", "square")
-WORKBOOK_OPTIONS = ("role", "sheet", "decimal", "header", "skip", "id", "square")
-TYPED_OPTIONS = ("role", "id")
-DATABASE_OPTIONS = ("sheet",)
-MATRIX_OPTIONS = ("matrix", "rows_of")
+_OPTIONS: dict[tuple[str, bool], tuple[str, ...]] = {
+    ("table", False): (
+        "role", "separator", "decimal", "encoding", "header", "skip", "id", "square",
+    ),
+    ("table", True): ("role", "id"),
+    ("workbook", False): ("role", "sheet", "decimal", "header", "skip", "id", "square"),
+    ("database", True): ("sheet",),
+    ("matrix", True): ("matrix", "rows_of"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -37,8 +41,11 @@ class FileFormat:
         Possible bytes at `offset`.
     may_be_text : bool
         Whether text can begin with the magic bytes too, as in "ARROW1,ARROW2".
-    options : tuple of str
-        Reading options, see `hetviz.ui.reading.reading_options`.
+    is_typed : bool
+        Whether cells have types. Tables without types have rows whose header can be chosen.
+    own_options : tuple of str, optional
+        Other reading options than those of the kind, see
+        `hetviz.ui.reading.reading_options`.
     own_process : bool
         Whether the library may crash the process, so that the file is never read in this one.
     can_hang : bool
@@ -60,10 +67,17 @@ class FileFormat:
     xml_tag: bytes = b""
     detect_text: Callable[[bytes], bool] | None = None
     is_plain_text: bool = False
-    options: tuple[str, ...] = ()
+    is_typed: bool = True
+    own_options: tuple[str, ...] | None = None
     own_process: bool = False
     can_hang: bool = False
     require: Callable[[], None] | None = None
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The reading options that the format has."""
+        options = _OPTIONS.get((self.kind, self.is_typed), ())
+        return options if self.own_options is None else self.own_options
 
     def has_magic(self, content: bytes) -> bool:
         """Whether binary content begins as this format does."""

@@ -20,7 +20,7 @@ import pandas as pd
 from hetviz._pandas import TEXT
 from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.io import gate, limits
-from hetviz.io.formats.base import DATABASE_OPTIONS, FileFormat
+from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.parquet import arrow_piece
 from hetviz.io.formats.typed_values import check_cells
 from hetviz.io.parsed import Choices, Table
@@ -360,23 +360,11 @@ def _links(table: _Table, parent: _Table, key: _ForeignKey) -> Table | None:
 
 FORMATS = (
     FileFormat(
-        "sqlite",
-        "an SQLite database",
-        "database",
-        (".sqlite", ".sqlite3", ".db"),
-        read_sqlite,
+        "sqlite", "an SQLite database", "database", (".sqlite", ".sqlite3", ".db"), read_sqlite,
         magic=(b"SQLite format 3\0",),
-        options=DATABASE_OPTIONS,
     ),
     FileFormat(
-        "duckdb",
-        "a DuckDB database",
-        "database",
-        (".duckdb",),
-        read_duckdb,
-        magic=(b"DUCK",),
-        offset=8,
-        may_be_text=True,
-        options=DATABASE_OPTIONS,
+        "duckdb", "a DuckDB database", "database", (".duckdb",), read_duckdb,
+        magic=(b"DUCK",), offset=8, may_be_text=True,
     ),
-)
+)  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hetviz.errors import Problem
 from hetviz.io import gate
-from hetviz.io.formats.base import TEXT_OPTIONS, FileFormat
+from hetviz.io.formats.base import FileFormat
 from hetviz.io.infer import dialect, encodings, text_tables
 from hetviz.io.infer.column_rows import column_rows
 from hetviz.io.parsed import DECIMALS, Cells, Choices, Table, stem
@@ -55,12 +55,7 @@ def read_text(name: str, content: bytes, choices: Choices) -> list[Table]:
 
 
 TEXT_FORMAT = FileFormat(
-    "text",
-    "text",
-    "table",
-    (".csv", ".tsv", ".tab", ".arff"),
-    read_text,
-    is_plain_text=True,
-    options=TEXT_OPTIONS,
-)
+    "text", "text", "table", (".csv", ".tsv", ".tab", ".arff"), read_text,
+    is_plain_text=True, is_typed=False,
+)  # fmt: skip
 FORMATS = (TEXT_FORMAT,)

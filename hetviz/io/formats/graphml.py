@@ -129,11 +129,7 @@ class _GraphML(Graph):
 
 FORMATS = (
     FileFormat(
-        "graphml",
-        "a GraphML graph",
-        "network",
-        (".graphml", ".xml"),
-        read_graphml,
+        "graphml", "a GraphML graph", "network", (".graphml", ".xml"), read_graphml,
         xml_tag=b"<graphml",
     ),
-)
+)  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 
 from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.io import gate, limits
-from hetviz.io.formats.base import TYPED_OPTIONS, FileFormat
+from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.typed_values import check_cells, columns_as_text
 from hetviz.io.parsed import DECIMALS, Cells, Choices, Table, stem
 
@@ -249,21 +249,7 @@ def _is_lines(content: bytes) -> bool:
 
 FORMATS = (
     FileFormat(
-        "jsonl",
-        "JSON lines",
-        "table",
-        (".jsonl", ".ndjson"),
-        read_lines,
-        detect_text=_is_lines,
-        options=TYPED_OPTIONS,
+        "jsonl", "JSON lines", "table", (".jsonl", ".ndjson"), read_lines, detect_text=_is_lines
     ),
-    FileFormat(
-        "json",
-        "JSON",
-        "table",
-        (".json",),
-        read_json,
-        detect_text=_is_json,
-        options=TYPED_OPTIONS,
-    ),
+    FileFormat("json", "JSON", "table", (".json",), read_json, detect_text=_is_json),
 )

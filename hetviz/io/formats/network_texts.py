@@ -120,15 +120,11 @@ def _sets(
     ]  # fmt: skip
 
 
+_OPTIONS = ("separator", "encoding")
 FORMATS = tuple(
     FileFormat(
-        extension[1:],
-        "text",
-        "network",
-        (extension,),
-        read_network,
-        is_plain_text=True,
-        options=("separator", "encoding"),
+        extension[1:], "text", "network", (extension,), read_network,
+        is_plain_text=True, is_typed=False, own_options=_OPTIONS,
     )
     for extension in (".sif", ".gmt")
-)
+)  # fmt: skip

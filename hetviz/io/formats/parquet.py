@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hetviz.io import gate, limits
-from hetviz.io.formats.base import TYPED_OPTIONS, FileFormat
+from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.typed_values import arrow_as_text, check_cells, text_bytes
 from hetviz.io.parsed import DECIMALS, Cells, Choices, Table, stem
 
@@ -108,23 +108,11 @@ def _called(title: str) -> str:
 
 FORMATS = (
     FileFormat(
-        "parquet",
-        "a Parquet file",
-        "table",
-        (".parquet",),
-        read_parquet,
-        magic=(b"PAR1",),
-        may_be_text=True,
-        options=TYPED_OPTIONS,
+        "parquet", "a Parquet file", "table", (".parquet",), read_parquet,
+        magic=(b"PAR1",), may_be_text=True,
     ),
     FileFormat(
-        "arrow",
-        "an Arrow or Feather file",
-        "table",
-        (".arrow", ".feather", ".ipc"),
-        read_arrow,
-        magic=(b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"),
-        may_be_text=True,
-        options=TYPED_OPTIONS,
+        "arrow", "an Arrow or Feather file", "table", (".arrow", ".feather", ".ipc"), read_arrow,
+        magic=(b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"), may_be_text=True,
     ),
-)
+)  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ import pandas as pd
 from hetviz._text import count
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate
-from hetviz.io.formats.base import TYPED_OPTIONS, FileFormat
+from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.parquet import arrow_piece
 from hetviz.io.formats.typed_values import check_cells
 from hetviz.io.parsed import Choices, Table
@@ -137,50 +137,24 @@ def _column(
 
 # Old Stata files begin with the version, the byte order, 1 and 0.
 _OLD_STATA = re.compile(rb"[\x68-\x73][\x01\x02]\x01\x00")
-_SAS_START = "000000000000000000000000c2ea8160b31411cfbd92080009c7318c181f1011"
-
-
-def _format(
-    key: str,
-    program: str,
-    label: str,
-    extensions: tuple[str, ...],
-    reader: str,
-    *magic: bytes,
-    detect: Callable[[bytes], bool] | None = None,
-) -> FileFormat:
-    return FileFormat(
-        key,
-        label,
-        "table",
-        extensions,
-        partial(_read, reader, program),
-        magic=magic,
-        detect=detect,
-        options=TYPED_OPTIONS,
-    )
+_SAS_START = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 
 
 FORMATS = (
-    _format(
-        "stata",
-        "Stata",
-        "a Stata file",
-        (".dta",),
-        "read_dta",
-        b"<stata_dta>",
-        detect=lambda content: _OLD_STATA.match(content) is not None,
+    FileFormat(
+        "stata", "a Stata file", "table", (".dta",), partial(_read, "read_dta", "Stata"),
+        magic=(b"<stata_dta>",), detect=lambda content: _OLD_STATA.match(content) is not None,
     ),
-    _format(
-        "spss", "SPSS", "an SPSS file", (".sav", ".zsav"), "read_sav", b"$FL2@(#)", b"$FL3@(#)"
+    FileFormat(
+        "spss", "an SPSS file", "table", (".sav", ".zsav"), partial(_read, "read_sav", "SPSS"),
+        magic=(b"$FL2@(#)", b"$FL3@(#)"),
     ),
-    _format("sas", "SAS", "a SAS file", (".sas7bdat",), "read_sas7bdat", bytes.fromhex(_SAS_START)),
-    _format(
-        "sas-transport",
-        "SAS transport",
-        "a SAS transport file",
-        (".xpt",),
-        "read_xport",
-        b"HEADER RECORD*******LIB",
+    FileFormat(
+        "sas", "a SAS file", "table", (".sas7bdat",), partial(_read, "read_sas7bdat", "SAS"),
+        magic=(_SAS_START,),
     ),
-)
+    FileFormat(
+        "sas-transport", "a SAS transport file", "table", (".xpt",),
+        partial(_read, "read_xport", "SAS transport"), magic=(b"HEADER RECORD*******LIB",),
+    ),
+)  # fmt: skip

@@ -11,8 +11,8 @@ import pandas as pd
 from hetviz._pandas import TEXT
 from hetviz.errors import Problem
 from hetviz.io import gate
-from hetviz.io.formats.base import TEXT_OPTIONS, FileFormat
-from hetviz.io.formats.delimited import read_text
+from hetviz.io.formats.base import FileFormat
+from hetviz.io.formats.delimited import TEXT_FORMAT, read_text
 from hetviz.io.infer import dialect, encodings, text_tables
 from hetviz.io.parsed import Choices, Table
 
@@ -120,20 +120,7 @@ def ids_of_files(names: Sequence[str]) -> list[str]:
 
 FORMATS = (
     FileFormat(
-        "prose",
-        "text",
-        "prose",
-        (".txt", ".text"),
-        read_text,
-        is_plain_text=True,
-        options=TEXT_OPTIONS,
+        "prose", "text", "prose", (".txt", ".text", *_MARKUP_EXTENSIONS), read_text,
+        is_plain_text=True, is_typed=False, own_options=TEXT_FORMAT.options,
     ),
-    FileFormat(
-        "markup",
-        "text",
-        "prose",
-        _MARKUP_EXTENSIONS,
-        read_text,
-        is_plain_text=True,
-    ),
-)
+)  # fmt: skip

@@ -6,7 +6,7 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice, pairwise, zip_longest
 from typing import TYPE_CHECKING, cast
@@ -18,7 +18,7 @@ from hetviz._types import Ints
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
 from hetviz.io.files import Archive
-from hetviz.io.formats.base import WORKBOOK_OPTIONS, FileFormat
+from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.typed_values import FORMULA_ERRORS, check_cells, decimal_among, to_cell
 from hetviz.io.infer.column_rows import ColumnRows
 from hetviz.io.parsed import DECIMALS, Cells, Choices, Table, TextRow, stem
@@ -376,39 +376,18 @@ def _is_ods(members: Sequence[str], content: bytes) -> bool:
     )
 
 
-_WORKBOOK = FileFormat(
-    "xlsx",
-    "an Excel workbook",
-    "workbook",
-    (".xlsx", ".xlsm"),
-    read_workbook,
-    detect_zip=_is_xlsx,
-    options=WORKBOOK_OPTIONS,
-)
+_workbook = partial(FileFormat, kind="workbook", read=read_workbook, is_typed=False)
 FORMATS = (
-    _WORKBOOK,
-    replace(
-        _WORKBOOK,
-        key="xlsb",
-        label="a binary Excel workbook",
-        extensions=(".xlsb",),
-        detect_zip=_is_xlsb,
+    _workbook(
+        "xlsx", "an Excel workbook", extensions=(".xlsx", ".xlsm"), detect_zip=_is_xlsx
+    ),
+    _workbook(
+        "xlsb", "a binary Excel workbook", extensions=(".xlsb",), detect_zip=_is_xlsb,
         own_process=True,
     ),
-    replace(
-        _WORKBOOK,
-        key="xls",
-        label="an old Excel workbook (.xls)",
-        extensions=(".xls",),
-        detect_zip=None,
-        magic=(_OLE_START,),
+    _workbook(
+        "xls", "an old Excel workbook (.xls)", extensions=(".xls",), magic=(_OLE_START,),
         own_process=True,
     ),
-    replace(
-        _WORKBOOK,
-        key="ods",
-        label="an OpenDocument spreadsheet",
-        extensions=(".ods",),
-        detect_zip=_is_ods,
-    ),
-)
+    _workbook("ods", "an OpenDocument spreadsheet", extensions=(".ods",), detect_zip=_is_ods),
+)  # fmt: skip

@@ -15,7 +15,7 @@ MODULE = '''
 
 from __future__ import annotations
 
-from hetviz.io.formats.base import TYPED_OPTIONS, FileFormat
+from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.json_tables import records_piece
 from hetviz.io.parsed import Choices, Table, stem
 from hetviz.io.sandbox import process
@@ -35,7 +35,6 @@ FORMATS = (
         (".words",),
         read_words,
         magic=(b"WORDS1",),
-        options=TYPED_OPTIONS,
     ),
 )
 '''
