@@ -99,6 +99,19 @@ def check_size(
         )
 
 
+def check_count(
+    where: str,
+    n: int,
+    limit: int,
+    unit: str,
+    remedy: str = "Give fewer rows or columns.",
+    code: str = "too-large",
+) -> None:
+    """Raise an error for more of a unit than the limit."""
+    if n > limit:
+        raise refusal(code, where, f"{n:,} {unit}, at most {limit:,} are allowed", remedy=remedy)
+
+
 def decompress(content: bytes, max_bytes: int) -> bytes:
     """Return zlib content unpacked, at most `max_bytes` bytes."""
     unpacking = zlib.decompressobj()

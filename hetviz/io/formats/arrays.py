@@ -5,6 +5,7 @@ Pickles are never opened. Declared sizes are checked before memory is allocated.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -88,9 +89,7 @@ def array(where: str, content: bytes) -> Array:
     except ValueError:
         message = "the array is damaged or contains Python objects, which are not allowed"
         raise gate.refusal("bad-npy", where, message, remedy=_SAVE_AGAIN) from None
-    cells = 1
-    for side in shape:
-        cells *= side
+    cells = math.prod(shape)
     n_bytes_left = max(len(content) - start, 0)
     # Empty texts take no bytes in the file but some in memory.
     max_cells = limits.MAX_CELLS if kind.itemsize else limits.MAX_ROWS

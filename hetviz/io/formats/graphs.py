@@ -94,9 +94,8 @@ class Graph:
 
     def check(self, n: int, limit: int, of: str) -> None:
         """Raise an error if a limit is exceeded."""
-        if n > limit:
-            message = f"{n:,} {of} of nodes or edges, at most {limit:,} are allowed"
-            raise gate.refusal("too-large", self.where, message, remedy="Give fewer attributes.")
+        unit = f"{of} of nodes or edges"
+        gate.check_count(self.where, n, limit, unit, "Give fewer attributes.")
 
     def too_long(self) -> Exception:
         """Return the error about a too long value."""

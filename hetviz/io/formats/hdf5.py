@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -84,11 +85,8 @@ class Hdf5Group:
     def names(self) -> list[str]:
         """Return the member names of the group, without external links."""
         with _as_data_errors(self.where):
-            if len(self._group) > limits.MAX_COLUMNS:
-                message = (
-                    f"{len(self._group):,} members, at most {limits.MAX_COLUMNS:,} are allowed"
-                )
-                raise gate.refusal("too-many", self.where, message)
+            n = len(self._group)
+            gate.check_count(self.where, n, limits.MAX_COLUMNS, "members", "", "too-many")
             return [name for name in self._group if self._is_here(name)]
 
     def __contains__(self, name: str) -> bool:
@@ -170,14 +168,8 @@ class Hdf5Group:
                 raise gate.refusal("bad-hdf5", where, "an array is needed", remedy=_SAVE_AGAIN)
             if member.external or member.is_virtual:
                 raise gate.refusal("link", where, "its numbers are in another file")
-            cells = 1
-            for side in member.shape:
-                cells *= int(side)
-            if cells > limits.MAX_CELLS:
-                message = f"{cells:,} cells, at most {limits.MAX_CELLS:,} are allowed"
-                raise gate.refusal(
-                    "too-large", where, message, remedy="Give fewer rows or columns."
-                )
+            cells = math.prod(map(int, member.shape))
+            gate.check_count(where, cells, limits.MAX_CELLS, "cells")
             self._budget.take(where, cells * member.dtype.itemsize)
             if h5py.check_string_dtype(member.dtype) is not None:
                 texts: Array = np.asarray(member.asstr(errors="replace")[()], dtype=object)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import math
 import struct
 from typing import Any
 
@@ -54,9 +55,7 @@ def vector(name: str, content: bytes) -> Array:
             "the NPY file is damaged or does not contain plain numbers",
             remedy="Save it again with numpy.save, as an array of numbers.",
         ) from error
-    cells = 1
-    for side in shape:
-        cells *= side
+    cells = math.prod(shape)
     if cells > limits.MAX_CELLS or cells * itemsize > len(content) - offset:
         raise gate.refusal(
             "bad-npy",

@@ -112,11 +112,6 @@ def kind_of(name: str, content: bytes) -> str:
     return format_of(name, content).key
 
 
-def is_picture(name: str, content: bytes) -> bool:
-    """Whether a file is a picture that can be read."""
-    return format_of(name, content).kind == "picture"
-
-
 def open_archive(name: str, content: bytes) -> Archive:
     """Open a zip after checking what it is."""
     format_of(name, content)

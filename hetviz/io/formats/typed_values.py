@@ -200,13 +200,7 @@ def check_cells(where: str, n_rows: int, n_columns: int, n_cells: int | None = N
         (n_columns, limits.MAX_COLUMNS, "columns"),
         (n_cells, limits.MAX_TYPED_CELLS, "cells"),
     ):
-        if n > limit:
-            raise gate.refusal(
-                "too-large",
-                where,
-                f"{n:,} {unit}, at most {limit:,} are allowed",
-                remedy="Give fewer rows or columns.",
-            )
+        gate.check_count(where, n, limit, unit)
 
 
 def _with_decimal_sign(text: str, decimal: str) -> str:

@@ -17,6 +17,7 @@ SPACES = " "
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", SPACES: "spaces"}
 SAMPLE_ROWS = 200
 MAX_CELL = 1_000_000
+_GIVE_LESS = "Give a smaller table."
 _MAX_ROWS_ABOVE = 30
 _LINE_PATTERN = re.compile(r"[^\r\n]*+(?:\r\n?|\n)|[^\r\n]++")
 _WORD_PATTERN = re.compile(r'"(?:[^"]|"")*+"(?=\s|$)|\S+')
@@ -56,10 +57,7 @@ def rows_of(
             if not cells:
                 continue
             cells_so_far += len(cells)
-            if len(cells) > limits.MAX_COLUMNS:
-                _raise_too_large(
-                    name, f"{len(cells):,} columns, at most {limits.MAX_COLUMNS:,} are allowed"
-                )
+            gate.check_count(name, len(cells), limits.MAX_COLUMNS, "columns", _GIVE_LESS)
             if count > limits.MAX_ROWS or cells_so_far > limits.MAX_CELLS:
                 raise_too_many_rows(name)
             if any(cells):
@@ -104,11 +102,8 @@ def check_line_count(name: str, text: str) -> None:
 
 def raise_too_many_rows(name: str) -> NoReturn:
     """Raise the error for too many rows or cells."""
-    _raise_too_large(name, f"more than {limits.MAX_ROWS:,} rows or {limits.MAX_CELLS:,} cells")
-
-
-def _raise_too_large(name: str, message: str) -> NoReturn:
-    raise gate.refusal("too-large", name, message, remedy="Give a smaller table.")
+    message = f"more than {limits.MAX_ROWS:,} rows or {limits.MAX_CELLS:,} cells"
+    raise gate.refusal("too-large", name, message, remedy=_GIVE_LESS)
 
 
 def separator_of(text: str, name: str = "the text") -> str:
