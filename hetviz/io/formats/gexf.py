@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from hetviz.errors import Problem
 from hetviz.io.formats.base import FileFormat
-from hetviz.io.formats.graphs import Graph, check_depth, graph_pieces, parsed_xml
+from hetviz.io.formats.graphs import Graph, XmlGraph, graph_pieces, parsed_xml
 from hetviz.io.parsed import Choices, Table
 
-_EDGE_ATTRIBUTES = ("weight", "label", "kind", "type")
+_ATTRIBUTES = {"node": ("label",), "edge": ("weight", "label", "kind")}
 _DRAWING_TAGS = {"color", "position", "size", "shape", "thickness"}
 
 
@@ -20,24 +20,16 @@ def read_gexf(name: str, content: bytes, choices: Choices) -> list[Table]:
 
 
 @dataclass
-class _Gexf(Graph):
-    """Handles parser events without building a document tree."""
-
+class _Gexf(XmlGraph):
     _of: str = "node"
     _names: dict[tuple[str, str], str] = field(default_factory=dict)
     _defaults: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     _attribute: tuple[str, str] | None = None
     _in_default: bool = False
-    _owners: list[tuple[str, int]] = field(default_factory=list)
-    _depth: int = 0
     _changes: bool = False
 
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        self._depth += 1
-        check_depth(self.where, self._depth)
-        word = tag.rpartition("}")[2]
+    def open(self, word: str, tag: str, attributes: Mapping[str, str]) -> None:
         if word == "graph":
-            self.n_graphs += 1
             self.is_directed |= attributes.get("defaultedgetype") == "directed"
         elif word == "attributes":
             self._of = attributes.get("class", "node")
@@ -46,21 +38,12 @@ class _Gexf(Graph):
             self._names[self._attribute] = attributes.get("title") or attributes.get("id", "")
         elif word == "default":
             self._in_default = True
-        elif word == "node":
-            at = self.node(attributes.get("id", ""))
-            self._owners.append(("node", at))
-            self.value("node", at, "label", attributes.get("label", "").strip())
-        elif word == "edge":
-            at = self.edge(attributes.get("source", ""), attributes.get("target", ""))
-            self._owners.append(("edge", at))
-            self.is_directed |= attributes.get("type") == "directed"
-            for edge_attribute in _EDGE_ATTRIBUTES:
-                if edge_attribute != "type":
-                    self.value(
-                        "edge", at, edge_attribute, attributes.get(edge_attribute, "").strip()
-                    )
-        elif word == "attvalue" and self._owners:
-            owner, at = self._owners[-1]
+        elif word in _ATTRIBUTES:
+            self.is_directed |= word == "edge" and attributes.get("type") == "directed"
+            for name in _ATTRIBUTES[word]:
+                self.value(*self.owners[-1], name, attributes.get(name, "").strip())
+        elif word == "attvalue" and self.owners:
+            owner, at = self.owners[-1]
             key = attributes.get("for") or attributes.get("id", "")
             self._changes |= any(
                 time_key in attributes for time_key in ("start", "end", "timestamp")
@@ -77,12 +60,8 @@ class _Gexf(Graph):
             if sum(map(len, texts)) > 10_000:
                 raise self.too_long()
 
-    def end(self, tag: str) -> None:
-        self._depth -= 1
-        word = tag.rpartition("}")[2]
-        if word in ("node", "edge") and self._owners:
-            self._owners.pop()
-        elif word == "attribute":
+    def leave(self, word: str) -> None:
+        if word == "attribute":
             self._attribute = None
         elif word == "default":
             self._in_default = False

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hetviz.errors import Problem
 from hetviz.features.columns.types import number
 from hetviz.io.formats.base import FileFormat
-from hetviz.io.formats.graphs import MAX_TEXT, Graph, check_depth, graph_pieces, parsed_xml
+from hetviz.io.formats.graphs import MAX_TEXT, Graph, XmlGraph, graph_pieces, parsed_xml
 from hetviz.io.parsed import Choices, Table
 
 _NUMBERS = {"int", "long", "float", "double"}
@@ -32,21 +32,14 @@ class _Key:
 
 
 @dataclass
-class _GraphML(Graph):
-    """Handles parser events without building a document tree."""
-
+class _GraphML(XmlGraph):
     _keys: dict[str, _Key] = field(default_factory=dict)
     _key: _Key | None = None
-    _owners: list[tuple[str, int]] = field(default_factory=list)
     _text: list[str] | None = None
     _n_text: int = 0
     _label: list[str] | None = None
-    _depth: int = 0
 
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        self._depth += 1
-        check_depth(self.where, self._depth)
-        word = tag.rpartition("}")[2]
+    def open(self, word: str, tag: str, attributes: Mapping[str, str]) -> None:
         if word == "key":
             name = attributes.get("attr.name", "")
             self._key = _Key(
@@ -54,18 +47,12 @@ class _GraphML(Graph):
             )
             self._keys[attributes.get("id", "")] = self._key
         elif word == "graph":
-            self.n_graphs += 1
             self.is_directed |= attributes.get("edgedefault") == "directed"
-        elif word == "node":
-            self._owners.append(("node", self.node(attributes.get("id", ""))))
         elif word == "edge":
             self.is_directed |= attributes.get("directed") == "true"
-            ends = attributes.get("source", ""), attributes.get("target", "")
-            self._owners.append(("edge", self.edge(*ends)))
-        elif word == "data":
-            self._key = self._keys.get(attributes.get("key", ""))
-            self._text, self._n_text = [], 0
-        elif word == "default":
+        elif word in ("data", "default"):
+            if word == "data":
+                self._key = self._keys.get(attributes.get("key", ""))
             self._text, self._n_text = [], 0
         elif word == _DRAWN_LABEL and self._text is not None:
             self._label = []
@@ -80,12 +67,8 @@ class _GraphML(Graph):
                 raise self.too_long()
             into.append(text)
 
-    def end(self, tag: str) -> None:
-        self._depth -= 1
-        word = tag.rpartition("}")[2]
-        if word in ("node", "edge") and self._owners:
-            self._owners.pop()
-        elif word == _DRAWN_LABEL and self._label is not None:
+    def leave(self, word: str) -> None:
+        if word == _DRAWN_LABEL and self._label is not None:
             self._value("label", "".join(self._label).strip())
             self._label = None
         elif word == "default" and self._text is not None and self._key is not None:
@@ -106,16 +89,16 @@ class _GraphML(Graph):
         return self.checked()
 
     def _value(self, name: str, text: str) -> None:
-        if self._owners:
-            self.value(*self._owners[-1], name, text)
+        if self.owners:
+            self.value(*self.owners[-1], name, text)
 
     def _typed(self, text: str) -> str:
         """Return a value as its type writes it. An invalid number becomes a note and is missing."""
         kind = "string" if self._key is None else self._key.kind
         if kind == "boolean":
             return {"1": "true", "0": "false"}.get(text, text.lower())
-        if kind in _NUMBERS and text and number(text) is None and self._owners:
-            word, at = self._owners[-1]
+        if kind in _NUMBERS and text and number(text) is None and self.owners:
+            word, at = self.owners[-1]
             owner = self.nodes[at] if word == "node" else f"{at + 1}"
             assert self._key is not None  # noqa: S101
             place = f"{self.where}, {word} {owner}, {self._key.name}"

@@ -103,6 +103,41 @@ class Graph:
         return gate.refusal("too-large", self.where, message, remedy="Shorten it.")
 
 
+@dataclass
+class XmlGraph(Graph):
+    """A graph filled by parser events, without a document tree."""
+
+    owners: list[tuple[str, int]] = field(default_factory=list)
+    _depth: int = 0
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Add a node or edge, and pass the element on to `open`."""
+        self._depth += 1
+        check_depth(self.where, self._depth)
+        word = tag.rpartition("}")[2]
+        self.n_graphs += word == "graph"
+        if word == "node":
+            self.owners.append((word, self.node(attributes.get("id", ""))))
+        elif word == "edge":
+            ends = attributes.get("source", ""), attributes.get("target", "")
+            self.owners.append((word, self.edge(*ends)))
+        self.open(word, tag, attributes)
+
+    def end(self, tag: str) -> None:
+        """Leave an element."""
+        self._depth -= 1
+        word = tag.rpartition("}")[2]
+        if word in ("node", "edge") and self.owners:
+            self.owners.pop()
+        self.leave(word)
+
+    def open(self, word: str, tag: str, attributes: Mapping[str, str]) -> None:
+        """Handle the start of an element."""
+
+    def leave(self, word: str) -> None:
+        """Handle the end of an element."""
+
+
 def check_depth(where: str, depth: int) -> None:
     """Raise an error for too deep nesting."""
     if depth > _MAX_DEPTH:
