@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import hetviz
 from hetviz.algorithms.contract import MethodCard, Reference
 from hetviz.exports.mathml import mathml
+from hetviz.io.formats.registry import file_formats
 from hetviz.params import Choice, Param, PerDataset
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -154,6 +155,16 @@ def library_page() -> str:
     )
 
 
+def input_page() -> str:
+    """Return the page of file formats, with a table of their extensions."""
+    page = (ROOT / "docs" / "reference" / "input.md").read_text(encoding="utf-8")
+    rows = "\n".join(
+        f"| {text(each.label)} | {', '.join(f'`{extension}`' for extension in each.extensions)} |"
+        for each in file_formats()
+    )
+    return f"{page}\n## Extensions\n\n| contents | extensions |\n| --- | --- |\n{rows}\n"
+
+
 def write_methods(out: Path) -> list[Path]:
     """Write the gallery, a page for each method, and the list of names; return the files."""
     (out / "methods").mkdir(parents=True, exist_ok=True)
@@ -163,6 +174,7 @@ def write_methods(out: Path) -> list[Path]:
     texts = {
         out / "methods" / "index.md": index_page(cards),
         out / "reference" / "library.md": library_page(),
+        out / "reference" / "input.md": input_page(),
     }
     for card in cards:
         params = dict(hetviz.get_method(card.key).params)
