@@ -37,7 +37,7 @@ def test_method_pages_match_cards(tmp_path: Path) -> None:
     created = tool()
     files = created.write_methods(tmp_path)
     cards = hetviz.methods()
-    assert len(files) == len(cards) + 2
+    assert len(files) == len(cards) + 3
     index = (tmp_path / "methods" / "index.md").read_text(encoding="utf-8")
     for card in cards:
         page = (tmp_path / "methods" / f"{card.key}.md").read_text(encoding="utf-8")

@@ -55,7 +55,7 @@ def read_text(name: str, content: bytes, choices: Choices) -> list[Table]:
 
 
 TEXT_FORMAT = FileFormat(
-    "text", "text", "table", (".csv", ".tsv", ".tab", ".arff"), read_text,
+    "text", "a text table", "table", (".csv", ".tsv", ".tab", ".arff"), read_text,
     is_plain_text=True, is_typed=False,
 )  # fmt: skip
 FORMATS = (TEXT_FORMAT,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import pandas as pd
 
@@ -120,11 +121,15 @@ def _sets(
     ]  # fmt: skip
 
 
-_OPTIONS = ("separator", "encoding")
-FORMATS = tuple(
-    FileFormat(
-        extension[1:], "text", "network", (extension,), read_network,
-        is_plain_text=True, is_typed=False, own_options=_OPTIONS,
-    )
-    for extension in (".sif", ".gmt")
-)  # fmt: skip
+_network_text = partial(
+    FileFormat,
+    kind="network",
+    read=read_network,
+    is_plain_text=True,
+    is_typed=False,
+    own_options=("separator", "encoding"),
+)
+FORMATS = (
+    _network_text("sif", "a SIF network", extensions=(".sif",)),
+    _network_text("gmt", "a GMT list of sets", extensions=(".gmt",)),
+)
