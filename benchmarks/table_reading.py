@@ -18,7 +18,7 @@ from pathlib import Path
 from hetviz.errors import HetvizError
 from hetviz.features.recipe import recipe_of
 from hetviz.io import read_tables
-from hetviz.io.loaded import DatasetInfo, Loaded
+from hetviz.io.bundle.loaded import DatasetInfo, Loaded
 from hetviz.runs.first_map import first_map
 
 HEAD = ("file", "rows", "ids", "columns", "left out", "problems", "map")

@@ -13,11 +13,11 @@ import pytest
 
 from hetviz._samples import sample_root
 from hetviz.data import Embedding, HeteroData
+from hetviz.io.bundle.loaded import Loaded
 from hetviz.io.files import Files, Folder
+from hetviz.io.infer.parsed import TableReader
 from hetviz.io.intake import reading
 from hetviz.io.intake.parse import parse_files, table_reader
-from hetviz.io.loaded import Loaded
-from hetviz.io.parsed import TableReader
 from hetviz.jobs.tasks import maps
 from tests.depth import DEPTH
 

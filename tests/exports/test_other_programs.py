@@ -18,7 +18,7 @@ import hetviz
 from hetviz import HeteroData
 from hetviz.errors import ParameterError
 from hetviz.io.formats.anndata import read_hdf5
-from hetviz.io.parsed import Choices
+from hetviz.io.infer.parsed import Choices
 
 X = np.random.default_rng(0).normal(size=(6, 4))
 TABLE = pd.DataFrame(X, columns=list("abcd")).assign(

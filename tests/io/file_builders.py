@@ -15,11 +15,11 @@ import pyreadstat
 from openpyxl import Workbook
 from PIL import Image
 
+from hetviz.io.infer.parsed import Choices
 from hetviz.io.infer.typed import typed_table
 from hetviz.io.intake import preview
+from hetviz.io.intake.isolated import parse_file
 from hetviz.io.intake.parse import parse_files
-from hetviz.io.parsed import Choices
-from hetviz.io.sandbox.isolated import parse_file
 
 
 def packed(members, method=zipfile.ZIP_DEFLATED):

@@ -14,7 +14,7 @@ from hetviz.io import gate
 from hetviz.io.bundle.lookup import Lookup
 from hetviz.io.formats.registry import read_table
 from hetviz.io.infer import cells
-from hetviz.io.parsed import TableReader
+from hetviz.io.infer.parsed import TableReader
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _SIGNS = frozenset("=+-@−")

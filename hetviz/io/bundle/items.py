@@ -20,6 +20,7 @@ from hetviz.features.columns.types import Column, infer
 from hetviz.features.recipe import columns_used, describe_sources, make_features_with_notes
 from hetviz.features.table import RECIPE_FORMAT
 from hetviz.io import gate
+from hetviz.io.bundle.loaded import ColumnInfo, DatasetInfo
 from hetviz.io.bundle.manifest import DatasetEntry
 from hetviz.io.datasets.images import read_thumbnails
 from hetviz.io.datasets.matrices import MatrixFiles
@@ -28,6 +29,7 @@ from hetviz.io.formats.registry import read_table
 from hetviz.io.infer import cells
 from hetviz.io.infer.columns import find_scales
 from hetviz.io.infer.ids import add_id_column
+from hetviz.io.infer.parsed import SAVED, Choices, Table, TableReader
 from hetviz.io.infer.recipe import NUMBERS, TableRecipe
 from hetviz.io.infer.roles import (
     guess_labels,
@@ -39,8 +41,6 @@ from hetviz.io.infer.roles import (
 )
 from hetviz.io.infer.titles import find_time_column, full_name, joined_cells
 from hetviz.io.infer.unusable_numbers import unusable_cells
-from hetviz.io.loaded import ColumnInfo, DatasetInfo
-from hetviz.io.parsed import SAVED, Choices, Table, TableReader
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 # Feature kinds of the column types; other types use their detected kind.

@@ -14,7 +14,7 @@ from hetviz._types import Bools, Floats, Ints, Texts
 from hetviz.data import Dataset
 from hetviz.errors import MAX_LISTED, Problem, limit_problems
 from hetviz.features.columns.types import numbers
-from hetviz.io.parsed import Table
+from hetviz.io.infer.parsed import Table
 
 _MAX_HINTS = 50
 _MAX_IDS_SHOWN = 3

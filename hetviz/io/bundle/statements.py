@@ -18,7 +18,7 @@ from hetviz.io.bundle.manifest import ComparisonsEntry, LinksEntry
 from hetviz.io.files import Files
 from hetviz.io.formats import npy
 from hetviz.io.infer import cells
-from hetviz.io.parsed import Table
+from hetviz.io.infer.parsed import Table
 
 _LINK_COLUMNS = (
     "source_dataset", "source_id", "target_dataset", "target_id", "weight", "score", "kind", "role",

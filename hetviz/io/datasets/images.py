@@ -22,7 +22,7 @@ from hetviz.io.files import Files
 from hetviz.io.formats.registry import format_of, kind_of, open_archive
 from hetviz.io.formats.texts import FILE, FOLDER, ids_of_files
 from hetviz.io.infer.ids import guess_id_column
-from hetviz.io.parsed import Table
+from hetviz.io.infer.parsed import Table
 
 THUMBNAIL_PIXELS = 96
 _MIN_NAMED_SHARE = 0.5

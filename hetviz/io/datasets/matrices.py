@@ -26,7 +26,7 @@ from hetviz.io.formats.matrix_kinds import (
 )
 from hetviz.io.formats.registry import format_of, kind_of, read_table
 from hetviz.io.infer.ids import guess_id_column
-from hetviz.io.parsed import Choices, Table, TableReader
+from hetviz.io.infer.parsed import Choices, Table, TableReader
 
 _MIN_SHARED_SHARE = 0.5
 _SEPARATORS = ("_", "-", ".", " ")

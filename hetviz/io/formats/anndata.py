@@ -21,7 +21,7 @@ from hetviz.io.formats.arrays import check_shape, finite_rows, sparse_of
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.edges import links_piece
 from hetviz.io.formats.hdf5 import Hdf5Group, open_hdf5, require_h5py
-from hetviz.io.parsed import Choices, Table, stem
+from hetviz.io.infer.parsed import Choices, Table, stem
 
 MAX_LINKS = 300_000
 _MIN_RAW_COUNT = 50

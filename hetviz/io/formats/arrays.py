@@ -22,7 +22,7 @@ from hetviz.io.files import Archive
 from hetviz.io.formats import npy
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.matrix_kinds import ROW, chosen_or_recognised, matrix_sentence
-from hetviz.io.parsed import Choices, Table, stem
+from hetviz.io.infer.parsed import Choices, Table, stem
 
 _ID_ARRAYS = ("ids", "id", "names", "name", "index", "obs_names")
 _FEATURE_NAME_ARRAYS = ("feature_names", "features", "columns", "var_names")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from hetviz.io.parsed import FileReader
+from hetviz.io.infer.parsed import FileReader
 
 Kind = Literal["table", "workbook", "database", "matrix", "network", "prose", "picture", "archive"]
 _OPTIONS: dict[tuple[str, bool], tuple[str, ...]] = {

@@ -23,7 +23,7 @@ from hetviz.io import gate, limits
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.parquet import arrow_piece
 from hetviz.io.formats.typed_values import check_cells
-from hetviz.io.parsed import Choices, Table
+from hetviz.io.infer.parsed import Choices, Table
 
 if TYPE_CHECKING:
     import duckdb

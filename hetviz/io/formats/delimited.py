@@ -10,7 +10,7 @@ from hetviz.io import gate
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.infer import dialect, encodings, text_tables
 from hetviz.io.infer.column_rows import column_rows
-from hetviz.io.parsed import DECIMALS, Cells, Choices, Table, stem
+from hetviz.io.infer.parsed import DECIMALS, Cells, Choices, Table, stem
 
 
 def read_text(name: str, content: bytes, choices: Choices) -> list[Table]:

@@ -12,7 +12,7 @@ from hetviz._pandas import TEXT
 from hetviz.errors import Problem, limit_problems
 from hetviz.features.columns.types import numbers
 from hetviz.io.infer.ids import guess_id_column
-from hetviz.io.parsed import Table
+from hetviz.io.infer.parsed import Table
 
 _ENDS = (
     ("source_id", "target_id"), ("source", "target"), ("from", "to"), ("src", "dst"),

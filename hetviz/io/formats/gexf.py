@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hetviz.errors import Problem
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.graphs import Graph, XmlGraph, graph_pieces, parsed_xml
-from hetviz.io.parsed import Choices, Table
+from hetviz.io.infer.parsed import Choices, Table
 
 _ATTRIBUTES = {"node": ("label",), "edge": ("weight", "label", "kind")}
 _DRAWING_TAGS = {"color", "position", "size", "shape", "thickness"}

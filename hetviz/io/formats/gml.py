@@ -11,7 +11,7 @@ from hetviz.io import gate
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.graphs import Graph, check_depth, graph_pieces
 from hetviz.io.infer import encodings
-from hetviz.io.parsed import Choices, Table
+from hetviz.io.infer.parsed import Choices, Table
 
 _TOKEN = re.compile(r'\s*(?:#[^\n]*|"([^"]*+)"|([\[\]])|([^\s\[\]"#]++))')
 _START = re.compile(

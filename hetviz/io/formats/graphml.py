@@ -9,7 +9,7 @@ from hetviz.errors import Problem
 from hetviz.features.columns.types import number
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.graphs import MAX_TEXT, Graph, XmlGraph, graph_pieces, parsed_xml
-from hetviz.io.parsed import Choices, Table
+from hetviz.io.infer.parsed import Choices, Table
 
 _NUMBERS = {"int", "long", "float", "double"}
 _DRAWN_LABEL = "NodeLabel"

@@ -13,7 +13,7 @@ from hetviz._pandas import TEXT
 from hetviz.errors import Problem, limit_problems
 from hetviz.io import gate, limits
 from hetviz.io.formats.edges import links_piece
-from hetviz.io.parsed import Choices, Table, stem
+from hetviz.io.infer.parsed import Choices, Table, stem
 
 MAX_EDGES = 10_000_000
 MAX_TEXT = 1_000_000

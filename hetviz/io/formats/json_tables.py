@@ -12,7 +12,7 @@ from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.io import gate, limits
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.typed_values import check_cells, columns_as_text
-from hetviz.io.parsed import DECIMALS, Cells, Choices, Table, stem
+from hetviz.io.infer.parsed import DECIMALS, Cells, Choices, Table, stem
 
 _START = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 _BOM = b"\xef\xbb\xbf"

@@ -13,7 +13,7 @@ from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.delimited import read_text
 from hetviz.io.formats.graphs import Graph, graph_pieces
 from hetviz.io.infer import encodings
-from hetviz.io.parsed import Choices, Table, stem
+from hetviz.io.infer.parsed import Choices, Table, stem
 
 
 def read_network(name: str, content: bytes, choices: Choices) -> list[Table]:

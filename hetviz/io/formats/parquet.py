@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hetviz.io import gate, limits
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.typed_values import arrow_as_text, check_cells, text_bytes
-from hetviz.io.parsed import DECIMALS, Cells, Choices, Table, stem
+from hetviz.io.infer.parsed import DECIMALS, Cells, Choices, Table, stem
 
 if TYPE_CHECKING:
     import pyarrow as pa

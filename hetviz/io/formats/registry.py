@@ -17,8 +17,8 @@ from hetviz.io.files import Archive, is_zip, member_names
 from hetviz.io.formats import delimited
 from hetviz.io.formats.archives import ZIP
 from hetviz.io.formats.base import FileFormat, Kind, is_printable
+from hetviz.io.infer.parsed import Choices, Table
 from hetviz.io.infer.typed import typed_table
-from hetviz.io.parsed import Choices, Table
 
 _ADDRESS = re.compile(rb"\s*(?:\[InternetShortcut\]|(?:https?|ftp)://\S+\s*$)")
 _MAX_ADDRESS_BYTES = 5_000

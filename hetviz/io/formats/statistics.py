@@ -18,7 +18,7 @@ from hetviz.io import gate
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.parquet import arrow_piece
 from hetviz.io.formats.typed_values import check_cells
-from hetviz.io.parsed import Choices, Table
+from hetviz.io.infer.parsed import Choices, Table
 
 _MAX_LABELS_SHOWN = 40
 _NO_ANSWER_LABEL = re.compile(

@@ -14,7 +14,7 @@ from hetviz.io import gate
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.delimited import TEXT_FORMAT, read_text
 from hetviz.io.infer import dialect, encodings, text_tables
-from hetviz.io.parsed import Choices, Table
+from hetviz.io.infer.parsed import Choices, Table
 
 FILE, FOLDER = "file", "folder"
 """Columns of datasets with one row for each file."""

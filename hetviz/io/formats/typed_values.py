@@ -18,7 +18,7 @@ from hetviz.io import gate, limits
 from hetviz.io.infer import dialect
 from hetviz.io.infer.column_names import unique_column_names
 from hetviz.io.infer.column_rows import as_series
-from hetviz.io.parsed import Choices
+from hetviz.io.infer.parsed import Choices
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -21,7 +21,7 @@ from hetviz.io.files import Archive
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.typed_values import FORMULA_ERRORS, check_cells, decimal_among, to_cell
 from hetviz.io.infer.column_rows import ColumnRows
-from hetviz.io.parsed import DECIMALS, Cells, Choices, Table, TextRow, stem
+from hetviz.io.infer.parsed import DECIMALS, Cells, Choices, Table, TextRow, stem
 
 if TYPE_CHECKING:
     from openpyxl.worksheet._read_only import ReadOnlyWorksheet

@@ -16,7 +16,7 @@ from hetviz.features.columns.names import is_named_id
 from hetviz.features.columns.types import Column
 from hetviz.io import gate
 from hetviz.io.infer.ids import guess_id_column, id_candidate
-from hetviz.io.parsed import Table
+from hetviz.io.infer.parsed import Table
 
 MAX_LABEL_CLASSES = 20
 _TITLE_NAMES = ("title", "name", "label")

@@ -18,10 +18,10 @@ from hetviz.io.infer.column_names import column_names_of, column_units
 from hetviz.io.infer.column_rows import ColumnRows
 from hetviz.io.infer.columns import read_columns
 from hetviz.io.infer.ids import guess_id_column
+from hetviz.io.infer.parsed import NAMES, NO_NAMES, Choices, Table, TextRow
 from hetviz.io.infer.raw_rows import RawTable
 from hetviz.io.infer.recipe import TableRecipe
 from hetviz.io.infer.rows import adapt_recipe, find_layout
-from hetviz.io.parsed import NAMES, NO_NAMES, Choices, Table, TextRow
 
 # Share of short rows from which they are intentional.
 _MIN_SHORT_SHARE = 0.05

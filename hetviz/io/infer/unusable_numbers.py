@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hetviz._types import MAX_MAGNITUDE
 from hetviz.errors import Problem
 from hetviz.features.columns.types import Column, why_unusable
-from hetviz.io.parsed import Table
+from hetviz.io.infer.parsed import Table
 
 _MAX_CHARS = 60
 _MESSAGES = {

@@ -24,9 +24,9 @@ from hetviz.io.bundle.lookup import find_rows
 from hetviz.io.bundle.manifest import LinksEntry
 from hetviz.io.bundle.statements import comparison_form, is_links, read_comparisons, read_links
 from hetviz.io.infer import cells
+from hetviz.io.infer.parsed import Choices, FileParser, Table
 from hetviz.io.intake.make_data import is_reference_column
 from hetviz.io.intake.parse import parse_files, read_one_table
-from hetviz.io.parsed import Choices, FileParser, Table
 
 FORMS = ("links", "comparisons")
 _NUMBERS = ("weight", "score")

@@ -15,15 +15,15 @@ from hetviz.features.columns.names import is_named_id
 from hetviz.features.columns.types import infer
 from hetviz.io import gate
 from hetviz.io.bundle.items import entry_from_recipe, read_dataset, with_scales
+from hetviz.io.bundle.loaded import DatasetInfo, FileInfo, Loaded
 from hetviz.io.bundle.lookup import find_rows, unique_titles
 from hetviz.io.bundle.manifest import DatasetEntry, LinksEntry
 from hetviz.io.bundle.statements import comparison_form, is_links, read_comparisons, read_links
 from hetviz.io.formats.edges import join_graphs
 from hetviz.io.infer.ids import guess_id_column
+from hetviz.io.infer.parsed import Choices, FileParser, Table, Tables
 from hetviz.io.infer.roles import named_title
 from hetviz.io.intake.parse import FileSet, parse_files, typed_tables
-from hetviz.io.loaded import DatasetInfo, FileInfo, Loaded
-from hetviz.io.parsed import Choices, FileParser, Table, Tables
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 _SHARE_OF_IDS = 0.5

@@ -17,9 +17,9 @@ from hetviz.features.columns.types import number
 from hetviz.io import gate
 from hetviz.io.bundle.statements import comparison_form, is_links
 from hetviz.io.infer.ids import ID_NAME_SEPARATOR, add_id_column, guess_id_column
+from hetviz.io.infer.parsed import Choices, FileParser, Table
 from hetviz.io.infer.unusable_numbers import unusable_cell
 from hetviz.io.intake.parse import parse_files, typed_tables
-from hetviz.io.parsed import Choices, FileParser, Table
 
 
 @dataclass(frozen=True, eq=False)

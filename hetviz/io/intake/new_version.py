@@ -20,10 +20,10 @@ from hetviz.features.columns.options import FeatureRecipe
 from hetviz.features.recipe import columns_used, make_features, recipe_of
 from hetviz.io import gate
 from hetviz.io.bundle.items import read_dataset
+from hetviz.io.bundle.loaded import DatasetInfo
 from hetviz.io.bundle.manifest import DatasetEntry
+from hetviz.io.infer.parsed import Choices, FileParser, Table
 from hetviz.io.intake.parse import FileSet, parse_files, read_one_table
-from hetviz.io.loaded import DatasetInfo
-from hetviz.io.parsed import Choices, FileParser, Table
 
 _MAX_LISTED = 1_000
 

@@ -23,8 +23,7 @@ from hetviz.io.formats.registry import (
     read_table,
 )
 from hetviz.io.infer import encodings
-from hetviz.io.infer.typed import typed_table
-from hetviz.io.parsed import (
+from hetviz.io.infer.parsed import (
     Choices,
     Collection,
     FileParser,
@@ -33,7 +32,8 @@ from hetviz.io.parsed import (
     Tables,
     stem,
 )
-from hetviz.io.sandbox.isolated import parse_file
+from hetviz.io.infer.typed import typed_table
+from hetviz.io.intake.isolated import parse_file
 
 _SYSTEM_FILES = {"thumbs.db", "desktop.ini", "ehthumbs.db"}
 _ABOUT_NAMES = {"readme", "license", "licence", "copying", "changelog", "notice"}

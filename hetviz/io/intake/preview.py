@@ -19,11 +19,11 @@ from hetviz.io import gate
 from hetviz.io.infer.column_rows import ColumnRows
 from hetviz.io.infer.columns import Applied, read_columns
 from hetviz.io.infer.ids import IdCandidate, id_candidates
+from hetviz.io.infer.parsed import Cells, Choices, Table, Tables, split_place, stem
 from hetviz.io.infer.profiles import Profile, column_profiles
 from hetviz.io.infer.raw_rows import FrameRows, RawTable
 from hetviz.io.infer.recipe import TableRecipe
 from hetviz.io.infer.rows import apply_with_raw_cells, find_layout, raw_data_rows
-from hetviz.io.parsed import Cells, Choices, Table, Tables, split_place, stem
 
 _MAX_FIRST_ROWS = 200
 _MIN_FIRST_ROWS = 40

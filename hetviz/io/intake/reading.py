@@ -24,14 +24,14 @@ from hetviz.errors import DataError, Problem
 from hetviz.io import gate
 from hetviz.io.bundle.coordinates import read_coordinates
 from hetviz.io.bundle.items import read_dataset
+from hetviz.io.bundle.loaded import DatasetInfo, FileInfo, Loaded
 from hetviz.io.bundle.manifest import LabelsEntry, LinksEntry, Manifest, parse
 from hetviz.io.bundle.statements import links_of_arrays, read_comparisons, read_links
 from hetviz.io.files import PROJECT, Archive, Files, Folder
 from hetviz.io.formats.registry import kind_of, open_archive
+from hetviz.io.infer.parsed import SAVED, Choices, FileParser, Table, TableReader
 from hetviz.io.intake.make_data import make_data, read_tables
 from hetviz.io.intake.parse import parse_files, parse_folder, table_reader
-from hetviz.io.loaded import DatasetInfo, FileInfo, Loaded
-from hetviz.io.parsed import SAVED, Choices, FileParser, Table, TableReader
 
 
 def load(source: str | Path | Sequence[str | Path]) -> HeteroData:

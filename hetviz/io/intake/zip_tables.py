@@ -9,8 +9,8 @@ from hetviz.errors import DataError
 from hetviz.io import limits
 from hetviz.io.files import PROJECT, Archive
 from hetviz.io.formats.registry import extensions_of, kind_of
+from hetviz.io.infer.parsed import stem
 from hetviz.io.intake.parse import is_about_file, is_system_file
-from hetviz.io.parsed import stem
 
 _MAX_MEMBERS = 50
 

@@ -21,15 +21,15 @@ from hetviz.errors import DataError, Problem
 from hetviz.io import limits
 from hetviz.io.files import Archive
 from hetviz.io.formats.registry import format_of, open_archive
-from hetviz.io.intake import parse, preview
+from hetviz.io.infer.parsed import Choices, Tables, pack_tables, unpack_tables
+from hetviz.io.intake import isolated, parse, preview
 from hetviz.io.intake.preview import TablePreview
-from hetviz.io.parsed import Choices, Tables, pack_tables, unpack_tables
-from hetviz.io.sandbox import isolated, process
+from hetviz.io.sandbox import process
 
 if TYPE_CHECKING:
     from hetviz.data import HeteroData
     from hetviz.data.joins.proposals import Proposal
-    from hetviz.io.loaded import Loaded
+    from hetviz.io.bundle.loaded import Loaded
 
 # Text tables up to this size are parsed in this process, by the standard library only.
 MAX_TEXT_BYTES_HERE = 5 * limits.MB

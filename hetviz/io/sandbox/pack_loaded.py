@@ -14,8 +14,8 @@ from hetviz.data.joins.matching import Match
 from hetviz.data.joins.proposals import Proposal
 from hetviz.data.queries.reach import Hub, Reach
 from hetviz.errors import HetvizError, Problem
+from hetviz.io.bundle.loaded import ColumnInfo, DatasetInfo, FileInfo, Loaded
 from hetviz.io.infer.recipe import ColumnRecipe, TableRecipe
-from hetviz.io.loaded import ColumnInfo, DatasetInfo, FileInfo, Loaded
 
 _NO_FEATURES = dict.fromkeys(("X", "feature_names", "kernel", "distance", "media"))
 

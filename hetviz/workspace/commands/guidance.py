@@ -27,8 +27,8 @@ from hetviz.data.model.meta import make_meta, meta_text
 from hetviz.data.model.statements import COMPARISON_SET, set_names
 from hetviz.errors import DataError, Problem
 from hetviz.io import GuidanceRead, read_guidance
+from hetviz.io.infer.parsed import FileParser
 from hetviz.io.intake.parse import parse_files
-from hetviz.io.parsed import FileParser
 from hetviz.workspace.commands.command import Command, Context
 from hetviz.workspace.commands.state import State
 from hetviz.workspace.store.content import cached_parser

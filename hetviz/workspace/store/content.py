@@ -17,9 +17,9 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.data.joins.proposals import Proposal, propose_joins
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.io import Choices, Loaded, read_bundle, read_tables
+from hetviz.io.infer.parsed import FileParser, Tables, pack_tables, unpack_tables
 from hetviz.io.intake.new_items import NewItems, read_new_items
 from hetviz.io.intake.preview import TablePreview, preview_tables, updated_previews
-from hetviz.io.parsed import FileParser, Tables, pack_tables, unpack_tables
 from hetviz.io.sandbox import child
 from hetviz.io.sandbox.process import OnProgress
 from hetviz.memo import Memo

@@ -11,7 +11,7 @@ from hetviz.errors import DataError, HetvizError
 from hetviz.io import limits
 from hetviz.io.datasets import images
 from hetviz.io.datasets.images import checked_picture
-from hetviz.io.parsed import Table
+from hetviz.io.infer.parsed import Table
 from tests.depth import examples
 from tests.io.file_builders import picture
 

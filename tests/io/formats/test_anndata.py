@@ -11,7 +11,7 @@ from hetviz.errors import DataError, HetvizError, MissingExtraError
 from hetviz.io import limits
 from hetviz.io.formats import anndata
 from hetviz.io.formats.anndata import read_hdf5
-from hetviz.io.parsed import Choices
+from hetviz.io.infer.parsed import Choices
 from tests.depth import examples
 
 h5py = pytest.importorskip("h5py")

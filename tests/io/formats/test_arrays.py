@@ -13,7 +13,7 @@ from hetviz.io import limits
 from hetviz.io.datasets.matrices import square_table
 from hetviz.io.formats.arrays import read_npy, read_npz
 from hetviz.io.formats.matrix_kinds import ROW, matrix_kind
-from hetviz.io.parsed import Choices, Table
+from hetviz.io.infer.parsed import Choices, Table
 from tests.depth import examples
 
 PLAIN = Choices()

@@ -14,9 +14,10 @@ import pytest
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import limits, read_bundle, read_tables
 from hetviz.io.infer import dialect
-from hetviz.io.sandbox import child, isolated
+from hetviz.io.intake import isolated
+from hetviz.io.sandbox import child
 from tests.io.file_builders import packed, workbook
-from tests.io.sandbox.test_isolated import HANGS
+from tests.io.intake.test_isolated import HANGS
 
 FOUND = Path(__file__).resolve().parents[2] / "soak" / "hostile" / "found"
 N = 300

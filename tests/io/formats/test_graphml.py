@@ -11,7 +11,7 @@ from hetviz.errors import DataError, HetvizError
 from hetviz.io.formats import graphs
 from hetviz.io.formats.edges import join_graphs
 from hetviz.io.formats.graphml import read_graphml
-from hetviz.io.parsed import Choices, Table
+from hetviz.io.infer.parsed import Choices, Table
 from tests.depth import examples
 
 HEAD = '<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">'

@@ -15,8 +15,8 @@ from hetviz.io import limits
 from hetviz.io.formats import workbooks
 from hetviz.io.formats.workbooks import read_workbook
 from hetviz.io.infer.column_rows import ColumnRows
+from hetviz.io.infer.parsed import Choices, pack_tables, unpack_tables
 from hetviz.io.intake.parse import parse_files, typed_tables
-from hetviz.io.parsed import Choices, pack_tables, unpack_tables
 from tests.io.file_builders import file_tables, raw_tables, workbook
 
 N = 60

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.json_tables import records_piece
-from hetviz.io.parsed import Choices, Table, stem
+from hetviz.io.infer.parsed import Choices, Table, stem
 from hetviz.io.sandbox import process
 
 

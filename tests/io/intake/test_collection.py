@@ -10,8 +10,8 @@ from PIL import Image
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import limits, read_bundle
 from hetviz.io.files import Archive, Folder
+from hetviz.io.infer.parsed import Choices
 from hetviz.io.intake.parse import parse_folder, typed_tables
-from hetviz.io.parsed import Choices
 from tests.depth import examples
 
 PROSE = "It was a bright cold day in April, and nobody said a word.\nThe clocks had stopped.\n"

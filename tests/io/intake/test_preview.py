@@ -10,13 +10,13 @@ import pytest
 
 from hetviz.errors import DataError
 from hetviz.io import Choices, read_table, read_tables
+from hetviz.io.infer.parsed import unpack_tables
 from hetviz.io.infer.raw_rows import RawTable
 from hetviz.io.infer.recipe import TYPES
 from hetviz.io.infer.rows import mark_row, propose_recipe
 from hetviz.io.intake import preview
 from hetviz.io.intake.parse import parse_files
 from hetviz.io.intake.preview import TablePreview
-from hetviz.io.parsed import unpack_tables
 from hetviz.io.sandbox import child, process
 from tests.io.file_builders import duckdb, previews, sqlite, workbook
 

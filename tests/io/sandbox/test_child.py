@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from hetviz._pandas import TEXT
 from hetviz.errors import DataError, Problem
 from hetviz.io import Choices, read_bundle, read_tables
+from hetviz.io.infer.parsed import Collection, Table, Tables, pack_tables, unpack_tables
 from hetviz.io.intake.parse import parse_files, typed_tables
-from hetviz.io.parsed import Collection, Table, Tables, pack_tables, unpack_tables
 from hetviz.io.sandbox import child, process
 from tests.io.file_builders import npy, parquet, workbook
 from tests.io.file_builders import packed as packed_zip

@@ -1,6 +1,6 @@
 """Reading of single files, in a limited process where a damaged one can crash the library.
 
-The library can also hang or ask for too much memory. ``python -m hetviz.io.sandbox.isolated`` is
+The library can also hang or ask for too much memory. ``python -m hetviz.io.intake.isolated`` is
 the child process, see `hetviz.io.sandbox.process`.
 """
 
@@ -15,10 +15,10 @@ from typing import Any
 from hetviz.errors import DataError
 from hetviz.io import limits
 from hetviz.io.formats import registry
-from hetviz.io.parsed import Choices, Collection, Table, Tables, pack_tables, unpack_tables
+from hetviz.io.infer.parsed import Choices, Collection, Table, Tables, pack_tables, unpack_tables
 from hetviz.io.sandbox import process
 
-_MODULE = "hetviz.io.sandbox.isolated"
+_MODULE = "hetviz.io.intake.isolated"
 # A small file that takes longer hangs. A large one has more to unpack.
 _MIN_SECONDS = 3
 
