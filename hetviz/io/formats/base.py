@@ -50,6 +50,8 @@ class FileFormat:
         Whether the library may crash the process, so that the file is never read in this one.
     can_hang : bool
         Whether a small damaged file can take forever, so that it gets less time.
+    damage : (str, str, str), optional
+        Code, message and remedy for a file on which the library fails, with any exception.
     require : callable, optional
         Raises MissingExtraError where a package is missing.
     """
@@ -71,6 +73,7 @@ class FileFormat:
     own_options: tuple[str, ...] | None = None
     own_process: bool = False
     can_hang: bool = False
+    damage: tuple[str, str, str] | None = None
     require: Callable[[], None] | None = None
 
     @property

@@ -54,29 +54,23 @@ class _Table:
 
 def read_sqlite(name: str, content: bytes, choices: Choices) -> list[Table]:
     """Read the tables of an SQLite database, or the one chosen as sheet."""
-    import pyarrow as pa
-
     notes: list[Problem] = []
     if 2 in content[18:20]:
         # Write-ahead mode: the newest changes are in a separate file that is not needed.
         content = content[:18] + b"\x01\x01" + content[20:]
         message = "changes in the separate -wal file are not included"
         notes.append(Problem("written-ahead", name, message, severity="note"))
-    try:
-        with contextlib.closing(sqlite3.connect(":memory:")) as database:
-            database.deserialize(content)
-            for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON"):
-                database.execute(f"PRAGMA {pragma}")
-            database.text_factory = lambda raw: raw.decode("utf-8", "replace")
-            return _pieces(name, list(_sqlite_tables(name, database, choices, notes)), notes)
-    except (sqlite3.Error, pa.ArrowException, UnicodeError) as error:
-        raise _damaged_error(name, "SQLite") from error
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        database.deserialize(content)
+        for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON"):
+            database.execute(f"PRAGMA {pragma}")
+        database.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        return _pieces(name, list(_sqlite_tables(name, database, choices, notes)), notes)
 
 
 def read_duckdb(name: str, content: bytes, choices: Choices) -> list[Table]:
     """Read the tables of a DuckDB database, as `read_sqlite` does."""
     import duckdb
-    import pyarrow as pa
 
     notes: list[Problem] = []
     safe: dict[str, str | bool | int | float | list[str]] = {
@@ -87,20 +81,8 @@ def read_duckdb(name: str, content: bytes, choices: Choices) -> list[Table]:
         "memory_limit": _MAX_MEMORY,
         "lock_configuration": True,
     }
-    try:
-        with _as_file(content) as path, duckdb.connect(path, read_only=True, config=safe) as opened:
-            return _pieces(name, list(_duckdb_tables(name, opened, choices, notes)), notes)
-    except (duckdb.Error, pa.ArrowException) as error:
-        raise _damaged_error(name, "DuckDB") from error
-
-
-def _damaged_error(name: str, program: str) -> DataError:
-    return gate.refusal(
-        "bad-database",
-        name,
-        f"the {program} database is damaged, encrypted or its version is not supported",
-        remedy="Export its tables as CSV or Parquet.",
-    )
+    with _as_file(content) as path, duckdb.connect(path, read_only=True, config=safe) as opened:
+        return _pieces(name, list(_duckdb_tables(name, opened, choices, notes)), notes)
 
 
 @contextlib.contextmanager
@@ -358,13 +340,18 @@ def _links(table: _Table, parent: _Table, key: _ForeignKey) -> Table | None:
     return Table(name, where, "links", frame, row, facts=facts, problems=problems)
 
 
+def _damage(program: str) -> tuple[str, str, str]:
+    message = f"the {program} database is damaged, encrypted or its version is not supported"
+    return "bad-database", message, "Export its tables as CSV or Parquet."
+
+
 FORMATS = (
     FileFormat(
         "sqlite", "an SQLite database", "database", (".sqlite", ".sqlite3", ".db"), read_sqlite,
-        magic=(b"SQLite format 3\0",),
+        magic=(b"SQLite format 3\0",), damage=_damage("SQLite"),
     ),
     FileFormat(
         "duckdb", "a DuckDB database", "database", (".duckdb",), read_duckdb,
-        magic=(b"DUCK",), offset=8, may_be_text=True,
+        magic=(b"DUCK",), offset=8, may_be_text=True, damage=_damage("DuckDB"),
     ),
 )  # fmt: skip

@@ -12,6 +12,7 @@ import re
 from functools import cache
 from pathlib import PurePosixPath
 
+from hetviz.errors import HetvizError
 from hetviz.io import formats, gate
 from hetviz.io.files import Archive, is_zip, member_names
 from hetviz.io.formats import delimited
@@ -136,7 +137,18 @@ def parse_file(name: str, content: bytes, choices: Choices | None = None) -> lis
             "the file only contains a web address, but hetviz only reads files on this computer",
             remedy="Save the file at that address on this computer first.",
         )
-    return file_format.read(name, content, choices or Choices())
+    try:
+        return file_format.read(name, content, choices or Choices())
+    except (HetvizError, ImportError):
+        raise
+    except BaseException as error:
+        # A library can raise anything on a damaged file. The panics of calamine are no Exception,
+        # and their class cannot be imported. Arrow has its own MemoryError for absurd sizes.
+        is_failure = isinstance(error, Exception) or type(error).__name__ == "PanicException"
+        if file_format.damage is None or not is_failure or type(error) is MemoryError:
+            raise
+        code, message, remedy = file_format.damage
+        raise gate.refusal(code, name, message, remedy=remedy) from error
 
 
 def read_table(name: str, content: bytes, choices: Choices | None = None) -> Table:

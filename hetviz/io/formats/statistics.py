@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz._text import count
-from hetviz.errors import DataError, Problem
-from hetviz.io import gate
+from hetviz.errors import Problem
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.parquet import arrow_piece
 from hetviz.io.formats.typed_values import check_cells
@@ -34,28 +33,17 @@ def _read(reader: str, program: str, name: str, content: bytes, choices: Choices
     import pyreadstat
 
     read = getattr(pyreadstat, reader)
-    try:
-        _, metadata = read(io.BytesIO(content), metadataonly=True)
-        check_cells(name, metadata.number_rows or 0, metadata.number_columns or 0)
-        frame, metadata = read(io.BytesIO(content), dates_as_pandas_datetime=True)
-        columns: dict[str, Any] = {}
-        problems: list[Problem] = []
-        labels = metadata.variable_value_labels
-        for column in frame.columns:
-            columns[column] = _column(
-                f"{name}, column {column}", frame[column], labels.get(column, {}), problems
-            )
-        table = pa.table(columns)
-    except (DataError, MemoryError):
-        raise
-    except Exception as error:
-        # A damaged file can make the library raise any exception.
-        raise gate.refusal(
-            "bad-statistics-file",
-            name,
-            f"the {program} file is damaged or its version is not supported",
-            remedy="Save it again, or save the table as CSV.",
-        ) from error
+    _, metadata = read(io.BytesIO(content), metadataonly=True)
+    check_cells(name, metadata.number_rows or 0, metadata.number_columns or 0)
+    frame, metadata = read(io.BytesIO(content), dates_as_pandas_datetime=True)
+    columns: dict[str, Any] = {}
+    problems: list[Problem] = []
+    labels = metadata.variable_value_labels
+    for column in frame.columns:
+        columns[column] = _column(
+            f"{name}, column {column}", frame[column], labels.get(column, {}), problems
+        )
+    table = pa.table(columns)
     piece = arrow_piece(name, table, choices)
     facts = {**piece.facts, "file of": program}
     column_labels = [
@@ -140,21 +128,24 @@ _OLD_STATA = re.compile(rb"[\x68-\x73][\x01\x02]\x01\x00")
 _SAS_START = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 
 
+def _format(
+    key: str, program: str, extensions: tuple[str, ...], reader: str, *magic: bytes
+) -> FileFormat:
+    article = "an" if program == "SPSS" else "a"
+    message = f"the {program} file is damaged or its version is not supported"
+    return FileFormat(
+        key, f"{article} {program} file", "table", extensions, partial(_read, reader, program),
+        magic=magic,
+        damage=("bad-statistics-file", message, "Save it again, or save the table as CSV."),
+    )  # fmt: skip
+
+
 FORMATS = (
-    FileFormat(
-        "stata", "a Stata file", "table", (".dta",), partial(_read, "read_dta", "Stata"),
-        magic=(b"<stata_dta>",), detect=lambda content: _OLD_STATA.match(content) is not None,
+    replace(
+        _format("stata", "Stata", (".dta",), "read_dta", b"<stata_dta>"),
+        detect=lambda content: _OLD_STATA.match(content) is not None,
     ),
-    FileFormat(
-        "spss", "an SPSS file", "table", (".sav", ".zsav"), partial(_read, "read_sav", "SPSS"),
-        magic=(b"$FL2@(#)", b"$FL3@(#)"),
-    ),
-    FileFormat(
-        "sas", "a SAS file", "table", (".sas7bdat",), partial(_read, "read_sas7bdat", "SAS"),
-        magic=(_SAS_START,),
-    ),
-    FileFormat(
-        "sas-transport", "a SAS transport file", "table", (".xpt",),
-        partial(_read, "read_xport", "SAS transport"), magic=(b"HEADER RECORD*******LIB",),
-    ),
-)  # fmt: skip
+    _format("spss", "SPSS", (".sav", ".zsav"), "read_sav", b"$FL2@(#)", b"$FL3@(#)"),
+    _format("sas", "SAS", (".sas7bdat",), "read_sas7bdat", _SAS_START),
+    _format("sas-transport", "SAS transport", (".xpt",), "read_xport", b"HEADER RECORD*******LIB"),
+)

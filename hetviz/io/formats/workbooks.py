@@ -182,45 +182,31 @@ def _sheets(
     """Return the cells of each sheet to read, and notes."""
     notes: list[Problem] = []
     sheets: list[_SheetRows] = []
-    try:
-        opened = _openpyxl_sheets(name, content) if in_stream else _calamine_sheets(name, content)
-        titles = [title for title, _, _ in opened]
-        if choices.sheet is not None and choices.sheet not in titles:
-            remedy = f"Available: {', '.join(titles[:20])}."
-            raise gate.refusal(
-                "unknown-sheet", name, "this sheet does not exist", choices.sheet, remedy
-            )
-        for title, is_hidden, stored in opened:
-            where = f"{name}, sheet {title}"
-            if choices.sheet not in (None, title):
-                continue
-            if choices.sheet is None and is_hidden:
-                notes.append(_skipped_sheet_note(where, "hidden sheet skipped"))
-                continue
-            all_rows = _rows(where, stored(), notes)
-            rows = list(islice(all_rows, _MAX_ROW_WISE_ROWS))
-            if _width(rows) < 2 and choices.sheet is None and len(titles) > 1:
-                message = "sheet without a table of several columns skipped"
-                notes.append(_skipped_sheet_note(where, message))
-            elif rows:
-                decimal = choices.decimal or decimal_among([row for _, row in rows[:500]])
-                small = len(rows) < _MAX_ROW_WISE_ROWS
-                remaining = chain(rows, all_rows)
-                texts = _texts(rows, decimal) if small else _columns(remaining, decimal)
-                sheets.append((title, decimal, texts))
-    except (DataError, MemoryError):
-        raise
-    except BaseException as error:
-        # A damaged workbook can make the library raise any exception. Its panics are no
-        # Exception, and their class cannot be imported.
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise
+    opened = _openpyxl_sheets(name, content) if in_stream else _calamine_sheets(name, content)
+    titles = [title for title, _, _ in opened]
+    if choices.sheet is not None and choices.sheet not in titles:
+        remedy = f"Available: {', '.join(titles[:20])}."
         raise gate.refusal(
-            "bad-workbook",
-            name,
-            "the workbook is damaged or contains unsupported content",
-            remedy="Open it in a spreadsheet program and save it again, or save the table as CSV.",
-        ) from error
+            "unknown-sheet", name, "this sheet does not exist", choices.sheet, remedy
+        )
+    for title, is_hidden, stored in opened:
+        where = f"{name}, sheet {title}"
+        if choices.sheet not in (None, title):
+            continue
+        if choices.sheet is None and is_hidden:
+            notes.append(_skipped_sheet_note(where, "hidden sheet skipped"))
+            continue
+        all_rows = _rows(where, stored(), notes)
+        rows = list(islice(all_rows, _MAX_ROW_WISE_ROWS))
+        if _width(rows) < 2 and choices.sheet is None and len(titles) > 1:
+            message = "sheet without a table of several columns skipped"
+            notes.append(_skipped_sheet_note(where, message))
+        elif rows:
+            decimal = choices.decimal or decimal_among([row for _, row in rows[:500]])
+            small = len(rows) < _MAX_ROW_WISE_ROWS
+            remaining = chain(rows, all_rows)
+            texts = _texts(rows, decimal) if small else _columns(remaining, decimal)
+            sheets.append((title, decimal, texts))
     return sheets, notes
 
 
@@ -376,7 +362,17 @@ def _is_ods(members: Sequence[str], content: bytes) -> bool:
     )
 
 
-_workbook = partial(FileFormat, kind="workbook", read=read_workbook, is_typed=False)
+_workbook = partial(
+    FileFormat,
+    kind="workbook",
+    read=read_workbook,
+    is_typed=False,
+    damage=(
+        "bad-workbook",
+        "the workbook is damaged or contains unsupported content",
+        "Open it in a spreadsheet program and save it again, or save the table as CSV.",
+    ),
+)
 FORMATS = (
     _workbook(
         "xlsx", "an Excel workbook", extensions=(".xlsx", ".xlsm"), detect_zip=_is_xlsx
