@@ -19,7 +19,7 @@ from hetviz.errors import DataError, Problem
 from hetviz.io import gate
 from hetviz.io.formats.arrays import check_shape, finite_rows, sparse_of
 from hetviz.io.formats.base import FileFormat
-from hetviz.io.formats.edges import links_piece
+from hetviz.io.formats.edges import links_table
 from hetviz.io.formats.hdf5 import Hdf5Group, open_hdf5, require_h5py
 from hetviz.io.infer.parsed import Choices, Table, stem
 
@@ -328,7 +328,7 @@ def _links(
     others = {"kind": [name] * len(ends)}
     if not name.endswith("distances"):
         others["weight"] = [repr(float(value)) for value in pairs.data[is_used]]
-    return links_piece(dataset_name, where, ends, others, range(len(ends)))
+    return links_table(dataset_name, where, ends, others, range(len(ends)))
 
 
 FORMATS = (

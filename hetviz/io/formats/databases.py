@@ -21,7 +21,7 @@ from hetviz._pandas import TEXT
 from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.io import gate, limits
 from hetviz.io.formats.base import FileFormat
-from hetviz.io.formats.parquet import arrow_piece
+from hetviz.io.formats.parquet import arrow_table
 from hetviz.io.formats.typed_values import check_cells
 from hetviz.io.infer.parsed import Choices, Table
 
@@ -158,7 +158,7 @@ def _sqlite_tables(
             continue
         columns = [_to_one_type(cells) for cells in zip(*rows, strict=True)]
         arrow = pa.Table.from_arrays(columns, names=names)
-        table.piece = arrow_piece(name, arrow, choices, where, title)
+        table.piece = arrow_table(name, arrow, choices, where, title)
         yield table
 
 
@@ -235,7 +235,7 @@ def _duckdb_tables(
         if not arrow.num_rows:
             notes.append(_empty_table_note(where))
             continue
-        table.piece = arrow_piece(name, arrow, choices, where, full_name)
+        table.piece = arrow_table(name, arrow, choices, where, full_name)
         yield table
 
 

@@ -29,7 +29,7 @@ _NODES_TO_EDGES = 1.5
 _MAX_ID_CHARS = 80
 
 
-def links_piece(
+def links_table(
     dataset: str,
     where: str,
     ends: pd.DataFrame,
@@ -253,7 +253,7 @@ class _Edges:
 
     def links(self, dataset: str) -> Table:
         piece = self.piece
-        links = links_piece(dataset, piece.where, self.ends, self.others, self.row, piece.decimal)
+        links = links_table(dataset, piece.where, self.ends, self.others, self.row, piece.decimal)
         return replace(links, facts={**piece.facts, **links.facts})
 
     def nodes(self) -> Table:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hetviz.errors import Problem
 from hetviz.io.formats.base import FileFormat
-from hetviz.io.formats.graphs import Graph, XmlGraph, graph_pieces, parsed_xml
+from hetviz.io.formats.graphs import Graph, XmlGraph, graph_tables, parsed_xml
 from hetviz.io.infer.parsed import Choices, Table
 
 _ATTRIBUTES = {"node": ("label",), "edge": ("weight", "label", "kind")}
@@ -15,8 +15,8 @@ _DRAWING_TAGS = {"color", "position", "size", "shape", "thickness"}
 
 
 def read_gexf(name: str, content: bytes, choices: Choices) -> list[Table]:
-    """Read a GEXF file, see `hetviz.io.formats.graphs.graph_pieces`."""
-    return graph_pieces(name, choices, parsed_xml(name, content, _Gexf(name)), "label")
+    """Read a GEXF file, see `hetviz.io.formats.graphs.graph_tables`."""
+    return graph_tables(name, choices, parsed_xml(name, content, _Gexf(name)), "label")
 
 
 @dataclass

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from hetviz.errors import Problem
 from hetviz.io import gate
 from hetviz.io.formats.base import FileFormat
-from hetviz.io.formats.graphs import Graph, check_depth, graph_pieces
+from hetviz.io.formats.graphs import Graph, check_depth, graph_tables
 from hetviz.io.infer import encodings
 from hetviz.io.infer.parsed import Choices, Table
 
@@ -21,12 +21,12 @@ _ENDS = ("source", "target")
 
 
 def read_gml(name: str, content: bytes, choices: Choices) -> list[Table]:
-    """Read a GML file, see `hetviz.io.formats.graphs.graph_pieces`."""
+    """Read a GML file, see `hetviz.io.formats.graphs.graph_tables`."""
     notes: list[Problem] = []
     text, _ = encodings.decode(name, content, choices.encoding, notes)
     graph = Graph(name, problems=notes)
     _fill(graph, _tokens(name, text))
-    return graph_pieces(name, choices, graph.checked(), "label")
+    return graph_tables(name, choices, graph.checked(), "label")
 
 
 def _tokens(name: str, text: str) -> Iterator[tuple[str, bool]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hetviz.errors import Problem
 from hetviz.features.columns.types import number
 from hetviz.io.formats.base import FileFormat
-from hetviz.io.formats.graphs import MAX_TEXT, Graph, XmlGraph, graph_pieces, parsed_xml
+from hetviz.io.formats.graphs import MAX_TEXT, Graph, XmlGraph, graph_tables, parsed_xml
 from hetviz.io.infer.parsed import Choices, Table
 
 _NUMBERS = {"int", "long", "float", "double"}
@@ -17,8 +17,8 @@ _LEFT_OUT = "The value counts as missing."
 
 
 def read_graphml(name: str, content: bytes, choices: Choices) -> list[Table]:
-    """Read a GraphML file, see `hetviz.io.formats.graphs.graph_pieces`."""
-    return graph_pieces(name, choices, parsed_xml(name, content, _GraphML(name)))
+    """Read a GraphML file, see `hetviz.io.formats.graphs.graph_tables`."""
+    return graph_tables(name, choices, parsed_xml(name, content, _GraphML(name)))
 
 
 @dataclass

@@ -12,7 +12,7 @@ import pandas as pd
 from hetviz._pandas import TEXT
 from hetviz.errors import Problem, limit_problems
 from hetviz.io import gate, limits
-from hetviz.io.formats.edges import links_piece
+from hetviz.io.formats.edges import links_table
 from hetviz.io.infer.parsed import Choices, Table, stem
 
 MAX_EDGES = 10_000_000
@@ -144,7 +144,7 @@ def check_depth(where: str, depth: int) -> None:
         raise gate.refusal("too-deep", where, f"more than {_MAX_DEPTH} levels of nesting")
 
 
-def graph_pieces(
+def graph_tables(
     name: str, choices: Choices, graph: Graph, title_column: str | None = None
 ) -> list[Table]:
     """Return a dataset of the nodes, and links."""
@@ -173,7 +173,7 @@ def graph_pieces(
         return [nodes]
     ends = pd.DataFrame({"source": graph.sources, "target": graph.targets}, dtype=TEXT)
     others = _columns(graph.edge_values, len(ends))
-    return [nodes, links_piece(dataset_name, name, ends, others, range(len(ends)))]
+    return [nodes, links_table(dataset_name, name, ends, others, range(len(ends)))]
 
 
 def parsed_xml(name: str, content: bytes, target: object) -> Any:

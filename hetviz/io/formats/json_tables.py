@@ -11,8 +11,8 @@ from typing import Any
 from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.io import gate, limits
 from hetviz.io.formats.base import FileFormat
-from hetviz.io.formats.typed_values import check_cells, columns_as_text
-from hetviz.io.infer.parsed import DECIMALS, Cells, Choices, Table, stem
+from hetviz.io.formats.typed_values import check_cells, table_of_values
+from hetviz.io.infer.parsed import Choices, Table, stem
 
 _START = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 _BOM = b"\xef\xbb\xbf"
@@ -34,7 +34,7 @@ def read_json(name: str, content: bytes, choices: Choices) -> list[Table]:
         where, dataset_name = (f"{name}, {key}", key) if key else (name, stem(name))
         try:
             rows = range(len(records))
-            pieces.append(records_piece(dataset_name, where, records, rows, choices))
+            pieces.append(records_table(dataset_name, where, records, rows, choices))
         except DataError as error:
             problems += error.problems
     if not pieces:
@@ -67,7 +67,7 @@ def read_lines(name: str, content: bytes, choices: Choices) -> list[Table]:
     bad_lines = list(limit_problems(bad))
     if not records:
         raise DataError(bad_lines)
-    return [records_piece(stem(name), name, records, rows, choices, bad_lines)]
+    return [records_table(stem(name), name, records, rows, choices, bad_lines)]
 
 
 def _text(name: str, content: bytes) -> str:
@@ -188,7 +188,7 @@ def _of_lists(names: Any, rows: Any, index: object = None) -> list[Record] | Non
     return [{"index": key, **row} for key, row in zip(index, records, strict=True)]
 
 
-def records_piece(
+def records_table(
     dataset_name: str,
     where: str,
     records: Sequence[Record],
@@ -205,18 +205,7 @@ def records_piece(
     if not names:
         raise gate.refusal("empty-file", where, "the records are empty")
     columns = [(name, [record.get(name) for record in flat]) for name in names]
-    frame, decimal, notes = columns_as_text(where, columns, choices)
-    return Table(
-        dataset_name,
-        where,
-        None,
-        frame,
-        tuple(rows),
-        decimal,
-        facts={"decimal sign": DECIMALS[decimal]} if decimal == "," else {},
-        problems=(*problems, *notes),
-        cells=Cells(),
-    )
+    return table_of_values(dataset_name, where, columns, rows, choices, problems)
 
 
 def _flat(record: Record) -> dict[str, object]:

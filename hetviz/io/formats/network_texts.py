@@ -11,7 +11,7 @@ from hetviz._pandas import TEXT
 from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.delimited import read_text
-from hetviz.io.formats.graphs import Graph, graph_pieces
+from hetviz.io.formats.graphs import Graph, graph_tables
 from hetviz.io.infer import encodings
 from hetviz.io.infer.parsed import Choices, Table, stem
 
@@ -61,7 +61,7 @@ def _relations(
         problem = Problem("bad-sif", name, "no line contains a relation of two nodes", "", remedy)
         raise DataError([problem, *wrong[:5]])
     graph.problems += wrong
-    return graph_pieces(name, choices, graph.checked())
+    return graph_tables(name, choices, graph.checked())
 
 
 def _sets(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from hetviz.io import gate, limits
 from hetviz.io.formats.base import FileFormat
-from hetviz.io.formats.typed_values import arrow_as_text, check_cells, text_bytes
-from hetviz.io.infer.parsed import DECIMALS, Cells, Choices, Table, stem
+from hetviz.io.formats.typed_values import check_cells, table_of_arrow, text_bytes
+from hetviz.io.infer.parsed import Choices, Table, stem
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,7 +32,7 @@ def read_parquet(name: str, content: bytes, choices: Choices) -> list[Table]:
     unpacked = sum(max(group.total_byte_size, 0) for group in groups)
     check_cells(name, about.num_rows, about.num_columns)
     gate.check_size(name, unpacked, limits.MAX_UNPACKED_BYTES)
-    return [arrow_piece(name, file.read(use_threads=False), choices)]
+    return [arrow_table(name, file.read(use_threads=False), choices)]
 
 
 def read_arrow(name: str, content: bytes, choices: Choices) -> list[Table]:
@@ -42,7 +42,7 @@ def read_arrow(name: str, content: bytes, choices: Choices) -> list[Table]:
 
     source = pa.BufferReader(content)
     if content.startswith(b"FEA1"):
-        return [arrow_piece(name, feather.read_table(source, use_threads=False), choices)]
+        return [arrow_table(name, feather.read_table(source, use_threads=False), choices)]
     is_file = content.startswith(b"ARROW1")
     opened = pa.ipc.open_file(source) if is_file else pa.ipc.open_stream(source)
     batches = (opened.get_batch(k) for k in range(opened.num_record_batches)) if is_file else opened
@@ -56,37 +56,23 @@ def read_arrow(name: str, content: bytes, choices: Choices) -> list[Table]:
     table = pa.Table.from_batches(batches_read, schema=opened.schema)
     # Offsets in batches are unchecked until validated.
     table.validate(full=True)
-    return [arrow_piece(name, table, choices)]
+    return [arrow_table(name, table, choices)]
 
 
-def arrow_piece(
+def arrow_table(
     name: str, table: pa.Table, choices: Choices, where: str = "", dataset_name: str = ""
 ) -> Table:
-    """Return an Arrow table as a piece; a column of records becomes one column per field."""
+    """Return an Arrow table as a table of text; a column of records becomes one column per field."""
     where = where or name
     table = table.flatten()
     check_cells(where, table.num_rows, table.num_columns)
     gate.check_size(where, sum(map(text_bytes, table.columns)), limits.MAX_TEXT_BYTES)
     if not table.num_columns or not table.num_rows:
         raise gate.refusal("empty-file", where, "the table has no rows")
-    table = table.rename_columns([_called(title) for title in table.column_names])
-    frame, decimal, words, notes = arrow_as_text(where, table, choices)
-    return Table(
-        dataset_name or stem(name),
-        where,
-        None,
-        frame,
-        range(len(frame)),
-        decimal,
-        facts={"decimal sign": DECIMALS[decimal]} if decimal == "," else {},
-        problems=tuple(notes),
-        cells=Cells(words=words),
-    )
-
-
-def _called(title: str) -> str:
-    """Return the name of a column; the unnamed pandas index becomes "index"."""
-    return "index" if title.startswith(_INDEX) else title
+    # The index of pandas has no name.
+    names = ["index" if name.startswith(_INDEX) else name for name in table.column_names]
+    table = table.rename_columns(names)
+    return table_of_arrow(dataset_name or stem(name), where, table, choices)
 
 
 FORMATS = (

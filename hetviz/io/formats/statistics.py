@@ -15,7 +15,7 @@ import pandas as pd
 from hetviz._text import count
 from hetviz.errors import Problem
 from hetviz.io.formats.base import FileFormat
-from hetviz.io.formats.parquet import arrow_piece
+from hetviz.io.formats.parquet import arrow_table
 from hetviz.io.formats.typed_values import check_cells
 from hetviz.io.infer.parsed import Choices, Table
 
@@ -44,7 +44,7 @@ def _read(reader: str, program: str, name: str, content: bytes, choices: Choices
             f"{name}, column {column}", frame[column], labels.get(column, {}), problems
         )
     table = pa.table(columns)
-    piece = arrow_piece(name, table, choices)
+    piece = arrow_table(name, table, choices)
     facts = {**piece.facts, "file of": program}
     column_labels = [
         f"{column}: {words}"

@@ -18,7 +18,7 @@ from hetviz.io import gate, limits
 from hetviz.io.infer import dialect
 from hetviz.io.infer.column_names import unique_column_names
 from hetviz.io.infer.column_rows import as_series
-from hetviz.io.infer.parsed import Choices
+from hetviz.io.infer.parsed import DECIMALS, Cells, Choices, Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,11 +57,16 @@ def to_cell(value: object, decimal: str = ".") -> str:
     return ""
 
 
-def columns_as_text(
-    where: str, columns: Sequence[tuple[str, Sequence[object]]], choices: Choices
-) -> tuple[pd.DataFrame, str, list[Problem]]:
-    """Return columns of values as a table of text, its decimal sign, and notes."""
-    notes: list[Problem] = []
+def table_of_values(
+    dataset_name: str,
+    where: str,
+    columns: Sequence[tuple[str, Sequence[object]]],
+    row: Sequence[int],
+    choices: Choices,
+    problems: Sequence[Problem],
+) -> Table:
+    """Return columns of values as a table of text."""
+    notes = [*problems]
     names = unique_column_names(where, [_clean(name) for name, _ in columns], notes)
     decimal = choices.decimal or decimal_among(values for _, values in columns)
     out: dict[str, pd.Series] = {}
@@ -69,13 +74,11 @@ def columns_as_text(
         texts = [to_cell(value, decimal) for value in values]
         notes += _cell_notes(f"{where}, column {name}", values)
         out[name] = pd.Series(texts, dtype=TEXT)
-    return pd.DataFrame(out), decimal, notes
+    return _table(dataset_name, where, out, tuple(row), decimal, notes, None)
 
 
-def arrow_as_text(
-    where: str, table: pa.Table, choices: Choices
-) -> tuple[pd.DataFrame, str, tuple[str, ...], list[Problem]]:
-    """Return an Arrow table as text, its decimal sign, its columns stored as text, and notes."""
+def table_of_arrow(dataset_name: str, where: str, table: pa.Table, choices: Choices) -> Table:
+    """Return an Arrow table as a table of text."""
     import pyarrow as pa
 
     notes: list[Problem] = []
@@ -89,7 +92,28 @@ def arrow_as_text(
     for name, column in columns.items():
         texts = _arrow_texts(column, decimal, f"{where}, column {name}", notes)
         out[name] = as_series(texts.cast(pa.large_string()))
-    return pd.DataFrame(out), decimal, words, notes
+    return _table(dataset_name, where, out, range(table.num_rows), decimal, notes, words)
+
+
+def _table(
+    dataset_name: str,
+    where: str,
+    columns: Mapping[str, pd.Series],
+    row: Sequence[int],
+    decimal: str,
+    notes: Sequence[Problem],
+    words: tuple[str, ...] | None,
+) -> Table:
+    return Table(
+        dataset_name,
+        where,
+        frame=pd.DataFrame(columns),
+        row=row,
+        decimal=decimal,
+        facts={"decimal sign": DECIMALS[decimal]} if decimal == "," else {},
+        problems=tuple(notes),
+        cells=Cells(words=words),
+    )
 
 
 def text_bytes(column: pa.ChunkedArray) -> int:

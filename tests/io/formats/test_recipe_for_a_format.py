@@ -16,7 +16,7 @@ MODULE = '''
 from __future__ import annotations
 
 from hetviz.io.formats.base import FileFormat
-from hetviz.io.formats.json_tables import records_piece
+from hetviz.io.formats.json_tables import records_table
 from hetviz.io.infer.parsed import Choices, Table, stem
 from hetviz.io.sandbox import process
 
@@ -24,7 +24,7 @@ from hetviz.io.sandbox import process
 def read_words(name: str, content: bytes, choices: Choices) -> list[Table]:
     lines = content.decode().split("\\n")[1:]
     records = [{"id": line, "length": len(line), "here": process.is_confined()} for line in lines]
-    return [records_piece(stem(name), name, records, range(len(records)), choices)]
+    return [records_table(stem(name), name, records, range(len(records)), choices)]
 
 
 FORMATS = (
