@@ -62,7 +62,7 @@ def read_arrow(name: str, content: bytes, choices: Choices) -> list[Table]:
 def arrow_table(
     name: str, table: pa.Table, choices: Choices, where: str = "", dataset_name: str = ""
 ) -> Table:
-    """Return an Arrow table as a table of text; a column of records becomes one column per field."""
+    """Return an Arrow table as text; a column of records becomes one column per field."""
     where = where or name
     table = table.flatten()
     check_cells(where, table.num_rows, table.num_columns)
