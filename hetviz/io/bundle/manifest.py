@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from hetviz._samples import MANIFEST
@@ -13,7 +13,6 @@ from hetviz.features.columns.options import TEXT_MODELS, option_problems
 from hetviz.io import gate, limits, toml
 
 FORMAT = 1
-_NAMES = {"text", "exclude", "log", "feature_names", "sparse"}
 
 
 @dataclass(frozen=True)
@@ -112,45 +111,22 @@ class Manifest:
     map: MapEntry | None
 
 
-_SECTIONS: dict[str, tuple[type, dict[str, type | tuple[type, ...]], tuple[str, ...]]] = {
-    "dataset": (
-        DatasetEntry,
-        {
-            **dict.fromkeys(set(DatasetEntry.__dataclass_fields__) - {"options"}, str),
-            "features": (str, list),
-            "n_features": int,
-            "columns": (list, dict),
-            **dict.fromkeys(_NAMES, list),
-            "text": (str, list),
-        },
-        ("name", "table"),
-    ),
-    "links": (
-        LinksEntry,
-        {
-            **dict.fromkeys(LinksEntry.__dataclass_fields__, str),
-            "complete": bool,
-            "held_out": bool,
-            "repeated": bool,
-            "columns": list,
-        },
-        (),
-    ),
-    "comparisons": (
-        ComparisonsEntry,
-        {"file": str, "columns": list, "missing": str},
-        ("file",),
-    ),
-    "labels": (LabelsEntry, dict.fromkeys(LabelsEntry.__dataclass_fields__, str), ("dataset",)),
-    "map": (
-        MapEntry,
-        {
-            **dict.fromkeys(("coordinates", "method", "note", "still"), str),
-            "params": dict,
-            **dict.fromkeys(("seed", "items"), int),
-        },
-        ("coordinates",),
-    ),
+_Entry = DatasetEntry | LinksEntry | ComparisonsEntry | LabelsEntry | MapEntry
+_SECTIONS: dict[str, tuple[type[_Entry], tuple[str, ...]]] = {
+    "dataset": (DatasetEntry, ("name", "table")),
+    "links": (LinksEntry, ()),
+    "comparisons": (ComparisonsEntry, ("file",)),
+    "labels": (LabelsEntry, ("dataset",)),
+    "map": (MapEntry, ("coordinates",)),
+}
+"""The class and the required keys of each section."""
+# The types of keys that are not text.
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("exclude", "log", "feature_names", "sparse", "columns"), list),
+    **dict.fromkeys(("features", "text"), (str, list)),
+    **dict.fromkeys(("complete", "held_out", "repeated"), bool),
+    **dict.fromkeys(("n_features", "seed", "items"), int),
+    "params": dict,
 }
 
 
@@ -208,7 +184,9 @@ def parse(content: bytes) -> Manifest:
 
 
 def _entry(section: str, at: int, raw: dict[str, object], refuse: Callable[..., None]) -> object:
-    kind, types, required = _SECTIONS[section]
+    kind, required = _SECTIONS[section]
+    names = (field.name for field in fields(kind))
+    types = {key: _TYPES.get(key, str) for key in names if key != "options"}
     where = f"{MANIFEST}, {section} {at + 1}" + (f" ({raw['name']})" if "name" in raw else "")
     is_good = True
     values: dict[str, Any] = {}
@@ -252,7 +230,7 @@ def _entry(section: str, at: int, raw: dict[str, object], refuse: Callable[..., 
             refuse(where, f"{key} has the wrong kind of value", value)
             is_good = False
             continue
-        if key in _NAMES and isinstance(value, str):
+        if key == "text" and isinstance(value, str):
             value = [value]
         values[key] = tuple(value) if isinstance(value, list) else value
     return kind(**values) if is_good else None
