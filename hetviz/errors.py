@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any, Self
 
@@ -52,16 +52,7 @@ class Problem:
 
     def to_dict(self) -> dict[str, str | int | None]:
         """Return the fields as a JSON-ready dictionary."""
-        return {
-            "code": self.code,
-            "where": self.where,
-            "what": self.what,
-            "value": self.value,
-            "remedy": self.remedy,
-            "severity": self.severity,
-            "row": self.row,
-            "count": self.count,
-        }
+        return asdict(self)
 
 
 def limit_problems(problems: Iterable[Problem], limit: int = MAX_LISTED) -> Iterator[Problem]:

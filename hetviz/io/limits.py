@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 MB = 1_000_000
 MAX_FILE_BYTES = 200 * MB
@@ -25,18 +25,8 @@ MAX_MANIFEST_DEPTH = 32
 MAX_DATASETS = 500
 
 
-@dataclass(frozen=True)
-class Limit:
-    """A size limit.
-
-    Attributes
-    ----------
-    words : str
-        What is limited.
-    value : int
-    unit : str
-        What it is counted in.
-    """
+class Limit(NamedTuple):
+    """A size limit: what is limited, the value, and what it is counted in."""
 
     words: str
     value: int
