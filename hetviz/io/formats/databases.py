@@ -11,7 +11,7 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,9 +47,9 @@ class _Table:
     """A table of a database with its keys and cells."""
 
     name: str
-    primary: tuple[str, ...] = ()
-    keys: list[_ForeignKey] = field(default_factory=list)
-    piece: Table | None = None
+    primary: tuple[str, ...]
+    keys: list[_ForeignKey]
+    piece: Table
 
 
 def read_sqlite(name: str, content: bytes, choices: Choices) -> list[Table]:
@@ -137,15 +137,12 @@ def _sqlite_tables(
     n_cells = 0
     for title in _tables_to_read(name, stored, choices, skipped, notes):
         where = f"{name}, table {title}"
-        table = _Table(title)
         columns_info = database.execute(f"PRAGMA table_xinfo({_quoted(title)})").fetchall()
         # Generated columns (hidden 2 or 3) contain code.
         names = [column for _, column, _, _, _, _, hidden in columns_info if not hidden]
         place = sorted(
             (at, column) for _, column, _, _, _, at, hidden in columns_info if at and not hidden
         )
-        table.primary = tuple(column for _, column in place)
-        table.keys = _sqlite_keys(database, title)
         selected = ", ".join(map(_quoted, names))
         cursor = database.execute(f"SELECT {selected} FROM {_quoted(title)}")  # noqa: S608
         rows: list[tuple[object, ...]] = []
@@ -158,8 +155,9 @@ def _sqlite_tables(
             continue
         columns = [_to_one_type(cells) for cells in zip(*rows, strict=True)]
         arrow = pa.Table.from_arrays(columns, names=names)
-        table.piece = arrow_table(name, arrow, choices, where, title)
-        yield table
+        piece = arrow_table(name, arrow, choices, where, title)
+        primary = tuple(column for _, column in place)
+        yield _Table(title, primary, _sqlite_keys(database, title), piece)
 
 
 def _sqlite_keys(database: sqlite3.Connection, table: str) -> list[_ForeignKey]:
@@ -222,21 +220,22 @@ def _duckdb_tables(
         where = f"{name}, table {full_name}"
         n_cells += n_rows * n_columns
         check_cells(where, n_rows, n_columns, n_cells)
-        table = _Table(full_name)
+        primary: tuple[str, ...] = ()
+        keys: list[_ForeignKey] = []
         for of, owner, kind, columns, other, others in constraints:
             if (of, owner) != (schema, title):
                 continue
             if kind == "PRIMARY KEY":
-                table.primary = tuple(columns)
+                primary = tuple(columns)
             else:
                 referred = f"{schema}.{other}" if several else other
-                table.keys.append(_ForeignKey(tuple(columns), referred, tuple(others or ())))
+                keys.append(_ForeignKey(tuple(columns), referred, tuple(others or ())))
         arrow = database.sql(f"FROM {_quoted(schema)}.{_quoted(title)}").to_arrow_table()
         if not arrow.num_rows:
             notes.append(_empty_table_note(where))
             continue
-        table.piece = arrow_table(name, arrow, choices, where, full_name)
-        yield table
+        piece = arrow_table(name, arrow, choices, where, full_name)
+        yield _Table(full_name, primary, keys, piece)
 
 
 def _empty_table_note(where: str) -> Problem:
@@ -271,7 +270,6 @@ def _pieces(name: str, tables: list[_Table], notes: list[Problem]) -> list[Table
 def _with_ids(table: _Table, *, by_own_rows: bool) -> Table:
     """Return a table with its primary key as id, or the numbers of its rows if links need ids."""
     piece = table.piece
-    assert piece is not None  # noqa: S101
     if len(table.primary) == 1 and table.primary[0] in piece.frame.columns:
         return replace(piece, id_column=table.primary[0])
     if not by_own_rows:
@@ -287,7 +285,6 @@ def _with_ids(table: _Table, *, by_own_rows: bool) -> Table:
 def _links(table: _Table, parent: _Table, key: _ForeignKey) -> Table | None:
     """Return the links that a foreign key declares, or None where nothing refers to anything."""
     child, other = table.piece, parent.piece
-    assert child is not None and other is not None  # noqa: S101
     columns, others = list(key.columns), list(key.others or parent.primary)
     has_columns = set(columns) <= set(child.frame.columns) and set(others) <= set(
         other.frame.columns
