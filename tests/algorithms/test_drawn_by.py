@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hetviz.io.intake.loaded import Loaded
 
 import hetviz
 from hetviz.algorithms.guided_projection import GuidedProjection
@@ -16,6 +15,7 @@ from hetviz.core.measures.ranking import label_agreement
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import Cancelled, DataWarning, ParameterError
 from hetviz.io.bundle.coordinates import coordinates_csv, read_coordinates
+from hetviz.io.bundle.loaded import Loaded
 from hetviz.io.sandbox.pack_loaded import pack_loaded, unpack_loaded
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.recipe import run_recipe, write_run

@@ -59,90 +59,6 @@ _FEATURE_TYPES = (*_FEATURE_KINDS, "yes/no", "place")
 _MIN_DISTINCT_SHARE = 0.5
 
 
-def features_from_files(
-    matrix_files: MatrixFiles, entry: DatasetEntry, table: Table
-) -> tuple[Matrix | None, tuple[str, ...], str]:
-    """Return features from files: the matrix for all rows of the table, names, and source."""
-    if table.X is not None:
-        return table.X, table.feature_names, "as given"
-    names = entry.feature_names or ()
-    if entry.sparse is not None:
-        where = f"{dataset_place(entry)}, sparse"
-        return matrix_files.sparse(where, entry.sparse, entry.n_features), names, "read"
-    file = entry.features
-    if not isinstance(file, str) or file == "none" or file in matrix_files.read.frame.columns:
-        return None, (), ""
-    X, titles = matrix_files.features(file)
-    return X, titles or names, f"read from {file}"
-
-
-def squares_from_files(
-    matrix_files: MatrixFiles, entry: DatasetEntry, table: Table, rows: Ints
-) -> tuple[dict[str, Array], list[str]]:
-    """Return the kernel and distances of some rows, and where they come from."""
-    squares: dict[str, Array] = {}
-    sources: list[str] = []
-    for word, file in (("kernel", entry.kernel), ("distance", entry.distance)):
-        if file is not None:
-            squares[word] = matrix_files.square(file, rows, is_saved=entry.columns is not None)
-            sources.append(f"{word} from {file}")
-    for word, matrix in (("kernel", table.kernel), ("distance", table.distance)):
-        if matrix is not None:
-            squares[word] = matrix[np.ix_(rows, rows)]
-            sources.append(f"{word} as given")
-    return squares, sources
-
-
-def has_column_features(entry: DatasetEntry, table: Table) -> bool:
-    """Whether features are made from the table columns if no file contains features."""
-    if entry.columns is not None or entry.features == "none":
-        return False
-    squares = (entry.kernel, entry.distance, table.kernel, table.distance)
-    return entry.features is not None or all(matrix is None for matrix in squares)
-
-
-def features_of_columns(
-    text: pd.DataFrame,
-    entry: DatasetEntry,
-    table: Table,
-    columns_by_name: Mapping[str, Column],
-    titles: Collection[str],
-    labels: Collection[str],
-    media: tuple[object, ...] | None,
-    problems: list[Problem],
-    progress: Progress = ignore_progress,
-) -> table_features.TableFeatures:
-    """Make features from the columns of a table."""
-    where = dataset_place(entry)
-    excluded = dict.fromkeys(entry.exclude, "left out")
-    excluded |= dict.fromkeys(titles, "title")
-    excluded |= {entry.media_column: "picture file"} if entry.media_column is not None else {}
-    excluded |= dict.fromkeys(labels, "label")
-    excluded |= dict.fromkeys(entry.keys, "key of another table")
-    chosen = None
-    if entry.features is not None:
-        chosen = _matching_columns(f"{where}, features", entry.features, text.columns)
-    features = table_features.fit(
-        text,
-        where=table.where,
-        columns=chosen,
-        exclude={name: why for name, why in excluded.items() if name not in entry.text},
-        log=[column for column in entry.log if column in text.columns],
-        text=entry.text,
-        decimal=table.decimal,
-        inferred=columns_by_name,
-        options=entry.options,
-        text_model=entry.text_model,
-        media=media,
-        progress=progress,
-    )
-    problems += features.notes
-    if features.X is None:
-        message = "no usable columns, so these rows can only be placed by their links"
-        problems.append(Problem("no-features", where, message, severity="note"))
-    return features
-
-
 def entry_from_recipe(
     entry: DatasetEntry, labels: Collection[str] | None, recipe: TableRecipe, table: Table
 ) -> tuple[DatasetEntry, tuple[str, ...]]:
@@ -196,12 +112,7 @@ def with_scales(entry: DatasetEntry, recipe: TableRecipe | None, table: Table) -
     return replace(entry, options={**options, **entry.options})
 
 
-def dataset_place(entry: DatasetEntry) -> str:
-    """Name a dataset for messages."""
-    return f"dataset {entry.name!r}"
-
-
-def check_columns(where: str, names: Iterable[str | None], columns: pd.Index) -> None:
+def _check_columns(where: str, names: Iterable[str | None], columns: pd.Index) -> None:
     """Raise an error for columns that do not exist."""
     unknown = [name for name in names if name is not None and name not in columns]
     if unknown:
@@ -217,7 +128,7 @@ def _matching_columns(where: str, patterns: str | tuple[str, ...], columns: pd.I
     matching: list[str] = []
     for pattern in [patterns] if isinstance(patterns, str) else patterns:
         matches = [pattern] if pattern in columns else fnmatch.filter(columns, pattern)
-        check_columns(where, [] if matches else [pattern], columns)
+        _check_columns(where, [] if matches else [pattern], columns)
         matching += matches
     return list(Counter(matching))
 
@@ -232,14 +143,7 @@ def read_dataset(
     progress: Progress = ignore_progress,
 ) -> tuple[Dataset, DatasetInfo]:
     """Read one dataset. Invalid rows are left out and listed in `problems`."""
-    declared = table is None
-    if table is None:
-        saved = entry.columns is not None
-        choices = SAVED if saved else Choices(entry.encoding, entry.separator, entry.decimal)
-        table = tables(entry.table, files.read(entry.table), choices)
-    problems += table.problems
-    reading = _DatasetReader(files, entry, labels, problems, table, tables, declared)
-    return reading.result(progress)
+    return _DatasetReader(files, entry, labels, problems, table, tables).result(progress)
 
 
 class _DatasetReader:
@@ -251,25 +155,28 @@ class _DatasetReader:
         entry: DatasetEntry,
         labels: Collection[str] | None,
         problems: list[Problem],
-        table: Table,
+        table: Table | None,
         tables: TableReader,
-        declared: bool,
     ) -> None:
-        self.files, self.entry, self.labels = files, entry, labels
-        self.problems, self.read, self.tables = problems, table, tables
-        self.id_from = id_columns_of(table, entry.id, declared)
+        self.files, self.entry, self.labels, self.problems = files, entry, labels, problems
+        self.where = f"dataset {entry.name!r}"
+        is_declared = table is None
+        if table is None:
+            saved = entry.columns is not None
+            choices = SAVED if saved else Choices(entry.encoding, entry.separator, entry.decimal)
+            table = tables(entry.table, files.read(entry.table), choices)
+        problems += table.problems
+        self.id_from = id_columns_of(table, entry.id, is_declared)
         if not self.id_from and entry.id is None:
             problems.append(row_number_note(table))
         frame, self.id_column = add_id_column(table.frame, table.row, self.id_from)
-        self.read = table = replace(table, frame=frame)
-        self.good = rows_with_ids(table, self.id_column, problems)
+        self.read = replace(table, frame=frame)
+        self.good = rows_with_ids(self.read, self.id_column, problems)
+        self.matrices = MatrixFiles(files, self.read, self.id_column, self.good, problems, tables)
 
     def result(self, progress: Progress) -> tuple[Dataset, DatasetInfo]:
         entry, source_table = self.entry, self.read
-        matrix_files = MatrixFiles(
-            self.files, source_table, self.id_column, self.good, self.problems, self.tables
-        )
-        X, names, source = features_from_files(matrix_files, entry, self.read)
+        X, names, source = self._features_from_files()
         rows = np.flatnonzero(self.good)
         if not len(rows):
             message = (
@@ -319,17 +226,10 @@ class _DatasetReader:
         media = self._media(table, rows)
         if X is not None:
             X = X[rows]
-        elif has_column_features(entry, self.read):
-            column_features = features_of_columns(
-                text,
-                entry,
-                source_table,
-                columns_by_name,
-                parts,
-                self.labels,
-                media,
-                self.problems,
-                ProgressPart(progress, 0.5, 1.0),
+        elif self._has_column_features():
+            progress = ProgressPart(progress, 0.5, 1.0)
+            column_features = self._features_of_columns(
+                text, columns_by_name, parts, media, progress
             )
             X, names = column_features.X, column_features.feature_names
             if X is not None:
@@ -340,7 +240,7 @@ class _DatasetReader:
             features = recipe.get("features")
             written = features.get("format") if isinstance(features, dict) else None
             gate.check_format(entry.recipe, written, RECIPE_FORMAT)
-        squares, sources = squares_from_files(matrix_files, entry, self.read, rows)
+        squares, sources = self._squares(rows)
         source = ", ".join(filter(None, (source, *sources)))
         dataset = Dataset(
             entry.name,
@@ -362,6 +262,82 @@ class _DatasetReader:
             source = describe_sources((dataset.recipe or {})["features"])
         return dataset, self._info(dataset, title, columns_by_name, source or "none")
 
+    def _features_from_files(self) -> tuple[Matrix | None, tuple[str, ...], str]:
+        """Return features from files: the matrix for all rows of the table, names, and source."""
+        entry, table = self.entry, self.read
+        if table.X is not None:
+            return table.X, table.feature_names, "as given"
+        names = entry.feature_names or ()
+        if entry.sparse is not None:
+            where = f"{self.where}, sparse"
+            return self.matrices.sparse(where, entry.sparse, entry.n_features), names, "read"
+        file = entry.features
+        if not isinstance(file, str) or file == "none" or file in table.frame.columns:
+            return None, (), ""
+        X, titles = self.matrices.features(file)
+        return X, titles or names, f"read from {file}"
+
+    def _squares(self, rows: Ints) -> tuple[dict[str, Array], list[str]]:
+        """Return the kernel and distances of some rows, and where they come from."""
+        squares: dict[str, Array] = {}
+        sources: list[str] = []
+        is_saved = self.entry.columns is not None
+        for word in ("kernel", "distance"):
+            file, matrix = getattr(self.entry, word), getattr(self.read, word)
+            if file is not None:
+                squares[word] = self.matrices.square(file, rows, is_saved=is_saved)
+                sources.append(f"{word} from {file}")
+            if matrix is not None:
+                squares[word] = matrix[np.ix_(rows, rows)]
+                sources.append(f"{word} as given")
+        return squares, sources
+
+    def _has_column_features(self) -> bool:
+        """Whether features are made from the table columns if no file contains features."""
+        entry, table = self.entry, self.read
+        if entry.columns is not None or entry.features == "none":
+            return False
+        squares = (entry.kernel, entry.distance, table.kernel, table.distance)
+        return entry.features is not None or all(matrix is None for matrix in squares)
+
+    def _features_of_columns(
+        self,
+        text: pd.DataFrame,
+        columns_by_name: Mapping[str, Column],
+        titles: Collection[str],
+        media: tuple[object, ...] | None,
+        progress: Progress,
+    ) -> table_features.TableFeatures:
+        """Make features from the columns of the table."""
+        entry = self.entry
+        excluded = dict.fromkeys(entry.exclude, "left out")
+        excluded |= dict.fromkeys(titles, "title")
+        excluded |= {entry.media_column: "picture file"} if entry.media_column is not None else {}
+        excluded |= dict.fromkeys(self.labels or (), "label")
+        excluded |= dict.fromkeys(entry.keys, "key of another table")
+        chosen = None
+        if entry.features is not None:
+            chosen = _matching_columns(f"{self.where}, features", entry.features, text.columns)
+        features = table_features.fit(
+            text,
+            where=self.read.where,
+            columns=chosen,
+            exclude={name: why for name, why in excluded.items() if name not in entry.text},
+            log=[column for column in entry.log if column in text.columns],
+            text=entry.text,
+            decimal=self.read.decimal,
+            inferred=columns_by_name,
+            options=entry.options,
+            text_model=entry.text_model,
+            media=media,
+            progress=progress,
+        )
+        self.problems += features.notes
+        if features.X is None:
+            message = "no usable columns, so these rows can only be placed by their links"
+            self.problems.append(Problem("no-features", self.where, message, severity="note"))
+        return features
+
     def _errors(self) -> list[Problem]:
         return [problem for problem in self.problems if problem.severity == "error"]
 
@@ -374,7 +350,7 @@ class _DatasetReader:
             *self.entry.exclude,
         ]
         named_columns = [name for name in declared if name != self.id_column]
-        check_columns(dataset_place(self.entry), named_columns, table.columns)
+        _check_columns(self.where, named_columns, table.columns)
         if self.entry.title is not None:
             return [self.entry.title] if self.entry.title != self.id_column else []
         recipe_titles = self.read.recipe.of_type("title") if self.read.recipe is not None else ()

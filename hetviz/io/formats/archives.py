@@ -1,4 +1,4 @@
-"""Zips of files, opened by `hetviz.io.intake.parse` and `hetviz.io.bundle.reading`."""
+"""Zips of files, opened by `hetviz.io.intake.parse` and `hetviz.io.intake.reading`."""
 
 from __future__ import annotations
 

@@ -6,13 +6,13 @@ import tempfile
 import numpy as np
 import pandas as pd
 import pytest
-from hetviz.io.intake.loaded import Loaded
 
 import hetviz
 from hetviz._pandas import TEXT
 from hetviz.data.joins.proposals import propose_joins
 from hetviz.errors import DataError
 from hetviz.io import Choices, read_bundle, read_tables
+from hetviz.io.bundle.loaded import Loaded
 from hetviz.io.sandbox import child, process
 from hetviz.io.sandbox.pack_loaded import pack_loaded, unpack_loaded
 from tests.io.file_builders import packed, picture, workbook
