@@ -33,35 +33,35 @@ _SEPARATORS = ("_", "-", ".", " ")
 _LEFT_OUT = "The row is left out."
 
 
-def square_table(piece: Table, chosen: str | None = None) -> Table:
+def square_table(table: Table, chosen: str | None = None) -> Table:
     """Return a table whose columns are its ids as a kernel or distances, others unchanged."""
-    frame = piece.frame
-    if not frame.shape[1] or chosen == "features" or piece.role not in (None, "dataset"):
-        return piece
+    frame = table.frame
+    if not frame.shape[1] or chosen == "features" or table.role not in (None, "dataset"):
+        return table
     first, *others = map(str, frame.columns)
     # Cheap check first: most tables are longer than wide.
     if not MIN_ROWS <= len(frame) <= limits.MAX_SQUARE or len(frame) != len(others):
-        return piece
+        return table
     ids = [text.strip() for text in frame[first].tolist()]
     if sorted(ids) != sorted(others):
-        return piece
+        return table
     if len(set(ids)) != len(ids):
-        return piece
-    X = np.column_stack([numbers(frame[name].tolist(), piece.decimal) for name in ids])
+        return table
+    X = np.column_stack([numbers(frame[name].tolist(), table.decimal) for name in ids])
     if not np.isfinite(X).all():
-        return piece
-    rounding = _rounding_error(frame[others], piece.decimal)
-    kind = chosen_or_recognised(piece.where, X, chosen, rounding)
+        return table
+    rounding = _rounding_error(frame[others], table.decimal)
+    kind = chosen_or_recognised(table.where, X, chosen, rounding)
     if kind == "features":
-        return piece
+        return table
     symmetric = (X + X.T) / 2
     return replace(
-        piece,
+        table,
         role="dataset",
         frame=pd.DataFrame({"id": frame[first].tolist()}, dtype=TEXT),
         id_column="id",
         facts={
-            **piece.facts,
+            **table.facts,
             "matrix": f"{matrix_sentence(kind, X.shape)}, named by the first row",
         },
         **{kind: symmetric},  # type: ignore[arg-type]
@@ -77,11 +77,11 @@ def _rounding_error(cells: pd.DataFrame, decimal: str) -> float:
     return 0.5 * 10.0**-n_decimals if n_decimals else 0.0
 
 
-def join_matrices(pieces: Sequence[Table], choices: Mapping[str, Choices]) -> list[Table]:
+def join_matrices(all_tables: Sequence[Table], choices: Mapping[str, Choices]) -> list[Table]:
     """Join each matrix to the table with its name and ids."""
-    tables = {at: piece for at, piece in enumerate(pieces) if _is_table(piece)}
+    tables = {at: table for at, table in enumerate(all_tables) if _is_table(table)}
     unjoined: dict[int, Table] = {}
-    for at, matrix in enumerate(pieces):
+    for at, matrix in enumerate(all_tables):
         if at in tables:
             continue
         chosen = _choice(matrix, choices).rows_of if matrix.has_matrix else None
@@ -105,12 +105,12 @@ def join_matrices(pieces: Sequence[Table], choices: Mapping[str, Choices]) -> li
     return [(tables | unjoined)[at] for at in sorted(tables | unjoined)]
 
 
-def _is_table(piece: Table) -> bool:
-    return not piece.has_matrix and piece.role in (None, "dataset")
+def _is_table(table: Table) -> bool:
+    return not table.has_matrix and table.role in (None, "dataset")
 
 
-def _choice(piece: Table, choices: Mapping[str, Choices]) -> Choices:
-    return choices.get(piece.where) or choices.get(piece.where.split(", ")[0]) or Choices()
+def _choice(table: Table, choices: Mapping[str, Choices]) -> Choices:
+    return choices.get(table.where) or choices.get(table.where.split(", ")[0]) or Choices()
 
 
 def _partner(matrix: Table, tables: Mapping[int, Table], chosen: str | None) -> int | None:

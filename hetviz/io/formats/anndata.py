@@ -39,20 +39,20 @@ def read_hdf5(name: str, content: bytes, choices: Choices) -> list[Table]:
         modalities = root.box("mod")
         if modalities is None:
             return _read_annotated(root, choices.name or stem(name), choices)
-        pieces: list[Table] = []
+        tables: list[Table] = []
         problems: list[Problem] = []
         for modality in modalities.words("mod-order") or modalities.names():
             box = modalities.box(modality)
             if box is None:
                 continue
             try:
-                pieces += _read_annotated(box, modality, choices, choices.name or stem(name))
+                tables += _read_annotated(box, modality, choices, choices.name or stem(name))
             except DataError as error:
                 problems += error.problems
-        if not pieces:
+        if not tables:
             raise DataError(problems or [Problem("no-rows", name, "the file has no modalities")])
-    first = pieces[0]
-    return [replace(first, problems=(*first.problems, *problems)), *pieces[1:]]
+    first = tables[0]
+    return [replace(first, problems=(*first.problems, *problems)), *tables[1:]]
 
 
 def _read_annotated(
@@ -288,8 +288,8 @@ def _neighbours(
     names = [name for name in obsp.names() if name.endswith(("connectivities", "distances"))]
     # Connectivities are weights for the same neighbours as distances.
     names = [name for name in names if not name.endswith("distances")] or names
-    pieces = [_links(obsp, name, dataset_name, ids, problems) for name in names]
-    return [piece for piece in pieces if piece is not None]
+    tables = [_links(obsp, name, dataset_name, ids, problems) for name in names]
+    return [table for table in tables if table is not None]
 
 
 def _links(

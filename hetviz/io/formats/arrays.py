@@ -68,18 +68,18 @@ def read_npz(name: str, content: bytes, choices: Choices) -> list[Table]:
         shapes = ", ".join(f"{key} {values.shape}" for key, values in arrays.items())
         problems += gate.refusal("no-matrix", name, message, shapes[:200]).problems
         raise DataError(problems)
-    pieces: list[Table] = []
+    tables: list[Table] = []
     for key, values in matrices.items():
         called = stem(name) if len(matrices) == 1 else key
         where = name if len(matrices) == 1 else f"{name}, {key}"
         try:
             X = _matrix(where, values)
-            pieces.append(_piece(called, where, X, _OtherArrays.among(where, X, arrays), choices))
+            tables.append(_piece(called, where, X, _OtherArrays.among(where, X, arrays), choices))
         except DataError as error:
             problems += error.problems
-    if not pieces:
+    if not tables:
         raise DataError(problems)
-    return [replace(pieces[0], problems=(*problems, *pieces[0].problems)), *pieces[1:]]
+    return [replace(tables[0], problems=(*problems, *tables[0].problems)), *tables[1:]]
 
 
 def array(where: str, content: bytes) -> Array:
@@ -258,7 +258,7 @@ def _is_text(values: Array) -> bool:
 
 
 def _piece(name: str, where: str, X: Matrix, siblings: _OtherArrays, choices: Choices) -> Table:
-    """Return a matrix as a piece, of the kind that the user chose or that is recognised."""
+    """Return a matrix as a table, of the kind that the user chose or that is recognised."""
     feature_names = siblings.feature_names
     kind, facts = "features", {"matrix": f"features: {X.shape[0]:,} rows, {X.shape[1]:,} columns"}
     if not feature_names or choices.matrix is not None:

@@ -36,7 +36,7 @@ class FileFormat:
     extensions : tuple of str
         In lower case, with the point.
     read : callable, optional
-        ``read(name, content, choices)`` returns pieces. None for pictures and archives.
+        ``read(name, content, choices)`` returns tables. None for pictures and archives.
     magic : tuple of bytes
         Possible bytes at `offset`.
     may_be_text : bool

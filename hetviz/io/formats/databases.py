@@ -49,7 +49,7 @@ class _Table:
     name: str
     primary: tuple[str, ...]
     keys: list[_ForeignKey]
-    piece: Table
+    cells: Table
 
 
 def read_sqlite(name: str, content: bytes, choices: Choices) -> list[Table]:
@@ -155,9 +155,9 @@ def _sqlite_tables(
             continue
         columns = [_to_one_type(cells) for cells in zip(*rows, strict=True)]
         arrow = pa.Table.from_arrays(columns, names=names)
-        piece = arrow_table(name, arrow, choices, where, title)
+        cells = arrow_table(name, arrow, choices, where, title)
         primary = tuple(column for _, column in place)
-        yield _Table(title, primary, _sqlite_keys(database, title), piece)
+        yield _Table(title, primary, _sqlite_keys(database, title), cells)
 
 
 def _sqlite_keys(database: sqlite3.Connection, table: str) -> list[_ForeignKey]:
@@ -234,8 +234,8 @@ def _duckdb_tables(
         if not arrow.num_rows:
             notes.append(_empty_table_note(where))
             continue
-        piece = arrow_table(name, arrow, choices, where, full_name)
-        yield _Table(full_name, primary, keys, piece)
+        table = arrow_table(name, arrow, choices, where, full_name)
+        yield _Table(full_name, primary, keys, table)
 
 
 def _empty_table_note(where: str) -> Problem:
@@ -253,10 +253,10 @@ def _pieces(name: str, tables: list[_Table], notes: list[Problem]) -> list[Table
     links: list[Table] = []
     for table in tables:
         keys = [key for key in table.keys if key.table.casefold() in by_name]
-        piece = _with_ids(table, by_own_rows=bool(keys) or table.name.casefold() in referred)
-        table.piece = piece
+        cells = _with_ids(table, by_own_rows=bool(keys) or table.name.casefold() in referred)
+        table.cells = cells
         out.append(
-            replace(piece, key_columns=tuple({c: None for key in keys for c in key.columns}))
+            replace(cells, key_columns=tuple({c: None for key in keys for c in key.columns}))
         )
     for table in tables:
         for key in table.keys:
@@ -269,22 +269,22 @@ def _pieces(name: str, tables: list[_Table], notes: list[Problem]) -> list[Table
 
 def _with_ids(table: _Table, *, by_own_rows: bool) -> Table:
     """Return a table with its primary key as id, or the numbers of its rows if links need ids."""
-    piece = table.piece
-    if len(table.primary) == 1 and table.primary[0] in piece.frame.columns:
-        return replace(piece, id_column=table.primary[0])
+    cells = table.cells
+    if len(table.primary) == 1 and table.primary[0] in cells.frame.columns:
+        return replace(cells, id_column=table.primary[0])
     if not by_own_rows:
-        return piece
+        return cells
     id_column = _ROW_COLUMN
-    while id_column in piece.frame.columns:
+    while id_column in cells.frame.columns:
         id_column += "_"
-    numbers = pd.Series([str(at + 1) for at in range(len(piece.frame))], dtype=TEXT)
-    frame = pd.concat([numbers.rename(id_column), piece.frame], axis=1)
-    return replace(piece, frame=frame, id_column=id_column)
+    numbers = pd.Series([str(at + 1) for at in range(len(cells.frame))], dtype=TEXT)
+    frame = pd.concat([numbers.rename(id_column), cells.frame], axis=1)
+    return replace(cells, frame=frame, id_column=id_column)
 
 
 def _links(table: _Table, parent: _Table, key: _ForeignKey) -> Table | None:
     """Return the links that a foreign key declares, or None where nothing refers to anything."""
-    child, other = table.piece, parent.piece
+    child, other = table.cells, parent.cells
     columns, others = list(key.columns), list(key.others or parent.primary)
     has_columns = set(columns) <= set(child.frame.columns) and set(others) <= set(
         other.frame.columns

@@ -189,48 +189,48 @@ def _hub_notes(where: str, frame: pd.DataFrame, facts: dict[str, str]) -> list[P
     return [Problem("hubs", where, message, names, severity="note")]
 
 
-def join_graphs(pieces: Sequence[Table]) -> list[Table]:
+def join_graphs(tables: Sequence[Table]) -> list[Table]:
     """Recognise edge tables as links within another table, or as a graph."""
     edge_tables = {
         at: edges_of_piece
-        for at, piece in enumerate(pieces)
-        if (edges_of_piece := _edges_of(piece)) is not None
+        for at, table in enumerate(tables)
+        if (edges_of_piece := _edges_of(table)) is not None
     }
     if not edge_tables:
-        return list(pieces)
+        return list(tables)
     nodes = [
-        p for at, p in enumerate(pieces) if at not in edge_tables and p.role in (None, "dataset")
+        p for at, p in enumerate(tables) if at not in edge_tables and p.role in (None, "dataset")
     ]
-    ids_of = {piece.name: _ids(piece) for piece in nodes}
+    ids_of = {table.name: _ids(table) for table in nodes}
     out: list[Table] = []
-    for at, piece in enumerate(pieces):
+    for at, table in enumerate(tables):
         edges = edge_tables.get(at)
         if edges is None:
-            out.append(piece)
+            out.append(table)
         elif nodes:
             owner = next(
                 (n for n, ids in ids_of.items() if edges.share_in(ids) > _MIN_MATCHING_SHARE), None
             )
-            out.append(piece if owner is None else edges.links(owner))
+            out.append(table if owner is None else edges.links(owner))
         elif edges.repeats:
-            out += [edges.nodes(), edges.links(piece.name)]
+            out += [edges.nodes(), edges.links(table.name)]
         else:
-            out.append(piece)
+            out.append(table)
     return out
 
 
-def _ids(piece: Table) -> set[str]:
-    column = piece.id_column
+def _ids(table: Table) -> set[str]:
+    column = table.id_column
     if column is None:
-        column = guess_id_column(piece.frame)
-    return set() if column is None else set(piece.frame[column])
+        column = guess_id_column(table.frame)
+    return set() if column is None else set(table.frame[column])
 
 
 @dataclass(frozen=True, eq=False)
 class _Edges:
     """An edge table: ends, other columns and row numbers."""
 
-    piece: Table
+    table: Table
     ends: pd.DataFrame
     others: dict[str, list[str]]
     row: list[int]
@@ -252,30 +252,30 @@ class _Edges:
         return sum(text in ids for text in mine) / len(mine)
 
     def links(self, dataset: str) -> Table:
-        piece = self.piece
-        links = links_table(dataset, piece.where, self.ends, self.others, self.row, piece.decimal)
-        return replace(links, facts={**piece.facts, **links.facts})
+        table = self.table
+        links = links_table(dataset, table.where, self.ends, self.others, self.row, table.decimal)
+        return replace(links, facts={**table.facts, **links.facts})
 
     def nodes(self) -> Table:
-        piece, ids = self.piece, self.ids
+        table, ids = self.table, self.ids
         return Table(
-            piece.name,
-            piece.where,
+            table.name,
+            table.where,
             "dataset",
             pd.DataFrame({"id": ids}, dtype=TEXT),
             tuple(range(len(ids))),
             id_column="id",
-            facts={**piece.facts, "nodes": f"{len(ids):,}, the ends of the edges"},
-            problems=piece.problems,
+            facts={**table.facts, "nodes": f"{len(ids):,}, the ends of the edges"},
+            problems=table.problems,
         )
 
 
-def _edges_of(piece: Table) -> _Edges | None:
-    if piece.role not in (None, "links") or not len(piece.frame):
+def _edges_of(table: Table) -> _Edges | None:
+    if table.role not in (None, "links") or not len(table.frame):
         return None
-    if "source_dataset" in piece.frame.columns:
+    if "source_dataset" in table.frame.columns:
         return None
-    frame, row = _split_words(piece.frame, piece.row)
+    frame, row = _split_words(table.frame, table.row)
     lower = {str(name).strip().lstrip("# ").lower(): str(name) for name in frame.columns}
     end_names = next((pair for pair in _ENDS if set(pair) <= set(lower)), None)
     if end_names is None:
@@ -291,7 +291,7 @@ def _edges_of(piece: Table) -> _Edges | None:
         if name not in (source, target)
     }
     good_rows = [place for place, keep in zip(row, good, strict=True) if keep]
-    return _Edges(piece, ends[good].reset_index(drop=True), others, good_rows)
+    return _Edges(table, ends[good].reset_index(drop=True), others, good_rows)
 
 
 def _split_words(frame: pd.DataFrame, row: Sequence[int]) -> tuple[pd.DataFrame, list[int]]:

@@ -28,18 +28,18 @@ def read_json(name: str, content: bytes, choices: Choices) -> list[Table]:
     tables = _tables(value)
     if not tables:
         raise gate.refusal("no-tables", name, "no table was found in this JSON", remedy=_SHAPES)
-    pieces: list[Table] = []
+    parsed: list[Table] = []
     problems: list[Problem] = []
     for key, records in tables.items():
         where, dataset_name = (f"{name}, {key}", key) if key else (name, stem(name))
         try:
             rows = range(len(records))
-            pieces.append(records_table(dataset_name, where, records, rows, choices))
+            parsed.append(records_table(dataset_name, where, records, rows, choices))
         except DataError as error:
             problems += error.problems
-    if not pieces:
+    if not parsed:
         raise DataError(problems)
-    return pieces
+    return parsed
 
 
 def read_lines(name: str, content: bytes, choices: Choices) -> list[Table]:

@@ -43,9 +43,8 @@ def _read(reader: str, program: str, name: str, content: bytes, choices: Choices
         columns[column] = _column(
             f"{name}, column {column}", frame[column], labels.get(column, {}), problems
         )
-    table = pa.table(columns)
-    piece = arrow_table(name, table, choices)
-    facts = {**piece.facts, "file of": program}
+    table = arrow_table(name, pa.table(columns), choices)
+    facts = {**table.facts, "file of": program}
     column_labels = [
         f"{column}: {words}"
         for column, words in metadata.column_names_to_labels.items()
@@ -57,7 +56,7 @@ def _read(reader: str, program: str, name: str, content: bytes, choices: Choices
             if len(column_labels) > _MAX_LABELS_SHOWN
             else ""
         )
-    return [replace(piece, facts=facts, problems=(*piece.problems, *problems))]
+    return [replace(table, facts=facts, problems=(*table.problems, *problems))]
 
 
 def _without_no_answers(

@@ -211,7 +211,7 @@ def is_system_file(path: PurePosixPath) -> bool:
 
 
 def _with_distinct_names(tables: Sequence[Table]) -> list[Table]:
-    """Add the folder to the names of pieces with the same name."""
+    """Add the folder to the names of tables with the same name."""
     named: dict[str, set[str]] = {}
     for table in tables:
         named.setdefault(table.name, set()).add(PurePosixPath(table.where).parent.as_posix())
