@@ -21,7 +21,7 @@ help:
 	@echo 'make app       start the app and print its address   (PORT=8600 for another port)'
 	@echo 'make test      lint, types, unit, app and browser tests'
 	@echo 'make quick     lint, types, and tests of changes since main (two minutes)'
-	@echo 'make lint      ruff rules and format'
+	@echo 'make lint      ruff rules and format, types of the browser code'
 	@echo 'make types     mypy --strict on hetviz/'
 	@echo 'make unit      unit and app tests'
 	@echo 'make browser   browser tests'
@@ -54,6 +54,7 @@ quick-tests: $(TOOLS)
 lint: $(TOOLS)
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+	sh tools/check_javascript.sh $(VENV)
 	@$(PY) tools/words.py
 
 types: $(TOOLS)
@@ -99,4 +100,4 @@ lock: $(TOOLS)
 	sh tools/lock.sh $(PY)
 
 clean:
-	rm -rf $(VENV) build dist test-artifacts .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) tools/javascript/node_modules build dist test-artifacts .pytest_cache .mypy_cache .ruff_cache .hypothesis

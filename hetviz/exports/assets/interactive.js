@@ -1,11 +1,14 @@
 // Stand-alone interactive map: all data are in the page, no server is needed. Points are drawn by the
 // modules of the app, which Python inserts into this script. Texts are only ever set as text.
 
+import { context2d } from "./canvas.js";
 import { FlatRenderer, MAX_DRAWN } from "./flat_renderer.js";
 import { FOCUS, HIDDEN, Renderer, SELECTED, abilities, dotSize } from "./renderer.js";
 import { View, prefersReducedMotion, interpolateCamera, ease } from "./view.js";
 
-const D = JSON.parse(document.getElementById("data").textContent);
+/** @type {any} */
+const D = JSON.parse(document.getElementById("data")?.textContent ?? "");
+/** @type {(id: string) => any} */
 const $ = (id) => document.getElementById(id);
 const MAX_LISTED = 50; // listed matches
 const N_NEAREST = 10; // listed neighbours
@@ -35,22 +38,28 @@ D.datasets.reduce((start, { drawn }, k) => {
 const facts = D.facts.map((columns) => columns.map((column) => ({ ...column, at: numbers(column.at, Int32Array) })));
 
 const canvas = $("map");
-const ctx = canvas.getContext("2d");
+const ctx = context2d(canvas);
 const view = new View();
 const hiddenDatasets = new Set(); // hidden datasets
 const hiddenCodes = new Set(); // hidden categories
 const state = new Uint8Array(n);
+/** @type {any} */
 let drawer = null;
 let dark = matchMedia("(prefers-color-scheme: dark)").matches;
 let visible = n;
 let hover = -1;
 let selected = -1;
+/** @type {number[] | null} */
 let matches = null; // rows that match the search
+/** @type {any[]} */
 let labels = []; // names on the map
+/** @type {any} */
 let flight = null;
 let frame = 0;
+let isFitted = false;
 let placementTimer = 0;
 let searchTimer = 0;
+/** @type {string[] | null} */
 let searchTexts = null;
 
 function make(tag, text, more = {}) {
@@ -64,6 +73,7 @@ const isShown = (i) => !(state[i] & HIDDEN);
 const palette = () => (dark ? D.dark : D.light);
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const thousands = (count) => count.toLocaleString("en");
+/** @returns {[x: number, y: number]} */
 const px = (i) => [view.x(pos[2 * i]), view.y(pos[2 * i + 1])];
 
 // ---------------------------------------------------------------------------------------- points
@@ -78,7 +88,7 @@ function startRenderer() {
       theme();
     };
     if (abilities().webgl2) drawer = new Renderer($("points"), { ...options, onContextLost });
-    else drawer = new FlatRenderer($("points"), options);
+    else drawer = new FlatRenderer($("points"), { requestDraw });
   } catch { // no context available
     useFlatRenderer();
   }
@@ -90,7 +100,7 @@ function useFlatRenderer() {
   drawer?.close();
   const other = $("points").cloneNode();
   $("points").replaceWith(other);
-  drawer = new FlatRenderer(other, { requestDraw, worker: null });
+  drawer = new FlatRenderer(other, { requestDraw });
 }
 
 /** Send all data to the renderer. */
@@ -157,10 +167,10 @@ function resize() {
   const before = view.s / view.fitted;
   Object.assign(view, { W: w, H: h, clear: { left: MARGIN_PX, top: MARGIN_PX, right: MARGIN_PX, bottom: MARGIN_PX } });
   const all = fullView();
-  if (resize.isFitted) view.s = before * all.s;
+  if (isFitted) view.s = before * all.s;
   else view.go(all);
   view.fitted = all.s;
-  resize.isFitted = true;
+  isFitted = true;
   moved();
 }
 
@@ -330,13 +340,14 @@ function search() {
   $("matches").replaceChildren();
   if (words) {
     searchTexts ??= D.titles.map((text, i) => (D.ids[i] === null ? text : `${text} ${D.ids[i]}`).toLowerCase());
+    const texts = searchTexts ?? [];
     matches = [];
     for (let i = 0; i < n; i++) {
-      if (!hiddenDatasets.has(datasetOf[i]) && !hiddenCodes.has(code[i]) && searchTexts[i].includes(words)) matches.push(i);
+      if (!hiddenDatasets.has(datasetOf[i]) && !hiddenCodes.has(code[i]) && texts[i].includes(words)) matches.push(i);
     }
     $("matches").append(...matches.slice(0, MAX_LISTED).map(listEntry));
   }
-  const first = matches?.length > MAX_LISTED ? `, first ${MAX_LISTED} listed` : "";
+  const first = matches && matches.length > MAX_LISTED ? `, first ${MAX_LISTED} listed` : "";
   $("count").textContent = matches ? `${thousands(matches.length)} found${first}` : "";
   updateStates();
 }
@@ -399,7 +410,7 @@ canvas.onpointermove = (e) => {
     return;
   }
   if (touches.size === 2) {
-    const other = [...touches].find(([key]) => key !== e.pointerId)[1];
+    const [other] = [...touches].filter(([key]) => key !== e.pointerId).map(([, place]) => place);
     const gap = (a) => Math.hypot(a[0] - other[0], a[1] - other[1]);
     zoom(gap(at) / Math.max(gap(last), 1), (at[0] + other[0]) / 2, (at[1] + other[1]) / 2);
     travelled += 9;

@@ -1,9 +1,12 @@
 // Canvas renderer of the points of a map for browsers without WebGL2. It draws at most 20,000 points, a
 // random sample of larger maps. Picking and lasso use all points.
 
+import { context2d, makeCanvas } from "./canvas.js";
 import { HIDDEN, IndexPort } from "./point_index.js";
 import { rgb, SHAPES } from "./renderer.js";
 import { RendererBase } from "./renderer_base.js";
+
+/** @import { LayoutOptions } from "./renderer_base.js" */
 
 export const MAX_DRAWN = 20000;
 const CELL_PX = 9; // pixels per cell of the overlay
@@ -36,15 +39,21 @@ export function outline(ctx, shape, size) {
 }
 
 export class FlatRenderer extends RendererBase {
+  /** @param {HTMLCanvasElement} canvas @param {{ requestDraw?: () => void }} options */
   constructor(canvas, { requestDraw = () => {} } = {}) {
     super({ requestDraw, port: new IndexPort() });
     this.canvas = canvas;
-    this.ctx = canvas.getContext("2d");
+    this.pos = new Float32Array(0);
+    /** @type {Float32Array | null} Start of a transition. */
+    this.from = null;
+    this.spriteSize = 0;
+    this.ctx = context2d(canvas);
     this.sprites = new Map();
     this.whole = true;
     this.slow = true;
   }
 
+  /** @param {Float32Array} pos @param {LayoutOptions} options */
   layout(pos, { from = null, onReady = () => {} } = {}) {
     this.port.request("arrange", pos, (order) => {
       Object.assign(this, { order, pos, from, n: order.n, nPlaced: order.nPlaced });
@@ -81,7 +90,8 @@ export class FlatRenderer extends RendererBase {
   }
 
   render(ctx, view, share, ratio) {
-    const { order, pos, from, bytes } = this;
+    const { order, pos, from, bytes, lines } = this;
+    if (!order) return;
     const { rowAt, nPlaced } = order;
     const at = (r) => {
       const [x, y] = [pos[2 * r], pos[2 * r + 1]];
@@ -90,7 +100,7 @@ export class FlatRenderer extends RendererBase {
       return [view.x(mixed(from[2 * r], x)), view.y(mixed(from[2 * r + 1], y))];
     };
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    if (this.lines) this.drawLines(ctx, at);
+    if (lines) this.drawLines(ctx, lines, at);
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     // Faded points first, so points in focus lie above them.
     const focused = [];
@@ -125,8 +135,8 @@ export class FlatRenderer extends RendererBase {
     const scale = this.hasFocus && !faded ? (state & 2 ? 1.25 : 1.12) : 1;
     const size = this.size * kind.size * scale;
     const side = Math.ceil((size + 4) * ratio);
-    const sprite = Object.assign(document.createElement("canvas"), { width: side, height: side });
-    const ctx = sprite.getContext("2d");
+    const sprite = makeCanvas(side, side);
+    const ctx = context2d(sprite);
     ctx.translate(side / 2, side / 2);
     ctx.scale(ratio, ratio);
     outline(ctx, kind.shape, size);
@@ -143,8 +153,7 @@ export class FlatRenderer extends RendererBase {
     return sprite;
   }
 
-  drawLines(ctx, at) {
-    const { a, b, colour, m } = this.lines;
+  drawLines(ctx, { a, b, colour, m }, at) {
     ctx.lineWidth = this.lineWidth;
     ctx.globalAlpha = this.lineAlpha;
     for (let k = 0; k < m; k++) {
@@ -159,9 +168,9 @@ export class FlatRenderer extends RendererBase {
 
   /** Draw a pale, hatched overlay where the mean trust is low. */
   drawTrustOverlay(ctx, view, ratio, at) {
-    const { rowAt, nPlaced } = this.order;
-    const { trust, state } = this.bytes;
-    if (!trust) return;
+    const { order, bytes: { trust, state } } = this;
+    if (!trust || !order) return;
+    const { rowAt, nPlaced } = order;
     const [columns, lines] = [Math.ceil(view.W / CELL_PX), Math.ceil(view.H / CELL_PX)];
     const sum = new Float32Array(columns * lines);
     const count = new Float32Array(columns * lines);
@@ -177,8 +186,8 @@ export class FlatRenderer extends RendererBase {
     for (const grid of [sum, count]) for (let k = 0; k < 3; k++) spread(grid, columns, lines);
     // One item nearby is enough. Without items there is nothing to mark.
     const enough = 1.2 / (2 * REACH_CELLS + 1) ** 2;
-    const field = Object.assign(document.createElement("canvas"), { width: columns, height: lines });
-    const small = field.getContext("2d");
+    const field = makeCanvas(columns, lines);
+    const small = context2d(field);
     const image = small.createImageData(columns, lines);
     const ground = rgb(this.ground).map((v) => 255 * v);
     sum.forEach((total, k) => {
@@ -186,10 +195,8 @@ export class FlatRenderer extends RendererBase {
       image.data.set([...ground, 255 * share * Math.min(count[k] / enough, 1)], 4 * k);
     });
     small.putImageData(image, 0, 0);
-    const trustOverlay = Object.assign(document.createElement("canvas"), {
-      width: Math.round(view.W * ratio), height: Math.round(view.H * ratio),
-    });
-    const over = trustOverlay.getContext("2d");
+    const trustOverlay = makeCanvas(view.W * ratio, view.H * ratio);
+    const over = context2d(trustOverlay);
     over.scale(ratio, ratio);
     over.strokeStyle = this.hatch;
     over.globalAlpha = 0.42;
@@ -210,12 +217,10 @@ export class FlatRenderer extends RendererBase {
   }
 
   picture(view, ratio = 2, share = 1) {
-    const out = Object.assign(document.createElement("canvas"), {
-      width: Math.round(view.W * ratio), height: Math.round(view.H * ratio),
-    });
+    const out = makeCanvas(view.W * ratio, view.H * ratio);
     if (!this.order) return out;
     this.sprites.clear();
-    this.render(out.getContext("2d"), view, share, ratio);
+    this.render(context2d(out), view, share, ratio);
     this.invalidate();
     return out;
   }

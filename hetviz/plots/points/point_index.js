@@ -38,11 +38,26 @@ export function extentOf(pos, included = null) {
   return x0 <= x1 ? [x0, y0, x1 > x0 ? x1 : x0 + 1, y1 > y0 ? y1 : y0 + 1] : [0, 0, 1, 1];
 }
 
+/**
+ * @typedef {[left: number, low: number, right: number, high: number]} Extent
+ * @typedef {{ bits: number, starts: Uint32Array }} Level
+ * @typedef {{ old: Uint16Array, around: Extent }} Start
+ * @typedef {{ n: number, nPlaced: number, extent: Extent, levels: Level[], high: Uint16Array, low: Uint8Array,
+ *   rowAt: Uint32Array, from?: Start | null }} Order
+ */
+
 export class PointIndex {
   constructor() {
     this.n = 0;
     this.nPlaced = 0;
+    /** @type {Extent} */
+    this.extent = [0, 0, 1, 1];
+    /** @type {Level[]} */
     this.levels = [];
+    this.high = new Uint16Array(0);
+    this.low = new Uint8Array(0);
+    this.rowAt = new Uint32Array(0);
+    /** @type {Uint8Array | null} */
     this.hidden = null;
   }
 
@@ -52,10 +67,12 @@ export class PointIndex {
    * Returns `rowAt` (row by position in the order), `high` (upper 16 of 20 bits of x and y), `low`
    * (lower 4 bits of both), `extent`, `nPlaced` (rows with a position), and `levels`: the bits of the
    * grid and the start of each cell.
+   * @param {Float32Array} pos
+   * @returns {Order}
    */
   arrange(pos) {
     const n = pos.length / 2;
-    const extent = extentOf(pos);
+    const extent = /** @type {Extent} */ (extentOf(pos));
     const [x0, y0, x1, y1] = extent;
     const fx = STEPS / (x1 - x0);
     const fy = STEPS / (y1 - y0);
@@ -194,7 +211,7 @@ export class PointIndex {
           const end = starts[l * g + c + 1];
           if (first === end) continue;
           if (edge[c]) this.testEach(crossing, first, end, onRun);
-          else if (cuts.reduce((odd, x) => odd ^ ((c + 0.5) * size < x), 0)) onRun(first, end);
+          else if (cuts.filter((x) => (c + 0.5) * size < x).length % 2) onRun(first, end);
         }
       }
     }
@@ -218,23 +235,26 @@ const MAX_LOCAL_ROWS = 50000; // rows up to which the page itself is fast enough
 /** Requests to an index in the page or in a worker. `callback` gets each result. */
 export class IndexPort {
   /** `address` of this file for a worker; null for no worker. */
-  constructor(address = null) {
+  constructor(address = /** @type {string | null} */ (null)) {
     this.address = address;
     this.localIndex = new PointIndex();
+    /** @type {Worker | null} */
+    this.worker = null;
     this.pending = new Map();
     this.next = 0;
     this.usesWorker = false;
   }
 
+  /** @param {"arrange" | "hide" | "pick" | "inside"} method @param {any} args @param {(result: any) => void} callback */
   request(method, args, callback = () => {}) {
     if (method === "arrange") this.usesWorker = args.length / 2 > MAX_LOCAL_ROWS && this.start();
     if (!this.usesWorker) {
-      callback(this.localIndex[method](args));
+      callback(/** @type {any} */ (this.localIndex)[method](args));
       return;
     }
     this.next += 1;
     this.pending.set(this.next, { method, args, callback });
-    this.worker.postMessage({ id: this.next, method, args });
+    this.worker?.postMessage({ id: this.next, method, args });
   }
 
   start() {
@@ -254,7 +274,7 @@ export class IndexPort {
     this.worker.onerror = (event) => {
       event.preventDefault?.();
       Object.assign(this, { worker: null, address: null, usesWorker: false });
-      for (const { method, args, callback } of this.pending.values()) callback(this.localIndex[method](args));
+      for (const { method, args, callback } of this.pending.values()) callback(/** @type {any} */ (this.localIndex)[method](args));
       this.pending.clear();
     };
     return true;
@@ -268,8 +288,11 @@ export class IndexPort {
 }
 
 if (typeof WorkerGlobalScope !== "undefined" && globalThis instanceof WorkerGlobalScope) {
+  /** @type {any} */
   const index = new PointIndex();
-  globalThis.onmessage = ({ data: { id, method, args } }) => {
-    globalThis.postMessage({ id, out: index[method](args) ?? null });
+  /** @type {any} */
+  const worker = globalThis;
+  worker.onmessage = ({ data: { id, method, args } }) => {
+    worker.postMessage({ id, out: index[method](args) ?? null });
   };
 }

@@ -12,6 +12,7 @@
 // on a canvas above with the same camera.
 
 import { ADDRESS, HIDDEN, IndexPort, STEPS, extentOf } from "./point_index.js";
+import { context2d, makeCanvas } from "./canvas.js";
 import { RendererBase } from "./renderer_base.js";
 import {
   TRUST_FRAGMENT, TRUST_VERTEX, LINK_FRAGMENT, LINK_VERTEX, POINT_FRAGMENT, POINT_VERTEX,
@@ -30,7 +31,16 @@ const REST_MS = 60; // ms without movement before all points are drawn
 const MAX_FIELD_POINTS = 131072; // points in the field of a complete picture
 const CROWDED_ROWS = 20000; // rows from which dots become transparent where they overlap
 
+/** @param {string} hex */
 export const rgb = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16) / 255);
+
+/**
+ * A value that is there; WebGL types most results as possibly null.
+ * @template T
+ * @param {T | null | undefined} value
+ * @returns {T}
+ */
+const some = (value) => /** @type {T} */ (value);
 
 /** Diameter of a dot: smaller on crowded maps, a little larger when zoomed in. */
 export function dotSize(n, zoom) {
@@ -38,6 +48,7 @@ export function dotSize(n, zoom) {
   return Math.max(1.4, 5.5 * crowd * Math.min(Math.max(zoom ** 0.25, 1), 1.7));
 }
 
+/** @type {{ webgl2: boolean, name: string, slow: boolean } | null} */
 let cachedAbilities = null;
 
 /** Whether the browser offers WebGL2, and whether it runs on the processor. */
@@ -45,7 +56,7 @@ export function abilities() {
   if (cachedAbilities === null) {
     const gl = document.createElement("canvas").getContext("webgl2");
     const info = gl?.getExtension("WEBGL_debug_renderer_info");
-    const name = info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : "";
+    const name = gl && info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : "";
     cachedAbilities = {
       webgl2: Boolean(gl), name, slow: /swiftshader|llvmpipe|software|basic render/i.test(name),
     };
@@ -54,25 +65,60 @@ export function abilities() {
   return cachedAbilities;
 }
 
+/** @import { Extent, Level, Order } from "./point_index.js" */
+/** @import { LayoutOptions, RowBytes } from "./renderer_base.js" */
+/** @import { View } from "./view.js" */
+
+/**
+ * @typedef {[firsts: number[], counts: number[], total: number]} Run
+ * @typedef {{ w: number, h: number, frame: WebGLFramebuffer | null }} Screen
+ * @typedef {Screen & { texture: WebGLTexture, depth: WebGLRenderbuffer | null }} Target
+ * @typedef {Record<string, WebGLUniformLocation>} Uniforms
+ * @typedef {{ program: WebGLProgram, at: Uniforms }} Program
+ */
+
 export class Renderer extends RendererBase {
   /**
    * `requestDraw` is called when a frame should be drawn, `onContextLost` if the WebGL context is
    * lost for good and another renderer must take over.
+   * @param {HTMLCanvasElement} canvas
+   * @param {{ requestDraw?: () => void, onContextLost?: () => void, worker?: string | null }} options
    */
   constructor(canvas, { requestDraw = () => {}, onContextLost = () => {}, worker = ADDRESS } = {}) {
     super({ requestDraw, port: new IndexPort(worker) });
     this.canvas = canvas;
     this.slow = abilities().slow;
+    /** @type {Level[]} */
     this.levels = [];
+    /** @type {Extent} */
+    this.extent = [0, 0, 1, 1];
+    /** @type {Extent} Rectangle of the start of a transition. */
+    this.around = [0, 0, 1, 1];
+    /** @type {Run[]} Points in view by level; null after a new layout. */
+    this.plan = /** @type {any} */ (null);
+    this.total = 0;
+    this.nFocused = 0;
+    this.inField = 0;
     this.ticket = 0;
+    this.closed = false;
+    this.sentAt = 0;
+    this.movedAt = 0;
+    this.usedBudget = false;
+    this.lostTimer = 0;
+    /** @type {WebGL2RenderingContext} Null while the context is lost. */
+    this.gl = /** @type {any} */ (null);
     this.inTransition = false;
-    this.kinds = new Float32Array(16).fill(1);
+    this.kindValues = new Float32Array(16).fill(1);
     this.budget = abilities().slow ? 5e4 : 1e6;
+    // Made by initContext.
+    this.pointProgram = this.linkProgram = this.trustProgram = /** @type {Program} */ (/** @type {any} */ (null));
+    this.pointArray = this.linkArray = this.noArray = /** @type {WebGLVertexArrayObject | null} */ (null);
+    this.palette = /** @type {WebGLTexture | null} */ (null);
     // Registered first, since the context may be lost while the programs are compiled.
     canvas.addEventListener("webglcontextlost", (event) => {
       if (this.closed) return;
       event.preventDefault();
-      this.gl = null;
+      this.gl = /** @type {any} */ (null);
       this.lostTimer = setTimeout(onContextLost, CONTEXT_TIMEOUT_MS);
     });
     canvas.addEventListener("webglcontextrestored", () => {
@@ -95,14 +141,24 @@ export class Renderer extends RendererBase {
       powerPreference: "high-performance",
     });
     if (!gl) throw new Error("WebGL2 is not available");
-    Object.assign(this, {
-      gl, front: null, back: null, field: null, fence: null, cursor: null, whole: false,
-      floats: gl.getExtension("EXT_color_buffer_float") || gl.getExtension("EXT_color_buffer_half_float"),
-      multi: gl.getExtension("WEBGL_multi_draw"),
-    });
-    this.points = this.program(POINT_VERTEX, POINT_FRAGMENT);
-    this.links = this.program(LINK_VERTEX, LINK_FRAGMENT);
+    this.gl = gl;
+    /** @type {Target | null} */
+    this.front = null;
+    /** @type {Target | null} */
+    this.back = null;
+    /** @type {Target | null} */
+    this.field = null;
+    /** @type {WebGLSync | null} */
+    this.fence = null;
+    /** @type {{ link: number, level: number, run: number, at: number } | null} */
+    this.cursor = null;
+    this.whole = false;
+    this.floats = gl.getExtension("EXT_color_buffer_float") || gl.getExtension("EXT_color_buffer_half_float");
+    this.multi = gl.getExtension("WEBGL_multi_draw");
+    this.pointProgram = this.program(POINT_VERTEX, POINT_FRAGMENT);
+    this.linkProgram = this.program(LINK_VERTEX, LINK_FRAGMENT);
     this.trustProgram = this.program(TRUST_VERTEX, TRUST_FRAGMENT);
+    /** @type {Record<string, WebGLBuffer>} */
     this.buffers = {};
     for (const name of ["now", "old", "meta", "focused", "linkNow", "linkOld", "linkFour"]) {
       this.buffers[name] = gl.createBuffer();
@@ -116,21 +172,22 @@ export class Renderer extends RendererBase {
   program(vertex, fragment) {
     const { gl } = this;
     const program = gl.createProgram();
-    for (const [kind, source] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
-      const shader = gl.createShader(kind);
+    for (const [kind, source] of /** @type {[number, string][]} */ ([[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]])) {
+      const shader = some(gl.createShader(kind));
       gl.shaderSource(shader, source);
       gl.compileShader(shader);
       gl.attachShader(program, shader);
     }
     gl.linkProgram(program);
     if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost()) {
-      const logs = gl.getAttachedShaders(program).map((shader) => gl.getShaderInfoLog(shader));
+      const logs = some(gl.getAttachedShaders(program)).map((shader) => gl.getShaderInfoLog(shader));
       throw new Error(logs.join("") + gl.getProgramInfoLog(program));
     }
+    /** @type {Uniforms} */
     const at = {};
     for (let k = 0; k < gl.getProgramParameter(program, gl.ACTIVE_UNIFORMS); k++) {
-      const { name } = gl.getActiveUniform(program, k);
-      at[name.replace("[0]", "")] = gl.getUniformLocation(program, name);
+      const { name } = some(gl.getActiveUniform(program, k));
+      at[name.replace("[0]", "")] = some(gl.getUniformLocation(program, name));
     }
     return { program, at };
   }
@@ -212,6 +269,7 @@ export class Renderer extends RendererBase {
   /**
    * Set positions, two numbers per row (NaN: none). With `from`, the start positions, `draw` shows a
    * transition. `onReady` is called when the index is built, at once on small maps.
+   * @param {Float32Array} pos @param {LayoutOptions} options
    */
   layout(pos, { from = null, onReady = () => {} } = {}) {
     this.ticket += 1;
@@ -240,6 +298,7 @@ export class Renderer extends RendererBase {
     return { old, around };
   }
 
+  /** @param {Order} order */
   setOrder(order) {
     const { n, nPlaced, levels, extent, high, from } = order;
     Object.assign(this, {
@@ -258,7 +317,7 @@ export class Renderer extends RendererBase {
   endTransition() {
     if (!this.inTransition) return;
     this.inTransition = false;
-    this.order.from = null;
+    some(this.order).from = null;
     if (this.gl) {
       this.upload("old", new Uint16Array(2));
       this.bindPointArrays();
@@ -266,6 +325,7 @@ export class Renderer extends RendererBase {
     this.invalidate();
   }
 
+  /** @param {RowBytes} bytes */
   setBytes(bytes) {
     super.setBytes(bytes);
     if (this.order) this.uploadMeta();
@@ -274,7 +334,7 @@ export class Renderer extends RendererBase {
   /** Upload the bytes of the rows in draw order. */
   uploadMeta() {
     const { state, colour, trust, dataset } = this.bytes;
-    const { rowAt, low, nPlaced, n } = this.order;
+    const { rowAt, low, nPlaced, n } = some(this.order);
     const meta = new Uint8Array(4 * n);
     const focusedAt = [];
     let hasFocus = false;
@@ -298,6 +358,7 @@ export class Renderer extends RendererBase {
     this.invalidate();
   }
 
+  /** @param {string[]} colours */
   setColors(colours) {
     super.setColors(colours);
     const { gl } = this;
@@ -310,11 +371,12 @@ export class Renderer extends RendererBase {
 
   setShapes(list) {
     list.slice(0, 8).forEach(({ shape, size }, k) => {
-      this.kinds.set([Math.max(SHAPES.indexOf(shape), 0), size], 2 * k);
+      this.kindValues.set([Math.max(SHAPES.indexOf(shape), 0), size], 2 * k);
     });
     this.invalidate();
   }
 
+  /** @param {ArrayLike<number>} a @param {ArrayLike<number>} b @param {ArrayLike<number> | null} colour */
   setLines(a, b, colour = null) {
     super.setLines(a, b, colour);
     const m = a.length;
@@ -346,9 +408,14 @@ export class Renderer extends RendererBase {
   /** Whether every frame draws all points, directly to the window. */
   get direct() { return !this.trustOverlay && this.nPlaced <= (this.slow ? CROWDED_ROWS : 4e5); }
 
-  /** Runs of points of one level in view: [firsts, counts, total]. */
+  /**
+   * Runs of points of one level in view.
+   * @param {Level} level @param {View} view @param {boolean} all
+   * @returns {Run}
+   */
   runsInView({ bits, starts }, view, all) {
     const g = 1 << bits;
+    /** @type {(first: number, end: number) => Run} */
     const between = (first, end) => [[first], [end - first], end - first];
     if (all) return between(starts[0], starts[g * g]);
     const [x0, y0, x1, y1] = this.extent;
@@ -359,6 +426,7 @@ export class Renderer extends RendererBase {
     const l0 = cell(view.dataY(view.H) - pad * view.k, y0, y1);
     const l1 = cell(view.dataY(0) + pad * view.k, y0, y1);
     if (c1 - c0 > 0.8 * g) return between(starts[l0 * g], starts[(l1 + 1) * g]);
+    /** @type {[number[], number[]]} */
     const [firsts, counts] = [[], []];
     let total = 0;
     for (let l = l0; l <= l1; l++) {
@@ -379,6 +447,7 @@ export class Renderer extends RendererBase {
     this.total = this.plan.reduce((sum, run) => sum + run[2], 0);
   }
 
+  /** @param {[number[], number[], ...any]} run */
   drawRuns([firsts, counts]) {
     const { gl, multi } = this;
     if (multi) multi.multiDrawArraysWEBGL(gl.POINTS, firsts, 0, counts, 0, firsts.length);
@@ -407,7 +476,7 @@ export class Renderer extends RendererBase {
   /** Prepare to draw points to `to`. `drawn`: number in view. `splat`: draw into the field. */
   preparePoints(to, view, share, drawn, splat = false) {
     const { gl } = this;
-    const { program, at } = this.points;
+    const { program, at } = this.pointProgram;
     const ratio = to.w / view.W;
     gl.bindFramebuffer(gl.FRAMEBUFFER, to.frame);
     gl.viewport(0, 0, to.w, to.h);
@@ -418,7 +487,7 @@ export class Renderer extends RendererBase {
     gl[this.hasFocus && !splat ? "enable" : "disable"](gl.DEPTH_TEST);
     gl.depthFunc(gl.LEQUAL);
     this.setCamera(at, view, share);
-    gl.uniform2fv(at.uKind, this.kinds);
+    gl.uniform2fv(at.uKind, this.kindValues);
     gl.uniform3fv(at.uGround, rgb(this.ground));
     const size = this.size * ratio;
     const crowded = this.inField ? (drawn / this.inField / (CELL_PX * ratio) ** 2) * 0.785 : 0;
@@ -427,7 +496,7 @@ export class Renderer extends RendererBase {
       uSplat: Number(splat), uPer: splat ? 0 : crowded, uRim: size > 3.5 ? this.rim * ratio : 0,
     })) gl.uniform1f(at[name], value);
     this.bind(at.uPalette, 0, this.palette);
-    this.bind(at.uField, 1, splat || !this.inField ? this.palette : this.field.texture);
+    this.bind(at.uField, 1, splat || !this.inField ? this.palette : some(this.field).texture);
   }
 
   /** Begin a picture: draw its field of density and trust, and clear the target. */
@@ -455,7 +524,7 @@ export class Renderer extends RendererBase {
   drawLines(to, view, share, first, end) {
     if (end <= first) return;
     const { gl } = this;
-    const { program, at } = this.links;
+    const { program, at } = this.linkProgram;
     gl.bindFramebuffer(gl.FRAMEBUFFER, to.frame);
     gl.viewport(0, 0, to.w, to.h);
     gl.useProgram(program);
@@ -589,9 +658,10 @@ export class Renderer extends RendererBase {
 
   /** Draw at most `maxPoints` further points of the plan. */
   refine(maxPoints) {
-    const c = this.cursor;
+    const c = some(this.cursor);
     for (let left = maxPoints; left > 0 && c.level < this.plan.length;) {
       const [firsts, counts] = this.plan[c.level];
+      /** @type {[number[], number[]]} */
       const [from, number] = [[], []];
       while (c.run < firsts.length && left > 0) {
         const count = Math.min(counts[c.run] - c.at, left);
@@ -624,7 +694,7 @@ export class Renderer extends RendererBase {
     gl.useProgram(program);
     gl.bindVertexArray(this.noArray);
     this.bind(at.uPicture, 0, from.texture);
-    this.bind(at.uField, 1, this.field.texture);
+    this.bind(at.uField, 1, some(this.field).texture);
     gl.uniform3fv(at.uGround, rgb(this.ground));
     gl.uniform3fv(at.uHatch, rgb(this.hatch));
     gl.uniform1f(at.uRatio, this.ratio);
@@ -635,7 +705,7 @@ export class Renderer extends RendererBase {
   picture(view, ratio = 2, share = 1) {
     const { gl } = this;
     const [w, h] = [Math.round(view.W * ratio), Math.round(view.H * ratio)];
-    const out = Object.assign(document.createElement("canvas"), { width: w, height: h });
+    const out = makeCanvas(w, h);
     if (!gl || !this.order) return out;
     const [drawn, shown] = [this.target(w, h, true), this.target(w, h, true)];
     this.planRuns(view, share);
@@ -649,7 +719,7 @@ export class Renderer extends RendererBase {
     gl.readPixels(0, 0, w, h, gl.RGBA, gl.UNSIGNED_BYTE, data);
     this.deleteTarget(drawn);
     this.deleteTarget(shown);
-    const ctx = out.getContext("2d");
+    const ctx = context2d(out);
     const image = ctx.createImageData(w, h);
     for (let line = 0; line < h; line++) {
       for (let k = 4 * w * line, to = 4 * w * (h - 1 - line), end = k + 4 * w; k < end; k += 4, to += 4) {
@@ -670,6 +740,6 @@ export class Renderer extends RendererBase {
     clearTimeout(this.lostTimer);
     super.close();
     this.gl?.getExtension("WEBGL_lose_context")?.loseContext();
-    this.gl = null;
+    this.gl = /** @type {any} */ (null);
   }
 }

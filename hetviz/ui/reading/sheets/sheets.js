@@ -45,13 +45,16 @@ class Sheets {
     this.mode = "names";
     this.whole = new Set();
     this.from = new Map();
+    this.count = 0;
+    /** @type {(act: Record<string, unknown>) => void} Set by `take`. */
+    this.send = () => {};
   }
 
   take(data, send) {
     this.data = data;
     this.send = (act) => {
       this.root.setAttribute("aria-busy", "true");
-      send({ ...act, count: (this.count = (this.count ?? 0) + 1) });
+      send({ ...act, count: (this.count += 1) });
     };
     this.root.removeAttribute("aria-busy");
     if (!data.sheets.some((sheet) => sheet.key === this.at)) this.at = data.sheets[0]?.key ?? "";
@@ -211,7 +214,7 @@ class Sheets {
     const inside = line >= sheet.first && !header && line !== sheet.units && (sheet.last === null || line <= sheet.last);
     const kind = header ? "names" : line === sheet.units ? "units" : inside ? null : "passed";
     const say = () => this.send({ do: "mark", key: sheet.key, mark: this.mode, line });
-    const words = MARKS.find(([mode]) => mode === this.mode)[1];
+    const words = MARKS.find(([mode]) => mode === this.mode)?.[1];
     const number = h("span", { class: "n" }, thousands(line + 1));
     const head = sheet.has_rows ? h("button", {
       type: "button", tabindex: line === this.tabbable ? 0 : -1, "data-line": line, "data-focus": `row-${line}`,
@@ -329,7 +332,7 @@ function chart(column) {
   bars.forEach((count, at) => {
     const bar = document.createElementNS(space, "rect");
     const tall = count ? Math.max(1, (high * count) / maxCount) : 0;
-    for (const [name, value] of Object.entries({ x: at * step, y: high - tall, width: Math.max(1, step - 1.5), height: tall, class: column.bars ? "bar" : "bin" })) bar.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ x: at * step, y: high - tall, width: Math.max(1, step - 1.5), height: tall, class: column.bars ? "bar" : "bin" })) bar.setAttribute(name, String(value));
     svg.append(bar);
   });
   return svg;

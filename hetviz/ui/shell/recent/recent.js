@@ -47,6 +47,7 @@ function address(id) {
 }
 
 // The project removed last, its position, and whether deleting its files waits for confirmation.
+/** @type {{ project: any, at: number, confirming: boolean } | null} */
 let removed = null;
 
 function button(text, label, act) {
@@ -60,11 +61,8 @@ function button(text, label, act) {
 
 function projectLine(project, here, redraw) {
   const line = document.createElement("li");
-  const name = document.createElement(project.id === here ? "b" : "a");
-  if (project.id !== here) {
-    name.href = address(project.id);
-    name.target = "_self";
-  }
+  const link = Object.assign(document.createElement("a"), { href: address(project.id), target: "_self" });
+  const name = project.id === here ? document.createElement("b") : link;
   name.className = "name";
   name.textContent = project.title;
   name.title = project.title;
@@ -82,8 +80,7 @@ function projectLine(project, here, redraw) {
   return line;
 }
 
-function removedLine(redraw, send) {
-  const { project, confirming } = removed;
+function removedLine({ project, at, confirming }, redraw, send) {
   const line = document.createElement("li");
   line.className = "removed";
   line.setAttribute("role", "status");
@@ -93,7 +90,7 @@ function removedLine(redraw, send) {
     : `“${project.title}” was removed from this list. Its files are still stored.`;
   const undo = button(confirming ? "Keep" : "Undo", `Put ${project.title} back on this list`, () => {
     const projects = read();
-    projects.splice(removed.at, 0, project);
+    projects.splice(at, 0, project);
     write(projects);
     removed = null;
     redraw();
@@ -106,7 +103,7 @@ function removedLine(redraw, send) {
         send("gone", project.id);
         removed = null;
       } else {
-        removed.confirming = true;
+        removed = { project, at, confirming: true };
       }
       redraw("Keep");
     },
@@ -133,7 +130,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const draw = (focused) => {
     const projects = data.show ? read() : [];
     const lines = projects.map((project) => projectLine(project, data.id, draw));
-    if (removed && data.show) lines.splice(removed.at, 0, removedLine(draw, setTriggerValue));
+    if (removed && data.show) lines.splice(removed.at, 0, removedLine(removed, draw, setTriggerValue));
     list.replaceChildren(...lines);
     empty.hidden = !data.show || lines.length > 0;
     // The pressed button is gone, so move the keyboard focus to the next one.

@@ -91,4 +91,8 @@ export function textWidth(ctx, text, font) {
   return widths.get(key);
 }
 
+/**
+ * @param {ArrayLike<number>} box @param {number} x @param {number} y
+ * @returns {[left: number, top: number, right: number, bottom: number]}
+ */
 export const shift = (box, x, y) => [box[0] + x, box[1] + y, box[2] + x, box[3] + y];

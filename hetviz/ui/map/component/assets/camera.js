@@ -7,6 +7,7 @@ import { remember } from "./remember.js";
 import { View, interpolateCamera, prefersReducedMotion, ease, frameOf } from "./view.js";
 
 /** @import { HetMap } from "./map.js" */
+/** @import { Place } from "./scene.js" */
 
 const [NARROW_PX, MEDIUM_PX] = [860, 1100];
 const MIN_VISIBLE = 12;
@@ -23,7 +24,10 @@ export class Camera {
   constructor(map) {
     this.map = map;
     this.scene = map.scene;
+    /** @type {string | null} */
     this.sentKey = null;
+    /** @type {Place | null} Camera that `flyToAll` moved to. */
+    this.framed = null;
   }
 
   /** The camera that shows all of the map. */
@@ -129,6 +133,7 @@ export class Camera {
   /** One frame of the animation. */
   step(now) {
     const { scene } = this;
+    if (!scene.flight) return;
     const { from, to, begun, ms } = scene.flight;
     const t = Math.min(Math.max((now - begun) / ms, 0), 1);
     scene.view.go(t < 1 ? interpolateCamera(from, to, ease(t)) : to);
@@ -197,7 +202,7 @@ export class Camera {
   get movedByMap() {
     const { framed, scene: { view, flight } } = this;
     const now = flight ? flight.to : view.at();
-    return Boolean(framed) && ["cx", "cy", "s"].every((key) => Math.abs(now[key] - framed[key]) < 1e-9 * Math.abs(framed[key]));
+    return framed !== null && /** @type {const} */ (["cx", "cy", "s"]).every((key) => Math.abs(now[key] - framed[key]) < 1e-9 * Math.abs(framed[key]));
   }
 
   /** Whether, on a new map, some rows would be off screen or all in one spot. */

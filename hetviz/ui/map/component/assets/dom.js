@@ -1,9 +1,15 @@
 // Helpers that create elements without HTML strings: texts of users are only ever set as text.
 
+/**
+ * Make an element.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag @param {Record<string, any>} props @param {(Node | string | null | undefined)[]} children
+ * @returns {HTMLElementTagNameMap[T]}
+ */
 export function h(tag, props = {}, ...children) {
   const element = document.createElement(tag);
   set(element, props);
-  element.append(...children.filter((child) => child !== null && child !== undefined));
+  for (const child of children) if (child !== null && child !== undefined) element.append(child);
   return element;
 }
 
@@ -15,6 +21,10 @@ export function set(element, props) {
   }
 }
 
+/** The element around the target of an event that matches a selector. @param {Event} event @param {string} selector */
+export const closest = ({ target }, selector) => (target instanceof Element ? target.closest(selector) : null);
+
+/** @type {Record<string, string>} */
 const PATHS = {
   move: "M12 3v18M3 12h18M12 3 9.5 5.5M12 3l2.5 2.5M12 21l-2.5-2.5M12 21l2.5-2.5M3 12l2.5-2.5M3 12l2.5 2.5M21 12l-2.5-2.5M21 12l-2.5 2.5",
   lasso: "M7 16.5C4.6 15.4 3 13.5 3 11.2 3 7.5 7 4.5 12 4.5s9 3 9 6.7-4 6.7-9 6.7c-.9 0-1.7-.1-2.5-.3M7 16.5a2 2 0 1 0 2.5 1.1A2 2 0 0 0 7 16.5Zm.5 3.5c.2 1-.3 1.800-1.300 2.200",

@@ -2,6 +2,7 @@
 // a click opens it.
 
 import { aligned } from "./align.js";
+import { context2d } from "./canvas.js";
 import { h } from "./dom.js";
 import { send } from "./page_change.js";
 import { RovingFocus } from "./roving_focus.js";
@@ -62,7 +63,7 @@ export class FilmStrip {
       return;
     }
     // Not in the panel, whose children belong to Streamlit.
-    if (!this.list.isConnected) document.querySelector(".stApp").append(this.list);
+    if (!this.list.isConnected) document.querySelector(".stApp")?.append(this.list);
     // After the sheet has its new height.
     requestAnimationFrame(() => {
       const { left, top } = body.getBoundingClientRect();
@@ -109,7 +110,7 @@ export class FilmStrip {
 
   async draw() {
     const { scene } = this;
-    for (const button of [...this.row.children, ...this.list.children]) {
+    for (const button of /** @type {HTMLElement[]} */ ([...this.row.children, ...this.list.children])) {
       const entry = scene.data.film_strip?.find((other) => other.id === button.dataset.run);
       const pos = entry && await loadLayout(scene.data.session, entry.geometry, scene.n).catch(() => null);
       if (pos && !scene.isClosed) this.dots(button.querySelector("canvas"), pos, WIDE, HIGH);
@@ -122,7 +123,7 @@ export class FilmStrip {
     const ratio = window.devicePixelRatio || 1;
     Object.assign(canvas, { width: W * ratio, height: H * ratio });
     Object.assign(canvas.style, { width: `${W}px`, height: `${H}px` });
-    const ctx = canvas.getContext("2d");
+    const ctx = context2d(canvas);
     ctx.scale(ratio, ratio);
     const frame = frameOf(pos, scene.isShown);
     const s = Math.min(W / (frame.x[1] - frame.x[0]), H / (frame.y[1] - frame.y[0]));
@@ -147,7 +148,7 @@ export class FilmStrip {
     this.at = { ...this.dots(this.mini, scene.pos, W, H), W, H };
     const { frame, s } = this.at;
     const { x, y } = scene.view.range;
-    const ctx = this.mini.getContext("2d");
+    const ctx = context2d(this.mini);
     const px = (v) => W / 2 + (v - (frame.x[0] + frame.x[1]) / 2) * s;
     const py = (v) => H / 2 - (v - (frame.y[0] + frame.y[1]) / 2) * s;
     ctx.strokeStyle = scene.tokens.ink;

@@ -15,7 +15,10 @@ export class Legend {
     this.scene = map.scene;
     this.isolated = { set: new Set(), code: new Set() };
     this.hiddenCodes = new Set();
+    /** @type {[number, number] | null} */
     this.range = null;
+    /** @type {string | undefined} */
+    this.colourKey = undefined;
     this.sets = h("div", { class: "hv-rows", role: "group", "aria-label": "Datasets" });
     this.title = h("button", { type: "button", class: "hv-colour", "aria-expanded": "false" });
     this.options = h("div", { class: "hv-menu hv-colours-menu" });
@@ -168,12 +171,13 @@ export class Legend {
   focus() {
     if (!this.partial) return null;
     const { isolated, range, scene } = this;
+    const { values } = scene;
     const flags = new Uint8Array(scene.n);
     const sets = scene.data.datasets.filter((d) => !isolated.set.size || isolated.set.has(d.name));
     for (const d of sets) {
       for (let r = d.start; r < d.stop; r++) {
         const coded = !isolated.code.size || isolated.code.has(scene.slot[r] - 1);
-        const within = !range || (scene.values[r] >= range[0] && scene.values[r] <= range[1]);
+        const within = !range || !values || (values[r] >= range[0] && values[r] <= range[1]);
         flags[r] = coded && within ? 1 : 0;
       }
     }
@@ -200,10 +204,11 @@ export class Legend {
         value: Math.round((100 * (ends[k] - colour.low)) / span),
         oninput: () => {
           const [low, high] = inputs.map((option) => Number(option.value));
-          const range = [Math.min(low, high), Math.max(low, high)];
-          this.range = range[0] <= 0 && range[1] >= 100 ? null : range.map((share) => colour.low + (share / 100) * span);
+          const at = (share) => colour.low + (share / 100) * span;
+          const [first, last] = [Math.min(low, high), Math.max(low, high)];
+          this.range = first <= 0 && last >= 100 ? null : [at(first), at(last)];
           const now = this.range ?? [colour.low, colour.high];
-          [...labels.children].forEach((option, at) => { option.textContent = formatNumber(now[at]); });
+          [...labels.children].forEach((option, k) => { option.textContent = formatNumber(now[k]); });
           this.map.requestDraw({ paint: true, place: true });
         },
       });

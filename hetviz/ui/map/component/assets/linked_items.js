@@ -62,7 +62,10 @@ function linkedOf(scene, chosen) {
   return { named, more: Math.max(scene.linksTotal, ends.size) - named.length };
 }
 
-/** The part of the map where names fit, without panel and edges. */
+/**
+ * The part of the map where names fit, without panel and edges.
+ * @returns {[number, number, number, number]}
+ */
 function freeArea({ view }) {
   const narrow = view.W < 860;
   return [narrow ? 40 : 76, 44, view.W - (narrow ? 40 : panelWidth() + 40), view.H - (narrow ? view.clear.bottom : 36)];
@@ -221,21 +224,22 @@ export function separateDiscs(all) {
 /** The best place for a name: eight sides at a few distances. */
 function placeName(boxes, linePoints, ink, { p, disc }, w, tall, distances) {
   const g = disc + 4;
+  /** @type {{ cost: number, box: number[], align: number } | null} */
+  let best = null;
   const sides = [
     [g, -tall / 2, 0], [-g - w, -tall / 2, 1], [-w / 2, g - 2, 2], [-w / 2, -g - tall + 2, 2],
     [g * 0.8, g * 0.5, 0], [-g * 0.8 - w, g * 0.5, 1], [g * 0.8, -g * 0.5 - tall, 0], [-g * 0.8 - w, -g * 0.5 - tall, 1],
   ];
-  let best = null;
   for (const d of distances) {
-    sides.forEach(([x, y, align], q) => {
+    for (const [q, [x, y, align]] of sides.entries()) {
       const left = p[0] + x + (align === 2 ? 0 : Math.sign(x + w / 2) * d);
       const top = p[1] + y + (q < 2 ? 0 : Math.sign(y + tall / 2) * d);
       const box = [left, top, left + w, top + tall];
-      if (!boxes.within(box) || !boxes.isFree(box)) return;
+      if (!boxes.within(box) || !boxes.isFree(box)) continue;
       const under = linePoints.filter(([a, b]) => a > box[0] - 3 && a < box[2] + 3 && b > box[1] - 2 && b < box[3] + 2).length;
       const cost = ink.under(box) * 0.9 + d * 1.1 + q * 0.6 + under * 5;
       if (!best || cost < best.cost) best = { cost, box, align };
-    });
+    }
   }
   if (best) boxes.reserve(best.box);
   return best;
@@ -285,6 +289,7 @@ export function bundles(map, ctx, boxes) {
     const text = `${about}${thousands(count)} to ${group.name}`;
     const [x, y] = [middle(group.x), middle(group.y)];
     const w = textWidth(ctx, text, font) + 8;
+    /** @type {number[] | null} */
     let box = null;
     for (const [dx, dy] of [[0, 0], [0, -22], [0, 22], [0, -44], [0, 44], [w / 2, -22], [-w / 2, 22], [w, 0], [-w, 0]]) {
       const moved = [view.x(x) + dx - w / 2, view.y(y) + dy - 10, view.x(x) + dx + w / 2, view.y(y) + dy + 10];
@@ -324,6 +329,7 @@ export function drawLines(ctx, scene, pieces) {
       drawCurve(ctx, view.x(node.from[0]), view.y(node.from[1]), view.x(node.x), view.y(node.y), node.width, withAlpha(tokens.accent, 0.55));
     }
     if (node.kind !== "linked" || node.chosen || node.align === null) continue;
+    /** @type {[number, number, number, number]} */
     const ends = [
       view.x(pos[2 * node.from]) + node.fromOff[0], view.y(pos[2 * node.from + 1]) + node.fromOff[1],
       view.x(pos[2 * node.row]) + node.off[0], view.y(pos[2 * node.row + 1]) + node.off[1],

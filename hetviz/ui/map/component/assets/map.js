@@ -34,7 +34,7 @@ import { Transition } from "./transition.js";
 import { Trust } from "./trust.js";
 
 /** @import { Media } from "./media.js" */
-/** @import { Component } from "./messages.js" */
+/** @import { Component, MapSpec } from "./messages.js" */
 
 /** Show a map in `root`, or update the existing one. */
 export function mount(root, component) {
@@ -56,10 +56,11 @@ export class HetMap {
     this.root = root;
     this.stage = stage;
     this.scene = new Scene();
-    /** @type {Component} */
+    /** @type {Component<MapSpec>} */
     this.component = /** @type {any} */ (null);
     /** @type {Media} */
     this.media = /** @type {any} */ (null);
+    /** @type {{ frames: number, draws: number, paints: number, ms: number[], polls: number, fps: number, map: HetMap } & Record<string, any>} */
     this.stats = { frames: 0, draws: 0, paints: 0, ms: [], polls: 0, fps: 0, map: this };
     root.replaceChildren();
     this.liveRegion = h("div", { class: "hv-live-region", role: "status", "aria-live": "polite" });

@@ -21,7 +21,10 @@ export class Media {
     this.changed = changed;
     this.pending = new Set();
     this.stop = new AbortController();
-    Object.assign(this, cacheOf(`${session}/${version}`));
+    const { titles, pictures, cards } = cacheOf(`${session}/${version}`);
+    this.titles = titles;
+    this.pictures = pictures;
+    this.cards = cards;
     this.size = window.devicePixelRatio > 1.2 ? 96 : 48;
   }
 

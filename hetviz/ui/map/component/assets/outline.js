@@ -1,5 +1,6 @@
 // Outline and name of the cluster that is hovered in the panel. Everything else fades.
 
+import { context2d, makeCanvas } from "./canvas.js";
 import { withAlpha } from "./colors.js";
 import { panelWidth } from "./panel.js";
 import { SERIF } from "./regions.js";
@@ -30,11 +31,18 @@ export class Outline {
   constructor(map) {
     this.map = map;
     this.scene = map.scene;
+    /** @type {number[] | null} */
     this.rows = null;
+    /** @type {Uint8Array | null} */
     this.flags = null;
     this.name = "";
     this.of = "";
     this.cache = new Map();
+    /** @type {Set<number>} Codes of the smaller regions within it. */
+    this.inner = new Set();
+    /** @type {[number, number, number, number] | null} */
+    this.labelBox = null;
+    this.sheet = makeCanvas(1, 1);
     this.stop = new AbortController();
     const { signal } = this.stop;
     const onPoint = (event) => this.point(event.target);
@@ -80,7 +88,7 @@ export class Outline {
   /** Whether the name covers a box. */
   covers([left, top, right, bottom]) {
     const { labelBox } = this;
-    return Boolean(this.rows && labelBox) && labelBox[0] < right && left < labelBox[2] && labelBox[1] < bottom && top < labelBox[3];
+    return this.rows !== null && labelBox !== null && labelBox[0] < right && left < labelBox[2] && labelBox[1] < bottom && top < labelBox[3];
   }
 
   /** Flags of the items; null without a hovered cluster. */
@@ -109,9 +117,9 @@ export class Outline {
     if (!centres.size) return;
     const places = [...centres.values()];
     const ratio = window.devicePixelRatio || 1;
-    const sheet = this.sheet ??= document.createElement("canvas");
+    const { sheet } = this;
     Object.assign(sheet, { width: Math.round(view.W * ratio), height: Math.round(view.H * ratio) });
-    const sheetCtx = sheet.getContext("2d");
+    const sheetCtx = context2d(sheet);
     sheetCtx.setTransform(ratio, 0, 0, ratio, 0, 0);
     const discs = (radius) => {
       sheetCtx.beginPath();
@@ -152,7 +160,7 @@ export class Outline {
   writeInner(overlay, ctx, labelBox) {
     const { map, scene } = this;
     const { view, tokens, family } = scene;
-    const seen = (p) => p.kind === "name" || (p.kind === "picture" && this.flags[p.row] && map.media.picture(p.row));
+    const seen = (p) => p.kind === "name" || (p.kind === "picture" && this.flags?.[p.row] && map.media.picture(p.row));
     const reserved = [labelBox, ...overlay.boxes().filter(seen).map((p) => p.at)];
     const written = new Set([this.name, ...overlay.pieces.map((p) => p.text)]);
     const font = `600 14px ${family}`;

@@ -1,11 +1,14 @@
 // Canvas above the points: links, pictures, rings, texts and the line of a lasso.
 
 import { Boxes, shift } from "./boxes.js";
+import { context2d } from "./canvas.js";
 import { withAlpha, mix } from "./colors.js";
 import { drawProposedPairs, drawProposedNames, proposedBoxes, proposedFlags } from "./proposed_pairs.js";
 import { drawEnds, drawLines } from "./linked_items.js";
 import { placeTexts } from "./text_placement.js";
 import { prefersReducedMotion } from "./view.js";
+
+/** @import { HetMap } from "./map.js" */
 
 const nameColour = ({ palette, tokens }, code) => (
   code >= 0 && palette[code + 1] ? mix(palette[code + 1], tokens.ink, 0.26) : tokens.mute);
@@ -15,17 +18,20 @@ const FADE_MS = 150;
 const GHOST_MS = 4000;
 
 export class Overlay {
+  /** @param {HTMLCanvasElement} canvas @param {HetMap} map */
   constructor(canvas, map) {
     this.canvas = canvas;
     this.map = map;
     this.scene = map.scene;
+    /** @type {any[]} Texts and pictures with their places (see text_placement.js). */
     this.pieces = [];
     this.detailed = false;
     this.ringEach = false;
     this.placedAt = 0;
     // By row: offset in pixels of an item that is moved to avoid overlap.
+    /** @type {Map<number, [number, number]>} */
     this.moved = new Map();
-    this.ctx = canvas.getContext("2d");
+    this.ctx = context2d(canvas);
     this.since = new Map();
   }
 

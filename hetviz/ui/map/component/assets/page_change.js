@@ -4,15 +4,18 @@
 // after a click on a page link would cancel the page change, so messages wait until the new page is
 // open. If another message got in between, the link is clicked again.
 
+import { closest } from "./dom.js";
+
 const [START_MS, REST_MS, MAX_TRIES] = [1500, 300, 3]; // ms until the app starts, ms of rest, clicks
 const PAGE_LINK = 'a[data-testid="stPageLink-NavLink"]';
 
+/** @type {{ link: HTMLElement, name: string, tries: number } | null} */
 let target = null;
 let timer = 0;
 const queued = [];
 
 const nameOf = (path) => path.split("/").pop();
-const hasArrived = () => nameOf(location.pathname) === target.name;
+const hasArrived = () => nameOf(location.pathname) === target?.name;
 const isIdle = (app) => app.dataset.testScriptState === "notRunning";
 
 export function watchPageChanges() {
@@ -20,7 +23,7 @@ export function watchPageChanges() {
   if (!app || window.hetviz.watchesPageChanges) return;
   window.hetviz.watchesPageChanges = true;
   document.addEventListener("click", (event) => {
-    const link = event.target.closest?.(PAGE_LINK);
+    const link = closest(event, PAGE_LINK);
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     const [name] = (link.getAttribute("href") ?? "").split("?");
     if (target?.link !== link) target = { link, name: nameOf(name), tries: 0 };

@@ -14,6 +14,23 @@ const [STRIP_PX, NARROW_PX, MEDIUM_PX] = [44, 860, 1100];
 const STOPS = ["low", "half", "whole"];
 const TAB_REQUEST_DELAY_MS = 700; // ms until a missing tab is requested
 
+/**
+ * @typedef {{ open: boolean, shut: boolean, tab: string, wide: boolean, stop: string }} PanelState
+ * @typedef {object} PageState
+ * @property {PanelState} panel
+ * @property {Set<(panel: PanelState) => void>} watch
+ * @property {Tabs | null} tabs
+ * @property {((tabs: Tabs) => void)[]} waiting actions for when the tabs are loaded
+ * @property {Record<string, number>} [scrolled]
+ * @property {Record<string, number>} [shares]
+ * @property {() => void} [onCounted]
+ * @property {number} [lastVersion]
+ * @property {number} [nRequests]
+ * @property {boolean} [guardsShortcuts]
+ * @property {boolean} [watchesPageChanges]
+ * @property {boolean} [watchesFileDrops]
+ */
+
 const store = (window.hetviz ??= {
   panel: { open: false, shut: false, tab: "Item", wide: false, stop: "half" }, watch: new Set(), tabs: null, waiting: [],
 });
@@ -35,9 +52,10 @@ export function change(changes) {
   Object.assign(panel, changes);
   const { dataset } = document.documentElement;
   const body = panel.tab === tab ? null : document.querySelector(".st-key-panel-body");
-  if (body) (store.scrolled ??= {})[tab] = body.scrollTop;
+  const scrolled = store.scrolled ??= {};
+  if (body) scrolled[tab] = body.scrollTop;
   dataset.hvTab = panel.tab;
-  if (body) body.scrollTop = store.scrolled[panel.tab] ?? 0;
+  if (body) body.scrollTop = scrolled[panel.tab] ?? 0;
   const shape = panel.open ? (panel.wide ? "wide" : "open") : "closed";
   if (dataset.hvPanel && dataset.hvPanel !== shape) hideTabsBriefly(dataset);
   dataset.hvPanel = shape;
@@ -104,7 +122,7 @@ export function mount(root, component) {
   });
 }
 
-class Tabs {
+export class Tabs {
   constructor(root) {
     this.tabs = [...TABS, MAPS].map((name) => h("button", {
       type: "button", role: "tab", "data-tab": name, onclick: () => this.choose(name),

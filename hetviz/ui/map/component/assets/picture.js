@@ -1,15 +1,15 @@
 // Export of the visible map as a picture file.
 
+import { context2d, makeCanvas } from "./canvas.js";
+
 /** @import { HetMap } from "./map.js" */
 
 const SCALE = 2;
 
 export function compose({ scene, points, overlay }) {
   const { view, tokens } = scene;
-  const canvas = document.createElement("canvas");
-  canvas.width = Math.round(view.W * SCALE);
-  canvas.height = Math.round(view.H * SCALE);
-  const ctx = canvas.getContext("2d");
+  const canvas = makeCanvas(view.W * SCALE, view.H * SCALE);
+  const ctx = context2d(canvas);
   ctx.scale(SCALE, SCALE);
   ctx.fillStyle = tokens.bg;
   ctx.fillRect(0, 0, view.W, view.H);
@@ -21,6 +21,7 @@ export function compose({ scene, points, overlay }) {
 /** @param {HetMap} map */
 export function savePicture(map) {
   compose(map).toBlob((blob) => {
+    if (!blob) return;
     const link = document.createElement("a");
     link.href = URL.createObjectURL(blob);
     const name = map.scene.data.title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");

@@ -4,6 +4,7 @@
 // positions on the screen. Points do not move while the pointer is down.
 
 /** @import { HetMap } from "./map.js" */
+/** @import { Scene } from "./scene.js" */
 
 const REACH_PX = 12;
 const TOUCH_REACH_PX = 22;
@@ -14,14 +15,32 @@ const WHEEL_REST_MS = 400;
 export const selectionMode = (event) => (event.altKey ? "subtract"
   : event.shiftKey || event.ctrlKey || event.metaKey ? "add" : "replace");
 
+/**
+ * @typedef {object} Drag
+ * @property {Scene["tool"] | "carry"} tool
+ * @property {number} row
+ * @property {number} x
+ * @property {number} y
+ * @property {number} lastX
+ * @property {number} lastY
+ * @property {boolean} isMoving
+ * @property {string} mode
+ */
+
 export class PointerInput {
   /** @param {HetMap} map */
   constructor(map) {
     this.map = map;
     this.scene = map.scene;
+    /** @type {Map<number, [number, number]>} */
     this.pointers = new Map();
+    /** @type {Drag | null} */
     this.drag = null;
+    /** @type {{ x: number, y: number, d: number } | null} */
     this.pinch = null;
+    /** @type {[number, number] | null} Place of the pointer for the next frame. */
+    this.spot = null;
+    this.waiting = 0;
     const { stage } = map;
     this.stop = new AbortController();
     const on = (target, name, handler, options = {}) => target.addEventListener(
@@ -64,6 +83,7 @@ export class PointerInput {
     const quick = scene.tool === "move" && event.shiftKey && event.button === 0;
     const named = scene.tool === "drag" ? "move" : scene.tool;
     const tool = event.button === 1 ? "move" : quick ? "lasso" : named;
+    /** @type {Drag} */
     const drag = { tool, row: -1, x, y, lastX: x, lastY: y, isMoving: false, mode: selectionMode(event) };
     this.drag = drag;
     // The answer comes before the pointer has moved far enough for a drag.
@@ -109,7 +129,7 @@ export class PointerInput {
       map.requestDraw();
     } else if (drag.tool === "lasso") {
       if (Math.hypot(x - drag.lastX, y - drag.lastY) < 2) return;
-      scene.sketch.push([view.dataX(x), view.dataY(y)]);
+      scene.sketch?.push([view.dataX(x), view.dataY(y)]);
       map.requestDraw();
     } else {
       const [x0, x1] = [view.dataX(drag.x), view.dataX(x)];
@@ -188,6 +208,7 @@ export class PointerInput {
     this.waiting = requestAnimationFrame(() => {
       this.waiting = 0;
       if (this.scene.isClosed || this.scene.pointerDown) return;
+      if (!this.spot) return;
       const [px, py] = this.spot;
       this.rowAt(px, py, REACH_PX, (row) => (
         !this.scene.pointerDown && this.spot?.[0] === px && this.spot[1] === py && this.setHovered(row)));
@@ -216,10 +237,11 @@ export class PointerInput {
   }
 
   onPinch() {
-    const { map, scene } = this;
+    const { map, scene, pinch } = this;
+    if (!pinch) return;
     const next = this.pinchState();
-    scene.view.pan(next.x - this.pinch.x, next.y - this.pinch.y);
-    scene.view.zoom(map.camera.limitZoom(next.d / this.pinch.d), next.x, next.y);
+    scene.view.pan(next.x - pinch.x, next.y - pinch.y);
+    scene.view.zoom(map.camera.limitZoom(next.d / pinch.d), next.x, next.y);
     scene.view.zoomed = true;
     this.pinch = next;
     map.requestDraw({ view: true });

@@ -8,6 +8,7 @@ import { FOCUS, HIDDEN, Renderer, SELECTED, abilities, dotSize } from "./rendere
 import { h } from "./dom.js";
 
 /** @import { HetMap } from "./map.js" */
+/** @import { RowBytes } from "./renderer_base.js" */
 
 const MIN_SURVEYED = 30000; // rows in the sample that finds room for names and pictures
 
@@ -17,6 +18,9 @@ export class Points {
     this.map = map;
     this.scene = map.scene;
     this.layer = h("div", { class: "hv-points", "aria-hidden": "true" });
+    /** @type {FlatRenderer | Renderer} Null before `begin` and after `close`. */
+    this.drawer = /** @type {any} */ (null);
+    /** @type {Record<string, unknown[]>} Values that the renderer has, by name. */
     this.synced = {};
     map.stage.prepend(this.layer);
   }
@@ -62,11 +66,12 @@ export class Points {
   get drawn() { return this.drawer?.drawn ?? 0; }
 
   /** Set the positions of all rows. `from`: start of a transition. `done`: called when ready. */
+  /** @param {Float32Array} pos @param {Float32Array | null} from @param {() => void} onReady */
   layout(pos, from = null, onReady = () => {}) { this.drawer.layout(pos, { from, onReady }); }
 
   /** A sample of at least `minRows` rows in view, and the number of points that each stands for. */
   sampleInView(minRows = MIN_SURVEYED) {
-    const { order, plan } = this.drawer ?? {};
+    const { order, plan } = /** @type {Partial<Renderer>} */ (this.drawer ?? {});
     if (!plan || !order || this.scene.n <= 3 * minRows) return { rows: null, each: 1 };
     const parts = [];
     let [nRows, all] = [0, 0];
@@ -91,6 +96,7 @@ export class Points {
   sync() {
     const { map, synced, drawer, scene } = this;
     const { data, tokens, palette, slot, isShown, picked, n } = scene;
+    /** @type {(name: string, ...values: unknown[]) => boolean} */
     const changed = (name, ...values) => {
       const same = synced[name]?.length === values.length && synced[name].every((v, k) => v === values[k]);
       synced[name] = values;
@@ -101,10 +107,11 @@ export class Points {
       drawer.invalidate();
     }
     if (changed("palette", palette)) drawer.setColors(palette);
+    /** @type {RowBytes} */
     const bytes = {};
     if (changed("datasets", data.datasets)) {
-      bytes.dataset = new Uint8Array(n);
-      data.datasets.forEach((d, k) => bytes.dataset.fill(k % 8, d.start, d.stop));
+      const dataset = bytes.dataset = new Uint8Array(n);
+      data.datasets.forEach((d, k) => dataset.fill(k % 8, d.start, d.stop));
       drawer.setShapes(data.datasets.map((d) => ({ shape: d.symbol, size: d.factor })));
     }
     if (changed("slot", slot)) bytes.colour = slot;
@@ -181,6 +188,6 @@ export class Points {
 
   close() {
     this.drawer?.close();
-    this.drawer = null;
+    this.drawer = /** @type {any} */ (null);
   }
 }

@@ -7,10 +7,19 @@ import { withAlpha } from "./colors.js";
 import { separateDiscs } from "./linked_items.js";
 import { panel, panelWidth, watchPanel } from "./panel.js";
 
+/** @import { ProposalSpec } from "./messages.js" */
 /** @import { Overlay } from "./overlay.js" */
 /** @import { Scene } from "./scene.js" */
 
 const store = (window.hetvizProposed ??= { byTab: {}, watch: new Set() });
+/**
+ * @typedef {Omit<ProposalSpec, "tab" | "assets">} Proposal
+ * @typedef {{ byTab: Record<string, Proposal & { message: Proposal }>, watch: Set<(pairs: ProposalSpec["pairs"]) => void>,
+ *   roots?: Record<string, HTMLElement> }} Store
+ * @typedef {{ home: [number, number], p: [number, number], disc: number, pinned: boolean, shown: number[] | null }} End
+ */
+
+/** @type {Proposal} */
 const NONE = { pairs: [], n_asked: 0, candidates: [] };
 const now = () => (panel.open ? store.byTab[panel.tab] : null) ?? NONE;
 
@@ -31,7 +40,7 @@ export function proposedFlags(n) {
   }
   return focusCache.flags;
 }
-let focusCache = { pairs: null, flags: null };
+let focusCache = { pairs: /** @type {unknown} */ (null), flags: new Uint8Array(0) };
 
 let seen = NONE;
 function notify() {
@@ -56,30 +65,35 @@ function propose(tab, message) {
 /**
  * Positions of the ends of pairs in question; ends that overlap are separated. Ends that are shown as
  * selected or linked items keep that position.
+ * @param {Overlay} overlay
  */
 function endsOf({ scene, pieces }) {
   const { view, pos, isShown, n } = scene;
+  /** @type {Map<number, End>} */
   const shown = new Map();
   for (const { kind, row, off, disc, box } of pieces) {
     if (kind !== "linked") continue;
     const [x, y] = scene.pixel(row);
     shown.set(row, { home: [x, y], p: [x + off[0], y + off[1]], disc, pinned: true, shown: shift(box, x, y) });
   }
+  /** @type {Map<number, End>} */
   const ends = new Map();
   for (const r of askedPairs().flatMap(([i, j]) => [i, j])) {
     if (ends.has(r) || r >= n || !isShown[r] || !Number.isFinite(pos[2 * r])) continue;
     const home = scene.pixel(r);
-    const newEnd = { home, p: [...home], disc: isPictured(scene, r) ? FACE_PX : DOT_PX, pinned: !ends.size && !shown.size };
-    ends.set(r, shown.get(r) ?? newEnd);
+    ends.set(r, shown.get(r) ?? {
+      home, p: [...home], disc: isPictured(scene, r) ? FACE_PX : DOT_PX, pinned: !ends.size && !shown.size, shown: null,
+    });
   }
   // Other candidates.
+  /** @type {Map<number, End & { share: number, face: any }>} */
   const rings = new Map();
   for (const [r, share] of now().candidates) {
     if (ends.has(r) || shown.has(r) || r >= n || !isShown[r] || !Number.isFinite(pos[2 * r])) continue;
     const home = scene.pixel(r);
     // A narrow window has no room for their pictures.
     const face = view.W >= NARROW_PX && isPictured(scene, r);
-    rings.set(r, { share, face, home, p: [...home], disc: (face ? PICTURE_RING_PX : RING_PX) - 1, pinned: false });
+    rings.set(r, { share, face, home, p: [...home], disc: (face ? PICTURE_RING_PX : RING_PX) - 1, pinned: false, shown: null });
   }
   const others = new Set([...ends.values(), ...shown.values(), ...rings.values()]);
   if (ends.size) separateDiscs([...others]);
@@ -94,8 +108,10 @@ export function drawProposedPairs(overlay, ctx) {
   const { scene } = overlay;
   const { pos, isShown, tokens, n } = scene;
   const { ends, rings } = endsOf(overlay);
+  /** @type {(r: number) => [number, number]} */
   const at = (r) => ends.get(r)?.p ?? scene.pixel(r);
   const isPlaced = (r) => r < n && isShown[r] && Number.isFinite(pos[2 * r]);
+  /** @param {{ home: [number, number], p: [number, number] }} end */
   const drawTie = ({ home, p }) => {
     // A moved end keeps a line to its position.
     ctx.beginPath();
@@ -175,26 +191,28 @@ function namesOf(overlay, ctx) {
   const edge = view.W - (view.W < NARROW_PX ? 0 : panelWidth()) - MARGIN_PX;
   const { ends, rings, shown } = endsOf(overlay);
   const boxes = [...ends.values(), ...rings.values(), ...shown].map(({ p: [x, y], disc }) => [x - disc, y - disc, x + disc, y + disc]);
-  for (const node of shown) boxes.push(node.shown);
+  for (const node of shown) if (node.shown) boxes.push(node.shown);
   // Names avoid tools, legend and sheet.
   boxes.push(...(overlay.scene.covered ?? []));
   const names = [];
   const named = new Set();
   ctx.font = font;
   for (const [i, j, ...titles] of askedPairs()) {
-    if (!ends.has(i) || !ends.has(j)) continue;
+    const [first, second] = [ends.get(i), ends.get(j)];
+    if (!first || !second) continue;
     [i, j].forEach((r, k) => {
-      if (named.has(r) || ends.get(r).shown) return;
+      const [own, other] = k ? [second, first] : [first, second];
+      if (named.has(r) || own.shown) return;
       named.add(r);
-      const { p: [x, y], disc } = ends.get(r);
+      const { p: [x, y], disc } = own;
       const wide = ctx.measureText(titles[k]).width;
       const [right, left] = [x + disc + 4, x - disc - 4 - wide];
       const middle = Math.max(MARGIN_PX, Math.min(x - wide / 2, edge - wide));
-      const sides = x > ends.get(k ? i : j).p[0] ? [left, right] : [right, left];
-      const places = [
+      const sides = x > other.p[0] ? [left, right] : [right, left];
+      const places = /** @type {[number, number][]} */ ([
         ...sides.map((x0) => [x0, y]), [middle, y + disc + 12], [middle, y - disc - 12],
         ...sides.flatMap((x0) => [20, -20, 40, -40, 60, -60, 80].map((far) => [x0, y + far])),
-      ].filter(([x0]) => x0 >= MARGIN_PX && x0 + wide <= edge);
+      ]).filter(([x0]) => x0 >= MARGIN_PX && x0 + wide <= edge);
       const around = ([x0, y0]) => [x0 - 2, y0 - 10, x0 + wide + 2, y0 + 10];
       const isFree = (box) => boxes.every((b) => box[2] < b[0] || box[0] > b[2] || box[3] < b[1] || box[1] > b[3]);
       const place = places.find((candidate) => isFree(around(candidate))) ?? places[0] ?? [middle, y];
@@ -222,10 +240,11 @@ export function drawProposedNames(overlay, ctx) {
 /** Mount the pairs of a tab; they disappear when it leaves the page. */
 export function mount(root, component) {
   const { tab, pairs, n_asked, candidates } = component.data;
-  (store.roots ??= {})[tab] = root;
+  const roots = store.roots ??= {};
+  roots[tab] = root;
   propose(tab, { pairs, n_asked, candidates });
   return () => setTimeout(() => {
     // A new root may already have replaced this one.
-    if (!root.isConnected && store.roots[tab] === root) propose(tab, NONE);
+    if (!root.isConnected && roots[tab] === root) propose(tab, NONE);
   });
 }

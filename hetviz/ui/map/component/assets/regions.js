@@ -170,6 +170,7 @@ export class Regions {
       }
       return { cost, box, end, length, angle, k };
     };
+    /** @type {ReturnType<typeof at>} */
     let best = null;
     const far = region.level ? 10 : DISTANCES;
     for (let a = 0; a < ANGLES; a++) {
@@ -182,9 +183,9 @@ export class Regions {
     const key = `${region.level}${region.text}`;
     const before = this.previousPlaces.get(key);
     const previous = before && at(before.angle, before.k);
-    if (previous && best.cost > MOVE_THRESHOLD * previous.cost) best = previous;
-    this.previousPlaces.set(key, { angle: best.angle, k: best.k });
-    const { box, end, length } = best;
+    const place = previous && best.cost > MOVE_THRESHOLD * previous.cost ? previous : best;
+    this.previousPlaces.set(key, { angle: place.angle, k: place.k });
+    const { box, end, length } = place;
     boxes.reserve([box[0] - 4, box[1] - 2, box[2] + 4, box[3] + 2]);
     placed.push({ box, end, anchor: [ax, ay] });
     if (length > MIN_LEADER_PX) {
@@ -204,6 +205,7 @@ export class Regions {
 /** The wider side of the middle 90 % of the shown items, in units of the map. */
 function extentOf(pos, isShown, n) {
   const step = Math.max(1, Math.floor(n / MAX_SAMPLED));
+  /** @type {number[][]} */
   const sides = [[], []];
   for (let r = 0; r < n; r += step) if (isShown[r]) sides.forEach((side, k) => side.push(pos[2 * r + k]));
   const widths = sides.map((side) => {

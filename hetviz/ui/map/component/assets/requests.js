@@ -3,7 +3,7 @@
 // In a notebook the modules have no address, and requests go to a handler.
 export const isNotebook = import.meta.url.startsWith("blob:");
 
-// The app serves this file as <root>/hv/asset/<version>/ask.js.
+// The app serves this file as <root>/hv/asset/<version>/requests.js.
 export const ROOT = new URL(isNotebook ? "./" : "../../../", isNotebook ? document.baseURI : import.meta.url).href;
 
 const handlers = new Map(); // session -> handler in place of the routes of the app

@@ -21,7 +21,7 @@ export class Scene {
     this.data = /** @type {any} */ (null);
     /** Number of rows. */
     this.n = 0;
-    /** @type {ArrayLike<number>} Rows by their claim to a text, the first ones first. */
+    /** @type {Int32Array | number[]} Rows by their claim to a text, the first ones first. */
     this.order = [];
     /** @type {Uint8Array | null} Flags of rows that pass the filters; null without filters. */
     this.mask = null;

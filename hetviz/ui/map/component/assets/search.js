@@ -21,9 +21,11 @@ function openPanelTab(tab, tries = 50) {
   }
 }
 
+/** @type {[name: string, run: () => void][]} */
 const COMMANDS = [
   ["Data", goTo("data")], ["Map", goTo("map")], ["Compare", goTo("compare")], ["Export", goTo("export")],
-  ...["Guidance", "Clusters", "Predict"].map((tab) => [tab, () => openPanelTab(tab)]),
+  ["Guidance", () => openPanelTab("Guidance")], ["Clusters", () => openPanelTab("Clusters")],
+  ["Predict", () => openPanelTab("Predict")],
   ["New map", () => click(".st-key-new-map button")], ["Undo", () => click(".st-key-undo button")],
   ["Help and keys", () => click(".st-key-help button")],
 ];

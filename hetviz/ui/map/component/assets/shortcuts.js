@@ -2,6 +2,7 @@
 // and excludes only text fields, so arrow keys in a table or list would trigger them. Lists and menus of a
 // notebook are not changed. Search and Help have a key on all pages.
 
+import { closest } from "./dom.js";
 import { isNotebook } from "./requests.js";
 import { guardUndoRedo, pressStep } from "./undo_redo.js";
 
@@ -13,19 +14,21 @@ const KEY_TARGETS = { "?": ".st-key-help button", "/": ".hv-find-host input" };
 const FOCUS_DELAY_MS = 1500; // ms
 
 // Parts of the screen that F6 visits, with the element that gets the focus.
+/** @type {[selector: string, within: string | null][]} */
 const AREAS = [
   [".st-key-top", "a"], [".hv-bar", '[tabindex="0"]'], [".hv-stage", null],
   [".st-key-panel", '[role="tab"][aria-selected="true"]'], [".st-key-page", "button, a, input"],
 ];
 
 // Symbols of keys on buttons of Streamlit.
+/** @type {Record<string, string>} */
 const KEY_SYMBOLS = { ArrowLeft: "←", ArrowRight: "→" };
 
 /** Buttons of the panel with this shortcut, in visible and hidden tabs. */
 function pressedBy(key) {
   const symbol = KEY_SYMBOLS[key] ?? key.toUpperCase();
   return [...document.querySelectorAll(".st-key-panel button kbd")]
-    .filter((word) => word.textContent === symbol).map((word) => word.closest("button"));
+    .filter((word) => word.textContent === symbol).map((word) => /** @type {HTMLButtonElement | null} */ (word.closest("button")));
 }
 
 function focusNextArea(by) {
@@ -34,8 +37,8 @@ function focusNextArea(by) {
     return { area, to: within ? area?.querySelector(within) : area };
   }).filter(({ to }) => to?.checkVisibility({ visibilityProperty: true }));
   // Toolbar and cards are elements of the map.
-  const at = areas.findLastIndex(({ area }) => area.contains(document.activeElement));
-  areas[(at + by + areas.length) % areas.length]?.to.focus({ preventScroll: true });
+  const at = areas.findLastIndex(({ area }) => area?.contains(document.activeElement));
+  areas[(at + by + areas.length) % areas.length]?.to?.focus({ preventScroll: true });
 }
 
 /** Keep plain keys from the document while the focused element uses them itself. */
@@ -46,7 +49,7 @@ export function guardShortcuts() {
   // A table gets its click a moment later; keys typed in between belong to it too.
   let pressed = -Infinity;
   document.body.addEventListener("pointerdown", (event) => {
-    pressed = event.target.closest?.(KEY_OWNERS) ? performance.now() : -Infinity;
+    pressed = closest(event, KEY_OWNERS) ? performance.now() : -Infinity;
   }, { capture: true });
   const keepsKeys = (target) => target.closest?.(KEY_OWNERS)
     || (target === document.body && performance.now() - pressed < FOCUS_DELAY_MS);
@@ -58,8 +61,8 @@ export function guardShortcuts() {
       focusNextArea(event.shiftKey ? -1 : 1);
       return;
     }
-    const inTextField = event.target.closest?.("input, textarea, [contenteditable=true]");
-    const selector = !command && !inTextField && !event.target.closest?.(".hv-stage") && KEY_TARGETS[event.key];
+    const inTextField = closest(event, "input, textarea, [contenteditable=true]");
+    const selector = !command && !inTextField && !closest(event, ".hv-stage") && KEY_TARGETS[event.key];
     if (selector) {
       const target = document.querySelector(selector);
       event.preventDefault();
@@ -74,12 +77,12 @@ export function guardShortcuts() {
     }
     if (command || inTextField) return;
     const buttons = keepsKeys(event.target) ? [] : pressedBy(event.key);
-    const visible = buttons.filter((button) => button.checkVisibility());
+    const visible = buttons.filter((button) => button?.checkVisibility());
     if (visible.length < buttons.length) {
       // Streamlit would press those of hidden tabs too.
       event.stopPropagation();
       event.preventDefault();
-      visible.find((button) => !button.disabled)?.click();
+      visible.find((button) => button && !button.disabled)?.click();
       return;
     }
     if (event.key !== "Escape" && keepsKeys(event.target)) event.stopPropagation();

@@ -1,6 +1,7 @@
 // Statements on the map: groups A, B and C with their rings, a preview of the pairs, and dragged items.
 // Python decides what to do; this module draws and sends messages.
 
+import { context2d, makeCanvas } from "./canvas.js";
 import { withAlpha } from "./colors.js";
 import { send } from "./page_change.js";
 import { pack } from "./pick.js";
@@ -26,6 +27,7 @@ export class Statements {
     this.pairs = [];
     this.moves = [];
     this.dragged = null;
+    this.sheet = makeCanvas(1, 1);
     this.groupsKey = "";
     // Streamlit may deliver only the later of two messages, so each message contains all requests that
     // Python has not confirmed, and is sent again until it has. Python handles each number
@@ -244,9 +246,9 @@ export class Statements {
   /** Draw one outline around a large group. */
   drawOutline(ctx, rows, dash) {
     const { view, tokens } = this.scene;
-    const canvas = (this.sheet ??= document.createElement("canvas"));
+    const canvas = this.sheet;
     Object.assign(canvas, { width: view.W, height: view.H });
-    const sheetCtx = canvas.getContext("2d");
+    const sheetCtx = context2d(canvas);
     const step = Math.max(1, Math.ceil(rows.length / MAX_RINGS));
     const discs = (radius) => {
       sheetCtx.beginPath();

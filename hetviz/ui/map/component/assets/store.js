@@ -3,6 +3,8 @@
 
 import { request, assetUrl } from "./requests.js";
 
+/** @import { LayoutSpec } from "./messages.js" */
+
 const ARRAY_BYTES = 256e6;
 const arrays = new Map(); // address -> {promise, bytes}, oldest first
 const memories = new Map(); // session and map name -> state for a remount
@@ -42,6 +44,9 @@ const NO_PLACE = (1 << 20) - 1;
  * Positions are whole numbers of 20 bits over `extent`, in planes (upper 16 bits of x, of y, lower 4
  * bits of both). Piece k of m has the rows k, k + m, ...: a random sample of all. `onGrown` is called
  * as further pieces fill the array; without it the promise waits for all pieces.
+ * @param {string} session @param {LayoutSpec} layout @param {number} n
+ * @param {((pos: Float32Array) => void) | null} onGrown
+ * @returns {Promise<Float32Array>}
  */
 export function loadLayout(session, { pieces, extent }, n, onGrown = null) {
   const name = `${session}/${pieces.join()}`;

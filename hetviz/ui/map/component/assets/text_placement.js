@@ -95,6 +95,7 @@ export function placeTexts(map, ctx) {
   const { W, H } = view;
   const boxes = new Boxes(W, H);
   const pieces = [];
+  /** @type {{ titles: number[], pictures: number[] }} */
   const missing = { titles: [], pictures: [] };
   const kinds = mediaOf(data);
   // Items with a picture need no word.

@@ -1,6 +1,6 @@
 // Toolbar at the edge of the map: mouse tools, zoom to all, and a menu.
 
-import { h, icon, set } from "./dom.js";
+import { closest, h, icon, set } from "./dom.js";
 import { RovingFocus } from "./roving_focus.js";
 import { Search } from "./search.js";
 import { savePicture } from "./picture.js";
@@ -13,6 +13,8 @@ export class Toolbar {
   /** @param {HetMap} map */
   constructor(map) {
     this.map = map;
+    /** @type {{ element: HTMLElement, button: HTMLElement, content: HTMLElement }[]} */
+    this.menus = [];
     this.scene = map.scene;
     this.tools = TOOLS.map(([name, label, key, iconName]) => h("button", {
       type: "button", class: "hv-tool", "data-tool": name, title: `${label} (${key})`, "aria-label": label,
@@ -45,7 +47,7 @@ export class Toolbar {
     this.rovingFocus.setTabStop();
     this.stop = new AbortController();
     document.addEventListener("pointerdown", (event) => {
-      if (!event.target.closest?.(".hv-drop")) this.closeMenus();
+      if (!closest(event, ".hv-drop")) this.closeMenus();
     }, { signal: this.stop.signal, capture: true });
     map.root.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && this.closeMenus()) event.stopPropagation();
@@ -69,7 +71,7 @@ export class Toolbar {
       content.hidden = !open;
       set(button, { "aria-expanded": String(open) });
     });
-    (this.menus ??= []).push(menu);
+    this.menus.push(menu);
     return menu;
   }
 

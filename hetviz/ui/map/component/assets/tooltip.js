@@ -52,22 +52,21 @@ export class Tooltip {
       facts.append(h("dt", {}, String(name)), h("dd", {}, String(value)));
     }
     const links = card.links ? `${thousands(card.links)} ${card.links === 1 ? "link" : "links"}` : null;
-    let picture = null;
-    if (card.picture) {
-      picture = h("img", { alt: "", src: new URL(card.picture, ROOT).href });
+    const image = card.picture ? h("img", { alt: "", src: new URL(card.picture, ROOT).href }) : null;
+    if (image) {
       const begun = performance.now();
-      picture.addEventListener("load", () => {
+      image.addEventListener("load", () => {
         map.stats.pictureMs = performance.now() - begun;
         this.position();
       });
-      picture.addEventListener("error", () => picture.remove());
+      image.addEventListener("error", () => image.remove());
     }
     element.replaceChildren(
-      ...[picture, h("div", { class: "hv-tooltip-text" },
+      ...(image ? [image] : []), h("div", { class: "hv-tooltip-text" },
         h("strong", {}, card.title),
         h("span", { class: "hv-tooltip-dataset" }, mark, [card.dataset, links].filter(Boolean).join(", ")),
         card.facts?.length ? facts : null,
-        card.text ? h("p", {}, card.text) : null)].filter(Boolean),
+        card.text ? h("p", {}, card.text) : null),
     );
     element.hidden = false;
     this.position();

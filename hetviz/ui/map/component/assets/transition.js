@@ -16,6 +16,7 @@ export class Transition {
   constructor(map) {
     this.map = map;
     this.scene = map.scene;
+    /** @type {Float32Array | null} */
     this.target = null;
   }
 
@@ -26,7 +27,7 @@ export class Transition {
     const from = aligned(scene.geometry, geometry, scene.isShown);
     scene.geometry = geometry;
     const rows = from ? this.movers(from, geometry) : [];
-    scene.ghosts = rows.length ? {
+    scene.ghosts = from && rows.length ? {
       rows, born: performance.now(),
       from: Float32Array.from(rows.flatMap((r) => [from[2 * r], from[2 * r + 1]])),
     } : null;
@@ -97,6 +98,7 @@ export class Transition {
   step(now) {
     const { map, scene } = this;
     const { motion, pos } = scene;
+    if (!motion) return false;
     if (this.isPaused) {
       motion.begun += now - (motion.seen ?? now);
       motion.seen = now;

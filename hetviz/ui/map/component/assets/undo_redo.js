@@ -1,11 +1,14 @@
 // Undo and redo, one step per key press. The server undoes only the step that the button named when it
 // was drawn, so a press that comes before the page is redrawn is queued.
 
+import { closest } from "./dom.js";
+
 const BUTTONS = { undo: ".st-key-undo button", redo: ".st-key-redo button" };
 const PRESS_TIMEOUT_MS = 8000; // ms after which a press is assumed to have changed nothing
 const shownStep = () => document.querySelector(".hv-steps")?.dataset.steps ?? "";
 
 const queued = [];
+/** @type {{ steps: string, at: number } | null} */
 let pressed = null;
 
 function isBusy() {
@@ -43,7 +46,7 @@ function pressQueued() {
 /** Queue each press until the one before is done. */
 export function guardUndoRedo() {
   document.body.addEventListener("click", (event) => {
-    const name = Object.keys(BUTTONS).find((key) => event.target.closest?.(BUTTONS[key]));
+    const name = Object.keys(BUTTONS).find((key) => closest(event, BUTTONS[key]));
     if (!name) return;
     if (isBusy()) {
       event.stopPropagation();
