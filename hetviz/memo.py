@@ -46,14 +46,9 @@ class Memo:
     when it is deleted, so they must not refer to it. A tuple is the same owner only while all its
     objects are the same.
 
-    Parameters
-    ----------
-    max_entries : int, optional
-        Maximum number of results of an owner.
-    max_size, max_owner_size : float, optional
-        Maximum size of all results and of those of an owner. The newest result always stays.
-    size_of : callable, optional
-        Size of a result.
+    `max_entries`: maximum number of results of an owner. `max_size`, `max_owner_size`: maximum
+    size of all results and of those of an owner. The newest result always stays. `size_of`: size
+    of a result.
     """
 
     def __init__(

@@ -36,22 +36,12 @@ _TABLE_TYPES = (
 
 @dataclass(frozen=True, eq=False)
 class LargeResult:
-    """Result folder of a recipe over files.
-
-    Attributes
-    ----------
-    recipe : LargeRecipe
-    data : HeteroData
-        All rows and links, or a sample of the rows with the links among them.
-    embedding : Embedding
-        Map of the same rows. `made` holds its run.
-    scores : mapping
-        Content of scores.json, which covers all rows even if the data are a sample.
-    """
+    """Result folder of a recipe over files."""
 
     recipe: LargeRecipe
-    data: HeteroData
-    embedding: Embedding
+    data: HeteroData  # All rows and links, or a sample of the rows with the links among them.
+    embedding: Embedding  # Map of the same rows. `made` holds its run.
+    # Content of scores.json, which covers all rows even if the data are a sample.
     scores: Mapping[str, Any]
 
     @property

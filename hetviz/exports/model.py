@@ -139,16 +139,7 @@ def fit_model(
 ) -> Findings:
     """Fit a method and return the saved model.
 
-    Returns
-    -------
-    Findings
-        Kind "model" with ``method``, ``bytes`` and the file as base64 under ``zip``.
-
-    Raises
-    ------
-    hetviz.errors.HetvizError
-        If the fit fails, or the model exceeds the 50 MB limit of a project.
-    hetviz.errors.Cancelled
+    Returns kind "model" with ``method``, ``bytes`` and the file as base64 under ``zip``.
     """
     fitted = fit_run(
         data,

@@ -325,14 +325,8 @@ def methods_paragraph(
 ) -> str:
     """Return a paragraph for a paper on how a map was made and judged.
 
-    Parameters
-    ----------
-    data : HeteroData
-    card : MethodCard
-    params, seed, versions, hold_out
-        Settings of the run.
-    kinds : mapping
-        Curves from `hetviz.metrics.fit.curves`.
+    `params`, `seed`, `versions`, `hold_out`: settings of the run. `kinds`: curves from
+    `hetviz.metrics.fit.curves`.
     """
     sizes = join_words([f"{len(part):,} {name}" for name, part in data.datasets.items()])
     guidance = [_links_text(data), _comparisons_text(data)]

@@ -23,24 +23,13 @@ from hetviz.runs.recipe import COORDINATES, SCORES, Recipe, large_recipe_at, rea
 
 @dataclass(frozen=True, eq=False)
 class RunResult:
-    """Result folder of a run.
-
-    Attributes
-    ----------
-    recipe : Recipe
-    data : HeteroData
-    embedding : Embedding
-    scores : dict
-        Content of scores.json.
-    judged : HeteroData or None
-        Data that the map is judged by and that the method did not see.
-    """
+    """Result folder of a run."""
 
     recipe: Recipe
     data: HeteroData
     embedding: Embedding
-    scores: dict[str, Any]
-    judged: HeteroData | None
+    scores: dict[str, Any]  # Content of scores.json.
+    judged: HeteroData | None  # Data that the map is judged by and that the method did not see.
 
     @property
     def title(self) -> str:
@@ -56,13 +45,7 @@ class RunResult:
 
 
 def read_result(folder: str | Path) -> RunResult:
-    """Read the result folder of `embed`, `run` or `run_recipe`.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a file is missing or damaged, or the data cannot be found.
-    """
+    """Read the result folder of `embed`, `run` or `run_recipe`."""
     recipe = read_recipe(folder)
     loaded = recipe.load()
     file = recipe.folder / COORDINATES

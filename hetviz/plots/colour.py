@@ -28,21 +28,13 @@ _MAX_HOPS = 3
 
 @dataclass(frozen=True)
 class ColourOption:
-    """Column or measure that can colour the map.
+    """Column or measure that can colour the map."""
 
-    Attributes
-    ----------
-    key : str
-        ``"dataset"``, a JSON list of dataset name and column name, ``"cluster"``, or one of
-        `LAYERS`.
-    title : str
-        Title in menus.
-    kind : {"dataset", "categories", "numbers"}
-    """
-
+    # ``"dataset"``, a JSON list of dataset name and column name, ``"cluster"``, or one of
+    # `LAYERS`.
     key: str
-    title: str
-    kind: Kind
+    title: str  # Title in menus.
+    kind: Kind  # One of {"dataset", "categories", "numbers"}.
 
 
 LAYERS = {
@@ -57,33 +49,20 @@ CLUSTER = ColourOption("cluster", "Cluster", "categories")
 
 @dataclass(frozen=True, eq=False)
 class Colouring:
-    """The value of every global row under one option.
-
-    Attributes
-    ----------
-    option : ColourOption
-    categories : tuple of str
-        In their natural order if they have one, such as ordered categories, else by size, largest
-        first. At most twelve, except for clusters. Empty for numbers.
-    code : array of int, shape (n_rows,)
-        Position in `categories`, -1 without a value, -2 for categories that are not listed.
-    value : array of shape (n_rows,)
-        Number of each row, NaN without one or for categories.
-    n_other : int
-        Number of categories pooled as "other".
-    borrowed : tuple of str
-        Datasets whose rows take the most frequent value of their linked rows.
-    ordered : bool
-        Whether the categories form a scale and get a colour ramp.
-    """
+    """The value of every global row under one option."""
 
     option: ColourOption
+    # In their natural order if they have one, such as ordered categories, else by size, largest
+    # first. At most twelve, except for clusters. Empty for numbers.
     categories: tuple[str, ...]
+    # Shape (n_rows,). Position in `categories`, -1 without a value, -2 for categories that are not
+    # listed.
     code: Ints
-    value: Floats
-    n_other: int = 0
+    value: Floats  # Shape (n_rows,). Number of each row, NaN without one or for categories.
+    n_other: int = 0  # Number of categories pooled as "other".
+    # Datasets whose rows take the most frequent value of their linked rows.
     borrowed: tuple[str, ...] = ()
-    ordered: bool = False
+    ordered: bool = False  # Whether the categories form a scale and get a colour ramp.
 
     def colours(self, theme: Theme) -> tuple[str, ...]:
         """Return the colour of each category."""

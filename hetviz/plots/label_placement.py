@@ -25,20 +25,13 @@ _PICTURE = (900.0, 620.0)
 
 @dataclass(frozen=True)
 class Frame:
-    """Visible part of the plane, with the number of points outside.
+    """Visible part of the plane, with the number of points outside."""
 
-    Attributes
-    ----------
-    low, high : array of shape (2,)
-    outside : int
-    stretch : float
-        Ratio of horizontal to vertical scale, which fills a wide frame.
-    """
-
+    # `low`, `high`: shape (2,).
     low: Floats
     high: Floats
     outside: int
-    stretch: float = 1.0
+    stretch: float = 1.0  # Ratio of horizontal to vertical scale, which fills a wide frame.
 
     @classmethod
     def around(cls, points: Floats) -> Frame:

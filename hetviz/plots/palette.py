@@ -13,42 +13,31 @@ Theme = Literal["light", "dark"]
 
 @dataclass(frozen=True)
 class Tokens:
-    """The colours of one theme, as ``#rrggbb``.
+    """The colours of one theme, as ``#rrggbb``."""
 
-    Attributes
-    ----------
-    bg, soft, card, line : str
-        Page, quiet areas, hover labels, borders.
-    ink, mute, faint : str
-        Text, second lines, thin curves only.
-    accent, on_accent, ok, bad : str
-        Controls and the main curve, text on them, the state dot, errors.
-    plus, minus : str
-        Together and apart, always beside the word or sign.
-    ghost : str
-        Points without a value.
-    edge, wash : str
-        Outlines of controls; what is chosen or under the hand.
-    categories : tuple of str
-        Twelve colours that stay apart for colour-blind readers, the first eight farther.
-    """
-
+    # `bg`, `soft`, `card`, `line`: page, quiet areas, hover labels, borders.
     bg: str
     soft: str
     card: str
     line: str
+    # `ink`, `mute`, `faint`: text, second lines, thin curves only.
     ink: str
     mute: str
     faint: str
+    # `accent`, `on_accent`, `ok`, `bad`: controls and the main curve, text on them, the state dot,
+    # errors.
     accent: str
     on_accent: str
     ok: str
     bad: str
+    # `plus`, `minus`: together and apart, always beside the word or sign.
     plus: str
     minus: str
-    ghost: str
+    ghost: str  # Points without a value.
+    # `edge`, `wash`: outlines of controls; what is chosen or under the hand.
     edge: str
     wash: str
+    # Twelve colours that stay apart for colour-blind readers, the first eight farther.
     categories: tuple[str, ...]
 
 

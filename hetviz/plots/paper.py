@@ -69,14 +69,9 @@ _MAX_PIXELS = 120_000_000
 
 @dataclass(frozen=True)
 class Page:
-    """Size of a figure.
+    """Size of a figure."""
 
-    Attributes
-    ----------
-    width, height : float
-        In millimetres.
-    """
-
+    # `width`, `height`: in millimetres.
     width: float
     height: float
 

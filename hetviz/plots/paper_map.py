@@ -42,17 +42,10 @@ _HALO = 1.1
 
 @dataclass(frozen=True, eq=False)
 class PaperMap:
-    """Map drawn for print, with its caption.
-
-    Attributes
-    ----------
-    figure : Figure
-    caption : str
-        One paragraph on content and distortions of the figure.
-    """
+    """Map drawn for print, with its caption."""
 
     figure: Figure
-    caption: str
+    caption: str  # One paragraph on content and distortions of the figure.
 
 
 def paper_map(

@@ -18,20 +18,12 @@ _MAX_OFFSET, _MIN_SPAN, _MAX_SPAN = 1e4, 1e-12, 1e12
 
 @dataclass(frozen=True, eq=False)
 class DrawnPoints:
-    """Points of a map as they are drawn.
+    """Points of a map as they are drawn."""
 
-    Attributes
-    ----------
-    points : array of shape (n_rows, 2)
-        Points of all datasets in order, NaN if a row has no place.
-    placed : array of bool, shape (n_rows,)
-    notes : tuple of str
-        Distortions of the drawing, one sentence each.
-    """
-
+    # Shape (n_rows, 2). Points of all datasets in order, NaN if a row has no place.
     points: Floats
-    placed: Bools
-    notes: tuple[str, ...]
+    placed: Bools  # Shape (n_rows,).
+    notes: tuple[str, ...]  # Distortions of the drawing, one sentence each.
 
 
 def points_to_draw(embedding: Embedding) -> DrawnPoints:

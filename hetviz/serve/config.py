@@ -43,107 +43,57 @@ LOW_MEMORY_ENV = {"PYTHONMALLOC": "malloc", "MALLOC_ARENA_MAX": "1", "NUMPY_MADV
 
 @dataclass(frozen=True)
 class WorkSettings:
-    """Limits of the worker processes.
+    """Limits of the worker processes."""
 
-    Attributes
-    ----------
-    workers : int
-        Number of workers that make maps; 0 for half of the processors, at least 2 and at most 8.
-    memory_mb : int
-        Address space of one worker, in MB; 0 sets no limit.
-    processor_s : int
-        Processor seconds for reading files in an isolated process; at least 60.
-    readers : int
-        Number of processes that read files at once; 0 for half of the processors, at least 2 and at
-        most 4.
-    """
-
+    # Number of workers that make maps; 0 for half of the processors, at least 2 and at most 8.
     workers: int = 0
-    memory_mb: int = 0
+    memory_mb: int = 0  # Address space of one worker, in MB; 0 sets no limit.
+    # Processor seconds for reading files in an isolated process; at least 60.
     processor_s: int = 300
+    # Number of processes that read files at once; 0 for half of the processors, at least 2 and at
+    # most 4.
     readers: int = 0
 
 
 @dataclass(frozen=True)
 class OidcSettings:
-    """OpenID Connect provider.
+    """OpenID Connect provider."""
 
-    Attributes
-    ----------
-    metadata_url : str
-        Ends in ``/.well-known/openid-configuration``.
-    client_id, client_secret : str
-    redirect_uri : str
-        Public address of this server, ending in ``/oauth2callback``.
-    cookie_secret : str
-        At least 32 random characters that sign the login cookie.
-    roles_claim : str
-        The claim with a person's roles, as a text or a list.
-    admin_role : str
-        Role with access to the operator's page.
-    required_role : str
-        Role needed to log in; empty for everyone at the provider.
-    """
-
-    metadata_url: str = ""
+    metadata_url: str = ""  # Ends in ``/.well-known/openid-configuration``.
     client_id: str = ""
     client_secret: str = field(default="", repr=False)
-    redirect_uri: str = ""
+    redirect_uri: str = ""  # Public address of this server, ending in ``/oauth2callback``.
+    # At least 32 random characters that sign the login cookie.
     cookie_secret: str = field(default="", repr=False)
-    roles_claim: str = "roles"
-    admin_role: str = "hetviz-admin"
-    required_role: str = ""
+    roles_claim: str = "roles"  # The claim with a person's roles, as a text or a list.
+    admin_role: str = "hetviz-admin"  # Role with access to the operator's page.
+    required_role: str = ""  # Role needed to log in; empty for everyone at the provider.
 
 
 @dataclass(frozen=True)
 class QuotaSettings:
-    """Limits per person when login is required; 0 for no limit.
-
-    Attributes
-    ----------
-    projects : int
-    megabytes : int
-        Total size of all projects of a person.
-    """
+    """Limits per person when login is required; 0 for no limit."""
 
     projects: int = 100
-    megabytes: int = 2_000
+    megabytes: int = 2_000  # Total size of all projects of a person.
 
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """Settings of the server.
+    """Settings of the server."""
 
-    Attributes
-    ----------
-    auth : {"none", "oidc"}
-    home : str
-        Folder of projects; empty for the default of `hetviz.workspace.store.files.home`.
-    address : str
-        Address to listen on.
-    port : int
-    base_path : str
-        Path of the app behind a proxy, such as ``tools/hetviz``.
-    hosts : tuple of str
-        Allowed names in the Host header; ``*.name`` for all subdomains.
-    log : {"quiet", "text", "json"}
-        Format of the request log; "quiet" logs errors only.
-    metrics : bool
-        Whether ``/metrics`` serves Prometheus metrics.
-    trust_proxy : bool
-        Whether to use the request id of a proxy (X-Request-ID).
-    work, oidc, quota
-    """
-
-    auth: str = "none"
+    auth: str = "none"  # One of {"none", "oidc"}.
+    # Folder of projects; empty for the default of `hetviz.workspace.store.files.home`.
     home: str = ""
-    address: str = "127.0.0.1"
+    address: str = "127.0.0.1"  # Address to listen on.
     port: int = 8501
-    base_path: str = ""
+    base_path: str = ""  # Path of the app behind a proxy, such as ``tools/hetviz``.
+    # Allowed names in the Host header; ``*.name`` for all subdomains.
     hosts: tuple[str, ...] = LOCAL_HOSTS
+    # One of {"quiet", "text", "json"}. Format of the request log; "quiet" logs errors only.
     log: str = "quiet"
-    metrics: bool = False
-    trust_proxy: bool = False
+    metrics: bool = False  # Whether ``/metrics`` serves Prometheus metrics.
+    trust_proxy: bool = False  # Whether to use the request id of a proxy (X-Request-ID).
     work: WorkSettings = WorkSettings()
     oidc: OidcSettings = OidcSettings()
     quota: QuotaSettings = QuotaSettings()

@@ -50,13 +50,7 @@ class RequestCounter(Protocol):
 class RequestGuard:
     """ASGI middleware.
 
-    Parameters
-    ----------
-    app : ASGI application
-    settings : Settings
-    figures : Counted, optional
-    may : callable, optional
-        Whether a request with these cookies may access a project id.
+    `may`: whether a request with these cookies may access a project id.
     """
 
     def __init__(

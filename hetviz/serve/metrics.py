@@ -21,27 +21,15 @@ _BUCKETS = (0.005, 0.02, 0.1, 0.5, 1.0, 5.0, 30.0)
 
 @dataclass(frozen=True)
 class ServerStatus:
-    """Current activity of the server.
+    """Current activity of the server."""
 
-    Attributes
-    ----------
-    workers : int
-        Number of running worker processes.
-    running, waiting : int
-        Number of jobs.
-    open_projects : int
-        Number of projects in memory.
-    can_work : bool
-        Whether a job could start.
-    reading, to_read : int
-        Number of processes that read files, and that wait to.
-    """
-
-    workers: int
+    workers: int  # Number of running worker processes.
+    # `running`, `waiting`: number of jobs.
     running: int
     waiting: int
-    open_projects: int
-    can_work: bool
+    open_projects: int  # Number of projects in memory.
+    can_work: bool  # Whether a job could start.
+    # `reading`, `to_read`: number of processes that read files, and that wait to.
     reading: int = 0
     to_read: int = 0
 
@@ -49,12 +37,7 @@ class ServerStatus:
 class ServerMetrics:
     """Counts requests and jobs, and reports health and metrics.
 
-    Parameters
-    ----------
-    home : callable
-        Returns the folder of the projects.
-    now : callable
-        Returns the current activity.
+    `home`: returns the folder of the projects. `now`: returns the current activity.
     """
 
     def __init__(self, home: Callable[[], Path], status: Callable[[], ServerStatus]) -> None:

@@ -47,19 +47,10 @@ class PermissionDeniedError(HetvizError):
 
 @dataclass(frozen=True)
 class Person:
-    """A person who is logged in.
+    """A person who is logged in."""
 
-    Attributes
-    ----------
-    id : str
-        Issuer and subject, which are unique and cannot be chosen.
-    name : str
-        Display name.
-    is_admin : bool
-    """
-
-    id: str
-    name: str
+    id: str  # Issuer and subject, which are unique and cannot be chosen.
+    name: str  # Display name.
     is_admin: bool = False
 
 
@@ -88,10 +79,7 @@ class Comment:
 class People:
     """The people of a server.
 
-    Parameters
-    ----------
-    folder : Path
-        Folder of the projects. The file is created on first use, readable by its owner only.
+    `folder`: folder of the projects. The file is created on first use, readable by its owner only.
     """
 
     def __init__(self, folder: Path) -> None:

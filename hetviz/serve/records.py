@@ -62,12 +62,7 @@ def project_hash(project: str) -> str:
 
 
 class Audit:
-    """Append-only audit log: time, event, person, project.
-
-    Parameters
-    ----------
-    folder : Path
-    """
+    """Append-only audit log: time, event, person, project."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / AUDIT

@@ -43,27 +43,14 @@ _TITLE_FIELDS = {"open-sample": "name", "open-bundle": "filename", "set-title": 
 
 @dataclass(frozen=True)
 class StoredProject:
-    """A project on disk.
+    """A project on disk."""
 
-    Attributes
-    ----------
-    id : str
-        Opens the project, so it is only shown on request.
-    title : str
-    steps : int
-    megabytes : float
-    touched : str
-        Time of the last use.
-    format : int or None
-        Format of the journal; None if unreadable.
-    """
-
-    id: str
+    id: str  # Opens the project, so it is only shown on request.
     title: str
     steps: int
     megabytes: float
-    touched: str
-    format: int | None
+    touched: str  # Time of the last use.
+    format: int | None  # Format of the journal; None if unreadable.
 
     @property
     def hash(self) -> str:

@@ -130,26 +130,13 @@ def is_project(name: str, content: bytes) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ProjectFile:
-    """A project file with a valid manifest and journal.
+    """A project file with a valid manifest and journal."""
 
-    Attributes
-    ----------
-    name : str
-        File name, for messages.
-    fingerprint : str or None
-        Fingerprint of the data when it was saved.
-    lost : frozenset of int
-        Positions of steps that were lost before it was saved.
-    journal : bytes
-    log : list of dict
-        The steps.
-    """
-
-    name: str
-    fingerprint: str | None
-    lost: frozenset[int]
+    name: str  # File name, for messages.
+    fingerprint: str | None  # Fingerprint of the data when it was saved.
+    lost: frozenset[int]  # Positions of steps that were lost before it was saved.
     journal: bytes
-    log: list[dict[str, Any]]
+    log: list[dict[str, Any]]  # The steps.
     _archive: Archive
     _sums: Mapping[str, str]
 
@@ -373,27 +360,17 @@ def _replay_error(file: ProjectFile, position: int, reason: str) -> DataError:
 
 @dataclass(frozen=True)
 class Summary:
-    """Summary of a project.
-
-    Attributes
-    ----------
-    title : str
-    datasets : dict of str to int
-        Number of rows of each dataset.
-    links, comparisons, maps, clusters, steps : int
-        Counts.
-    changed : str
-        Time of the last change: ISO 8601, UTC; empty if none.
-    """
+    """Summary of a project."""
 
     title: str
-    datasets: dict[str, int]
+    datasets: dict[str, int]  # Number of rows of each dataset.
+    # `links`, `comparisons`, `maps`, `clusters`, `steps`: counts.
     links: int
     comparisons: int
     maps: int
     clusters: int
     steps: int
-    changed: str
+    changed: str  # Time of the last change: ISO 8601, UTC; empty if none.
 
 
 def summarize(workspace: Workspace) -> Summary:

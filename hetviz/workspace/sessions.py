@@ -50,11 +50,8 @@ class _Slot:
 class Sessions:
     """Workspaces by session id, each with its own folder: journal, view state and blobs.
 
-    Parameters
-    ----------
-    folder : Path, optional
-        Folder of the sessions, by default ``sessions`` in the home folder. If it is not writable,
-        a temporary folder that is removed when the process ends.
+    `folder`: folder of the sessions, by default ``sessions`` in the home folder. If it is not
+    writable, a temporary folder that is removed when the process ends.
     """
 
     def __init__(self, folder: Path | None = None) -> None:

@@ -32,23 +32,14 @@ _MAX_ROWS = 2**31
 
 @dataclass(frozen=True, eq=False)
 class ViewState:
-    """Selection, groups and camera for one set of rows.
+    """Selection, groups and camera for one set of rows."""
 
-    Attributes
-    ----------
-    selection : array of int
-        Global rows, ascending.
-    camera : dict or None
-        ``{"x": [low, high], "y": [low, high]}`` in map coordinates; None shows all.
-    fingerprint : str
-        Fingerprint of the rows, see `fingerprint_of`.
-    groups : mapping of str to array of int
-        Global rows, ascending, of the non-empty groups.
-    """
-
+    # Global rows, ascending.
     selection: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    # ``{"x": [low, high], "y": [low, high]}`` in map coordinates; None shows all.
     camera: dict[str, Any] | None = None
-    fingerprint: str = ""
+    fingerprint: str = ""  # Fingerprint of the rows, see `fingerprint_of`.
+    # Global rows, ascending, of the non-empty groups.
     groups: Mapping[str, Ints] = field(default_factory=dict)
 
 

@@ -15,20 +15,11 @@ _Z_TWO_MAPS = 1.959964 * np.sqrt(2.0)
 def error_of_mean(values: Floats, *ends: Ints) -> float:
     r"""Return the standard error of a mean whose values share items.
 
-    Parameters
-    ----------
-    values : ndarray of shape (m,)
-        Values of links, comparisons or items; NaN is skipped.
-    ends : up to two ndarrays of shape (m,)
-        Item numbers of each value. Without any, values are independent.
+    `values` (m,): values of links, comparisons or items; NaN is skipped. `ends` (m,): item numbers
+    of each value. Without any, values are independent.
 
-    Returns
-    -------
-    float
-        NaN for fewer than two values.
+    Returns NaN for fewer than two values.
 
-    Notes
-    -----
     .. math:: V = V_i + V_j - V_{ij}, \quad V_g = \frac{1}{m^2} \sum_g \Bigl(\sum_{l \in g}
         (x_l - \bar x)\Bigr)^2
 
@@ -70,18 +61,10 @@ def significant_difference(standard_error: float) -> float:
 def least_significant_difference(values: Sequence[Sequence[float]]) -> float:
     r"""Return the least significant difference of candidates measured on the same splits.
 
-    Parameters
-    ----------
-    values : of shape (c, n)
-        Values of each of c candidates, on each of n splits.
+    `values` (c, n): values of each of c candidates, on each of n splits.
 
-    Returns
-    -------
-    float
-        NaN for fewer than two candidates or splits.
+    Returns NaN for fewer than two candidates or splits.
 
-    Notes
-    -----
     .. math:: t_{.975,\,(c-1)(n-1)} \sqrt{2 s^2 / n}
 
     with :math:`s^2` the residual variance after the effects of candidates and splits (Fisher

@@ -45,43 +45,21 @@ def make_block(
 ) -> ProjectionBlock:
     """Prepare one dataset for `hetviz.core.spectral.eigen.solve`.
 
-    Parameters
-    ----------
-    features : ndarray or csr of shape (n, d), or None
-        Rows to project (raw features, or a kernel's map). None is a featureless dataset: the
-        identity matrix, which is not formed.
-    weights : ndarray of shape (n,)
-        Non-negative mass of guidance per row, |D|; it weights the centre and scales the ridge.
-    gamma : float
-        Ridge, 0 or more. Relative: gamma_v = gamma tr(Phi' diag(w) Phi) / nominal.
-    absolute : bool
-        Take `gamma` as gamma_v itself.
-    nominal : int, optional
-        Number of features for the relative ridge; d by default. A kernel's map passes its number
-        of training rows, so that truncating its rank does not change the ridge.
-    center : bool
-        Subtract the weighted mean of each feature (the plain mean if no row has mass).
-    reduce : bool
-        Allow the exact reduction to the span of the guided rows. It drops directions orthogonal
-        to all guided rows, which matter only without the ridge in the objective.
-    where : str
-        Name of the dataset, for messages.
+    `features` (n, d): rows to project (raw features, or a kernel's map). None is a featureless
+    dataset: the identity matrix, which is not formed. `weights` (n,): non-negative mass of
+    guidance per row, |D|; it weights the centre and scales the ridge. `gamma`: ridge, 0 or more.
+    Relative: gamma_v = gamma tr(Phi' diag(w) Phi) / nominal. `absolute`: take `gamma` as gamma_v
+    itself. `nominal`: number of features for the relative ridge; d by default. A kernel's map
+    passes its number of training rows, so that truncating its rank does not change the ridge.
+    `center`: subtract the weighted mean of each feature (the plain mean if no row has mass).
+    `reduce`: allow the exact reduction to the span of the guided rows. It drops directions
+    orthogonal to all guided rows, which matter only without the ridge in the objective. `where`:
+    name of the dataset, for messages.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a feature is not a finite number, or the number of weights is wrong.
-    hetviz.errors.ParameterError
-        If gamma is negative or not finite.
-
-    Warns
-    -----
     hetviz.errors.DataWarning
         If gamma is 0 and the features are linearly dependent on the guided rows (a floor of
         1e-12 of the mean feature variance is used), or if very wide sparse features are reduced.
 
-    Notes
-    -----
     Dense features of more than two million entries, and numpy memory maps, are read in blocks and
     not copied. Features that do not vary over the guided rows are dropped. If there are fewer
     guided rows than features, the problem is solved exactly in the span of the guided rows (thin

@@ -24,37 +24,22 @@ from hetviz.data.model.statements import link_keys_at, statement_keys
 
 @dataclass(frozen=True, eq=False)
 class AddResult:
-    """Data with added statements, and how they relate to the existing ones.
-
-    Attributes
-    ----------
-    data : HeteroData
-    added, updated : tuple of str
-        Keys of the new statements, and of existing ones that were changed.
-    n_same : int
-        Number of statements that existed already, unchanged.
-    opposite : tuple of (str, str)
-        Keys of an added statement and of an existing one that contradicts it; both stay.
-    """
+    """Data with added statements, and how they relate to the existing ones."""
 
     data: HeteroData
+    # `added`, `updated`: keys of the new statements, and of existing ones that were changed.
     added: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()
-    n_same: int = 0
+    n_same: int = 0  # Number of statements that existed already, unchanged.
+    # Keys of an added statement and of an existing one that contradicts it; both stay.
     opposite: tuple[tuple[str, str], ...] = ()
 
 
 def add_links(data: HeteroData, links: Links) -> AddResult:
     """Add links; a link that repeats an existing one updates it.
 
-    Parameters
-    ----------
-    data : HeteroData
-    links : Links
-        Of two equal links, the last one counts.
+    `links`: of two equal links, the last one counts.
 
-    Notes
-    -----
     Two links are equal if they join the same items, have the same kind and role, and weights of
     the same sign. The direction matters for relations only. The existing link keeps its position
     and gets the new weight, score and notes. New links are appended to the group with the same

@@ -17,19 +17,8 @@ def with_labels(
 ) -> HeteroData:
     """Return the data with labels of some items set.
 
-    Parameters
-    ----------
-    data : HeteroData
-    dataset, column : str
-        A label column of the dataset. If there is none, it is created from the table column of
-        this name, or empty.
-    values : mapping
-        Id to label; None removes the label.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        Listing unknown ids and values that are neither text nor numbers.
+    `dataset`, `column`: A label column of the dataset. If there is none, it is created from the
+    table column of this name, or empty. `values`: id to label; None removes the label.
     """
     where = f"labels {column!r}"
     rows = rows_by_id(data, dataset, values, where)

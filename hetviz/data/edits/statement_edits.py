@@ -24,26 +24,14 @@ _REDUCED = Memo()
 
 
 def drop_statements(data: HeteroData, keys: Iterable[str]) -> HeteroData:
-    """Remove statements.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        Listing every unknown key.
-    """
+    """Remove statements."""
     mask = np.ones(len(statement_keys(data)), dtype=bool)
     mask[statement_positions(data, keys)] = False
     return _with_statements(data, mask)
 
 
 def reverse_comparisons(data: HeteroData, keys: Iterable[str]) -> HeteroData:
-    """Swap the near and the far pair of comparisons.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a key is unknown or belongs to a link.
-    """
+    """Swap the near and the far pair of comparisons."""
     key_list = list(keys)
     rows = statement_positions(data, key_list) - sum(map(len, data.links))
     links = [key for key, row in zip(key_list, rows, strict=True) if row < 0]
@@ -66,17 +54,7 @@ def reverse_comparisons(data: HeteroData, keys: Iterable[str]) -> HeteroData:
 def edit_statements(data: HeteroData, changes: Mapping[str, Mapping[str, object]]) -> HeteroData:
     """Change fields of statements.
 
-    Parameters
-    ----------
-    data : HeteroData
-    changes : mapping of str to mapping
-        Key to new values: weight or score (numbers), kind, note, who, when or set (text).
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        Listing every unknown key and every invalid field or value; only links have a kind and a
-        score.
+    `changes`: key to new values: weight or score (numbers), kind, note, who, when or set (text).
     """
     rows = statement_positions(data, changes).tolist()
     n_links = sum(map(len, data.links))
@@ -153,13 +131,7 @@ def append_links(groups: list[Links], links: Links) -> tuple[int, int]:
 
 
 def rename_set(data: HeteroData, old: str, new: str) -> HeteroData:
-    """Rename a set of statements; an existing set of the new name absorbs it.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the set is unknown or the new name is empty.
-    """
+    """Rename a set of statements; an existing set of the new name absorbs it."""
     name = new.strip()
     if not name:
         raise DataError(Problem("bad-name", f"set {old!r}", "the new name is empty"))
@@ -168,13 +140,7 @@ def rename_set(data: HeteroData, old: str, new: str) -> HeteroData:
 
 
 def check_set(data: HeteroData, name: str) -> str:
-    """Return the name of a set if it exists.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the set is unknown.
-    """
+    """Return the name of a set if it exists."""
     names = list(dict.fromkeys(set_names(data)))
     if name not in names:
         hint = f"Available: {', '.join(names) or 'none'}."

@@ -115,13 +115,7 @@ class Join:
 
 
 def add_match(data: HeteroData, match: Match, kind: str | None = None) -> HeteroData:
-    """Return the data with the pairs of a match added as links.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If there is no pair, or all pairs are linked already by links of this kind.
-    """
+    """Return the data with the pairs of a match added as links."""
     where = f"links {match.source} - {match.target}"
     if not len(match.i):
         message = "no items of these datasets match"

@@ -32,18 +32,10 @@ _BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x1f"
 
 @dataclass(frozen=True, eq=False)
 class Keys:
-    """Keys of a column.
+    """Keys of a column."""
 
-    Attributes
-    ----------
-    distinct : array of str, shape (k,)
-        Distinct keys, in order of first appearance.
-    at : array of int, shape (n,)
-        Row i has key ``different[at[i]]``, or none where it is -1.
-    """
-
-    distinct: Texts
-    at: Ints
+    distinct: Texts  # Shape (k,). Distinct keys, in order of first appearance.
+    at: Ints  # Shape (n,). Row i has key ``different[at[i]]``, or none where it is -1.
 
     @cached_property
     def uses(self) -> Ints:
@@ -137,13 +129,6 @@ def column_keys(dataset: Dataset, column: str, loose: LooseKeys = False) -> Keys
     `loose` applies `normalise_key`, "spelling" applies `normalise_spelling`. If that changes no
     key, the exact `Keys` object is returned.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the column does not exist.
-
-    Notes
-    -----
     O(rows); Python code runs for distinct values only, unless a column mixes types.
     """
     if column and (dataset.table is None or column not in dataset.table.columns):
@@ -163,13 +148,6 @@ def column_keys(dataset: Dataset, column: str, loose: LooseKeys = False) -> Keys
 def combined_codes(dataset: Dataset, columns: Sequence[str], loose: LooseKeys = False) -> Ints:
     """Return a code of the combined keys of several columns, by row; -1 if one is missing.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a column does not exist.
-
-    Notes
-    -----
     O(rows) for each column.
     """
     at = np.zeros(len(dataset), dtype=np.int64)
@@ -189,13 +167,6 @@ def combined_keys(
 ) -> Keys:
     """Return the combined keys of several columns; a row that lacks one has no key.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a column does not exist.
-
-    Notes
-    -----
     O(rows) for each column; texts are built for distinct keys only.
     """
     if len(columns) == 1:
@@ -210,13 +181,7 @@ def combined_keys(
 
 
 def cell_texts(dataset: Dataset, column: str) -> list[str]:
-    """Return the text of each cell of a column, or of each id if `column` is empty.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the column does not exist.
-    """
+    """Return the text of each cell of a column, or of each id if `column` is empty."""
     keys = column_keys(dataset, column)
     # Code -1 (no key) selects the appended last entry.
     texts = np.append(keys.distinct, np.array([""], dtype=object))
@@ -248,8 +213,6 @@ def rows_without(rows: Ints, n: int) -> Ints:
 def matching_pairs(groups: Ints, of: Ints) -> tuple[Ints, ...]:
     """Return the pairs (i, m) with ``groups[i] == of[m] >= 0``, ordered by i, then by m.
 
-    Notes
-    -----
     O(len(groups) + len(of) log len(of) + pairs).
     """
     order = np.argsort(of, kind="stable")

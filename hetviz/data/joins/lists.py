@@ -116,15 +116,6 @@ def entries_of(dataset: Dataset, column: str, separator: str, loose: bool = Fals
 
     The table is cached for each dataset and must not be changed.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the column does not exist.
-    hetviz.errors.ParameterError
-        If the separator is empty.
-
-    Notes
-    -----
     O(entries); Python code runs for distinct cells only.
     """
     if not separator:
@@ -224,17 +215,8 @@ def match_by_list(
 ) -> Match:
     """Match items with the items of another dataset that one of their columns lists.
 
-    Parameters
-    ----------
-    data, source, column, target, target_column, separator, loose, weight
-        See `links_by_list`.
-    make : bool
-        Create the dataset `target` from the distinct entries.
-
-    Raises
-    ------
-    hetviz.errors.DataError, hetviz.errors.ParameterError
-        See `links_by_list`, and `dataset_from_list` with `make`.
+    `data`, `source`, `column`, `target`, `target_column`, `separator`, `loose`, `weight`: see
+    `links_by_list`. `make`: create the dataset `target` from the distinct entries.
     """
     where = f"links {source} - {target} by {column}"
     if weight not in WEIGHTS:

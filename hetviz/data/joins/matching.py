@@ -91,28 +91,12 @@ def match_by_key(
 ) -> Match:
     """Match the items of two datasets with equal keys.
 
-    Parameters
-    ----------
-    data : HeteroData
-    source, target : str
-        Two different datasets.
-    source_column, target_column : str
-        Columns of their tables; empty for the ids. Surrounding blanks are ignored, and 7 and 7.0
-        are the same key.
-    loose : bool or "spelling"
-        Ignore case, blanks and Unicode forms, see `hetviz.data.joins.keys.normalise_key`; with
-        "spelling", also accents and punctuation of words.
-    also : sequence of (str, str)
-        Further columns of `source` and `target` that must agree too.
+    `source`, `target`: two different datasets. `source_column`, `target_column`: columns of their
+    tables; empty for the ids. Surrounding blanks are ignored, and 7 and 7.0 are the same key.
+    `loose`: ignore case, blanks and Unicode forms, see `hetviz.data.joins.keys.normalise_key`;
+    with "spelling", also accents and punctuation of words. `also`: further columns of `source` and
+    `target` that must agree too.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a dataset or column does not exist, or there are more than 1,000,000 pairs, which are
-        counted first.
-
-    Notes
-    -----
     Costs O(n log n + pairs).
     """
     check_two_datasets(source, target, "links by key")

@@ -43,8 +43,6 @@ def place_columns(dataset: Dataset) -> tuple[str, ...] | None:
     "59.91, 10.75": nine of ten distinct cells must have two numbers. Half of them must have two
     decimals in both, unless the column is named after latitude and longitude.
 
-    Notes
-    -----
     O(rows), once for each dataset.
     """
     table = dataset.table
@@ -83,13 +81,6 @@ def places_of(dataset: Dataset, columns: tuple[str, ...] | None = None) -> tuple
     """Return latitude and longitude in degrees, shape (n, 2), and the number of invalid rows.
 
     Missing and invalid places are NaN.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If there are no such columns.
-    hetviz.errors.ParameterError
-        If `columns` is not one or two columns.
     """
     columns = columns or place_columns(dataset)
     where = f"dataset {dataset.name!r}"

@@ -72,31 +72,16 @@ _KEY_FORMS: tuple[LooseKeys, LooseKeys] = (True, "spelling")
 
 @dataclass(frozen=True, eq=False)
 class KeyColumn:
-    """Keys of a column or of the ids.
+    """Keys of a column or of the ids."""
 
-    Attributes
-    ----------
-    dataset, column : str
-        An empty column stands for the ids.
-    separator : str or None
-        Separator of cells that list several keys.
-    keys : array of str
-        Distinct normalised keys.
-    uses : array of int
-        Number of rows of each key.
-    rows : int
-        Number of rows with any key.
-    called : str
-        Name of the column; for ids the name in the file, empty if unknown.
-    """
-
+    # `dataset`, `column`: an empty column stands for the ids.
     dataset: str
     column: str
-    separator: str | None
-    keys: Texts
-    uses: Ints
-    rows: int
-    called: str
+    separator: str | None  # Separator of cells that list several keys.
+    keys: Texts  # Distinct normalised keys.
+    uses: Ints  # Number of rows of each key.
+    rows: int  # Number of rows with any key.
+    called: str  # Name of the column; for ids the name in the file, empty if unknown.
     _numbers: dict[int, Ints | None] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -149,14 +134,10 @@ class KeyColumn:
 
 @dataclass(frozen=True, eq=False)
 class SharedKeys:
-    """Counts of shared keys; entry [a, b] is for columns a and b.
+    """Counts of shared keys; entry [a, b] is for columns a and b."""
 
-    Attributes
-    ----------
-    keys, rows, pairs : sparse array of shape (columns, columns)
-        Number of shared distinct keys; of uses in a of keys of b; of resulting pairs.
-    """
-
+    # `keys`, `rows`, `pairs`: shape (columns, columns). Number of shared distinct keys; of uses in
+    # a of keys of b; of resulting pairs.
     keys: sp.csr_array
     rows: sp.csr_array
     pairs: sp.csr_array
@@ -174,8 +155,6 @@ def key_columns(data: HeteroData) -> list[KeyColumn]:
 def shared_keys(columns: Sequence[KeyColumn]) -> SharedKeys:
     """Count the shared keys of all pairs of columns by one sparse product over key hashes.
 
-    Notes
-    -----
     O(K) for K distinct keys of all columns, plus one step for each pair of columns with a common
     key.
     """

@@ -80,14 +80,9 @@ def make_diagnostic(
 ) -> Diagnostic:
     """Return a `Diagnostic` of finite values.
 
-    Parameters
-    ----------
-    key, title, says, unit : str
-        See `Diagnostic`.
-    values : mapping or pairs of str to number
-        None and non-finite numbers are left out. Of more than `max_values` values the largest
-        absolute ones stay, in decreasing order; fewer stay in the given order.
-    max_values : int
+    `key`, `title`, `says`, `unit`: see `Diagnostic`. `values`: None and non-finite numbers are
+    left out. Of more than `max_values` values the largest absolute ones stay, in decreasing order;
+    fewer stay in the given order.
     """
     pairs = values.items() if isinstance(values, Mapping) else values
     finite = [
@@ -174,10 +169,8 @@ _SATISFIED = {"kept_by_the_optimum": "by the optimum", "kept_on_these_axes": "on
 def optimum_diagnostics(figures_by_problem: Mapping[str, Mapping[str, object]]) -> list[Diagnostic]:
     """Return the diagnostics of the optimum of each problem.
 
-    Parameters
-    ----------
-    figures_by_problem : mapping of str to mapping
-        Figures by problem, from `hetviz.core.ordinal.fixed_rank.FixedRankEmbedding.figures`.
+    `figures_by_problem`: figures by problem, from
+    `hetviz.core.ordinal.fixed_rank.FixedRankEmbedding.figures`.
     """
     diagnostics = []
     for name, figures in figures_by_problem.items():

@@ -51,20 +51,8 @@ def draw_rows_out(
 ) -> Bools:
     """Return a mask of the global rows of randomly drawn objects, in every view.
 
-    Parameters
-    ----------
-    parts : mapping of str to slice
-        Global rows of each dataset.
-    object_of : ndarray of shape (n_rows,)
-        Object of each global row.
-    shares : mapping of str to float
-        Share of the rows to draw, by dataset.
-    rng : Generator
-
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        If a dataset would lose all of its rows.
+    `parts`: global rows of each dataset. `object_of` (n_rows,): object of each global row.
+    `shares`: share of the rows to draw, by dataset.
     """
     out = np.zeros(len(object_of), dtype=bool)
     for name, share in shares.items():
@@ -88,19 +76,10 @@ def draw_links_out(
 ) -> Bools:
     """Return a mask of held-out links: a share of the pairs of each stratum, and `touched` links.
 
-    Parameters
-    ----------
-    ends : ndarray of shape (m, 2)
-        Objects of each link, the smaller one first. A pair with several links is drawn once, in
-        the stratum of its first link.
-    stratum : ndarray of shape (m,)
-        Links are drawn within each stratum.
-    touched : ndarray of shape (m,)
-        Links that are held out in any case.
-    bare : ndarray of shape (n_objects,)
-        Objects that only links can place; each keeps at least one link.
-    share : float
-    rng : Generator
+    `ends` (m, 2): objects of each link, the smaller one first. A pair with several links is drawn
+    once, in the stratum of its first link. `stratum` (m,): links are drawn within each stratum.
+    `touched` (m,): links that are held out in any case. `bare` (n_objects,): objects that only
+    links can place; each keeps at least one link.
     """
     free = np.flatnonzero(~touched)
     if share == 0 or free.size == 0:

@@ -19,26 +19,13 @@ NewLink: TypeAlias = tuple[str, str, str, str] | tuple[str, str, str, str, float
 
 @dataclass(frozen=True, eq=False)
 class NewRows(Immutable):
-    """New rows of one fitted dataset, with their links to fitted rows.
+    """New rows of one fitted dataset, with their links to fitted rows."""
 
-    Attributes
-    ----------
-    dataset : Dataset
-        The new rows only; a kernel has one column for each fitted row.
-    row : array of int, shape (m,)
-        New row of each link.
-    to : array of str, shape (m,)
-        Dataset at the other end of each link.
-    to_row : array of int, shape (m,)
-        Fitted row at the other end of each link.
-    weight : array of shape (m,)
-    """
-
-    dataset: Dataset
-    row: Ints
-    to: Texts
-    to_row: Ints
-    weight: Floats
+    dataset: Dataset  # The new rows only; a kernel has one column for each fitted row.
+    row: Ints  # Shape (m,). New row of each link.
+    to: Texts  # Shape (m,). Dataset at the other end of each link.
+    to_row: Ints  # Shape (m,). Fitted row at the other end of each link.
+    weight: Floats  # Shape (m,).
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,21 +44,9 @@ def new_rows(
 ) -> dict[str, NewRows]:
     """Return the rows of `new` with ids that were not fitted, by dataset, with their links.
 
-    Parameters
-    ----------
-    fitted : mapping of str to Dataset
-    new : HeteroData
-        Rows of fitted datasets; links may refer to fitted ids.
-    links : iterable of (dataset, id, dataset, id[, weight])
-        Further links; only links between a new and a fitted row have an effect.
+    `new`: rows of fitted datasets; links may refer to fitted ids. `links`: further links; only
+    links between a new and a fitted row have an effect.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        Listing every dataset, column and link that does not match.
-
-    Notes
-    -----
     Costs O(rows + links).
     """
     gate = ProblemCollector()

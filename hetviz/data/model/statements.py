@@ -134,13 +134,7 @@ def set_mask(data: HeteroData, name: str) -> Bools:
 
 
 def statement_positions(data: HeteroData, keys: Iterable[str]) -> Ints:
-    """Return the positions in `statements` of the given keys.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        Listing every unknown key.
-    """
+    """Return the positions in `statements` of the given keys."""
     key_list = list(keys)
     place = {key: row for row, key in enumerate(statement_keys(data))}
     unknown = [key for key in key_list if key not in place]

@@ -15,10 +15,7 @@ SAME_OBJECT = "same object"
 def identity_links(data: HeteroData) -> list[Links]:
     """Return links of weight 1 between the rows of each object in different views.
 
-    Returns
-    -------
-    list of Links
-        One entry for each pair of views with common ids; kind "same object", role "relation".
+    Returns one entry for each pair of views with common ids; kind "same object", role "relation".
     """
     groups: list[Links] = []
     for entity in data.entities:

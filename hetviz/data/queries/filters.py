@@ -22,38 +22,20 @@ _KINDS = ("values", "range", "text", "rows")
 
 @dataclass(frozen=True)
 class Filter:
-    """Condition on the rows of one dataset; rows of other datasets pass.
-
-    Parameters
-    ----------
-    dataset : str
-    column : str
-        A table column or a label column; empty for ``kind="rows"``.
-    kind : {"values", "range", "text", "rows"}
-        "values": the value is one of `values`. "range": a number from `low` to `high`. "text": the
-        value contains `text`, ignoring case and accents. "rows": the id is one of `values`.
-    values : sequence of str
-        Values as text, or ids.
-    low, high : float, optional
-        Inclusive bounds; None for no bound.
-    text : str
-    missing : bool
-        Whether rows without a value pass.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the fields are inconsistent.
-    """
+    """Condition on the rows of one dataset; rows of other datasets pass."""
 
     dataset: str
-    column: str = ""
+    column: str = ""  # A table column or a label column; empty for ``kind="rows"``.
+    # One of {"values", "range", "text", "rows"}. "values": the value is one of `values`. "range":
+    # a number from `low` to `high`. "text": the value contains `text`, ignoring case and accents.
+    # "rows": the id is one of `values`.
     kind: Literal["values", "range", "text", "rows"] = "values"
-    values: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()  # Values as text, or ids.
+    # `low`, `high`: inclusive bounds; None for no bound.
     low: float | None = None
     high: float | None = None
     text: str = ""
-    missing: bool = False
+    missing: bool = False  # Whether rows without a value pass.
 
     def __post_init__(self) -> None:
         where = f"filter of {self.dataset}"
@@ -89,13 +71,6 @@ class Filter:
 def passing(data: HeteroData, filters: Iterable[Filter]) -> Bools:
     """Return a mask of the global rows that pass every filter, shape (n_rows,).
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a filter refers to an unknown dataset or column.
-
-    Notes
-    -----
     Unknown ids are ignored, so that a list of rows survives the removal of rows. Costs O(rows) per
     filter.
     """

@@ -133,13 +133,7 @@ class Reach:
 
 
 def drop_unlinked(data: HeteroData, name: str) -> HeteroData:
-    """Return the data without the unlinked items of a dataset.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If all items are linked, or none.
-    """
+    """Return the data without the unlinked items of a dataset."""
     rows = linked_rows(data)[data.offsets[data[name].name]]
     if rows.all() or not rows.any():
         message = "all of its items are linked" if rows.all() else "none of its items is linked"

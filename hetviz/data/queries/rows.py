@@ -14,26 +14,13 @@ from hetviz.errors import DataError, Problem
 
 @dataclass(frozen=True, eq=False)
 class TouchingLinks:
-    """Links with at least one end in a set of rows.
+    """Links with at least one end in a set of rows."""
 
-    Attributes
-    ----------
-    inner : array of int, shape (m,)
-        Global row of link l in the set; the source if both ends are.
-    outer : array of int, shape (m,)
-        Global row at the other end.
-    weight : array of shape (m,)
-    group : array of int, shape (m,)
-        Position of the group of links in ``data.links``.
-    inside : array of bool, shape (m,)
-        Whether both ends are in the set.
-    """
-
-    inner: Ints
-    outer: Ints
-    weight: Floats
-    group: Ints
-    inside: Bools
+    inner: Ints  # Shape (m,). Global row of link l in the set; the source if both ends are.
+    outer: Ints  # Shape (m,). Global row at the other end.
+    weight: Floats  # Shape (m,).
+    group: Ints  # Shape (m,). Position of the group of links in ``data.links``.
+    inside: Bools  # Shape (m,). Whether both ends are in the set.
 
     def __len__(self) -> int:
         return len(self.inner)
@@ -72,17 +59,8 @@ def links_touching(data: HeteroData, rows: ArrayLike) -> TouchingLinks:
 def select_rows(data: HeteroData, rows: ArrayLike) -> HeteroData:
     """Return the data with the given global rows only.
 
-    Parameters
-    ----------
-    data : HeteroData
-    rows : array of int
-        Rows in any order. Datasets without remaining rows, and links and comparisons of other
-        rows, are dropped.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If `rows` is empty.
+    `rows`: rows in any order. Datasets without remaining rows, and links and comparisons of other
+    rows, are dropped.
     """
     chosen = np.zeros(data.n_rows, dtype=bool)
     chosen[np.asarray(rows, dtype=np.int64)] = True

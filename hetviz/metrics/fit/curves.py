@@ -30,34 +30,16 @@ def curves(
 ) -> Curves:
     """Return the satisfaction curves of a map, one for each kind of guidance.
 
-    Parameters
-    ----------
-    data : HeteroData
-        Data of the map.
-    embedding : Embedding
-        Rows are matched by dataset and id.
-    held_out : HeteroData, optional
-    random_state : int
-        Seed for sampling pairs of blocks with more than 20,000,000 pairs.
+    `data`: data of the map. `embedding`: rows are matched by dataset and id. `random_state`: seed
+    for sampling pairs of blocks with more than 20,000,000 pairs.
 
-    Returns
-    -------
-    dict of str to dict of {"given", "held_out"} to [x, y]
-        JSON-ready, without empty entries:
+    Returns points (x, y) by kind, JSON-ready, without empty entries. "links": the share y of the
+    positive links of all blocks among the closest x of all pairs of their block; chance level x.
+    "apart": the share y of the negative links not among these; chance level 1 - x.
+    ``<source>|<target>``: as "links", for one pair of datasets. "comparisons": the share y whose
+    near pair is at most x times as long as its far pair. At x = 1 it is the share that the map
+    agrees with, with chance level 0.5.
 
-        links
-            Positive links of all blocks: share y of them among the closest x of all pairs of
-            their block. Chance level: x.
-        apart
-            Negative links: share y of them not among these. Chance level: 1 - x.
-        ``<source>|<target>``
-            As links, for one pair of datasets.
-        comparisons
-            Share y whose near pair is at most x times as long as its far pair. At x = 1 it is the
-            share that the map agrees with, with chance level 0.5.
-
-    Notes
-    -----
     Exact up to 20,000,000 pairs per block. Above that, within 0.0014 with 95 % confidence
     (Dvoretzky, Kiefer and Wolfowitz 1956; Massart 1990).
     """

@@ -27,33 +27,18 @@ MIN_CLASSES, MAX_CLASSES = 2, 100
 
 @dataclass(frozen=True)
 class LabelCandidate:
-    """An item with a missing label worth asking for.
+    """An item with a missing label worth asking for."""
 
-    Attributes
-    ----------
-    row : int
-        Global row.
-    labels : tuple of (label, float)
-        The labels known so far with the probability of each, the likeliest first.
-    gain : float
-        Number of uncertain items that its label would inform about.
-    """
-
-    row: int
+    row: int  # Global row.
+    # The labels known so far with the probability of each, the likeliest first.
     labels: tuple[tuple[LabelValue, float], ...]
-    gain: float
+    gain: float  # Number of uncertain items that its label would inform about.
 
 
 def columns_to_ask(
     data: HeteroData, requested: Sequence[tuple[str, str]] | None = None
 ) -> list[Labels]:
-    """Return partly filled label columns: the requested ones, or all that a person fills.
-
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        If a requested column does not exist or cannot be asked for.
-    """
+    """Return partly filled label columns: the requested ones, or all that a person fills."""
     columns = {(labels.dataset, labels.name): labels for labels in data.labels}
     for name in requested or ():
         if tuple(name) not in columns:
@@ -111,21 +96,9 @@ def label_candidates(
 ) -> list[LabelCandidate]:
     """Return items whose labels would inform most about other items, the best first.
 
-    Parameters
-    ----------
-    data : HeteroData
-    column : Labels
-        Partly filled.
-    n : int
-        Maximum number of items.
-    allowed : ndarray of bool, shape (n_rows,), optional
-        Global rows to ask about.
-    skipped : collection of int
-        Global rows not to ask about because the person skipped them.
-    random_state : int
+    `column`: partly filled. `n`: maximum number of items. `allowed` (n_rows,): global rows to ask
+    about. `skipped`: global rows not to ask about because the person skipped them.
 
-    Notes
-    -----
     Works on the joint axes of `hetviz.learned_from`; see `hetviz.core.prediction.active`. Items
     without features and links are not asked about. Costs the joint axes, which are cached while
     only guidance changes, and O(n (k + axes classes)).

@@ -101,21 +101,10 @@ def cluster_cards(
 ) -> tuple[ClusterCard, ...]:
     """Describe clusters.
 
-    Parameters
-    ----------
-    contrasts : Contrasts
-        Words and columns of the data, read once for any number of clusterings.
-    Y : array of shape (n_rows, k)
-        Coordinates, NaN without a place; they define typical examples.
-    codes : array of int, shape (n_rows,)
-        Cluster of each row, -1 without one.
-    n_clusters : int
-    names : sequence of str, optional
-        Made from distinctive words when absent.
-    stability : sequence of float, optional
+    `contrasts`: words and columns of the data, read once for any number of clusterings. `Y`
+    (n_rows, k): coordinates, NaN without a place; they define typical examples. `codes` (n_rows,):
+    cluster of each row, -1 without one. `names`: made from distinctive words when absent.
 
-    Notes
-    -----
     Costs O(words + columns x clusters x rows). A map made from links has clusters that differ in
     linked names by construction, so the tests are a guide and no proof.
     """

@@ -25,20 +25,12 @@ _MAX_CELLS = 20_000_000
 
 @dataclass(frozen=True, eq=False)
 class ContrastLabel:
-    """A label of one dataset, or of several that have the same classes.
-
-    Attributes
-    ----------
-    column : str
-    datasets : list of str
-    classes : set of str
-    values : array of str or None, shape (n_rows,)
-    """
+    """A label of one dataset, or of several that have the same classes."""
 
     column: str
     datasets: list[str]
     classes: set[str]
-    values: Texts
+    values: Texts  # Shape (n_rows,).
 
 
 class Contrasts:

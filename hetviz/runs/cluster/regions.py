@@ -35,37 +35,20 @@ _MIN_RELATIVE_LINKS = 0.6
 
 @dataclass(frozen=True, eq=False)
 class RegionLevel:
-    """One division of a map into regions.
+    """One division of a map into regions."""
 
-    Attributes
-    ----------
-    codes : array of int, shape (n_rows,)
-        Region of each row, 0 for the largest; -1 without a place.
-    names : tuple of str
-        Names of the regions; empty for a region without a good name.
-    """
-
-    codes: Ints
-    names: tuple[str, ...]
+    codes: Ints  # Shape (n_rows,). Region of each row, 0 for the largest; -1 without a place.
+    names: tuple[str, ...]  # Names of the regions; empty for a region without a good name.
 
 
 def find_regions(contrasts: Contrasts, Y: Floats) -> tuple[RegionLevel, ...]:
     """Divide a map into regions by Ward's linkage, and name them.
 
-    Parameters
-    ----------
-    contrasts : Contrasts
-    Y : array of shape (n_rows, 2)
-        Coordinates, NaN without a place.
+    `Y` (n_rows, 2): coordinates, NaN without a place.
 
-    Returns
-    -------
-    tuple of Level
-        About 9 regions, then about 30, with at least 12 items on average; empty with too few
-        placed items.
+    Returns about 9 regions, then about 30, with at least 12 items on average; empty with too few
+    placed items.
 
-    Notes
-    -----
     A name has the two titles (one on the second level) with the highest score: the share of their
     links inside the region, times the number of links inside to the power of 1.2, which prefers
     words that cover many members. A title names only the region with its highest score. Titles of

@@ -10,27 +10,13 @@ from hetviz.core.measures.satisfaction import NEAR_SHARE
 
 @dataclass(frozen=True)
 class DecidingMeasure:
-    """A measure that can decide, with its texts.
+    """A measure that can decide, with its texts."""
 
-    Attributes
-    ----------
-    key : str
-        As in `Scores.to_dict`, or one that `hetviz.compare` adds.
-    label : str
-        Heading of a column.
-    does : str
-        What a good method is best at: "finding hidden links again".
-    chance : float or None
-        Its value for a random map; None where there is none.
-    meaning : str
-        One sentence.
-    """
-
-    key: str
-    label: str
-    does: str
-    chance: float | None
-    meaning: str
+    key: str  # As in `Scores.to_dict`, or one that `hetviz.compare` adds.
+    label: str  # Heading of a column.
+    does: str  # What a good method is best at: "finding hidden links again".
+    chance: float | None  # Its value for a random map; None where there is none.
+    meaning: str  # One sentence.
 
 
 CLOSE_SHARE = NEAR_SHARE
@@ -164,13 +150,8 @@ _SORTS = (
 def overall(scores: Mapping[str, float]) -> float | None:
     """Return the mean over sorts of measures; None if at most one sort applies.
 
-    Parameters
-    ----------
-    scores : mapping of str to float
-        Scores of one map, with ``placed``, the share of items with a place.
+    `scores`: scores of one map, with ``placed``, the share of items with a place.
 
-    Notes
-    -----
     The sorts have equal weight: held-out links (how close they are), the same regardless of
     popularity, held-out comparisons, neighbours, and labels. The mean is multiplied by the share
     of items with a place.

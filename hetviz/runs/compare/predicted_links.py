@@ -41,20 +41,11 @@ def held_out_scores(
 ) -> dict[str, float]:
     """Return AUC and average precision of held-out links among all pairs without a link.
 
-    Parameters
-    ----------
-    train : HeteroData
-        The training data.
-    model : fitted method
-    held_out : HeteroData or None
-    seed : int
-        Seed for sampling rows where two datasets have more than 500,000 pairs.
+    `train`: the training data. `seed`: seed for sampling rows where two datasets have more than
+    500,000 pairs.
 
-    Returns
-    -------
-    dict
-        `AUC_KEY` and `PRECISION_KEY`, means over pairs of datasets weighted by their held-out
-        links; empty if none were held out.
+    Returns `AUC_KEY` and `PRECISION_KEY`, means over pairs of datasets weighted by their held-out
+    links; empty if none were held out.
     """
 
     def scores(source: str, target: str) -> ScoreRows:
@@ -100,20 +91,11 @@ def new_item_scores(
 ) -> dict[str, float]:
     """Return the AUC of links of new items among all pairs of these items.
 
-    Parameters
-    ----------
-    data : HeteroData
-        All data, with the links of the new items.
-    model : fitted method
-    embedding : Embedding
-        Embedding of all items, the new ones placed by their features.
-    is_new : ndarray of bool, shape (n_rows,)
+    `data`: all data, with the links of the new items. `embedding`: embedding of all items, the new
+    ones placed by their features. `is_new` (n_rows,).
 
-    Returns
-    -------
-    dict
-        `NEW_ITEMS_KEY`, the mean AUC over pairs of datasets weighted by their links; empty without
-        links.
+    Returns `NEW_ITEMS_KEY`, the mean AUC over pairs of datasets weighted by their links; empty
+    without links.
     """
     groups = []
     for group in data.links:

@@ -109,21 +109,9 @@ def scope_of(
 ) -> Scope:
     """Return the scope of a run of `data`.
 
-    Parameters
-    ----------
-    data : HeteroData
-    weights : mapping of str to float, optional
-        See `hetviz.data.model.heterodata.Edit.weigh`.
-    only : array of int, optional
-        Global rows that take part; all when absent.
-    hold_out : float
-        Share of the links and of the comparisons of these rows to hold out.
-    seed : int
-        Seed of the split.
-
-    Raises
-    ------
-    hetviz.errors.DataError, hetviz.errors.ParameterError
+    `weights`: see `hetviz.data.model.heterodata.Edit.weigh`. `only`: global rows that take part;
+    all when absent. `hold_out`: share of the links and of the comparisons of these rows to hold
+    out. `seed`: seed of the split.
     """
     # This checks all keys and factors, also of links that take no part.
     data.edit().weigh(weights or {})
@@ -160,23 +148,10 @@ def read_rows_file(path: Path, data: HeteroData) -> Ints:
 def read_rows(name: str, content: bytes, data: HeteroData) -> Ints:
     """Read global rows from a table.
 
-    Parameters
-    ----------
-    name : str
-        Name of the file, for messages.
-    content : bytes
-        CSV with the columns dataset (optional for a single dataset) and id; others are ignored.
-    data : HeteroData
+    `name`: name of the file, for messages. `content`: CSV with the columns dataset (optional for a
+    single dataset) and id; others are ignored.
 
-    Returns
-    -------
-    array of int
-        Ascending, each once.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        Listing every row with an unknown dataset or id.
+    Returns global rows, ascending, each once.
     """
     loaded = read_table(name, content)
     columns = list(loaded.frame.columns)

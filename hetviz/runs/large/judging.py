@@ -61,16 +61,13 @@ def score_map(
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Measure a map by sampled pairs.
 
-    Returns
-    -------
-    scores, standard_errors : dict of str to float
-        ``guidance_area``: the probability that a link is closer than a random pair of the same
-        tables. ``negative_guidance_area``: the probability that an “apart” link is farther. Both
-        are means over the sampled links. ``distance_correlation``: the rank correlation of
-        distances by features and on the map over random pairs within each table, weighted by rows.
-        ``neighbors_kept``, for maps by landmarks: the share of the ten nearest by features, among
-        all rows of the table, that are among the ten nearest on the map, for 250 rows of each
-        table, weighted by rows.
+    Returns scores and standard errors: ``guidance_area``: the probability that a link is closer
+    than a random pair of the same tables. ``negative_guidance_area``: the probability that an
+    “apart” link is farther. Both are means over the sampled links. ``distance_correlation``: the
+    rank correlation of distances by features and on the map over random pairs within each table,
+    weighted by rows. ``neighbors_kept``, for maps by landmarks: the share of the ten nearest by
+    features, among all rows of the table, that are among the ten nearest on the map, for 250 rows
+    of each table, weighted by rows.
     """
     rng = np.random.default_rng([seed, 1])
     plan = work.plan
@@ -264,17 +261,11 @@ def _pooled(parts: Sequence[tuple[int, float, float]]) -> tuple[float, float]:
 def mann_whitney_area(links: Floats, random_pairs: Floats, sign: int = 1) -> tuple[float, float]:
     """Return the probability that a link is shorter than a random pair, and its standard error.
 
-    Parameters
-    ----------
-    links, random_pairs : ndarray
-        Lengths of links, and of random pairs.
-    sign : {1, -1}
-        -1 for the probability that it is longer. Ties count half.
+    `links`, `random_pairs`: lengths of links, and of random pairs. `sign` in {1, -1}: -1 for the
+    probability that it is longer. Ties count half.
 
-    Notes
-    -----
-    The statistic of Mann and Whitney, with the variance of DeLong, DeLong and Clarke-Pearson (1988)
-    for two independent samples.
+    The statistic of Mann and Whitney, with the variance of DeLong, DeLong and Clarke-Pearson
+    (1988) for two independent samples.
     """
     m, n = len(links), len(random_pairs)
     ranks = rankdata(np.concatenate([links, random_pairs]))

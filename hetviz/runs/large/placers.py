@@ -24,17 +24,10 @@ _MAX_ENTRIES = 8_000_000
 
 @dataclass(frozen=True)
 class LinearPlacer:
-    """Fitted linear maps; tables without links have no place.
-
-    Attributes
-    ----------
-    maps : mapping of str to LinearMap
-    scale : mapping of str to ndarray of shape (k,)
-        Factor of each axis; NaN without a place.
-    """
+    """Fitted linear maps; tables without links have no place."""
 
     maps: Mapping[str, LinearMap]
-    scale: Mapping[str, Floats]
+    scale: Mapping[str, Floats]  # Shape (k,). Factor of each axis; NaN without a place.
 
     def place(self, table: str, X: Array) -> Floats:
         """Return places (n, k) of rows (n, d)."""
@@ -49,16 +42,10 @@ class LinearPlacer:
 
 @dataclass(frozen=True)
 class LandmarkPlacer:
-    """Placement at the weighted median of the most similar landmarks of the table.
+    """Placement at the weighted median of the most similar landmarks of the table."""
 
-    Attributes
-    ----------
-    features : mapping of str to ndarray of shape (m, d)
-    places : mapping of str to ndarray of shape (m, k)
-    """
-
-    features: Mapping[str, Floats]
-    places: Mapping[str, Floats]
+    features: Mapping[str, Floats]  # Shape (m, d).
+    places: Mapping[str, Floats]  # Shape (m, k).
 
     def place(self, table: str, X: Array) -> Floats:
         """Return places (n, k) of rows (n, d)."""

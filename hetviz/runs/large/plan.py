@@ -236,44 +236,20 @@ class Plan:
 
 @dataclass(frozen=True)
 class LargeRecipe:
-    """A recipe over tables in files.
+    """A recipe over tables in files."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the file, for messages.
-    method : str
-    params : mapping
-        Every parameter of the method, given or default.
-    given : mapping
-        Parameters in the recipe.
-    seed : int
-    plan : Plan
-    landmarks : int
-        Number of landmarks for methods that are not fitted by blocks.
-    refine : int
-        Iterations after placement by landmarks; 0 for none.
-    refined_rows : int
-        Maximum number of refined rows; the others are placed by them.
-    max_memory : int or None
-        Memory limit of each process in bytes.
-    max_seconds : float or None
-    document : mapping
-        The recipe as read.
-    """
-
-    name: str
+    name: str  # Name of the file, for messages.
     method: str
-    params: Mapping[str, Any]
-    given: Mapping[str, Any]
+    params: Mapping[str, Any]  # Every parameter of the method, given or default.
+    given: Mapping[str, Any]  # Parameters in the recipe.
     seed: int
     plan: Plan
-    landmarks: int
-    refine: int
-    refined_rows: int
-    max_memory: int | None
+    landmarks: int  # Number of landmarks for methods that are not fitted by blocks.
+    refine: int  # Iterations after placement by landmarks; 0 for none.
+    refined_rows: int  # Maximum number of refined rows; the others are placed by them.
+    max_memory: int | None  # Memory limit of each process in bytes.
     max_seconds: float | None
-    document: Mapping[str, Any] = field(default_factory=dict)
+    document: Mapping[str, Any] = field(default_factory=dict)  # The recipe as read.
 
     @property
     def exact(self) -> bool:

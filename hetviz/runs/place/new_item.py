@@ -35,17 +35,10 @@ _IDENTICAL_SIMILARITY = 1.0 - 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ComparableItem:
-    """A new item, by its squared distances or else its similarity (0 to 1) to n items.
+    """A new item, by its squared distances or else its similarity (0 to 1) to n items."""
 
-    Attributes
-    ----------
-    summary : str
-        What is compared, in a sentence.
-    rows : Dataset or None
-        The item as one new row of its dataset, where it has the same features.
-    """
-
-    summary: str
+    summary: str  # What is compared, in a sentence.
+    # The item as one new row of its dataset, where it has the same features.
     rows: Dataset | None = None
     squared_distances: Floats | None = None
     similarity: Floats | None = None

@@ -184,21 +184,12 @@ class Why:
 
 @dataclass(frozen=True, eq=False)
 class ExplainedMap:
-    """Items on a map, and how the map was made.
-
-    Attributes
-    ----------
-    data : HeteroData
-    Y : array of shape (n_rows, d)
-    run : Run
-    extent : float
-        Width or height of the map, whichever is larger.
-    """
+    """Items on a map, and how the map was made."""
 
     data: HeteroData
-    Y: Floats
+    Y: Floats  # Shape (n_rows, d).
     run: Run
-    extent: float
+    extent: float  # Width or height of the map, whichever is larger.
 
     @property
     def method(self) -> type[BaseEmbedder]:

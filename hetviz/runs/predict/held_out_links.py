@@ -26,26 +26,18 @@ _MAX_PAIRS = 10_000_000
 
 @dataclass(frozen=True)
 class HeldOutRanking:
-    """Ranking of the held-out links of one split.
+    """Ranking of the held-out links of one split."""
 
-    Attributes
-    ----------
-    auc, average_precision : mapping of str to float
-        For "method", "popularity" and, if it applies, "profiles"; see
-        `hetviz.metrics.fit.ranking`. Popularity ranks pairs by the numbers of links of both items.
-    precision : mapping of str to mapping of int to float
-        For the same and "chance": share of held-out links among the best k pairs.
-    n_links, n_pairs : int
-        Held-out links, and candidate pairs including these.
-    own_scores : bool
-        Whether the method was judged by its own scores; else by closeness on its map.
-    """
-
+    # `auc`, `average_precision`: for "method", "popularity" and, if it applies, "profiles"; see
+    # `hetviz.metrics.fit.ranking`. Popularity ranks pairs by the numbers of links of both items.
     auc: Mapping[str, float]
+    # For the same and "chance": share of held-out links among the best k pairs.
     precision: Mapping[str, Mapping[int, float]]
+    # `n_links`, `n_pairs`: held-out links, and candidate pairs including these.
     n_links: int
     n_pairs: int
     average_precision: Mapping[str, float]
+    # Whether the method was judged by its own scores; else by closeness on its map.
     own_scores: bool
 
 
@@ -64,39 +56,17 @@ def rank_held_out(
 ) -> HeldOutRanking | None:
     """Hide links, fit the method on the others, and rank the hidden ones.
 
-    Parameters
-    ----------
-    data : HeteroData
-    method : str or None
-        Its key, or "stack" for the default predictor; None ranks by nearest profiles alone. The
-        numbers of axes of "kbmf2k", "pmvge" and "mkpe" are chosen by an inner split, unless given.
-    params : mapping
-    source, target : str
-        Datasets whose links are judged; they may be the same. Links of all kinds are hidden, as
-        by `HeteroData.holdout`.
-    share : float
-        Share of the links to hide.
-    seed : int
-        Seed of the split and of the method.
-    progress : callable
-    items : float
-        Instead of single links, hide all links of this share of the linked items of `source` with
-        `target`, and rank the pairs of these items. This measures new items.
-    quick : bool
-        For the default predictor, see `hetviz.runs.predict.link_predictor.fit_link_predictor`.
+    `method`: its key, or "stack" for the default predictor; None ranks by nearest profiles alone.
+    The numbers of axes of "kbmf2k", "pmvge" and "mkpe" are chosen by an inner split, unless given.
+    `source`, `target`: datasets whose links are judged; they may be the same. Links of all kinds
+    are hidden, as by `HeteroData.holdout`. `share`: share of the links to hide. `seed`: seed of
+    the split and of the method. `items`: instead of single links, hide all links of this share of
+    the linked items of `source` with `target`, and rank the pairs of these items. This measures
+    new items. `quick`: for the default predictor, see
+    `hetviz.runs.predict.link_predictor.fit_link_predictor`.
 
-    Returns
-    -------
-    HeldOutRanking or None
-        None if no link between the two datasets could be hidden.
+    Returns None if no link between the two datasets could be hidden.
 
-    Raises
-    ------
-    hetviz.errors.HetvizError
-        As `hetviz.runs.embed.run.fit_run`.
-
-    Notes
-    -----
     Candidates are all pairs of the two datasets without a remaining link. Pairs that were not
     hidden count as unlinked. With more than 10 million pairs, rows of `source` are sampled.
     """

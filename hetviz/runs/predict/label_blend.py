@@ -53,31 +53,16 @@ _MIN_GAIN_OVER_GUESS = 0.05
 
 @dataclass(frozen=True, eq=False)
 class BlendedOutputs:
-    """Blended outputs of several models.
+    """Blended outputs of several models."""
 
-    Attributes
-    ----------
-    outputs : ndarray of shape (n, K)
-        Probabilities, or numbers.
-    spread : ndarray of shape (n,)
-        Disagreement of the models: standard deviation of their numbers, or of their probabilities
-        of the likeliest class.
-    weights : dict of str to float
-        Shares with sum 1.
-    seen : ndarray of shape (p, K)
-        Cross-validated outputs of items with a label.
-    rows : ndarray of int, shape (p,)
-        These items.
-    each : dict of str to ndarray
-        Outputs of each model.
-    """
-
-    outputs: Floats
+    outputs: Floats  # Shape (n, K). Probabilities, or numbers.
+    # Shape (n,). Disagreement of the models: standard deviation of their numbers, or of their
+    # probabilities of the likeliest class.
     spread: Floats
-    weights: dict[str, float]
-    seen: Floats
-    rows: Ints
-    each: dict[str, Floats]
+    weights: dict[str, float]  # Shares with sum 1.
+    seen: Floats  # Shape (p, K). Cross-validated outputs of items with a label.
+    rows: Ints  # Shape (p,). These items.
+    each: dict[str, Floats]  # Outputs of each model.
 
 
 def blend(
@@ -90,8 +75,6 @@ def blend(
 ) -> BlendedOutputs:
     """Fit all models, with weights from cross-validation on the known labels.
 
-    Notes
-    -----
     Probabilities are multiplied, each to the power of a weight that is learned on left-out folds
     (`hetviz.core.prediction.blend.pool_weights`). Numbers are averaged. The only item of a class
     does not count for the weights, since without it no model knows the class.

@@ -51,22 +51,13 @@ _NUMBER, _NODE, _WALKED_COPIES, _OUTPUT_COPIES, _BASE_BYTES = 8, 64, 5, 80, 60e6
 
 @dataclass(frozen=True, eq=False)
 class LabelInputs:
-    """Features and links of the items of a label.
+    """Features and links of the items of a label."""
 
-    Attributes
-    ----------
-    own : list of array or csr of shape (n, p)
-        Own features, one matrix for each view; 0 is the mean.
-    linked : list of array or csr of shape (n, q)
-        For each kind of links and each other dataset: mean features of linked items, and the
-        shares of the links.
-    steps : list of (A, B)
-        Graphs for label propagation; see `hetviz.core.prediction.blend.propagate`.
-    problem : LabelProblem
-    """
-
-    own: list[Matrix]
+    own: list[Matrix]  # Shape (n, p). Own features, one matrix for each view; 0 is the mean.
+    # Shape (n, q). For each kind of links and each other dataset: mean features of linked items,
+    # and the shares of the links.
     linked: list[Matrix]
+    # Graphs for label propagation; see `hetviz.core.prediction.blend.propagate`.
     steps: list[tuple[Sparse, Sparse | None]]
     problem: LabelProblem
 
@@ -174,19 +165,12 @@ def _leading_columns(X: Matrix, width: int, random_state: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class ModelInputs:
-    """Inputs of linear models and forests.
+    """Inputs of linear models and forests."""
 
-    Attributes
-    ----------
-    linear : dict of str to ndarray of shape (n, at most 300)
-        Coordinates for penalised linear models on all features of some kinds, with equal weight
-        for each kind.
-    trees : dict of str to ndarray of shape (n, p)
-    inputs : Inputs
-    """
-
+    # Shape (n, at most 300). Coordinates for penalised linear models on all features of some
+    # kinds, with equal weight for each kind.
     linear: dict[str, Floats]
-    trees: dict[str, Floats]
+    trees: dict[str, Floats]  # Shape (n, p).
     inputs: LabelInputs
 
     @classmethod

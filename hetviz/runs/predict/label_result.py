@@ -101,13 +101,8 @@ def labelled_table(
 ) -> pd.DataFrame:
     """Return a table with known labels in place of predicted ones; see `LabelPrediction.table`.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        From `hetviz.algorithms.predictor.LabelPredictions.frame`.
-    column : LabelColumn
-    user_values : mapping
-        From `hetviz.features.problems.label_problems.values_by_class`.
+    `frame`: from `hetviz.algorithms.predictor.LabelPredictions.frame`. `user_values`: from
+    `hetviz.features.problems.label_problems.values_by_class`.
     """
     is_known = np.isfinite(column.y)
     label = frame["label"].to_numpy(dtype=object).copy()

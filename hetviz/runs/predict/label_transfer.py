@@ -52,25 +52,14 @@ _PAIRING_TEXTS = {
 
 @dataclass(frozen=True, eq=False)
 class Transfer:
-    """Outputs for the items of a target, learned from a source.
+    """Outputs for the items of a target, learned from a source."""
 
-    Attributes
-    ----------
-    outputs : ndarray of shape (n_t, Y) or None
-        Probabilities of the classes, or mean and mean square of a number; None if learning from
-        the source is too risky.
-    selection : Selection
-    pairing : str
-        Pairing of rows of both: "links", "labels" or "random".
-    learned_from : int
-        Number of labelled source rows that were used.
-    embedding : Embedding
-    """
-
+    # Shape (n_t, Y). Probabilities of the classes, or mean and mean square of a number; None if
+    # learning from the source is too risky.
     outputs: Floats | None
     selection: Selection
-    pairing: str
-    learned_from: int
+    pairing: str  # Pairing of rows of both: "links", "labels" or "random".
+    learned_from: int  # Number of labelled source rows that were used.
     embedding: Embedding
 
 
@@ -84,22 +73,11 @@ def transfer_labels(
 ) -> Transfer:
     """Predict the label of a target from labels of a source.
 
-    Parameters
-    ----------
-    data : HeteroData
-    target : LabelColumn
-        Gives `task` and `classes`.
-    y : ndarray of shape (n_t,)
-        Training labels of the target, NaN elsewhere. With fewer than five, predictions are in
-        terms of the source.
-    source : LabelColumn
-    params : mapping
-        Parameters of the method "hemap". The default is ten axes, or one, as in the thesis, with
-        five to nine target labels, which cannot tell apart more axes.
-    random_state : int
+    `target`: gives `task` and `classes`. `y` (n_t,): training labels of the target, NaN elsewhere.
+    With fewer than five, predictions are in terms of the source. `params`: parameters of the
+    method "hemap". The default is ten axes, or one, as in the thesis, with five to nine target
+    labels, which cannot tell apart more axes.
 
-    Notes
-    -----
     Ten nearest neighbours in the common space give the source class (or tenth of its numbers) of
     an item. A linear model of the target's labels there (logistic or ridge regression) labels the
     source rows. `hetviz.core.prediction.transfer.bridge` combines both (equations 5.19 and 5.20).
@@ -254,8 +232,6 @@ def predict_by_transfer(
 ) -> LabelPrediction:
     """Predict a label of one dataset from a label of another; see `hetviz.predict_labels`.
 
-    Notes
-    -----
     If the transfer is too risky, the predictions come from regularised logistic or ridge
     regression on the dataset's own features and labels, or there are none with too few labels. The
     own models are always judged together with the transfer. Unless parameters give the number of

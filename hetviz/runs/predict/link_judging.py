@@ -75,18 +75,9 @@ def choose_axes(
 ) -> int:
     """Return the number of axes of a method that finds most hidden links: 2, 5, 10 or 20.
 
-    Parameters
-    ----------
-    data : HeteroData
-    key : str
-        Key of a method with its own scores, such as "kbmf2k", "pmvge" or "mkpe".
-    source, target : str
-    params : mapping, optional
-        Parameters of the method, except its axes.
-    random_state : int
+    `key`: key of a method with its own scores, such as "kbmf2k", "pmvge" or "mkpe". `params`:
+    parameters of the method, except its axes.
 
-    Notes
-    -----
     Uses average precision on a hidden fifth of the links; the fewest of equals. Costs four fits.
     """
     problem = LinkProblem(data, source, target, random_state, SETTINGS)

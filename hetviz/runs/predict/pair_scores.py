@@ -37,15 +37,9 @@ class ScoresLinks(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class DistanceScore:
-    """Score of distances on a map: the share of pairs that are farther from each other.
+    """Score of distances on a map: the share of pairs that are farther from each other."""
 
-    Attributes
-    ----------
-    ordered : ndarray
-        Sorted distances of all pairs, or of a million random ones.
-    """
-
-    ordered: Floats
+    ordered: Floats  # Sorted distances of all pairs, or of a million random ones.
 
     @classmethod
     def of(cls, Y: Floats, Z: Floats) -> DistanceScore:
@@ -72,25 +66,16 @@ class DistanceScore:
 
 @dataclass(frozen=True, eq=False)
 class PairScorer:
-    """Scores of pairs of two datasets, with coordinates of the rows.
+    """Scores of pairs of two datasets, with coordinates of the rows."""
 
-    Attributes
-    ----------
-    Y, Z : array of shape (n, k) and (m, k)
-        Coordinates of all rows of source and target, NaN without a place.
-    score : callable
-        Takes rows of source, returns their scores with all rows of target, shape (rows, m).
-    share : DistanceScore, optional
-        For a map: the score as a function of the distance, so the closest pairs are the best.
-    predictor : LinkPredictor, optional
-        The predictor of the scores.
-    """
-
+    # `Y`, `Z`: shape (n, k). Coordinates of all rows of source and target, NaN without a place.
     Y: Floats
     Z: Floats
+    # Takes rows of source, returns their scores with all rows of target, shape (rows, m).
     score: Callable[[Ints], Floats]
+    # For a map: the score as a function of the distance, so the closest pairs are the best.
     share: DistanceScore | None = None
-    predictor: LinkPredictor | None = None
+    predictor: LinkPredictor | None = None  # The predictor of the scores.
 
     @classmethod
     def of(cls, data: HeteroData, fit: FittedPredictor, source: str, target: str) -> PairScorer:

@@ -23,29 +23,15 @@ MAX_NAME_LENGTH = 60
 
 @dataclass(frozen=True)
 class SetClusters(Command):
-    """Assign the items to clusters.
-
-    Attributes
-    ----------
-    codes : str
-        Blob of the packed codes of all rows, see `hetviz.runs.cluster.codes.pack_codes`.
-    names : sequence of str
-        Of each cluster.
-    how : mapping
-        Method, label and space; JSON-ready.
-    run : str or None
-        The map used.
-    stability : sequence of float or None
-        Of each cluster.
-    """
+    """Assign the items to clusters."""
 
     op: ClassVar[str] = "set-clusters"
     label: ClassVar[str] = "clusters"
-    codes: str
-    names: Sequence[str]
-    how: Mapping[str, Any] = field(default_factory=dict)
-    run: str | None = None
-    stability: Sequence[float | None] = ()
+    codes: str  # Blob of the packed codes of all rows, see `hetviz.runs.cluster.codes.pack_codes`.
+    names: Sequence[str]  # Of each cluster.
+    how: Mapping[str, Any] = field(default_factory=dict)  # Method, label and space; JSON-ready.
+    run: str | None = None  # The map used.
+    stability: Sequence[float | None] = ()  # Of each cluster.
 
     def apply(self, state: State, context: Context) -> State:
         n_rows = state.opened().n_rows
@@ -91,23 +77,13 @@ class MergeClusters(Command):
 
 @dataclass(frozen=True)
 class SplitCluster(Command):
-    """Split a cluster.
-
-    Attributes
-    ----------
-    cluster : int
-        Number of the cluster.
-    parts : str
-        Blob of packed codes of all rows: the part of each member, -1 for other rows.
-    names : sequence of str
-        Of the parts.
-    """
+    """Split a cluster."""
 
     op: ClassVar[str] = "split-cluster"
     label: ClassVar[str] = "split cluster"
-    cluster: int
-    parts: str
-    names: Sequence[str]
+    cluster: int  # Number of the cluster.
+    parts: str  # Blob of packed codes of all rows: the part of each member, -1 for other rows.
+    names: Sequence[str]  # Of the parts.
 
     def apply(self, state: State, context: Context) -> State:
         clustering, data = _clustering(state), state.opened()

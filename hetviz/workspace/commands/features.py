@@ -27,25 +27,17 @@ _FEATURE_NOTES = frozenset(
 
 @dataclass(frozen=True)
 class SetFeatures(Command):
-    """Make the features of a dataset with changed options.
-
-    Attributes
-    ----------
-    dataset : str
-    columns : mapping of str to mapping
-        Changed options by column, see `hetviz.make_features`. Earlier changes stay.
-    text_model : {"words", "sentences", None}
-        None keeps the current one.
-    made : str or None
-        Blob of features made beforehand, see `hetviz.workspace.store.packing`: a sentence model is
-        too slow for every replay.
-    """
+    """Make the features of a dataset with changed options."""
 
     op: ClassVar[str] = "set-features"
     label: ClassVar[str] = "features"
     dataset: str
+    # Changed options by column, see `hetviz.make_features`. Earlier changes stay.
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # One of {"words", "sentences", None}. None keeps the current one.
     text_model: str | None = None
+    # Blob of features made beforehand, see `hetviz.workspace.store.packing`: a sentence model is
+    # too slow for every replay.
     made: str | None = None
 
     def apply(self, state: State, context: Context) -> State:

@@ -37,30 +37,18 @@ class SetEntity(Command):
 
 @dataclass(frozen=True)
 class LinkByKey(Command):
-    """Link the items of two datasets that share a key.
-
-    Attributes
-    ----------
-    source, target : str
-    source_column, target_column : str
-        Columns of their tables; empty for the ids.
-    kind : str
-        Name of the kind of links.
-    loose : bool or "spelling"
-        See `hetviz.links_by_key`.
-    also : sequence of (str, str)
-        Further pairs of columns that must agree.
-    """
+    """Link the items of two datasets that share a key."""
 
     op: ClassVar[str] = "link-by-key"
     label: ClassVar[str] = "links by key"
     source: str
+    # `source_column`, `target_column`: columns of their tables; empty for the ids.
     source_column: str
     target: str
     target_column: str
-    kind: str
-    loose: LooseKeys = False
-    also: Sequence[Sequence[str]] = ()
+    kind: str  # Name of the kind of links.
+    loose: LooseKeys = False  # See `hetviz.links_by_key`.
+    also: Sequence[Sequence[str]] = ()  # Further pairs of columns that must agree.
 
     def apply(self, state: State, context: Context) -> State:
         data = state.opened()
@@ -87,36 +75,19 @@ class LinkByKey(Command):
 
 @dataclass(frozen=True)
 class LinkByList(Command):
-    """Link items with the items listed in a column.
-
-    Attributes
-    ----------
-    source, column : str
-        Dataset and column with lists of entries.
-    target : str
-        A dataset, or with `make` the name of a new dataset of the distinct entries.
-    target_column : str
-        Column that the entries refer to; empty for the ids.
-    kind : str
-        Name of the kind of links.
-    separator : str
-    loose : bool
-        Whether to ignore case, blanks and Unicode forms.
-    weight : {"rare", "same"}
-        See `hetviz.links_by_list`.
-    make : bool
-    """
+    """Link items with the items listed in a column."""
 
     op: ClassVar[str] = "link-by-list"
     label: ClassVar[str] = "links by list"
+    # `source`, `column`: dataset and column with lists of entries.
     source: str
     column: str
-    target: str
-    target_column: str
-    kind: str
+    target: str  # A dataset, or with `make` the name of a new dataset of the distinct entries.
+    target_column: str  # Column that the entries refer to; empty for the ids.
+    kind: str  # Name of the kind of links.
     separator: str = ";"
-    loose: bool = True
-    weight: str = "rare"
+    loose: bool = True  # Whether to ignore case, blanks and Unicode forms.
+    weight: str = "rare"  # One of {"rare", "same"}. See `hetviz.links_by_list`.
     make: bool = False
 
     @property
@@ -139,22 +110,14 @@ class LinkByList(Command):
 
 @dataclass(frozen=True)
 class LinkByNearness(Command):
-    """Link items with the nearest ones on the globe.
-
-    Attributes
-    ----------
-    source, target : str
-    kind : str
-        Name of the kind of links.
-    k, km : int, float or None
-        See `hetviz.links_by_nearness`.
-    """
+    """Link items with the nearest ones on the globe."""
 
     op: ClassVar[str] = "link-by-nearness"
     label: ClassVar[str] = "links by distance"
     source: str
     target: str
-    kind: str = "near"
+    kind: str = "near"  # Name of the kind of links.
+    # `k`, `km`: see `hetviz.links_by_nearness`.
     k: int | None = None
     km: float | None = None
 
@@ -169,20 +132,12 @@ class LinkByNearness(Command):
 
 @dataclass(frozen=True)
 class JoinTables(Command):
-    """Join datasets in several ways at once.
-
-    Attributes
-    ----------
-    joins : sequence of mapping
-        Joins as from `hetviz.data.joins.join.Join.to_dict`.
-    rows : mapping of str to str
-        See `hetviz.join_tables`.
-    """
+    """Join datasets in several ways at once."""
 
     op: ClassVar[str] = "join-tables"
     label: ClassVar[str] = "join tables"
-    joins: Sequence[Mapping[str, Any]]
-    rows: Mapping[str, str] = field(default_factory=dict)
+    joins: Sequence[Mapping[str, Any]]  # Joins as from `hetviz.data.joins.join.Join.to_dict`.
+    rows: Mapping[str, str] = field(default_factory=dict)  # See `hetviz.join_tables`.
 
     def apply(self, state: State, context: Context) -> State:
         before = state.opened()

@@ -28,21 +28,13 @@ class SetTitle(Command):
 
 @dataclass(frozen=True)
 class SetView(Command):
-    """Change the display settings. Absent fields stay.
-
-    Attributes
-    ----------
-    colour : str or None
-        See `hetviz.plots.colour`.
-    hidden : sequence of str or None
-        Hidden datasets.
-    """
+    """Change the display settings. Absent fields stay."""
 
     op: ClassVar[str] = "set-view"
     label: ClassVar[str] = "view"
     undoable: ClassVar[bool] = False
-    colour: str | None = None
-    hidden: tuple[str, ...] | list[str] | None = None
+    colour: str | None = None  # See `hetviz.plots.colour`.
+    hidden: tuple[str, ...] | list[str] | None = None  # Hidden datasets.
 
     def apply(self, state: State, context: Context) -> State:
         view = state.view

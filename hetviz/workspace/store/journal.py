@@ -42,24 +42,9 @@ class InUse(HetvizError):
 class Journal:
     """An append-only file of JSON lines, locked while it is open.
 
-    Parameters
-    ----------
-    path : Path
-        Opened, or created with its folder on the first `append`, for its owner only.
+    `path`: opened, or created with its folder on the first `append`, for its owner only.
 
-    Attributes
-    ----------
-    lines : list of bytes
-        Complete lines at opening, without the first one, which holds the format.
-
-    Raises
-    ------
-    InUse
-        If another process has it open.
-    NotSaved
-        If it cannot be opened.
-    hetviz.errors.HetvizError
-        If it was written by a later version of hetviz.
+    `lines`: complete lines at opening, without the first one, which holds the format.
     """
 
     def __init__(self, path: Path) -> None:
