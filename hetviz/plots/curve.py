@@ -11,7 +11,8 @@ import numpy as np
 from hetviz._text import join_words, round_percent
 from hetviz._types import Floats
 from hetviz.core.measures.satisfaction import NEAR_SHARE
-from hetviz.plots.palette import Theme, plain_layout, tokens
+from hetviz.plots.charts import outer_ticks, style_chart, write_text
+from hetviz.plots.palette import Theme, tokens
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -151,46 +152,25 @@ def curve_figure(
     names = _NAMES if len(curves) > 1 else {**_NAMES, "given": spec.outcome}
     for key in curves:
         x_text, y_text, side = places[key]
-        figure.add_annotation(
-            x=x_text,
-            y=y_text,
-            text=f"<b>{round_percent(heights[key])}</b> {names[key]}",
-            showarrow=False,
-            xanchor=side,
-            yanchor="bottom",
-            font={"color": token.accent, "size": 13},
-        )
-    figure.add_annotation(
-        x=spec.chance_position[0],
-        y=spec.chance_position[1],
-        text="chance",
-        showarrow=False,
-        xanchor="right",
-        yanchor="bottom",
-        font={"color": token.mute, "size": 12.5},
-    )
-    figure.update_layout(**plain_layout(theme, 175, {"l": 38, "r": 24, "t": 8, "b": 40}))
-    figure.update_xaxes(
-        type="log",
-        range=[float(np.log10(_TICKS[0])), 0.0],
-        tickvals=list(spec.ticks),
-        ticktext=list(spec.tick_texts),
-        showgrid=False,
-        zeroline=False,
-        fixedrange=True,
-        linecolor=token.line,
-        ticks="outside",
-        ticklen=4,
-        tickcolor=token.line,
-        title={"text": spec.title, "font": {"size": 12.5}, "standoff": 4},
-    )
-    figure.update_yaxes(
-        range=[0, 1.03],
-        tickvals=[0, 0.5, 1],
-        ticktext=["0", "50", "100 %"],
-        gridcolor=token.line,
-        zeroline=False,
-        fixedrange=True,
+        text = f"<b>{round_percent(heights[key])}</b> {names[key]}"
+        place = {"xanchor": side, "yanchor": "bottom"}
+        write_text(figure, (x_text, y_text), text, token.accent, 13, **place)
+    place = {"xanchor": "right", "yanchor": "bottom"}
+    write_text(figure, spec.chance_position, "chance", token.mute, **place)
+    style_chart(
+        figure,
+        theme,
+        175,
+        {"l": 38, "r": 24, "t": 8, "b": 40},
+        {
+            "type": "log",
+            "range": [float(np.log10(_TICKS[0])), 0.0],
+            "tickvals": list(spec.ticks),
+            "ticktext": list(spec.tick_texts),
+            **outer_ticks(theme),
+        },
+        {"range": [0, 1.03], "tickvals": [0, 0.5, 1], "ticktext": ["0", "50", "100 %"]},
+        spec.title,
     )
     return figure
 

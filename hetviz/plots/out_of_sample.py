@@ -10,11 +10,11 @@ import plotly.graph_objects as go
 from hetviz._text import escape, shorten
 from hetviz._types import Floats
 from hetviz.data import Embedding
+from hetviz.plots.charts import draw_ground, style_map, write_text
 from hetviz.plots.label_placement import Frame
-from hetviz.plots.palette import Theme, ground, plain_layout, points_kind, tokens
+from hetviz.plots.palette import Theme, tokens
 from hetviz.plots.planar import points_to_draw
 
-_MAX_POINTS = 8_000
 _MAX_NAMES = 12
 _MAX_LETTERS = 22
 
@@ -33,11 +33,8 @@ def new_items_figure(
     points = drawing.points
     new = _to_drawn_points(embedding, points, places)
     placed = np.flatnonzero(np.isfinite(points).all(axis=1))
-    background = placed[:: max(1, -(-len(placed) // _MAX_POINTS))]
     figure = go.Figure()
-    # All traces share one type, so that grey points never cover the rings.
-    kind = points_kind(len(background) + len(new))
-    figure.add_trace(ground(points, background, kind, token.faint, opacity=0.55))
+    kind = draw_ground(figure, points, placed, len(new), token.faint, opacity=0.55)
     for uncertain, symbol, suffix in ((False, "circle", ""), (True, "diamond", " (uncertain)")):
         rows = [
             k
@@ -77,21 +74,12 @@ def new_items_figure(
         if any(abs(y - v) < 0.06 and abs(x - u) < 0.35 for u, v in taken):
             continue
         taken.append((x, y))
-        figure.add_annotation(
-            x=new[k, 0],
-            y=new[k, 1],
-            yshift=15,
-            # Names at the edges stay in the picture.
-            xanchor="left" if x < 0.2 else "right" if x > 0.8 else "center",
-            text=escape(shorten(names[k], _MAX_LETTERS)),
-            showarrow=False,
-            font={"size": 12.5, "color": token.ink, "shadow": f"0 0 3px {token.bg}"},
-        )
-    figure.update_layout(**plain_layout(theme, height, {"l": 0, "r": 0, "t": 0, "b": 0}))
-    pad = 0.06 * size
-    axis = {"visible": False, "fixedrange": True}
-    figure.update_xaxes(range=[low[0] - pad[0], high[0] + pad[0]], **axis)
-    figure.update_yaxes(range=[low[1] - pad[1], high[1] + pad[1]], scaleanchor="x", **axis)
+        # Names at the edges stay in the picture.
+        side = "left" if x < 0.2 else "right" if x > 0.8 else "center"
+        name, halo = escape(shorten(names[k], _MAX_LETTERS)), f"0 0 3px {token.bg}"
+        at = new[k, 0], new[k, 1]
+        write_text(figure, at, name, token.ink, halo=halo, yshift=15, xanchor=side)
+    style_map(figure, theme, height, low, high, 0.06)
     return figure
 
 

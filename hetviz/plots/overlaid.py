@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from hetviz.plots.charts import outer_ticks, style_chart, write_text
 from hetviz.plots.curve import CLOSE_SHARE, share_close_at
-from hetviz.plots.palette import Theme, plain_layout, tokens
+from hetviz.plots.palette import Theme, tokens
 
 Curve = tuple[Sequence[float], Sequence[float]]
 
@@ -56,45 +57,31 @@ def overlaid_figure(
         {name: ends[name] for name in named[:_MAX_NAMES]}, top, inner
     ).items():
         text = "<br>".join(_escape_plotly(line) for line in _wrap_name(name))
-        figure.add_annotation(
-            x=np.log10(_HIGH),
-            y=place,
-            xshift=6,
-            text=f"<b>{text}</b>" if name == winner else text,
-            showarrow=False,
-            xanchor="left",
-            yanchor="middle",
-            align="left",
-            font={"color": token.accent if name == winner else token.mute, "size": 12.5},
-        )
+        at = {"xshift": 6, "xanchor": "left", "yanchor": "middle", "align": "left"}
+        colour = token.accent if name == winner else token.mute
+        text = f"<b>{text}</b>" if name == winner else text
+        write_text(figure, (np.log10(_HIGH), place), text, colour, **at)
     figure.add_shape(
         type="line", x0=CLOSE_SHARE, x1=CLOSE_SHARE, y0=0, y1=top, layer="below",
         line={"color": token.line, "width": 1},
     )  # fmt: skip
-    figure.update_layout(**plain_layout(theme, height, _MARGIN))
-    figure.update_xaxes(
-        type="log",
-        range=[float(np.log10(_LOW)), float(np.log10(_HIGH))],
-        tickvals=list(_TICKS),
-        ticktext=["0.1 %", "1 %", "5 %", "20 %"],
-        showgrid=False,
-        zeroline=False,
-        fixedrange=True,
-        linecolor=token.line,
-        ticks="outside",
-        ticklen=4,
-        tickcolor=token.line,
-        title={"text": "share of closest pairs", "font": {"size": 12.5}, "standoff": 4},
-    )
     steps = [0, 0.25, 0.5, 0.75, 1.0] if top > 0.4 else [0, 0.1, 0.2, 0.3, 0.4]
     ticks = [step for step in steps if step <= top]
-    figure.update_yaxes(
-        range=[0, top],
-        tickvals=ticks,
-        ticktext=[f"{100 * step:.0f}" + " %" * (step == ticks[-1]) for step in ticks],
-        gridcolor=token.line,
-        zeroline=False,
-        fixedrange=True,
+    tick_texts = [f"{100 * step:.0f}" + " %" * (step == ticks[-1]) for step in ticks]
+    style_chart(
+        figure,
+        theme,
+        height,
+        _MARGIN,
+        {
+            "type": "log",
+            "range": [float(np.log10(_LOW)), float(np.log10(_HIGH))],
+            "tickvals": list(_TICKS),
+            "ticktext": ["0.1 %", "1 %", "5 %", "20 %"],
+            **outer_ticks(theme),
+        },
+        {"range": [0, top], "tickvals": ticks, "ticktext": tick_texts},
+        "share of closest pairs",
     )
     return figure
 

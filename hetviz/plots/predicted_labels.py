@@ -13,15 +13,14 @@ from numpy.typing import ArrayLike
 from hetviz._text import escape, round_percent, shorten
 from hetviz._types import Bools, Floats, Ints
 from hetviz.data import Embedding
+from hetviz.plots.charts import axis_title, draw_ground, style_chart, style_map, write_text
 from hetviz.plots.colour import display_name
 from hetviz.plots.label_placement import Frame
 from hetviz.plots.palette import (
     N_COLOURS,
     Theme,
-    ground,
     number_scale,
     plain_layout,
-    points_kind,
     shape_of,
     text_colour,
     tokens,
@@ -29,7 +28,6 @@ from hetviz.plots.palette import (
 from hetviz.plots.planar import points_to_draw
 
 _MAX_LETTERS, _LINE_LETTERS = 26, 18
-_MAX_POINTS = 8_000
 _MIN_DOT, _MAX_DOT = 4.5, 10.0
 
 
@@ -63,15 +61,8 @@ def error_figure(
     )
     top = float((errors + spread).max(initial=0.0)) or 1.0
     for place, text in enumerate(error_texts):
-        figure.add_annotation(
-            x=errors[place] + spread[place],
-            y=place,
-            text=text,
-            showarrow=False,
-            xanchor="left",
-            xshift=5,
-            font={"color": token.ink, "size": 13},
-        )
+        at = errors[place] + spread[place], place
+        write_text(figure, at, text, token.ink, 13, xanchor="left", xshift=5)
     figure.update_layout(
         **plain_layout(theme, 34 + 34 * len(models), {"l": 8, "r": 8, "t": 4, "b": 8})
     )
@@ -124,31 +115,11 @@ def weights_figure(weights: Mapping[str, Sequence[Any]], theme: Theme = "light")
         )
         at = min(height, ceiling)
         ceiling = at - 0.13
-        figure.add_annotation(
-            x=float(rounds.max()),
-            y=at,
-            text=escape(shorten(source, _MAX_LETTERS)),
-            showarrow=False,
-            xanchor="left",
-            xshift=6,
-            font={"size": 12.5, "color": text_colour(colour, theme)},
-        )
-    figure.update_layout(**plain_layout(theme, 170, {"l": 34, "r": 110, "t": 8, "b": 36}))
-    figure.update_xaxes(
-        title={"text": "round", "font": {"size": 12.5}, "standoff": 4},
-        showgrid=False,
-        zeroline=False,
-        fixedrange=True,
-        linecolor=token.line,
-        nticks=5,
-    )
-    figure.update_yaxes(
-        range=[-0.03, 1.06],
-        tickvals=[0, 0.5, 1],
-        gridcolor=token.line,
-        zeroline=False,
-        fixedrange=True,
-    )
+        name, end = escape(shorten(source, _MAX_LETTERS)), (float(rounds.max()), at)
+        write_text(figure, end, name, text_colour(colour, theme), xanchor="left", xshift=6)
+    margin, heights = {"l": 34, "r": 110, "t": 8, "b": 36}, [0, 0.5, 1]
+    y_axis = {"range": [-0.03, 1.06], "tickvals": heights}
+    style_chart(figure, theme, 170, margin, {"nticks": 5}, y_axis, "round")
     return figure
 
 
@@ -174,10 +145,8 @@ def uncertainty_figure(
     points, placed = form.points, form.placed
     figure = go.Figure()
     others = np.setdiff1d(np.flatnonzero(placed), np.asarray(rows))
-    others = others[:: max(1, -(-len(others) // _MAX_POINTS))]
     labelled_rows = np.asarray(rows, dtype=np.int64)
-    kind = points_kind(len(others) + len(labelled_rows))
-    figure.add_trace(ground(points, others, kind, token.line, size=3.5))
+    kind = draw_ground(figure, points, others, len(labelled_rows), token.line, size=3.5)
     size = _MIN_DOT + (_MAX_DOT - _MIN_DOT) * np.clip(
         np.nan_to_num(np.asarray(uncertainty, float)), 0, 1
     )
@@ -220,10 +189,7 @@ def uncertainty_figure(
     elif is_drawn.any():
         values = np.array([np.nan if label is None else float(label) for label in labels])
         dots(is_drawn, values[is_drawn], "%{marker.color:.3g}")
-    figure.update_layout(**plain_layout(theme, height, {"l": 0, "r": 0, "t": 0, "b": 0}))
-    axis = {"visible": False, "fixedrange": True}
-    figure.update_xaxes(range=[frame.low[0], frame.high[0]], **axis)
-    figure.update_yaxes(range=[frame.low[1], frame.high[1]], scaleanchor="x", **axis)
+    style_map(figure, theme, height, np.array(frame.low, float), np.array(frame.high, float))
     return figure
 
 
@@ -248,17 +214,10 @@ def _class_names(
         while any((np.abs(middle - other) < span * [0.28, 0.075]).all() for other in taken):
             middle = middle + np.array([0.0, 0.08 * span[1]])
         taken.append(middle)
-        figure.add_annotation(
-            x=middle[0],
-            y=middle[1],
-            text=f"<b>{escape(shorten(display_name(class_name), _MAX_LETTERS))}</b>",
-            showarrow=False,
-            font={
-                "size": 14,
-                "color": text_colour(token.categories[place], theme),
-                "shadow": f"0 0 4px {token.bg}, 0 0 4px {token.bg}",
-            },
-        )
+        name = f"<b>{escape(shorten(display_name(class_name), _MAX_LETTERS))}</b>"
+        colour = text_colour(token.categories[place], theme)
+        halo = f"0 0 4px {token.bg}, 0 0 4px {token.bg}"
+        write_text(figure, (middle[0], middle[1]), name, colour, 14, halo)
 
 
 def uncertainty_alt(n: int, label: str) -> str:
@@ -300,7 +259,7 @@ def reliability_figure(rows: Sequence[Sequence[float]], theme: Theme = "light") 
             gridcolor=token.line,
             zeroline=False,
             fixedrange=True,
-            title={"text": words, "font": {"size": 12.5}, "standoff": 4},
+            title=axis_title(words),
         )
     return figure
 

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from hetviz._text import escape, round_percent, shorten
 from hetviz._types import Floats
 from hetviz.data import Embedding
+from hetviz.plots.charts import draw_ground, style_chart, style_map, write_text
 from hetviz.plots.label_placement import Frame
-from hetviz.plots.palette import Theme, ground, plain_layout, points_kind, shape_of, tokens
+from hetviz.plots.palette import Theme, shape_of, tokens
 from hetviz.plots.planar import points_to_draw
 
 MODEL_NAMES = {
@@ -23,7 +24,6 @@ MODEL_NAMES = {
     "chance": "chance",
 }
 _DASH = {"method": "solid", "profiles": "5px,3px", "popularity": "2px,3px", "chance": "dot"}
-_MAX_POINTS = 8_000
 _MAX_LETTERS = 22
 
 
@@ -58,26 +58,16 @@ def precision_figure(precision: Mapping[str, Any], theme: Theme = "light") -> go
         )
         ends.append((float(mean[-1]), key))
     _name_ends(figure, ends, counts[-1], top, colours)
-    figure.update_layout(**plain_layout(theme, 190, {"l": 42, "r": 96, "t": 8, "b": 40}))
-    figure.update_xaxes(
-        type="log",
-        # Every other tick, so that the labels fit a narrow chart.
-        tickvals=counts[::2],
-        ticktext=[f"{k:,}" for k in counts[::2]],
-        tickangle=0,
-        showgrid=False,
-        zeroline=False,
-        fixedrange=True,
-        linecolor=token.line,
-        title={"text": "number of best pairs", "font": {"size": 12.5}, "standoff": 4},
-    )
-    figure.update_yaxes(
-        range=[-0.02 * top, 1.08 * top],
-        tickformat=".0%",
-        nticks=4,
-        gridcolor=token.line,
-        zeroline=False,
-        fixedrange=True,
+    # Every other tick, so that the labels fit a narrow chart.
+    ticks = {"tickvals": counts[::2], "ticktext": [f"{k:,}" for k in counts[::2]], "tickangle": 0}
+    style_chart(
+        figure,
+        theme,
+        190,
+        {"l": 42, "r": 96, "t": 8, "b": 40},
+        {"type": "log", **ticks},
+        {"range": [-0.02 * top, 1.08 * top], "tickformat": ".0%", "nticks": 4},
+        "number of best pairs",
     )
     return figure
 
@@ -94,15 +84,9 @@ def _name_ends(
     for height, key in sorted(ends):
         at = max(height, floor)
         floor = at + 0.16 * top
-        figure.add_annotation(
-            x=float(np.log10(last)),
-            y=at,
-            text=MODEL_NAMES[key],
-            showarrow=False,
-            xanchor="left",
-            xshift=6,
-            font={"size": 12.5, "color": colours[key] if key == "method" else None},
-        )
+        colour = colours[key] if key == "method" else None
+        place = {"xanchor": "left", "xshift": 6}
+        write_text(figure, (float(np.log10(last)), at), MODEL_NAMES[key], colour, **place)
 
 
 def precision_alt(precision: Mapping[str, Any]) -> str:
@@ -132,8 +116,7 @@ def proposals_figure(
         row for row in dict.fromkeys([*joined.ravel().tolist(), *names]) if row in placed_rows
     ]
     figure = go.Figure()
-    background = placed[:: max(1, -(-len(placed) // _MAX_POINTS))]
-    figure.add_trace(ground(points, background, points_kind(len(background)), token.line))
+    draw_ground(figure, points, placed, 0, token.line)
     ends = points[joined]
     gaps = np.full((len(joined), 1), np.nan)
     figure.add_scatter(
@@ -173,11 +156,7 @@ def proposals_figure(
     if len(extra):
         low, high = np.minimum(low, extra.min(axis=0)), np.maximum(high, extra.max(axis=0))
     _names(figure, points, marked, names, (low, high), token.ink, token.bg)
-    figure.update_layout(**plain_layout(theme, height, {"l": 0, "r": 0, "t": 0, "b": 0}))
-    pad = 0.04 * (high - low)
-    axis = {"visible": False, "fixedrange": True}
-    figure.update_xaxes(range=[low[0] - pad[0], high[0] + pad[0]], **axis)
-    figure.update_yaxes(range=[low[1] - pad[1], high[1] + pad[1]], scaleanchor="x", **axis)
+    style_map(figure, theme, height, low, high, 0.04)
     return figure
 
 
@@ -204,11 +183,6 @@ def _names(
         if any(abs(y - v) < 0.05 and left < u + w and u < left + wide for u, v, w in taken):
             continue
         taken.append((left, y, wide))
-        figure.add_annotation(
-            x=low[0] + (left + wide / 2) * size[0],
-            y=points[row, 1],
-            yshift=12,
-            text=escape(text),
-            showarrow=False,
-            font={"size": 12.5, "color": ink, "shadow": f"0 0 3px {paper}, 0 0 3px {paper}"},
-        )
+        at = low[0] + (left + wide / 2) * size[0], points[row, 1]
+        halo = f"0 0 3px {paper}, 0 0 3px {paper}"
+        write_text(figure, at, escape(text), ink, halo=halo, yshift=12)
