@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 import hetviz
@@ -15,6 +16,7 @@ from hetviz.errors import DataError, HetvizError, MissingExtraError, ParameterEr
 from hetviz.progress import Progress, ignore_progress
 
 if TYPE_CHECKING:
+    from hetviz.data import Embedding, HeteroData
     from hetviz.data.model.diagnostics import Diagnostic
 
 DATA_HELP = "a sample (see `samples`), a bundle (folder or zip), or a CSV file or folder of them"
@@ -110,7 +112,27 @@ def print_line(text: str, stream: TextIO | None = None) -> None:
 
 def print_result(args: argparse.Namespace, value: object, lines: Sequence[str]) -> None:
     """Print the result, as JSON or as lines."""
-    print_line(json.dumps(value, indent=2, ensure_ascii=False) if args.json else "\n".join(lines))
+    print_line(_json_text(value) if args.json else "\n".join(lines))
+
+
+def write_output(path: str | Path, content: object, make_folder: bool = False) -> None:
+    """Write a text, or another value as JSON."""
+    from hetviz.exports.writing import write_file
+
+    text = content if isinstance(content, str) else _json_text(content) + "\n"
+    write_file(path, text.encode(), make_folder)
+
+
+def read_map(path: str, data: HeteroData) -> Embedding:
+    """Read coordinates from a CSV file."""
+    from hetviz.io import gate, read_coordinates
+
+    file = Path(path)
+    return read_coordinates(file.name, gate.read_file(file), data)
+
+
+def _json_text(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def print_error(error: HetvizError, as_json: bool) -> None:
@@ -124,7 +146,7 @@ def print_error(error: HetvizError, as_json: bool) -> None:
         "message": str(error),
         "problems": [problem.to_dict() for problem in problems],
     }
-    print_line(json.dumps(record, indent=2, ensure_ascii=False), sys.stderr)
+    print_line(_json_text(record), sys.stderr)
 
 
 def print_warning(message: Warning | str, *warning_args: object, **kwargs: object) -> None:

@@ -9,7 +9,15 @@ from pathlib import Path
 
 import hetviz
 from hetviz._text import count
-from hetviz.cli.arguments import AddCommand, add_data, dataset_column, print_line, print_result
+from hetviz.cli.arguments import (
+    AddCommand,
+    add_data,
+    dataset_column,
+    print_line,
+    print_result,
+    read_map,
+    write_output,
+)
 from hetviz.data import HeteroData
 from hetviz.data.queries.reach import drop_unlinked
 from hetviz.errors import ParameterError
@@ -94,7 +102,7 @@ def _guidance(args: argparse.Namespace) -> int:
     if args.because is not None:
         return _similar_columns(args, data)
     if args.export is not None:
-        _write_text(args.export, guidance_csv(data))
+        write_output(args.export, guidance_csv(data))
         n = len(hetviz.statements(data))
         record = {"file": args.export, "statements": n}
         print_result(args, record, [f"{count(n, 'statement')} written to {args.export}."])
@@ -109,8 +117,6 @@ def _guidance(args: argparse.Namespace) -> int:
 
 
 def _consequences(args: argparse.Namespace, data: HeteroData) -> int:
-    from hetviz.io import gate, read_coordinates
-
     statements = hetviz.statements(data)
     sets = list(dict.fromkeys(statements["set"]))
     if not sets:
@@ -118,8 +124,7 @@ def _consequences(args: argparse.Namespace, data: HeteroData) -> int:
     name = sets[-1] if args.set is None else args.set
     if name not in sets:
         raise ParameterError(f"--set {name}: unknown set. Available: {', '.join(sets)}.")
-    files = [Path(file) for file in args.did]
-    before, after = (read_coordinates(file.name, gate.read_file(file), data) for file in files)
+    before, after = (read_map(file, data) for file in args.did)
     changes = hetviz.consequences(
         data, before, after, statements.loc[statements["set"] == name, "key"]
     )
@@ -209,7 +214,7 @@ def _merge(args: argparse.Namespace, data: HeteroData) -> int:
     if args.out is None:
         raise ParameterError("--merge needs --out FILE for the result.")
     merged = hetviz.merge_guidance(data, *map(Path, args.merge))
-    _write_text(args.out, merged.csv())
+    write_output(args.out, merged.csv())
     lines = [
         f"{merged.both:,} statements in both, {merged.only_ours:,} only in the first, "
         f"{merged.only_theirs:,} only in the second. Written to {args.out}."
@@ -222,13 +227,6 @@ def _merge(args: argparse.Namespace, data: HeteroData) -> int:
     lines += [conflict.sentence for conflict in merged.conflicts]
     print_result(args, {**merged.to_dict(), "out": args.out}, lines)
     return 0
-
-
-def _write_text(path: str, text: str) -> None:
-    try:
-        Path(path).write_text(text, encoding="utf-8", newline="")
-    except OSError as error:
-        raise ParameterError(f"{path} cannot be written: {error.strerror}.") from None
 
 
 _CHANGE_OPTIONS = ("--accept", "--sure", "--unlink", "--leave-unlinked")
@@ -364,11 +362,10 @@ def add_ask(add: AddCommand) -> None:
 
 
 def _ask(args: argparse.Namespace) -> int:
-    from hetviz.io import gate, read_bundle, read_coordinates
+    from hetviz.io import read_bundle
 
     data = read_bundle(args.data).strict().data
-    file = Path(args.coordinates)
-    embedding = read_coordinates(file.name, gate.read_file(file), data)
+    embedding = read_map(args.coordinates, data)
     learned = hetviz.learned_from(data, random_state=args.seed)
     questions = hetviz.suggest_questions(
         data,

@@ -19,10 +19,11 @@ from hetviz.cli.arguments import (
     make_progress,
     parse_params,
     print_result,
+    read_map,
     score_lines,
+    write_output,
 )
 from hetviz.errors import ParameterError
-from hetviz.io import gate
 from hetviz.metrics.fit.summary import Scores
 from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.measures import MEASURES
@@ -139,12 +140,11 @@ def add_evaluate(add: AddCommand) -> None:
 
 
 def _evaluate(args: argparse.Namespace) -> int:
-    from hetviz.io import gate, read_bundle, read_coordinates
+    from hetviz.io import read_bundle
 
     loaded = read_bundle(args.data).strict()
     if args.coordinates is not None:
-        file = Path(args.coordinates)
-        embedding = read_coordinates(file.name, gate.read_file(file), loaded.data)
+        embedding = read_map(args.coordinates, loaded.data)
     else:
         embedding = hetviz.embed(
             loaded.data,
@@ -476,7 +476,8 @@ def _compare(args: argparse.Namespace) -> int:
         random_state=args.seed,
     )
     if args.out is not None:
-        _write_comparison(comparison, Path(args.out))
+        write_output(Path(args.out) / "compare.json", comparison.to_dict(), make_folder=True)
+        write_output(Path(args.out) / "compare.csv", comparison.table.to_csv())
     print_result(args, comparison.to_dict(), _comparison_lines(comparison))
     return 0
 
@@ -514,14 +515,3 @@ def _mean_and_error(value: float, error: float) -> str:
     if math.isnan(value):
         return "-"
     return f"{100 * value:.1f}" + ("" if math.isnan(error) else f" ± {100 * error:.1f}")
-
-
-def _write_comparison(comparison: Comparison, folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(comparison.to_dict(), indent=2, ensure_ascii=False) + "\n"
-        (folder / "compare.json").write_text(text, encoding="utf-8")
-        (folder / "compare.csv").write_text(comparison.table.to_csv(), encoding="utf-8")
-    except OSError as error:
-        message = f"cannot be written: {error.strerror}"
-        raise gate.refusal("not-written", str(folder), message) from None

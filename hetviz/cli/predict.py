@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -23,6 +22,7 @@ from hetviz.cli.arguments import (
     parse_params,
     print_result,
     print_warning,
+    write_output,
 )
 from hetviz.errors import ParameterError
 
@@ -201,26 +201,11 @@ def _print_or_write(
     if args.out is None:
         print_result(args, value, [*lines, *summary])
         return
-    _write(Path(args.out), value, head, rows)
-    print_result(args, value, [*summary, f"Written to {args.out}"])
-
-
-def _write(file: Path, value: object, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    from hetviz.io import gate
     from hetviz.io.infer import cells
 
-    as_json = file.suffix.lower() == ".json"
-    text = (
-        json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-        if as_json
-        else cells.csv_text(head, rows)
-    )
-    try:
-        file.write_text(text, encoding="utf-8", newline="")
-    except OSError as error:
-        raise gate.refusal(
-            "not-written", str(file), f"cannot be written: {error.strerror}"
-        ) from None
+    as_json = args.out.lower().endswith(".json")
+    write_output(args.out, value if as_json else cells.csv_text(head, rows))
+    print_result(args, value, [*summary, f"Written to {args.out}"])
 
 
 def _cell(value: object) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 from typing import Any
 
 import hetviz
@@ -17,9 +15,9 @@ from hetviz.cli.arguments import (
     parse_params,
     print_line,
     print_result,
+    write_output,
 )
 from hetviz.errors import ParameterError
-from hetviz.io import gate
 from hetviz.runs.compare.search import MAX_SETTINGS, SettingsResult
 
 
@@ -101,7 +99,7 @@ def _search(args: argparse.Namespace) -> int:
         random_state=args.seed,
     )
     if args.out is not None:
-        _write(result, Path(args.out))
+        write_output(args.out, result.to_dict(), make_folder=True)
     print_result(args, result.to_dict(), _lines(result))
     return 0
 
@@ -145,12 +143,3 @@ def _lines(result: SettingsResult) -> list[str]:
 
 def _format_value(value: object) -> str:
     return "none" if value is None else str(value)
-
-
-def _write(result: SettingsResult, file: Path) -> None:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n")
-    except OSError as error:
-        message = f"cannot be written: {error.strerror}"
-        raise gate.refusal("not-written", str(file), message) from None

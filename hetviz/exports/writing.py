@@ -7,11 +7,12 @@ from pathlib import Path
 from hetviz.io import gate
 
 
-def write_file(path: str | Path, content: bytes) -> Path:
-    """Write a file, and create its folder if needed."""
+def write_file(path: str | Path, content: bytes, make_folder: bool = True) -> Path:
+    """Write a file, and create its folder if wanted."""
     target = Path(path)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        if make_folder:
+            target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
     except OSError as error:
         raise gate.refusal(

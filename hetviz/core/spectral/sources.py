@@ -12,8 +12,6 @@ from scipy.linalg import svd
 from hetviz._types import Bools, Floats, Matrix, is_sparse
 from hetviz.core.spectral.blocks import LinearMap
 
-SCALES = ("block", "norm", "zscore", "none")
-
 
 @dataclass(frozen=True, eq=False)
 class FeatureSource:

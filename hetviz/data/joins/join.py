@@ -16,8 +16,6 @@ from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
 from hetviz.errors import DataError, Problem
 
-KINDS = ("views", "key", "list", "tags", "near")
-
 
 @dataclass(frozen=True)
 class Join:

@@ -24,7 +24,6 @@ UNKNOWN_MARKERS = MISSING | frozenset(
      "#n/a", "#na", "nil", "leer", "blank", "no data", "keine daten"}
 )  # fmt: skip
 _LIMIT_SIGNS = {"<": -1, "≤": -1, "<=": -1, "=<": -1, ">": 1, "≥": 1, ">=": 1, "=>": 1}
-_ABOUT = frozenset({"~", "≈", "ca.", "ca", "c.", "approx.", "circa", "about", "etwa"})
 _PREFIX_PATTERN = (
     rf"(?P<limit><=|>=|=<|=>|[<>≤≥~≈]|(?:ca\.?|c\.|approx\.|circa|about|etwa)(?={_B}))?{_B}*"
 )

@@ -37,7 +37,7 @@ _MAX_MAPS = 4
 _MAP_HEIGHT = "235px"
 _MARGIN = 0.04
 _CHOICE_KEY = "compare-maps"
-_MAX_ITEMS, _NEAR = 12, 10
+_MAX_ITEMS = 12
 _TITLE_CHARS = 24
 
 
