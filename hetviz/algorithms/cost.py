@@ -39,24 +39,12 @@ def measure_seconds(
 ) -> float | None:
     """Fit a method with its defaults to small parts of the data and store the times.
 
-    Parameters
-    ----------
-    kind : class of a method
-    data : HeteroData
-    progress : callable, optional
+    `kind` (class of a method)
 
-    Returns
-    -------
-    float or None
-        Estimated seconds for all rows. None if the method does not suit such small parts.
+    Returns: Estimated seconds for all rows. None if the method does not suit such small parts.
 
-    Raises
-    ------
-    hetviz.errors.Cancelled
-        If `progress` raises it.
+    Raises Cancelled: If `progress` raises it.
 
-    Notes
-    -----
     Makes three fits. The first, on 200 rows, includes imports and compilation and is not counted.
     """
     report = ignore_progress if progress is None else progress
@@ -100,8 +88,6 @@ def store_times(method: str, data: HeteroData, times: Times) -> None:
 def seconds_at(times: Times, n_rows: int) -> float | None:
     """Return the seconds for `n_rows`, estimated from times at other sizes.
 
-    Notes
-    -----
     A power law through the two sizes nearest to `n_rows`, with an exponent from 0 to 3.
     """
     if not times:
@@ -171,10 +157,7 @@ def _log2_size(share: float) -> str:
 def store_record(name: str, record: Mapping[str, object]) -> None:
     """Store a record on this machine atomically.
 
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
+    Raises OSError: If the folder cannot be written.
     """
     path = _path(name)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -33,18 +33,10 @@ class MemoryEstimate:
 
     Measured by ``python -m benchmarks memory``. Four copies of the features are added.
 
-    Attributes
-    ----------
-    base : float
-    per_row : float
-    per_pair : float
-        Bytes for each pair of rows. An n x n matrix has 8.
-    per_pair_within : float
-        Bytes for each pair of rows of the same dataset.
-    per_compared_pair : float
-        Bytes for each pair of compared objects.
-    max_paired_rows : float
-        Larger datasets use 1,000 landmarks for pairs.
+    `per_pair`: Bytes for each pair of rows. An n x n matrix has 8.
+    `per_pair_within`: Bytes for each pair of rows of the same dataset.
+    `per_compared_pair`: Bytes for each pair of compared objects.
+    `max_paired_rows`: Larger datasets use 1,000 landmarks for pairs.
     """
 
     base: float = 5e6
@@ -90,14 +82,9 @@ def available_bytes() -> float:
 def memory_refusal(need: float, n_rows: int, free: float | None = None) -> str | None:
     """Return why a fit needs too much memory, with advice. None if there is enough.
 
-    Parameters
-    ----------
-    need : float
-        Bytes of the fit.
-    n_rows : int
-        Rows of the data.
-    free : float, optional
-        Free bytes, by default `available_bytes`.
+    `need`: Bytes of the fit.
+    `n_rows`: Rows of the data.
+    `free`: Free bytes, by default `available_bytes`.
     """
     free = available_bytes() if free is None else free
     if need <= _MAX_SHARE_OF_FREE * free:

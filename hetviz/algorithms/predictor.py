@@ -19,17 +19,12 @@ from hetviz.errors import HetvizError
 class LabelPredictions:
     """Predicted labels of rows.
 
-    Attributes
-    ----------
-    label : array of shape (n,)
-        Text of a class, or a number.
-    probability : array of shape (n,)
-        Probability of that class. NaN for numbers.
-    spread : array of shape (n,)
-        Difference between the sources: standard deviation of their numbers, or of their
+    `label` (n,): Text of a class, or a number.
+    `probability` (n,): Probability of that class. NaN for numbers.
+    `spread` (n,): Difference between the sources: standard deviation of their numbers, or of their
         probabilities of that class. NaN if fewer than two sources have the row.
-    by_class : array of shape (n, K) or None
-        Probability of each class, in the order of ``classes_``.
+    `by_class` (array of shape (n, K) or None): Probability of each class, in the order of
+        ``classes_``.
     """
 
     label: Texts

@@ -32,14 +32,10 @@ _INNER_SIZE, _PRECISION_STEP = 256, 2.0**-12
 class ComputeDevice:
     """Numpy as a stand-in for a card.
 
-    Attributes
-    ----------
-    kind, title : str
-        Name in settings, and on screen.
-    xp : module
-        Array module: numpy or torch, limited to names that both have.
-    single, double : dtype of `xp`
-        `double` equals `single` on a device without double precision.
+    `kind`, `title`: Name in settings, and on screen.
+    `xp` (module): Array module: numpy or torch, limited to names that both have.
+    `single`, `double` (dtype of `xp`): `double` equals `single` on a device without double
+        precision.
     """
 
     kind, title = "numpy", "numpy"
@@ -95,10 +91,7 @@ class ComputeDevice:
 class TorchDevice(ComputeDevice):
     """A PyTorch device.
 
-    Parameters
-    ----------
-    kind : str
-        PyTorch name: "cuda", "mps"; "cpu" to try the code for cards on the processor.
+    `kind`: PyTorch name: "cuda", "mps"; "cpu" to try the code for cards on the processor.
     """
 
     def __init__(self, kind: str) -> None:
@@ -143,10 +136,7 @@ class TorchDevice(ComputeDevice):
 def available_cards() -> list[str]:
     """Return the kinds of cards that PyTorch finds, in order of preference.
 
-    Raises
-    ------
-    ImportError
-        If PyTorch is not installed.
+    Raises ImportError: If PyTorch is not installed.
     """
     torch: Any = importlib.import_module("torch")
     is_available = {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}
@@ -156,17 +146,10 @@ def available_cards() -> list[str]:
 def device_by_name(name: str) -> ComputeDevice | None:
     """Return a card by its kind, or None for the processor.
 
-    Parameters
-    ----------
-    name : str
-        "cpu"; a kind of `CARDS`; or "auto", the first available card, or else the processor.
+    `name`: "cpu"; a kind of `CARDS`; or "auto", the first available card, or else the processor.
 
-    Raises
-    ------
-    hetviz.errors.MissingExtraError
-        If a card is requested and PyTorch is not installed.
-    hetviz.errors.ParameterError
-        If PyTorch finds no such card.
+    Raises MissingExtraError: If a card is requested and PyTorch is not installed.
+    Raises ParameterError: If PyTorch finds no such card.
     """
     if name == PROCESSOR:
         return None
@@ -209,10 +192,7 @@ def current_device() -> ComputeDevice | None:
 def compute_on(device: ComputeDevice | None) -> Iterator[None]:
     """Compute neighbours and layouts on a card in this context; on the processor if it is None.
 
-    Raises
-    ------
-    hetviz.errors.HetvizError
-        If the card runs out of memory.
+    Raises HetvizError: If the card runs out of memory.
     """
     token = _current.set(device)
     try:

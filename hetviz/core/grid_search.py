@@ -18,16 +18,10 @@ _TOLERANCE = 1e-12
 class Span:
     """Values to try for one setting, and how to continue past their ends.
 
-    Attributes
-    ----------
-    values : tuple
-        Sorted; not empty.
-    grows : bool
-        Whether the range can be extended. That of a categorical choice cannot.
-    low, high : float
-        Bounds of the values.
-    whole : bool
-        Values are integers.
+    `values`: Sorted; not empty.
+    `grows`: Whether the range can be extended. That of a categorical choice cannot.
+    `low`, `high`: Bounds of the values.
+    `whole`: Values are integers.
     """
 
     values: tuple[Any, ...]
@@ -60,19 +54,11 @@ class Span:
 class GridSearchResult:
     """Result of a grid search.
 
-    Attributes
-    ----------
-    best : dict
-        The value of each setting.
-    score : float
-    tried : tuple of (dict, float)
-        Every point with its score, in the order of evaluation.
-    spans : mapping of str to Span
-        The grid at the end of the search.
-    at_limit : tuple of str
-        Settings whose best value is the last allowed one.
-    cut_off : tuple of str
-        Settings whose best value is at an end that `max_points` kept from being extended.
+    `best`: The value of each setting.
+    `tried` (tuple of (dict, float)): Every point with its score, in the order of evaluation.
+    `spans`: The grid at the end of the search.
+    `at_limit`: Settings whose best value is the last allowed one.
+    `cut_off`: Settings whose best value is at an end that `max_points` kept from being extended.
     """
 
     best: Point
@@ -93,33 +79,18 @@ def search_grid(
 ) -> GridSearchResult:
     """Find the best values of some settings, extending the grid while the best is at an end.
 
-    Parameters
-    ----------
-    score : callable
-        Returns the score of each of several points, higher is better; NaN for a failed one. Each
-        point is evaluated once.
-    spans : mapping of str to Span
-    start : dict, optional
-        First point to try; by default the middle of each span. Its values may lie outside the
+    `score`: Returns the score of each of several points, higher is better; NaN for a failed one.
+        Each point is evaluated once.
+    `start`: First point to try; by default the middle of each span. Its values may lie outside the
         spans.
-    whole_grid : bool
-        Try all combinations. Otherwise vary one setting at a time, with the others at their best
-        values so far, until none improves.
-    max_points : int
-        Maximum number of points to try, at least 1.
+    `whole_grid`: Try all combinations. Otherwise vary one setting at a time, with the others at
+        their best values so far, until none improves.
+    `max_points`: Maximum number of points to try, at least 1.
 
-    Returns
-    -------
-    GridSearchResult
-        The best point; of equal ones the first that was tried.
+    Returns: The best point; of equal ones the first that was tried.
 
-    Raises
-    ------
-    ValueError
-        If there is no setting, or a setting has no values.
+    Raises ValueError: If there is no setting, or a setting has no values.
 
-    Notes
-    -----
     Coordinate-wise hill climbing if `whole_grid` is false: it finds the best combination only if
     the settings interact little.
     """

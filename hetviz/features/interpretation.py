@@ -88,20 +88,11 @@ def coefficients(
 ) -> pd.DataFrame:
     """Return how far one standard deviation of each feature moves an item along each axis.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        Dataset with features.
-    fitted : LinearMap
-        Fitted map of these features.
-    scale : ndarray of shape (k,)
-        Factor of each axis.
-    axes : sequence of str
+    `dataset`: Dataset with features.
+    `fitted`: Fitted map of these features.
+    `scale` (k,): Factor of each axis.
 
-    Returns
-    -------
-    DataFrame
-        One row per feature, one column per axis.
+    Returns: One row per feature, one column per axis.
     """
     moved = fitted.coefficients * scale * deviations(dataset)[:, None]
     return pd.DataFrame(moved, index=feature_names(dataset), columns=list(axes))
@@ -112,31 +103,18 @@ def columns_along(
 ) -> pd.DataFrame:
     """Return the features that vary most along a direction of a map.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        Dataset with features X of shape (n, p).
-    Y : ndarray of shape (n, k)
-        Coordinates of its items; rows of NaN are ignored.
-    direction : sequence of k numbers
-        Direction on the map; its length does not matter.
-    top : int
-        Number of features to return.
+    `dataset`: Dataset with features X of shape (n, p).
+    `Y` (n, k): Coordinates of its items; rows of NaN are ignored.
+    `direction` (sequence of k numbers): Direction on the map; its length does not matter.
+    `top`: Number of features to return.
 
-    Returns
-    -------
-    DataFrame
-        Columns: column, correlation (of the feature with the position along the direction, -1 to
-        1) and change (of the feature in its own units, per unit of the map in this direction), by
-        decreasing absolute correlation. Constant features are left out.
+    Returns: Columns: column, correlation (of the feature with the position along the direction, -1
+        to 1) and change (of the feature in its own units, per unit of the map in this direction),
+        by decreasing absolute correlation. Constant features are left out.
 
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        If the dataset has no features, or the direction is zero or has too few numbers.
+    Raises ParameterError: If the dataset has no features, or the direction is zero or has too few
+        numbers.
 
-    Notes
-    -----
     The correlations describe any kind of map, not the use of the columns by the method. O(n p);
     sparse features stay sparse.
     """
@@ -252,17 +230,10 @@ def neighbor_agreement(
 def column_effects(dataset: Dataset, Y: Floats | None = None) -> dict[str, float]:
     """Return the agreement of a map with each column, whether it is a feature or not.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    Y : array of shape (n, 2), optional
-        Coordinates of its items.
+    `Y` (n, 2): Coordinates of its items.
 
-    Returns
-    -------
-    dict of str to float
-        Column -> `neighbor_agreement`; empty without a map. Includes unused columns of numbers,
-        dates, categories, lists and places.
+    Returns: Column -> `neighbor_agreement`; empty without a map. Includes unused columns of
+        numbers, dates, categories, lists and places.
     """
     if Y is None:
         return {}

@@ -27,22 +27,14 @@ def make_new_rows(
 ) -> Dataset:
     """Return new rows of a dataset with the same features.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    ids : sequence of n str
-    rows : DataFrame of n rows
-        Columns as in the table of the dataset, typed or as text, or columns named like the
-        features if these were not made from columns.
-    media : sequence of n bytes, paths or None, optional
-    problems : list of Problem, optional
-        Receives notes on missing columns and invalid cells, which are imputed.
+    `ids` (sequence of n str)
+    `rows` (DataFrame of n rows): Columns as in the table of the dataset, typed or as text, or
+        columns named like the features if these were not made from columns.
+    `media` (sequence of n bytes, paths or None)
+    `problems`: Receives notes on missing columns and invalid cells, which are imputed.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the dataset has a kernel or distances, all columns are missing, or an id is empty or not
-        unique.
+    Raises DataError: If the dataset has a kernel or distances, all columns are missing, or an id
+        is empty or not unique.
     """
     where = f"new rows of {dataset.name!r}"
     notes: list[Problem] = [] if problems is None else problems
@@ -79,10 +71,7 @@ def make_new_rows(
 def append_rows(dataset: Dataset, new: Dataset) -> Dataset:
     """Return a dataset with the new rows of `make_new_rows` made behind its own.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        If an id exists already.
+    Raises DataError: If an id exists already.
     """
     X = dataset.X
     if new.X is not None:

@@ -65,18 +65,11 @@ class _Entry(TypedDict):
 class ColumnChoice:
     """Selection and options of the columns of a table.
 
-    Attributes
-    ----------
-    where : str
-        Place for messages.
-    named : sequence of str or None
-        Columns to use; None for all.
-    asked : mapping of str to mapping
-        Column -> changed options, see `hetviz.features.table.fit`.
-    reasons : mapping of str to str
-        Columns that are excluded unless `asked` selects them -> reason.
-    texts : collection of str
-        Columns declared as free text; ignored for columns of other types.
+    `where`: Place for messages.
+    `named`: Columns to use; None for all.
+    `asked`: Column -> changed options, see `hetviz.features.table.fit`.
+    `reasons`: Columns that are excluded unless `asked` selects them -> reason.
+    `texts` (collection of str): Columns declared as free text; ignored for columns of other types.
     """
 
     where: str
@@ -188,16 +181,10 @@ def column_notes(
 ) -> list[Problem]:
     """Return notes on excluded and imputed values of a column.
 
-    Parameters
-    ----------
-    where : str
-        Place for messages.
-    column : Column
-    fields : mapping
-        Options of the column.
-    is_selection : bool
-        Whether the columns to use were given.
-    decimal : {".", ","}
+    `where`: Place for messages.
+    `fields`: Options of the column.
+    `is_selection`: Whether the columns to use were given.
+    `decimal` {".", ","}
     """
     place = f"{where}, column {column.name}"
     notes: list[tuple[str, str, str]] = []
@@ -247,18 +234,12 @@ def column_notes(
 class TableFeatures:
     """Features of a table.
 
-    Attributes
-    ----------
-    X : array of shape (n, p) or None
-        None if no column is usable.
-    feature_names : tuple of str, length p
-    recipe : dict
-        JSON-ready recipe for `hetviz.features.table.transform`. ``columns`` has a step for each
-        used column, ``left_out`` the others with reasons, ``options`` the given options.
-    columns : tuple of Column
-        All columns with their inferred types.
-    notes : tuple of Problem
-        Notes on excluded and imputed values.
+    `X` (array of shape (n, p) or None): None if no column is usable.
+    `feature_names` (tuple of str, length p)
+    `recipe`: JSON-ready recipe for `hetviz.features.table.transform`. ``columns`` has a step for
+        each used column, ``left_out`` the others with reasons, ``options`` the given options.
+    `columns`: All columns with their inferred types.
+    `notes`: Notes on excluded and imputed values.
     """
 
     X: Floats | None
@@ -596,21 +577,13 @@ def _day(cell: object) -> float | None:
 def transform(recipe: Mapping[str, object], table: pd.DataFrame) -> Floats:
     """Make the same features from the rows of another table.
 
-    Parameters
-    ----------
-    recipe : dict
-        From `hetviz.features.table.fit`.
-    table : DataFrame of n rows
-        Table with the columns of the recipe; unknown values count as missing.
+    `recipe`: From `hetviz.features.table.fit`.
+    `table` (DataFrame of n rows): Table with the columns of the recipe; unknown values count as
+        missing.
 
-    Returns
-    -------
-    array of shape (n, p)
+    Returns (n, p).
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a column is missing, or a cell is no number where one is needed.
+    Raises DataError: If a column is missing, or a cell is no number where one is needed.
     """
     problems: list[Problem] = []
     X = transform_leniently(recipe, table, None, problems)

@@ -41,15 +41,9 @@ _TITLE_COLUMN = "names of what it names"
 class DetailTable:
     """Table of many rows that describe items of other tables.
 
-    Attributes
-    ----------
-    dataset : str
-    named : tuple of str
-        Referenced datasets, one for each key, possibly repeated.
-    take : {"links", "summary", "both"}
-        Suggested use of its rows, see `ROWS`.
-    weight : str
-        Column with the weights of the links; empty for the number of rows.
+    `named`: Referenced datasets, one for each key, possibly repeated.
+    `take` {"links", "summary", "both"}: Suggested use of its rows, see `ROWS`.
+    `weight`: Column with the weights of the links; empty for the number of rows.
     """
 
     dataset: str

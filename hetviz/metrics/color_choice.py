@@ -27,19 +27,9 @@ _COVERAGE_EXPONENT = 0.25
 def find_best_color(data: HeteroData, embedding: Embedding) -> str | None:
     """Return the key of the column whose values agree best between neighbours on a map.
 
-    Parameters
-    ----------
-    data : HeteroData
-    embedding : Embedding
+    Returns: A key of `hetviz.plots.colour_options`. None if no column is above chance. Skips
+        columns named like ids and codes, and columns with more values than colours.
 
-    Returns
-    -------
-    str or None
-        A key of `hetviz.plots.colour_options`. None if no column is above chance. Skips columns
-        named like ids and codes, and columns with more values than colours.
-
-    Notes
-    -----
     The score of categories is (a - c) / (1 - c), where a is the share of the 10 nearest of the same
     dataset with the same value and c the share for any two items. The score of numbers is the
     correlation of ranks with those of the neighbours. Both are multiplied by the fourth root of the
@@ -64,12 +54,7 @@ def find_best_color(data: HeteroData, embedding: Embedding) -> str | None:
 def color_agreement(data: HeteroData, embedding: Embedding, key: str) -> float:
     """Return how well neighbours on a map agree in a column: 0 is chance, 1 is always.
 
-    Parameters
-    ----------
-    data : HeteroData
-    embedding : Embedding
-    key : str
-        A JSON list of dataset and column, of `hetviz.plots.colour_options`. Other keys, and
+    `key`: A JSON list of dataset and column, of `hetviz.plots.colour_options`. Other keys, and
         columns with more values than colours, give 1.
     """
     try:

@@ -27,18 +27,11 @@ _MAX_VALUES_PER_COLUMN = 2
 class Difference:
     """A difference between chosen items and all others in one column.
 
-    Attributes
-    ----------
-    column : str
-    value : str or None
-        A value that chosen items have more often. None for numbers and dates.
-    inside, outside : float
-        Share of the chosen items, and of the others, with the value. For numbers (and dates as
-        days since 1970-01-01) the two medians.
-    kind : str
-        Kind of the column: category, number or date.
-    z : float
-        Difference in standard errors, always positive.
+    `value`: A value that chosen items have more often. None for numbers and dates.
+    `inside`, `outside`: Share of the chosen items, and of the others, with the value. For numbers
+        (and dates as days since 1970-01-01) the two medians.
+    `kind`: Kind of the column: category, number or date.
+    `z`: Difference in standard errors, always positive.
     """
 
     column: str
@@ -54,23 +47,14 @@ def find_differences(
 ) -> list[Difference]:
     """Return the differences between chosen rows and other rows of a dataset, clearest first.
 
-    Parameters
-    ----------
-    columns : mapping of str to Column
-        Columns of the dataset, see `hetviz.features.item_columns.item_columns`.
-    chosen : array of bool, shape (n,)
-    max_items : int
-        Maximum number of differences.
+    `columns`: Columns of the dataset, see `hetviz.features.item_columns.item_columns`.
+    `chosen` bool (n,)
+    `max_items`: Maximum number of differences.
 
-    Returns
-    -------
-    list of Difference
-        Values of at least a tenth of the chosen rows, 1.5 times as frequent as in others, and
+    Returns: Values of at least a tenth of the chosen rows, 1.5 times as frequent as in others, and
         numbers that are higher (or lower) in at least 65 % of pairs of a chosen and another row,
         both by at least 3 standard errors. Empty for fewer than 3 rows on either side.
 
-    Notes
-    -----
     Two proportions with their pooled standard error, and the rank-sum test of Mann and Whitney
     (1947) with its normal approximation. With many columns, a difference of 3 standard errors is
     a hint and no proof. Costs O(n log n) per column.
@@ -132,23 +116,14 @@ COLUMNS = ["group", "thing", "inside", "outside", "effect", "p"]
 def find_frequent_things(M: sp.csr_array, code: Ints, n_groups: int) -> pd.DataFrame:
     """Return the things that rows of each group have more often than other rows.
 
-    Parameters
-    ----------
-    M : csr_array of shape (n, m)
-        ``M[i, t]`` is 1 if row i has thing t. Rows without things are ignored.
-    code : array of int, shape (n,)
-        Group of each row, or -1. Rows with -1 count among the others.
-    n_groups : int
+    `M` csr (n, m): ``M[i, t]`` is 1 if row i has thing t. Rows without things are ignored.
+    `code` int (n,): Group of each row, or -1. Rows with -1 count among the others.
 
-    Returns
-    -------
-    DataFrame
-        group, thing, inside and outside (shares of rows with the thing in and out of the group),
-        effect (Cohen's h), p (one-sided, Fisher's exact test). Only things of at least two rows of
-        the group that are more frequent than in others. ``attrs["tests"]`` is the number of tests.
+    Returns: group, thing, inside and outside (shares of rows with the thing in and out of the
+        group), effect (Cohen's h), p (one-sided, Fisher's exact test). Only things of at least two
+        rows of the group that are more frequent than in others. ``attrs["tests"]`` is the number
+        of tests.
 
-    Notes
-    -----
     Cohen (1988), h = 2 arcsin sqrt(p) - 2 arcsin sqrt(q). Costs O(nonzeros + groups x things).
     """
     rows_with_things = np.flatnonzero(np.diff(M.indptr))
@@ -235,14 +210,9 @@ def find_shifted_numbers(X: Floats, code: Ints, n_groups: int) -> pd.DataFrame:
 def correct_p_values(p: Floats, tests: int | None = None) -> Floats:
     """Return p values corrected for multiple tests (false discovery rate).
 
-    Parameters
-    ----------
-    p : array of shape (m,)
-    tests : int, optional
-        Number of tests. Tests missing in `p` count as p = 1.
+    `p` (m,)
+    `tests`: Number of tests. Tests missing in `p` count as p = 1.
 
-    Notes
-    -----
     Benjamini and Hochberg (1995): q(i) = min over j >= i of p(j) tests / j.
     """
     order = np.argsort(p, kind="stable")

@@ -24,27 +24,16 @@ def partition(
 ) -> Ints:
     """Partition points into groups.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Finite.
-    method : {"k-means", "hdbscan", "agglomerative"}
-    size : int
-        Number of groups, at most the number of distinct points; for HDBSCAN the minimum number of
-        points of a group.
-    random_state : int
-    half : bool
-        The points are half of those that `size` refers to; k-means then uses fewer starts.
+    `X` (n, d): Finite.
+    `method` {"k-means", "hdbscan", "agglomerative"}
+    `size`: Number of groups, at most the number of distinct points; for HDBSCAN the minimum number
+        of points of a group.
+    `half`: The points are half of those that `size` refers to; k-means then uses fewer starts.
 
-    Returns
-    -------
-    ndarray of int, shape (n,)
-        Group of each point, the largest group first, equally large ones by their centres; -1 for
-        noise points of HDBSCAN. The groups do not depend on the order of the points, and equal
-        points are in one group.
+    Returns int (n,): Group of each point, the largest group first, equally large ones by their
+        centres; -1 for noise points of HDBSCAN. The groups do not depend on the order of the
+        points, and equal points are in one group.
 
-    Notes
-    -----
     k-means++ (Arthur and Vassilvitskii 2007) with ten starts, fitted to 20,000 points; Ward's
     linkage (1963) and HDBSCAN (Campello, Moulavi and Sander 2013) to 8,000. Other points get the
     group of the nearest fitted point.
@@ -140,20 +129,11 @@ _MAX_PASSES = 5
 def choose_exemplars(X: Floats, k: int) -> Ints:
     """Choose typical and diverse rows: medoids of groups that start at distant rows.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Finite.
-    k : int
-        Number of rows, at least 1.
+    `X` (n, d): Finite.
+    `k`: Number of rows, at least 1.
 
-    Returns
-    -------
-    ndarray of int, shape (min(k, n),)
-        Sorted row numbers; deterministic.
+    Returns int (min(k, n),): Sorted row numbers; deterministic.
 
-    Notes
-    -----
     The first exemplar is the row nearest to the mean, each next one the row farthest from the
     previous ones (Gonzalez 1985). Then, up to five times, every row joins its nearest exemplar, and
     the row nearest to the mean of the group replaces it, so that outliers are dropped. O(n k d).

@@ -81,19 +81,10 @@ def try_sizes(
 ) -> list[MeasuredPartition]:
     """Partition points for each size, and measure the results, sorted by number of groups.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Finite.
-    method : str
-    sizes : sequence of int
-        See `hetviz.core.clustering.partition.partition`. Of two sizes with equal numbers of groups
-        the better result counts.
-    random_state : int
-    progress : callable, optional
+    `X` (n, d): Finite.
+    `sizes`: See `hetviz.core.clustering.partition.partition`. Of two sizes with equal numbers of
+        groups the better result counts.
 
-    Notes
-    -----
     The silhouette (Rousseeuw 1987) uses at most 2,000 points. For stability, two random halves of
     the points (at most 5,000) are partitioned separately, three times, and every point gets the
     group of the nearest point of the half; the two are compared by the adjusted Rand index (Hubert
@@ -157,10 +148,7 @@ def stability_of(
 ) -> tuple[float, Floats]:
     """Return the stability of a partition over halves of the points, and that of each group.
 
-    Returns
-    -------
-    stability : float
-    of_groups : ndarray of shape (number of groups in code,)
+    Returns `of_groups` (number of groups in code,)
     """
     from sklearn.metrics import adjusted_rand_score
 

@@ -34,14 +34,9 @@ WITHIN_PER_ACROSS = 3.0
 class AxesBlend:
     """Shares of the parts of the affinities.
 
-    Attributes
-    ----------
-    links : float
-        m, from 0 to 1: share of the links themselves.
-    perplexity : float
-        Effective number of neighbours of an item within its dataset.
-    across, own : float
-        See `ACROSS_SHARE` and `OWN_SHARE`.
+    `links`: m, from 0 to 1: share of the links themselves.
+    `perplexity`: Effective number of neighbours of an item within its dataset.
+    `across`, `own`: See `ACROSS_SHARE` and `OWN_SHARE`.
     """
 
     links: float
@@ -60,27 +55,16 @@ def axes_affinities(
 ) -> Sparse:
     """Return the affinities of all items for a neighbour map.
 
-    Parameters
-    ----------
-    graph : JointGraph
-        Linked datasets have neighbours in each other. Pairs with a negative link have no affinity.
-    Z : ndarray of shape (n, k)
-        Joint axes; items with all-zero rows have no neighbours.
-    features : sequence of ndarray of shape (n_d, k_d), or None
-        Own features of each dataset, centred.
-    blend : AxesBlend
-    random_state : int
-        Seed of the approximate search in large datasets.
-    progress : callable
-        Gets the share done.
+    `graph`: Linked datasets have neighbours in each other. Pairs with a negative link have no
+        affinity.
+    `Z` (n, k): Joint axes; items with all-zero rows have no neighbours.
+    `features` (sequence of ndarray of shape (n_d, k_d), or None): Own features of each dataset,
+        centred.
+    `random_state`: Seed of the approximate search in large datasets.
+    `progress`: Gets the share done.
 
-    Returns
-    -------
-    csr_array of shape (n, n)
-        Symmetric, of sum 1; all 0 if there are neither neighbours nor links.
+    Returns csr (n, n): Symmetric, of sum 1; all 0 if there are neither neighbours nor links.
 
-    Notes
-    -----
     O(sum over blocks n_a n_b k) time, in blocks of bounded memory.
     """
     rows = graph.rows

@@ -43,25 +43,14 @@ def nearest_rows_on(
 ) -> tuple[Ints, Floats]:
     """Find the k nearest rows of B for each row of A, or for each row of B except itself.
 
-    Parameters
-    ----------
-    device : Device
-    B : ndarray or csr of shape (n, d)
-    k : int
-        At most n, or n - 1 without A.
-    A : ndarray or csr of shape (m, d), optional
-    progress : callable
-        Gets the share done after each block.
+    `B` ndarray or csr (n, d)
+    `k`: At most n, or n - 1 without A.
+    `A` ndarray or csr (m, d)
+    `progress`: Gets the share done after each block.
 
-    Returns
-    -------
-    index : ndarray of shape (m, k)
-        Nearest first; equally near rows in row order.
-    squared : ndarray of shape (m, k)
-        Squared distances, 0 or more.
+    Returns `index` (m, k): Nearest first; equally near rows in row order.
+    Returns `squared` (m, k): Squared distances, 0 or more.
 
-    Notes
-    -----
     |a|^2 + |b|^2 - 2 a.b in single precision is off by at most (d + 8) u (|a| + |b|)^2, with
     u = 2^-24. The k + 16 smallest of these are compared again in double precision, by squared
     differences. If the k-th of them, r^2, is closer than that bound (with |b| <= |a| + r, as

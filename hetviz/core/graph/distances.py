@@ -18,10 +18,7 @@ _BLOCK_ENTRIES = 4_000_000
 class Space(Protocol):
     """Squared distances between rows, none below 0.
 
-    Attributes
-    ----------
-    n : int
-        Number of rows on the right side, the columns of `between`.
+    `n`: Number of rows on the right side, the columns of `between`.
     """
 
     n: int

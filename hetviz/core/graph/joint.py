@@ -28,16 +28,10 @@ from hetviz.core.graph.affinities import blend_with_links, link_affinities, symm
 class LinkBlock:
     """Links of one kind between two datasets, or within one.
 
-    Attributes
-    ----------
-    source, target : int
-        Positions of the datasets; equal within one.
-    W : csr_array of shape (n_source, n_target)
-        Signed weights; within a dataset each pair once or twice.
-    kind : str
-        Kind of the links.
-    strength : float
-        Factor of the weights.
+    `source`, `target`: Positions of the datasets; equal within one.
+    `W` csr (n_source, n_target): Signed weights; within a dataset each pair once or twice.
+    `kind`: Kind of the links.
+    `strength`: Factor of the weights.
     """
 
     source: int
@@ -51,19 +45,13 @@ class LinkBlock:
 class JointGraph:
     """Neighbours and links of the stacked rows of several datasets.
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        Rows of each dataset.
-    own : tuple of csr_array of shape (n_d, n_d), or None
-        Neighbour weights within each dataset, non-negative and not necessarily symmetric; None for
-        datasets without features.
-    positive, negative : csr_array of shape (n, n)
-        W+ and W-, symmetric and non-negative: links that pull together, and that push apart.
-    links : tuple of LinkBlock
-        The same links by kind, for methods that weight kinds.
-    weights : tuple of float
-        Weight of each dataset; 1 by default.
+    `sizes`: Rows of each dataset.
+    `own` (tuple of csr of shape (n_d, n_d), or None): Neighbour weights within each dataset,
+        non-negative and not necessarily symmetric; None for datasets without features.
+    `positive`, `negative` csr (n, n): W+ and W-, symmetric and non-negative: links that pull
+        together, and that push apart.
+    `links`: The same links by kind, for methods that weight kinds.
+    `weights`: Weight of each dataset; 1 by default.
     """
 
     sizes: Sequence[int]
@@ -126,15 +114,11 @@ class JointGraph:
 class Balance:
     """Weights of the blocks of the joint distribution.
 
-    Attributes
-    ----------
-    exponent : float
-        0 gives all blocks the same weight, 1 a weight by the number of their pairs (the paper's
-        adaptive weights: n_d^2 and n_d n_e).
-    links : float
-        Additional factor of links between datasets.
-    printed : bool
-        As in the paper: a block of links counts in full, even for few linked items or weak links.
+    `exponent`: 0 gives all blocks the same weight, 1 a weight by the number of their pairs (the
+        paper's adaptive weights: n_d^2 and n_d n_e).
+    `links`: Additional factor of links between datasets.
+    `printed`: As in the paper: a block of links counts in full, even for few linked items or weak
+        links.
     """
 
     exponent: float
@@ -157,16 +141,10 @@ def balance_exponent(balance: float | str, sizes: Sequence[int]) -> float:
 class JointDistribution:
     """The joint distribution and its blocks.
 
-    Attributes
-    ----------
-    P : csr_array of shape (n, n)
-        Symmetric, of sum 1.
-    beta : mapping of (d, e) to float
-        Weight of each block that exists, d <= e; they sum to 1.
-    within : mapping of int to csr_array
-        P_d of each dataset that has one.
-    across : mapping of (d, e) to csr_array
-        R_de of each pair of datasets with links.
+    `P` csr (n, n): Symmetric, of sum 1.
+    `beta` (mapping of (d, e) to float): Weight of each block that exists, d <= e; they sum to 1.
+    `within` (mapping of int to csr): P_d of each dataset that has one.
+    `across` (mapping of (d, e) to csr): R_de of each pair of datasets with links.
     """
 
     P: Sparse
@@ -195,21 +173,12 @@ def joint_affinities(
 ) -> JointDistribution | None:
     """Return one distribution over all pairs of items of a joint graph.
 
-    Parameters
-    ----------
-    graph : JointGraph
-        Its own blocks hold p_{j|i}. Pairs in W- get no weight; their repulsion is not part of P.
-    balance : Balance
-    normalization : str
-        See `hetviz.core.graph.affinities.link_affinities`.
+    `graph`: Its own blocks hold p_{j|i}. Pairs in W- get no weight; their repulsion is not part of
+        P.
+    `normalization`: See `hetviz.core.graph.affinities.link_affinities`.
 
-    Returns
-    -------
-    JointDistribution, or None
-        None if there are neither neighbourhoods nor links.
+    Returns: None if there are neither neighbourhoods nor links.
 
-    Notes
-    -----
     A block of links counts n_d n_e as in the paper, times the larger share of linked items of its
     two datasets (so that a first link does not pull as hard as a full table), times its largest
     weight (so that a kind of links with reduced strength counts less). O(links + n k).

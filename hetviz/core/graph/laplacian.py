@@ -17,10 +17,7 @@ from hetviz._types import Bools, Floats, Ints, Sparse
 class SignedGraph:
     """A symmetric signed weight matrix, split into attraction and repulsion.
 
-    Attributes
-    ----------
-    positive, negative : csr_array of shape (n, n)
-        W+ and W-, both non-negative, so that W = W+ - W-.
+    `positive`, `negative` csr (n, n): W+ and W-, both non-negative, so that W = W+ - W-.
     """
 
     positive: Sparse
@@ -82,18 +79,12 @@ class SignedGraph:
 def dataset_components(W: Sparse, sizes: Sequence[int]) -> Ints:
     """Return the connected components of datasets linked by guidance.
 
-    Parameters
-    ----------
-    W : sparse array of shape (n, n)
-        Guidance between all rows; only the pattern of nonzero entries matters.
-    sizes : sequence of int
-        Number of rows per dataset, in the order of the rows of W.
+    `W` sparse array (n, n): Guidance between all rows; only the pattern of nonzero entries
+        matters.
+    `sizes`: Number of rows per dataset, in the order of the rows of W.
 
-    Returns
-    -------
-    ndarray of shape (len(sizes),)
-        Component number of each dataset. Datasets of different components can share a map, but
-        their axes are not related.
+    Returns (ndarray of shape (len(sizes),)): Component number of each dataset. Datasets of
+        different components can share a map, but their axes are not related.
     """
     owner = np.repeat(np.arange(len(sizes)), sizes)
     entries = sp.coo_array(W)

@@ -56,14 +56,10 @@ def nearest_columns(D: Floats, k: int) -> Ints:
 class Neighbors:
     """The nearest rows of each row, except itself.
 
-    Attributes
-    ----------
-    index : ndarray of shape (n, k)
-        Nearest first.
-    squared : ndarray of shape (n, k)
-        Squared distances, 0 or more.
-    recall : float
-        Share of the true nearest rows that were found, on a sample; 1 if all pairs were compared.
+    `index` (n, k): Nearest first.
+    `squared` (n, k): Squared distances, 0 or more.
+    `recall`: Share of the true nearest rows that were found, on a sample; 1 if all pairs were
+        compared.
     """
 
     index: Ints
@@ -100,17 +96,10 @@ def nearest_neighbors(
 ) -> Neighbors:
     """Find the k nearest rows of each row, exactly.
 
-    Parameters
-    ----------
-    space : Space
-        Distances between n rows.
-    k : int
-        1 <= k < n.
-    progress : callable
-        Gets the share done after each block.
+    `space`: Distances between n rows.
+    `k`: 1 <= k < n.
+    `progress`: Gets the share done after each block.
 
-    Notes
-    -----
     O(n^2 d) time in row blocks of bounded memory.
     """
     n = space.n
@@ -151,14 +140,8 @@ def cross_neighbors(
 def approximate_neighbors(X: Matrix, k: int, random_state: int = 0) -> Neighbors:
     """Find approximately the k nearest rows of each row, by nearest-neighbour descent.
 
-    Parameters
-    ----------
-    X : ndarray or csr of shape (n, d)
-    k : int
-    random_state : int
+    `X` ndarray or csr (n, d)
 
-    Notes
-    -----
     Dong, Moses and Li (2011), with pynndescent on one thread, because results depend on the number
     of threads. About O(n^1.2 d) time.
     """
@@ -181,16 +164,10 @@ def approximate_neighbors(X: Matrix, k: int, random_state: int = 0) -> Neighbors
 def neighbors_by_cells(X: Matrix, k: int, random_state: int = 0) -> Neighbors:
     """Find approximately the k nearest rows of each row, in the cells around it.
 
-    Parameters
-    ----------
-    X : ndarray or csr of shape (n, d)
-    k : int
-        1 <= k < n.
-    random_state : int
-        Seed of the sample of cell centres.
+    `X` ndarray or csr (n, d)
+    `k`: 1 <= k < n.
+    `random_state`: Seed of the sample of cell centres.
 
-    Notes
-    -----
     An inverted file (Jegou, Douze and Schmid 2011): about 3 sqrt(n) cells, of which the 12 nearest
     are searched. O(n^1.5 d) time: far less than all pairs, and without the slow start of
     `approximate_neighbors`; a few of the nearest are missed.
@@ -221,22 +198,12 @@ def affordable_neighbors(
 def cross_neighbors_by_cells(A: Floats, B: Floats, k: int, cells: NeighborCells) -> Neighbors:
     """Find approximately the k nearest rows of B for each row of A, in the cells around it.
 
-    Parameters
-    ----------
-    A : ndarray of shape (m, d)
-    B : ndarray of shape (n, d)
-    k : int
-        At most n.
-    cells : NeighborCells
-        Cells of the rows of B.
+    `A` (m, d); `B` (n, d)
+    `k`: At most n.
+    `cells`: Cells of the rows of B.
 
-    Returns
-    -------
-    Neighbors
-        Of shape (m, k).
+    Returns: Of shape (m, k).
 
-    Notes
-    -----
     Searches the 12 nearest cells, and more if they hold too few rows. O(m (n / c + c) d) for c
     cells.
     """
@@ -337,12 +304,8 @@ def _as_dense_product(X: object) -> Any:
 class NeighborCells:
     """Rows grouped by their nearest centre.
 
-    Attributes
-    ----------
-    centres : ndarray of shape (c, d)
-        The mean row of each cell.
-    members : list of ndarray of int
-        The sorted rows of each cell.
+    `centres` (c, d): The mean row of each cell.
+    `members` (list of ndarray of int): The sorted rows of each cell.
     """
 
     centres: Floats
@@ -401,8 +364,6 @@ def feature_neighbors(
 
     `name` is the key under which `collect_recalls` gets the share of found neighbours.
 
-    Notes
-    -----
     Above 30,000 rows it searches as many cells around each row as contain 97 % of the nearest rows
     of a sample. If these are more than half of all cells, it compares all pairs, or above 150,000
     rows uses `approximate_neighbors`. Recall is then measured on other rows. On a card with enough
@@ -478,26 +439,16 @@ def neighbor_graph(
 ) -> Sparse:
     """Return the graph that connects every row with its nearest rows.
 
-    Parameters
-    ----------
-    X : ndarray or csr of shape (n, d)
-    n_neighbors : int
-        At most n - 1.
-    heat : bool
-        Give an edge the weight exp(-|x_i - x_j|^2 / (2 s^2)), with s the median distance of a row
-        to its furthest neighbour; else every edge has weight 1.
-    random_state : int
-        Seed of the search above 30,000 rows.
-    progress : callable
-        Gets the share done.
+    `X` ndarray or csr (n, d)
+    `n_neighbors`: At most n - 1.
+    `heat`: Give an edge the weight exp(-|x_i - x_j|^2 / (2 s^2)), with s the median distance of a
+        row to its furthest neighbour; else every edge has weight 1.
+    `random_state`: Seed of the search above 30,000 rows.
+    `progress`: Gets the share done.
 
-    Returns
-    -------
-    csr_array of shape (n, n)
-        Symmetric: i and j are connected if either is a nearest neighbour of the other. No diagonal.
+    Returns csr (n, n): Symmetric: i and j are connected if either is a nearest neighbour of the
+        other. No diagonal.
 
-    Notes
-    -----
     O(n^2 d) time in blocks of bounded memory; less above 30,000 rows if rows form groups, where a
     few of the nearest may be missed, see `feature_neighbors`.
     """
@@ -525,17 +476,10 @@ def neighbor_graph(
 def nearest_places(A: Floats, B: Floats, k: int, *, same: bool = False) -> Ints:
     """Return the k nearest rows of B for each row of A, shape (m, k), the nearest first.
 
-    Parameters
-    ----------
-    A, B : ndarray of shape (m, d) and (n, d)
-        All finite.
-    k : int
-        At most n; with `same` at most n - 1.
-    same : bool
-        Row i of A is row i of B and is excluded from its own list.
+    `A`, `B` (m, d) and (n, d): All finite.
+    `k`: At most n; with `same` at most n - 1.
+    `same`: Row i of A is row i of B and is excluded from its own list.
 
-    Notes
-    -----
     O(m k log n) with a tree up to 4 axes; O(m n d) in blocks above.
     """
     n_wanted = k + same

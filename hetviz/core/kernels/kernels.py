@@ -93,13 +93,9 @@ class RbfKernel:
 class KernelMap:
     """Phi(x) = k(x, landmarks) @ projection, fitted by `kernel_map` or `landmark_map`.
 
-    Attributes
-    ----------
-    landmarks : ndarray of shape (m,)
-        Training rows whose kernel values are needed.
-    projection : ndarray of shape (m, r)
-        Column j gives coordinate j of the map. A direction a in the map's coordinates has dual
-        coefficients ``projection @ a`` on the landmarks.
+    `landmarks` (m,): Training rows whose kernel values are needed.
+    `projection` (m, r): Column j gives coordinate j of the map. A direction a in the map's
+        coordinates has dual coefficients ``projection @ a`` on the landmarks.
     """
 
     landmarks: Ints
@@ -161,15 +157,9 @@ def landmark_map(kernel: Kernel, X: Matrix, n_landmarks: int, random_state: int 
     each row's kernel value (randomly pivoted Cholesky; Chen, Epperly, Tropp and Webber 2023),
     which adapts to clusters like k-means++.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    X : array or csr of shape (n, p)
-    n_landmarks : int
-        Maximum number of landmarks; fewer if they explain every row.
+    `X` (array or csr of shape (n, p))
+    `n_landmarks`: Maximum number of landmarks; fewer if they explain every row.
 
-    Notes
-    -----
     O(n m^2) time and O(n m) memory for m landmarks; the n x n kernel is never formed.
     """
     rng = np.random.default_rng(random_state)
@@ -199,10 +189,8 @@ def landmark_map(kernel: Kernel, X: Matrix, n_landmarks: int, random_state: int 
 def symmetric_kernel(K: Reals, where: str = "kernel") -> Floats:
     """Check a precomputed kernel matrix and make it exactly symmetric.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        If K is not square, not finite, or not symmetric up to 1e-6 of its largest entry.
+    Raises DataError: If K is not square, not finite, or not symmetric up to 1e-6 of its largest
+        entry.
     """
     K = np.asarray(K, dtype=np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
@@ -238,18 +226,12 @@ def symmetric_kernel(K: Reals, where: str = "kernel") -> Floats:
 def center_kernel(K: Floats, weights: Floats | None = None, K_new: Floats | None = None) -> Floats:
     """Centre a kernel in its feature space at the weighted mean of the training rows.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Kernel of the training rows.
-    weights : ndarray of shape (n,), optional
-        Non-negative; equal by default and if all are 0.
-    K_new : ndarray of shape (n_new, n), optional
-        Kernel values of new rows with the training rows; these are centred instead of K.
+    `K` (n, n): Kernel of the training rows.
+    `weights` (n,): Non-negative; equal by default and if all are 0.
+    `K_new` (n_new, n): Kernel values of new rows with the training rows; these are centred instead
+        of K.
 
-    Returns
-    -------
-    ndarray of shape (n, n) or (n_new, n)
+    Returns (ndarray of shape (n, n) or (n_new, n)).
     """
     share = _shares(weights, K.shape[0])
     mean = share @ K

@@ -28,14 +28,9 @@ DENSE_SHARE = 0.15
 class Domain:
     """The items of one domain, and the map from a frame to their positions.
 
-    Attributes
-    ----------
-    n : int
-        Number of items.
-    X : ndarray of shape (n, d), optional
-        If given, e = X Q, with Q of shape (d, r).
-    scale : float
-        Without X, e = scale * Q, with Q of shape (n, r).
+    `n`: Number of items.
+    `X` (n, d): If given, e = X Q, with Q of shape (d, r).
+    `scale`: Without X, e = scale * Q, with Q of shape (n, r).
     """
 
     n: int
@@ -60,17 +55,12 @@ class Domain:
 class ScoreBlock:
     """Known scores of pairs of items of two domains, or of one; made by `score_block`.
 
-    Attributes
-    ----------
-    d, e : int
-        Numbers of the domains.
-    shape : (int, int)
-    s, c : ndarray of shape (m,)
-        Score and weight of each pair; c sums to at most lambda.
-    i, j : ndarray of shape (m,), or None
-        The pairs; None for all pairs in order (a triangle within a domain).
-    constant : float
-        Loss independent of the positions: different scores of one pair, and pairs (i, i).
+    `d`, `e`: Numbers of the domains.
+    `shape` ((int, int))
+    `s`, `c` (m,): Score and weight of each pair; c sums to at most lambda.
+    `i`, `j` (ndarray of shape (m,), or None): The pairs; None for all pairs in order (a triangle
+        within a domain).
+    `constant`: Loss independent of the positions: different scores of one pair, and pairs (i, i).
     """
 
     d: int
@@ -143,22 +133,14 @@ def score_block(
 ) -> ScoreBlock:
     """Return a block of known scores.
 
-    Parameters
-    ----------
-    d, e : int
-        Numbers of the domains; equal for scores within one.
-    shape : (int, int)
-        Numbers of items of the two domains.
-    i, j, s : array of shape (k,)
-        The score of item i of d and item j of e is s. Pairs may be repeated; within a domain (i,
-        j) and (j, i) are two scores of one pair, and (i, i) counts although its distance is 0.
-    weight : float
-        lambda.
-    share : ndarray of shape (k,), optional
-        Relative weights of the scores within the block; 1 by default.
+    `d`, `e`: Numbers of the domains; equal for scores within one.
+    `shape` ((int, int)): Numbers of items of the two domains.
+    `i`, `j`, `s` (k,): The score of item i of d and item j of e is s. Pairs may be repeated;
+        within a domain (i, j) and (j, i) are two scores of one pair, and (i, i) counts although
+        its distance is 0.
+    `weight`: lambda.
+    `share` (k,): Relative weights of the scores within the block; 1 by default.
 
-    Notes
-    -----
     Scores of the same pair are replaced by their mean and a constant, which does not change the
     loss and halves the pairs of a symmetric table.
     """
@@ -202,16 +184,11 @@ _PATIENCE = 5
 class DescentState:
     """State of a descent.
 
-    Attributes
-    ----------
-    frames : list of ndarray of shape (size_d, r)
-    eta : float
-        log sigma.
-    losses : ndarray of shape (n_blocks,)
-    trace : list of float
-        Loss at the start and after every move of a frame or sigma.
-    steps : list of float
-        Last step length of each frame, then of eta.
+    `frames` (list of ndarray of shape (size_d, r))
+    `eta`: log sigma.
+    `losses` (n_blocks,)
+    `trace`: Loss at the start and after every move of a frame or sigma.
+    `steps`: Last step length of each frame, then of eta.
     """
 
     frames: list[Floats]
@@ -229,25 +206,13 @@ class DescentState:
 class Descent:
     """Alternating descent over the frames of all domains and sigma.
 
-    Parameters
-    ----------
-    domains : sequence of Domain
-    blocks : sequence of ScoreBlock
-    frames : sequence of ndarray of shape (size_d, r)
-        Orthonormal start.
-    sigma : float
-        Start.
-    retraction : {"polar", "qr"}
-    step : float
-        Initial step length.
+    `frames` (sequence of ndarray of shape (size_d, r)): Orthonormal start.
+    `sigma`: Start.
+    `retraction` {"polar", "qr"}
+    `step`: Initial step length.
 
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        If a domain has no block, or a frame has more columns than rows.
+    Raises ParameterError: If a domain has no block, or a frame has more columns than rows.
 
-    Notes
-    -----
     A trial costs O(known pairs * r) of the blocks that touch the moved domain, plus O(size r^2).
     """
 
@@ -396,15 +361,9 @@ def _armijo(
 class MkpeResult:
     """The best of several runs.
 
-    Attributes
-    ----------
-    descent : Descent
-    history : list of float
-        Loss at the start and after each sweep.
-    reason : str
-        Reason why it stopped.
-    finals : list of float
-        Final loss of every start.
+    `history`: Loss at the start and after each sweep.
+    `reason`: Reason why it stopped.
+    `finals`: Final loss of every start.
     """
 
     descent: Descent
@@ -429,30 +388,17 @@ def fit_mkpe(
 ) -> MkpeResult:
     """Minimise from several random starts, and return the best result.
 
-    Parameters
-    ----------
-    domains, blocks
-        See `Descent`.
-    r : int
-        Number of axes.
-    rng : Generator
-    sigma0 : float, optional
-        Initial width; by default the root mean squared distance within a domain at the start.
-    n_iter : int, optional
-        Sweeps; by default at most 100, until 5 in a row gain less than `tol` of the loss.
-    n_init : int
-        Number of starts.
-    retraction : {"polar", "qr"}
-    progress : callable
-    layout : callable, optional
-        Turns positions by domain into the reported layout.
+    `domains`, `blocks`: See `Descent`.
+    `r`: Number of axes.
+    `sigma0`: Initial width; by default the root mean squared distance within a domain at the
+        start.
+    `n_iter`: Sweeps; by default at most 100, until 5 in a row gain less than `tol` of the loss.
+    `n_init`: Number of starts.
+    `retraction` {"polar", "qr"}
+    `layout`: Turns positions by domain into the reported layout.
 
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        As in `Descent`.
-    hetviz.errors.Cancelled
-        If `progress` raises it; its ``partial`` is the `MkpeResult` so far.
+    Raises ParameterError: As in `Descent`.
+    Raises Cancelled: If `progress` raises it; its ``partial`` is the `MkpeResult` so far.
     """
     sweeps = MAX_SWEEPS if n_iter is None else n_iter
     finals: list[float] = []
@@ -505,17 +451,12 @@ def place_item(
 ) -> Floats:
     """Return the position of one new item with the smallest loss, with the others fixed.
 
-    Parameters
-    ----------
-    ends : sequence of (F, s, c)
-        Positions (m, r) of fixed items, the scores (m,) with them, and their weights (m,).
-    inverse : float
-        1 / sigma^2.
-    starts : ndarray of shape (k, r)
+    `ends` (sequence of (F, s, c)): Positions (m, r) of fixed items, the scores (m,) with them, and
+        their weights (m,).
+    `inverse`: 1 / sigma^2.
+    `starts` (k, r)
 
-    Returns
-    -------
-    ndarray of shape (r,)
+    Returns (r,).
     """
     from scipy.optimize import minimize
 

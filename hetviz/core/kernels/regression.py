@@ -15,16 +15,9 @@ RANK = 200
 class Design:
     """A kernel as the design matrix of a regression with a prior precision per row.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, n), or None
-        Symmetric. None is the identity of `n` rows.
-    n : int
-    rank : int, optional
-        Number of eigenvalues to retain, the largest by absolute value; all by default.
+    `K` (ndarray of shape (n, n), or None): Symmetric. None is the identity of `n` rows.
+    `rank`: Number of eigenvalues to retain, the largest by absolute value; all by default.
 
-    Notes
-    -----
     One regression costs 2/3 n^3 for a full kernel, O(n rank^2) for one of low rank and O(n) for
     the identity.
     """
@@ -61,12 +54,9 @@ class Design:
     def regress(self, precision: Floats, g: Floats, noise: float) -> tuple[Floats, Floats, float]:
         """Return the posterior of a ~ N(0, 1 / precision) given g ~ N(K a, noise).
 
-        Returns
-        -------
-        mean, variance : ndarray of shape (n,)
-            The diagonal of S = (diag(precision) + K'K / noise)^-1, and S K'g / noise.
-        log_determinant : float
-            log |S|.
+        Returns `mean`, `variance` (n,): The diagonal of S = (diag(precision) + K'K / noise)^-1,
+            and S K'g / noise.
+        Returns `log_determinant`: log |S|.
         """
         right = self.times(g[:, None])[:, 0] / noise
         if self.K is None:

@@ -23,14 +23,11 @@ Stiffness = Callable[[Floats], Floats]
 class AttractionGraph:
     """Graph of a neighbour map, split by kind of edge.
 
-    Attributes
-    ----------
-    parts : mapping of str to csr_array of shape (n, n)
-        Affinities by kind, see `KINDS`: symmetric and non-negative. They add up to the graph.
-    stiffness : callable
-        See `Stiffness`.
-    joint : bool
-        Whether neighbours are those on joint axes of features and links, not of features alone.
+    `parts` (mapping of str to csr of shape (n, n)): Affinities by kind, see `KINDS`: symmetric and
+        non-negative. They add up to the graph.
+    `stiffness`: See `Stiffness`.
+    `joint`: Whether neighbours are those on joint axes of features and links, not of features
+        alone.
     """
 
     parts: Mapping[str, Sparse]
@@ -42,21 +39,13 @@ class AttractionGraph:
 class Attraction:
     """Attraction of one item.
 
-    Attributes
-    ----------
-    rows : ndarray of int, shape (m,)
-        Rows that attract the item, strongest first.
-    share : ndarray of shape (m,)
-        Share of the whole attraction at its position; they sum to 1.
-    by : mapping of str to ndarray of shape (m,)
-        The same by kind.
-    moves : ndarray of shape (m,)
-        Shift of the balance of all attractions without this one, in units of the map.
-    graph_share : ndarray of shape (m,)
-        Share of the item's affinities, at any distance: large shares of far items mean that the
-        map does not show these neighbours.
-    distance : ndarray of shape (m,)
-        Distance on the map.
+    `rows` int (m,): Rows that attract the item, strongest first.
+    `share` (m,): Share of the whole attraction at its position; they sum to 1.
+    `by` (mapping of str to ndarray of shape (m,)): The same by kind.
+    `moves` (m,): Shift of the balance of all attractions without this one, in units of the map.
+    `graph_share` (m,): Share of the item's affinities, at any distance: large shares of far items
+        mean that the map does not show these neighbours.
+    `distance` (m,): Distance on the map.
     """
 
     rows: Ints

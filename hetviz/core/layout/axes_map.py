@@ -33,14 +33,10 @@ _BLOCK_ENTRIES = 4_000_000
 class AxesMap:
     """A neighbour map of points on many axes.
 
-    Attributes
-    ----------
-    positions : ndarray of shape (n, 2)
-    divergence : float or None
-        KL(P || Q) at the end, in nats.
-    share_preserved : float or None
-        Share of the 10 nearest on the axes that are among the 10 nearest on the map, over up to
-        1,000 points; None for fewer than 12.
+    `positions` (n, 2)
+    `divergence`: KL(P || Q) at the end, in nats.
+    `share_preserved`: Share of the 10 nearest on the axes that are among the 10 nearest on the
+        map, over up to 1,000 points; None for fewer than 12.
     """
 
     positions: Floats
@@ -59,24 +55,14 @@ def make_axes_map(
 ) -> AxesMap:
     """Map points in two dimensions by t-SNE of their axes, with perplexity 30.
 
-    Parameters
-    ----------
-    Y : ndarray of shape (n, k)
-        All finite.
-    groups : sequence of array of int
-        Points that share their axes; distances between groups mean nothing. Together they contain
-        each point once.
-    rng : numpy.random.Generator
-    start : ndarray of shape (n, 2), optional
-        Positions on an earlier map; NaN for new points.
-    progress : callable
-        Gets partial maps. An exception that it raises passes through; ``partial`` of `Cancelled`
-        is the `AxesMap` so far.
-    layout : callable, optional
-        Turns positions (n, 2) into the reported layout.
+    `Y` (n, k): All finite.
+    `groups` (sequence of array of int): Points that share their axes; distances between groups
+        mean nothing. Together they contain each point once.
+    `start` (n, 2): Positions on an earlier map; NaN for new points.
+    `progress`: Gets partial maps. An exception that it raises passes through; ``partial`` of
+        `Cancelled` is the `AxesMap` so far.
+    `layout`: Turns positions (n, 2) into the reported layout.
 
-    Notes
-    -----
     O(n k log n) up to 30,000 points, approximate above, then 400 iterations of
     `hetviz.core.layout.sne.SneLayout`. The axes are not rescaled.
     """
@@ -168,18 +154,11 @@ def _without_itself(rows: Ints, index: Ints) -> Ints:
 def place_new_points(new: Floats, Y: Floats, Z: Floats) -> Floats:
     """Place new points on a map, by their nearest points on the axes.
 
-    Parameters
-    ----------
-    new : ndarray of shape (m, k)
-    Y : ndarray of shape (n, k)
-        Axes of the points on the map.
-    Z : ndarray of shape (n, 2)
-        Their positions on the map; NaN rows are ignored.
+    `new` (m, k)
+    `Y` (n, k): Axes of the points on the map.
+    `Z` (n, 2): Their positions on the map; NaN rows are ignored.
 
-    Returns
-    -------
-    ndarray of shape (m, 2)
-        NaN for points with NaN in `new`.
+    Returns (m, 2): NaN for points with NaN in `new`.
     """
     out = np.full((len(new), 2), np.nan)
     is_placed = np.isfinite(Y).all(axis=1) & np.isfinite(Z).all(axis=1)

@@ -17,22 +17,15 @@ def median_places(
 ) -> Floats:
     """Place new items at the weighted median of their nearest items.
 
-    Parameters
-    ----------
-    squared : ndarray of shape (m, n)
-        Squared distances to the items on the map, up to a constant per row unless one of them is 0.
-    Y : ndarray of shape (n, k)
-        Positions of these items; NaN rows are ignored.
-    perplexity : float
-    between : bool
-        Interpolate the median between two of the nearest items by their weights. Otherwise each
-        coordinate is that of one of them, and many items lie on lines through the placed ones.
+    `squared` (m, n): Squared distances to the items on the map, up to a constant per row unless
+        one of them is 0.
+    `Y` (n, k): Positions of these items; NaN rows are ignored.
+    `between`: Interpolate the median between two of the nearest items by their weights. Otherwise
+        each coordinate is that of one of them, and many items lie on lines through the placed
+        ones.
 
-    Returns
-    -------
-    ndarray of shape (m, k)
-        Medians of each coordinate. An item at distance 0 from others lies at their mean position.
-        NaN if no item has a position.
+    Returns (m, k): Medians of each coordinate. An item at distance 0 from others lies at their
+        mean position. NaN if no item has a position.
     """
     placed = np.flatnonzero(np.isfinite(Y).all(axis=1))
     out = np.full((len(squared), Y.shape[1]), np.nan)
@@ -56,21 +49,12 @@ def medians_of(
 ) -> Floats:
     """Place new items at the weighted median of given nearest items.
 
-    Parameters
-    ----------
-    squared : ndarray of shape (m, k)
-        Squared distances to the nearest items of each.
-    Y : ndarray of shape (m, k, c)
-        Positions of these items, all finite.
-    perplexity : float
-        At most k / 3.
-    between : bool
-        See `median_places`.
+    `squared` (m, k): Squared distances to the nearest items of each.
+    `Y` (m, k, c): Positions of these items, all finite.
+    `perplexity`: At most k / 3.
+    `between`: See `median_places`.
 
-    Returns
-    -------
-    ndarray of shape (m, c)
-        An item at distance 0 from some lies at their mean position.
+    Returns (m, c): An item at distance 0 from some lies at their mean position.
     """
     weights = perplexity_weights(squared, perplexity)
     out = np.empty((len(squared), Y.shape[2]))

@@ -13,13 +13,8 @@ from hetviz._types import Floats
 class SimilarityTransform:
     """y -> scale * (y - origin) @ rotation + target; `rotation` may contain a reflection.
 
-    Attributes
-    ----------
-    rotation : ndarray of shape (k, k)
-    scale : float
-    origin, target : ndarray of shape (k,)
-    residual : float
-        Unexplained share of the reference's variance, 0 to 1.
+    `rotation` (k, k); `origin`, `target` (k,)
+    `residual`: Unexplained share of the reference's variance, 0 to 1.
     """
 
     rotation: Floats
@@ -36,17 +31,10 @@ class SimilarityTransform:
 def align(Y: Floats, reference: Floats, *, scale: bool = True) -> SimilarityTransform:
     """Find the rotation, reflection, scale and shift that align Y best with a reference.
 
-    Parameters
-    ----------
-    Y, reference : ndarray of shape (n, k)
-        Row i is the same object in both. Rows with NaN in either are ignored.
-    scale : bool
-        Allow a change of size.
+    `Y`, `reference` (n, k): Row i is the same object in both. Rows with NaN in either are ignored.
+    `scale`: Allow a change of size.
 
-    Returns
-    -------
-    SimilarityTransform
-        Minimises sum_i |s (y_i - origin) R + target - reference_i|^2 (orthogonal Procrustes,
+    Returns: Minimises sum_i |s (y_i - origin) R + target - reference_i|^2 (orthogonal Procrustes,
         Schoenemann 1966). With fewer than two shared rows it only shifts, or is the identity.
     """
     shared = np.isfinite(Y).all(axis=1) & np.isfinite(reference).all(axis=1)

@@ -33,17 +33,9 @@ _CHUNKS_PER_THREAD = 4
 class Phase:
     """Iterations with the same settings.
 
-    Attributes
-    ----------
-    n_iter : int
-    exaggeration : float
-        Factor of P, so that groups form before they spread.
-    momentum : float
-    learning_rate : float or None
-        Rate for the gradient without its factor 4; None is n / exaggeration.
-    gains : bool
-        Adapt the rate of each coordinate depending on whether its gradient keeps its sign.
-    longest_step : float
+    `exaggeration`: Factor of P, so that groups form before they spread.
+    `learning_rate`: Rate for the gradient without its factor 4; None is n / exaggeration.
+    `gains`: Adapt the rate of each coordinate depending on whether its gradient keeps its sign.
     """
 
     n_iter: int
@@ -75,12 +67,8 @@ class ApartPairs:
     half the root mean square distance from the centre: bounded, and 0 beyond m. The shares are
     proportional to the weights; they sum to at most 1, and to at most 10 / n times total weight.
 
-    Attributes
-    ----------
-    left, right : ndarray of shape (c,)
-    weight : ndarray of shape (c,)
-        Above 0.
-    strength : float
+    `left`, `right` (c,)
+    `weight` (c,): Above 0.
     """
 
     left: Ints
@@ -108,11 +96,8 @@ class CappedPairs:
     instead of 2 p log(1 + d^2), with d_0 = `NEIGHBOR_DISTANCE`. Otherwise pairs of large affinity
     would collapse to a point, because no q_ij is greater than 1 / Z.
 
-    Attributes
-    ----------
-    left, right : ndarray of shape (c,)
-    part : ndarray of shape (c,)
-        p, at most p_ij.
+    `left`, `right` (c,)
+    `part` (c,): p, at most p_ij.
     """
 
     left: Ints
@@ -126,27 +111,16 @@ NO_CAPPED_PAIRS = CappedPairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.z
 class SneLayout:
     """Optimisation of a one- or two-dimensional layout.
 
-    Parameters
-    ----------
-    P : csr_array of shape (n, n)
-        Symmetric, non-negative, of sum 1, with an empty diagonal.
-    Y : ndarray of shape (n, 1) or (n, 2)
-        Start positions.
-    apart : ApartPairs, optional
-    capped : CappedPairs, optional
-    exact : bool, optional
-        Whether repulsion is exact; by default up to 8,000 points. Layouts of more than 3,000 points
-        begin with the grid.
-    mass : ndarray of shape (n,), optional
-        Above 0, of mean 1: q_ij is multiplied by m_i m_j, so that a point of many affinities may
-        have many close points. By default 1.
-    double : bool
-        Double precision, with exact forces only: for comparisons.
-    threads : int, optional
-        By default 1 up to 3,000 points, and all available above. Does not change the result.
+    `P` csr (n, n): Symmetric, non-negative, of sum 1, with an empty diagonal.
+    `Y` (ndarray of shape (n, 1) or (n, 2)): Start positions.
+    `exact`: Whether repulsion is exact; by default up to 8,000 points. Layouts of more than 3,000
+        points begin with the grid.
+    `mass` (n,): Above 0, of mean 1: q_ij is multiplied by m_i m_j, so that a point of many
+        affinities may have many close points. By default 1.
+    `double`: Double precision, with exact forces only: for comparisons.
+    `threads`: By default 1 up to 3,000 points, and all available above. Does not change the
+        result.
 
-    Notes
-    -----
     An iteration costs O(n^2) with exact forces, and O(n + nnz(P) + nodes log nodes) with the
     grid; memory is O(nnz(P) + nodes).
     """
@@ -230,14 +204,9 @@ class SneLayout:
     ) -> None:
         """Run the phases, with several reports a second.
 
-        Parameters
-        ----------
-        phases : sequence of Phase
-        progress : callable
-            Gets a partial layout as ``layout=``. An exception that it raises stops the run,
-            and `positions` holds the result so far.
-        layout : callable, optional
-            Turns positions (n, k) into the reported layout.
+        `progress`: Gets a partial layout as ``layout=``. An exception that it raises stops the
+            run, and `positions` holds the result so far.
+        `layout`: Turns positions (n, k) into the reported layout.
         """
         total = sum(phase.n_iter for phase in phases)
         done = 0
@@ -388,12 +357,8 @@ class SneLayout:
 class WideSneLayout(SneLayout):
     """A layout on any number of axes with exact forces: O(n^2 k) per iteration.
 
-    Parameters
-    ----------
-    P : csr_array of shape (n, n)
-    Y : ndarray of shape (n, k)
-    apart, capped, mass, double, threads
-        As `SneLayout`.
+    `P` csr (n, n); `Y` (n, k)
+    `apart`, `capped`, `mass`, `double`, `threads`: As `SneLayout`.
     """
 
     _fused = False

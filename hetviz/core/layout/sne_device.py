@@ -42,16 +42,10 @@ def make_layout(
 class DeviceSneLayout(SneLayout):
     """A layout on any number of axes whose iterations run on a device.
 
-    Parameters
-    ----------
-    device : Device
-    P : csr_array of shape (n, n)
-    Y : ndarray of shape (n, k)
-    apart, capped, exact, mass, double
-        As `SneLayout`; on more than two axes forces are exact.
+    `P` csr (n, n); `Y` (n, k)
+    `apart`, `capped`, `exact`, `mass`, `double`: As `SneLayout`; on more than two axes forces are
+        exact.
 
-    Notes
-    -----
     Schedule, forces, grid and their bounds are those of `SneLayout` and `WideSneLayout`, so
     gradients differ only in the last digits of single precision. After many steps this gives a
     different map of about the same divergence. No sum depends on the order of threads: attraction

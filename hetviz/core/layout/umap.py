@@ -22,19 +22,11 @@ _EPOCHS_PER_REPORT = 20
 def fuzzy_graph(neighbors: Neighbors) -> Sparse:
     """Return the union of the fuzzy neighbourhoods of all items.
 
-    Parameters
-    ----------
-    neighbors : Neighbors
-        k nearest items of each.
+    `neighbors`: k nearest items of each.
 
-    Returns
-    -------
-    csr_array of shape (n, n)
-        Symmetric memberships in (0, 1]: a + b - ab of the two directions. The memberships of an
-        item's neighbours fall with distance and sum to log2(k + 1).
+    Returns csr (n, n): Symmetric memberships in (0, 1]: a + b - ab of the two directions. The
+        memberships of an item's neighbours fall with distance and sum to log2(k + 1).
 
-    Notes
-    -----
     McInnes, Healy and Melville (2018), with local connectivity 1. O(n k).
     """
     from hetviz.core.layout.umap_loops import write_memberships
@@ -64,25 +56,15 @@ def fit_curve(min_dist: float, spread: float = 1.0) -> tuple[float, float]:
 class UmapLayout:
     """Optimisation of a UMAP layout.
 
-    Parameters
-    ----------
-    graph : csr_array of shape (n, n)
-        Symmetric, non-negative, without a diagonal; edges are sampled in proportion to weight.
-    Y : ndarray of shape (n, k)
-        Start positions.
-    n_epochs : int
-        Edges weaker than 1 / n_epochs of the strongest are never sampled.
-    min_dist : float
-        Minimum distance of points, for a layout of width 10 at the start.
-    speed : float
-        Learning rate at the start; it falls to 0.
-    apart : tuple of (left, right, weight)
-        Pairs to keep at least half a root mean square radius apart: each epoch moves them by this
-        share, 0 to 1, of the missing distance.
-    random_state : int
+    `graph` csr (n, n): Symmetric, non-negative, without a diagonal; edges are sampled in
+        proportion to weight.
+    `Y` (n, k): Start positions.
+    `n_epochs`: Edges weaker than 1 / n_epochs of the strongest are never sampled.
+    `min_dist`: Minimum distance of points, for a layout of width 10 at the start.
+    `speed`: Learning rate at the start; it falls to 0.
+    `apart` (tuple of (left, right, weight)): Pairs to keep at least half a root mean square radius
+        apart: each epoch moves them by this share, 0 to 1, of the missing distance.
 
-    Notes
-    -----
     An epoch costs O(sampled edges x (1 + negatives)). It runs on one thread, so the same seed
     gives the same layout.
     """

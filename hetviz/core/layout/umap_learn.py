@@ -62,21 +62,13 @@ def umap_settings(
 def learned_graph(X: Matrix, y: Array | None, settings: dict[str, object]) -> Sparse:
     """Return umap-learn's graph of features or distances.
 
-    Parameters
-    ----------
-    X : matrix of shape (n, p), or (n, n) if the metric is "precomputed"
-    y : array of shape (n,) or None
-        Target of a supervised graph: classes from 0, with -1 for unknown, or numbers.
-    settings : dict
-        See `umap_settings`.
+    `X` (matrix of shape (n, p), or (n, n) if the metric is "precomputed")
+    `y` (array of shape (n,) or None): Target of a supervised graph: classes from 0, with -1 for
+        unknown, or numbers.
+    `settings`: See `umap_settings`.
 
-    Returns
-    -------
-    csr_array of shape (n, n)
-        ``umap.UMAP(...).fit(X, y).graph_``, for the same seed.
+    Returns csr (n, n): ``umap.UMAP(...).fit(X, y).graph_``, for the same seed.
 
-    Notes
-    -----
     Exact neighbours below 4,096 rows, NN-descent above: O(n^1.14) as measured by its authors.
     """
     import scipy.sparse as sp

@@ -31,14 +31,9 @@ def count_near(n_others: int, share: float, min_near: int) -> int:
 class NearRows:
     """The rows to compare with, and how many of them count as near.
 
-    Attributes
-    ----------
-    candidates : array of int, shape (c,)
-        Sorted rows to compare with.
-    n_near : int
-        Number of these rows that count as near.
-    sampled : bool
-        Whether they are a sample.
+    `candidates` int (c,): Sorted rows to compare with.
+    `n_near`: Number of these rows that count as near.
+    `sampled`: Whether they are a sample.
     """
 
     candidates: Ints
@@ -98,21 +93,12 @@ def count_mistaken_neighbors(
 ) -> tuple[Floats, Floats, Floats]:
     """Count false and missing neighbours of rows.
 
-    Parameters
-    ----------
-    data, places : Space
-        Distances in the data and on the map.
-    rows : array of int, shape (q,)
-    near_rows : NearRows
-    k : int
+    `data`, `places`: Distances in the data and on the map.
+    `rows` int (q,)
 
-    Returns
-    -------
-    false, missing : array of shape (q,)
-        Number of the k nearest on the map that are not near in the data, and number of the k
-        nearest in the data that are not near on the map.
-    limits : array of shape (q,)
-        Distance up to which rows count as near in the data.
+    Returns `false`, `missing` (q,): Number of the k nearest on the map that are not near in the
+        data, and number of the k nearest in the data that are not near on the map.
+    Returns `limits` (q,): Distance up to which rows count as near in the data.
     """
     false, missing = np.empty(len(rows)), np.empty(len(rows))
     limits = np.empty(len(rows))
@@ -132,17 +118,14 @@ def count_mistaken_neighbors(
 class Preservation:
     """Trustworthiness and continuity, 1 at best, with standard errors.
 
-    Attributes
-    ----------
-    trustworthiness : float
-        Falls if neighbours on the map are far from each other in the data (false neighbours).
-    continuity : float
-        Falls if neighbours in the data are far from each other on the map (torn neighbours).
-    trustworthiness_error, continuity_error : float
-        Standard errors from sampling the queries; 0 if every row is a query.
-    n_queries, n_neighbors : int
-    trustworthiness_spread, continuity_spread : float
-        Standard errors over the queries, sampled or not: the variation of equally good maps.
+    `trustworthiness`: Falls if neighbours on the map are far from each other in the data (false
+        neighbours).
+    `continuity`: Falls if neighbours in the data are far from each other on the map (torn
+        neighbours).
+    `trustworthiness_error`, `continuity_error`: Standard errors from sampling the queries; 0 if
+        every row is a query.
+    `trustworthiness_spread`, `continuity_spread`: Standard errors over the queries, sampled or
+        not: the variation of equally good maps.
     """
 
     trustworthiness: float
@@ -166,24 +149,13 @@ def measure_preservation(
 ) -> Preservation:
     """Measure how well the neighbourhoods of the data survive in a map.
 
-    Parameters
-    ----------
-    original : Space
-        Distances in the data.
-    Y : ndarray of shape (n, k)
-        Positions; rows with NaN are left out on both sides.
-    n_neighbors : int
-        At most half of the placed rows.
-    max_rows : int
-        Up to this many placed rows each is a query; above, a seeded sample of `n_queries`.
+    `original`: Distances in the data.
+    `Y` (n, k): Positions; rows with NaN are left out on both sides.
+    `n_neighbors`: At most half of the placed rows.
+    `max_rows`: Up to this many placed rows each is a query; above, a seeded sample of `n_queries`.
 
-    Returns
-    -------
-    Preservation
-        All NaN with fewer than 4 placed rows.
+    Returns: All NaN with fewer than 4 placed rows.
 
-    Notes
-    -----
     Venna and Kaski (2001). O(q n (d + k)) time for q queries, in row blocks: the n x n matrix is
     never formed.
     """

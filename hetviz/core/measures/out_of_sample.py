@@ -22,16 +22,11 @@ _NEAR_SHARE = 0.05
 class PlaceUncertainty:
     """Uncertainty of the places of new rows.
 
-    Attributes
-    ----------
-    elsewhere : array of shape (m,)
-        Share of the most similar rows that are not near the new row on the map; NaN without a
-        position.
-    unlike : array of shape (m,)
-        1 - usual / d, at least 0, with d the distance to the most similar row, and `usual` the 95 %
-        quantile of that distance for the rows on the map.
-    k : int
-        Number of rows that count as most similar.
+    `elsewhere` (m,): Share of the most similar rows that are not near the new row on the map; NaN
+        without a position.
+    `unlike` (m,): 1 - usual / d, at least 0, with d the distance to the most similar row, and
+        `usual` the 95 % quantile of that distance for the rows on the map.
+    `k`: Number of rows that count as most similar.
     """
 
     elsewhere: Floats
@@ -49,19 +44,11 @@ def place_uncertainty(
 ) -> PlaceUncertainty:
     """Return the uncertainty of the places of new rows.
 
-    Parameters
-    ----------
-    squared : array of shape (m, n)
-        Squared distances from new rows to the rows on the map, by features.
-    Y_new, Y : arrays of shape (m, d) and (n, d)
-        Positions; NaN for rows without one.
-    usual : float
-        See `usual_distance`; 0 if unknown, so that no row counts as unlike.
-    k : int
-        Number of most similar rows; fewer if there are few rows.
+    `squared` (m, n): Squared distances from new rows to the rows on the map, by features.
+    `Y_new`, `Y` (m, d) and (n, d): Positions; NaN for rows without one.
+    `usual`: See `usual_distance`; 0 if unknown, so that no row counts as unlike.
+    `k`: Number of most similar rows; fewer if there are few rows.
 
-    Notes
-    -----
     Near on the map are the nearest 5 % of the rows, at least 2 k and at most half. O(m n d).
     """
     placed_rows = np.flatnonzero(np.isfinite(Y).all(axis=1))
@@ -104,15 +91,10 @@ def usual_distance(X: Matrix, rng: np.random.Generator) -> float:
 class PlacementError:
     """Error of rows of a map that are placed like new ones.
 
-    Attributes
-    ----------
-    median, most : float
-        Median and 90 % quantile of the error, as shares of the median distance between two rows of
-        the map; NaN if no row can be placed.
-    standard_error : float
-        Standard error of the median.
-    n : int
-        Number of placed rows.
+    `median`, `most`: Median and 90 % quantile of the error, as shares of the median distance
+        between two rows of the map; NaN if no row can be placed.
+    `standard_error`: Standard error of the median.
+    `n`: Number of placed rows.
     """
 
     median: float
@@ -136,20 +118,12 @@ def placement_error(
 ) -> PlacementError:
     """Place rows of a map as if they were new, and compare with their positions.
 
-    Parameters
-    ----------
-    features : sequence of ndarray or csr of shape (n_v, d_v), or None
-        Features of each dataset; None for a dataset without features.
-    places : sequence of ndarray of shape (n_v, k)
-        Positions; NaN for rows without one.
-    n : int
-        Number of placed rows of each dataset; each is hidden only from itself.
-    random_state : int
-    between : bool
-        See `hetviz.core.layout.placement.median_places`.
+    `features` (sequence of ndarray or csr of shape (n_v, d_v), or None): Features of each dataset;
+        None for a dataset without features.
+    `places` (sequence of ndarray of shape (n_v, k)): Positions; NaN for rows without one.
+    `n`: Number of placed rows of each dataset; each is hidden only from itself.
+    `between`: See `hetviz.core.layout.placement.median_places`.
 
-    Notes
-    -----
     The map is not refitted without these rows, so their effect on their neighbours remains, and the
     error of truly new rows is a little larger. O(n n_v d_v).
     """

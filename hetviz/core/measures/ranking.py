@@ -37,21 +37,12 @@ def ndcg(
 ) -> Floats:
     """Return the normalised discounted cumulative gain of each query.
 
-    Parameters
-    ----------
-    W : csr_array of shape (n, m)
-        ``W[i, t]`` is stored if t is a true answer for i; indices sorted.
-    ranked : ndarray of shape (q, k)
-        Answers to each query, best first.
-    queries : ndarray of shape (q,)
-        Rows of `W`.
-    n_own : ndarray of shape (q,)
-        Number of true answers of each query, which is also the number of ranks; above 0.
-    excluded_answers : csr_array of shape (n, m), optional
-        Known answers, which are skipped.
+    `W` csr (n, m): ``W[i, t]`` is stored if t is a true answer for i; indices sorted.
+    `ranked` (q, k): Answers to each query, best first.
+    `queries` (q,): Rows of `W`.
+    `n_own` (q,): Number of true answers of each query, which is also the number of ranks; above 0.
+    `excluded_answers` csr (n, m): Known answers, which are skipped.
 
-    Notes
-    -----
     Gain 1 for each true answer, discounted by 1 / log2(rank + 1), over that of the best order
     (Jaervelin and Kekaelaeinen 2002), over as many ranks as there are true answers.
     """
@@ -69,16 +60,10 @@ def ndcg(
 class PartnerRanks:
     """Ranks of true partners among all other rows, for each query.
 
-    Attributes
-    ----------
-    rank : ndarray of shape (p,)
-        Rank of each true partner from 1, with mean ranks for ties.
-    query : ndarray of shape (p,)
-        Query of each partner, 0 to n_queries - 1.
-    n_queries, n_others : int
-        Number of queries, and of rows that each of them ranks.
-    n_all : int
-        Number of possible queries.
+    `rank` (p,): Rank of each true partner from 1, with mean ranks for ties.
+    `query` (p,): Query of each partner, 0 to n_queries - 1.
+    `n_queries`, `n_others`: Number of queries, and of rows that each of them ranks.
+    `n_all`: Number of possible queries.
     """
 
     rank: Floats
@@ -119,18 +104,12 @@ def rank_partners(
 ) -> PartnerRanks:
     """Rank the true partners of each row among all other rows of a map.
 
-    Parameters
-    ----------
-    Y : ndarray of shape (n, k)
-        Positions, all finite.
-    W : csr_array of shape (n, n)
-        ``W[i, j]`` is stored if j is a true partner of i, with an empty diagonal; rows without
-        partners are no queries.
-    max_queries, n_queries, random_state : int
-        Above `max_queries` queries a seeded sample of `n_queries` of them is used.
+    `Y` (n, k): Positions, all finite.
+    `W` csr (n, n): ``W[i, j]`` is stored if j is a true partner of i, with an empty diagonal; rows
+        without partners are no queries.
+    `max_queries`, `n_queries`, `random_state`: Above `max_queries` queries a seeded sample of
+        `n_queries` of them is used.
 
-    Notes
-    -----
     O(q n k) in blocks: ranks are counted without sorting.
     """
     degree = np.diff(W.indptr)
@@ -171,14 +150,9 @@ def _mid_ranks(values: Floats, wanted: Floats) -> Floats:
 def label_agreement(Y: Floats, codes: Ints, k: int) -> Bools:
     """Return whether the most frequent label among the k nearest rows is that of the row itself.
 
-    Parameters
-    ----------
-    Y : ndarray of shape (n, d)
-        Positions, all finite; n above 1.
-    codes : ndarray of shape (n,)
-        Label of each row, 0 or above.
-    k : int
-        At most n - 1. Among equally frequent labels the nearest wins.
+    `Y` (n, d): Positions, all finite; n above 1.
+    `codes` (n,): Label of each row, 0 or above.
+    `k`: At most n - 1. Among equally frequent labels the nearest wins.
     """
     index = nearest_places(Y, Y, min(k, len(Y) - 1), same=True)
     return np.asarray(majority_code(codes[index]) == codes)

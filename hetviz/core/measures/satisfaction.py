@@ -26,15 +26,10 @@ _SPARE_SHARE = 0.02
 class Percentiles:
     """Percentiles of guided pairs among the candidate pairs of one block.
 
-    Attributes
-    ----------
-    values : ndarray of shape (m,)
-        F, the share of candidate pairs that are closer, with ties counted half; NaN if an end of
-        the pair has no position.
-    candidates : int
-        Number of candidate pairs.
-    standard_error : float
-        Largest standard error of a value; 0 if every pair is counted.
+    `values` (m,): F, the share of candidate pairs that are closer, with ties counted half; NaN if
+        an end of the pair has no position.
+    `candidates`: Number of candidate pairs.
+    `standard_error`: Largest standard error of a value; 0 if every pair is counted.
     """
 
     values: Floats
@@ -59,20 +54,13 @@ def distance_percentiles(
 ) -> Percentiles:
     """Rank the distances of guided pairs among all candidate pairs.
 
-    Parameters
-    ----------
-    Y_a : ndarray of shape (n_a, k)
-        Positions; rows with NaN are no candidates.
-    i, j : ndarray of shape (m,)
-        Guided pairs: rows of `Y_a` and of `Y_b`.
-    Y_b : ndarray of shape (n_b, k), optional
-        Positions of the other dataset: all n_a n_b pairs are candidates. Without it the pairs
-        lie within `Y_a`, and each unordered pair of different rows is one candidate.
-    max_pairs, n_samples, random_state : int
-        Above `max_pairs` candidates a seeded sample of `n_samples` of them is used.
+    `Y_a` (n_a, k): Positions; rows with NaN are no candidates.
+    `i`, `j` (m,): Guided pairs: rows of `Y_a` and of `Y_b`.
+    `Y_b` (n_b, k): Positions of the other dataset: all n_a n_b pairs are candidates. Without it
+        the pairs lie within `Y_a`, and each unordered pair of different rows is one candidate.
+    `max_pairs`, `n_samples`, `random_state`: Above `max_pairs` candidates a seeded sample of
+        `n_samples` of them is used.
 
-    Notes
-    -----
     O(c log c) time for c candidates (or samples), in blocks of two million pairs.
     """
     i, j = np.asarray(i, dtype=np.int64), np.asarray(j, dtype=np.int64)
@@ -111,22 +99,13 @@ def near_distance(
 ) -> float:
     """Return the distance up to which pairs are among the closest `share` of all candidates.
 
-    Parameters
-    ----------
-    Y_a, Y_b, max_pairs, n_samples, random_state
-        As in `distance_percentiles`, for which a pair has F <= `share` exactly if its distance is
-        at most the returned one.
-    share : float
-        Between 0 and 1.
+    `Y_a`, `Y_b`, `max_pairs`, `n_samples`, `random_state`: As in `distance_percentiles`, for which
+        a pair has F <= `share` exactly if its distance is at most the returned one.
+    `share`: Between 0 and 1.
 
-    Returns
-    -------
-    float
-        Halfway to the next distance, so that rounding does not matter; 0 if the share is smaller
-        than one pair, NaN without candidates.
+    Returns: Halfway to the next distance, so that rounding does not matter; 0 if the share is
+        smaller than one pair, NaN without candidates.
 
-    Notes
-    -----
     O(c) time for c candidates (or samples); holds little more than the requested share of them.
     """
     A = _finite_rows(Y_a).T
@@ -162,18 +141,11 @@ def near_distance(
 def satisfaction_area(F: Floats, sign: int = 1, weights: Floats | None = None) -> float:
     """Area under the satisfaction curve: mean(1 - F) for positive guidance, mean(F) for negative.
 
-    Parameters
-    ----------
-    F : ndarray of shape (m,)
-        Percentiles of the guided pairs; NaN is skipped.
-    sign : {1, -1}
-    weights : ndarray of shape (m,), optional
-        Non-negative importance of each pair.
+    `F` (m,): Percentiles of the guided pairs; NaN is skipped.
+    `sign` {1, -1}
+    `weights` (m,): Non-negative importance of each pair.
 
-    Returns
-    -------
-    float
-        1 is best and 1/2 is chance; NaN if no pair has a position.
+    Returns: 1 is best and 1/2 is chance; NaN if no pair has a position.
     """
     is_finite = np.isfinite(F)
     w = np.ones(len(F)) if weights is None else np.abs(weights)
@@ -192,20 +164,13 @@ def satisfaction_curve(
 ) -> tuple[Floats, Floats]:
     """Share of satisfied guidance as a function of the share of pairs that count as close.
 
-    Parameters
-    ----------
-    F, sign, weights
-        As in `satisfaction_area`.
-    n_points : int
-        Number of evenly spaced points from 0 to 1, unless `at` is given.
-    at : ndarray, optional
-        Shares of pairs at which to evaluate the curve.
+    `F`, `sign`, `weights`: As in `satisfaction_area`.
+    `n_points`: Number of evenly spaced points from 0 to 1, unless `at` is given.
+    `at` (ndarray): Shares of pairs at which to evaluate the curve.
 
-    Returns
-    -------
-    fraction_of_pairs, fraction_satisfied : ndarray of shape (n_points,)
-        At f: the share of positive pairs among the closest share f of all candidate pairs, or of
-        negative pairs outside them. NaN if no pair has a position.
+    Returns `fraction_of_pairs`, `fraction_satisfied` (n_points,): At f: the share of positive
+        pairs among the closest share f of all candidate pairs, or of negative pairs outside them.
+        NaN if no pair has a position.
     """
     f = np.linspace(0.0, 1.0, n_points) if at is None else np.asarray(at, dtype=np.float64)
     is_finite = np.isfinite(F)
@@ -221,15 +186,9 @@ def satisfaction_curve(
 def link_auc(F: Floats, candidates: int) -> float:
     """ROC-AUC of distinct linked pairs against all other candidate pairs, with ties half.
 
-    Parameters
-    ----------
-    F : ndarray of shape (m,)
-        Percentiles of the linked pairs, each pair once; NaN is skipped.
-    candidates : int
-        Number of candidate pairs, including the linked ones.
+    `F` (m,): Percentiles of the linked pairs, each pair once; NaN is skipped.
+    `candidates`: Number of candidate pairs, including the linked ones.
 
-    Notes
-    -----
     From the identity area = pi / 2 + (1 - pi) AUC, with pi the share of linked pairs.
     """
     linked = int(np.isfinite(F).sum())
@@ -256,24 +215,17 @@ def degree_placements(
     to the centre: a mean of 1/2 is chance even if most links lead to a few hubs. O(c log c) for c
     pairs of ends.
 
-    Parameters
-    ----------
-    Y_a : ndarray of shape (n_a, k)
-    i, j : ndarray of shape (m,)
-        Links: rows of `Y_a` and of `Y_b`.
-    Y_b : ndarray of shape (n_b, k), optional
-        Without it the links lie within `Y_a`.
-    all_links : two ndarrays, optional
-        All known links, which are excluded from the unlinked pairs.
-    max_pairs, n_samples, random_state : int
-        Above `max_pairs` pairs of ends a seeded sample is used.
+    `Y_a` (n_a, k)
+    `i`, `j` (m,): Links: rows of `Y_a` and of `Y_b`.
+    `Y_b` (n_b, k): Without it the links lie within `Y_a`.
+    `all_links` (two ndarrays): All known links, which are excluded from the unlinked pairs.
+    `max_pairs`, `n_samples`, `random_state`: Above `max_pairs` pairs of ends a seeded sample is
+        used.
 
-    Returns
-    -------
-    closer : ndarray of shape (m,)
-        With ties half; NaN without a position, and if every such pair is a link.
-    standard_error : float
-        Standard error of an entry from sampling; 0 if all pairs are compared.
+    Returns `closer` (m,): With ties half; NaN without a position, and if every such pair is a
+        link.
+    Returns `standard_error`: Standard error of an entry from sampling; 0 if all pairs are
+        compared.
     """
     other = Y_a if Y_b is None else Y_b
     is_placed = np.isfinite(Y_a[i]).all(axis=1) & np.isfinite(other[j]).all(axis=1)

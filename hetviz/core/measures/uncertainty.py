@@ -17,20 +17,11 @@ _BLOCK_ENTRIES = 4_000_000
 def neighbor_similarity(space: Space, queries: Ints, k: int) -> Sparse:
     """Return similarities exp(-d^2 / s^2) of the k nearest rows, with s their median distance.
 
-    Parameters
-    ----------
-    space : Space
-        Distances between n rows.
-    queries : ndarray of shape (q,)
-    k : int
+    `space`: Distances between n rows.
+    `queries` (q,)
 
-    Returns
-    -------
-    csr_array of shape (q, n)
-        Each query has weight 1 with itself.
+    Returns csr (q, n): Each query has weight 1 with itself.
 
-    Notes
-    -----
     O(q n d) time in row blocks of bounded memory.
     """
     n = space.n
@@ -65,18 +56,11 @@ def link_probability(together: Floats, apart: Floats, base: float) -> Floats:
 def tie_closeness(distances: Floats, between: Floats) -> Floats:
     """Return how close two distances are to a tie, 0 to 1.
 
-    Parameters
-    ----------
-    distances : ndarray of shape (m, 2)
-        Distances of an item to two others.
-    between : ndarray of shape (m,)
-        Distance between these two.
+    `distances` (m, 2): Distances of an item to two others.
+    `between` (m,): Distance between these two.
 
-    Returns
-    -------
-    ndarray of shape (m,)
-        1 if both are equally far and lie on opposite sides; 0 if one of them coincides with the
-        item, or with the other: a question would have no information.
+    Returns (m,): 1 if both are equally far and lie on opposite sides; 0 if one of them coincides
+        with the item, or with the other: a question would have no information.
     """
     low, high = distances.min(axis=1), distances.max(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -93,21 +77,14 @@ def choose_diverse(
 ) -> Ints:
     """Choose the best candidates from different regions of the data.
 
-    Parameters
-    ----------
-    gain : ndarray of shape (m,)
-        Candidates with a gain of 0 or less are never chosen.
-    items : sequence of m sequences of int
-        Items of each candidate; chosen candidates share none.
-    groups : sequence of m sequences of int
-        Neighbourhood of each candidate. Candidates that share some of it come last.
-    n : int
+    `gain` (m,): Candidates with a gain of 0 or less are never chosen.
+    `items` (sequence of m sequences of int): Items of each candidate; chosen candidates share
+        none.
+    `groups` (sequence of m sequences of int): Neighbourhood of each candidate. Candidates that
+        share some of it come last.
 
-    Returns
-    -------
-    ndarray of at most n positions
-        Best first: those that share no neighbourhood, then the others. Equal ones keep their
-        order.
+    Returns (ndarray of at most n positions): Best first: those that share no neighbourhood, then
+        the others. Equal ones keep their order.
     """
     order = [
         int(candidate) for candidate in np.argsort(-gain, kind="stable") if gain[candidate] > 0

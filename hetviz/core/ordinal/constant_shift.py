@@ -26,14 +26,9 @@ _MIN_RELATIVE_VALUE = 1e-10
 class ConstantShift:
     """A constant-shift embedding.
 
-    Attributes
-    ----------
-    positions : ndarray of shape (n, r)
-        Axes sorted by falling variance.
-    shift : float
-        lambda, 0 or below.
-    levels : int
-        Number of levels of the order: the largest Delta.
+    `positions` (n, r): Axes sorted by falling variance.
+    `shift`: lambda, 0 or below.
+    `levels`: Number of levels of the order: the largest Delta.
     """
 
     positions: Floats
@@ -44,19 +39,10 @@ class ConstantShift:
 def order_levels(n: int, pairs: Ints) -> Floats:
     """Return Delta of a consistent partial order, shape (n, n).
 
-    Parameters
-    ----------
-    n : int
-    pairs : ndarray of shape (m, 4)
-        Row i, j, k, l says d(i, j) < d(k, l).
+    `pairs` (m, 4): Row i, j, k, l says d(i, j) < d(k, l).
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the order has a cycle, with an example.
+    Raises DataError: If the order has a cycle, with an example.
 
-    Notes
-    -----
     O(n^2 + m).
     """
     ends = np.sort(np.asarray(pairs, dtype=np.int64).reshape(-1, 2), axis=1)
@@ -94,19 +80,11 @@ def order_levels(n: int, pairs: Ints) -> Floats:
 def embed_by_constant_shift(n: int, pairs: Ints) -> ConstantShift:
     """Embed a consistent partial order exactly; see the module docstring.
 
-    Parameters
-    ----------
-    n : int
-        At least 2 objects.
-    pairs : ndarray of shape (m, 4)
+    `n`: At least 2 objects.
+    `pairs` (m, 4)
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the order has a cycle.
+    Raises DataError: If the order has a cycle.
 
-    Notes
-    -----
     O(n^3 + m) time, O(n^2) memory; McFee and Lanckriet 2011, appendix A. The last equation is
     missing in the printed version.
     """

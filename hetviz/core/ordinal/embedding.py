@@ -39,17 +39,9 @@ _DENSE_ROWS = 3_000
 class Hinge:
     """Weighted hinge losses of comparisons between n objects.
 
-    Parameters
-    ----------
-    n : int
-    pairs : ndarray of shape (m, 4)
-        Rows i, j, k, l require d(i, j) + margin <= d(k, l).
-    weight : ndarray of shape (m,)
-        b, the maximum multiplier of each comparison.
-    margin : float
+    `pairs` (m, 4): Rows i, j, k, l require d(i, j) + margin <= d(k, l).
+    `weight` (m,): b, the maximum multiplier of each comparison.
 
-    Notes
-    -----
     An evaluation costs O(p k + m) for p distinct pairs and k axes, or O(n^2 k + m) with matrix
     products if that is faster.
     """
@@ -146,21 +138,13 @@ ViewFeatures = Floats | None
 class OrderEmbedding:
     """A partial order embedding.
 
-    Attributes
-    ----------
-    parts : list of ndarray of shape (r_p, k_p)
-        A_p with M_p = A_p A_p'; view p has positions Phi_p A_p, axes sorted by falling variance.
-    multipliers : ndarray of shape (m,)
-        a, the final multiplier of each comparison.
-    objective, bound : float
-        Objective of the problem above, and the lower bound on its optimum.
-    critical_beta : float
-        Up to this beta the optimum has all objects in one point.
-    n_passes, n_evaluations : int
-    history : list of float
-        Objective after each pass.
-    converged : bool
-        Whether the relative gap reached the tolerance.
+    `parts` (list of ndarray of shape (r_p, k_p)): A_p with M_p = A_p A_p'; view p has positions
+        Phi_p A_p, axes sorted by falling variance.
+    `multipliers` (m,): a, the final multiplier of each comparison.
+    `objective`, `bound`: Objective of the problem above, and the lower bound on its optimum.
+    `critical_beta`: Up to this beta the optimum has all objects in one point.
+    `history`: Objective after each pass.
+    `converged`: Whether the relative gap reached the tolerance.
     """
 
     parts: list[Floats]
@@ -182,11 +166,8 @@ class OrderEmbedding:
 def critical_beta(views: Sequence[ViewFeatures], hinge: Hinge) -> float:
     """Return the largest beta whose optimum has all objects in one point; inf if every beta has.
 
-    Parameters
-    ----------
-    views : sequence of ndarray of shape (n, r_p)
-    hinge : Hinge
-        Only the proportions of its weights matter.
+    `views` (sequence of ndarray of shape (n, r_p))
+    `hinge`: Only the proportions of its weights matter.
     """
     total = float(hinge.weight.sum())
     if total <= 0:
@@ -207,22 +188,12 @@ def embed_order(
 ) -> OrderEmbedding:
     """Solve the convex problem up to a relative gap.
 
-    Parameters
-    ----------
-    views : sequence of ndarray of shape (n, r_p)
-        Features of each view; None for the identity.
-    hinge : Hinge
-        The comparisons; its weights are b_c = beta w_c / sum w.
-    tol : float
-        Relative gap between objective and bound at which to stop.
-    max_passes : int
-    report : callable
-        Gets the pass, the gap and the parts, after each pass.
-    beat : callable
-        Called several times during a pass.
+    `views` (sequence of ndarray of shape (n, r_p)): Features of each view; None for the identity.
+    `hinge`: The comparisons; its weights are b_c = beta w_c / sum w.
+    `tol`: Relative gap between objective and bound at which to stop.
+    `report`: Gets the pass, the gap and the parts, after each pass.
+    `beat`: Called several times during a pass.
 
-    Notes
-    -----
     M_p = A_p A_p' with few axes. Each pass takes a proximal step on the multipliers of the
     comparisons (which smooths the hinge without moving its minimum), solved by L-BFGS, and adds the
     leading eigenvectors of Phi_p' L Phi_p as new axes, without which the factored problem could
@@ -288,28 +259,15 @@ def embed_on_axes(
 ) -> tuple[Floats, float, int]:
     """Find a local optimum of the same problem with a fixed number of axes, from a start.
 
-    Parameters
-    ----------
-    Phi : ndarray of shape (n, r)
-        A view; or stacked columns of several views, whose axes may then mix views.
-    hinge : Hinge
-    start : ndarray of shape (r, k)
-    multipliers : ndarray of shape (m,), optional
-        Initial multipliers.
-    max_passes : int
-    tol : float
-        Relative decrease of the objective per pass at which to stop.
-    report : callable
-        Gets the pass and the best A so far, after each pass.
-    beat : callable
-        Called several times during a pass.
+    `Phi` (n, r): A view; or stacked columns of several views, whose axes may then mix views.
+    `start` (r, k)
+    `multipliers` (m,): Initial multipliers.
+    `tol`: Relative decrease of the objective per pass at which to stop.
+    `report`: Gets the pass and the best A so far, after each pass.
+    `beat`: Called several times during a pass.
 
-    Returns
-    -------
-    A : ndarray of shape (r, k)
-    objective : float
-        At most that of the start.
-    n_passes : int
+    Returns `A` (r, k)
+    Returns `objective`: At most that of the start.
     """
     best, objective = start, _objective([Phi], hinge, [start])
     q = np.zeros(len(hinge))
@@ -332,12 +290,8 @@ def embed_on_axes(
 def canonical_axes(Phi: ViewFeatures, A: Floats, k: int | None = None) -> Floats:
     """Rotate the axes of Phi A to uncorrelated ones, widest first, with fixed signs.
 
-    Parameters
-    ----------
-    Phi : ndarray of shape (n, r), or None for the identity
-    A : ndarray of shape (r, k')
-    k : int, optional
-        Number of axes; missing ones are filled with 0.
+    `Phi` (ndarray of shape (n, r), or None for the identity); `A` (r, k')
+    `k`: Number of axes; missing ones are filled with 0.
     """
     if A.shape[1]:
         G = _apply(Phi, A)

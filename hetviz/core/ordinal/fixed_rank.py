@@ -27,25 +27,15 @@ OnPass = Callable[[int, float, list[Floats]], object]
 class FixedRankEmbedding:
     """A map of k axes and the convex optimum from which it starts.
 
-    Attributes
-    ----------
-    parts : list of ndarray of shape (r_p, k)
-        The map is sum_p Phi_p @ parts[p].
-    sizes : ndarray of shape (views,)
-        tr M_p of the optimum: the weight of each view.
-    optimal : list of ndarray of shape (r_p, K)
-        The optimum, sum_p Phi_p @ optimal[p], on all of its axes.
-    objective, bound, critical_beta : float
-        Results of the convex problem.
-    flat_objective : float
-        Objective of the map of k axes, with the same penalty; its axes may mix views.
-    gap : float
-        (objective - bound) / objective of the convex problem.
-    rank : int
-        Number of axes of the optimum.
-    n_passes : int
-    history : list of float
-    converged : bool
+    `parts` (list of ndarray of shape (r_p, k)): The map is sum_p Phi_p @ parts[p].
+    `sizes` (views,): tr M_p of the optimum: the weight of each view.
+    `optimal` (list of ndarray of shape (r_p, K)): The optimum, sum_p Phi_p @ optimal[p], on all of
+        its axes.
+    `objective`, `bound`, `critical_beta`: Results of the convex problem.
+    `flat_objective`: Objective of the map of k axes, with the same penalty; its axes may mix
+        views.
+    `gap`: (objective - bound) / objective of the convex problem.
+    `rank`: Number of axes of the optimum.
     """
 
     parts: list[Floats]
@@ -66,10 +56,8 @@ class FixedRankEmbedding:
     ) -> dict[str, float | int | None]:
         """Return figures of the optimum and of the map, JSON-ready.
 
-        Parameters
-        ----------
-        share_satisfied : callable
-            Returns the share of the comparisons that `parts` or `optimal` satisfies.
+        `share_satisfied`: Returns the share of the comparisons that `parts` or `optimal`
+            satisfies.
         """
         return {
             "objective": self.objective,
@@ -104,24 +92,14 @@ def embed_fixed_rank(
 ) -> FixedRankEmbedding:
     """Solve the convex problem, then optimise its k leading axes.
 
-    Parameters
-    ----------
-    views : sequence of ndarray of shape (n, r_p)
-        Features; a single None is the identity. With `diagonal`, columns of cost 1.
-    hinge : Hinge
-    k : int
-        Number of axes.
-    diagonal : bool
-        Learn a weight per column instead of a full matrix per view.
-    tol : float
-        Relative gap of the convex problem.
-    report : callable
-        Gets the pass, the gap, and a map of k axes, after each pass.
-    beat : callable
-        Called several times during a pass.
+    `views` (sequence of ndarray of shape (n, r_p)): Features; a single None is the identity. With
+        `diagonal`, columns of cost 1.
+    `k`: Number of axes.
+    `diagonal`: Learn a weight per column instead of a full matrix per view.
+    `tol`: Relative gap of the convex problem.
+    `report`: Gets the pass, the gap, and a map of k axes, after each pass.
+    `beat`: Called several times during a pass.
 
-    Notes
-    -----
     The k leading axes of the optimum alone satisfy far fewer comparisons than all of its axes.
     Views that the optimum does not use stay unused. The problem on k axes is not convex, so its
     result depends on this start.
@@ -233,13 +211,9 @@ _TOL = 1e-2
 class BetaChoice:
     """Result of the choice of beta.
 
-    Attributes
-    ----------
-    factor : float
-        The multiple of the critical beta that satisfies most held-out comparisons, if it beats the
-        default one by more than one standard error of the difference; else the default.
-    accuracy : dict of float to float
-        Share of satisfied held-out comparisons, by factor.
+    `factor`: The multiple of the critical beta that satisfies most held-out comparisons, if it
+        beats the default one by more than one standard error of the difference; else the default.
+    `accuracy`: Share of satisfied held-out comparisons, by factor.
     """
 
     factor: float
@@ -260,18 +234,10 @@ def choose_beta(
 ) -> BetaChoice:
     """Choose beta by three-fold cross-validation over comparisons, on maps of k axes.
 
-    Parameters
-    ----------
-    views, k, diagonal
-        See `hetviz.core.ordinal.fixed_rank.embed_fixed_rank`.
-    pairs : ndarray of shape (m, 4)
-    weight : ndarray of shape (m,)
-    critical : float
-        See `hetviz.core.ordinal.embedding.critical_beta`.
-    rng : numpy.random.Generator
-    margin : float
-    tick : callable
-        Gets the share done.
+    `views`, `k`, `diagonal`: See `hetviz.core.ordinal.fixed_rank.embed_fixed_rank`.
+    `pairs` (m, 4); `weight` (m,)
+    `critical`: See `hetviz.core.ordinal.embedding.critical_beta`.
+    `tick`: Gets the share done.
     """
     fold = rng.permutation(len(pairs)) % FOLDS
     satisfied = np.zeros((len(BETAS), len(pairs)))
@@ -317,15 +283,8 @@ _SMOOTHING_FACTOR, _MIN_SMOOTHING = 0.7, 0.2
 class ColumnWeights:
     """Column weights with bounds on the optimum.
 
-    Attributes
-    ----------
-    weights : ndarray of shape (r,)
-        v, mostly 0.
-    multipliers : ndarray of shape (m,)
-    objective, bound, critical_beta : float
-    n_passes, n_evaluations : int
-    history : list of float
-    converged : bool
+    `weights` (r,): v, mostly 0.
+    `multipliers` (m,)
     """
 
     weights: Floats
@@ -355,21 +314,12 @@ def weigh_columns(
 ) -> ColumnWeights:
     """Solve the linear program up to a relative gap.
 
-    Parameters
-    ----------
-    B : ndarray of shape (n, r)
-        Columns of cost 1.
-    hinge : Hinge
-        Its weights are b_c = beta w_c / sum w.
-    tol, max_passes
-        Relative gap at which to stop, and maximum number of passes.
-    report : callable
-        Gets the pass, the gap and the weights, after each pass.
-    beat : callable
-        Called several times during a pass.
+    `B` (n, r): Columns of cost 1.
+    `hinge`: Its weights are b_c = beta w_c / sum w.
+    `tol`, `max_passes`: Relative gap at which to stop, and maximum number of passes.
+    `report`: Gets the pass, the gap and the weights, after each pass.
+    `beat`: Called several times during a pass.
 
-    Notes
-    -----
     Proximal steps on the multipliers, solved by L-BFGS with bounds on the used columns; a pass over
     all columns adds those that would lower the objective. O(n^2 r) per pass, and O(n^2 s) for an
     evaluation with s used columns.

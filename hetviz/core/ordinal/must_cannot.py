@@ -20,12 +20,8 @@ _BLOCK_ENTRIES = 4_000_000
 class ContradictionChain:
     """An apart link, and a shortest chain of together links between its two ends.
 
-    Attributes
-    ----------
-    apart : int
-        Row of the apart link.
-    together : tuple of int
-        Rows of the chain, from one end to the other; empty if both ends are one object.
+    `apart`: Row of the apart link.
+    `together`: Rows of the chain, from one end to the other; empty if both ends are one object.
     """
 
     apart: int
@@ -50,30 +46,17 @@ def find_contradictions(
     strength v requires v: a chain contradicts if its links allow less than v. Links of full
     strength contradict for any chain, two links of strength one half never do.
 
-    Parameters
-    ----------
-    ends : ndarray of shape (m, 2)
-        The two objects of each link.
-    apart : ndarray of bool, shape (m,)
-        Whether it is an apart link; the others are together links.
-    n : int
-        Number of objects.
-    strength : ndarray of shape (m,), optional
-        From 0 to 1; 1 by default.
-    new : ndarray of bool, shape (m,), optional
-        Report only contradictions caused by these links.
-    max_chains : int
-        Maximum number of chains.
+    `ends` (m, 2): The two objects of each link.
+    `apart` bool (m,): Whether it is an apart link; the others are together links.
+    `n`: Number of objects.
+    `strength` (m,): From 0 to 1; 1 by default.
+    `new` bool (m,): Report only contradictions caused by these links.
+    `max_chains`: Maximum number of chains.
 
-    Returns
-    -------
-    n_pairs : int
-        Number of contradicting pairs.
-    chains : list of ContradictionChain
-        Shortest first. Without any of its links, a chain does not contradict by itself.
+    Returns `n_pairs`: Number of contradicting pairs.
+    Returns `chains`: Shortest first. Without any of its links, a chain does not contradict by
+        itself.
 
-    Notes
-    -----
     Linear for links of full strength. Otherwise one shortest-path search for each object with an
     apart link within its connected component, and one for each chain.
     """

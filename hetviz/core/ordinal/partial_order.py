@@ -42,11 +42,8 @@ MAX_LEVELS = 64
 class OrderConflict:
     """A minimal set of contradicting statements: without any one of them the others are consistent.
 
-    Attributes
-    ----------
-    rows : tuple of tuple of int
-        One entry per statement: the rows that make it. To resolve the conflict, all rows of one
-        entry must be removed or reversed.
+    `rows`: One entry per statement: the rows that make it. To resolve the conflict, all rows of
+        one entry must be removed or reversed.
     """
 
     rows: tuple[tuple[int, ...], ...]
@@ -59,21 +56,13 @@ class OrderConflict:
 class PartialOrder:
     """A consistent subset of comparisons, and the fate of every row.
 
-    Attributes
-    ----------
-    pairs : ndarray of shape (e, 4)
-        Comparisons i, j, k, l that remain: d(i, j) < d(k, l), with i <= j and k <= l.
-    weight : ndarray of shape (e,)
-    row : ndarray of shape (e,)
-        The first row of each comparison.
-    fate : ndarray of shape (m,)
-        Fate of each given row, one of `STAGES`.
-    conflicts : tuple of OrderConflict
-        Smallest first; at most the requested number.
-    n_conflicts : int
-        Number of statements removed because of contradictions and cycles.
-    reduced : bool
-        Whether implied statements were removed.
+    `pairs` (e, 4): Comparisons i, j, k, l that remain: d(i, j) < d(k, l), with i <= j and k <= l.
+    `weight` (e,)
+    `row` (e,): The first row of each comparison.
+    `fate` (m,): Fate of each given row, one of `STAGES`.
+    `conflicts`: Smallest first; at most the requested number.
+    `n_conflicts`: Number of statements removed because of contradictions and cycles.
+    `reduced`: Whether implied statements were removed.
     """
 
     pairs: Ints
@@ -110,40 +99,24 @@ def partial_order(
 ) -> PartialOrder:
     """Find a consistent subset of comparisons.
 
-    Parameters
-    ----------
-    pairs : ndarray of shape (m, 4)
-        Row i, j, k, l says d(i, j) < d(k, l). The order of the ends of a pair does not matter.
-    weight : ndarray of shape (m,), optional
-        Above 0; 1 by default.
-    contradictions : {"prune", "majority", "keep"}
-        Of two opposite statements "prune" removes both; "majority" retains the heavier one with the
-        difference of the weights, and none if they are equal; "keep" retains both.
-    steps : {"process", "contradictions", "none"}
-        "process" takes all steps. "contradictions" retains cycles of three and more statements, and
-        implied ones. "none" only removes impossible rows and merges repeated ones.
-    multiplicity : {"sum", "set"}
-        Weight of a statement made by several rows: their sum, or 1.
-    reduce : bool
-        Remove statements implied by others of at least the same weight. A statement with more
-        weight than the weakest of those stays, because no other one would carry its weight.
-    max_conflicts : int
-        Maximum number of conflicts to list.
-    n_restarts : int
-        Number of random orders in the search for the largest acyclic set; the best counts.
-    random_state : int
+    `pairs` (m, 4): Row i, j, k, l says d(i, j) < d(k, l). The order of the ends of a pair does not
+        matter.
+    `weight` (m,): Above 0; 1 by default.
+    `contradictions` {"prune", "majority", "keep"}: Of two opposite statements "prune" removes
+        both; "majority" retains the heavier one with the difference of the weights, and none if
+        they are equal; "keep" retains both.
+    `steps` {"process", "contradictions", "none"}: "process" takes all steps. "contradictions"
+        retains cycles of three and more statements, and implied ones. "none" only removes
+        impossible rows and merges repeated ones.
+    `multiplicity` {"sum", "set"}: Weight of a statement made by several rows: their sum, or 1.
+    `reduce`: Remove statements implied by others of at least the same weight. A statement with
+        more weight than the weakest of those stays, because no other one would carry its weight.
+    `max_conflicts`: Maximum number of conflicts to list.
+    `n_restarts`: Number of random orders in the search for the largest acyclic set; the best
+        counts.
 
-    Returns
-    -------
-    PartialOrder
+    Raises ParameterError: For an unknown option.
 
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        For an unknown option.
-
-    Notes
-    -----
     Without cycles O(m log m), and a reduction for each of at most 64 distinct weights. The result
     has at least half of the weight of the statements, and no statement removed for a cycle could be
     added to it (McFee and Lanckriet 2011, algorithm 1, after Berger and Shor; adding statements
@@ -329,21 +302,12 @@ def _check_option(name: str, value: str, allowed: tuple[str, ...]) -> None:
 def cycles_through(pairs: Ints, which: Ints) -> list[tuple[tuple[int, ...], ...]]:
     """Find a shortest cycle through each of some comparisons.
 
-    Parameters
-    ----------
-    pairs : ndarray of shape (m, 4)
-        As in `hetviz.core.ordinal.partial_order.partial_order`.
-    which : ndarray of int
-        Rows of interest.
+    `pairs` (m, 4): As in `hetviz.core.ordinal.partial_order.partial_order`.
+    `which` (ndarray of int): Rows of interest.
 
-    Returns
-    -------
-    list of tuple of tuple of int
-        For each cycle the rows of each of its statements, with the row of interest in the first
-        statement. Rows without a cycle are skipped, and no cycle occurs twice.
+    Returns: For each cycle the rows of each of its statements, with the row of interest in the
+        first statement. Rows without a cycle are skipped, and no cycle occurs twice.
 
-    Notes
-    -----
     O(m log m), and one search per cycle.
     """
     near, far, ends = vertices(np.asarray(pairs, dtype=np.int64).reshape(-1, 4))
@@ -368,23 +332,12 @@ def maximal_acyclic(
 ) -> Bools:
     """Return a maximal acyclic set of edges.
 
-    Parameters
-    ----------
-    edges : ndarray of shape (e, 2)
-        Edges u -> v, each once.
-    weight : ndarray of shape (e,)
-        Above 0.
-    n_restarts : int
-        Number of random orders of the vertices; the heaviest result counts.
-    rng : numpy.random.Generator
+    `edges` (e, 2): Edges u -> v, each once.
+    `weight` (e,): Above 0.
+    `n_restarts`: Number of random orders of the vertices; the heaviest result counts.
 
-    Returns
-    -------
-    ndarray of bool, shape (e,)
-        Chosen edges, with at least half of the weight.
+    Returns bool (e,): Chosen edges, with at least half of the weight.
 
-    Notes
-    -----
     Edges between strongly connected components are on no cycle. Within each component every vertex
     in turn retains its edges of the heavier direction (Berger and Shor 1990). Then all edges that
     agree with an order of the result are added back, and then, heaviest first, those that close no

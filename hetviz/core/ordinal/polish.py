@@ -34,23 +34,13 @@ _N_NEAREST = 8
 def polish_map(Y: Floats, pairs: Ints, weight: Floats, pull: float) -> Floats:
     """Move points so that more comparisons hold.
 
-    Parameters
-    ----------
-    Y : ndarray of shape (n, k)
-        The initial map.
-    pairs : ndarray of shape (m, 4)
-        Near pair, far pair.
-    weight : ndarray of shape (m,)
-    pull : float
-        lam, above 0: points move less for larger values.
+    `Y` (n, k): The initial map.
+    `pairs` (m, 4): Near pair, far pair.
+    `weight` (m,)
+    `pull`: lam, above 0: points move less for larger values.
 
-    Returns
-    -------
-    ndarray of shape (n, k)
-        Rows without comparisons do not move.
+    Returns (n, k): Rows without comparisons do not move.
 
-    Notes
-    -----
     By L-BFGS; O(m k) for each of at most 200 steps.
     """
     size = float(((Y - Y.mean(axis=0)) ** 2).sum())
@@ -93,27 +83,15 @@ def choose_pull(
 ) -> tuple[float | None, dict[str, float]]:
     """Choose the strength of the pull to the start, by cross-validation over comparisons.
 
-    Parameters
-    ----------
-    refit : callable
-        Gets the training rows of `pairs`, returns the initial map (n, k).
-    pairs, weight
-        As in `polish_map`.
-    rng : numpy.random.Generator
-    tick : callable
-        Gets the share done.
+    `refit`: Gets the training rows of `pairs`, returns the initial map (n, k).
+    `pairs`, `weight`: As in `polish_map`.
+    `tick`: Gets the share done.
 
-    Returns
-    -------
-    pull : float or None
-        The strength that satisfies most held-out comparisons, if it beats the start by more than
-        one standard error of the difference; else None, which leaves the map unchanged. Of equal
-        ones the largest.
-    accuracy : dict of str to float
-        Share of satisfied held-out comparisons by strength; "none" is the start.
+    Returns `pull`: The strength that satisfies most held-out comparisons, if it beats the start by
+        more than one standard error of the difference; else None, which leaves the map unchanged.
+        Of equal ones the largest.
+    Returns `accuracy`: Share of satisfied held-out comparisons by strength; "none" is the start.
 
-    Notes
-    -----
     Three folds; from 5,000 comparisons on only one.
     """
     if len(pairs) < MIN_COMPARISONS:
@@ -147,18 +125,11 @@ def choose_pull(
 def move_along(Y: Floats, before: Floats, after: Floats) -> Floats:
     """Move positions along with nearby points that moved.
 
-    Parameters
-    ----------
-    Y : ndarray of shape (m, k)
-        Positions on the map before.
-    before, after : ndarray of shape (n, k)
-        Positions of the points before and after.
+    `Y` (m, k): Positions on the map before.
+    `before`, `after` (n, k): Positions of the points before and after.
 
-    Returns
-    -------
-    ndarray of shape (m, k)
-        Each position moves by the mean movement of its nearest points, weighted by inverse squared
-        distance; a position on a point moves with it. O(m n k).
+    Returns (m, k): Each position moves by the mean movement of its nearest points, weighted by
+        inverse squared distance; a position on a point moves with it. O(m n k).
     """
     if not len(Y) or not len(before):
         return Y

@@ -30,21 +30,12 @@ _MAX_EXACT_ROWS = 30_000
 def class_probabilities(Z: Floats, y: Ints, n_classes: int) -> Floats:
     """Return the class probabilities of all items, from those with a known class.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n, k)
-        Axes of the items; only directions matter.
-    y : ndarray of int, shape (n,)
-        Class numbers, -1 if unknown; at least two classes must occur.
-    n_classes : int
+    `Z` (n, k): Axes of the items; only directions matter.
+    `y` int (n,): Class numbers, -1 if unknown; at least two classes must occur.
 
-    Returns
-    -------
-    ndarray of shape (n, n_classes)
-        Rows of sum 1, by logistic regression; 0 for classes without known items.
+    Returns (n, n_classes): Rows of sum 1, by logistic regression; 0 for classes without known
+        items.
 
-    Notes
-    -----
     O(known k n_classes) per step, then O(n k n_classes).
     """
     X = unit(Z) * np.sqrt(Z.shape[1])
@@ -97,25 +88,14 @@ def choose_informative(
 ) -> tuple[Ints, Floats]:
     """Return the items whose labels would cover most uncertainty, and the gain of each.
 
-    Parameters
-    ----------
-    S : csr of shape (n_items, n_items)
-        Similarity: share of j that the label of i covers, from 0 to 1.
-    uncertainty : ndarray of shape (n_items,)
-        Uncertainty of each label, 0 or more.
-    labelled : ndarray of int
-        Items with known labels: items similar to these are covered.
-    allowed : ndarray of bool, shape (n_items,)
-        Items that may be chosen.
-    n : int
+    `S` csr (n_items, n_items): Similarity: share of j that the label of i covers, from 0 to 1.
+    `uncertainty` (n_items,): Uncertainty of each label, 0 or more.
+    `labelled` (ndarray of int): Items with known labels: items similar to these are covered.
+    `allowed` bool (n_items,): Items that may be chosen.
 
-    Returns
-    -------
-    chosen, gain : ndarray of at most n positions, and of their gains
-        Best first, with gains above 0.
+    Returns `chosen`, `gain` (ndarray of at most n positions, and of their gains): Best first, with
+        gains above 0.
 
-    Notes
-    -----
     F is submodular, so the greedy choice reaches 1 - 1/e of the maximum (Nemhauser, Wolsey and
     Fisher 1978); as a criterion of active learning see Wei, Iyer and Bilmes 2015. O(n nnz(S)).
     """

@@ -29,19 +29,11 @@ def propagate(
 ) -> Floats:
     """Propagate outputs over graphs, with those of known items fixed.
 
-    Parameters
-    ----------
-    steps : sequence of (A, B)
-        Row-stochastic weights (n, n) of each item's neighbours; a pair (n, m), (m, n) leads via
-        other items. All graphs of an item have equal weight.
-    start : ndarray of shape (n, K)
-        Initial outputs, which keep a weight of 1 - `stay` in each round.
-    is_fixed : ndarray of bool, shape (n,)
-    stay : float
-    rounds : int
+    `steps` (sequence of (A, B)): Row-stochastic weights (n, n) of each item's neighbours; a pair
+        (n, m), (m, n) leads via other items. All graphs of an item have equal weight.
+    `start` (n, K): Initial outputs, which keep a weight of 1 - `stay` in each round.
+    `is_fixed` bool (n,)
 
-    Notes
-    -----
     The truncated sum of a random walk with restarts (Zhou et al. 2004 with rows of sum 1): O(rounds
     links K). Items without a neighbour in any graph keep their initial outputs.
     """
@@ -72,19 +64,13 @@ def pool_weights(
 ) -> Floats:
     """Return non-negative weights for which `pool_probabilities` fits classes best.
 
-    Parameters
-    ----------
-    outputs : sequence of ndarray of shape (n, K)
-        Probabilities of held-out items by several models.
-    y : ndarray of int, shape (n,)
-    prior : float
-        Strength of the prior of equal weights, which are the result without items.
-    total : float
-        Sum of the prior weights. Above 1 the blend is more certain than its parts, as it should be
-        if their errors are independent.
+    `outputs` (sequence of ndarray of shape (n, K)): Probabilities of held-out items by several
+        models.
+    `y` int (n,)
+    `prior`: Strength of the prior of equal weights, which are the result without items.
+    `total`: Sum of the prior weights. Above 1 the blend is more certain than its parts, as it
+        should be if their errors are independent.
 
-    Notes
-    -----
     The posterior mode of a logistic regression on log probabilities, under normal priors on each
     of M weights, around total / M with precision prior M: convex, by L-BFGS-B. Because the sum is
     free, this also calibrates the probabilities. O(n K M) per step.
@@ -125,18 +111,10 @@ def walk_features(
 ) -> Floats:
     """Return the mean of rows over the ends of random walks that may end at each step.
 
-    Parameters
-    ----------
-    steps : sequence of (A, B)
-        As in `propagate`.
-    start : ndarray of shape (n, p)
-        Rows to average: features, or one column for each item that a walk may end at.
-    restart : float
-        Probability that a walk ends at a step.
-    rounds : int
+    `steps` (sequence of (A, B)): As in `propagate`.
+    `start` (n, p): Rows to average: features, or one column for each item that a walk may end at.
+    `restart`: Probability that a walk ends at a step.
 
-    Notes
-    -----
     Personalised PageRank times `start`, as in Gasteiger, Bojchevski and Guennemann 2019 (APPNP):
     O(rounds links p). Items without a neighbour in any graph keep their row.
     """
@@ -170,17 +148,11 @@ def mean_weights(outputs: Sequence[Floats], y: Floats) -> Floats:
 def reliability(P: Floats, y: Ints, bins: int = 8) -> list[list[float]]:
     """Return the accuracy of the likeliest class, by its probability.
 
-    Parameters
-    ----------
-    P : ndarray of shape (n, K)
-        Probabilities of held-out items.
-    y : ndarray of int, shape (n,)
-    bins : int
-        Number of bins with equal numbers of items.
+    `P` (n, K): Probabilities of held-out items.
+    `y` int (n,)
+    `bins`: Number of bins with equal numbers of items.
 
-    Returns
-    -------
-    list of [mean probability, share right, items]
+    Returns: list of [mean probability, share right, items]
     """
     confidence = P.max(axis=1)
     is_right = P.argmax(axis=1) == y

@@ -41,19 +41,12 @@ LineSearch = Callable[[Floats], float]
 class TreeSettings:
     """Settings of the base learners.
 
-    Attributes
-    ----------
-    learning_rate : float
-    n_leaves : int
-        Maximum number of leaves of a tree.
-    min_leaf : int
-        Minimum number of rows in a leaf.
-    n_bins : int
-        Number of bins of a feature in LightGBM; 63 take half the time of its default of 255.
-    random_state : int
-    learner : {"trees", "forest", "linear"}
-        Trees of best splits; trees of random splits, each on 70 % of the rows and half of the
-        features, with leaves of at least two rows; or ridge regressions.
+    `n_leaves`: Maximum number of leaves of a tree.
+    `min_leaf`: Minimum number of rows in a leaf.
+    `n_bins`: Number of bins of a feature in LightGBM; 63 take half the time of its default of 255.
+    `learner` {"trees", "forest", "linear"}: Trees of best splits; trees of random splits, each on
+        70 % of the rows and half of the features, with leaves of at least two rows; or ridge
+        regressions.
     """
 
     learning_rate: float = 0.1
@@ -67,10 +60,7 @@ class TreeSettings:
 class Booster(Protocol):
     """A booster of the margins of one source's rows.
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n_i, K)
-        Scores of all rows, including those that are only predicted.
+    `scores` (n_i, K): Scores of all rows, including those that are only predicted.
     """
 
     scores: Floats
@@ -87,20 +77,12 @@ class Booster(Protocol):
 def make_booster(X: Matrix, learn: Ints, n_outputs: int, settings: TreeSettings) -> Booster:
     """Return a booster for some features.
 
-    Parameters
-    ----------
-    X : ndarray or csr of shape (n_i, d)
-        NaN for missing cells.
-    learn : ndarray of int
-        Training rows; the others are only predicted.
-    n_outputs : int
-        Number of outputs K.
-    settings : TreeSettings
+    `X` ndarray or csr (n_i, d): NaN for missing cells.
+    `learn` (ndarray of int): Training rows; the others are only predicted.
+    `n_outputs`: Number of outputs K.
 
-    Raises
-    ------
-    hetviz.errors.HetvizError
-        If LightGBM cannot be loaded and the data are too large for scikit-learn's trees.
+    Raises HetvizError: If LightGBM cannot be loaded and the data are too large for scikit-learn's
+        trees.
     """
     if settings.learner == LINEAR:
         return _Ridges(X, learn, n_outputs, settings)
@@ -277,8 +259,6 @@ class _PlainTrees:
 class _Ridges:
     """Ridge regressions of the Newton steps, more accurate than trees for few labels.
 
-    Notes
-    -----
     All rows use the largest curvature, so that no step is too long. The ridge is the mean squared
     singular value of the rows, with columns of equal size. One singular value decomposition (a
     randomised one of 200 directions for more than 500 rows and columns), then O(m r K) per step.

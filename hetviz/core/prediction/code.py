@@ -40,16 +40,9 @@ _BLOCK_ENTRIES = 2_000_000
 class CooccurrenceBlock:
     """Co-occurrences of two sets of items, or of one set; made by `make_cooccurrence_block`.
 
-    Attributes
-    ----------
-    d, e : int
-        Numbers of the sets; equal within one, where (i, i) is ignored.
-    P : csr_array of shape (n, m)
-        Co-occurrences, of sum 1.
-    px, py : ndarray of shape (n,), (m,)
-        Margins.
-    model : str
-    weight : float
+    `d`, `e`: Numbers of the sets; equal within one, where (i, i) is ignored.
+    `P` csr (n, m): Co-occurrences, of sum 1.
+    `px`, `py` (n,), (m,): Margins.
     """
 
     d: int
@@ -63,8 +56,6 @@ class CooccurrenceBlock:
     def value(self, A: Floats, B: Floats) -> tuple[float, Floats, Floats]:
         """Return the unweighted log-likelihood and its gradients in A (n, k) and B (m, k).
 
-        Notes
-        -----
         O(n m k) time, in blocks of rows with bounded memory.
         """
         if self.model in ("UC", "MC"):
@@ -146,22 +137,13 @@ def make_cooccurrence_block(
 ) -> CooccurrenceBlock:
     """Return a block of co-occurrences of any scale.
 
-    Parameters
-    ----------
-    d, e : int
-        Numbers of the sets.
-    counts : array or sparse array of shape (n, m)
-        0 or more. Within one set it is symmetrised, and its diagonal is ignored.
-    model : str
-        See `MODELS`.
-    weight : float
+    `d`, `e`: Numbers of the sets.
+    `counts` (array or sparse array of shape (n, m)): 0 or more. Within one set it is symmetrised,
+        and its diagonal is ignored.
+    `model`: See `MODELS`.
 
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        For an unknown model, or if all counts are 0.
-    hetviz.errors.DataError
-        For a negative count.
+    Raises ParameterError: For an unknown model, or if all counts are 0.
+    Raises DataError: For a negative count.
     """
     if model not in MODELS:
         raise ParameterError(f"code: model = {model!r} must be one of {', '.join(MODELS)}.")
@@ -192,16 +174,10 @@ def make_cooccurrence_block(
 class CodeResult:
     """The best of several runs.
 
-    Attributes
-    ----------
-    places : list of ndarray of shape (n_d, k)
-    history : list of float
-        Negative weighted log-likelihood, at the start and after each iteration.
-    values : list of float
-        Unweighted log-likelihood of each block.
-    finals : list of float
-        Final negative log-likelihood of every start.
-    reason : str
+    `places` (list of ndarray of shape (n_d, k))
+    `history`: Negative weighted log-likelihood, at the start and after each iteration.
+    `values`: Unweighted log-likelihood of each block.
+    `finals`: Final negative log-likelihood of every start.
     """
 
     places: list[Floats]
@@ -237,10 +213,7 @@ def fit_code(
 ) -> CodeResult:
     """Maximise by L-BFGS from several random starts, and return the best result.
 
-    Raises
-    ------
-    hetviz.errors.Cancelled
-        If `progress` raises it; its ``partial`` is the `CodeResult` so far.
+    Raises Cancelled: If `progress` raises it; its ``partial`` is the `CodeResult` so far.
     """
     cuts = np.cumsum([n * k for n in sizes])[:-1]
 
@@ -296,16 +269,11 @@ def fit_code(
 def place_item(ends: Sequence[tuple[Floats, Floats, Floats, float]]) -> Floats:
     """Return the most likely position of one new item, with all others fixed.
 
-    Parameters
-    ----------
-    ends : sequence of (F, p, prior, weight)
-        Positions (m, k) of fixed items; their co-occurrences with the new one, of sum 1; their
-        prior mass (m,); and the weight of the block.
+    `ends` (sequence of (F, p, prior, weight)): Positions (m, k) of fixed items; their
+        co-occurrences with the new one, of sum 1; their prior mass (m,); and the weight of the
+        block.
 
-    Returns
-    -------
-    ndarray of shape (k,)
-        The best result of L-BFGS from the weighted mean of each block's partners.
+    Returns (k,): The best result of L-BFGS from the weighted mean of each block's partners.
     """
 
     def loss(a: Floats) -> tuple[float, Floats]:

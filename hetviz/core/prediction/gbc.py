@@ -32,13 +32,10 @@ _CLIP = 1e-6
 class TargetLoss:
     """The loss of margins f against a target t, by row and column, with lazy derivatives.
 
-    Attributes
-    ----------
-    task : {"number", "classes"}
-    f, t : ndarray of shape (n, K)
-    method : {"soft", "paper"}
-        For classes. ``"soft"`` is the divergence of sigmoid(f) from sigmoid(t), with its minimum at
-        f = t. ``"paper"`` uses t as the label of the logistic loss, which pushes f beyond t.
+    `task` {"number", "classes"}; `f`, `t` (n, K)
+    `method` {"soft", "paper"}: For classes. ``"soft"`` is the divergence of sigmoid(f) from
+        sigmoid(t), with its minimum at f = t. ``"paper"`` uses t as the label of the logistic
+        loss, which pushes f beyond t.
     """
 
     task: str
@@ -166,18 +163,12 @@ def within_source(A: Sparse, rows: Ints) -> Sparse:
 def neighbour_mean(means: Sequence[Sparse], weights: Floats) -> tuple[Sparse, Bools]:
     """Combine the graphs of one source.
 
-    Parameters
-    ----------
-    means : sequence of csr_array of shape (n_i, n_i)
-        From `within_source`, one for each graph.
-    weights : ndarray of shape (q,)
+    `means` (sequence of csr of shape (n_i, n_i)): From `within_source`, one for each graph.
+    `weights` (q,)
 
-    Returns
-    -------
-    S : csr_array of shape (n_i, n_i)
-        Rows of sum 1, over the graphs in which a row has a neighbour; else rows of 0.
-    joined : ndarray of bool, shape (n_i,)
-        Rows with a neighbour.
+    Returns `S` csr (n_i, n_i): Rows of sum 1, over the graphs in which a row has a neighbour; else
+        rows of 0.
+    Returns `joined` bool (n_i,): Rows with a neighbour.
     """
     has = [np.diff(P.indptr) > 0 for P in means]
     share = sum(w * present for w, present in zip(weights, has, strict=True))
@@ -191,16 +182,11 @@ def connectivity(
 ) -> tuple[float, Floats, Floats]:
     """Return value, slope and curvature of the loss of rows against their neighbours' mean.
 
-    Parameters
-    ----------
-    task, method
-        See `TargetLoss`.
-    f : ndarray of shape (n_i, K)
-    S : csr_array of shape (n_i, n_i)
-    active : ndarray of bool, shape (n_i,)
-        Rows with this loss.
-    gradient : {"paper", "exact"}
-        The paper treats the neighbours as fixed; ``"exact"`` includes their derivatives.
+    `task`, `method`: See `TargetLoss`.
+    `f` (n_i, K); `S` csr (n_i, n_i)
+    `active` bool (n_i,): Rows with this loss.
+    `gradient` {"paper", "exact"}: The paper treats the neighbours as fixed; ``"exact"`` includes
+        their derivatives.
     """
     term = TargetLoss(task, f, S @ f, method)
     is_active = active[:, None].astype(np.float64)
@@ -214,13 +200,8 @@ def connectivity(
 def loss_weights(losses: Floats) -> Floats:
     """Return weights exp(-loss / z) of sum 1, with z such that they sum to one.
 
-    Parameters
-    ----------
-    losses : ndarray of shape (p,)
-        0 or more. NaN (no held-out labels) gets half the mean weight of the others.
+    `losses` (p,): 0 or more. NaN (no held-out labels) gets half the mean weight of the others.
 
-    Notes
-    -----
     Equations 3.10 and 3.11, with z read as the constant that makes the sum one: equal losses give
     equal weights, and the scale of the losses does not matter.
     """
@@ -257,8 +238,6 @@ def graph_losses(
 ) -> Floats:
     """Return the mean difference between predictions of connected rows, for each graph.
 
-    Notes
-    -----
     The mean over edges with both ends in a source, with sources weighted; for classes the
     symmetric divergence of the two probabilities. NaN for a graph without such an edge.
     """
@@ -296,12 +275,8 @@ _STEP_FACTOR = 2.5
 class GbcSource:
     """Features of one source.
 
-    Attributes
-    ----------
-    X : ndarray or csr of shape (n_i, d)
-        NaN for missing cells.
-    rows : ndarray of int, shape (n_i,)
-        The row of all rows that each row describes, each at most once.
+    `X` ndarray or csr (n_i, d): NaN for missing cells.
+    `rows` int (n_i,): The row of all rows that each row describes, each at most once.
     """
 
     X: Matrix
@@ -318,10 +293,8 @@ def held_out_losses(
 ) -> Floats:
     """Return the mean loss of each source alone on held-out labels, by round.
 
-    Returns
-    -------
-    ndarray of shape (rounds, p)
-        At most 25 rounds, since weights hardly change after; NaN for a source with too few labels.
+    Returns (rounds, p): At most 25 rounds, since weights hardly change after; NaN for a source
+        with too few labels.
     """
     steps = min(max(round(n_rounds / _STEP_FACTOR), 1), _ROUNDS)
     longer = replace(trees, learning_rate=min(_STEP_FACTOR * trees.learning_rate, 1.0))
@@ -372,34 +345,25 @@ def folds_of(Y: Floats, labelled: Ints, n_folds: int, random_state: int) -> Ints
 class GbcSettings:
     """Settings of `fit_gbc`.
 
-    Attributes
-    ----------
-    n_rounds : int
-    lam0, lam1 : float
-        Weight of the consensus between sources, and of the similarity of linked rows.
-    consensus : {"soft", "paper"}
-        See `hetviz.core.prediction.gbc.TargetLoss`.
-    sharpness : float
-        For classes, with "soft": the target of sources is prior + sharpness (E - prior). The mean
-        log-odds E are too small where some sources are uncertain; independent ones would add up.
-    connectivity : {"paper", "exact"}
-        See `hetviz.core.prediction.gbc.connectivity`.
-    weights : {"holdout", "training", "equal"}
-        Weights of sources: by their loss on held-out labels, by their loss on training labels (the
-        thesis), or equal. Graphs are weighted by how similar the predictions of connected rows are.
-    normalize : bool
-        Multiply both lambdas by the ratio of labelled to unlabelled rows if it is below 1.
-        Otherwise the unlabelled rows dominate every leaf, and learning stalls.
-    alone : int
-        Rounds, at most half of all, in which each source learns from labels only. Consensus and
-        links are informative only after that, and trees of the labelled rows take half the time.
-    trees : TreeSettings
-    learner : {"trees", "forest", "linear", "auto"}
-        See `hetviz.core.prediction.boosting.TreeSettings`; "auto" takes for each source the one
-        with the smallest loss on held-out labels.
-    line_search : bool
-        Choose the step length that minimises the objective (the thesis), up to 20 times the full
-        step.
+    `lam0`, `lam1`: Weight of the consensus between sources, and of the similarity of linked rows.
+    `consensus` {"soft", "paper"}: See `hetviz.core.prediction.gbc.TargetLoss`.
+    `sharpness`: For classes, with "soft": the target of sources is prior + sharpness (E - prior).
+        The mean log-odds E are too small where some sources are uncertain; independent ones would
+        add up.
+    `connectivity` {"paper", "exact"}: See `hetviz.core.prediction.gbc.connectivity`.
+    `weights` {"holdout", "training", "equal"}: Weights of sources: by their loss on held-out
+        labels, by their loss on training labels (the thesis), or equal. Graphs are weighted by how
+        similar the predictions of connected rows are.
+    `normalize`: Multiply both lambdas by the ratio of labelled to unlabelled rows if it is below
+        1. Otherwise the unlabelled rows dominate every leaf, and learning stalls.
+    `alone`: Rounds, at most half of all, in which each source learns from labels only. Consensus
+        and links are informative only after that, and trees of the labelled rows take half the
+        time.
+    `learner` {"trees", "forest", "linear", "auto"}: See
+        `hetviz.core.prediction.boosting.TreeSettings`; "auto" takes for each source the one with
+        the smallest loss on held-out labels.
+    `line_search`: Choose the step length that minimises the objective (the thesis), up to 20 times
+        the full step.
     """
 
     n_rounds: int = 100
@@ -425,22 +389,14 @@ class GbcSettings:
 class GbcModel:
     """A fitted consensus.
 
-    Attributes
-    ----------
-    prior : ndarray of shape (K,)
-        Margin of a row that no source contains.
-    boosters : list of list of Booster
-        Boosters of each source: trained on labels only, then with consensus and links.
-    margins : list of ndarray of shape (n_i, K)
-        Margins of each source.
-    weights, graph_weights : ndarray of shape (rounds, p), (rounds, q)
-        Weights after each round.
-    history : list of float
-        Objective after each round, with the weights of that round; at first of the labels only.
-    joint : ndarray of shape (n, K)
-        The consensus; the prior for rows that no source contains.
-    learners : list of str
-        Base learner of each source.
+    `prior` (K,): Margin of a row that no source contains.
+    `boosters`: Boosters of each source: trained on labels only, then with consensus and links.
+    `margins` (list of ndarray of shape (n_i, K)): Margins of each source.
+    `weights`, `graph_weights` (rounds, p), (rounds, q): Weights after each round.
+    `history`: Objective after each round, with the weights of that round; at first of the labels
+        only.
+    `joint` (n, K): The consensus; the prior for rows that no source contains.
+    `learners`: Base learner of each source.
     """
 
     prior: Floats
@@ -479,22 +435,12 @@ def fit_gbc(
 ) -> GbcModel:
     """Fit one booster per source in rounds, each trained on labels and the consensus.
 
-    Parameters
-    ----------
-    sources : sequence of GbcSource
-        At least one.
-    graphs : sequence of csr_array of shape (n, n)
-        Symmetric, with weights above 0.
-    Y : ndarray of shape (n, K)
-        Numbers, or 1 and -1 for each class (one column for two classes); NaN if unknown.
-    task : {"number", "classes"}
-    settings : GbcSettings
-    progress : callable
-    watch : callable, optional
-        Gets round and consensus (n, K) after each round; True stops.
+    `sources`: At least one.
+    `graphs` (sequence of csr of shape (n, n)): Symmetric, with weights above 0.
+    `Y` (n, K): Numbers, or 1 and -1 for each class (one column for two classes); NaN if unknown.
+    `task` {"number", "classes"}
+    `watch`: Gets round and consensus (n, K) after each round; True stops.
 
-    Notes
-    -----
     Each source first learns from labels only, then also from the newest margins of the others and
     from links. Rows without any loss term are only predicted. Cost: O(sum n_i d_i K) and one
     sparse product per round.
@@ -819,21 +765,14 @@ def choose_settings(
 ) -> GbcSettings:
     """Return the settings with the open ones chosen on held-out labels.
 
-    Parameters
-    ----------
-    sources, graphs, Y, task
-        As in `hetviz.core.prediction.gbc.fit_gbc`.
-    settings : GbcSettings
-        Values of the settings that are not open; `n_rounds` is 100 while it is open.
-    open_ : sequence of {"lam0", "lam1", "learner", "n_rounds", "early"}
-        For "learner" trees are chosen if they are better than the learner of the settings by more
-        than one standard error over the folds. "n_rounds" is chosen by cross-validation, "early" by
-        20 % of the labels: training stops after 20 rounds without improvement, at the earliest
-        after 20 coupled rounds.
-    progress : callable
+    `sources`, `graphs`, `Y`, `task`: As in `hetviz.core.prediction.gbc.fit_gbc`.
+    `settings`: Values of the settings that are not open; `n_rounds` is 100 while it is open.
+    `open_` (sequence of {"lam0", "lam1", "learner", "n_rounds", "early"}): For "learner" trees are
+        chosen if they are better than the learner of the settings by more than one standard error
+        over the folds. "n_rounds" is chosen by cross-validation, "early" by 20 % of the labels:
+        training stops after 20 rounds without improvement, at the earliest after 20 coupled
+        rounds.
 
-    Notes
-    -----
     By the loss of the consensus on the labels of three folds: first the base learner, with the
     couplings of the settings, then lam0 without links, then lam1, then rounds. Up to 11 fits for
     each fold, which share the uncoupled rounds.
@@ -947,8 +886,6 @@ class _Fold:
 def probabilities(margin: Floats) -> Floats:
     """Return the probability of each class, (n, C), from margins (n, K).
 
-    Notes
-    -----
     One column is the margin of the second of two classes. For more classes, each against the
     rest, the probabilities are divided by their sum.
     """
@@ -963,8 +900,6 @@ def source_disagreement(
 ) -> Floats:
     """Return the disagreement of sources on each row, (n,): a weighted standard deviation.
 
-    Notes
-    -----
     The deviation of their numbers, or of their probabilities of the class that the consensus
     predicts. NaN for rows in fewer than two sources.
     """
@@ -988,13 +923,9 @@ def source_disagreement(
 class MarginAxes:
     """Axes for a map of margins: of the consensus, then of the differences between sources.
 
-    Attributes
-    ----------
-    centre, turn : ndarray of shape (K,), (K, a)
-        Mean and principal axes of the consensus.
-    apart : ndarray of shape (p K, b)
-        Principal axes of the sources' differences from it; a + b is at most the number of axes.
-    n_components : int
+    `centre`, `turn` (K,), (K, a): Mean and principal axes of the consensus.
+    `apart` (p K, b): Principal axes of the sources' differences from it; a + b is at most the
+        number of axes.
     """
 
     centre: Floats

@@ -28,12 +28,8 @@ _HALF_LOG_2PI = 0.5 * np.log(2.0 * np.pi)
 class DomainLinks:
     """Known labels of the pairs of two domains.
 
-    Attributes
-    ----------
-    d, e : int
-        Numbers of two different domains.
-    Y : ndarray of shape (n_d, n_e)
-        +1 or -1 (probit) or any number (Gaussian); NaN if unknown.
+    `d`, `e`: Numbers of two different domains.
+    `Y` (n_d, n_e): +1 or -1 (probit) or any number (Gaussian); NaN if unknown.
     """
 
     d: int
@@ -45,14 +41,9 @@ class DomainLinks:
 class Priors:
     """Hyperparameters of the model.
 
-    Attributes
-    ----------
-    shape, scale : float
-        Parameters of the Gamma prior of each precision.
-    sigma_g, sigma_y : float
-        Noise of factors, and of Gaussian observations.
-    margin : float
-        Margin of the probit: y f > margin.
+    `shape`, `scale`: Parameters of the Gamma prior of each precision.
+    `sigma_g`, `sigma_y`: Noise of factors, and of Gaussian observations.
+    `margin`: Margin of the probit: y f > margin.
     """
 
     shape: float = 1.0
@@ -66,16 +57,12 @@ class Priors:
 class Side:
     """Posterior of one domain.
 
-    Attributes
-    ----------
-    precision_scale : ndarray of shape (n, r)
-        Scale of the Gamma posterior of every precision; its shape is prior + 1/2.
-    A, A_variance : ndarray of shape (n, r)
-    log_determinants : ndarray of shape (r,)
-        Log determinants of the covariance of each column of A.
-    G : ndarray of shape (n, r)
-    G_cov : ndarray of shape (n or 1, r, r)
-        A single one if it is the same for all rows.
+    `precision_scale` (n, r): Scale of the Gamma posterior of every precision; its shape is prior +
+        1/2.
+    `A`, `A_variance` (n, r)
+    `log_determinants` (r,): Log determinants of the covariance of each column of A.
+    `G` (n, r)
+    `G_cov` (n or 1, r, r): A single one if it is the same for all rows.
     """
 
     precision_scale: Floats
@@ -104,24 +91,12 @@ def truncated_moments(m: Floats, y: Floats, margin: float) -> tuple[Floats, Floa
 class Factorisation:
     """Mean-field inference of the model.
 
-    Parameters
-    ----------
-    designs : sequence of Design
-    blocks : sequence of DomainLinks
-    r : int
-        Number of components; the precisions switch off superfluous ones.
-    rng : Generator
-        Source of the random start.
-    likelihood : {"probit", "gaussian"}
-    priors : Priors
+    `r`: Number of components; the precisions switch off superfluous ones.
+    `rng`: Source of the random start.
+    `likelihood` {"probit", "gaussian"}
 
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        If a label of the probit is neither -1 nor 1, or a domain has no block.
+    Raises ParameterError: If a label of the probit is neither -1 nor 1, or a domain has no block.
 
-    Notes
-    -----
     A sweep costs r regressions per domain, and O(pairs r^2).
     """
 
@@ -306,10 +281,7 @@ def infer(
 ) -> InferenceResult:
     """Sweep until the bound gains less than `tol` of itself, or `n_iter` times.
 
-    Raises
-    ------
-    hetviz.errors.Cancelled
-        If `progress` raises it; its ``partial`` is the `InferenceResult` so far.
+    Raises Cancelled: If `progress` raises it; its ``partial`` is the `InferenceResult` so far.
     """
     result = InferenceResult(model)
     for sweep in range(n_iter):

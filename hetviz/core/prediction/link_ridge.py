@@ -33,12 +33,8 @@ _MIN_SPREAD = 0.1
 class Spectrum:
     """The leading part of a kernel: K is approximately U diag(values) U'.
 
-    Attributes
-    ----------
-    values : ndarray of shape (r,)
-        Above 0.
-    U : ndarray of shape (n, r)
-        Orthonormal columns.
+    `values` (r,): Above 0.
+    `U` (n, r): Orthonormal columns.
     """
 
     values: Floats
@@ -99,8 +95,6 @@ def thin_factor(X: Sparse, rank: int, random_state: int = 0) -> Floats:
 def _leading(X: Sparse, rank: int, random_state: int) -> Floats:
     """Return U diag(s) of the approximate leading singular vectors, by random projection.
 
-    Notes
-    -----
     Halko, Martinsson and Tropp 2011, algorithm 4.4, with oversampling and power iterations.
     O(nnz r + (n + p) r^2).
     """
@@ -128,13 +122,8 @@ def _orthonormal(Q: Floats, times: int = 1) -> Floats:
 def profile_kernel(profiles: Sparse) -> Floats:
     """Return the Gaussian interaction-profile kernel of rows, shape (n, n).
 
-    Parameters
-    ----------
-    profiles : csr of shape (n, m)
-        Links of each item.
+    `profiles` csr (n, m): Links of each item.
 
-    Notes
-    -----
     exp(-g |y_i - y_j|^2), with g the inverse of the mean squared length, as in van Laarhoven,
     Nabuurs and Marchiori, Gaussian interaction profile kernels for predicting drug-target
     interaction, 2011. O(n^2) memory.
@@ -169,17 +158,10 @@ def best_products(
 ) -> tuple[Ints, Ints]:
     """Return the `count` pairs of rows with the largest inner products.
 
-    Parameters
-    ----------
-    left, right : ndarray of shape (n, r) and (m, r)
-    rows : ndarray of int
-        Rows of `left` to search.
-    count : int
-    without : ndarray of int, optional
-        Pairs to leave out, as sorted numbers i * m + j.
+    `left`, `right` (n, r) and (m, r)
+    `rows` (ndarray of int): Rows of `left` to search.
+    `without` (ndarray of int): Pairs to leave out, as sorted numbers i * m + j.
 
-    Notes
-    -----
     In blocks, in single precision: O(len(rows) m r) time, memory for a block and for the result.
     Above 10 million pairs the rows of both sides are grouped into cells, and only pairs of cells
     whose mean rows have the largest products are searched, 2 % of all pairs or 10 million, so a
@@ -288,11 +270,7 @@ class KroneckerRidge:
     def of(cls, Y: Sparse, a: Spectrum, b: Spectrum) -> KroneckerRidge:
         """Return the regression of known links.
 
-        Parameters
-        ----------
-        Y : csr of shape (n, m)
-            1 for known links, below 0 for apart pairs, 0 elsewhere.
-        a, b : Spectrum
+        `Y` csr (n, m): 1 for known links, below 0 for apart pairs, 0 elsewhere.
         """
         return cls(a, b, np.asarray(a.U.T @ (Y @ b.U)))
 
@@ -317,19 +295,11 @@ def walk_matrix(W: Sparse) -> Sparse:
 def walk_scores(T: Sparse, rows: Ints, columns: slice, steps: int = 5, stay: float = 0.6) -> Floats:
     """Return scores of random walks from rows of a graph to columns, shape (rows, columns).
 
-    Parameters
-    ----------
-    T : csr of shape (N, N)
-        See `walk_matrix`.
-    rows : ndarray of int
-    columns : slice
-    steps : int
-        Length of the longest walk.
-    stay : float
-        Weight of each further step.
+    `T` csr (N, N): See `walk_matrix`.
+    `rows` (ndarray of int); `columns` (slice)
+    `steps`: Length of the longest walk.
+    `stay`: Weight of each further step.
 
-    Notes
-    -----
     The truncated sum of ``stay**k T**k``, a personalised PageRank symmetric in both ends.
     O(len(rows) nnz steps).
     """
@@ -349,10 +319,8 @@ def walk_scores(T: Sparse, rows: Ints, columns: slice, steps: int = 5, stay: flo
 class ScoreScale:
     """A scale that makes scores of one kind comparable for any number of training links.
 
-    Attributes
-    ----------
-    middle, size : float
-        Median of the scores of random pairs, and the distance of the mean of the top 1 % from it.
+    `middle`, `size`: Median of the scores of random pairs, and the distance of the mean of the top
+        1 % from it.
     """
 
     middle: float
@@ -378,12 +346,8 @@ class ScoreScale:
 class ScoreStack:
     """Probabilities of links by logistic regression on scores of several kinds.
 
-    Attributes
-    ----------
-    names : tuple of str
-        Kinds of scores that are used.
-    weights : ndarray of shape (k,)
-    intercept : float
+    `names`: Kinds of scores that are used.
+    `weights` (k,)
     """
 
     names: tuple[str, ...]
@@ -409,24 +373,14 @@ class ScoreStack:
     ) -> ScoreStack:
         """Fit to pairs.
 
-        Parameters
-        ----------
-        names : sequence of str
-            Names of the columns.
-        X : ndarray of shape (p, k)
-            Scaled scores.
-        y : ndarray of shape (p,)
-            1 for links, else 0.
-        counts : ndarray of shape (p,)
-            Number of pairs that each one represents.
-        free : sequence of str
-            Columns whose weights may be negative; the others have non-negative weights, for which
-            few links are enough.
-        strength : float
-            Precision of the zero-mean prior of the weights of columns of unit spread.
+        `names`: Names of the columns.
+        `X` (p, k): Scaled scores.
+        `y` (p,): 1 for links, else 0.
+        `counts` (p,): Number of pairs that each one represents.
+        `free`: Columns whose weights may be negative; the others have non-negative weights, for
+            which few links are enough.
+        `strength`: Precision of the zero-mean prior of the weights of columns of unit spread.
 
-        Notes
-        -----
         Maximum a posteriori by L-BFGS-B; O(p k) per step.
         """
         spread = X.std(axis=0)
@@ -454,8 +408,6 @@ class ScoreStack:
 def has_exclusive_rows(Y: Sparse) -> bool:
     """Return whether rows have at most one link each, more than expected by chance.
 
-    Notes
-    -----
     k random links among n rows all fall on different rows with probability exp(-k^2 / 2n),
     approximately; below 1 % the rule is accepted.
     """

@@ -40,15 +40,10 @@ _N_SAMPLED = 100_000
 class Net:
     """A network with at most one hidden layer of tanh units, for n items at once.
 
-    Attributes
-    ----------
-    X : ndarray or csr of shape (n, p), or None
-        None is the identity: each of `n` items has its own weights.
-    n : int
-    hidden : int
-        Number of hidden units; 0 is a linear map.
-    k : int
-        Number of outputs.
+    `X` (ndarray or csr of shape (n, p), or None): None is the identity: each of `n` items has its
+        own weights.
+    `hidden`: Number of hidden units; 0 is a linear map.
+    `k`: Number of outputs.
     """
 
     X: Matrix | None
@@ -120,19 +115,13 @@ class Net:
     def reach(self, flat: Floats, axes: Floats | None = None) -> Floats:
         """Return the sensitivity of the outputs to each input: root mean square over items.
 
-        Parameters
-        ----------
-        flat : ndarray
-        axes : ndarray of shape (q, p), optional
-            Loadings of the p inputs on q original features; the result is then for the features.
+        `flat` (ndarray)
+        `axes` (q, p): Loadings of the p inputs on q original features; the result is then for the
+            features.
 
-        Returns
-        -------
-        ndarray of shape (p,) or (q,)
-            Length of dy / dx, in outputs per unit of the input.
+        Returns (ndarray of shape (p,) or (q,)): Length of dy / dx, in outputs per unit of the
+            input.
 
-        Notes
-        -----
         dy/dx = W diag(1 - h^2) V, so its mean square over items is w' C w for the weights w of an
         input, with C = mean((1 - h^2)(1 - h^2)') * (V V'): O(n hidden^2 + q hidden^2), without
         derivatives of single items.
@@ -150,15 +139,9 @@ class Net:
 class LinkSampling:
     """Links between two sets of items, or within one; made by `make_link_block`.
 
-    Attributes
-    ----------
-    d, e : int
-    P : csr_array of shape (n_d, n_e)
-        P+, of sum 1; symmetric within a set.
-    u, v : ndarray of shape (n_d,), (n_e,)
-        P-_ij = u_i v_j, for i != j within a set.
-    weight : float
-        c.
+    `P` csr (n_d, n_e): P+, of sum 1; symmetric within a set.
+    `u`, `v` (n_d,), (n_e,): P-_ij = u_i v_j, for i != j within a set.
+    `weight`: c.
     """
 
     d: int
@@ -172,10 +155,7 @@ class LinkSampling:
 def make_link_block(d: int, e: int, W: Sparse, weight: float = 1.0) -> LinkSampling:
     """Return a block of links W (n, m), 0 or more and of any scale.
 
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        If no weight is above 0, or one is negative.
+    Raises ParameterError: If no weight is above 0, or one is negative.
     """
     P = sp.csr_array(W).astype(np.float64, copy=False)
     if d == e:
@@ -195,16 +175,9 @@ def make_link_block(d: int, e: int, W: Sparse, weight: float = 1.0) -> LinkSampl
 class Objective:
     """The loss and its gradient in all weights and the bias of every block.
 
-    Parameters
-    ----------
-    nets : sequence of Net
-    blocks : sequence of LinkSampling
-    similarity : {"inner", "distance"}
-    bias : bool
-        Learn b; without it a distance never gives a link a probability above 0.5.
-    negatives : int
-        k.
-    decay : float
+    `similarity` {"inner", "distance"}
+    `bias`: Learn b; without it a distance never gives a link a probability above 0.5.
+    `negatives`: k.
     """
 
     def __init__(
@@ -265,17 +238,11 @@ class Objective:
     ) -> tuple[float, Floats]:
         """Return loss and gradient for sampled links and pairs.
 
-        Parameters
-        ----------
-        flat : ndarray
-        rng : Generator
-        size : int
-            Number of sampled links per block; k times as many pairs are sampled.
-        edges : sequence of array of int
-            For each block the entries of P (in CSR order) to sample links from.
+        `flat` (ndarray)
+        `size`: Number of sampled links per block; k times as many pairs are sampled.
+        `edges` (sequence of array of int): For each block the entries of P (in CSR order) to
+            sample links from.
 
-        Notes
-        -----
         Only sampled items pass through their networks. Sampled pairs (i, i) are ignored.
         """
         weights, bias = self.split(flat)
@@ -354,14 +321,9 @@ class Objective:
     def explained(self, flat: Floats, rng: np.random.Generator) -> list[tuple[float, float]]:
         """Return the loss of each block, and the share of it that the positions explain.
 
-        Returns
-        -------
-        list of (float, float)
-            Weighted loss, and its position between the loss without positions (0) and the minimum
-            over all l (1); below 0 if positions are misleading.
+        Returns (list of (float, float)): Weighted loss, and its position between the loss without
+            positions (0) and the minimum over all l (1); below 0 if positions are misleading.
 
-        Notes
-        -----
         Without positions l is -log k, with a loss of log(1 + k) + k log(1 + 1 / k). The minimum is
         at l_ij = log(P+_ij / k P-_ij), where pairs without a link cost nothing, so it is a sum over
         links. Links are summed exactly, and 100,000 other pairs are sampled, so O(links k).
@@ -447,11 +409,7 @@ _PATIENCE = 6
 class TrainingResult:
     """Trained weights, the loss history, and the reason why training stopped.
 
-    Attributes
-    ----------
-    flat : ndarray
-    history : list of float
-    reason : str
+    `flat` (ndarray)
     """
 
     flat: Floats
@@ -470,25 +428,13 @@ def train(
 ) -> TrainingResult:
     """Train from random weights.
 
-    Parameters
-    ----------
-    objective : Objective
-    rng : Generator
-    n_iter : int
-        Maximum number of iterations of L-BFGS; for sampled pairs a tenth of the maximum steps.
-    exact : bool, optional
-        Use all pairs at every step; by default depending on their number.
-    progress : callable
-    layout : callable, optional
-        Turns weights into the reported layout.
+    `n_iter`: Maximum number of iterations of L-BFGS; for sampled pairs a tenth of the maximum
+        steps.
+    `exact`: Use all pairs at every step; by default depending on their number.
+    `layout`: Turns weights into the reported layout.
 
-    Raises
-    ------
-    hetviz.errors.Cancelled
-        If `progress` raises it; its ``partial`` is the `TrainingResult` so far.
+    Raises Cancelled: If `progress` raises it; its ``partial`` is the `TrainingResult` so far.
 
-    Notes
-    -----
     Sampled pairs use Adam with a learning rate of 0.01. It stops when the loss of 5 % held-out
     links, and of pairs sampled once, has not improved for 300 steps, and returns the best weights.
     """

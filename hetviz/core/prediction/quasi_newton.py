@@ -18,21 +18,13 @@ def lbfgs(
 ) -> tuple[Floats, float, bool]:
     """Minimise from `start` with at most `n_iter` iterations.
 
-    Parameters
-    ----------
-    objective : callable
-        Returns value and gradient, shape (n,).
-    start : ndarray of shape (n,)
-    n_iter : int
-    on_iteration : callable
-        Gets point and value after each iteration; an exception that it raises stops the run.
+    `objective`: Returns value and gradient, shape (n,).
+    `start` (n,)
+    `on_iteration`: Gets point and value after each iteration; an exception that it raises stops
+        the run.
 
-    Returns
-    -------
-    point : ndarray of shape (n,)
-    value : float
-    settled : bool
-        Whether the run converged.
+    Returns `point` (n,)
+    Returns `settled`: Whether the run converged.
     """
 
     # With this parameter name scipy passes the value too.

@@ -23,23 +23,17 @@ _ROUNDING = 1e-8
 class Selection:
     """Source rows that lie among target rows.
 
-    Attributes
-    ----------
-    decision : {"accept", "caution", "too_risky"}
-        By the share of selected rows: from 30 %, from 10 %, or less.
-    rows : ndarray of int
-        Source rows to learn from; empty if it is too risky.
-    fraction : float
-        Share of the source rows in leaves where target and source mix.
-    divergence : float
-        Kullback-Leibler divergence of the target from the source over the leaves, 0 or more.
-    chance : float
-        95 % quantile of the divergence for random divisions into target and source. Even related
-        data are usually far above it, because the leaves are fitted to the rows.
-    printed : float
-        The divergence as printed in the thesis (equations 5.17 and 5.18); it may be negative.
-    target_leaf, source_leaf : ndarray of int
-        Leaf of each target and source row.
+    `decision` {"accept", "caution", "too_risky"}: By the share of selected rows: from 30 %, from
+        10 %, or less.
+    `rows` (ndarray of int): Source rows to learn from; empty if it is too risky.
+    `fraction`: Share of the source rows in leaves where target and source mix.
+    `divergence`: Kullback-Leibler divergence of the target from the source over the leaves, 0 or
+        more.
+    `chance`: 95 % quantile of the divergence for random divisions into target and source. Even
+        related data are usually far above it, because the leaves are fitted to the rows.
+    `printed`: The divergence as printed in the thesis (equations 5.17 and 5.18); it may be
+        negative.
+    `target_leaf`, `source_leaf` (ndarray of int): Leaf of each target and source row.
     """
 
     decision: str
@@ -55,19 +49,9 @@ class Selection:
 def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection:
     """Select the source rows that a target may learn from, or none of them.
 
-    Parameters
-    ----------
-    B_T, B_S : ndarray of shape (n_t, k), (n_s, k)
-        Target and source in one space, all finite.
-    random_state : int
-        Seed of the permutations.
+    `B_T`, `B_S` (n_t, k), (n_s, k): Target and source in one space, all finite.
+    `random_state`: Seed of the permutations.
 
-    Returns
-    -------
-    Selection
-
-    Notes
-    -----
     All rows are repeatedly split in two by k-means, until a leaf has at most 20 rows (or 5 % of
     all) or rows of one side only. Source rows are selected in leaves in which the share of the
     target is half to twice that of the source, and whose target rows have the same centre as all
@@ -116,21 +100,15 @@ def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection
 def bridge(p_v: Floats, v: Ints, outputs: Floats) -> Floats:
     """Translate a prediction of source classes into one of the target.
 
-    Parameters
-    ----------
-    p_v : ndarray of shape (n, V)
-        Probability of each source class (or bin, see `quantile_bins`) for rows of interest.
-    v : ndarray of int, shape (n_s,)
-        Class of each source row, 0 to V - 1.
-    outputs : ndarray of shape (n_s, Y)
-        Predictions of a target model for each source row: probabilities of the target's classes,
-        or values as one column.
+    `p_v` (n, V): Probability of each source class (or bin, see `quantile_bins`) for rows of
+        interest.
+    `v` int (n_s,): Class of each source row, 0 to V - 1.
+    `outputs` (n_s, Y): Predictions of a target model for each source row: probabilities of the
+        target's classes, or values as one column.
 
-    Returns
-    -------
-    ndarray of shape (n, Y)
-        p(y|x) = sum_v p(v|x) p(y|v), with p(y|v) the mean output over the source rows of class v
-        (equations 5.19 and 5.20). A class without source rows has the mean over all of them.
+    Returns (n, Y): p(y|x) = sum_v p(v|x) p(y|v), with p(y|v) the mean output over the source rows
+        of class v (equations 5.19 and 5.20). A class without source rows has the mean over all of
+        them.
     """
     classes = p_v.shape[1]
     total = np.zeros((classes, outputs.shape[1]))

@@ -22,15 +22,10 @@ _CROSS_ROWS = 262_144
 class LinearMap:
     """The map x -> (x - centre) @ coefficients, for fitted and new rows.
 
-    Attributes
-    ----------
-    coefficients : ndarray of shape (d, k)
-        Row j is the contribution of feature j. For a featureless dataset row i is the
-        position of row i itself, NaN for rows without guidance.
-    centre : ndarray of shape (d,)
-        Weighted mean of the training rows.
-    ridge : float
-        The absolute ridge, in squared feature units times mass.
+    `coefficients` (d, k): Row j is the contribution of feature j. For a featureless dataset row i
+        is the position of row i itself, NaN for rows without guidance.
+    `centre` (d,): Weighted mean of the training rows.
+    `ridge`: The absolute ridge, in squared feature units times mass.
     """
 
     coefficients: Floats
@@ -45,14 +40,9 @@ class LinearMap:
 class ProjectionBlock(ABC):
     """The centred basis Phi of one dataset and the products that the eigenproblem needs.
 
-    Attributes
-    ----------
-    n : int
-        Number of rows.
-    r : int
-        Number of coordinates in the eigenproblem, at most the number of features.
-    ridge : float
-        Absolute ridge gamma_v.
+    `n`: Number of rows.
+    `r`: Number of coordinates in the eigenproblem, at most the number of features.
+    `ridge`: Absolute ridge gamma_v.
     """
 
     n: int
@@ -100,12 +90,8 @@ class ProjectionBlock(ABC):
 class IdentityBlock(ProjectionBlock):
     """A featureless dataset whose rows are their own coordinates; nothing is stored or centred.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n,)
-        Mass of guidance per row, |D|.
-    gamma, absolute
-        See `hetviz.core.spectral.prepare.make_block`.
+    `weights` (n,): Mass of guidance per row, |D|.
+    `gamma`, `absolute`: See `hetviz.core.spectral.prepare.make_block`.
     """
 
     def __init__(self, weights: Floats, gamma: float, *, absolute: bool = False) -> None:
@@ -207,16 +193,11 @@ class FeatureBlock(ProjectionBlock):
 class StreamedBlock(ProjectionBlock):
     """Dense features read in blocks of rows, each centred in float64 when used.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        In memory or mapped from a file, of any float type; not modified.
-    weights : ndarray of shape (n,)
-        Mass of guidance per row; not all 0.
-    centre : ndarray of shape (d,)
-    gamma, absolute, nominal
-        See `hetviz.core.spectral.prepare.make_block`; gamma is above 0, so that constant features
-        are harmless.
+    `X` (n, d): In memory or mapped from a file, of any float type; not modified.
+    `weights` (n,): Mass of guidance per row; not all 0.
+    `centre` (d,)
+    `gamma`, `absolute`, `nominal`: See `hetviz.core.spectral.prepare.make_block`; gamma is above
+        0, so that constant features are harmless.
     """
 
     def __init__(

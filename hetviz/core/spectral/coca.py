@@ -43,18 +43,13 @@ _SMALL_ROWS = 500
 class CocaSolution:
     """A fitted collective component analysis.
 
-    Attributes
-    ----------
-    values : ndarray of shape (k,)
-        Eigenvalues, falling; under the block constraint u'(X + M)u of each axis.
-    directions : tuple of ndarray of shape (r_j, k)
-        One per source of features; 0 for unused sources.
-    scores : ndarray of shape (n, k)
-        The joint map; NaN for rows that no source describes.
-    history : list of float
-        Objective of each sweep under the block constraint, else empty.
-    bound : float
-        Upper bound of the objective under the block constraint; NaN for the other constraints.
+    `values` (k,): Eigenvalues, falling; under the block constraint u'(X + M)u of each axis.
+    `directions` (tuple of ndarray of shape (r_j, k)): One per source of features; 0 for unused
+        sources.
+    `scores` (n, k): The joint map; NaN for rows that no source describes.
+    `history`: Objective of each sweep under the block constraint, else empty.
+    `bound`: Upper bound of the objective under the block constraint; NaN for the other
+        constraints.
     """
 
     values: Floats
@@ -178,16 +173,10 @@ def _solve_problem(
 class SummedSource:
     """Sums over the rows of one source of features.
 
-    Attributes
-    ----------
-    count : int
-        Number of rows.
-    centre : ndarray of shape (d,)
-        Mean of the rows.
-    gram : ndarray of shape (d, d)
-        Products of the centred features, X'X.
-    related : ndarray of shape (d, d) or None
-        The same with the relation between the rows, X'MX.
+    `count`: Number of rows.
+    `centre` (d,): Mean of the rows.
+    `gram` (d, d): Products of the centred features, X'X.
+    `related` (ndarray of shape (d, d) or None): The same with the relation between the rows, X'MX.
     """
 
     count: int
@@ -211,28 +200,17 @@ def coca_by_sums(
 ) -> tuple[Floats, list[LinearMap | None]]:
     """Find the axes of `coca` from sums, for rows that do not fit into memory.
 
-    Parameters
-    ----------
-    sources : sequence of SummedSource
-    shared : mapping of (j, h), j < h, to ndarray of shape (d_j, d_h)
-        Products of the centred features of two sources over the rows that both have.
-    n_components, scale, alpha, source_weights, agreement, weights_in, constraint, random_state
-        As in `coca` and `hetviz.core.spectral.sources.prepare_source`.
+    `shared` (mapping of (j, h), j < h, to ndarray of shape (d_j, d_h)): Products of the centred
+        features of two sources over the rows that both have.
+    `n_components`, `scale`, `alpha`, `source_weights`, `agreement`, `weights_in`, `constraint`,
+        `random_state`: As in `coca` and `hetviz.core.spectral.sources.prepare_source`.
 
-    Returns
-    -------
-    values : ndarray of shape (k,)
-    maps : list of LinearMap or None
-        Map of each source; an item lies at the mean over the sources that have it. None for an
-        unused source.
+    Returns `values` (k,)
+    Returns `maps`: Map of each source; an item lies at the mean over the sources that have it.
+        None for an unused source.
 
-    Raises
-    ------
-    hetviz.errors.NotApplicableError
-        As in `coca`.
+    Raises NotApplicableError: As in `coca`.
 
-    Notes
-    -----
     O(d^3) for d features in total.
     """
     w = _equal_weights(len(sources)) if source_weights is None else source_weights
@@ -275,12 +253,9 @@ def coca_by_sums(
 def relation(A: Sparse, scaling: str = "sym") -> Sparse:
     """Return a symmetric relation of non-negative edges.
 
-    Parameters
-    ----------
-    A : sparse array of shape (n, n)
-    scaling : {"sym", "none"}
-        ``"sym"`` divides entry ij by the square roots of the degrees of i and j, which bounds the
-        eigenvalues by 1; ``"none"`` is the thesis.
+    `A` sparse array (n, n)
+    `scaling` {"sym", "none"}: ``"sym"`` divides entry ij by the square roots of the degrees of i
+        and j, which bounds the eigenvalues by 1; ``"none"`` is the thesis.
     """
     A = sp.csr_array(A).astype(np.float64, copy=False)
     A = sp.csr_array((A + A.T) / 2)
@@ -469,27 +444,15 @@ def learned_weights(
 ) -> tuple[Floats, Floats]:
     """Weight sources by how well each alone agrees with linked pairs.
 
-    Parameters
-    ----------
-    sources, graphs
-        As in `coca`; the two kinds are weighted separately.
-    pairs : two arrays of shape (m,)
-        Rows of each pair, every pair once.
-    signs : ndarray of shape (m,)
-        1 for together, -1 for apart.
-    n_components : int
-        Number of principal components of each source.
-    similarity : {"cosine", "raw"}
-        Similarity of the components of a pair: the cosine, or the inner product as in the thesis,
-        which depends on the scale of the source.
+    `sources`, `graphs`: As in `coca`; the two kinds are weighted separately.
+    `pairs` (two arrays of shape (m,)): Rows of each pair, every pair once.
+    `signs` (m,): 1 for together, -1 for apart.
+    `n_components`: Number of principal components of each source.
+    `similarity` {"cosine", "raw"}: Similarity of the components of a pair: the cosine, or the
+        inner product as in the thesis, which depends on the scale of the source.
 
-    Returns
-    -------
-    source_weights, graph_weights : ndarray
-        Each non-negative, of sum 1.
+    Returns `source_weights`, `graph_weights` (ndarray): Each non-negative, of sum 1.
 
-    Notes
-    -----
     min |sum_k w_k E_k - C|^2 over the simplex (equations 4.18 and 4.19), E_k the similarity of the
     pairs in source k; in a graph it is 1 for connected and -1 for other pairs. Together and apart
     pairs have the same total weight. O(m p) per component.
@@ -523,20 +486,12 @@ def _fit_weights(E: Sequence[Floats], balance: Floats, signs: Floats) -> Floats:
 def simplex_qp(K: Floats, v: Floats) -> Floats:
     """Minimise w'Kw - 2v'w over w >= 0, sum(w) = 1.
 
-    Parameters
-    ----------
-    K : ndarray of shape (p, p)
-        Symmetric positive semi-definite.
-    v : ndarray of shape (p,)
+    `K` (p, p): Symmetric positive semi-definite.
+    `v` (p,)
 
-    Returns
-    -------
-    ndarray of shape (p,)
-        The minimiser; of several the most even one, up to 1e-10 of K: equal sources get equal
-        weights.
+    Returns (p,): The minimiser; of several the most even one, up to 1e-10 of K: equal sources get
+        equal weights.
 
-    Notes
-    -----
     Primal active set method from equal weights; each step solves the problem on the current
     support, O(p^3), and the objective never rises.
     """

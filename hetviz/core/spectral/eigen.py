@@ -66,14 +66,10 @@ def axis_signs(V: Floats) -> Floats:
 class SpectralSolution:
     """Axes of the joint space, best agreement first.
 
-    Attributes
-    ----------
-    mu : ndarray of shape (k,)
-        p'Z'SZp of each axis, falling.
-    maps : tuple of LinearMap
-        One per dataset, in the order of the blocks.
-    embeddings : tuple of ndarray of shape (n_v, k)
-        The rows of each dataset on the k axes; NaN for featureless rows without guidance.
+    `mu` (k,): p'Z'SZp of each axis, falling.
+    `maps`: One per dataset, in the order of the blocks.
+    `embeddings` (tuple of ndarray of shape (n_v, k)): The rows of each dataset on the k axes; NaN
+        for featureless rows without guidance.
     """
 
     mu: Floats
@@ -96,39 +92,23 @@ def solve(
 ) -> SpectralSolution:
     """Find the leading axes of the pencil (Z'SZ, Z'TZ + Gamma), T = diag(mass) + coupling.
 
-    Parameters
-    ----------
-    blocks : sequence of ProjectionBlock
-        One per dataset, made by `hetviz.core.spectral.prepare.make_block`; their rows are stacked.
-    S : sparse array of shape (n, n)
-        Symmetric similarity over all rows.
-    mass : ndarray of shape (n,)
-        Non-negative.
-    n_components : int
-        Number of axes; fewer are returned if fewer exist.
-    coupling : sparse array of shape (n, n), optional
-        Symmetric, with diag(mass) + coupling positive semi-definite.
-    deflate : sparse array of shape (n, c), optional
-        Row vectors u (in row space, for featureless rows) that are trivial solutions, such as the
-        constant one; they are moved to the end of the spectrum.
-    ridge_in_objective : bool
-        Maximise p'(Z'SZ + Gamma)p instead: the form without the ridge in the minimised Laplacian.
-    keep : float or None
-        Axes with mu <= keep * max(mu_1, 1) show no agreement and are dropped. None keeps all.
-    path : {"auto", "dense", "operator"}
-        Form the matrices, or only multiply with them.
-    random_state : int
-        Seed of the iterative solver.
+    `blocks`: One per dataset, made by `hetviz.core.spectral.prepare.make_block`; their rows are
+        stacked.
+    `S` sparse array (n, n): Symmetric similarity over all rows.
+    `mass` (n,): Non-negative.
+    `n_components`: Number of axes; fewer are returned if fewer exist.
+    `coupling` sparse array (n, n): Symmetric, with diag(mass) + coupling positive semi-definite.
+    `deflate` sparse array (n, c): Row vectors u (in row space, for featureless rows) that are
+        trivial solutions, such as the constant one; they are moved to the end of the spectrum.
+    `ridge_in_objective`: Maximise p'(Z'SZ + Gamma)p instead: the form without the ridge in the
+        minimised Laplacian.
+    `keep`: Axes with mu <= keep * max(mu_1, 1) show no agreement and are dropped. None keeps all.
+    `path` {"auto", "dense", "operator"}: Form the matrices, or only multiply with them.
+    `random_state`: Seed of the iterative solver.
 
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        For an unknown path or fewer than 1 component.
-    hetviz.errors.NotApplicableError
-        If the constraint is not positive definite even with its ridge.
+    Raises ParameterError: For an unknown path or fewer than 1 component.
+    Raises NotApplicableError: If the constraint is not positive definite even with its ridge.
 
-    Notes
-    -----
     Each axis is flipped so that its largest absolute coefficient is positive. Axes with equal mu
     are defined only up to a rotation among them. With r coordinates in total: dense O(n r^2 + r^3)
     time and O(r^2) memory; operator O(nnz(Z) + nnz(S) + sum r_v^2) per iteration.

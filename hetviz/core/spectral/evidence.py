@@ -23,14 +23,9 @@ _PAIRS_PER_END = 20
 class LinkEvidence:
     """Prediction quality of hidden links of one kind.
 
-    Attributes
-    ----------
-    auc : float
-        Probability that a hidden link scores above an unlinked pair of the ends of two hidden
+    `auc`: Probability that a hidden link scores above an unlinked pair of the ends of two hidden
         links: 0.5 if links are random, or only reflect popularity.
-    standard_error : float
-    n_hidden : int
-        0 if there were too few links to hide some.
+    `n_hidden`: 0 if there were too few links to hide some.
     """
 
     auc: float
@@ -46,20 +41,11 @@ def link_evidence(
 ) -> list[LinkEvidence]:
     """Hide 20 % of the links of each kind and search for them in the joint axes of the others.
 
-    Parameters
-    ----------
-    graph, features, n_axes
-        As in `hetviz.core.spectral.joint_axes.joint_axes`.
-    random_state : int
-        Seed of the choice of hidden links.
+    `graph`, `features`, `n_axes`: As in `hetviz.core.spectral.joint_axes.joint_axes`.
+    `random_state`: Seed of the choice of hidden links.
 
-    Returns
-    -------
-    list of LinkEvidence
-        One for each of ``graph.links``.
+    Returns: One for each of ``graph.links``.
 
-    Notes
-    -----
     Costs as much as computing the joint axes.
     """
     rng = np.random.default_rng(random_state)

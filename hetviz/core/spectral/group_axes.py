@@ -48,23 +48,14 @@ _NO_ROWS = np.empty(0, dtype=np.int64)
 class LearnedGroup:
     """A named group and the items that resemble its members.
 
-    Attributes
-    ----------
-    rows : array of int
-        The members.
-    auc : float
-        Probability that a left-out member scores above another item of its dataset.
-    needed : float
-        Minimum `auc` of a learned group, which random groups seldom reach.
-    membership : array of shape (n,)
-        Degree of membership of each item, from 0 to 1; over all learned groups of the dataset the
-        sum is at most 1.
-    size : int
-        Estimated number of items of the dataset that resemble the members, including these.
-    excluded : array of int
-        Items that a person excluded from the group.
-    used : bool
-        Whether the belief is used; False if the map separates the group better without it.
+    `rows` (array of int): The members.
+    `auc`: Probability that a left-out member scores above another item of its dataset.
+    `needed`: Minimum `auc` of a learned group, which random groups seldom reach.
+    `membership` (n,): Degree of membership of each item, from 0 to 1; over all learned groups of
+        the dataset the sum is at most 1.
+    `size`: Estimated number of items of the dataset that resemble the members, including these.
+    `excluded` (array of int): Items that a person excluded from the group.
+    `used`: Whether the belief is used; False if the map separates the group better without it.
     """
 
     rows: Ints
@@ -101,26 +92,17 @@ def learn_groups(
 ) -> list[LearnedGroup]:
     """Learn what the members of each group have in common.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n, k)
-        Joint axes of all items; rows of 0 are unknown.
-    datasets : sequence of slice
-        Rows of each dataset.
-    groups : sequence of array of int
-        Rows of each group, from one dataset, at least `MIN_MEMBERS` and all known.
-    random_state : int
-        Seed of the folds, and of the sample that represents a dataset of more than 4,000 items.
-    excluded_rows : sequence of array of int, optional
-        For each group the rows of its dataset that a person excluded.
+    `Z` (n, k): Joint axes of all items; rows of 0 are unknown.
+    `datasets` (sequence of slice): Rows of each dataset.
+    `groups` (sequence of array of int): Rows of each group, from one dataset, at least
+        `MIN_MEMBERS` and all known.
+    `random_state`: Seed of the folds, and of the sample that represents a dataset of more than
+        4,000 items.
+    `excluded_rows` (sequence of array of int): For each group the rows of its dataset that a
+        person excluded.
 
-    Returns
-    -------
-    list of LearnedGroup
-        In the order of `groups`.
+    Returns: In the order of `groups`.
 
-    Notes
-    -----
     Six logistic regressions per group, each O(n k) per step, and one of the members of all groups.
     """
     rng = np.random.default_rng(random_state)
@@ -185,14 +167,9 @@ def group_axes(groups: Sequence[LearnedGroup], weight: float = AXIS_WEIGHT) -> F
 def auc_by_distance(F: Floats, members: Ints) -> float:
     """Return the probability that a left-out member is nearer to a member than a non-member is.
 
-    Parameters
-    ----------
-    F : ndarray of shape (n, k)
-    members : array of int
-        Rows of the members, two or more.
+    `F` (n, k)
+    `members` (array of int): Rows of the members, two or more.
 
-    Notes
-    -----
     O(n s k + n s^2) for s members.
     """
     D = cdist(F, F[members])

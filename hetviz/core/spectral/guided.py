@@ -49,19 +49,13 @@ NU = {"ratio": 0.3, "similarity": 0.3, "paper": 1.0}
 class GuidedSolution:
     """A fitted guided projection of m datasets on k axes.
 
-    Attributes
-    ----------
-    mu : ndarray of shape (m, k)
-        Agreement of each axis for each dataset, at most 1 without negative guidance; datasets of
-        one component have equal rows. Axes that a component lacks have 0.
-    maps : tuple of LinearMap
-        One per dataset.
-    embeddings : tuple of ndarray of shape (n_v, k)
-        Unit-variance axes; scale them with `scaled`.
-    component : ndarray of shape (m,)
-        Datasets with the same number are connected by guidance and share their axes.
-    placed : ndarray of shape (m,)
-        False for datasets without usable guidance; all their coordinates are 0.
+    `mu` (m, k): Agreement of each axis for each dataset, at most 1 without negative guidance;
+        datasets of one component have equal rows. Axes that a component lacks have 0.
+    `maps`: One per dataset.
+    `embeddings` (tuple of ndarray of shape (n_v, k)): Unit-variance axes; scale them with
+        `scaled`.
+    `component` (m,): Datasets with the same number are connected by guidance and share their axes.
+    `placed` (m,): False for datasets without usable guidance; all their coordinates are 0.
     """
 
     mu: Floats
@@ -102,53 +96,38 @@ def guided_projection(
 ) -> GuidedSolution:
     """Fit one linear map per dataset so that signed guidance is satisfied.
 
-    Parameters
-    ----------
-    features : sequence of (ndarray or csr of shape (n_v, d_v), or int)
-        One per dataset. An integer is a number of featureless rows; a kernel is given as the
-        features of its map (`hetviz.core.kernels.kernels`), with its number of rows as `nominal`.
-    W : sparse array of shape (n, n)
-        Signed guidance in [-1, 1] over all rows, stacked in the order of `features`;
-        symmetrised, with its diagonal ignored.
-    n_components : int
-        Number of axes; fewer are returned (with a DataWarning) if fewer show any agreement.
-    signed : {"ratio", "similarity", "paper"}
-        ``"ratio"``: min p'(Z'L+Z + Gamma)p / p'(Z'D+Z + Gamma + nu~ Z'L-Z)p, mu = 1 - lambda.
-        ``"similarity"``: S = W+ - nu W-, mass D+ + nu D-. ``"paper"``: S = W+ + nu (2 D- - W-).
-    nu : float, optional
-        Strength of negative guidance; 0.3, and 1 for the paper's form. The ratio caps it:
-        nu~ = nu min(1, tr(Z'D+Z) / tr(Z'L-Z)), so that a few negative links keep their own
-        force and many never outweigh the positive ones. The traces are those of datasets scaled
-        to unit size, so that units of measurement do not matter.
-    variant : {"block", "anchor", "printed"}
-        ``"block"`` constrains every dataset and has its ridge on both sides. ``"anchor"``
-        constrains only the first dataset of each component (others follow as the harmonic
-        extension); ``"printed"`` has the ridge only in the constraint. The last two are for
-        reproduction and use the paper's Laplacian, regardless of `signed`.
-    gamma, absolute, nominal, center
-        See `hetviz.core.spectral.prepare.make_block`; `gamma` and `nominal` may be given per
-        dataset.
-    keep, path, random_state
-        See `hetviz.core.spectral.eigen.solve`.
-    symmetric : bool
-        Whether W is known to be symmetric, which saves the time to symmetrise it.
-    names : sequence of str, optional
-        Dataset names for messages.
-    title : str
-        Method name in messages.
+    `features` (sequence of (ndarray or csr of shape (n_v, d_v), or int)): One per dataset. An
+        integer is a number of featureless rows; a kernel is given as the features of its map
+        (`hetviz.core.kernels.kernels`), with its number of rows as `nominal`.
+    `W` sparse array (n, n): Signed guidance in [-1, 1] over all rows, stacked in the order of
+        `features`; symmetrised, with its diagonal ignored.
+    `n_components`: Number of axes; fewer are returned (with a DataWarning) if fewer show any
+        agreement.
+    `signed` {"ratio", "similarity", "paper"}: ``"ratio"``: min p'(Z'L+Z + Gamma)p / p'(Z'D+Z +
+        Gamma + nu~ Z'L-Z)p, mu = 1 - lambda. ``"similarity"``: S = W+ - nu W-, mass D+ + nu D-.
+        ``"paper"``: S = W+ + nu (2 D- - W-).
+    `nu`: Strength of negative guidance; 0.3, and 1 for the paper's form. The ratio caps it: nu~ =
+        nu min(1, tr(Z'D+Z) / tr(Z'L-Z)), so that a few negative links keep their own force and
+        many never outweigh the positive ones. The traces are those of datasets scaled to unit
+        size, so that units of measurement do not matter.
+    `variant` {"block", "anchor", "printed"}: ``"block"`` constrains every dataset and has its
+        ridge on both sides. ``"anchor"`` constrains only the first dataset of each component
+        (others follow as the harmonic extension); ``"printed"`` has the ridge only in the
+        constraint. The last two are for reproduction and use the paper's Laplacian, regardless of
+        `signed`.
+    `gamma`, `absolute`, `nominal`, `center`: See `hetviz.core.spectral.prepare.make_block`;
+        `gamma` and `nominal` may be given per dataset.
+    `keep`, `path`, `random_state`: See `hetviz.core.spectral.eigen.solve`.
+    `symmetric`: Whether W is known to be symmetric, which saves the time to symmetrise it.
+    `names`: Dataset names for messages.
+    `title`: Method name in messages.
 
-    Raises
-    ------
-    hetviz.errors.NotApplicableError
-        If there is no guidance, only negative guidance with the ratio form, or no axis on which
-        linked rows agree.
-    hetviz.errors.UnboundedProblemError
-        If negative guidance leaves the anchor variant without a minimum.
-    hetviz.errors.DataError, hetviz.errors.ParameterError
-        For input that is not finite or has the wrong shape, and for unknown options.
+    Raises NotApplicableError: If there is no guidance, only negative guidance with the ratio form,
+        or no axis on which linked rows agree.
+    Raises UnboundedProblemError: If negative guidance leaves the anchor variant without a minimum.
+    Raises DataError, ParameterError: For input that is not finite or has the wrong shape, and for
+        unknown options.
 
-    Notes
-    -----
     See `hetviz.core.spectral.eigen.solve` for the cost; the anchor variant adds O((sum of the other
     r_v)^3).
     """

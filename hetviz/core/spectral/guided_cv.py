@@ -32,17 +32,9 @@ _MAX_PAIRS = 50_000
 class ProjectionChoice:
     """The chosen ridge and number of axes, and the scores of all that were tried.
 
-    Attributes
-    ----------
-    gamma : float
-    n_components : int
-    gammas : tuple of float
-    axes : tuple of int
-    areas : ndarray of shape (len(gammas), len(axes))
-        Area under the curve of the held-out positive links, mean over the folds; NaN for
-        combinations that were not tried.
-    cut_off, at_limit : tuple of str
-        As in `hetviz.core.grid_search.GridSearchResult`, "gamma" and "axes".
+    `areas` (ndarray of shape (len(gammas), len(axes))): Area under the curve of the held-out
+        positive links, mean over the folds; NaN for combinations that were not tried.
+    `cut_off`, `at_limit`: As in `hetviz.core.grid_search.GridSearchResult`, "gamma" and "axes".
     """
 
     gamma: float
@@ -70,39 +62,21 @@ def choose_projection(
 ) -> ProjectionChoice:
     """Choose ridge and number of axes by held-out links, extending the grid where it pays.
 
-    Parameters
-    ----------
-    features, nominal
-        As in `hetviz.core.spectral.guided.guided_projection`.
-    W : sparse array of shape (n, n)
-        Signed guidance, symmetric.
-    gammas : sequence of float
-        Above 0, ascending; a single value is fixed.
-    axes : sequence of int
-        Ascending; a single value is fixed.
-    signed, nu
-        As in `hetviz.core.spectral.guided.guided_projection`, for its block variant.
-    exponent : callable
-        Maps the number of axes to the exponent of `hetviz.core.spectral.guided.axis_scale`.
-    title : str
-        Method name in messages.
-    random_state : int
-        Seed of the folds, which are stratified by pair of datasets and sign.
-    progress : callable
-        Gets the share done.
+    `features`, `nominal`: As in `hetviz.core.spectral.guided.guided_projection`.
+    `W` sparse array (n, n): Signed guidance, symmetric.
+    `gammas`: Above 0, ascending; a single value is fixed.
+    `axes`: Ascending; a single value is fixed.
+    `signed`, `nu`: As in `hetviz.core.spectral.guided.guided_projection`, for its block variant.
+    `exponent`: Maps the number of axes to the exponent of
+        `hetviz.core.spectral.guided.axis_scale`.
+    `title`: Method name in messages.
+    `random_state`: Seed of the folds, which are stratified by pair of datasets and sign.
+    `progress`: Gets the share done.
 
-    Returns
-    -------
-    ProjectionChoice
-        With the best mean area; of equal ones the larger ridge and the fewer axes.
+    Returns: With the best mean area; of equal ones the larger ridge and the fewer axes.
 
-    Raises
-    ------
-    hetviz.errors.NotApplicableError
-        With fewer than 10 positive links.
+    Raises NotApplicableError: With fewer than 10 positive links.
 
-    Notes
-    -----
     The search is `hetviz.core.grid_search.search_grid` over all combinations. Each time the grid
     grows, the features of each fold are prepared once and solved once per ridge, for all numbers
     of axes.

@@ -26,18 +26,11 @@ _MAX_SWEEPS = 500
 class HemapSolution:
     """A fitted heterogeneous mapping.
 
-    Attributes
-    ----------
-    values : ndarray of shape (k,)
-        Leading eigenvalues of the joint problem, falling.
-    B_T, B_S : ndarray of shape (n, k)
-        Positions of the rows of the target and of the source.
-    P_T, P_S : ndarray of shape (k, m_t), (k, m_s)
-        T is about B_T P_T and S about B_S P_S.
-    history : list of float
-        Objective of each sweep under the block constraint; else only that of this solution.
-    bound : float
-        Lower bound of the objective of solutions with B_T'B_T = B_S'B_S = I.
+    `values` (k,): Leading eigenvalues of the joint problem, falling.
+    `B_T`, `B_S` (n, k): Positions of the rows of the target and of the source.
+    `P_T`, `P_S` (k, m_t), (k, m_s): T is about B_T P_T and S about B_S P_S.
+    `history`: Objective of each sweep under the block constraint; else only that of this solution.
+    `bound`: Lower bound of the objective of solutions with B_T'B_T = B_S'B_S = I.
     """
 
     values: Floats
@@ -62,25 +55,18 @@ def hemap(
 ) -> HemapSolution:
     """Map a target and a source with as many rows onto common axes.
 
-    Parameters
-    ----------
-    T, S : ndarray of shape (n, m_t), (n, m_s)
-        Row i of both belong together. Centre and scale them to equal size first.
-    n_components : int
-        Number of axes; at most the rank of the problem are returned.
-    C_T, C_S : ndarray of shape (n, c_t), (n, c_s), optional
-        Cluster indicators. Without them the map is linear, as for theta = 1.
-    beta : float
-        Weight of the similarity of the two maps; 0 leaves them unrelated, 2 theta makes them equal
-        if the clusters are.
-    theta : float
-        Weight of the features relative to the clusters, 0 to 1.
-    constraint : {"joint", "block"}
-        ``"joint"`` is the problem solved in the thesis, B_T'B_T + B_S'B_S = I; ``"block"`` the one
-        it states, B_T'B_T = B_S'B_S = I, solved from there by monotone alternating updates.
+    `T`, `S` (n, m_t), (n, m_s): Row i of both belong together. Centre and scale them to equal size
+        first.
+    `n_components`: Number of axes; at most the rank of the problem are returned.
+    `C_T`, `C_S` (n, c_t), (n, c_s): Cluster indicators. Without them the map is linear, as for
+        theta = 1.
+    `beta`: Weight of the similarity of the two maps; 0 leaves them unrelated, 2 theta makes them
+        equal if the clusters are.
+    `theta`: Weight of the features relative to the clusters, 0 to 1.
+    `constraint` {"joint", "block"}: ``"joint"`` is the problem solved in the thesis, B_T'B_T +
+        B_S'B_S = I; ``"block"`` the one it states, B_T'B_T = B_S'B_S = I, solved from there by
+        monotone alternating updates.
 
-    Notes
-    -----
     Equations 5.4 to 5.15. O(n r^2) time for r = m_t + m_s + c_t + c_s, and O(n r) memory.
     """
     n = len(T)

@@ -43,13 +43,9 @@ _TOLERANCE = 1e-3
 class JointAxes:
     """Coordinates of all items of a joint graph in one space.
 
-    Attributes
-    ----------
-    Z : ndarray of shape (n, k)
-        Row i describes item i: of length 1 if both parts are known, 0 if none is.
-    values : ndarray of shape (r,)
-        Eigenvalues of the spectral part, falling: the first r columns of Z. The other columns are
-        features propagated over links.
+    `Z` (n, k): Row i describes item i: of length 1 if both parts are known, 0 if none is.
+    `values` (r,): Eigenvalues of the spectral part, falling: the first r columns of Z. The other
+        columns are features propagated over links.
     """
 
     Z: Floats
@@ -69,19 +65,12 @@ def joint_axes(
 ) -> JointAxes:
     """Return joint axes of the items of several datasets.
 
-    Parameters
-    ----------
-    graph : JointGraph
-        Its own blocks are symmetric; links are weighted by their strengths.
-    features : sequence of ndarray of shape (n_d, k_d), or None
-        Centred features of each dataset: few columns, such as leading principal components.
-    n_axes : int
-        Number of spectral axes.
-    random_state : int
-        Seed of the eigensolver.
+    `graph`: Its own blocks are symmetric; links are weighted by their strengths.
+    `features` (sequence of ndarray of shape (n_d, k_d), or None): Centred features of each
+        dataset: few columns, such as leading principal components.
+    `n_axes`: Number of spectral axes.
+    `random_state`: Seed of the eigensolver.
 
-    Notes
-    -----
     The eigensolver takes O(nnz) per step and O(n k) memory; propagated features O(nnz k).
     """
     Z, values = spectral_axes(link_graph(graph), graph.sizes, n_axes, random_state)
@@ -113,27 +102,15 @@ def spectral_axes(
 ) -> tuple[Floats, Floats]:
     """Return slow modes of the random walk on A, each of mean 0 within every dataset.
 
-    Parameters
-    ----------
-    A : csr_array of shape (n, n)
-        Symmetric.
-    sizes : sequence of int
-        Rows of each dataset: no axis only separates one dataset from the others.
-    n_axes : int
-        Number of axes; fewer are returned for very few rows.
-    random_state : int
-    power : float
-        Each mode is weighted by this power of its eigenvalue.
-    unit_rows : bool
-        Scale each row to length 1.
+    `A` csr (n, n): Symmetric.
+    `sizes`: Rows of each dataset: no axis only separates one dataset from the others.
+    `n_axes`: Number of axes; fewer are returned for very few rows.
+    `power`: Each mode is weighted by this power of its eigenvalue.
+    `unit_rows`: Scale each row to length 1.
 
-    Returns
-    -------
-    Z : ndarray of shape (n, n_axes)
-        Rows of items without any edge are 0. Each column's largest entry is positive before rows
-        are scaled.
-    values : ndarray of shape (n_axes,)
-        Falling, none below 0.
+    Returns `Z` (n, n_axes): Rows of items without any edge are 0. Each column's largest entry is
+        positive before rows are scaled.
+    Returns `values` (n_axes,): Falling, none below 0.
     """
     n = A.shape[0]
     d = degrees(A, 1)
@@ -160,20 +137,13 @@ def propagated_features(
 ) -> Floats:
     """Return the features of all items, propagated over links, in separate columns per dataset.
 
-    Parameters
-    ----------
-    graph : JointGraph
-        Only its links are used.
-    features : sequence of ndarray of shape (n_d, k_d), or None
-    share : float
-        Weight of an item's own features; the rest comes from linked items. A block of links
-        between many items and few is weighted by the fourth root of the ratio of linked items,
-        and hubs are damped.
+    `graph`: Only its links are used.
+    `features` (sequence of ndarray of shape (n_d, k_d), or None)
+    `share`: Weight of an item's own features; the rest comes from linked items. A block of links
+        between many items and few is weighted by the fourth root of the ratio of linked items, and
+        hubs are damped.
 
-    Returns
-    -------
-    ndarray of shape (n, sum k_d)
-        Unit rows, 0 for items without features and links.
+    Returns (n, sum k_d): Unit rows, 0 for items without features and links.
     """
     widths = [0 if F is None else F.shape[1] for F in features]
     rows, columns = graph.rows, slices(widths)
@@ -209,12 +179,8 @@ def damped(W: Sparse) -> Sparse:
 def new_axes(Z: Floats, near: Sparse, linked: Sparse) -> Floats:
     """Return joint axes of new rows, with equal weight for similar and for linked items.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n, k)
-        Axes of the fitted items.
-    near, linked : csr_array of shape (m, n)
-        Non-negative weights between new rows and fitted items.
+    `Z` (n, k): Axes of the fitted items.
+    `near`, `linked` csr (m, n): Non-negative weights between new rows and fitted items.
     """
     parts = [unit(np.asarray(M @ Z)) for M in (near, linked)]
     return unit(parts[0] + parts[1])

@@ -135,31 +135,19 @@ def guided_by_sums(
 ) -> GuidedSolution:
     """Fit `hetviz.core.spectral.guided.guided_projection` from sums.
 
-    Parameters
-    ----------
-    sums : mapping
-        ``("gram", sign, v)``, shape (d_v, d_v), and ``("cross", sign, u, v)`` with u <= v, shape
-        (d_u, d_v); zero matrices may be absent. Links within a dataset count in both directions.
-    centres : sequence of ndarray of shape (d_v,)
-        Means of the rows, weighted by |D|.
-    n_components, signed, nu, variant, gamma, names, title, random_state
-        As in `guided_projection`; the variant "anchor", and a gamma of 0 with linearly dependent
+    `sums`: ``("gram", sign, v)``, shape (d_v, d_v), and ``("cross", sign, u, v)`` with u <= v,
+        shape (d_u, d_v); zero matrices may be absent. Links within a dataset count in both
+        directions.
+    `centres` (sequence of ndarray of shape (d_v,)): Means of the rows, weighted by |D|.
+    `n_components`, `signed`, `nu`, `variant`, `gamma`, `names`, `title`, `random_state`: As in
+        `guided_projection`; the variant "anchor", and a gamma of 0 with linearly dependent
         features, need the rows themselves.
 
-    Returns
-    -------
-    GuidedSolution
-        With embeddings of 0 rows.
+    Returns: With embeddings of 0 rows.
 
-    Raises
-    ------
-    hetviz.errors.NotApplicableError
-        As in `guided_projection`.
-    hetviz.errors.ParameterError
-        For the variant "anchor".
+    Raises NotApplicableError: As in `guided_projection`.
+    Raises ParameterError: For the variant "anchor".
 
-    Notes
-    -----
     O(d^3) for d features in total.
     """
     check_options(signed, variant, nu)
@@ -273,12 +261,8 @@ class _SummedProblem:
 class Components:
     """Principal components of one table.
 
-    Attributes
-    ----------
-    map : LinearMap
-        Map onto k axes; missing axes hold 0.
-    explained : ndarray
-        Share of the total variance of each existing axis.
+    `map`: Map onto k axes; missing axes hold 0.
+    `explained` (ndarray): Share of the total variance of each existing axis.
     """
 
     map: LinearMap
@@ -290,15 +274,9 @@ def components_by_sums(
 ) -> Components:
     """Return the principal components of a table of `count` rows, scaled to unit size.
 
-    Parameters
-    ----------
-    gram : ndarray of shape (d, d)
-        Gram matrix of the centred rows.
-    centre : ndarray of shape (d,)
-    count : float
-    n_components : int
-    standardize : bool
-        Give every feature the same variance first.
+    `gram` (d, d): Gram matrix of the centred rows.
+    `centre` (d,)
+    `standardize`: Give every feature the same variance first.
     """
     variance = np.maximum(np.diagonal(gram) / count, 0.0)
     varies = variance > 1e-24 * (centre**2 + variance)

@@ -17,12 +17,8 @@ from hetviz.core.spectral.blocks import LinearMap
 class FeatureSource:
     """Features of n rows, ready for a joint analysis; build it with `prepare_source`.
 
-    Attributes
-    ----------
-    present : ndarray of shape (n,)
-        False for rows that this source lacks; they count as zeros.
-    r : int
-        Number of coordinates; 0 if no feature varies.
+    `present` (n,): False for rows that this source lacks; they count as zeros.
+    `r`: Number of coordinates; 0 if no feature varies.
     """
 
     present: Bools
@@ -60,17 +56,12 @@ class FeatureSource:
 def prepare_source(X: Matrix, present: Bools, scale: str = "block") -> FeatureSource:
     """Centre and scale one source.
 
-    Parameters
-    ----------
-    X : ndarray or csr of shape (n, d)
-        Rows that are not present are all 0.
-    present : ndarray of bool, shape (n,)
-    scale : {"block", "norm", "zscore", "none"}
-        ``"block"`` gives every feature the same variance and the source a mean square row length
-        of 1; ``"norm"`` does only the latter, ``"zscore"`` only the former.
+    `X` ndarray or csr (n, d): Rows that are not present are all 0.
+    `present` bool (n,)
+    `scale` {"block", "norm", "zscore", "none"}: ``"block"`` gives every feature the same variance
+        and the source a mean square row length of 1; ``"norm"`` does only the latter, ``"zscore"``
+        only the former.
 
-    Notes
-    -----
     If the present rows are fewer than half of the features, dense features are replaced by their
     exact coordinates in the span of the rows. Sparse features stay sparse.
     """
@@ -97,12 +88,8 @@ def prepare_source(X: Matrix, present: Bools, scale: str = "block") -> FeatureSo
 def feature_factors(variance: Floats, squares: Floats, scale: str) -> Floats:
     """Return the factor of each feature, 0 if it does not vary.
 
-    Parameters
-    ----------
-    variance, squares : ndarray of shape (d,)
-        Mean squares around the mean, and around 0.
-    scale : {"block", "norm", "zscore", "none"}
-        See `prepare_source`.
+    `variance`, `squares` (d,): Mean squares around the mean, and around 0.
+    `scale` {"block", "norm", "zscore", "none"}: See `prepare_source`.
     """
     varies = variance > 1e-14 * squares
     factor = varies.astype(np.float64)

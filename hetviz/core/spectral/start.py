@@ -20,22 +20,12 @@ _NOISE = 0.01
 def spectral_start(P: Sparse, n_components: int, rng: np.random.Generator) -> Floats:
     """Return a small layout whose axes are the slowest modes of diffusion over P.
 
-    Parameters
-    ----------
-    P : csr_array of shape (n, n)
-        Symmetric, non-negative, without an empty row.
-    n_components : int
-    rng : numpy.random.Generator
-        Source of start vectors and of 1 % noise.
+    `P` csr (n, n): Symmetric, non-negative, without an empty row.
+    `rng`: Source of start vectors and of 1 % noise.
 
-    Returns
-    -------
-    ndarray of shape (n, n_components)
-        With standard deviation 1e-4. Each large connected component has its own modes and a
-        random centre; rows of small components start at random.
+    Returns (n, n_components): With standard deviation 1e-4. Each large connected component has its
+        own modes and a random centre; rows of small components start at random.
 
-    Notes
-    -----
     The leading non-trivial eigenvectors of D^-1/2 P D^-1/2 over the square root of the degree,
     by Lanczos iteration: O(nnz) per step.
     """
@@ -83,19 +73,12 @@ def random_start(n: int, n_components: int, rng: np.random.Generator) -> Floats:
 def complete_layout(P: Sparse, Y: Floats, rng: np.random.Generator) -> Floats:
     """Complete an earlier layout: rows without a position start among their neighbours.
 
-    Parameters
-    ----------
-    P : csr_array of shape (n, n)
-    Y : ndarray of shape (n, k)
-        NaN rows have no position yet; at least one row has.
-    rng : numpy.random.Generator
+    `P` csr (n, n)
+    `Y` (n, k): NaN rows have no position yet; at least one row has.
 
-    Returns
-    -------
-    ndarray of shape (n, k)
-        A new row lies at the weighted mean of its placed neighbours, with noise of 1 % of the
-        spread; a row that is not connected to them lies at random. O(nnz) for each step away
-        from placed rows.
+    Returns (n, k): A new row lies at the weighted mean of its placed neighbours, with noise of 1 %
+        of the spread; a row that is not connected to them lies at random. O(nnz) for each step
+        away from placed rows.
     """
     Y = np.array(Y)
     placed = np.asarray(np.isfinite(Y).all(axis=1))

@@ -18,15 +18,10 @@ _KINDS_WITH_FLAG = ("number", "ordered", "date", "latlong", "picture")
 def learn(step: Step, values: Any, model: str = "words", random_state: int = 0) -> Fields | None:
     """Fit the features of a column; None if there is nothing to fit.
 
-    Parameters
-    ----------
-    step : mapping
-        ``column``, ``kind``, and its options.
-    values : array or list of length n
-        Numbers or days (n,), degrees (n, 2) or picture descriptors (n, p), all with NaN, or cells
-        as text with None.
-    model : {"words", "sentences"}
-    random_state : int
+    `step`: ``column``, ``kind``, and its options.
+    `values` (array or list of length n): Numbers or days (n,), degrees (n, 2) or picture
+        descriptors (n, p), all with NaN, or cells as text with None.
+    `model` {"words", "sentences"}
     """
     kind = step["kind"]
     if kind == "ordered":

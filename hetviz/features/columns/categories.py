@@ -24,8 +24,6 @@ _MIN_USES_PER_CHOICE = 4
 def separator_of(cells: CellTexts) -> str | None:
     """Return the separator of cells with lists, or None if the cells are no lists.
 
-    Notes
-    -----
     Cells are lists if a tenth of them (at least two) contain the separator, and the entries are
     short and occur twice on average. A comma separates the choices of a form if later entries also
     occur as first entries: not in "Oslo, Norway", "Doe, Jane" or "1,5".
@@ -81,12 +79,9 @@ def entries_of(cell: str | None, separator: str) -> list[str]:
 def learn(cells: CellTexts, options: Mapping[str, object], separator: str | None = None) -> Fields:
     """Fit the levels of a column, at most the 50 most frequent.
 
-    Returns
-    -------
-    dict
-        ``levels``, ``mean`` (share of rows of each feature), optionally ``fill`` (the level of
-        missing cells), ``own`` (whether missing cells have a separate feature) and ``separator``;
-        JSON-ready.
+    Returns: ``levels``, ``mean`` (share of rows of each feature), optionally ``fill`` (the level
+        of missing cells), ``own`` (whether missing cells have a separate feature) and
+        ``separator``; JSON-ready.
     """
     out: Fields = {} if separator is None else {"separator": separator}
     entries: Counter[str] = Counter()

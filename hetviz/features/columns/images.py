@@ -72,14 +72,9 @@ def _unit_length(values: Floats) -> Floats:
 def describe_all(media: Sequence[object]) -> Floats:
     """Describe pictures given as bytes, paths or None.
 
-    Returns
-    -------
-    array of shape (n, p)
-        See `hetviz.features.columns.images.describe`; NaN for missing or unreadable pictures. p is
-        0 if there is no picture at all.
+    Returns (n, p): See `hetviz.features.columns.images.describe`; NaN for missing or unreadable
+        pictures. p is 0 if there is no picture at all.
 
-    Notes
-    -----
     About 1 ms per picture.
     """
     descriptors = [

@@ -171,8 +171,6 @@ _RANGE = re.compile(r"\d\s*(?:-|\u2013|to|bis|à)\s*\d")
 def natural_order(values: Iterable[str]) -> tuple[str, ...] | None:
     """Return the distinct values in the order of their words or numbers, or None.
 
-    Notes
-    -----
     Recognised are values that differ only in their numbers (``grade 2``, ``18-25 years``), and
     scales of words in several languages: low to high, small to large, poor to excellent, never to
     always, very dissatisfied to very satisfied, sizes from XS to XL, months, days and seasons. Two

@@ -176,20 +176,12 @@ _UNITS = re.compile(rf"(?:T€|k€|Mio\.? ?€|{_ONE_UNIT}(?: ?[/·*. ] ?{_ONE_
 class NumberColumn:
     """Parsed column of numbers.
 
-    Attributes
-    ----------
-    values : list of float or None
-        None for cells without a number.
-    unit : str
-        Common unit of the numbers.
-    below, above : int
-        Number of cells with an upper or lower limit; the limit is used as the value.
-    others : dict of str to int
-        Texts that are no numbers, with their counts; without empty cells.
-    grouped : bool
-        Whether there are thousands separators.
-    negative : int
-        Number of cells with a negative number in accounting notation.
+    `values`: None for cells without a number.
+    `unit`: Common unit of the numbers.
+    `below`, `above`: Number of cells with an upper or lower limit; the limit is used as the value.
+    `others`: Texts that are no numbers, with their counts; without empty cells.
+    `grouped`: Whether there are thousands separators.
+    `negative`: Number of cells with a negative number in accounting notation.
     """
 
     values: list[float | None]
@@ -206,15 +198,9 @@ def number_column(
 ) -> NumberColumn | None:
     """Return a column as numbers if most of its cells are numbers, else None.
 
-    Parameters
-    ----------
-    cells : sequence of str
-    decimal : {".", ","}
-    force : bool
-        Treat all other cells as missing, however many there are.
+    `decimal` {".", ","}
+    `force`: Treat all other cells as missing, however many there are.
 
-    Notes
-    -----
     "Most" is half of the filled cells if all others are missing-value texts (``n. b.``), four in
     five if the others have few distinct texts, else 19 in 20. Numbers with leading zeros (codes)
     or with many different units do not count. O(n).

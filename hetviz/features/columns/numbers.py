@@ -18,12 +18,9 @@ _NORMAL_QUARTILE_RANGE = 1.3489795003921634
 def learn(values: Floats, options: Mapping[str, object]) -> Fields:
     """Fit the values of a column, (n,) with NaN for missing ones, at least one present.
 
-    Returns
-    -------
-    dict
-        ``log``, ``knots`` and ``ranks`` (scale "rank"), ``centre``, ``fill`` (value of missing
-        cells relative to the centre), ``spread`` (scale "robust") and ``season`` (cyclic dates);
-        JSON-ready.
+    Returns: ``log``, ``knots`` and ``ranks`` (scale "rank"), ``centre``, ``fill`` (value of
+        missing cells relative to the centre), ``spread`` (scale "robust") and ``season`` (cyclic
+        dates); JSON-ready.
     """
     present = values[~np.isnan(values)]
     log = bool(options["log"] and present.min() >= 0)

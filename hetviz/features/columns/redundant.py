@@ -23,19 +23,11 @@ _MAX_ROWS = 5_000
 def exclusion_reasons(columns: Mapping[str, Column], free: Collection[str]) -> dict[str, str]:
     """Return the reasons to exclude columns from the features.
 
-    Parameters
-    ----------
-    columns : mapping of str to Column
-    free : collection of str
-        Columns to test; the others are excluded anyway, or selected by the user.
+    `free` (collection of str): Columns to test; the others are excluded anyway, or selected by the
+        user.
 
-    Returns
-    -------
-    dict of str to str
-        Column -> reason.
+    Returns: Column -> reason.
 
-    Notes
-    -----
     Excluded are row counters, keys (named like ids, with more than 20 values), columns with
     values in fewer than one row in 20, categories whose 50 most frequent values cover less than
     half of the rows, and the coarser of two redundant columns: numbers with a correlation of at

@@ -29,13 +29,8 @@ _TOKENIZER = Path(__file__).parent / "assets" / "minilm_tokenizer.json"
 def text_vectors(texts: Sequence[str | None]) -> Floats:
     """Return the embedding of each text, (n, 384) of length 1; zero for missing text.
 
-    Raises
-    ------
-    hetviz.errors.MissingExtraError
-        If the extra ``text`` is not installed.
+    Raises MissingExtraError: If the extra ``text`` is not installed.
 
-    Notes
-    -----
     all-MiniLM-L6-v2 (Wang et al. 2020; Reimers and Gurevych 2019) with 8-bit weights, averaged
     over the first 128 word pieces. About 5 ms per short text. The vector of a text does not depend
     on other texts; each distinct text is computed once.

@@ -16,18 +16,10 @@ MAX_WORDS = 5000
 def fit(texts: Sequence[str | None], random_state: int = 0) -> Fields | None:
     """Fit words, weights and leading directions; None if there are no words.
 
-    Parameters
-    ----------
-    texts : sequence of str or None, length n
-    random_state : int
+    `texts` (sequence of str or None, length n)
 
-    Returns
-    -------
-    dict or None
-        words (length w), idf (w), components (k, w) and mean (k), JSON-ready.
+    Returns: words (length w), idf (w), components (k, w) and mean (k), JSON-ready.
 
-    Notes
-    -----
     Latent semantic analysis in O(number of words in all texts) and a randomised SVD.
     """
     from sklearn.decomposition import TruncatedSVD

@@ -56,25 +56,17 @@ _CODE = re.compile(r"[A-Za-z]{2,3}")
 class Column:
     """Column of a table with its inferred type.
 
-    Attributes
-    ----------
-    name : str
-    kind : {"number", "category", "date", "text", "unique", "constant", "empty"}
-        "unique" is short text that differs in every row (a name or a code).
-    values : array of shape (n,)
-        Float with NaN for numbers and dates (days since 1970-01-01), else text with None.
-    n_missing : int
-    markers : tuple of str
-        Texts of the missing cells, except empty text.
-    whole : bool
-        Whether all numbers are integers.
-    codes : array of int of shape (n,), or None
-        Text columns: position of the value of each row in `levels`, -1 for missing.
-    levels : tuple of str
-        Text columns: distinct values in order of first appearance.
-    unusable : tuple of int
-        Rows of a number column whose cells, such as ``inf`` or ``1e999``, are no usable numbers,
-        see `why_unusable`. They count as missing.
+    `kind` {"number", "category", "date", "text", "unique", "constant", "empty"}: "unique" is short
+        text that differs in every row (a name or a code).
+    `values` (n,): Float with NaN for numbers and dates (days since 1970-01-01), else text with
+        None.
+    `markers`: Texts of the missing cells, except empty text.
+    `whole`: Whether all numbers are integers.
+    `codes` (array of int of shape (n,), or None): Text columns: position of the value of each row
+        in `levels`, -1 for missing.
+    `levels`: Text columns: distinct values in order of first appearance.
+    `unusable`: Rows of a number column whose cells, such as ``inf`` or ``1e999``, are no usable
+        numbers, see `why_unusable`. They count as missing.
     """
 
     name: str
@@ -99,16 +91,9 @@ class Column:
 def infer(name: str, cells: Sequence[object] | pd.Series, decimal: str = ".") -> Column:
     """Infer the type of a column.
 
-    Parameters
-    ----------
-    name : str
-    cells : sequence of length n
-        Text or typed values.
-    decimal : {".", ","}
-        Decimal sign of numbers in text.
+    `cells` (sequence of length n): Text or typed values.
+    `decimal` {".", ","}: Decimal sign of numbers in text.
 
-    Notes
-    -----
     A column has numbers (or dates as year-month-day) if every cell that is not missing is one.
     Infinity, error texts of programs and numbers beyond `MAX_MAGNITUDE` count as missing
     then. Numbers with leading zeros are codes, that is text. "NA" or "nan" counts as missing except

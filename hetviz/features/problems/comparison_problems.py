@@ -37,19 +37,10 @@ _MIN_RELATIVE_EIGENVALUE = 1e-9
 class ComparisonView:
     """Features of one dataset, centred and scaled to a mean squared length of 1 (times a weight).
 
-    Attributes
-    ----------
-    name : str
-    kind : str
-    raw : array or csr of shape (n, r)
-    mean : ndarray of shape (r,)
-    scale : float
-    at : ndarray of shape (n,)
-        Object of each row.
-    labels : sequence of str
-        Names of the features, or of the rows for a kernel.
-    of_new : callable
-        Raw features of new rows.
+    `raw` (array or csr of shape (n, r)); `mean` (r,)
+    `at` (n,): Object of each row.
+    `labels`: Names of the features, or of the rows for a kernel.
+    `of_new`: Raw features of new rows.
     """
 
     name: str
@@ -80,17 +71,13 @@ class ComparisonView:
 class SolverView(Immutable):
     """Input of the solver for a view: features of the compared objects in another basis.
 
-    Attributes
-    ----------
-    features : ndarray of shape (n_objects, s)
-        Features of the compared objects; 0, the mean, for objects missing in the view.
-    back : callable
-        Converts a map A of these features, (s, k), to one of the view's own features, (r, k). Not
-        saved, because it is only needed for fitting.
-    dual : ndarray of shape (n_objects, s) or None
-        For a kernel: weights of the objects for each feature.
-    diagonal : ndarray of shape (n_objects,)
-        Squared length of each object.
+    `features` (n_objects, s): Features of the compared objects; 0, the mean, for objects missing
+        in the view.
+    `back`: Converts a map A of these features, (s, k), to one of the view's own features, (r, k).
+        Not saved, because it is only needed for fitting.
+    `dual` (ndarray of shape (n_objects, s) or None): For a kernel: weights of the objects for each
+        feature.
+    `diagonal` (n_objects,): Squared length of each object.
     """
 
     features: Floats
@@ -104,23 +91,13 @@ def view_of(
 ) -> ComparisonView:
     """Return a dataset as a view.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        Dataset with features, kernel or distances.
-    kind : str
-        One of `VIEW_KINDS`.
-    weight : float
-        Positive factor of its kernel.
-    at : ndarray of shape (n,)
-        Object of each row.
-    random_state : int
-        See `hetviz.features.spaces.basis.fit_basis`.
+    `dataset`: Dataset with features, kernel or distances.
+    `kind`: One of `VIEW_KINDS`.
+    `weight`: Positive factor of its kernel.
+    `at` (n,): Object of each row.
+    `random_state`: See `hetviz.features.spaces.basis.fit_basis`.
 
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        If the dataset lacks what `kind` needs.
+    Raises ParameterError: If the dataset lacks what `kind` needs.
     """
     basis = _basis(dataset, kind, random_state)
     names: Sequence[str] = dataset.ids.tolist()
@@ -159,17 +136,10 @@ def scaled_view(
 def solver_view(view: ComparisonView, objects: Ints, *, diagonal: bool = False) -> SolverView:
     """Return the solver input of a view.
 
-    Parameters
-    ----------
-    view : View
-    objects : ndarray of shape (n_objects,)
-        Sorted compared objects, at least one.
-    diagonal : bool
-        Use interpretable columns of cost 1: features, or kernel values with each object divided by
-        the square root of its own value.
+    `objects` (n_objects,): Sorted compared objects, at least one.
+    `diagonal`: Use interpretable columns of cost 1: features, or kernel values with each object
+        divided by the square root of its own value.
 
-    Notes
-    -----
     The smallest map lies in the span of the n compared objects, so their inner products are
     sufficient: O(n^2 r), independent of the number of other objects.
     """
@@ -219,19 +189,11 @@ def column_weights(
 ) -> Mapping[str, float]:
     """Return the positive weights of features, or landmarks of a kernel, in a map.
 
-    Parameters
-    ----------
-    view, part
-        View and its solver input.
-    A : ndarray of shape (s, k)
-        Map of the solver features.
-    objects : ndarray of shape (n_objects,)
-        As in `solver_view`.
+    `view`, `part`: View and its solver input.
+    `A` (s, k): Map of the solver features.
+    `objects` (n_objects,): As in `solver_view`.
 
-    Returns
-    -------
-    mapping of str to float
-        Squared norm of each row of the map; W_ii K_ii for landmark i of a kernel.
+    Returns: Squared norm of each row of the map; W_ii K_ii for landmark i of a kernel.
     """
     if view.is_kernel:
         dual = part.dual if part.dual is not None else np.linalg.pinv(part.features).T
@@ -306,18 +268,11 @@ N_JOINT_AXES = 30
 class ComparisonProblem:
     """Comparisons of the objects of some datasets, and the views of these objects.
 
-    Attributes
-    ----------
-    name : str
-        The entity, or `JOINT_NAME`.
-    numbers : mapping of str to ndarray of shape (n,)
-        Object of each row, by dataset.
-    views : tuple of View
-    rows : ndarray of shape (m,)
-        Rows of ``data.comparisons`` of this problem.
-    pairs : ndarray of shape (m, 4)
-        Objects of these comparisons.
-    weight : ndarray of shape (m,)
+    `name`: The entity, or `JOINT_NAME`.
+    `numbers` (mapping of str to ndarray of shape (n,)): Object of each row, by dataset.
+    `rows` (m,): Rows of ``data.comparisons`` of this problem.
+    `pairs` (m, 4): Objects of these comparisons.
+    `weight` (m,)
     """
 
     name: str
@@ -349,20 +304,11 @@ def problems_by_entity(
 ) -> list[ComparisonProblem]:
     """Return one problem for each entity with comparisons and a view.
 
-    Parameters
-    ----------
-    data : HeteroData
-        Data with comparisons.
-    features : str or mapping of str to str
-        Kind of each view, see `hetviz.features.problems.comparison_problems.VIEW_KINDS`.
-    weights : float or mapping of str to float
-        Factor of the kernel of each view; 0 excludes it.
-    random_state : int
+    `data`: Data with comparisons.
+    `features`: Kind of each view, see `hetviz.features.problems.comparison_problems.VIEW_KINDS`.
+    `weights`: Factor of the kernel of each view; 0 excludes it.
 
-    Returns
-    -------
-    list of Problem
-        Comparisons between different entities belong to no problem.
+    Returns: Comparisons between different entities belong to no problem.
     """
     problems = []
     for entity, rows in entity_rows(data).items():
@@ -400,10 +346,7 @@ def joint_problem(data: HeteroData, random_state: int = 0) -> ComparisonProblem:
     Every row is an object, described by its coordinates on up to 30 axes of a guided projection,
     scaled by the agreement of linked rows. Rows without coordinates are not described.
 
-    Raises
-    ------
-    hetviz.errors.NotApplicableError
-        If the links give no axis.
+    Raises NotApplicableError: If the links give no axis.
     """
     bases = {name: fit_basis(dataset) for name, dataset in data.datasets.items()}
     projection = project(
@@ -431,13 +374,9 @@ def joint_problem(data: HeteroData, random_state: int = 0) -> ComparisonProblem:
 def compared_objects(data: HeteroData) -> tuple[Ints, Ints, Floats]:
     """Return all compared objects, and the comparisons as positions among them.
 
-    Returns
-    -------
-    objects : ndarray of shape (n,)
-        Sorted numbers of objects (``data.object_of``).
-    pairs : ndarray of shape (m, 4)
-        Positions in `objects`.
-    weight : ndarray of shape (m,)
+    Returns `objects` (n,): Sorted numbers of objects (``data.object_of``).
+    Returns `pairs` (m, 4): Positions in `objects`.
+    Returns `weight` (m,)
     """
     if data.comparisons is None:
         return np.zeros(0, np.int64), np.zeros((0, 4), np.int64), np.zeros(0)
@@ -491,25 +430,16 @@ def _problem(
 class ComparisonSolution:
     """Problem with its current solution.
 
-    Attributes
-    ----------
-    problem : Problem
-    order : PartialOrder or None
-        Reduced comparisons of the problem.
-    objects : ndarray of shape (n_objects,)
-        Objects of the remaining comparisons.
-    parts : list of Part
-        Solver input of each view.
-    maps : list of ndarray of shape (r_p, k)
-        Map of each view's own features; empty before the first pass.
-    flat : Flat or None
-        Final solution; None before the end, or if no comparison remains.
-    tried : dict of float to float
-        Share of satisfied held-out comparisons by strength.
-    before, after : ndarray of shape (n_objects, k) or None
-        Coordinates of the objects by features, and after the final adjustment.
-    pulls : dict of str to float
-        Share of satisfied held-out comparisons by strength of the pull to `before`.
+    `order`: Reduced comparisons of the problem.
+    `objects` (n_objects,): Objects of the remaining comparisons.
+    `parts`: Solver input of each view.
+    `maps` (list of ndarray of shape (r_p, k)): Map of each view's own features; empty before the
+        first pass.
+    `flat`: Final solution; None before the end, or if no comparison remains.
+    `tried`: Share of satisfied held-out comparisons by strength.
+    `before`, `after` (ndarray of shape (n_objects, k) or None): Coordinates of the objects by
+        features, and after the final adjustment.
+    `pulls`: Share of satisfied held-out comparisons by strength of the pull to `before`.
     """
 
     problem: ComparisonProblem

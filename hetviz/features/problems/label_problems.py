@@ -20,18 +20,11 @@ from hetviz.features.spaces.sources import EntitySources, entity_sources
 def tree_features(dataset: Dataset, X: Matrix, label: str) -> Matrix:
     """Return features as input for trees.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    X : array or csr of shape (n, p)
-        Features of its rows, as given or through a kernel.
-    label : str
-        Column to be learned.
+    `X` (array or csr of shape (n, p)): Features of its rows, as given or through a kernel.
+    `label`: Column to be learned.
 
-    Returns
-    -------
-    array or csr of shape (n, at most p)
-        Given features without those made from `label`; dense ones are NaN for missing cells.
+    Returns (array or csr of shape (n, at most p)): Given features without those made from `label`;
+        dense ones are NaN for missing cells.
     """
     if dataset.X is None or X.shape[1] != dataset.X.shape[1]:
         return X
@@ -94,14 +87,9 @@ METHOD_TITLE = "Learning labels"
 class LabelColumn:
     """Label of the rows of a dataset.
 
-    Attributes
-    ----------
-    dataset, name : str
-    task : {"classes", "number"}
-    classes : tuple of str
-        Sorted by text; empty for numbers.
-    y : ndarray of shape (n_rows,)
-        Position in `classes`, or the number; NaN if unknown.
+    `task` {"classes", "number"}
+    `classes`: Sorted by text; empty for numbers.
+    `y` (n_rows,): Position in `classes`, or the number; NaN if unknown.
     """
 
     dataset: str
@@ -115,18 +103,10 @@ class LabelColumn:
 class LabelProblem:
     """Label of the objects of an entity, with the sources to learn it from.
 
-    Attributes
-    ----------
-    column : LabelColumn
-    y : ndarray of shape (n_objects,)
-        As `LabelColumn.y`, by object, from the label columns of all views.
-    names : tuple of str
-        Names of the sources: datasets with features.
-    parts : list of GbcSource
-        Source of each name.
-    graphs : mapping of str to csr_array of shape (n_objects, n_objects)
-        Adjacency by kind of links.
-    entity : EntitySources
+    `y` (n_objects,): As `LabelColumn.y`, by object, from the label columns of all views.
+    `names`: Names of the sources: datasets with features.
+    `parts`: Source of each name.
+    `graphs` (mapping of str to csr of shape (n_objects, n_objects)): Adjacency by kind of links.
     """
 
     column: LabelColumn
@@ -155,19 +135,12 @@ class LabelProblem:
 def label_column(data: HeteroData, dataset: str, name: str, task: str = "auto") -> LabelColumn:
     """Return a label, from the label columns or the table of a dataset.
 
-    Parameters
-    ----------
-    data : HeteroData
-    dataset, name : str
-    task : {"auto", "classes", "number"}
-        "auto" uses text and few distinct whole numbers as classes.
+    `task` {"auto", "classes", "number"}: "auto" uses text and few distinct whole numbers as
+        classes.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the dataset or column is unknown.
-    hetviz.errors.ParameterError
-        If it cannot be learned: too many classes, or no numbers for task "number".
+    Raises DataError: If the dataset or column is unknown.
+    Raises ParameterError: If it cannot be learned: too many classes, or no numbers for task
+        "number".
     """
     columns = item_columns(data, data[dataset].name)
     if name not in columns:
@@ -229,26 +202,15 @@ def label_problem(
 ) -> LabelProblem:
     """Return a label with all sources to learn it from.
 
-    Parameters
-    ----------
-    data : HeteroData
-    dataset, label, task
-        See `label_column`. Label columns of the same name in other views count too.
-    sources : sequence of str, optional
-        Datasets and kinds of links to learn from; default: all.
-    features, random_state
-        See `hetviz.features.spaces.basis.fit_basis`.
-    featureless : bool
-        Whether items may be described by links only.
+    `dataset`, `label`, `task`: See `label_column`. Label columns of the same name in other views
+        count too.
+    `sources`: Datasets and kinds of links to learn from; default: all.
+    `features`, `random_state`: See `hetviz.features.spaces.basis.fit_basis`.
+    `featureless`: Whether items may be described by links only.
 
-    Raises
-    ------
-    hetviz.errors.DataError, hetviz.errors.ParameterError
-    hetviz.errors.NotApplicableError
-        If there are no features, too few labels, or only one class.
+    Raises DataError, ParameterError.
+    Raises NotApplicableError: If there are no features, too few labels, or only one class.
 
-    Notes
-    -----
     Features made from the label column are left out, and imputed cells count as missing again.
     """
     column = label_column(data, dataset, label, task)
@@ -361,23 +323,14 @@ def first_learnable_problem(
 ) -> LabelProblem:
     """Return the problem of a label, or of the first label that can be learned.
 
-    Parameters
-    ----------
-    data : HeteroData
-    label : str or None
-        ``"dataset:column"`` for a label or table column, a dataset for its labels, None for all
-        labels.
-    key, title : str
-        Key and title of the method, for messages.
-    task, features, random_state
-        See `hetviz.features.problems.label_problems.label_problem`.
+    `label`: ``"dataset:column"`` for a label or table column, a dataset for its labels, None for
+        all labels.
+    `key`, `title`: Key and title of the method, for messages.
+    `task`, `features`, `random_state`: See
+        `hetviz.features.problems.label_problems.label_problem`.
 
-    Raises
-    ------
-    hetviz.errors.DataError, hetviz.errors.ParameterError
-        If `label` is unknown, or cannot be learned.
-    hetviz.errors.NotApplicableError
-        If no label can be learned, with the reasons.
+    Raises DataError, ParameterError: If `label` is unknown, or cannot be learned.
+    Raises NotApplicableError: If no label can be learned, with the reasons.
     """
     reasons: list[str] = []
     labels = _labels(data, label, key)

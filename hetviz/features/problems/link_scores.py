@@ -17,15 +17,10 @@ from hetviz.features.spaces.similarity import ItemSimilarity
 class LinkScores:
     """Scores of linked pairs between two datasets, or within one.
 
-    Attributes
-    ----------
-    source, target : str
-        Datasets, in the order of the data.
-    i, j : array of int, shape (m,)
-        Distinct pairs of rows; i < j within a dataset.
-    s : array of shape (m,)
-    complete : bool
-        Whether unlisted pairs are known zeros, which are then included.
+    `source`, `target`: Datasets, in the order of the data.
+    `i`, `j` int (m,): Distinct pairs of rows; i < j within a dataset.
+    `s` (m,)
+    `complete`: Whether unlisted pairs are known zeros, which are then included.
     """
 
     source: str
@@ -46,16 +41,10 @@ def link_scores(
 ) -> list[LinkScores]:
     """Return the scores of linked pairs, one entry per pair of datasets.
 
-    Parameters
-    ----------
-    data : HeteroData
-    together : float or "weight"
-        Score of positive links without a score; "weight" uses their weight.
-    apart : float
-        Score of negative links without a score.
+    `together` (float or "weight"): Score of positive links without a score; "weight" uses their
+        weight.
+    `apart`: Score of negative links without a score.
 
-    Notes
-    -----
     The scores of several links of one pair are averaged. Costs O(links), and O(n m) for complete
     links.
     """
@@ -107,15 +96,10 @@ def _merged(
 class ScoredPairs:
     """Scores of pairs of items from similarity and links, see `scored_pairs`.
 
-    Attributes
-    ----------
-    like : mapping of str to Similarity
-        Similarity of the datasets with a description.
-    weights : mapping of str to float
-        Weight of the similarity of each dataset; links have weight 1.
-    links : sequence of LinkScores
-    rows : mapping of str to array of int, shape (n_reached,)
-        Sorted items with a similarity or a link, without empty datasets.
+    `like`: Similarity of the datasets with a description.
+    `weights`: Weight of the similarity of each dataset; links have weight 1.
+    `rows` (mapping of str to array of int, shape (n_reached,)): Sorted items with a similarity or
+        a link, without empty datasets.
     """
 
     like: Mapping[str, ItemSimilarity]

@@ -26,15 +26,9 @@ DEFAULT_MAX_IN_TURN = 300
 class GroupLinks(Sequence[Links]):
     """Links from groups of items, one `Links` per pair of datasets.
 
-    Attributes
-    ----------
-    links : tuple of Links
-    n_possible : int
-        Number of possible pairs of different objects.
-    exemplars : tuple of array of int
-        Sorted global rows that represent each group.
-    whole : bool
-        Whether every item of the groups is in a pair.
+    `n_possible`: Number of possible pairs of different objects.
+    `exemplars` (tuple of array of int): Sorted global rows that represent each group.
+    `whole`: Whether every item of the groups is in a pair.
     """
 
     links: tuple[Links, ...]

@@ -16,11 +16,8 @@ from hetviz.data.model.views import identity_links
 class Pairing:
     """Pairs of rows of two datasets; a row may be in several pairs, or in none.
 
-    Attributes
-    ----------
-    how : {"links", "labels", "random"}
-    target, source : array of int, shape (m,)
-        Row ``target[l]`` is paired with row ``source[l]``.
+    `how` {"links", "labels", "random"}
+    `target`, `source` int (m,): Row ``target[l]`` is paired with row ``source[l]``.
     """
 
     how: str

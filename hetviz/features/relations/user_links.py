@@ -45,12 +45,9 @@ def user_link_weights(data: HeteroData) -> Sparse:
 class TableLinks:
     """Positive links of the tables, without user links.
 
-    Attributes
-    ----------
-    links : csr_array of shape (n_rows, n_rows)
-        1 for linked rows; symmetric.
-    share : array of shape (n_rows,)
-        Number of such links of a row, relative to the median of the linked rows of its dataset.
+    `links` csr (n_rows, n_rows): 1 for linked rows; symmetric.
+    `share` (n_rows,): Number of such links of a row, relative to the median of the linked rows of
+        its dataset.
     """
 
     links: Sparse

@@ -46,16 +46,9 @@ _SPACES: Mapping[str, Callable[[Any], Space]] = {
 def description_of(dataset: Dataset, kind: str = "auto") -> str | None:
     """Return the attribute of a dataset that is compared: "X", "distance", "kernel", or None.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    kind : str
-        See `KINDS`; "auto" takes the first of the three that exists.
+    `kind`: See `KINDS`; "auto" takes the first of the three that exists.
 
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        If the dataset lacks what `kind` needs.
+    Raises ParameterError: If the dataset lacks what `kind` needs.
     """
     available = [word for word in _SPACES if getattr(dataset, word) is not None]
     if kind == "featureless" or (kind == "auto" and not available):
@@ -76,10 +69,7 @@ def space_of(dataset: Dataset, kind: str = "auto") -> Space | None:
 
     None without a description, and for new rows with distances or a kernel to fitted rows only.
 
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        If the dataset lacks what `kind` needs.
+    Raises ParameterError: If the dataset lacks what `kind` needs.
     """
     word = description_of(dataset, kind)
     if word is None:
@@ -99,30 +89,16 @@ def dataset_neighbors(
 ) -> Neighbors | None:
     """Find the k nearest items of each item of a dataset.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    k : int
-        Number of neighbours, less than the number of items.
-    kind : str
-        Description to compare, see `KINDS`.
-    random_state : int
-        Seed of the approximate search above 30,000 rows of features.
-    progress : callable
-        Receives the share done.
+    `k`: Number of neighbours, less than the number of items.
+    `kind`: Description to compare, see `KINDS`.
+    `random_state`: Seed of the approximate search above 30,000 rows of features.
+    `progress`: Receives the share done.
 
-    Returns
-    -------
-    Neighbors, or None
-        None without a description, or if all distances are equal, as with one column per item.
+    Returns: None without a description, or if all distances are equal, as with one column per
+        item.
 
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        If the dataset lacks what `kind` needs.
+    Raises ParameterError: If the dataset lacks what `kind` needs.
 
-    Notes
-    -----
     The result is cached by content and so survives changes of links.
     """
     word = description_of(dataset, kind)
@@ -153,17 +129,11 @@ def own_affinities(
 ) -> Sparse | None:
     """Return p_{j|i} of a perplexity among the items of a dataset.
 
-    Parameters
-    ----------
-    dataset, kind, random_state, progress
-        See `dataset_neighbors`.
-    perplexity : float
-        Reduced to a third of the other items in small datasets.
+    `dataset`, `kind`, `random_state`, `progress`: See `dataset_neighbors`.
+    `perplexity`: Reduced to a third of the other items in small datasets.
 
-    Returns
-    -------
-    csr_array of shape (n, n) with rows of sum 1, or None
-        None without a description, and for fewer than 4 items.
+    Returns (csr of shape (n, n) with rows of sum 1, or None): None without a description, and for
+        fewer than 4 items.
     """
     n = len(dataset)
     word = description_of(dataset, kind)

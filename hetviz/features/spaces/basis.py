@@ -40,14 +40,10 @@ KINDS = {
 class Basis:
     """Features of one dataset that can be computed for new rows.
 
-    Attributes
-    ----------
-    kind : str
-        One of "linear", "rbf", "precomputed" and "featureless".
-    features : array or csr of shape (n, r), or int
-        Row i describes item i. An integer is the number of featureless rows.
-    nominal : int or None
-        Number of features for a relative ridge, if it is not r.
+    `kind`: One of "linear", "rbf", "precomputed" and "featureless".
+    `features` (array or csr of shape (n, r), or int): Row i describes item i. An integer is the
+        number of featureless rows.
+    `nominal`: Number of features for a relative ridge, if it is not r.
     """
 
     kind: str
@@ -79,13 +75,9 @@ def chosen_kind(
 ) -> str:
     """Return the kind of basis: `features` of the dataset, else `kernel` if it is possible.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    features : str or mapping of str to str
-        One of `KINDS`, for all datasets or by name.
-    kernel : {None, "linear", "rbf", "precomputed"}
-        Used for datasets with `features` "auto" that have the required input.
+    `features`: One of `KINDS`, for all datasets or by name.
+    `kernel` {None, "linear", "rbf", "precomputed"}: Used for datasets with `features` "auto" that
+        have the required input.
     """
     kind = str(value_for(features, dataset.name, "auto"))
     if kind != "auto" or kernel is None:
@@ -108,25 +100,15 @@ def fit_basis(
 ) -> Basis:
     """Select and compute the features of a dataset.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    kind : {"auto", "linear", "rbf", "precomputed", "featureless"}
-        See `KINDS`. The width of the Gaussian is the median distance. Precomputed distances become
-        inner products by double centring (classical scaling).
-    random_state : int
-        Seed of the landmarks of a kernel above 5,000 rows.
-    penalty, weights
-        Penalty of the kernel coefficients, see `hetviz.core.kernels.kernels.kernel_map`;
-        landmarks always have the penalty of the kernel.
+    `kind` {"auto", "linear", "rbf", "precomputed", "featureless"}: See `KINDS`. The width of the
+        Gaussian is the median distance. Precomputed distances become inner products by double
+        centring (classical scaling).
+    `random_state`: Seed of the landmarks of a kernel above 5,000 rows.
+    `penalty`, `weights`: Penalty of the kernel coefficients, see
+        `hetviz.core.kernels.kernels.kernel_map`; landmarks always have the penalty of the kernel.
 
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        If the dataset lacks what `kind` needs.
+    Raises ParameterError: If the dataset lacks what `kind` needs.
 
-    Notes
-    -----
     A kernel of n rows costs O(n^3 / 3) time and O(n^2) memory. Above 5,000 rows, 1,000 landmarks
     are used at a cost of O(n).
     """

@@ -46,16 +46,9 @@ def make_inputs(
 ) -> PlaceInputs | None:
     """Return the inputs of a dataset, or None if its coordinates are free parameters.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    kind : {"features", "similarities"}
-        A dataset without features uses similarities.
-    like : Similarity or None
-    random_state : int
-        Seed of the sample of fitted items of large datasets.
-    share, least
-        See `UnitFeatures.fit`.
+    `kind` {"features", "similarities"}: A dataset without features uses similarities.
+    `random_state`: Seed of the sample of fitted items of large datasets.
+    `share`, `least`: See `UnitFeatures.fit`.
     """
     if kind == "features" and dataset.X is not None:
         return UnitFeatures.fit(dataset, share, min_axes)
@@ -66,13 +59,10 @@ def make_inputs(
 class UnitFeatures:
     """Centred features of mean squared length 1, or their leading directions.
 
-    Attributes
-    ----------
-    centre : ndarray of shape (p,)
-    size : float
-        Root mean squared length of the centred features.
-    axes : ndarray of shape (p, d), or None
-        Retained orthonormal directions by decreasing variance; None for all, d = p.
+    `centre` (p,)
+    `size`: Root mean squared length of the centred features.
+    `axes` (ndarray of shape (p, d), or None): Retained orthonormal directions by decreasing
+        variance; None for all, d = p.
     """
 
     centre: Floats
@@ -85,19 +75,13 @@ class UnitFeatures:
     ) -> UnitFeatures:
         """Find centre, size and directions.
 
-        Parameters
-        ----------
-        dataset : Dataset
-            n items of p features.
-        share : float, "auto" or None
-            Share of the variance of the retained directions. ``"auto"`` is `AUTO_VARIANCE_SHARE`
-            if there are at least as many features as items, else all directions. Directions
-            without variance of fitted items would put new items at arbitrary coordinates.
-        min_axes : int
-            Smallest number of retained directions.
+        `dataset`: n items of p features.
+        `share` (float, "auto" or None): Share of the variance of the retained directions.
+            ``"auto"`` is `AUTO_VARIANCE_SHARE` if there are at least as many features as items,
+            else all directions. Directions without variance of fitted items would put new items at
+            arbitrary coordinates.
+        `min_axes`: Smallest number of retained directions.
 
-        Notes
-        -----
         O(n p min(n, p)) if directions are left out.
         """
         X = as_dense(features_of(dataset))
@@ -131,11 +115,7 @@ class UnitFeatures:
 class SimilarityToFitted:
     """Similarity to all fitted items (empirical kernel map), or to a sample of them.
 
-    Attributes
-    ----------
-    like : Similarity
-    columns : ndarray of shape (d,)
-        Fitted items to compare with: all, or 1,000 if there are more than 3,000.
+    `columns` (d,): Fitted items to compare with: all, or 1,000 if there are more than 3,000.
     """
 
     like: ItemSimilarity
@@ -164,13 +144,8 @@ class SimilarityToFitted:
 class LeadingFeatures:
     """Centred features along leading principal axes, of mean variance 1.
 
-    Attributes
-    ----------
-    basis : Basis
-    centre : ndarray of shape (p,)
-    axes : ndarray of shape (p, d)
-    features : ndarray of shape (n, d)
-        Of the fitted rows.
+    `centre` (p,); `axes` (p, d)
+    `features` (n, d): Of the fitted rows.
     """
 
     basis: Basis

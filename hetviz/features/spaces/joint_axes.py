@@ -46,17 +46,10 @@ def leading_features(
 ) -> list[Floats | None]:
     """Return the leading principal components of every dataset, centred and unscaled.
 
-    Parameters
-    ----------
-    data : HeteroData
-    kinds : str or mapping of str to str
-        Description of each dataset to use, see `hetviz.features.spaces.affinities.KINDS`.
-    random_state : int
+    `kinds`: Description of each dataset to use, see `hetviz.features.spaces.affinities.KINDS`.
 
-    Returns
-    -------
-    list of ndarray of shape (n_d, at most 32), or None
-        None without a description, or if all items are equal.
+    Returns (list of ndarray of shape (n_d, at most 32), or None): None without a description, or
+        if all items are equal.
     """
     return [
         leading_components(dataset, str(value_for(kinds, name, "auto")), random_state)
@@ -88,16 +81,11 @@ def leading_components(dataset: Dataset, kind: str, random_state: int = 0) -> Fl
 def quick_sketch(data: HeteroData, random_state: int = 0) -> Floats:
     """Return a quick first sketch of a map.
 
-    Returns
-    -------
-    ndarray of shape (n_rows, 2)
-        The two leading principal components of the largest described dataset of each connected
-        component. Other items are at the weighted mean of their linked items, over at most three
-        steps, or at their own components without such links, or NaN. Connected components are
-        placed side by side, scaled to the size of the largest.
+    Returns (n_rows, 2): The two leading principal components of the largest described dataset of
+        each connected component. Other items are at the weighted mean of their linked items, over
+        at most three steps, or at their own components without such links, or NaN. Connected
+        components are placed side by side, scaled to the size of the largest.
 
-    Notes
-    -----
     O(n p) for the components, which are cached for the joint map, and O(links).
     """
     own_places = np.full((data.n_rows, 2), np.nan)
@@ -180,22 +168,12 @@ def axes_of_new(
 ) -> tuple[Floats, Floats | None]:
     """Return joint axes of new rows, and their squared distances to fitted rows.
 
-    Parameters
-    ----------
-    rows : NewRows
-    fitted : mapping of str to Dataset
-    axes : mapping of str to array of shape (n, k)
-        Joint axes of the fitted items.
-    kind : str
-        Description to compare, see `hetviz.features.spaces.affinities.KINDS`.
+    `axes` (mapping of str to array of shape (n, k)): Joint axes of the fitted items.
+    `kind`: Description to compare, see `hetviz.features.spaces.affinities.KINDS`.
 
-    Returns
-    -------
-    Z : ndarray of shape (m, k)
-        Mean direction of the most similar fitted rows and of the linked rows; 0 without either.
-        Negative links are not used.
-    squared : ndarray of shape (m, n), or None
-        None without a description.
+    Returns `Z` (m, k): Mean direction of the most similar fitted rows and of the linked rows; 0
+        without either. Negative links are not used.
+    Returns `squared` (ndarray of shape (m, n), or None): None without a description.
     """
     name, m = rows.dataset.name, len(rows.dataset)
     similar = sp.csr_array((m, len(fitted[name])))

@@ -37,17 +37,11 @@ def joint_graph(
 ) -> JointGraph:
     """Return the joint graph of affinities within datasets and all links.
 
-    Parameters
-    ----------
-    data : HeteroData
-    near : callable
-        See `AffinityFunction`.
-    progress : callable
-        Receives shares from 0 to 1, dataset by dataset.
-    tie_views : bool
-        Add a link of weight 1 between the rows of one object in different views.
-    weights : float or mapping of str to float
-        Weight of each dataset; links are weighted by the geometric mean of their two datasets.
+    `near`: See `AffinityFunction`.
+    `progress`: Receives shares from 0 to 1, dataset by dataset.
+    `tie_views`: Add a link of weight 1 between the rows of one object in different views.
+    `weights`: Weight of each dataset; links are weighted by the geometric mean of their two
+        datasets.
     """
     linked = with_identity_links(data) if tie_views else data
     signed = SignedGraph.split(linked.adjacency())
@@ -98,24 +92,14 @@ def neighborhood_graph(
 ) -> Sparse:
     """Return the neighbourhood graph within each dataset, by features, links, or both.
 
-    Parameters
-    ----------
-    data : HeteroData
-        Positive links within a dataset are edges.
-    bases : mapping of str to Basis
-        Features of each dataset; featureless datasets use links only.
-    graph : {"both", "neighbors", "links"}
-        See `GRAPHS`.
-    n_neighbors : int
-    heat, random_state
-        See `hetviz.core.graph.neighbors.neighbor_graph`.
-    progress : callable
-        Receives shares from 0.6 to 0.8.
+    `data`: Positive links within a dataset are edges.
+    `bases`: Features of each dataset; featureless datasets use links only.
+    `graph` {"both", "neighbors", "links"}: See `GRAPHS`.
+    `heat`, `random_state`: See `hetviz.core.graph.neighbors.neighbor_graph`.
+    `progress`: Receives shares from 0.6 to 0.8.
 
-    Returns
-    -------
-    csr_array of shape (n_rows, n_rows)
-        Non-negative and symmetric; edges of both kinds are summed, at most 1.
+    Returns csr (n_rows, n_rows): Non-negative and symmetric; edges of both kinds are summed, at
+        most 1.
     """
     empty = sp.csr_array((data.n_rows, data.n_rows))
     links = empty

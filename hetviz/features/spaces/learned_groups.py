@@ -40,10 +40,7 @@ _MAX_REFUSALS_PER_ITEM = 2
 class LearnedGroups:
     """Learned groups of items that a person put together.
 
-    Attributes
-    ----------
-    groups : tuple of TaughtGroup
-        One for each group of three or more items of a dataset.
+    `groups`: One for each group of three or more items of a dataset.
     """
 
     groups: tuple[LearnedGroup, ...] = ()
@@ -100,17 +97,11 @@ class LearnedGroups:
     ) -> JointGraph:
         """Return a joint graph with affinities by features and these axes.
 
-        Parameters
-        ----------
-        data : HeteroData
-        graph : JointGraph
-            Joint graph of the same data; blocks of datasets without features or learned groups do
-            not change.
-        near : callable
-            Returns the affinities of a dataset with features.
-        kinds, random_state
-            As in `find_learned_groups`. Features are scaled to a mean squared length of 1; a kernel
-            or distances are replaced by their leading axes.
+        `graph`: Joint graph of the same data; blocks of datasets without features or learned
+            groups do not change.
+        `near`: Returns the affinities of a dataset with features.
+        `kinds`, `random_state`: As in `find_learned_groups`. Features are scaled to a mean squared
+            length of 1; a kernel or distances are replaced by their leading axes.
         """
         axes, blocks = self.axes, list(graph.own)
         for place, (name, rows) in enumerate(data.offsets.items() if axes.shape[1] else ()):
@@ -148,26 +139,17 @@ class LearnedGroups:
 class GroupSummary:
     """Summary of a learned group.
 
-    Attributes
-    ----------
-    dataset : str
-    named : tuple of str
-        Ids of the named items.
-    auc : float
-        Probability that a held-out named item ranks before another item of the dataset.
-    needed : float
-        95th percentile of the AUC of random groups of the same size.
-    followers : tuple of str
-        Ids of up to twelve most similar other items, best first; empty if nothing was learned.
-    certainty : tuple of float
-        Similarity of each follower, from 0 to 1.
-    n_followers : int
-        Number of likely followers, at least the number of listed ones.
-    label : tuple of (str, str)
-        Column and label of the named items if they were named by a label, else empty.
-    to_ask : tuple of (str, float)
-        Up to twelve items to ask about with their similarity, best first. Also given if nothing
-        was learned, until most answers are no.
+    `named`: Ids of the named items.
+    `auc`: Probability that a held-out named item ranks before another item of the dataset.
+    `needed`: 95th percentile of the AUC of random groups of the same size.
+    `followers`: Ids of up to twelve most similar other items, best first; empty if nothing was
+        learned.
+    `certainty`: Similarity of each follower, from 0 to 1.
+    `n_followers`: Number of likely followers, at least the number of listed ones.
+    `label` (tuple of (str, str)): Column and label of the named items if they were named by a
+        label, else empty.
+    `to_ask` (tuple of (str, float)): Up to twelve items to ask about with their similarity, best
+        first. Also given if nothing was learned, until most answers are no.
     """
 
     dataset: str
@@ -241,20 +223,13 @@ def find_learned_groups(
 ) -> LearnedGroups:
     """Learn what the items of groups that a person named have in common.
 
-    Parameters
-    ----------
-    data : HeteroData
-    graph : JointGraph
-        Joint graph of the same data. User links are ignored, so that they do not bias the test
-        whether named items are found again.
-    kinds, n_axes, random_state
-        As for the joint axes.
-    groups : sequence of array of int, optional
-        Global rows of each group, disjoint and each within one dataset; default: groups of user
-        links. Groups with fewer than three described items are ignored.
+    `graph`: Joint graph of the same data. User links are ignored, so that they do not bias the
+        test whether named items are found again.
+    `kinds`, `n_axes`, `random_state`: As for the joint axes.
+    `groups` (sequence of array of int): Global rows of each group, disjoint and each within one
+        dataset; default: groups of user links. Groups with fewer than three described items are
+        ignored.
 
-    Notes
-    -----
     Costs the joint axes once more, see also `hetviz.core.spectral.group_axes`.
     """
     if groups is None:

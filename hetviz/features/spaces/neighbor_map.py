@@ -22,16 +22,10 @@ from hetviz.features.spaces.affinities import squared_to_fitted
 class PlacedRows:
     """Rows that a graph of neighbours and links reaches.
 
-    Attributes
-    ----------
-    mask : ndarray of shape (n_rows,)
-        Whether each global row is placed.
-    graph : csr_array of shape (n_placed, n_placed)
-        Graph of the placed rows.
-    components : mapping of str to int
-        Connected component of each dataset in the graph of datasets.
-    offsets : mapping of str to slice
-        Global rows of each dataset.
+    `mask` (n_rows,): Whether each global row is placed.
+    `graph` csr (n_placed, n_placed): Graph of the placed rows.
+    `components`: Connected component of each dataset in the graph of datasets.
+    `offsets` (mapping of str to slice): Global rows of each dataset.
     """
 
     mask: Bools
@@ -73,12 +67,9 @@ class PlacedRows:
     def earlier(self, places: Mapping[str, Floats], k: int) -> Floats | None:
         """Return the coordinates of placed rows on a previous map, or None if it is unusable.
 
-        Parameters
-        ----------
-        places : mapping of str to array of shape (n, k)
-            Coordinates of every row on the previous map; NaN for missing rows.
-        k : int
-            Required number of axes.
+        `places` (mapping of str to array of shape (n, k)): Coordinates of every row on the
+            previous map; NaN for missing rows.
+        `k`: Required number of axes.
         """
         stacked = np.vstack(list(places.values()))[self.mask]
         is_known = np.isfinite(stacked).all(axis=1)
@@ -108,23 +99,12 @@ def place_new(
 ) -> Floats:
     """Place new rows between similar fitted rows and linked ones.
 
-    Parameters
-    ----------
-    rows : NewRows
-    fitted : mapping of str to Dataset
-    Y : mapping of str to array of shape (n, k)
-        Coordinates of fitted rows.
-    kind : str
-        Description to compare, see `hetviz.features.spaces.affinities.KINDS`.
-    own_weight : float
-        Weight of similar rows; 0 to ignore features.
-    linked : mapping of str to float
-        Weight of links with each dataset; 0 for the weight of similar rows.
+    `Y` (mapping of str to array of shape (n, k)): Coordinates of fitted rows.
+    `kind`: Description to compare, see `hetviz.features.spaces.affinities.KINDS`.
+    `own_weight`: Weight of similar rows; 0 to ignore features.
+    `linked`: Weight of links with each dataset; 0 for the weight of similar rows.
 
-    Returns
-    -------
-    ndarray of shape (n_new, k)
-        Weighted mean of the weighted median of similar rows, see
+    Returns (n_new, k): Weighted mean of the weighted median of similar rows, see
         `hetviz.core.layout.placement.median_places`, and of the weighted mean of linked rows in
         each dataset; NaN for rows with neither. Negative links are not used.
     """

@@ -28,16 +28,11 @@ MAX_AXES = 5
 class Projection:
     """Fitted maps of all datasets, and coordinates of their rows.
 
-    Attributes
-    ----------
-    bases : mapping of str to Basis
-        Basis of each dataset.
-    guided : Guided
-        Solution; datasets in the order of `bases`.
-    coordinates : mapping of str to array of shape (n_v, k)
-        Scaled coordinates; NaN for unplaced rows.
-    scale : array of shape (m, k)
-        Factor of each axis, by dataset.
+    `bases`: Basis of each dataset.
+    `guided`: Solution; datasets in the order of `bases`.
+    `coordinates` (mapping of str to array of shape (n_v, k)): Scaled coordinates; NaN for unplaced
+        rows.
+    `scale` (m, k): Factor of each axis, by dataset.
     """
 
     bases: Mapping[str, Basis]
@@ -182,17 +177,10 @@ def fit_bases(
 ) -> dict[str, Basis]:
     """Compute the features of every dataset.
 
-    Parameters
-    ----------
-    data : HeteroData
-    progress : callable
-        Receives a share per dataset, from 0 to 0.6.
-    features, kernel
-        See `hetviz.features.spaces.basis.chosen_kind`.
-    random_state : int
-    penalty : {"rkhs", "paper"}
-    W : sparse array of shape (n_rows, n_rows), optional
-        Guidance whose degrees centre a kernel with penalty "paper".
+    `progress`: Receives a share per dataset, from 0 to 0.6.
+    `features`, `kernel`: See `hetviz.features.spaces.basis.chosen_kind`.
+    `penalty` {"rkhs", "paper"}
+    `W` sparse array (n_rows, n_rows): Guidance whose degrees centre a kernel with penalty "paper".
     """
     degrees = (
         None if W is None else np.asarray(abs(sp.csr_array(W)).sum(axis=1), np.float64).ravel()
@@ -223,25 +211,15 @@ def project(
 ) -> Projection:
     """Fit one map per dataset to guidance, and scale the axes.
 
-    Parameters
-    ----------
-    bases : mapping of str to Basis
-        From `fit_bases`.
-    W : sparse array of shape (n_rows, n_rows)
-        Signed guidance, symmetric.
-    title : str
-        Title of the method, for messages.
-    n_components, gamma, random_state
-        See `hetviz.core.spectral.guided.guided_projection`.
-    spread : "auto" or float
-        Axis c is multiplied by agreement_c ** spread; "auto" is 0 for up to three axes, else 1.
-    **options
-        Further options of `hetviz.core.spectral.guided.guided_projection`.
+    `bases`: From `fit_bases`.
+    `W` sparse array (n_rows, n_rows): Signed guidance, symmetric.
+    `title`: Title of the method, for messages.
+    `n_components`, `gamma`, `random_state`: See `hetviz.core.spectral.guided.guided_projection`.
+    `spread` ("auto" or float): Axis c is multiplied by agreement_c ** spread; "auto" is 0 for up
+        to three axes, else 1.
+    `**options`: Further options of `hetviz.core.spectral.guided.guided_projection`.
 
-    Raises
-    ------
-    hetviz.errors.NotApplicableError
-        If the guidance gives no axis.
+    Raises NotApplicableError: If the guidance gives no axis.
     """
     guided = guided_projection(
         [basis.features for basis in bases.values()],
@@ -275,21 +253,12 @@ def guidance_of(
 ) -> Sparse:
     """Return the guidance matrix of all rows, weighted by dataset.
 
-    Parameters
-    ----------
-    data : HeteroData
-    sign : {None, 1, -1}
-        See `HeteroData.adjacency`.
-    tie_views : bool
-        Add a link of weight 1 between the rows of one object in different views.
-    within, between : bool
-        Include links within a dataset, and links between datasets.
-    weights : float or mapping of str to float
-        A link of datasets u and v is multiplied by sqrt(weight_u weight_v).
+    `sign` {None, 1, -1}: See `HeteroData.adjacency`.
+    `tie_views`: Add a link of weight 1 between the rows of one object in different views.
+    `within`, `between`: Include links within a dataset, and links between datasets.
+    `weights`: A link of datasets u and v is multiplied by sqrt(weight_u weight_v).
 
-    Returns
-    -------
-    csr_array of shape (n_rows, n_rows)
+    Returns csr (n_rows, n_rows).
     """
     W = (with_identity_links(data) if tie_views else data).adjacency(sign)
     if not (within and between):

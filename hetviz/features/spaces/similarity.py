@@ -34,12 +34,8 @@ _SAME_TOLERANCE = 1e-9
 class ItemSimilarity:
     """Similarity scores between the items of a dataset, see `similarity_of`.
 
-    Attributes
-    ----------
-    dataset : Dataset
-    kind : {"kernel", "cosine", "rbf", "distance"}
-    width : float
-        Width of the Gaussian for "rbf" and "distance".
+    `kind` {"kernel", "cosine", "rbf", "distance"}
+    `width`: Width of the Gaussian for "rbf" and "distance".
     """
 
     dataset: Dataset
@@ -165,25 +161,14 @@ def similarity_of(
 ) -> ItemSimilarity | None:
     """Select the similarity score of a dataset.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    kind : str
-        See `KINDS`. "auto" takes the kernel, else the distances, else the features by "rbf". The
-        width of "rbf" is half the median distance, so that a pair at the median scores exp(-2).
-        A kernel is divided by its diagonal.
-    random_state : int
-        Seed of the sample for the median of many rows.
+    `kind`: See `KINDS`. "auto" takes the kernel, else the distances, else the features by "rbf".
+        The width of "rbf" is half the median distance, so that a pair at the median scores
+        exp(-2). A kernel is divided by its diagonal.
+    `random_state`: Seed of the sample for the median of many rows.
 
-    Returns
-    -------
-    Similarity, or None
-        None for "none" and, with "auto", for featureless datasets.
+    Returns: None for "none" and, with "auto", for featureless datasets.
 
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        If the dataset lacks what `kind` needs.
+    Raises ParameterError: If the dataset lacks what `kind` needs.
     """
     if kind == "none" or (kind == "auto" and dataset.is_featureless):
         return None

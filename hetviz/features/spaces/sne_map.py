@@ -72,16 +72,10 @@ def sne_pulls(
 ) -> AttractionGraph:
     """Return the graph of a map of P, by the reason of each edge.
 
-    Parameters
-    ----------
-    P : csr_array of shape (n_rows, n_rows)
-        As of `SneMap`.
-    links : csr_array of shape (n_rows, n_rows)
-        Part of P from links.
-    data, guidance_boost
-        As of `SneMap`.
-    joint : bool
-        See `AttractionGraph`.
+    `P` csr (n_rows, n_rows): As of `SneMap`.
+    `links` csr (n_rows, n_rows): Part of P from links.
+    `data`, `guidance_boost`: As of `SneMap`.
+    `joint`: See `AttractionGraph`.
     """
     user_links = user_link_weights(data)
     boosted = guidance_affinities(P, user_links, guidance_boost, table_links(data).share)
@@ -100,27 +94,16 @@ def sne_pulls(
 class SneMap:
     """Fit of a neighbour map.
 
-    Parameters
-    ----------
-    P : csr_array of shape (n_rows, n_rows)
-        Symmetric affinities of all rows with sum 1. Rows without affinities are not placed.
-    data : HeteroData
-        Data with user links, which are boosted.
-    negative : csr_array of shape (n_rows, n_rows)
-        Negative links.
-    guidance_boost : float
-        Weight of user links relative to all else, see
+    `P` csr (n_rows, n_rows): Symmetric affinities of all rows with sum 1. Rows without affinities
+        are not placed.
+    `data`: Data with user links, which are boosted.
+    `negative` csr (n_rows, n_rows): Negative links.
+    `guidance_boost`: Weight of user links relative to all else, see
         `hetviz.core.layout.guidance_boost.guidance_affinities`.
-    cannot_link_strength : float
-        Strength of negative links.
+    `cannot_link_strength`: Strength of negative links.
 
-    Attributes
-    ----------
-    placed : Placed
-    layout : Layout
-        Layout, available from `run` on.
-    reason : str
-        Reason for stopping, in words.
+    `layout`: Layout, available from `run` on.
+    `reason`: Reason for stopping, in words.
     """
 
     layout: SneLayout
@@ -167,32 +150,19 @@ class SneMap:
     ) -> None:
         """Fit the map.
 
-        Parameters
-        ----------
-        n_components : int
-        rng : numpy.random.Generator
-        progress : callable
-        earlier : mapping of str to array of shape (n, k), optional
-            Coordinates of each row on a previous map.
-        again : bool
-            The previous map is by this method, so that few items move: of two far items with a user
-            link, the one with fewer links moves to the other one, unless both have many links, and
-            100 iterations follow.
-        n_iter : int
-            Number of iterations; an eighth of them with exaggeration.
-        exaggeration : float
-        paper : bool
-            Use the start and schedule of the MR-SNE paper.
-        degree_weight : float
-            Items repel by this power of their share of all affinities. With 1, q_ij is
-            proportional to both shares, so that hubs can have many neighbours.
-        followers : sequence of (array of int, array of int)
-            Rows of the named items of groups, and of the items that may follow them.
+        `earlier` (mapping of str to array of shape (n, k)): Coordinates of each row on a previous
+            map.
+        `again`: The previous map is by this method, so that few items move: of two far items with
+            a user link, the one with fewer links moves to the other one, unless both have many
+            links, and 100 iterations follow.
+        `n_iter`: Number of iterations; an eighth of them with exaggeration.
+        `paper`: Use the start and schedule of the MR-SNE paper.
+        `degree_weight`: Items repel by this power of their share of all affinities. With 1, q_ij
+            is proportional to both shares, so that hubs can have many neighbours.
+        `followers` (sequence of (array of int, array of int)): Rows of the named items of groups,
+            and of the items that may follow them.
 
-        Raises
-        ------
-        hetviz.errors.Cancelled
-            If `progress` raises it; the layout keeps its current state.
+        Raises Cancelled: If `progress` raises it; the layout keeps its current state.
         """
         placed = self.placed
         progress(0.0, "Finding a start")

@@ -17,16 +17,11 @@ from hetviz.features.spaces.basis import Basis, chosen_kind, fit_basis
 class EntitySources:
     """Sources of one entity; row o of each source describes object o.
 
-    Attributes
-    ----------
-    entity : str
-    n_objects : int
-    object_of : mapping of str to array of shape (n_v,)
-        Object of each row of each dataset, including featureless datasets.
-    bases : mapping of str to Basis
-        Basis of each dataset with features.
-    graphs : mapping of str to csr_array of shape (n_objects, n_objects)
-        Symmetric adjacency of the positive links of each kind.
+    `object_of` (mapping of str to array of shape (n_v,)): Object of each row of each dataset,
+        including featureless datasets.
+    `bases`: Basis of each dataset with features.
+    `graphs` (mapping of str to csr of shape (n_objects, n_objects)): Symmetric adjacency of the
+        positive links of each kind.
     """
 
     entity: str
@@ -57,12 +52,7 @@ def entity_sources(
 ) -> EntitySources:
     """Return the sources of an entity.
 
-    Parameters
-    ----------
-    data : HeteroData
-    entity : str
-    features, random_state
-        See `hetviz.features.spaces.basis`.
+    `features`, `random_state`: See `hetviz.features.spaces.basis`.
     """
     names = data.views(entity)
     numbers = np.concatenate([data.object_of[data.offsets[name]] for name in names])
@@ -98,12 +88,8 @@ def entity_sources(
 def guidance_pairs(data: HeteroData, sources: EntitySources) -> tuple[tuple[Ints, Ints], Floats]:
     """Return the pairs of objects of an entity with guidance.
 
-    Returns
-    -------
-    pairs : two arrays of shape (m,)
-        Distinct pairs of objects.
-    signs : array of shape (m,)
-        1 for together, -1 for apart, from links with role "guidance".
+    Returns `pairs` (two arrays of shape (m,)): Distinct pairs of objects.
+    Returns `signs` (m,): 1 for together, -1 for apart, from links with role "guidance".
     """
     weights: dict[tuple[int, int], float] = {}
     for group in data.links:
@@ -128,21 +114,11 @@ def labelled_pairs(
 ) -> tuple[tuple[Ints, Ints], Floats]:
     """Return the pairs of a seeded sample of labelled items: together if the labels are equal.
 
-    Parameters
-    ----------
-    labels : Labels
-        Labels of a dataset of the entity.
-    sources : EntitySources
-    share : float
-        Share of the labelled items to draw.
-    max_items : int
-        Largest number of items to draw.
-    random_state : int
+    `labels`: Labels of a dataset of the entity.
+    `share`: Share of the labelled items to draw.
+    `max_items`: Largest number of items to draw.
 
-    Returns
-    -------
-    pairs, signs
-        As from `guidance_pairs`.
+    Returns (pairs, signs): As from `guidance_pairs`.
     """
     labelled_rows = np.flatnonzero(labels.known)
     count = min(max(round(share * len(labelled_rows)), min(len(labelled_rows), 2)), max_items)

@@ -26,17 +26,12 @@ _MAX_NAMED = 4
 class StatementConflict:
     """A minimal set of contradicting statements: without any one of them the rest is consistent.
 
-    Attributes
-    ----------
-    kind : {"links", "comparisons"}
-    keys : tuple of str
-        Keys of the statements, see `hetviz.statements`.
-    sentence : str
-        Explanation of the conflict.
-    fixes : tuple of (str, dict)
-        Changes that resolve or weaken it: text, and JSON-ready command.
-    rows : tuple of int
-        Distinct global rows of the statements.
+    `kind` {"links", "comparisons"}
+    `keys`: Keys of the statements, see `hetviz.statements`.
+    `sentence`: Explanation of the conflict.
+    `fixes` (tuple of (str, dict)): Changes that resolve or weaken it: text, and JSON-ready
+        command.
+    `rows`: Distinct global rows of the statements.
     """
 
     kind: str
@@ -126,12 +121,8 @@ def find_link_conflicts(
     contradict a link of opposite sign between the same two objects. For weights below 1 see
     `hetviz.core.ordinal.must_cannot.find_contradictions`.
 
-    Returns
-    -------
-    n_pairs : int
-        Negative pairs that are connected by positive links.
-    conflicts : list of StatementConflict
-        The smallest first, at most `max_conflicts`.
+    Returns `n_pairs`: Negative pairs that are connected by positive links.
+    Returns `conflicts`: The smallest first, at most `max_conflicts`.
     """
     weight = arrays.weight[: arrays.n_links]
     is_negative = weight < 0
@@ -291,21 +282,12 @@ def find_new_conflicts(
 ) -> list[StatementConflict]:
     """Return the conflicts that new statements would cause.
 
-    Parameters
-    ----------
-    data : HeteroData
-    statements : Links, Comparisons, or several
-        Statements that are not in the data yet.
-    max_conflicts : int
-        Maximum number of conflicts of links, and of comparisons.
+    `statements` (Links, Comparisons, or several): Statements that are not in the data yet.
+    `max_conflicts`: Maximum number of conflicts of links, and of comparisons.
 
-    Returns
-    -------
-    list of StatementConflict
-        Conflicts with new statements, the smallest first. Keys are those of the added statements.
+    Returns: Conflicts with new statements, the smallest first. Keys are those of the added
+        statements.
 
-    Notes
-    -----
     Linear in statements, plus one graph search per conflict.
     """
     new_statements = (

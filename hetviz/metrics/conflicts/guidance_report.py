@@ -30,26 +30,16 @@ from hetviz.metrics.conflicts.conflicts import (
 class GuidanceReport:
     """Report on the guidance of some data.
 
-    Attributes
-    ----------
-    comparisons : PartialOrder or None
-        Order graph of objects (views of one object count as one). Rows are positions in
+    `comparisons`: Order graph of objects (views of one object count as one). Rows are positions in
         ``data.comparisons``. None without comparisons.
-    rows : DataFrame
-        One row per comparison: row, near_a, near_b, far_a, far_b (as ``dataset: id``), weight,
+    `rows`: One row per comparison: row, near_a, near_b, far_a, far_b (as ``dataset: id``), weight,
         stage and its meaning in words.
-    conflicts : tuple of StatementConflict
-        Conflicts of links and of comparisons, the smallest first.
-    n_conflicts : int
-        Number of all conflicts.
-    repeated : tuple of tuple of str
-        Keys of links of one kind with the same two rows and sign, the first one first.
-    n_together, n_apart : int
-        Numbers of positive and negative links.
-    coverage : DataFrame
-        See `hetviz.metrics.conflicts.guidance_report.coverage`.
-    missing : tuple of str
-        Aspects that the report does not cover, in sentences. Always empty.
+    `conflicts`: Conflicts of links and of comparisons, the smallest first.
+    `n_conflicts`: Number of all conflicts.
+    `repeated`: Keys of links of one kind with the same two rows and sign, the first one first.
+    `n_together`, `n_apart`: Numbers of positive and negative links.
+    `coverage`: See `hetviz.metrics.conflicts.guidance_report.coverage`.
+    `missing`: Aspects that the report does not cover, in sentences. Always empty.
     """
 
     comparisons: PartialOrder | None
@@ -203,20 +193,11 @@ COLUMNS = (
 def coverage(data: HeteroData) -> pd.DataFrame:
     """Count the links between each two datasets, and the linked items.
 
-    Parameters
-    ----------
-    data : HeteroData
-
-    Returns
-    -------
-    DataFrame
-        One row for each two datasets in order, also without links, and for each dataset with
+    Returns: One row for each two datasets in order, also without links, and for each dataset with
         links within it: source, target, together and apart (numbers of links), source_linked of
-        source_items and target_linked of target_items (items with at least one link), and the
-        item with most links: hub_dataset, hub_id, hub_links.
+        source_items and target_linked of target_items (items with at least one link), and the item
+        with most links: hub_dataset, hub_id, hub_links.
 
-    Notes
-    -----
     O(links + rows) for each two datasets with links; see `hetviz.data.queries.reach.link_reach`.
     """
     groups: dict[frozenset[str], list[Links]] = {}

@@ -25,17 +25,13 @@ _COMPARED_FIELDS = ("weight", "score", "note", "set")
 class MergedGuidance:
     """Merged guidance of two files.
 
-    Attributes
-    ----------
-    data : HeteroData
-        Data with the guidance of both files and no other guidance.
-    both, only_ours, only_theirs : int
-        Number of statements in both files, and in only one of them.
-    differ : tuple of dict
-        Statements in both files with different fields: key, and fields as ``[ours, theirs]``.
-        JSON-ready.
-    conflicts : tuple of Conflict
-        Contradictions between both files, directly or through chains. Both sides are in `data`.
+    `data`: Data with the guidance of both files and no other guidance.
+    `both`, `only_ours`, `only_theirs`: Number of statements in both files, and in only one of
+        them.
+    `differ`: Statements in both files with different fields: key, and fields as ``[ours,
+        theirs]``. JSON-ready.
+    `conflicts`: Contradictions between both files, directly or through chains. Both sides are in
+        `data`.
     """
 
     data: HeteroData

@@ -22,11 +22,8 @@ _N_STARTS = 10
 class MapClusters:
     """Clusters of the rows of a map.
 
-    Attributes
-    ----------
-    code : array of int, shape (n_rows,)
-        Cluster of each row, -1 without a place.
-    centres : array of shape (k, d)
+    `code` int (n_rows,): Cluster of each row, -1 without a place.
+    `centres` (k, d)
     """
 
     code: Ints
@@ -70,14 +67,9 @@ def cluster_map(measured: MeasuredMap) -> MapClusters | None:
 def label_codes(data: HeteroData) -> tuple[Ints, list[str]] | None:
     """Return the classes of the first label column, from all datasets with this column.
 
-    Returns
-    -------
-    codes : array of int, shape (n_rows,)
-        Class of each row, -1 without a label.
-    classes : list of str
-
-    None without a label of at least two classes. Columns of fractions, and columns with mostly
-    different values, have no classes.
+    Returns: codes : array of int, shape (n_rows,) Class of each row, -1 without a label. classes :
+        list of str None without a label of at least two classes. Columns of fractions, and columns
+        with mostly different values, have no classes.
     """
     first = data.label()
     if first is None:

@@ -28,28 +28,17 @@ from hetviz.metrics.fit.rows import coordinates_of
 class BlockScore:
     """Scores of the links of two datasets with one sign.
 
-    Attributes
-    ----------
-    source, target : str
-    sign : int
-        1 for positive links (together), -1 for negative links (apart).
-    F : array of shape (m,)
-        Share of candidate pairs that are closer than each link, ties half. NaN for links with an
-        end without a place.
-    candidates : int
-        Number of pairs that could be linked: n_a n_b, or n (n - 1) / 2 within a dataset.
-    standard_error : float
-        Standard error of one value of F. 0 if all candidates were counted.
-    distinct : array
-        F of each distinct linked pair, for `auc`.
-    degree_auc : float
-        Mean of `hetviz.core.measures.satisfaction.degree_placements`. NaN for negative links.
-    degree_error : float
-        Standard error from sampling. 0 if all pairs of ends were compared.
-    ends : (array, array), each of shape (m,), or None
-        Rows of the links in F.
-    degree_spread : float
-        Standard error of `degree_auc` over the links.
+    `sign`: 1 for positive links (together), -1 for negative links (apart).
+    `F` (m,): Share of candidate pairs that are closer than each link, ties half. NaN for links
+        with an end without a place.
+    `candidates`: Number of pairs that could be linked: n_a n_b, or n (n - 1) / 2 within a dataset.
+    `standard_error`: Standard error of one value of F. 0 if all candidates were counted.
+    `distinct` (array): F of each distinct linked pair, for `auc`.
+    `degree_auc`: Mean of `hetviz.core.measures.satisfaction.degree_placements`. NaN for negative
+        links.
+    `degree_error`: Standard error from sampling. 0 if all pairs of ends were compared.
+    `ends` ((array, array), each of shape (m,), or None): Rows of the links in F.
+    `degree_spread`: Standard error of `degree_auc` over the links.
     """
 
     source: str
@@ -120,8 +109,6 @@ class BlockScore:
 def block_scores(data: HeteroData, embedding: Embedding, random_state: int = 0) -> list[BlockScore]:
     """Rank the links of each pair of datasets among all pairs that could be linked.
 
-    Notes
-    -----
     Links of all kinds and both directions between two datasets form one block. Exact up to
     20,000,000 candidate pairs, sampled above. O(candidates) time, bounded memory.
     """
@@ -238,15 +225,9 @@ def weighted_mean_error(blocks: Iterable[BlockScore], measure: str, sign: int) -
 def apart_auc(blocks: Sequence[BlockScore]) -> tuple[float, float] | None:
     """Return how often a negative pair is farther than a positive pair.
 
-    Returns
-    -------
-    auc : float
-        Ties count half, chance level 0.5, maximum 1. Mean over pairs of datasets with links of
-        both signs, weighted by negative pairs.
-    standard_error : float
-        Over the links of both signs.
-
-    None if no pair of datasets has both.
+    Returns: auc : float Ties count half, chance level 0.5, maximum 1. Mean over pairs of datasets
+        with links of both signs, weighted by negative pairs. standard_error : float Over the links
+        of both signs. None if no pair of datasets has both.
     """
     results: list[tuple[float, float, int]] = []
     for apart in blocks:

@@ -27,16 +27,9 @@ _N_QUERIES_MANY_AXES = 1_000
 class MeasuredMap:
     """A map, its data, and held-out data.
 
-    Parameters
-    ----------
-    data : HeteroData
-    embedding : Embedding
-        Rows are matched by dataset and id.
-    held_out : HeteroData, optional
-    random_state : int
-        Seed for sampling.
-    beat : callable
-        Called between steps of slow measures, so that they can be cancelled.
+    `embedding`: Rows are matched by dataset and id.
+    `random_state`: Seed for sampling.
+    `beat`: Called between steps of slow measures, so that they can be cancelled.
     """
 
     def __init__(
@@ -106,12 +99,10 @@ class MeasuredMap:
     def nearest(self, source: str, target: str, k: int) -> tuple[Ints, Ints]:
         """Return the k nearest rows of one dataset on the map for rows of another.
 
-        Returns
-        -------
-        queries : array of shape (q,)
-            Placed rows of `source` with a link to `target`, or a sample of them.
-        index : array of shape (q, min(k, n))
-            Placed rows of `target`, the nearest first.
+        Returns `queries` (q,): Placed rows of `source` with a link to `target`, or a sample of
+            them.
+        Returns `index` (array of shape (q, min(k, n))): Placed rows of `target`, the nearest
+            first.
         """
         cached = self._nearest_cache.get((source, target))
         if cached is None or cached[1].shape[1] < k:
@@ -121,12 +112,9 @@ class MeasuredMap:
     def nearest_within(self, source: str, target: str, k: int) -> tuple[Ints, Ints]:
         """Return the k nearest rows of their own dataset, for the queries of `nearest`.
 
-        Returns
-        -------
-        queries : array of shape (q,)
-            As for `nearest`.
-        index : array of shape (q, min(k, n - 1))
-            Placed rows of `source` without the query, the nearest first.
+        Returns `queries` (q,): As for `nearest`.
+        Returns `index` (array of shape (q, min(k, n - 1))): Placed rows of `source` without the
+            query, the nearest first.
         """
         queries, A = self._queries(source, target), self.places[source]
         placed = np.flatnonzero(np.isfinite(A).all(axis=1))
@@ -177,10 +165,8 @@ class MeasuredMap:
 def cross_dataset_links(data: HeteroData) -> dict[tuple[str, str], sp.csr_array]:
     """Return the positive links between different datasets in both directions.
 
-    Returns
-    -------
-    dict of (str, str) to csr_array of shape (n_s, n_t)
-        Entries are 1 and indices sorted. Pairs of datasets without such links are absent.
+    Returns (dict of (str, str) to csr of shape (n_s, n_t)): Entries are 1 and indices sorted.
+        Pairs of datasets without such links are absent.
     """
     pairs_by_datasets: dict[tuple[str, str], list[tuple[Ints, Ints]]] = {}
     for links in data.links:

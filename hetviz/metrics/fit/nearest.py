@@ -25,25 +25,16 @@ _MIN_CACHED_LINKS = 10_000
 class NearestItems:
     """Nearest items of one item in one dataset.
 
-    Attributes
-    ----------
-    rows : array of int, shape (m,)
-        Global rows, the nearest first.
-    linked : array of bool, shape (m,)
-        Whether the row has a positive link to the item.
-    n_others : int
-        Number of placed rows of the dataset, without the item itself.
-    n_close : int
-        How many of them are close: within the distance of the closest 5 % of all pairs of the two
-        datasets.
-    n_links, n_links_close : int
-        Number of placed rows with a positive link to the item, and how many of them are close.
-    ends : array of int, shape (e,)
-        Global rows of the dataset with any link to the item, the nearest first.
-    n_closer : array of int, shape (e,)
-        How many rows of the dataset are closer to the item than each of `ends`.
-    weight : array of shape (e,)
-        Weight of the strongest link to each of `ends`. Negative for apart.
+    `rows` int (m,): Global rows, the nearest first.
+    `linked` bool (m,): Whether the row has a positive link to the item.
+    `n_others`: Number of placed rows of the dataset, without the item itself.
+    `n_close`: How many of them are close: within the distance of the closest 5 % of all pairs of
+        the two datasets.
+    `n_links`, `n_links_close`: Number of placed rows with a positive link to the item, and how
+        many of them are close.
+    `ends` int (e,): Global rows of the dataset with any link to the item, the nearest first.
+    `n_closer` int (e,): How many rows of the dataset are closer to the item than each of `ends`.
+    `weight` (e,): Weight of the strongest link to each of `ends`. Negative for apart.
     """
 
     rows: Ints
@@ -74,29 +65,15 @@ def nearest(
 ) -> dict[str, NearestItems]:
     """Return the nearest items of each dataset on a map.
 
-    Parameters
-    ----------
-    data : HeteroData
-    embedding : Embedding
-        Map of rows of `data`. Its axes measure the distance.
-    row : int
-        Global row of the item.
-    n : int
-        Number of items of each dataset.
-    close_share : float
-        Share of all pairs of two datasets that counts as close.
-    links : TouchingLinks, optional
-        Links of the item, by default those of `data`.
-    max_distances : array of shape (n_datasets, n_datasets), optional
-        Result of `close_distances` for that share, if known.
+    `embedding`: Map of rows of `data`. Its axes measure the distance.
+    `row`: Global row of the item.
+    `n`: Number of items of each dataset.
+    `close_share`: Share of all pairs of two datasets that counts as close.
+    `links`: Links of the item, by default those of `data`.
+    `max_distances` (n_datasets, n_datasets): Result of `close_distances` for that share, if known.
 
-    Returns
-    -------
-    dict of str to NearestItems
-        Without datasets that have no other placed row. Empty if the item has no place.
+    Returns: Without datasets that have no other placed row. Empty if the item has no place.
 
-    Notes
-    -----
     Costs O(n_rows log n_rows), and `close_distances` if not given. Rows at the same distance are
     in the order of the data.
     """
@@ -150,23 +127,12 @@ def close_distances(
 ) -> Floats:
     """Return the distance up to which pairs of two datasets are close.
 
-    Parameters
-    ----------
-    data, embedding
-    close_share : float
-        Share of all pairs of two datasets that counts as close.
-    random_state : int
-    pairs : collection of (str, str), optional
-        Pairs of datasets to compute, in any order. All by default.
+    `close_share`: Share of all pairs of two datasets that counts as close.
+    `pairs` (collection of (str, str)): Pairs of datasets to compute, in any order. All by default.
 
-    Returns
-    -------
-    array of shape (n_datasets, n_datasets)
-        See `hetviz.core.measures.satisfaction.near_distance`. NaN for pairs of datasets that are
-        not computed or have no placed pair.
+    Returns (n_datasets, n_datasets): See `hetviz.core.measures.satisfaction.near_distance`. NaN
+        for pairs of datasets that are not computed or have no placed pair.
 
-    Notes
-    -----
     As `link_closeness`, for all pairs of datasets.
     """
     places = coordinates_of(data, embedding)
@@ -188,19 +154,11 @@ def _dataset_index(data: HeteroData, row: int) -> int:
 def link_closeness(data: HeteroData, embedding: Embedding, random_state: int = 0) -> Floats:
     """Return how close the ends of each link are, among all pairs that could be linked.
 
-    Returns
-    -------
-    array of shape (m,)
-        In the order of ``data.link_table()``: the share of candidate pairs of the two datasets
-        that are farther, ties half. 1 is closest. NaN if an end has no place.
+    Returns (m,): In the order of ``data.link_table()``: the share of candidate pairs of the two
+        datasets that are farther, ties half. 1 is closest. NaN if an end has no place.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the embedding lacks a dataset or row of the data.
+    Raises DataError: If the embedding lacks a dataset or row of the data.
 
-    Notes
-    -----
     One ranking for each pair of linked datasets, exact up to 20,000,000 candidate pairs, sampled
     above.
     """
@@ -248,16 +206,10 @@ def link_closeness(data: HeteroData, embedding: Embedding, random_state: int = 0
 def comparison_closeness(data: HeteroData, embedding: Embedding) -> Floats:
     """Return how clearly the map agrees with each comparison.
 
-    Returns
-    -------
-    array of shape (t,)
-        d(far) / (d(near) + d(far)): above one half the map agrees, 1 is clearest. One half if both
-        distances are 0. NaN if an item has no place.
+    Returns (t,): d(far) / (d(near) + d(far)): above one half the map agrees, 1 is clearest. One
+        half if both distances are 0. NaN if an item has no place.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the embedding lacks a dataset or row of the data.
+    Raises DataError: If the embedding lacks a dataset or row of the data.
     """
     if data.comparisons is None or not len(data.comparisons):
         return np.zeros(0)

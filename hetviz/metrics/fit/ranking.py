@@ -178,14 +178,10 @@ def shared_link_neighbors(measured: MeasuredMap) -> MeasureValues:
     own dataset, the second the mean number. Both are over all items with a link to the other
     dataset, for all pairs of datasets. An item is not its own neighbour.
 
-    References
-    ----------
     M. Mizutani, A. Okuno, G. Kim and H. Shimodaira, Stochastic neighbor embedding of multimodal
     relational data for image-text simultaneous visualization, 2020, arXiv:2005.00670: metrics (I)
     and (II) within a domain, appendix D. There images share text tags. Here both sides are queries.
 
-    Notes
-    -----
     Reads O(q k) rows of links for q queries, without a table of pairs.
     """
     hits: list[tuple[Bools, int, int]] = []

@@ -64,27 +64,19 @@ _LINK_MEASURES = (
 class Scores(Immutable):
     """Measures of one map.
 
-    Attributes
-    ----------
-    values : mapping of str to float
-        Measures that apply, see `evaluate`.
-    standard_errors : mapping of str to float
-        Standard errors of sampled values.
-    blocks : DataFrame
-        One row per pair of datasets and sign: source, target, sign, held_out, n_links,
+    `values`: Measures that apply, see `evaluate`.
+    `standard_errors`: Standard errors of sampled values.
+    `blocks`: One row per pair of datasets and sign: source, target, sign, held_out, n_links,
         n_unplaced, area, auc, standard_error, degree_auc, kept (share of close links),
         kept_ceiling.
-    ceilings : mapping of str to float
-        Maximum of each value on these data, if it is not 1. Not all links can be close if there
-        are more than 5 % of the pairs. An item with a unique label has no neighbour with the same
-        label. At most half of contradicting comparisons can hold. NaN for values without a
+    `ceilings`: Maximum of each value on these data, if it is not 1. Not all links can be close if
+        there are more than 5 % of the pairs. An item with a unique label has no neighbour with the
+        same label. At most half of contradicting comparisons can hold. NaN for values without a
         maximum. See `ceiling`.
-    resolutions : mapping of str to float
-        Smallest significant difference between two maps of these data, by name: 1.96 sqrt(2)
-        standard errors over the links, comparisons or items. Links that share an item count less
-        than links of different items.
-    note : str
-        A problem of the whole map, such as that it shares no id with the data, else "".
+    `resolutions`: Smallest significant difference between two maps of these data, by name: 1.96
+        sqrt(2) standard errors over the links, comparisons or items. Links that share an item
+        count less than links of different items.
+    `note`: A problem of the whole map, such as that it shares no id with the data, else "".
     """
 
     values: Mapping[str, float]

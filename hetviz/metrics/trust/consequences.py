@@ -31,26 +31,20 @@ _MAX_ROWS = 20
 class Consequences:
     """Effects of statements on a map.
 
-    Attributes
-    ----------
-    n_items, n_said : int
-        Number of items of the statements, and number of statements.
-    kept_before, kept_after : int
-        How many statements each map satisfies: positive links among the closest 5 % of all pairs,
-        negative links outside them, comparisons that hold.
-    apart_before, apart_after : float
-        Mean distance of the linked pairs as a share of the extent of the map. NaN without pairs.
-    true_before, true_after : float
-        Share of the ten nearest items of each named item, in its own dataset and without other
-        named items, that are also near in the data. NaN for datasets without features. At most 20
-        named items are sampled.
-    links_won, links_lost : int
-        Other links that are satisfied only by the later map, and only by the earlier map.
-    n_moved, n_others : int
-        How many of the other items moved by at least 5 % of the extent of the map.
-    n_hubs : int
-        How many positive pairs are not close because both items have more than twice the usual
-        number of links per statement, and did not move.
+    `n_items`, `n_said`: Number of items of the statements, and number of statements.
+    `kept_before`, `kept_after`: How many statements each map satisfies: positive links among the
+        closest 5 % of all pairs, negative links outside them, comparisons that hold.
+    `apart_before`, `apart_after`: Mean distance of the linked pairs as a share of the extent of
+        the map. NaN without pairs.
+    `true_before`, `true_after`: Share of the ten nearest items of each named item, in its own
+        dataset and without other named items, that are also near in the data. NaN for datasets
+        without features. At most 20 named items are sampled.
+    `links_won`, `links_lost`: Other links that are satisfied only by the later map, and only by
+        the earlier map.
+    `n_moved`, `n_others`: How many of the other items moved by at least 5 % of the extent of the
+        map.
+    `n_hubs`: How many positive pairs are not close because both items have more than twice the
+        usual number of links per statement, and did not move.
     """
 
     n_items: int

@@ -24,13 +24,9 @@ _ROWS_PER_CHUNK = 50_000
 def cross_dataset_errors(neighborhoods: Neighborhoods) -> tuple[Floats, Floats]:
     """Return the shares of false and missing neighbours in other datasets, means over datasets.
 
-    Returns
-    -------
-    false, missing : array of shape (n_rows,)
-        NaN if neither a row nor any row close to it in the data is linked.
+    Returns `false`, `missing` (n_rows,): NaN if neither a row nor any row close to it in the data
+        is linked.
 
-    Notes
-    -----
     Follows the links of the k linked rows nearest to a row in the data (the row itself first), if
     they are close. The rows at the other ends are expected to be close. A neighbour on the map is
     false if it is not expected and, in the data, not close to one of the first k expected rows.
@@ -215,18 +211,11 @@ def count_broken_statements(
 ) -> tuple[Floats, Floats]:
     """Return the numbers of unsatisfied and of all statements about each row.
 
-    Parameters
-    ----------
-    data : HeteroData
-    embedding : Embedding
-    query_rows : array of bool, shape (n_rows,)
+    `query_rows` bool (n_rows,)
 
-    Returns
-    -------
-    violated, said : array of shape (n_rows,)
-        NaN for rows without a place or not requested. Positive links are satisfied among the
-        closest 5 % of all pairs of the two datasets, negative links outside them. Each statement
-        counts for each of its items.
+    Returns `violated`, `said` (n_rows,): NaN for rows without a place or not requested. Positive
+        links are satisfied among the closest 5 % of all pairs of the two datasets, negative links
+        outside them. Each statement counts for each of its items.
     """
     closeness, comparison_scores = (
         link_closeness(data, embedding),

@@ -24,10 +24,7 @@ _MIN_ROWS = 4
 class Neighborhoods:
     """Neighbours in the data and on a map, computed on demand.
 
-    Parameters
-    ----------
-    data, embedding, k, random_state, rows
-        As in `hetviz.metrics.trust.trust.trust`.
+    `data`, `embedding`, `k`, `random_state`, `rows`: As in `hetviz.metrics.trust.trust.trust`.
     """
 
     def __init__(

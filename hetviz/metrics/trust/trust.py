@@ -22,35 +22,24 @@ class Trust:
     (`false_within`, `missing_within`), and rows without links of their own or of close rows
     (`false_across`, `missing_across`).
 
-    Attributes
-    ----------
-    k : int
-    false_within : array
-        How many of the k nearest rows of the same dataset on the map are not close in the data.
-    missing_within : array
-        How many of the k nearest rows in the data are far on the map.
-    of_within : array
-        k, or less if the dataset has fewer than 2 k other rows.
-    false_across : array
-        How many of the nearest rows of other datasets on the map have no support: no link from the
-        row or rows close to it in the data, and no link to rows close to the neighbour.
-    missing_across : array
-        How many of the rows linked to the row, or to rows close to it in the data, are far on the
-        map.
-    of_across : array
-        Total of the two counts above: k, as shares are means over datasets.
-    violated : array
-        How many statements about the row the map does not satisfy: positive links that are not
-        among the closest 5 % of all pairs of the two datasets, negative links that are, and
-        comparisons that do not hold.
-    said : array
-        Number of statements about the row whose items all have places.
-    score : array
-        From 0 (bad) to 1 (good): mean of the correct shares within the dataset, across datasets,
-        and of the statements.
-    standard_error : float
-        Close means among the nearest 5 % (at least k). This is the standard error of that share, 0
-        if all rows were used.
+    `false_within` (array): How many of the k nearest rows of the same dataset on the map are not
+        close in the data.
+    `missing_within` (array): How many of the k nearest rows in the data are far on the map.
+    `of_within` (array): k, or less if the dataset has fewer than 2 k other rows.
+    `false_across` (array): How many of the nearest rows of other datasets on the map have no
+        support: no link from the row or rows close to it in the data, and no link to rows close to
+        the neighbour.
+    `missing_across` (array): How many of the rows linked to the row, or to rows close to it in the
+        data, are far on the map.
+    `of_across` (array): Total of the two counts above: k, as shares are means over datasets.
+    `violated` (array): How many statements about the row the map does not satisfy: positive links
+        that are not among the closest 5 % of all pairs of the two datasets, negative links that
+        are, and comparisons that do not hold.
+    `said` (array): Number of statements about the row whose items all have places.
+    `score` (array): From 0 (bad) to 1 (good): mean of the correct shares within the dataset,
+        across datasets, and of the statements.
+    `standard_error`: Close means among the nearest 5 % (at least k). This is the standard error of
+        that share, 0 if all rows were used.
     """
 
     k: int
