@@ -15,11 +15,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from hetviz import params as parameters
-from hetviz._types import Floats
+from hetviz._types import Floats, Sparse
 from hetviz.algorithms.contract import Capability, Fit
 from hetviz.algorithms.diagnostics import (
     axis_messages,
     landmark_messages,
+    left_off_message,
     neighbor_search_messages,
     warn_about_data,
 )
@@ -53,7 +54,8 @@ from hetviz.errors import (
     Problem,
     RowsError,
 )
-from hetviz.features.spaces.projection import Projection
+from hetviz.features.spaces.basis import Basis
+from hetviz.features.spaces.projection import Projection, project
 from hetviz.params import HasParams
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
@@ -358,6 +360,24 @@ class ProjectionEmbedder(BaseEmbedder):
     """
 
     _projection: Projection
+
+    def _solve(self, bases: Mapping[str, Basis], W: Sparse) -> Projection:
+        """Solve for the axes with the parameters that all projections share."""
+        params = self.get_params(deep=False)
+        return project(
+            bases,
+            W,
+            title=self.card.title,
+            n_components=params["n_components"],
+            gamma=params["gamma"],
+            spread=params["axis_scale"],
+            random_state=params["random_state"],
+        )
+
+    def _warn_left_off(self, lack: str) -> None:
+        """Warn about datasets that `lack` leaves off the map."""
+        if unguided := self._projection.unguided:
+            warn_about_data(left_off_message(unguided, lack))
 
     def _projected(self, data: HeteroData) -> Fit:
         return Fit(

@@ -8,7 +8,6 @@ import numpy as np
 
 from hetviz.algorithms.base import ProjectionEmbedder
 from hetviz.algorithms.contract import Capability, Fit, MethodCard
-from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import SHIMODAIRA_2016
 from hetviz.algorithms.shared_params import (
@@ -22,7 +21,7 @@ from hetviz.algorithms.shared_params import (
     TieViews,
 )
 from hetviz.data import HeteroData
-from hetviz.features.spaces.projection import fit_bases, guidance_of, project
+from hetviz.features.spaces.projection import fit_bases, guidance_of
 from hetviz.progress import Progress
 
 
@@ -98,18 +97,8 @@ class CDMCA(ProjectionEmbedder):
         W = guidance_of(data, sign=1, tie_views=self.tie_views, weights=self.weights)
         bases = fit_bases(data, progress, self.features, random_state=self.random_state)
         progress(0.6, "Solving for the shared axes")
-        self._projection = project(
-            bases,
-            W,
-            title=self.card.title,
-            n_components=self.n_components,
-            gamma=self.gamma,
-            spread=self.axis_scale,
-            random_state=self.random_state,
-        )
-        unguided = self._projection.unguided
-        if unguided:
-            warn_about_data(left_off_message(unguided, "no links"))
+        self._projection = self._solve(bases, W)
+        self._warn_left_off("no links")
         self.agreement_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
         return self._projected(data)

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Sparse
-from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Capability, Fit, MethodCard
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
+from hetviz.algorithms.neighbor_map import NO_GRAPH, NeighborMapEmbedder, sne_fit
 from hetviz.algorithms.papers import NG_2002, VAN_DER_MAATEN_2008
 from hetviz.algorithms.shared_params import (
     Device,
@@ -26,16 +26,15 @@ from hetviz.core.graph.neighbors import feature_neighbors
 from hetviz.core.layout.attraction import AttractionGraph
 from hetviz.core.spectral.joint_axes import link_graph, spectral_axes
 from hetviz.data import Dataset, Embedding, HeteroData
-from hetviz.errors import Cancelled, NotApplicableError
+from hetviz.errors import NotApplicableError
 from hetviz.features.spaces.joint_axes import symmetric_affinities
 from hetviz.features.spaces.joint_graph import joint_graph
-from hetviz.features.spaces.sne_map import SneMap, sne_pulls, warm_up
-from hetviz.metrics.fit.rows import coordinates_of
+from hetviz.features.spaces.sne_map import SneMap, sne_pulls
 from hetviz.params import Changed, Integer, value_for
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 
-class GraphAxes(BaseEmbedder):
+class GraphAxes(NeighborMapEmbedder):
     """Spectral embedding of one graph of neighbours and links, followed by t-SNE.
 
     Notes
@@ -99,11 +98,6 @@ class GraphAxes(BaseEmbedder):
     device: Device = "cpu"
     random_state: RandomState = 0
 
-    @classmethod
-    def warm_up(cls) -> None:
-        """Load the compiled kernels, so that the next fit starts faster."""
-        warm_up()
-
     def _fit_from(
         self,
         data: HeteroData,
@@ -122,18 +116,14 @@ class GraphAxes(BaseEmbedder):
         )
         P = self._axes_affinities(Z, ProgressPart(progress, 0.25, 0.4))
         sne_map = SneMap(P, data, graph.negative)
-        try:
-            sne_map.run(
-                self.n_components,
-                rng,
-                ProgressPart(progress, 0.4, 0.95),
-                coordinates_of(data, start) if start else None,
-                again=self._is_own_map(start),
-            )
-        except Cancelled as stopped:
-            stopped.partial = self._make_fit(sne_map)
-            raise
-        return self._make_fit(sne_map)
+        return self._run(
+            sne_map,
+            lambda: sne_fit(sne_map),
+            data,
+            rng,
+            progress,
+            start,
+        )
 
     def _neighbor_affinities(self, dataset: Dataset, progress: Progress) -> Sparse | None:
         kind = value_for(self.features, dataset.name, "auto")
@@ -151,8 +141,7 @@ class GraphAxes(BaseEmbedder):
     def _axes_affinities(self, Z: np.ndarray, progress: Progress) -> Sparse:
         rows = np.flatnonzero(Z.any(axis=1))
         if len(rows) < 2:
-            reason = "All items have equal or no features, and no link counts."
-            raise NotApplicableError(self.card.title, [reason])
+            raise NotApplicableError(self.card.title, [NO_GRAPH])
         k, perplexity = neighbors_needed(len(rows), self.perplexity)
         neighbors = feature_neighbors(Z[rows], k, self.random_state, progress, "joint axes")
         affinities = conditional_affinities(neighbors, perplexity)
@@ -160,14 +149,3 @@ class GraphAxes(BaseEmbedder):
         i, j = P.coords
         shape = (len(Z), len(Z))
         return sp.csr_array((P.data, (rows[i], rows[j])), shape=shape)
-
-    def _make_fit(self, sne_map: SneMap) -> Fit:
-        return Fit(
-            sne_map.placed.by_dataset(sne_map.layout.positions),
-            n_iter=sne_map.layout.n_iter,
-            loss_history=sne_map.layout.history,
-            stopping_reason=sne_map.reason,
-            diagnostics=sne_map.diagnostics,
-            messages=[sne_map.message],
-            components=sne_map.placed.components,
-        )

@@ -11,7 +11,7 @@ import numpy as np
 from hetviz._types import Sparse
 from hetviz.algorithms.base import ProjectionEmbedder
 from hetviz.algorithms.contract import Capability, Fit, MethodCard
-from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
+from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import GRESS_2014
 from hetviz.algorithms.shared_params import (
@@ -210,9 +210,7 @@ class GuidedProjection(ProjectionEmbedder):
             nu=self.nu,
             variant=self.variant,
         )
-        unguided = self._projection.unguided
-        if unguided:
-            warn_about_data(left_off_message(unguided, "no links"))
+        self._warn_left_off("no links")
         self.agreement_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
         return Fit(

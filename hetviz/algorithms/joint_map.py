@@ -11,11 +11,11 @@ import scipy.sparse as sp
 
 from hetviz._text import join_words
 from hetviz._types import Floats, Sparse
-from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Capability, Fit, MethodCard
 from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
+from hetviz.algorithms.neighbor_map import NO_GRAPH, NeighborMapEmbedder, sne_fit
 from hetviz.algorithms.papers import NG_2002, QIN_2013, VAN_DER_MAATEN_2008
 from hetviz.algorithms.shared_params import (
     CannotLinkStrength,
@@ -49,14 +49,13 @@ from hetviz.core.spectral.joint_axes import JointAxes, joint_axes, unit
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.diagnostics import make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
-from hetviz.errors import Cancelled, NotApplicableError
+from hetviz.errors import NotApplicableError
 from hetviz.features.relations.user_links import USER_LINK_KINDS
 from hetviz.features.spaces.joint_axes import axes_of_new, leading_features, symmetric_affinities
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.learned_groups import LearnedGroups, find_learned_groups
 from hetviz.features.spaces.result_cache import RESULTS, digest
-from hetviz.features.spaces.sne_map import SneMap, sne_pulls, warm_up
-from hetviz.metrics.fit.rows import coordinates_of
+from hetviz.features.spaces.sne_map import SneMap, sne_pulls
 from hetviz.params import Changed, Flag, Integer, Real, value_for
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
@@ -74,7 +73,7 @@ _NO_LINKS = (
 )
 
 
-class JointMap(BaseEmbedder):
+class JointMap(NeighborMapEmbedder):
     """Neighbour map of joint axes, which combine features and links of all datasets.
 
     Attributes
@@ -210,11 +209,6 @@ class JointMap(BaseEmbedder):
     device: Device = "cpu"
     random_state: RandomState = 0
 
-    @classmethod
-    def warm_up(cls) -> None:
-        """Load the compiled kernels, so that the next fit starts faster."""
-        warm_up()
-
     def _fit_from(
         self,
         data: HeteroData,
@@ -247,21 +241,17 @@ class JointMap(BaseEmbedder):
         progress(0.25, "Neighbours on the joint axes")
         P = self._affinities(graph, axes, features, ProgressPart(progress, 0.25, 0.4))
         sne_map = SneMap(P, data, graph.negative, self.guidance_boost, self.cannot_link_strength)
-        try:
-            sne_map.run(
-                self.n_components,
-                rng,
-                ProgressPart(progress, 0.4, 0.95),
-                coordinates_of(data, start) if start else None,
-                again=self._is_own_map(start),
-                n_iter=self.n_iter,
-                exaggeration=self.exaggeration,
-                followers=learned.followers,
-            )
-        except Cancelled as stopped:
-            stopped.partial = self._make_fit(sne_map)
-            raise
-        return self._make_fit(sne_map)
+        return self._run(
+            sne_map,
+            lambda: self._make_fit(sne_map),
+            data,
+            rng,
+            progress,
+            start,
+            n_iter=self.n_iter,
+            exaggeration=self.exaggeration,
+            followers=learned.followers,
+        )
 
     def _attraction_graph(self, data: HeteroData) -> AttractionGraph:
         graph = joint_graph(
@@ -405,8 +395,7 @@ class JointMap(BaseEmbedder):
             joint = joint_affinities(graph, Balance(0.5))
             P = graph.near() if joint is None else joint.P
         if not P.nnz:
-            reason = "All items have equal or no features, and no link counts."
-            raise NotApplicableError(self.card.title, [reason])
+            raise NotApplicableError(self.card.title, [NO_GRAPH])
         return P
 
     def _store_axes(self, data: HeteroData, axes: JointAxes) -> None:
@@ -431,18 +420,14 @@ class JointMap(BaseEmbedder):
             }
             for (a, b, kind), evidence in self.link_evidence_.items()
         }
-        return Fit(
-            sne_map.placed.by_dataset(sne_map.layout.positions),
-            n_iter=sne_map.layout.n_iter,
-            loss_history=sne_map.layout.history,
-            stopping_reason=sne_map.reason,
-            diagnostics={
-                **sne_map.diagnostics,
+        return sne_fit(
+            sne_map,
+            {
                 "links foretold": evidence_by_kind,
                 "eigenvalues": self._values.tolist(),
                 "learned": [group.to_dict() for group in self._learned],
             },
-            messages=[
+            [
                 make_diagnostic(
                     "links foretold",
                     "Hidden links found again",
@@ -458,9 +443,7 @@ class JointMap(BaseEmbedder):
                     "full.",
                     {name: entry["counts"] for name, entry in evidence_by_kind.items()},
                 ),
-                sne_map.message,
             ],
-            components=sne_map.placed.components,
         )
 
     def link_scores(

@@ -8,7 +8,6 @@ import numpy as np
 
 from hetviz.algorithms.base import ProjectionEmbedder
 from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
-from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.shared_params import (
@@ -24,7 +23,7 @@ from hetviz.algorithms.shared_params import (
 )
 from hetviz.data import HeteroData
 from hetviz.features.spaces.joint_graph import neighborhood_graph
-from hetviz.features.spaces.projection import fit_bases, project
+from hetviz.features.spaces.projection import fit_bases
 from hetviz.progress import Progress
 
 
@@ -109,23 +108,13 @@ class LPP(ProjectionEmbedder):
             progress,
         )
         progress(0.8, "Solving for the axes")
-        fitted = project(
-            bases,
-            A,
-            title=self.card.title,
-            n_components=self.n_components,
-            gamma=self.gamma,
-            spread=self.axis_scale,
-            random_state=self.random_state,
-        )
+        fitted = self._solve(bases, A)
         degrees = np.asarray(A.sum(axis=1)).ravel()
         # Each dataset is a separate problem, so its axes are scaled separately.
         self._projection = fitted.enlarged(
             {name: float(np.sqrt(degrees[rows].sum())) for name, rows in data.offsets.items()}
         )
-        left_out = self._projection.unguided
-        if left_out:
-            warn_about_data(left_off_message(left_out, "no neighbours and no links"))
+        self._warn_left_off("no neighbours and no links")
         self.smoothness_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
         return self._projected(data)

@@ -8,11 +8,11 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Ints, Sparse
-from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
+from hetviz.algorithms.neighbor_map import NO_GRAPH, NeighborMapEmbedder, sne_fit
 from hetviz.algorithms.shared_params import (
     CannotLinkStrength,
     Device,
@@ -40,13 +40,12 @@ from hetviz.core.layout.attraction import AttractionGraph
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.diagnostics import SHARE, make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
-from hetviz.errors import Cancelled, NotApplicableError
+from hetviz.errors import NotApplicableError
 from hetviz.features.spaces.affinities import own_affinities
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.learned_groups import GroupSummary, find_learned_groups
 from hetviz.features.spaces.neighbor_map import place_new
-from hetviz.features.spaces.sne_map import SneMap, sne_pulls, warm_up
-from hetviz.metrics.fit.rows import coordinates_of
+from hetviz.features.spaces.sne_map import SneMap, sne_pulls
 from hetviz.params import Changed, Choice, Flag, Real, value_for
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
@@ -55,7 +54,7 @@ MAX_ROWS_ABOVE_TWO_AXES = 20_000
 """Maximum number of items for maps with more than two axes."""
 
 
-class MRSNE(BaseEmbedder):
+class MRSNE(NeighborMapEmbedder):
     """Stochastic neighbour embedding of several datasets and the links between them.
 
     Attributes
@@ -210,11 +209,6 @@ class MRSNE(BaseEmbedder):
     device: Device = "cpu"
     random_state: RandomState = 0
 
-    @classmethod
-    def warm_up(cls) -> None:
-        """Load the compiled kernels, so that the next fit starts faster."""
-        warm_up()
-
     def _reasons_against(self, data: HeteroData) -> list[str]:
         if self.n_components <= 2 or data.n_rows <= MAX_ROWS_ABOVE_TWO_AXES:
             return []
@@ -239,23 +233,19 @@ class MRSNE(BaseEmbedder):
         sne_map = SneMap(
             joint.P, data, graph.negative, self.guidance_boost, self.cannot_link_strength
         )
-        try:
-            sne_map.run(
-                self.n_components,
-                rng,
-                ProgressPart(progress, 0.4, 0.95),
-                coordinates_of(data, start) if start else None,
-                again=self._is_own_map(start),
-                n_iter=self.n_iter,
-                exaggeration=self.exaggeration,
-                paper=self.paper,
-                degree_weight=self.degree_weight,
-                followers=followers,
-            )
-        except Cancelled as stopped:
-            stopped.partial = self._make_fit(joint, sne_map)
-            raise
-        return self._make_fit(joint, sne_map)
+        return self._run(
+            sne_map,
+            lambda: self._make_fit(joint, sne_map),
+            data,
+            rng,
+            progress,
+            start,
+            n_iter=self.n_iter,
+            exaggeration=self.exaggeration,
+            paper=self.paper,
+            degree_weight=self.degree_weight,
+            followers=followers,
+        )
 
     def _attraction_graph(self, data: HeteroData) -> AttractionGraph:
         graph = joint_graph(
@@ -295,8 +285,7 @@ class MRSNE(BaseEmbedder):
         balance = Balance(exponent, self.link_strength, printed=self.paper)
         joint = joint_affinities(graph, balance, self.normalization)
         if joint is None:
-            reason = "All items have equal or no features, and no link counts."
-            raise NotApplicableError(self.card.title, [reason])
+            raise NotApplicableError(self.card.title, [NO_GRAPH])
         return joint
 
     def _make_fit(self, joint: JointDistribution, sne_map: SneMap) -> Fit:
@@ -304,17 +293,13 @@ class MRSNE(BaseEmbedder):
         self.beta_ = {(names[d], names[e]): share for (d, e), share in joint.beta.items()}
         self._masses = {(names[d], names[e]): mass for (d, e), mass in joint.masses().items()}
         weights = {f"{a} - {b}": share for (a, b), share in self.beta_.items()}
-        return Fit(
-            sne_map.placed.by_dataset(sne_map.layout.positions),
-            n_iter=sne_map.layout.n_iter,
-            loss_history=sne_map.layout.history,
-            stopping_reason=sne_map.reason,
-            diagnostics={
-                **sne_map.diagnostics,
+        return sne_fit(
+            sne_map,
+            {
                 "weights": weights,
                 "learned": [group.to_dict() for group in self._learned],
             },
-            messages=[
+            [
                 make_diagnostic(
                     "weights",
                     "Weight of datasets and links",
@@ -323,9 +308,7 @@ class MRSNE(BaseEmbedder):
                     {(a if a == b else f"links {a} - {b}"): w for (a, b), w in self.beta_.items()},
                     SHARE,
                 ),
-                sne_map.message,
             ],
-            components=sne_map.placed.components,
         )
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:

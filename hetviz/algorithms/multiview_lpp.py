@@ -8,7 +8,6 @@ import numpy as np
 
 from hetviz.algorithms.base import ProjectionEmbedder
 from hetviz.algorithms.contract import Capability, Fit, MethodCard
-from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import GRESS_2014
@@ -26,7 +25,7 @@ from hetviz.algorithms.shared_params import (
 )
 from hetviz.data import HeteroData
 from hetviz.features.spaces.joint_graph import neighborhood_graph
-from hetviz.features.spaces.projection import fit_bases, guidance_of, project, weighted
+from hetviz.features.spaces.projection import fit_bases, guidance_of, weighted
 from hetviz.params import Real
 from hetviz.progress import Progress
 
@@ -123,18 +122,9 @@ class MultiviewLPP(ProjectionEmbedder):
         )
         pairs = guidance_of(data, sign=1, within=False)
         progress(0.8, "Solving for the shared axes")
-        self._projection = project(
-            bases,
-            weighted(A + self.pairing * pairs, data, self.weights),
-            title=self.card.title,
-            n_components=self.n_components,
-            gamma=self.gamma,
-            spread=self.axis_scale,
-            random_state=self.random_state,
-        )
-        left_out = self._projection.unguided
-        if left_out:
-            warn_about_data(left_off_message(left_out, "no neighbours and no links"))
+        W = weighted(A + self.pairing * pairs, data, self.weights)
+        self._projection = self._solve(bases, W)
+        self._warn_left_off("no neighbours and no links")
         self.agreement_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
         return self._projected(data)
