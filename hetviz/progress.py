@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from hetviz.errors import Cancelled
 
 
 class Progress(Protocol):
@@ -40,3 +44,13 @@ class ProgressPart:
     def __call__(self, fraction: float, message: str = "", **figures: object) -> None:
         scaled = self._low + min(max(fraction, 0.0), 1.0) * (self._high - self._low)
         self._progress(scaled, message, **figures)
+
+
+@contextmanager
+def keep_partial(make: Callable[[Any], object]) -> Iterator[None]:
+    """Give a Cancelled raised inside the partial result of this call, made from that of a step."""
+    try:
+        yield
+    except Cancelled as stopped:
+        stopped.partial = make(stopped.partial)
+        raise

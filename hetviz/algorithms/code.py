@@ -37,12 +37,12 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.diagnostics import make_diagnostic, starts_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.data.model.views import with_identity_links
-from hetviz.errors import Cancelled, NotApplicableError
+from hetviz.errors import NotApplicableError
 from hetviz.features.problems.link_scores import LinkScores, link_scores
 from hetviz.features.relations.pairing import connected_datasets
 from hetviz.features.spaces.similarity import ItemSimilarity, similarities
 from hetviz.params import Changed, Choice, value_for
-from hetviz.progress import Progress
+from hetviz.progress import Progress, keep_partial
 
 MAX_PAIRS = 100_000_000
 """Maximum number of pairs. Each iteration visits all pairs of linked datasets."""
@@ -180,7 +180,10 @@ class CODE(BaseEmbedder):
                 for name, mask, Y in zip(names, masks, places, strict=True)
             }
 
-        try:
+        def make_fit(result: CodeResult) -> Fit:
+            return self._make_fit(result, by_dataset(result.places))
+
+        with keep_partial(lambda result: result and make_fit(result)):
             result = fit_code(
                 [len(data[name]) for name in names],
                 self._blocks,
@@ -191,13 +194,7 @@ class CODE(BaseEmbedder):
                 progress=progress,
                 layout=lambda places: np.vstack(list(by_dataset(places).values())),
             )
-        except Cancelled as stopped:
-            if isinstance(stopped.partial, CodeResult):
-                stopped.partial = self._make_fit(
-                    stopped.partial, by_dataset(stopped.partial.places)
-                )
-            raise
-        return self._make_fit(result, by_dataset(result.places))
+        return make_fit(result)
 
     def _placed_masks(self, data: HeteroData) -> list[Bools]:
         """Return which items of each dataset have a co-occurrence."""

@@ -36,12 +36,12 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.diagnostics import make_diagnostic, number_values
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.data.model.views import with_identity_links
-from hetviz.errors import Cancelled, NotApplicableError
+from hetviz.errors import NotApplicableError
 from hetviz.features.problems.link_scores import LinkScores, link_scores
 from hetviz.features.relations.pairing import connected_datasets
 from hetviz.features.spaces.similarity import similarities
 from hetviz.params import Changed, Choice, Integer, Real
-from hetviz.progress import Progress
+from hetviz.progress import Progress, keep_partial
 
 MAX_PAIRS = 30_000_000
 """Maximum number of pairs of two datasets, which are kept in memory."""
@@ -274,13 +274,12 @@ class KBMF2K(BaseEmbedder):
         def stack_places(model: Factorisation) -> Floats:
             return np.vstack(list(self._places(data, model).values()))
 
-        try:
+        def make_fit(result: InferenceResult) -> Fit:
+            return self._make_fit(data, result)
+
+        with keep_partial(lambda result: result and make_fit(result)):
             result = infer(self._model, self.n_iter, progress=progress, layout=stack_places)
-        except Cancelled as stopped:
-            if isinstance(stopped.partial, InferenceResult):
-                stopped.partial = self._make_fit(data, stopped.partial)
-            raise
-        return self._make_fit(data, result)
+        return make_fit(result)
 
     def _block(self, data: HeteroData, scores: LinkScores) -> DomainLinks:
         shape = len(data[scores.source]), len(data[scores.target])

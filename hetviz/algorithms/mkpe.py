@@ -37,13 +37,13 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.diagnostics import make_diagnostic, starts_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.data.model.views import with_identity_links
-from hetviz.errors import Cancelled, NotApplicableError, ParameterError
+from hetviz.errors import NotApplicableError, ParameterError
 from hetviz.features.problems.link_scores import ScoredPairs, link_scores, scored_pairs
 from hetviz.features.relations.pairing import connected_datasets
 from hetviz.features.spaces.inputs import PlaceInputs, make_inputs
 from hetviz.features.spaces.similarity import similarities
 from hetviz.params import Changed, Choice, Flag, Real, value_for
-from hetviz.progress import Progress
+from hetviz.progress import Progress, keep_partial
 
 _N_STARTS_FOR_NEW_ROWS = 5
 PAPER_WITHIN_WEIGHT = 0.1
@@ -279,7 +279,10 @@ class MKPE(BaseEmbedder):
         def stack_places(places: list[Floats]) -> Floats:
             return np.vstack(list(self._places_by_dataset(data, places).values()))
 
-        try:
+        def make_fit(result: MkpeResult) -> Fit:
+            return self._make_fit(data, names, blocks, result)
+
+        with keep_partial(lambda result: result and make_fit(result)):
             result = fit_mkpe(
                 domains,
                 blocks,
@@ -292,11 +295,7 @@ class MKPE(BaseEmbedder):
                 progress=progress,
                 layout=stack_places,
             )
-        except Cancelled as stopped:
-            if isinstance(stopped.partial, MkpeResult):
-                stopped.partial = self._make_fit(data, names, blocks, stopped.partial)
-            raise
-        return self._make_fit(data, names, blocks, result)
+        return make_fit(result)
 
     def _known_scores(self, data: HeteroData) -> ScoredPairs:
         """Return the known scores, and warn about scores out of range and items without any."""

@@ -11,10 +11,9 @@ from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Fit
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.diagnostics import Diagnostic
-from hetviz.errors import Cancelled
 from hetviz.features.spaces.sne_map import SneMap, warm_up
 from hetviz.metrics.fit.rows import coordinates_of
-from hetviz.progress import Progress, ProgressPart
+from hetviz.progress import Progress, ProgressPart, keep_partial
 
 NO_GRAPH = "All items have equal or no features, and no link counts."
 
@@ -38,7 +37,7 @@ class NeighborMapEmbedder(BaseEmbedder):
         **options: Any,
     ) -> Fit:
         """Lay out the map from `start`; a cancelled layout is a fit too."""
-        try:
+        with keep_partial(lambda _: make_fit()):
             sne_map.run(
                 self.get_params(deep=False)["n_components"],
                 rng,
@@ -47,9 +46,6 @@ class NeighborMapEmbedder(BaseEmbedder):
                 again=self._is_own_map(start),
                 **options,
             )
-        except Cancelled as stopped:
-            stopped.partial = make_fit()
-            raise
         return make_fit()
 
 

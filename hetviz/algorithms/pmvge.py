@@ -38,14 +38,14 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.diagnostics import SHARE, Diagnostic, make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.data.model.views import with_identity_links
-from hetviz.errors import Cancelled, NotApplicableError
+from hetviz.errors import NotApplicableError
 from hetviz.features.interpretation import deviations, feature_names
 from hetviz.features.relations.pairing import connected_datasets
 from hetviz.features.spaces.affinities import own_affinities
 from hetviz.features.spaces.basis import chosen_kind, fit_basis
 from hetviz.features.spaces.inputs import LeadingFeatures
 from hetviz.params import Changed, Choice, Flag, Integer, Real
-from hetviz.progress import Progress, ProgressPart
+from hetviz.progress import Progress, ProgressPart, keep_partial
 
 MAX_INPUTS = 256
 WITHIN_OPTIONS = {
@@ -245,7 +245,10 @@ class PMvGE(BaseEmbedder):
                 for name, mask, Y in zip(names, masks, model.outputs(flat), strict=True)
             }
 
-        try:
+        def make_fit(result: TrainingResult) -> Fit:
+            return self._make_fit(data, model, result, places)
+
+        with keep_partial(lambda result: result and make_fit(result)):
             result = train(
                 model,
                 rng,
@@ -253,11 +256,7 @@ class PMvGE(BaseEmbedder):
                 progress=ProgressPart(progress, 0.05, 1.0),
                 layout=lambda flat: np.vstack(list(places(flat).values())),
             )
-        except Cancelled as stopped:
-            if isinstance(stopped.partial, TrainingResult):
-                stopped.partial = self._make_fit(data, model, stopped.partial, places)
-            raise
-        return self._make_fit(data, model, result, places)
+        return make_fit(result)
 
     def _blocks(self, data: HeteroData, W: Sparse, progress: Progress) -> list[LinkSampling]:
         blocks, self._kinds = [], []

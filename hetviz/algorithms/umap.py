@@ -48,7 +48,7 @@ from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.dataset import features_of
 from hetviz.data.model.diagnostics import make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
-from hetviz.errors import Cancelled, NotApplicableError, ParameterError
+from hetviz.errors import NotApplicableError, ParameterError
 from hetviz.features.relations.user_links import table_links, user_link_weights
 from hetviz.features.spaces.affinities import dataset_neighbors, description_of
 from hetviz.features.spaces.joint_graph import joint_graph
@@ -56,7 +56,7 @@ from hetviz.features.spaces.learned_groups import GroupSummary, find_learned_gro
 from hetviz.features.spaces.neighbor_map import PlacedRows, place_new
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Changed, Choice, Flag, LabelName, Real, value_for
-from hetviz.progress import Progress, ProgressPart, ignore_progress
+from hetviz.progress import Progress, ProgressPart, ignore_progress, keep_partial
 
 MAX_ROWS_FOR_MANY_EPOCHS = 10_000
 """Maps of more items use fewer epochs."""
@@ -285,12 +285,12 @@ class UMAP(BaseEmbedder):
             apart=(rows_a, rows_b, self.cannot_link_strength * weight),
             random_state=self.random_state,
         )
-        try:
+
+        def stopped_fit(_: object) -> Fit:
+            return self._make_fit(layout, placed, f"stopped after {layout.n_iter:,} epochs")
+
+        with keep_partial(stopped_fit):
             layout.run(ProgressPart(progress, 0.35, 0.95), placed.whole)
-        except Cancelled as stopped:
-            reason = f"stopped after {layout.n_iter:,} epochs"
-            stopped.partial = self._make_fit(layout, placed, reason)
-            raise
         return self._make_fit(layout, placed, "all epochs finished")
 
     def _attraction_graph(self, data: HeteroData) -> AttractionGraph | None:

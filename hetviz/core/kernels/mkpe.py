@@ -10,15 +10,15 @@ Armijo's rule, so that the loss never rises.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 
 from hetviz._types import Floats, Ints
 from hetviz.core.spectral.stiefel import random_frame, retract, steepest_descent
-from hetviz.errors import Cancelled, ParameterError
-from hetviz.progress import Progress, ignore_progress
+from hetviz.errors import ParameterError
+from hetviz.progress import Progress, ignore_progress, keep_partial
 
 DENSE_SHARE = 0.15
 """Above this share of known scores, loops visit all pairs of a table."""
@@ -411,17 +411,14 @@ def fit_mkpe(
         n_without_gain = 0
         for sweep in range(sweeps):
             best_so_far = result if best is None or result.history[-1] < best.history[-1] else best
-            try:
+            reason = f"stopped at start {start + 1}, sweep {sweep + 1:,}"
+            with keep_partial(lambda _, best=best_so_far, why=reason: replace(best, reason=why)):
                 progress(
                     (start + sweep / sweeps) / n_init,
                     f"Start {start + 1} of {n_init}, sweep {sweep + 1:,}",
                     loss=best_so_far.history[-1],
                     layout=None if layout is None else partial(layout, best_so_far.descent.places),
                 )
-            except Cancelled as stopped:
-                best_so_far.reason = f"stopped at start {start + 1}, sweep {sweep + 1:,}"
-                stopped.partial = best_so_far
-                raise
             result.history.append(result.descent.sweep())
             gain = result.history[-2] - result.history[-1]
             n_without_gain = n_without_gain + 1 if gain <= tol * result.history[-2] else 0

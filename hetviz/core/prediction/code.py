@@ -13,7 +13,7 @@ The weighted sum of the log-likelihoods of several blocks is maximised.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -22,8 +22,8 @@ import scipy.sparse as sp
 from hetviz._types import Floats, Matrix, Sparse
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.prediction.quasi_newton import lbfgs
-from hetviz.errors import Cancelled, DataError, ParameterError, Problem
-from hetviz.progress import Progress, ignore_progress
+from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.progress import Progress, ignore_progress, keep_partial
 
 MODELS = {
     "MM": "both, however often each occurs",
@@ -242,17 +242,14 @@ def fit_code(
                 result if earlier_best is None or value < earlier_best.history[-1] else earlier_best
             )
             n_done, n_started = len(result.history) - 1, len(result.finals)
-            try:
+            reason = f"stopped at start {n_started + 1}, iteration {n_done:,}"
+            with keep_partial(lambda _: replace(best_so_far, reason=reason)):
                 progress(
                     (n_started + min(n_done / n_iter, 1.0)) / n_init,
                     f"Start {n_started + 1} of {n_init}, iteration {n_done:,}",
                     loss=best_so_far.history[-1],
                     layout=None if layout is None else partial(layout, best_so_far.places),
                 )
-            except Cancelled as stopped:
-                best_so_far.reason = f"stopped at start {n_started + 1}, iteration {n_done:,}"
-                stopped.partial = best_so_far
-                raise
 
         at, value, settled = lbfgs(loss, flat, n_iter, on_iteration)
         result.places = split(at)

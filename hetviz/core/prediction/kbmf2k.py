@@ -18,8 +18,8 @@ from scipy.special import digamma, gammaln, log_ndtr
 
 from hetviz._types import Bools, Floats
 from hetviz.core.kernels.regression import Design
-from hetviz.errors import Cancelled, ParameterError
-from hetviz.progress import Progress, ignore_progress
+from hetviz.errors import ParameterError
+from hetviz.progress import Progress, ignore_progress, keep_partial
 
 _HALF_LOG_2PI = 0.5 * np.log(2.0 * np.pi)
 
@@ -285,16 +285,13 @@ def infer(
     """
     result = InferenceResult(model)
     for sweep in range(n_iter):
-        try:
+        with keep_partial(lambda _: result):
+            result.reason = f"stopped after {sweep:,} sweeps"
             progress(
                 sweep / n_iter,
                 f"Sweep {sweep + 1:,} of at most {n_iter:,}",
                 layout=None if layout is None else partial(layout, model),
             )
-        except Cancelled as stopped:
-            result.reason = f"stopped after {sweep:,} sweeps"
-            stopped.partial = result
-            raise
         result.history.append(model.sweep())
         if sweep and result.history[-1] - result.history[-2] <= tol * abs(result.history[-2]):
             result.reason = f"converged (the evidence rose by less than {tol:g} of itself)"

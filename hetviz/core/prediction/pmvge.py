@@ -23,8 +23,8 @@ from scipy.special import expit
 
 from hetviz._types import Array, Bools, Floats, Ints, Matrix, Sparse, is_sparse
 from hetviz.core.prediction.quasi_newton import lbfgs
-from hetviz.errors import Cancelled, ParameterError
-from hetviz.progress import Progress, ignore_progress
+from hetviz.errors import ParameterError
+from hetviz.progress import Progress, ignore_progress, keep_partial
 
 SIMILARITIES = {
     "distance": "near each other",
@@ -442,13 +442,10 @@ def train(
     result = TrainingResult(objective.start(rng))
 
     def report(fraction: float, message: str) -> None:
-        try:
-            layout_now = None if layout is None else partial(layout, result.flat)
+        result.reason = f"stopped: {message.lower()}"
+        layout_now = None if layout is None else partial(layout, result.flat)
+        with keep_partial(lambda _: result):
             progress(min(fraction, 1.0), message, loss=result.history[-1], layout=layout_now)
-        except Cancelled as stopped:
-            result.reason = f"stopped: {message.lower()}"
-            stopped.partial = result
-            raise
 
     if not exact:
         return _train_by_sampling(objective, result, rng, 10 * n_iter, report)
