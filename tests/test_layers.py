@@ -65,9 +65,9 @@ UI_RANK = {name: rank for rank, layer in enumerate(UI_LAYERS) for name in layer}
 
 # Modules of hetviz/algorithms that are not methods.
 CONTRACT = frozenset(
-    {"base", "contract", "cost", "diagnostics", "landmark_start", "memory", "needs", "papers"}
-    | {"neighbor_map", "pictures", "predictor", "ranking", "registry", "shared_params"}
-    | {"sklearn_interface"}
+    {"base", "comparison_order", "contract", "cost", "diagnostics", "landmark_start", "memory"}
+    | {"needs", "neighbor_map", "papers", "pictures", "predictor", "ranking", "registry"}
+    | {"shared_params", "sklearn_interface"}
 )
 
 # Modules that use the library by its public names. All others import from the defining modules.

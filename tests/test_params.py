@@ -13,9 +13,10 @@ from sklearn.base import BaseEstimator, clone
 
 from hetviz import params
 from hetviz.errors import ParameterError
-from hetviz.params import Choice, HasParams, Integer, PerDataset, Real
+from hetviz.params import Changed, Choice, HasParams, Integer, PerDataset, Real
 
 Count = Annotated[int, Integer("Count", "How many.", low=1)]
+Width = Annotated[float, Real("Width", "How wide.", low=0.0, high=9.0)]
 
 
 class Base(HasParams, BaseEstimator):
@@ -108,3 +109,14 @@ def test_earlier_names_are_accepted() -> None:
     assert params.check("base", Base.params, {"breadth": 4.0}) == {"count": 2, "width": 4.0}
     with pytest.raises(ParameterError, match=r"base: width = -1 must be a number of 0 or more"):
         params.check("base", Base.params, {"breadth": -1})
+
+
+class Narrow(HasParams):
+    width: Annotated[Width, Changed(high=2.0, details="At most two.")] = 1.0
+
+
+def test_changed_fields_replace_those_of_the_shared_declaration() -> None:
+    expected = Real("Width", "How wide.", low=0.0, high=2.0, details="At most two.", default=1.0)
+    assert Narrow.params["width"] == expected
+    with pytest.raises(ParameterError, match="from 0 to 2"):
+        params.check("narrow", Narrow.params, {"width": 3.0})

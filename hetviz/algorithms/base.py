@@ -325,6 +325,11 @@ class BaseEmbedder(HasParams, SklearnInterface):
         titles = (self.card.title, *self.card.former_titles)
         return start is not None and start.note in titles
 
+    def _no_places(self, datasets: Mapping[str, Dataset]) -> dict[str, Floats]:
+        """Return NaN for every row."""
+        k = self.get_params(deep=False)["n_components"]
+        return {name: np.full((len(part), k), np.nan) for name, part in datasets.items()}
+
     def _landmark_map(self, data: HeteroData, progress: Progress) -> Embedding | None:
         """Return a map of landmarks to start from, or None for small data."""
         start, self._placement = landmark_start(self, data, progress)

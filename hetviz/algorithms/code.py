@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from hetviz._types import Bools, Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
-from hetviz.algorithms.diagnostics import warn_about_data
+from hetviz.algorithms.diagnostics import warn_about_data, warn_unplaced
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.shared_params import (
@@ -204,12 +204,7 @@ class CODE(BaseEmbedder):
             for block in self._blocks:
                 mass += block.px if block.d == d else 0.0
                 mass += block.py if block.e == d else 0.0
-            n_missing = int((mass == 0).sum())
-            if n_missing:
-                warn_about_data(
-                    f"{n_missing:,} of {name} have no similarities and no links, so they are left "
-                    "off the map."
-                )
+            warn_unplaced(int((mass == 0).sum()), name, "no similarities and no links")
             masks.append(mass > 0)
         return masks
 

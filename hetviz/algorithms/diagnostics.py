@@ -107,6 +107,12 @@ def warn_about_data(message: str) -> None:
     warnings.warn(message, DataWarning, stacklevel=3)
 
 
+def warn_unplaced(n_items: int, name: str, lack: str) -> None:
+    """Warn that some items of a dataset are left off the map."""
+    if n_items:
+        warn_about_data(f"{n_items:,} of {name} have {lack}, so they are left off the map.")
+
+
 def left_off_message(datasets: Sequence[str], lack: str) -> str:
     """Return the warning about datasets that are left off the map."""
     has, is_ = ("has", "is") if len(datasets) == 1 else ("have", "are")

@@ -303,12 +303,8 @@ class GradientBoostingConsensus(BasePredictor):
             problem.column.classes,
             {name: predictions.take(rows) for name, rows in problem.entity.object_of.items()},
         )
-        coordinates = {
-            name: places[problem.entity.object_of[name]]
-            if name in problem.entity.object_of
-            else np.full((len(dataset), self.n_components), np.nan)
-            for name, dataset in data.datasets.items()
-        }
+        coordinates = self._no_places(data.datasets)
+        coordinates |= {name: places[rows] for name, rows in problem.entity.object_of.items()}
         left_out = [name for name in data.datasets if name not in problem.entity.object_of]
         if left_out:
             verb = (
@@ -492,10 +488,7 @@ class GradientBoostingConsensus(BasePredictor):
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
         relevant = {name: rows for name, rows in new.items() if name in self.predictions_}
-        out = {
-            name: np.full((len(rows.dataset), self.n_components), np.nan)
-            for name, rows in new.items()
-        }
+        out = self._no_places({name: rows.dataset for name, rows in new.items()})
         if relevant:
             index_by_dataset, joint, margins, rows = self._new_margins(relevant)
             places = self._places(joint, margins, rows)

@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz._text import count
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.comparison_order import ordered_objects
 from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
@@ -29,12 +29,11 @@ from hetviz.algorithms.shared_params import (
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.embedding import Hinge
 from hetviz.core.ordinal.fixed_rank import FixedRankEmbedding, critical_beta_for, embed_fixed_rank
-from hetviz.core.ordinal.partial_order import partial_order
 from hetviz.core.ordinal.polish import choose_pull, polish_map
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import optimum_diagnostics
 from hetviz.errors import Cancelled, ConvergenceWarning, NotApplicableError
-from hetviz.features.problems.comparison_problems import compared_objects, rows_from_objects
+from hetviz.features.problems.comparison_problems import rows_from_objects
 from hetviz.params import Real
 from hetviz.progress import Progress, ProgressPart
 
@@ -117,26 +116,13 @@ class GNMDS(BaseEmbedder):
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
-        objects, pairs, weight = compared_objects(data)
-        self.order_ = partial_order(
-            pairs,
-            weight,
+        self.order_, objects, retained = ordered_objects(
+            data,
+            self.card.title,
             contradictions=self.contradictions,
             steps=self.order,
-            reduce=False,
             random_state=self.random_state,
         )
-        retained = self.order_.pairs
-        if not len(retained):
-            reason = "No comparison is left after removing contradictions."
-            raise NotApplicableError(self.card.title, [reason])
-        used, local = np.unique(retained, return_inverse=True)
-        objects, retained = objects[used], local.reshape(-1, 4)
-        n_left_out = data.n_objects - len(objects)
-        if n_left_out:
-            warn_about_data(
-                f"{count(n_left_out, 'item')} without comparisons that count: left off the map."
-            )
         share = self.order_.weight / self.order_.weight.sum()
         critical_beta = critical_beta_for([None], Hinge(len(objects), retained, share))
         if not np.isfinite(critical_beta):

@@ -327,10 +327,7 @@ class HeMap(BaseEmbedder):
         return places
 
     def _result(self, data: HeteroData, solution: HemapSolution, places: list[Floats]) -> Fit:
-        coordinates = {
-            name: np.full((len(dataset), self.n_components), np.nan)
-            for name, dataset in data.datasets.items()
-        }
+        coordinates = self._no_places(data.datasets)
         coordinates[self.target_], coordinates[self.source_] = places
         left_out = [name for name in data.datasets if name not in (self.target_, self.source_)]
         if left_out:

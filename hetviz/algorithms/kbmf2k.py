@@ -299,12 +299,8 @@ class KBMF2K(BaseEmbedder):
         return DomainLinks(self._names.index(scores.source), self._names.index(scores.target), Y)
 
     def _places(self, data: HeteroData, model: Factorisation) -> dict[str, Floats]:
-        return {
-            name: model.projections(self._names.index(name))
-            if name in self._names
-            else np.full((len(part), self.n_components), np.nan)
-            for name, part in data.datasets.items()
-        }
+        projections = {name: model.projections(d) for d, name in enumerate(self._names)}
+        return self._no_places(data.datasets) | projections
 
     def _make_fit(self, data: HeteroData, result: InferenceResult) -> Fit:
         self.evidence_ = result.history[-1] if result.history else float("-inf")

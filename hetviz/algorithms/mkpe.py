@@ -10,7 +10,7 @@ import numpy as np
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
-from hetviz.algorithms.diagnostics import warn_about_data
+from hetviz.algorithms.diagnostics import warn_about_data, warn_unplaced
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.shared_params import (
@@ -312,12 +312,9 @@ class MKPE(BaseEmbedder):
         weights = {name: float(value_for(within_weight, name, 1.0)) for name in data.datasets}
         scored = scored_pairs(data, similarity_by_dataset, weights, links)
         for name, dataset in data.datasets.items():
-            n_missing = len(dataset) - len(scored.rows.get(name, ()))
-            if n_missing:
-                warn_about_data(
-                    f"{n_missing:,} of {name} have no similarities and no links, so they are left "
-                    "off the map."
-                )
+            warn_unplaced(
+                len(dataset) - len(scored.rows.get(name, ())), name, "no similarities and no links"
+            )
         if not scored.rows:
             raise NotApplicableError(
                 self.card.title, ["No item has similarities or a link that counts."]
@@ -367,10 +364,7 @@ class MKPE(BaseEmbedder):
             raise ParameterError("mkpe: a dataset has no similarities and no links that count.")
 
     def _places_by_dataset(self, data: HeteroData, places: list[Floats]) -> dict[str, Floats]:
-        out = {
-            name: np.full((len(part), self.n_components), np.nan)
-            for name, part in data.datasets.items()
-        }
+        out = self._no_places(data.datasets)
         for (name, rows), E in zip(self._scored.rows.items(), places, strict=True):
             out[name][rows] = E
         return out

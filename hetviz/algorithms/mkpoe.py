@@ -392,11 +392,10 @@ class MKPOE(BaseEmbedder):
         return np.vstack([places[name] for name in data.datasets])
 
     def _places(self, data: HeteroData) -> dict[str, Floats]:
-        shape = self.n_components
-        out = {name: np.full((len(part), shape), np.nan) for name, part in data.datasets.items()}
+        out = self._no_places(data.datasets)
         for solved in self._solved:
             if solved.maps:
-                out |= solved.places(shape)
+                out |= solved.places(self.n_components)
         return out
 
     def _make_fit(self, data: HeteroData, reason: str) -> Fit:
@@ -468,10 +467,7 @@ class MKPOE(BaseEmbedder):
         }
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
-        out = {
-            name: np.full((len(rows.dataset), self.n_components), np.nan)
-            for name, rows in new.items()
-        }
+        out = self._no_places({name: rows.dataset for name, rows in new.items()})
         for solved in self._solved:
             new_rows = {name: rows for name, rows in new.items() if name in solved.problem.numbers}
             out |= solved.of_new(new_rows, self.n_components, self._fitted)

@@ -6,20 +6,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from hetviz._text import count
 from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.comparison_order import ordered_objects
 from hetviz.algorithms.contract import Capability, Fit, MethodCard
-from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import MCFEE_2011
 from hetviz.algorithms.shared_params import Contradictions, DrawnBy, NComponents, RandomState
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.constant_shift import embed_by_constant_shift
-from hetviz.core.ordinal.partial_order import partial_order
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, make_diagnostic
-from hetviz.errors import NotApplicableError
 from hetviz.features.problems.comparison_problems import compared_objects, rows_from_objects
 from hetviz.progress import Progress
 
@@ -85,25 +82,13 @@ class PartialOrderEmbedding(BaseEmbedder):
         return [f"It places at most {MAX_OBJECTS:,} items, but {len(objects):,} are compared."]
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
-        objects, pairs, weight = compared_objects(data)
         progress(0.05, "Ordering pairs")
-        self.order_ = partial_order(
-            pairs,
-            weight,
+        self.order_, objects, retained = ordered_objects(
+            data,
+            self.card.title,
             contradictions=self.contradictions,
-            reduce=False,
             random_state=self.random_state,
         )
-        if not len(self.order_.pairs):
-            reason = "No comparison is left after removing contradictions."
-            raise NotApplicableError(self.card.title, [reason])
-        used, local = np.unique(self.order_.pairs, return_inverse=True)
-        objects, retained = objects[used], local.reshape(-1, 4)
-        n_left_out = data.n_objects - len(objects)
-        if n_left_out:
-            warn_about_data(
-                f"{count(n_left_out, 'item')} without comparisons that count: left off the map."
-            )
         progress(0.2, "Solving for the axes")
         solution = embed_by_constant_shift(len(objects), retained)
         self.shift_ = solution.shift

@@ -12,7 +12,7 @@ from scipy.special import expit
 from hetviz._types import Bools, Floats, Sparse
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
-from hetviz.algorithms.diagnostics import warn_about_data
+from hetviz.algorithms.diagnostics import warn_unplaced
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.shared_params import (
@@ -297,12 +297,7 @@ class PMvGE(BaseEmbedder):
                 if name not in self._inputs:
                     mask |= (block.u > 0) if block.d == d else False
                     mask |= (block.v > 0) if block.e == d else False
-            n_missing = int((~mask).sum())
-            if n_missing:
-                warn_about_data(
-                    f"{n_missing:,} of {name} have no features and no links, so they are left off "
-                    "the map."
-                )
+            warn_unplaced(int((~mask).sum()), name, "no features and no links")
             masks.append(mask)
         return masks
 
