@@ -93,6 +93,13 @@ class PartnerRanks:
         spread = np.sqrt((left**2).sum() * (1 - q / self.n_all) * q / (q - 1))
         return float(spread / len(F) / (1 - len(F) / (q * self.n_others)))
 
+    def curve(self, at: Ints) -> tuple[Floats, Floats]:
+        """Return false and true positive rates of the first ``at`` rows of each query."""
+        true = np.searchsorted(np.sort(self.rank), at, side="right").astype(np.float64)
+        pairs = self.n_queries * self.n_others
+        false = np.maximum(self.n_queries * at - true, 0.0) / max(pairs - len(self.rank), 1)
+        return np.minimum(false, 1.0), true / max(len(self.rank), 1)
+
 
 def rank_partners(
     Y: Floats,

@@ -90,10 +90,10 @@ def test_unreachable_rows_are_not_placed() -> None:
 @pytest.fixture
 def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take 600 rows for very many."""
-    from hetviz.algorithms import base
+    from hetviz.algorithms import landmark_start
     from hetviz.runs import first_map
 
-    monkeypatch.setattr(base, "MIN_ROWS", 500)
+    monkeypatch.setattr(landmark_start, "MIN_ROWS", 500)
     monkeypatch.setattr(first_map, "MIN_ROWS", 500)
     monkeypatch.setattr(module.landmarks, "__defaults__", (100, 0))
 
