@@ -412,7 +412,7 @@ def fit_mkpe(
         for sweep in range(sweeps):
             best_so_far = result if best is None or result.history[-1] < best.history[-1] else best
             reason = f"stopped at start {start + 1}, sweep {sweep + 1:,}"
-            with keep_partial(lambda _, best=best_so_far, why=reason: replace(best, reason=why)):
+            with keep_partial(partial(_stopped, best_so_far, reason)):
                 progress(
                     (start + sweep / sweeps) / n_init,
                     f"Start {start + 1} of {n_init}, sweep {sweep + 1:,}",
@@ -432,6 +432,10 @@ def fit_mkpe(
     if best is None:
         raise ParameterError(f"mkpe: n_init = {n_init} must be 1 or more.")
     return best
+
+
+def _stopped(result: MkpeResult, reason: str, _: object) -> MkpeResult:
+    return replace(result, reason=reason)
 
 
 def spread_at(domains: Sequence[Domain], frames: Sequence[Floats]) -> float:
