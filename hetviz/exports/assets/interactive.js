@@ -67,13 +67,17 @@ function make(tag, text, more = {}) {
   if (text !== undefined) node.textContent = text;
   return node;
 }
+/** @param {number} i */
 const title = (i) => D.titles[i] || id(i);
+/** @param {number} i */
 const id = (i) => D.ids[i] ?? D.titles[i];
+/** @param {number} i */
 const isShown = (i) => !(state[i] & HIDDEN);
 const palette = () => (dark ? D.dark : D.light);
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/** @param {number} count */
 const thousands = (count) => count.toLocaleString("en");
-/** @returns {[x: number, y: number]} */
+/** @returns {[x: number, y: number]} @param {number} i */
 const px = (i) => [view.x(pos[2 * i]), view.y(pos[2 * i + 1])];
 
 // ---------------------------------------------------------------------------------------- points
@@ -132,6 +136,7 @@ function updateStates() {
 
 function requestDraw() { frame ||= requestAnimationFrame(draw); }
 
+/** @param {number} now */
 function draw(now) {
   frame = 0;
   if (!drawer?.order) return;
@@ -184,6 +189,7 @@ function moveCamera(to) {
   requestDraw();
 }
 
+/** @param {number} now */
 function fly(now) {
   const share = Math.min(Math.max((now - flight.begun) / FLIGHT_MS, 0), 1);
   view.go(interpolateCamera(flight.from, flight.to, ease(share)));
@@ -193,8 +199,10 @@ function fly(now) {
   }
 }
 
+/** @param {number} i */
 const flyTo = (i) => moveCamera({ ...view.at(), cx: pos[2 * i], cy: pos[2 * i + 1], s: Math.max(view.s, 3 * view.fitted) });
 
+/** @param {number} factor @param {number} x @param {number} y */
 function zoom(factor, x, y) {
   flight = null;
   view.zoom(factor, x, y);
@@ -214,6 +222,7 @@ function placeLabels() {
   const [w, h, p] = [view.W, view.H, palette()];
   const boxes = [];
   labels = [];
+  /** @param {number} lift @param {string} font */
   const put = (text, at, lift, font, fill) => {
     ctx.font = font;
     const [x, y, wide] = [view.x(at[0]), view.y(at[1]) - lift, ctx.measureText(text).width];
@@ -260,17 +269,20 @@ function drawLabels() {
 
 // ------------------------------------------------------------------------------------------ item
 
+/** @param {number} i */
 function kind(i) {
   const parts = [D.datasets[datasetOf[i]].name];
   if (code[i] >= 0 && !value && !D.byDataset) parts.push(D.categories[code[i]]);
   return parts.join(" · ");
 }
 
+/** @param {number} i */
 function picture(i) {
   const source = D.pictures[i];
   return source ? make("img", undefined, { src: source, alt: "" }) : null;
 }
 
+/** @param {number} x @param {number} y */
 function showTooltip(x, y) {
   const box = $("tip");
   box.hidden = hover < 0;
@@ -281,6 +293,7 @@ function showTooltip(x, y) {
   box.style.top = `${Math.max(Math.min(y + 14, view.H - box.offsetHeight - 4), 0)}px`;
 }
 
+/** @param {number} x @param {number} y */
 function point(x, y) {
   drawer.pick(view, x, y, 14, (i) => {
     const other = i !== hover;
@@ -290,6 +303,7 @@ function point(x, y) {
   });
 }
 
+/** @param {number} i */
 function listEntry(i) {
   const button = make("button", title(i), { type: "button" });
   button.append(" ", make("small", kind(i)));
@@ -299,7 +313,7 @@ function listEntry(i) {
   return item;
 }
 
-/** The items nearest to an item, nearest first. */
+/** The items nearest to an item, nearest first. @param {number} i */
 function nearest(i) {
   const best = [];
   for (let j = 0; j < n; j++) {
@@ -314,6 +328,7 @@ function nearest(i) {
   return best.map(([, j]) => j);
 }
 
+/** @param {number} i */
 function pick(i, fly = false) {
   selected = i;
   const panel = $("item");
@@ -371,6 +386,7 @@ function toggle(label, set, key, glyph, fill) {
 
 function legend() {
   const p = palette();
+  /** @param {number} k */
   const of = (k) => p.colours[k % p.colours.length];
   const coloured = !D.byDataset && !value;
   $("legend").replaceChildren(
@@ -406,7 +422,7 @@ canvas.onpointermove = (e) => {
   const at = [e.offsetX, e.offsetY];
   const last = touches.get(e.pointerId);
   if (!last) {
-    point(...at);
+    point(e.offsetX, e.offsetY);
     return;
   }
   if (touches.size === 2) {
@@ -448,7 +464,8 @@ canvas.onkeydown = (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey) return;
   if (moves[e.key]) {
     flight = null;
-    view.pan(...moves[e.key]);
+    const [dx, dy] = moves[e.key];
+    view.pan(dx, dy);
     moved();
   } else if (e.key === "+" || e.key === "=") zoom(1.4, view.W / 2, view.H / 2);
   else if (e.key === "-") zoom(1 / 1.4, view.W / 2, view.H / 2);

@@ -7,12 +7,16 @@ import { rgb, SHAPES } from "./renderer.js";
 import { RendererBase } from "./renderer_base.js";
 
 /** @import { LayoutOptions } from "./renderer_base.js" */
+/** @import { View } from "./view.js" */
 
 export const MAX_DRAWN = 20000;
 const CELL_PX = 9; // pixels per cell of the overlay
 const REACH_CELLS = 2; // half width of the blur of trust, in cells, applied three times
 
-/** Trace a shape around the origin. `size` is the diameter of the circle. */
+/**
+ * Trace a shape around the origin. `size` is the diameter of the circle.
+ * @param {CanvasRenderingContext2D} ctx @param {number} size
+ */
 export function outline(ctx, shape, size) {
   const r = size / 2;
   const star = (points, out, inner, turn = 0) => {
@@ -74,6 +78,7 @@ export class FlatRenderer extends RendererBase {
 
   get ratio() { return globalThis.devicePixelRatio || 1; }
 
+  /** @param {View} view */
   draw(view, share = 1) {
     if (!this.order) return false;
     const { canvas, ratio, ctx } = this;
@@ -89,10 +94,12 @@ export class FlatRenderer extends RendererBase {
     return false;
   }
 
+  /** @param {CanvasRenderingContext2D} ctx @param {View} view @param {number} share @param {number} ratio */
   render(ctx, view, share, ratio) {
     const { order, pos, from, bytes, lines } = this;
     if (!order) return;
     const { rowAt, nPlaced } = order;
+    /** @param {number} r */
     const at = (r) => {
       const [x, y] = [pos[2 * r], pos[2 * r + 1]];
       if (!from || share >= 1 || Number.isNaN(from[2 * r])) return [view.x(x), view.y(y)];
@@ -105,6 +112,7 @@ export class FlatRenderer extends RendererBase {
     // Faded points first, so points in focus lie above them.
     const focused = [];
     let drawn = 0;
+    /** @param {number} r */
     const put = (r, faded) => {
       const [x, y] = at(r);
       if (!(x > -20 && y > -20 && x < view.W + 20 && y < view.H + 20)) return;
@@ -124,6 +132,7 @@ export class FlatRenderer extends RendererBase {
     if (this.trustOverlay) this.drawTrustOverlay(ctx, view, ratio, at);
   }
 
+  /** @param {number} r @param {number} ratio */
   sprite(r, faded, ratio) {
     const { bytes, kinds } = this;
     const state = bytes.state ? bytes.state[r] & 3 : 0;
@@ -166,7 +175,10 @@ export class FlatRenderer extends RendererBase {
     ctx.globalAlpha = 1;
   }
 
-  /** Draw a pale, hatched overlay where the mean trust is low. */
+  /**
+   * Draw a pale, hatched overlay where the mean trust is low.
+   * @param {CanvasRenderingContext2D} ctx @param {View} view @param {number} ratio
+   */
   drawTrustOverlay(ctx, view, ratio, at) {
     const { order, bytes: { trust, state } } = this;
     if (!trust || !order) return;
@@ -216,6 +228,7 @@ export class FlatRenderer extends RendererBase {
     ctx.drawImage(trustOverlay, 0, 0);
   }
 
+  /** @param {View} view */
   picture(view, ratio = 2, share = 1) {
     const out = makeCanvas(view.W * ratio, view.H * ratio);
     if (!this.order) return out;
@@ -226,8 +239,12 @@ export class FlatRenderer extends RendererBase {
   }
 }
 
-/** Replace each cell by the mean of the cells around it, in both directions. */
+/**
+ * Replace each cell by the mean of the cells around it, in both directions.
+ * @param {number} columns @param {number} lines
+ */
 function spread(grid, columns, lines) {
+  /** @param {number} step */
   const run = (start, step, length) => {
     const old = new Float32Array(length);
     for (let k = 0; k < length; k++) old[k] = grid[start + k * step];

@@ -17,14 +17,14 @@ export const ADDRESS = import.meta.url;
 export const STEPS = (1 << 20) - 1; // coordinates are whole numbers from 0 to this
 const FIRST_LEVEL_ROWS = 16384; // expected rows in the first level
 
-/** Hash of a row number with random bits. */
+/** Hash of a row number with random bits. @param {number} row */
 function hash(row) {
   let h = Math.imul(row ^ (row >>> 16), 0x45d9f3b) + 0x9e3779b9;
   h = Math.imul(h ^ (h >>> 15), 0x2c1b3c6d);
   return (h ^ (h >>> 13)) >>> 0;
 }
 
-/** The rectangle [left, low, right, high] of all positions and of `included`. */
+/** The rectangle [left, low, right, high] of all positions and of `included`. @param {Float32Array} pos */
 export function extentOf(pos, included = null) {
   let [x0, y0, x1, y1] = included ?? [Infinity, Infinity, -Infinity, -Infinity];
   for (let k = 0; k < pos.length; k += 2) {
@@ -198,6 +198,7 @@ export class PointIndex {
           if (ay !== by) crossing.push(Math.min(ay, by), Math.max(ay, by), slope, ax - ay * slope);
           if (ay > mid !== by > mid) cuts.push(ax + (mid - ay) * slope);
           // Only cells that the edge crosses need a test of each point.
+          /** @param {number} y */
           const on = (y) => ax + (Math.min(Math.max(y, Math.min(ay, by)), Math.max(ay, by)) - ay) * slope;
           const [u, v] = ay === by ? [ax, bx] : [on(y0), on(y1)];
           edge.fill(
@@ -217,6 +218,7 @@ export class PointIndex {
     }
   }
 
+  /** @param {number} first @param {number} end */
   testEach(edges, first, end, onRun) {
     for (let k = first; k < end; k++) {
       const x = this.x(k);

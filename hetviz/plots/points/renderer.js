@@ -42,7 +42,7 @@ export const rgb = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 1
  */
 const some = (value) => /** @type {T} */ (value);
 
-/** Diameter of a dot: smaller on crowded maps, a little larger when zoomed in. */
+/** Diameter of a dot: smaller on crowded maps, a little larger when zoomed in. @param {number} n */
 export function dotSize(n, zoom) {
   const crowd = Math.min(Math.max((2500 / Math.max(n, 1)) ** 0.2, 0.26), 1.4);
   return Math.max(1.4, 5.5 * crowd * Math.min(Math.max(zoom ** 0.25, 1), 1.7));
@@ -192,6 +192,7 @@ export class Renderer extends RendererBase {
     return { program, at };
   }
 
+  /** @param {number} width */
   texture(format, width, height, filter) {
     const { gl } = this;
     const texture = gl.createTexture();
@@ -204,7 +205,7 @@ export class Renderer extends RendererBase {
     return texture;
   }
 
-  /** Framebuffer: a picture with depth, or the field without. */
+  /** Framebuffer: a picture with depth, or the field without. @param {number} w @param {number} h */
   target(w, h, deep) {
     const { gl } = this;
     const format = deep ? gl.RGBA8 : this.floats ? gl.RGBA16F : gl.RGBA8;
@@ -229,6 +230,7 @@ export class Renderer extends RendererBase {
     gl.deleteRenderbuffer(target.depth);
   }
 
+  /** @param {string} name */
   upload(name, data) {
     const { gl } = this;
     if (!gl) return;
@@ -441,7 +443,7 @@ export class Renderer extends RendererBase {
     return [firsts, counts, total];
   }
 
-  /** Find the points in view, level by level. */
+  /** Find the points in view, level by level. @param {View} view @param {number} share */
   planRuns(view, share) {
     this.plan = this.levels.map((level) => this.runsInView(level, view, share < 1));
     this.total = this.plan.reduce((sum, run) => sum + run[2], 0);
@@ -454,6 +456,7 @@ export class Renderer extends RendererBase {
     else firsts.forEach((first, k) => gl.drawArrays(gl.POINTS, first, counts[k]));
   }
 
+  /** @param {View} view @param {number} share */
   setCamera(at, view, share) {
     const { gl } = this;
     const [sx, sy] = [(2 * view.s) / view.W, (2 * view.s) / view.k / view.H];
@@ -473,7 +476,10 @@ export class Renderer extends RendererBase {
     gl.activeTexture(gl.TEXTURE0);
   }
 
-  /** Prepare to draw points to `to`. `drawn`: number in view. `splat`: draw into the field. */
+  /**
+   * Prepare to draw points to `to`. `drawn`: number in view. `splat`: draw into the field.
+   * @param {View} view @param {number} share
+   */
   preparePoints(to, view, share, drawn, splat = false) {
     const { gl } = this;
     const { program, at } = this.pointProgram;
@@ -499,7 +505,10 @@ export class Renderer extends RendererBase {
     this.bind(at.uField, 1, splat || !this.inField ? this.palette : some(this.field).texture);
   }
 
-  /** Begin a picture: draw its field of density and trust, and clear the target. */
+  /**
+   * Begin a picture: draw its field of density and trust, and clear the target.
+   * @param {View} view @param {number} share
+   */
   beginPicture(to, view, share, maxPoints = MAX_FIELD_POINTS) {
     const { gl } = this;
     this.inField = 0;
@@ -520,7 +529,10 @@ export class Renderer extends RendererBase {
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
   }
 
-  /** Draw lines `first` to `end`. Their order is random, so a part is a sample of all. */
+  /**
+   * Draw lines `first` to `end`. Their order is random, so a part is a sample of all.
+   * @param {View} view @param {number} share @param {number} first @param {number} end
+   */
   drawLines(to, view, share, first, end) {
     if (end <= first) return;
     const { gl } = this;
@@ -547,6 +559,7 @@ export class Renderer extends RendererBase {
   /**
    * Draw one frame; `share` is the progress of the transition. Returns whether another is needed.
    * `isLate` is set if the card was still busy, then the overlay waits as well.
+   * @param {View} view
    */
   draw(view, share = 1, now = performance.now()) {
     const { gl, canvas } = this;
@@ -565,6 +578,7 @@ export class Renderer extends RendererBase {
     return this.direct ? this.drawWhole(view, share, w, h) : this.drawByLevels(view, share, now, w, h);
   }
 
+  /** @param {View} view @param {number} share @param {number} w @param {number} h */
   drawWhole(view, share, w, h) {
     const drawnKey = [view.cx, view.cy, view.s, view.k, share, this.size].join();
     if (drawnKey === this.drawnKey) return false;
@@ -579,6 +593,7 @@ export class Renderer extends RendererBase {
     return false;
   }
 
+  /** @param {View} view @param {number} share @param {number} now @param {number} w @param {number} h */
   drawByLevels(view, share, now, w, h) {
     const { gl } = this;
     if (this.fence) { // the card still draws the last frame: wait instead of queueing another
@@ -610,7 +625,10 @@ export class Renderer extends RendererBase {
     return !this.whole;
   }
 
-  /** Draw as many whole levels as the budget allows, while the map moves. */
+  /**
+   * Draw as many whole levels as the budget allows, while the map moves.
+   * @param {View} view @param {number} share @param {number} now
+   */
   drawMoving(view, share, now, drawnKey) {
     const { gl, front } = this;
     Object.assign(this, { drawnKey, movedAt: now, usedBudget: true, cursor: null });
@@ -633,7 +651,10 @@ export class Renderer extends RendererBase {
     Object.assign(this, { drawn, whole: levels === this.plan.length && nLines === all });
   }
 
-  /** Continue the complete picture in the background, while the map rests. Returns whether it is done. */
+  /**
+   * Continue the complete picture in the background, while the map rests. Returns whether it is done.
+   * @param {View} view @param {number} share
+   */
   drawMore(view, share) {
     const { back } = this;
     if (!this.cursor) {
@@ -701,7 +722,10 @@ export class Renderer extends RendererBase {
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   }
 
-  /** Return everything in view as a transparent canvas, with `ratio` pixels per pixel of the page. */
+  /**
+   * Return everything in view as a transparent canvas, with `ratio` pixels per pixel of the page.
+   * @param {View} view
+   */
   picture(view, ratio = 2, share = 1) {
     const { gl } = this;
     const [w, h] = [Math.round(view.W * ratio), Math.round(view.H * ratio)];

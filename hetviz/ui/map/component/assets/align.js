@@ -6,9 +6,11 @@ const MIN_EXPLAINED = 0.25; // minimum share of the variance of the new map that
 /**
  * The old positions rotated, mirrored, scaled and shifted to fit the new ones by least squares; null
  * if the maps have too little in common.
+ * @param {Uint8Array} shown
  */
 export function aligned(from, to, shown) {
   const n = shown.length;
+  /** @param {number} r */
   const both = (r) => shown[r] && from[2 * r] === from[2 * r] && to[2 * r] === to[2 * r];
   let count = 0;
   const mean = [0, 0, 0, 0];

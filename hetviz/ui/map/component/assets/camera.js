@@ -8,6 +8,7 @@ import { View, interpolateCamera, prefersReducedMotion, ease, frameOf } from "./
 
 /** @import { HetMap } from "./map.js" */
 /** @import { Place } from "./scene.js" */
+/** @import { MapSpec } from "./messages.js" */
 
 const [NARROW_PX, MEDIUM_PX] = [860, 1100];
 const MIN_VISIBLE = 12;
@@ -84,7 +85,7 @@ export class Camera {
     }
   }
 
-  /** Restore the camera of the last mount, else use the one of Python, else show all. */
+  /** Restore the camera of the last mount, else use the one of Python, else show all. @param {MapSpec} data */
   begin(data, restored) {
     const { stage, overlay } = this.map;
     const { view } = this.scene;
@@ -119,7 +120,7 @@ export class Camera {
     map.requestDraw({ paint: true, place: true });
   }
 
-  /** Move the camera in one animation. */
+  /** Move the camera in one animation. @param {Place} place */
   fly(place, ms = 450, zoomed = true) {
     const { map, scene } = this;
     scene.view.zoomed = zoomed;
@@ -130,7 +131,7 @@ export class Camera {
     map.requestDraw({ view: true });
   }
 
-  /** One frame of the animation. */
+  /** One frame of the animation. @param {number} now */
   step(now) {
     const { scene } = this;
     if (!scene.flight) return;
@@ -140,6 +141,7 @@ export class Camera {
     if (t >= 1) scene.flight = null;
   }
 
+  /** @param {number[]} rows */
   fit(rows = []) {
     const { data, pos, isShown } = this.scene;
     const frame = data.live ? frameOf(pos, isShown) : data.frame;
@@ -152,7 +154,7 @@ export class Camera {
     this.fly(this.around(frameOf(pos, isShown, 0)));
   }
 
-  /** Limit a zoom factor: no further in when about a dozen items fill the view. */
+  /** Limit a zoom factor: no further in when about a dozen items fill the view. @param {number} factor */
   limitZoom(factor) {
     const { view, pos, isShown, n } = this.scene;
     if (factor <= 1 || view.s < 2 * view.fitted) return factor;
@@ -164,6 +166,7 @@ export class Camera {
     return seen > MIN_VISIBLE ? factor : 1;
   }
 
+  /** @param {number} step */
   zoomBy(step) {
     const { view, flight } = this.scene;
     const factor = this.limitZoom(step);
@@ -172,7 +175,7 @@ export class Camera {
     this.fly(target.at(), 220);
   }
 
-  /** Bring an item into view with its links; on a crowded map, zoom in enough to separate it. */
+  /** Bring an item into view with its links; on a crowded map, zoom in enough to separate it. @param {number} row */
   flyTo(row) {
     const { view, pos, visible } = this.scene;
     if (visible > CROWDED_ITEMS) {
@@ -186,7 +189,10 @@ export class Camera {
     this.fit([row]);
   }
 
-  /** Move to a view of all given rows on a new map, with their surroundings. */
+  /**
+   * Move to a view of all given rows on a new map, with their surroundings.
+   * @param {number[]} rows @param {Float32Array} pos
+   */
   flyToAll(rows, pos) {
     const { view, isShown, n } = this.scene;
     const flags = new Uint8Array(n);
@@ -205,13 +211,16 @@ export class Camera {
     return framed !== null && /** @type {const} */ (["cx", "cy", "s"]).every((key) => Math.abs(now[key] - framed[key]) < 1e-9 * Math.abs(framed[key]));
   }
 
-  /** Whether, on a new map, some rows would be off screen or all in one spot. */
+  /**
+   * Whether, on a new map, some rows would be off screen or all in one spot.
+   * @param {number[]} rows @param {Float32Array} pos
+   */
   losesRows(rows, pos) {
     const { view, isShown } = this.scene;
     const target = Object.assign(new View(), view);
     if (!view.zoomed) target.go(this.home);
     const at = rows.filter((r) => isShown[r] && !Number.isNaN(pos[2 * r]))
-      .map((r) => [target.x(pos[2 * r]), target.y(pos[2 * r + 1])]);
+      .map((r) => /** @type {[number, number]} */ ([target.x(pos[2 * r]), target.y(pos[2 * r + 1])]));
     if (!at.length) return false;
     const { left, top, right, bottom } = view.clear;
     const off = ([x, y]) => x < left || y < top || x > view.W - right || y > view.H - bottom;
@@ -219,9 +228,10 @@ export class Camera {
     return at.some(off) || (at.length > 1 && Math.max(span(0), span(1)) < SPOT_PX);
   }
 
-  /** Show the whole map if one of the rows is off screen. */
+  /** Show the whole map if one of the rows is off screen. @param {number[]} rows */
   showRows(rows) {
     const { view, isShown } = this.scene;
+    /** @param {number} r */
     const hidden = (r) => {
       const [x, y] = this.scene.pixel(r);
       return isShown[r] && !(x > 20 && y > 20 && x < view.W - 20 && y < view.H - 20);
@@ -230,7 +240,7 @@ export class Camera {
     this.map.requestDraw({ paint: true });
   }
 
-  /** Move the camera so that a few selected items are not covered. */
+  /** Move the camera so that a few selected items are not covered. @param {number[]} rows */
   uncoverItems(rows) {
     const { view, flight } = this.scene;
     const now = flight ? flight.to : view.at();
@@ -238,7 +248,10 @@ export class Camera {
     if (to !== now) this.fly(to, 180, view.zoomed);
   }
 
-  /** The given camera, or the nearest one where none of these rows is covered. */
+  /**
+   * The given camera, or the nearest one where none of these rows is covered.
+   * @param {Place} place @param {number[]} rows
+   */
   clearOfCards(place, rows) {
     const { view, pos, isShown, data } = this.scene;
     const narrow = view.W < NARROW_PX;
@@ -250,11 +263,13 @@ export class Camera {
     // Items out of view stay so.
     if (at.some(([x, y]) => x < 0 || y < 0 || x > view.W || y > view.H)) return place;
     const cards = cardBoxes(this.map).map(([x0, y0, x1, y1]) => [x0 - MARGIN_PX, y0 - MARGIN_PX, x1 + MARGIN_PX, y1 + MARGIN_PX]);
+    /** @param {number} dx @param {number} dy */
     const clear = (dx, dy) => at.every(([px, py]) => {
       const [x, y] = [px + dx, py + dy];
       return x >= MARGIN_PX && y >= MARGIN_PX && x <= view.W - MARGIN_PX && y <= low
         && !cards.some(([x0, y0, x1, y1]) => x > x0 && x < x1 && y > y0 && y < y1);
     });
+    /** @param {number} dx @param {number} dy */
     const moved = (dx, dy) => ({ ...place, cx: place.cx - dx / place.s, cy: place.cy + (dy * place.k) / place.s });
     if (clear(0, 0)) return place;
     for (let distance = SHIFT_STEP_PX; distance <= MAX_SHIFT_PX; distance += SHIFT_STEP_PX) {

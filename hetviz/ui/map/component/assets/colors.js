@@ -1,18 +1,21 @@
 // Colours of codes and values, and mixes of two colours.
 
+/** @param {string} hex */
 const channels = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
 
+/** @param {number} share */
 export const mix = (a, b, share) => {
   const [x, y] = [channels(a), channels(b)];
   return `#${x.map((v, k) => Math.round(v * (1 - share) + y[k] * share)
     .toString(16).padStart(2, "0")).join("")}`;
 };
 
+/** @param {string} hex */
 export const withAlpha = (hex, alpha) => `rgba(${channels(hex).join(",")},${alpha})`;
 
 const STEPS = 96;
 
-/** A palette and the slot of each row in it; slot 0 is for no value and others. */
+/** A palette and the slot of each row in it; slot 0 is for no value and others. @param {number} n */
 export function colourSlots(colour, values, n, scheme) {
   const slot = new Uint8Array(n);
   if (!colour || !values) return { slot, palette: [colour?.ghost[scheme] || "#999999"] };
@@ -32,6 +35,7 @@ export function colourSlots(colour, values, n, scheme) {
   return { slot, palette: [colour.ghost[scheme], ...colour.palette[scheme]] };
 }
 
+/** @param {number} t */
 export function sample(scale, t) {
   const at = t * (scale.length - 1);
   const k = Math.min(Math.floor(at), scale.length - 2);

@@ -46,7 +46,7 @@ const PATHS = {
   close: "M6 6l12 12M18 6 6 18",
 };
 
-/** A line icon of 18 pixels. */
+/** A line icon of 18 pixels. @param {string} name */
 export function icon(name) {
   const space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");
@@ -57,4 +57,5 @@ export function icon(name) {
   return svg;
 }
 
+/** @param {number} n */
 export const thousands = (n) => n.toLocaleString("en");

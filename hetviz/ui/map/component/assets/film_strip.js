@@ -118,6 +118,7 @@ export class FilmStrip {
     this.drawOverview();
   }
 
+  /** @param {Float32Array} pos @param {number} W @param {number} H */
   dots(canvas, pos, W, H) {
     const { scene } = this;
     const ratio = window.devicePixelRatio || 1;
@@ -127,6 +128,7 @@ export class FilmStrip {
     ctx.scale(ratio, ratio);
     const frame = frameOf(pos, scene.isShown);
     const s = Math.min(W / (frame.x[1] - frame.x[0]), H / (frame.y[1] - frame.y[0]));
+    /** @param {number} r */
     const place = (r) => [
       W / 2 + (pos[2 * r] - (frame.x[0] + frame.x[1]) / 2) * s, H / 2 - (pos[2 * r + 1] - (frame.y[0] + frame.y[1]) / 2) * s,
     ];

@@ -18,7 +18,7 @@ export class FrameLoop {
     this.pausedUntil = 0;
   }
 
-  /** Draw nothing for a moment, since without a graphics card a frame blocks the page. */
+  /** Draw nothing for a moment, since without a graphics card a frame blocks the page. @param {number} ms */
   hold(ms) { this.pausedUntil = performance.now() + ms; }
 
   /** Continue after the next frame. */
@@ -29,6 +29,7 @@ export class FrameLoop {
     if (!this.frame && !this.scene.isClosed && this.scene.isOnPage !== false) this.frame = requestAnimationFrame((now) => this.tick(now));
   }
 
+  /** @param {number} now */
   tick(now) {
     const { map, pending, scene } = this;
     this.frame = 0;
@@ -65,6 +66,7 @@ export class FrameLoop {
     if (scene.flight || scene.motion || more) this.requestDraw({});
   }
 
+  /** @param {number} now */
   measure(now) {
     const { stats } = this.map;
     stats.draws += 1;

@@ -30,6 +30,7 @@ export class Keys {
     if (!["Shift", "Control", "Alt", "Meta"].includes(event.key)) map.stage.classList.add("hv-keyboard");
     const step = event.shiftKey ? 160 : 60;
     const command = event.ctrlKey || event.metaKey;
+    /** @param {number} dx @param {number} dy */
     const pan = (dx, dy) => () => {
       scene.flight = null;
       scene.view.pan(dx * step, dy * step);
@@ -77,7 +78,7 @@ export class Keys {
     return nearest(scene.pos, scene.isShown, scene.view, scene.view.W / 2, scene.view.H / 2, 1e6);
   }
 
-  /** Step through the selected items, or through those nearest to one item. */
+  /** Step through the selected items, or through those nearest to one item. @param {number} by */
   step(by) {
     const { map, scene } = this;
     if (!this.walk) {
@@ -95,6 +96,7 @@ export class Keys {
     this.moveCursor(rows[this.walk.at]);
   }
 
+  /** @param {number} row */
   moveCursor(row) {
     const { map, scene } = this;
     scene.cursor = row;

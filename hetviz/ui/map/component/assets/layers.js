@@ -4,6 +4,7 @@ import { send } from "./page_change.js";
 import { countOf } from "./pick.js";
 
 /** @import { HetMap } from "./map.js" */
+/** @import { MapSpec } from "./messages.js" */
 
 const keyOf = (names) => JSON.stringify([...names].sort());
 
@@ -15,7 +16,7 @@ export class Layers {
     this.sent = [];
   }
 
-  /** Apply the hidden datasets of Python, unless they echo what this map sent. */
+  /** Apply the hidden datasets of Python, unless they echo what this map sent. @param {MapSpec} data */
   receive(data) {
     const echo = this.sent.indexOf(keyOf(data.hidden));
     if (echo >= 0) this.sent.splice(0, echo + 1);
@@ -39,7 +40,7 @@ export class Layers {
     scene.visible = countOf(isShown);
   }
 
-  /** Hide or show a dataset; `only` hides the others, and a second call shows all. */
+  /** Hide or show a dataset; `only` hides the others, and a second call shows all. @param {string} name */
   toggle(name, only = false) {
     const { map, scene } = this;
     const all = scene.data.datasets.map((d) => d.name);

@@ -7,6 +7,7 @@ import { send } from "./page_change.js";
 import { RovingFocus } from "./roving_focus.js";
 
 /** @import { HetMap } from "./map.js" */
+/** @import { ColourSpec, MapSpec } from "./messages.js" */
 
 export class Legend {
   /** @param {HetMap} map */
@@ -63,6 +64,7 @@ export class Legend {
     this.rovingFocus.redraw(() => this.counts());
   }
 
+  /** @param {MapSpec} data */
   draw(data) {
     const maxCount = Math.max(...data.datasets.map((d) => d.count ?? d.stop - d.start), 1);
     this.sets.replaceChildren(...data.datasets.map((d) => this.dataset(d, maxCount)));
@@ -81,11 +83,13 @@ export class Legend {
     this.note.textContent = data.notes.join(" ");
   }
 
+  /** @param {string | number} key */
   colourBy(key) {
     this.map.toolbar.closeMenus();
     send(() => this.map.component.setTriggerValue("colour", key));
   }
 
+  /** @param {number} maxCount */
   dataset(d, maxCount) {
     const { map, scene } = this;
     const shown = !scene.hidden.includes(d.name);
@@ -97,6 +101,7 @@ export class Legend {
     });
   }
 
+  /** @param {ColourSpec} colour */
   meaning(colour) {
     if (!colour) return [];
     if (colour.kind === "numbers") return this.ramp(colour);
@@ -104,6 +109,7 @@ export class Legend {
     const others = colour.counts?.other ?? 0;
     const maxCount = Math.max(...counts, 1);
     const palette = colour.palette[this.scene.scheme];
+    /** @type {HTMLElement[]} */
     const rows = colour.categories.map((name, code) => this.row({
       kind: "code", name, key: code, count: counts[code], maxCount, shown: !this.hiddenCodes.has(code), barColour: palette[code],
       mark: mark(palette[code]), hide: () => this.toggleCode(code), rows: () => this.rowsOf((r) => this.scene.slot[r] === code + 1),
@@ -126,6 +132,7 @@ export class Legend {
     h("span", { class: "hv-count", title: count >= 1e6 ? thousands(count) : "" }, count === undefined ? "" : compact(count)));
   }
 
+  /** @param {string | number} key @param {Uint8Array} shown */
   click(event, kind, key, shown, hide, rows) {
     const { map, scene } = this;
     const isDouble = this.last?.key === key && this.last.kind === kind && performance.now() - this.last.at < 350;
@@ -150,7 +157,7 @@ export class Legend {
     this.changed();
   }
 
-  /** Hide the items of one colour, or show them again. */
+  /** Hide the items of one colour, or show them again. @param {number} code */
   toggleCode(code) {
     if (!this.hiddenCodes.delete(code)) this.hiddenCodes.add(code);
     this.map.layers.update();
@@ -191,23 +198,26 @@ export class Legend {
     return rows;
   }
 
-  /** The colour scale of a numeric column with two sliders. */
+  /** The colour scale of a numeric column with two sliders. @param {ColourSpec} colour */
   ramp(colour) {
     const line = h("span", { class: "hv-ramp" });
     line.style.background = `linear-gradient(90deg, ${colour.scale[this.scene.scheme].join(", ")})`;
-    const span = colour.high - colour.low || 1;
-    const ends = this.range ?? [colour.low, colour.high];
+    const [low, high] = [colour.low ?? 0, colour.high ?? 0];
+    const span = high - low || 1;
+    const ends = this.range ?? [low, high];
     const labels = h("div", { class: "hv-ends" }, h("span", { class: "hv-end" }, formatNumber(ends[0])), h("span", { class: "hv-end" }, formatNumber(ends[1])));
+    /** @param {number} k */
     const end = (k, label) => {
       const input = h("input", {
         type: "range", min: 0, max: 100, step: 1, "aria-label": `${label} of ${colour.title}`,
-        value: Math.round((100 * (ends[k] - colour.low)) / span),
+        value: Math.round((100 * (ends[k] - low)) / span),
         oninput: () => {
-          const [low, high] = inputs.map((option) => Number(option.value));
-          const at = (share) => colour.low + (share / 100) * span;
-          const [first, last] = [Math.min(low, high), Math.max(low, high)];
+          const shares = inputs.map((option) => Number(option.value));
+          /** @param {number} share */
+          const at = (share) => low + (share / 100) * span;
+          const [first, last] = [Math.min(...shares), Math.max(...shares)];
           this.range = first <= 0 && last >= 100 ? null : [at(first), at(last)];
-          const now = this.range ?? [colour.low, colour.high];
+          const now = this.range ?? [low, high];
           [...labels.children].forEach((option, k) => { option.textContent = formatNumber(now[k]); });
           this.map.requestDraw({ paint: true, place: true });
         },
@@ -248,15 +258,17 @@ export class Legend {
   close() { this.observer.disconnect(); }
 }
 
-/** Format millions with three digits, since rows are narrow. */
+/** Format millions with three digits, since rows are narrow. @param {number} count */
 const compact = (count) => (count >= 1e6 ? `${(count / 1e6).toPrecision(3)} M` : thousands(count));
 
+/** @param {string} colour */
 function mark(colour) {
   const element = h("i", { class: "hv-mark", "aria-hidden": "true" });
   element.style.background = colour;
   return element;
 }
 
+/** @param {number} count @param {number} maxCount @param {string} colour */
 function lengthBar(count, maxCount, colour) {
   const length = h("i", {});
   length.style.width = `${Math.max((100 * count) / maxCount, count ? 4 : 0)}%`;

@@ -27,6 +27,7 @@ const [MAX_BUNDLES, MIN_BUNDLE] = [6, 3];
  */
 function rankOf(scene, from, to) {
   const { pos, isShown, data } = scene;
+  /** @param {number} row */
   const of = (row) => data.datasets.findIndex((d) => row >= d.start && row < d.stop);
   const set = data.datasets[of(to)];
   const [x, y] = [pos[2 * from], pos[2 * from + 1]];
@@ -82,6 +83,7 @@ function atEdge([x, y], [x0, y0, x1, y1]) {
 /**
  * Place selected items, items linked to them, and their names, and reserve their boxes.
  * @param {HetMap} map @param {CanvasRenderingContext2D} ctx @param {Ink} ink
+ * @param {number[][]} covered
  */
 export function arrangeLinked(map, ctx, ink, missing, kinds, covered) {
   const { scene } = map;
@@ -124,6 +126,7 @@ export function arrangeLinked(map, ctx, ink, missing, kinds, covered) {
 /**
  * Place these items and their names where they fit.
  * @param {HetMap} map @param {CanvasRenderingContext2D} ctx @param {Ink} ink
+ * @param {any[]} all @param {number[][]} covered
  */
 function fitted(map, ctx, all, ink, kinds, covered) {
   const { scene, media } = map;
@@ -198,7 +201,7 @@ function moveOffCards({ p, disc }, covered) {
   }
 }
 
-/** Separate discs that overlap; pinned discs stay. */
+/** Separate discs that overlap; pinned discs stay. @param {any[]} all */
 export function separateDiscs(all) {
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     let moved = false;
@@ -248,6 +251,7 @@ function placeName(boxes, linePoints, ink, { p, disc }, w, tall, distances) {
 /**
  * Whether the name of a region overlaps neither names nor lines.
  * @param {Boxes} boxes @param {Scene} scene
+ * @param {any[]} pieces
  */
 export function clearOf(box, boxes, pieces, scene) {
   if (!boxes.isFree(box)) return false;
@@ -306,7 +310,10 @@ function middle(values) {
   return values[Math.floor(values.length / 2)];
 }
 
-/** @param {CanvasRenderingContext2D} ctx */
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1 @param {number} width @param {number[]} dash
+ */
 function drawCurve(ctx, x0, y0, x1, y1, width, colour, dash = []) {
   ctx.beginPath();
   ctx.moveTo(x0, y0);
@@ -321,6 +328,7 @@ function drawCurve(ctx, x0, y0, x1, y1, width, colour, dash = []) {
 /**
  * Draw lines to the linked items with a halo; links that are not close are orange.
  * @param {CanvasRenderingContext2D} ctx @param {Scene} scene
+ * @param {any[]} pieces
  */
 export function drawLines(ctx, scene, pieces) {
   const { view, pos, tokens } = scene;
@@ -342,6 +350,7 @@ export function drawLines(ctx, scene, pieces) {
 /**
  * Draw the items with name and verdict on top.
  * @param {CanvasRenderingContext2D} ctx @param {Overlay} overlay
+ * @param {any[]} pieces
  */
 export function drawEnds(ctx, overlay, pieces) {
   const { map, scene } = overlay;
@@ -390,6 +399,7 @@ export function drawEnds(ctx, overlay, pieces) {
 /**
  * Draw an item without a picture, in the shape of its dataset.
  * @param {CanvasRenderingContext2D} ctx @param {Scene} scene
+ * @param {number} x @param {number} y @param {number} size @param {number} row
  */
 function mark(ctx, x, y, size, scene, row, fill, edge) {
   ctx.save();
@@ -406,6 +416,7 @@ function mark(ctx, x, y, size, scene, row, fill, edge) {
 /**
  * Draw an arrow at the edge towards an item out of view.
  * @param {CanvasRenderingContext2D} ctx
+ * @param {number} x @param {number} y @param {number} offset @param {number} angle
  */
 function arrow(ctx, x, y, offset, angle, tokens) {
   ctx.save();

@@ -19,7 +19,7 @@ export class LinkedMaps {
     this.name = null;
   }
 
-  /** Join the group of that name; without a name, leave it. */
+  /** Join the group of that name; without a name, leave it. @param {string | undefined} name */
   joinGroup(name) {
     this.map.root.toggleAttribute("data-together", Boolean(name));
     if (name === this.name) return;
@@ -49,6 +49,7 @@ export class LinkedMaps {
     }
   }
 
+  /** @param {number} row */
   onHover(row) {
     for (const other of this.others) {
       other.scene.hovered = row;
@@ -66,6 +67,7 @@ export class LinkedMaps {
     for (const other of this.others) other.linkedMaps.setCamera(camera, scene.view.zoomed);
   }
 
+  /** @param {boolean} zoomed */
   setCamera(camera, zoomed) {
     const { map, scene } = this;
     scene.flight = null;

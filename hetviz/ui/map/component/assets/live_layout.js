@@ -15,7 +15,7 @@ export class LiveLayout {
     this.job = null;
   }
 
-  /** Follow a job until it ends; null stops. */
+  /** Follow a job until it ends; null stops. @param {string} session */
   follow(live, session) {
     const job = live?.job ?? null;
     if (job === this.job) return;
@@ -29,6 +29,7 @@ export class LiveLayout {
     this.abort?.abort();
   }
 
+  /** @param {string} session */
   async poll(job, session) {
     const { map } = this;
     this.abort = new AbortController();

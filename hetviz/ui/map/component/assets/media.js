@@ -14,7 +14,7 @@ function cacheOf(key) {
 }
 
 export class Media {
-  /** `changed` is called when requested data arrive. */
+  /** `changed` is called when requested data arrive. @param {string} session */
   constructor(session, version, changed) {
     this.session = session;
     this.version = version;
@@ -28,10 +28,13 @@ export class Media {
     this.size = window.devicePixelRatio > 1.2 ? 96 : 48;
   }
 
+  /** @param {number} row */
   title(row) { return this.titles.get(row); }
 
+  /** @param {number} row */
   picture(row) { return this.pictures.get(row); }
 
+  /** @param {number[]} rows */
   async askTitles(rows) {
     const missing = rows.filter((r) => !this.titles.has(r) && !this.pending.has(`t${r}`)).slice(0, 400);
     if (!missing.length) return;
@@ -52,6 +55,7 @@ export class Media {
     }
   }
 
+  /** @param {number[]} rows */
   async askPictures(rows) {
     const missing = rows.filter((r) => !this.pictures.has(r) && !this.pending.has(`p${r}`));
     const batches = [];
@@ -59,6 +63,7 @@ export class Media {
     await Promise.all(batches.map((batch) => this.strip(batch)));
   }
 
+  /** @param {number[]} rows */
   async strip(rows) {
     rows.forEach((r) => this.pending.add(`p${r}`));
     try {
@@ -80,7 +85,7 @@ export class Media {
     }
   }
 
-  /** The card of an item for the tooltip. */
+  /** The card of an item for the tooltip. @param {number} row */
   async card(row) {
     if (!this.cards.has(row)) {
       const response = await request(`hv/item/${this.session}/${row}`, { signal: this.stop.signal });

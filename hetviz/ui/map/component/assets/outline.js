@@ -8,6 +8,7 @@ import { request } from "./requests.js";
 import { array } from "./store.js";
 
 /** @import { HetMap } from "./map.js" */
+/** @import { Overlay } from "./overlay.js" */
 
 const RADIUS_PX = 18; // pixels around each member
 const LINE_PX = 1.6;
@@ -101,7 +102,10 @@ export class Outline {
     return array(session, key, "i4");
   }
 
-  /** Draw the union of discs around the members, and the name above it. */
+  /**
+   * Draw the union of discs around the members, and the name above it.
+   * @param {Overlay} overlay @param {CanvasRenderingContext2D} ctx
+   */
   draw(overlay, ctx) {
     const { rows, scene } = this;
     if (!rows?.length) return;
@@ -121,6 +125,7 @@ export class Outline {
     Object.assign(sheet, { width: Math.round(view.W * ratio), height: Math.round(view.H * ratio) });
     const sheetCtx = context2d(sheet);
     sheetCtx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    /** @param {number} radius */
     const discs = (radius) => {
       sheetCtx.beginPath();
       for (const [x, y] of places) {
@@ -142,6 +147,7 @@ export class Outline {
     this.write(overlay, ctx, places);
   }
 
+  /** @param {Overlay} overlay @param {CanvasRenderingContext2D} ctx */
   write(overlay, ctx, places) {
     const { view, tokens } = this.scene;
     const font = `700 19px ${SERIF}`;
@@ -156,7 +162,10 @@ export class Outline {
     overlay.text(ctx, this.name, at, down, font, tokens.ink, "center");
   }
 
-  /** Draw the names of smaller regions within it, each at its densest place. */
+  /**
+   * Draw the names of smaller regions within it, each at its densest place.
+   * @param {Overlay} overlay @param {CanvasRenderingContext2D} ctx
+   */
   writeInner(overlay, ctx, labelBox) {
     const { map, scene } = this;
     const { view, tokens, family } = scene;

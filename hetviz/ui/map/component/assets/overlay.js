@@ -35,6 +35,7 @@ export class Overlay {
     this.since = new Map();
   }
 
+  /** @param {number} W @param {number} H */
   resize(W, H) {
     const ratio = window.devicePixelRatio || 1;
     this.canvas.width = Math.round(W * ratio);
@@ -75,7 +76,7 @@ export class Overlay {
     }));
   }
 
-  /** The row of the picture or word under a pixel, or -1. */
+  /** The row of the picture or word under a pixel, or -1. @param {number} px @param {number} py */
   rowAt(px, py) {
     const { media } = this.map;
     const { view, pos } = this.scene;
@@ -98,7 +99,10 @@ export class Overlay {
     if (this.render(ctx, false)) this.map.requestDraw();
   }
 
-  /** Draw into any context of the size of the map; returns whether something still fades. */
+  /**
+   * Draw into any context of the size of the map; returns whether something still fades.
+   * @param {CanvasRenderingContext2D} ctx @param {boolean} isStatic
+   */
   render(ctx, isStatic) {
     const { map, scene } = this;
     const { view, pos, tokens } = scene;
@@ -153,6 +157,7 @@ export class Overlay {
     ctx.globalAlpha = 1;
     this.rings(ctx, ringed);
     map.statements.draw(ctx);
+    /** @param {number} x @param {number} y */
     const outlined = (p, x, y) => (
       focusFlags && (p.text === map.outline.name || map.outline.covers(shift(p.box, x, y)))
     );
@@ -175,6 +180,7 @@ export class Overlay {
     return fading;
   }
 
+  /** @param {CanvasRenderingContext2D} ctx @param {string} text @param {number} x @param {number} y @param {string} font @param {string} colour */
   text(ctx, text, x, y, font, colour, align) {
     ctx.font = font;
     ctx.textAlign = align;
@@ -187,9 +193,11 @@ export class Overlay {
     ctx.fillText(text, x, y);
   }
 
+  /** @param {CanvasRenderingContext2D} ctx @param {number} x @param {number} y */
   picture(ctx, p, x, y, alpha, ring) {
     const { map, scene } = this;
     const picture = map.media.picture(p.row);
+    /** @param {number} radius */
     const disc = (radius, fill) => {
       ctx.beginPath();
       ctx.arc(x, y, radius, 0, 7);
@@ -208,6 +216,7 @@ export class Overlay {
     if (ring) this.ring(ctx, x, y, p.size * 0.72, 2.5);
   }
 
+  /** @param {CanvasRenderingContext2D} ctx @param {number} x @param {number} y @param {number} radius @param {number} width @param {number[]} dash */
   ring(ctx, x, y, radius, width, dash = []) {
     ctx.globalAlpha = 1;
     ctx.beginPath();
@@ -219,7 +228,7 @@ export class Overlay {
     ctx.setLineDash([]);
   }
 
-  /** Draw rings around selected and hovered items and the keyboard cursor. */
+  /** Draw rings around selected and hovered items and the keyboard cursor. @param {CanvasRenderingContext2D} ctx */
   rings(ctx, done) {
     const { map, scene } = this;
     const { isShown } = scene;
@@ -234,7 +243,10 @@ export class Overlay {
     if (scene.cursor >= 0 && isShown[scene.cursor]) this.ring(ctx, ...scene.pixel(scene.cursor), 12, 2, [3, 3]);
   }
 
-  /** Draw the line from a name to the densest place of its region. */
+  /**
+   * Draw the line from a name to the densest place of its region.
+   * @param {CanvasRenderingContext2D} ctx @param {number} x @param {number} y
+   */
   leader(ctx, p, x, y, alpha) {
     const { tokens } = this.scene;
     ctx.globalAlpha = alpha;
@@ -256,7 +268,7 @@ export class Overlay {
     ctx.globalAlpha = 1;
   }
 
-  /** Draw the links of the hovered item. */
+  /** Draw the links of the hovered item. @param {CanvasRenderingContext2D} ctx */
   hairlines(ctx) {
     const { hovered, hovering, view, pos, isShown, tokens } = this.scene;
     if (hovered < 0 || hovering?.row !== hovered) return;
@@ -271,7 +283,10 @@ export class Overlay {
     }
   }
 
-  /** Draw the fading old positions of points that moved most. */
+  /**
+   * Draw the fading old positions of points that moved most.
+   * @param {CanvasRenderingContext2D} ctx @param {number} now
+   */
   ghosts(ctx, now) {
     const { scene } = this;
     if (!scene.ghosts) return false;
@@ -302,7 +317,7 @@ export class Overlay {
     return true;
   }
 
-  /** Draw the lasso or box in progress. */
+  /** Draw the lasso or box in progress. @param {CanvasRenderingContext2D} ctx */
   stroke(ctx) {
     const { sketch, view, tokens } = this.scene;
     if (!sketch || sketch.length < 2) return;

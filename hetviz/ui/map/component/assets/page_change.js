@@ -43,6 +43,7 @@ export function send(action) {
   else action();
 }
 
+/** @param {number} ms */
 function wait(app, ms) {
   clearTimeout(timer);
   timer = setTimeout(() => {

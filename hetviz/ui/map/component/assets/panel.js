@@ -69,7 +69,7 @@ function hideTabsBriefly(dataset) {
   requestAnimationFrame(() => requestAnimationFrame(() => delete dataset.hvTurning));
 }
 
-/** Open the panel, unless the user closed it. */
+/** Open the panel, unless the user closed it. @param {string} tab */
 export function offerPanel(tab) {
   change({ tab, wide: false, ...(panel.shut ? {} : { open: true }) });
 }
@@ -85,7 +85,7 @@ export const shareClose = (run) => store.shares?.[run] ?? null;
 /** Set the listener for counted shares. */
 export function watchShareClose(onCounted) { store.onCounted = onCounted; }
 
-/** Open a tab, like a click on it. */
+/** Open a tab, like a click on it. @param {string} tab */
 export function openTab(tab) { withTabs((tabs) => tabs.choose(tab)); }
 
 /** Open or close the panel, like its button. */
@@ -166,6 +166,7 @@ export class Tabs {
     for (const action of store.waiting.splice(0)) action(this);
   }
 
+  /** @param {string} tab */
   choose(tab) {
     if (tab !== panel.tab || !panel.open) this.update({ tab, open: true, shut: false });
   }
@@ -199,11 +200,11 @@ export class Tabs {
     const tabs = this.tabs.filter((tab) => tab.offsetParent);
     const at = tabs.findIndex((tab) => tab.dataset.tab === panel.tab);
     const next = tabs[(at + step + tabs.length) % tabs.length];
-    this.choose(next.dataset.tab);
+    this.choose(next.dataset.tab ?? TABS[0]);
     next.focus();
   }
 
-  /** Move the sheet of a narrow window by one stop, cyclically. */
+  /** Move the sheet of a narrow window by one stop, cyclically. @param {number} by */
   pull(by) {
     if (this.pulled) return;
     const at = STOPS.indexOf(panel.stop) + by;

@@ -1,6 +1,11 @@
 // Exact geometric tests over typed arrays, and the packed form of a selection.
 
-/** Rows of `shown` inside a polygon in data units (even-odd rule). */
+/** @import { View } from "./view.js" */
+
+/**
+ * Rows of `shown` inside a polygon in data units (even-odd rule).
+ * @param {Float32Array} pos @param {Uint8Array} shown
+ */
 export function inside(pos, shown, polygon) {
   const m = polygon.length;
   const out = [];
@@ -43,7 +48,10 @@ export function within(pos, shown, { x, y }) {
   return rows;
 }
 
-/** Row nearest to a pixel, within `reach` pixels, or -1. */
+/**
+ * Row nearest to a pixel, within `reach` pixels, or -1.
+ * @param {Float32Array} pos @param {Uint8Array} shown @param {View} view @param {number} px @param {number} py @param {number} reach
+ */
 export function nearest(pos, shown, view, px, py, reach) {
   const x = view.dataX(px);
   const y = view.dataY(py);
@@ -65,7 +73,10 @@ export function nearest(pos, shown, view, px, py, reach) {
   return row;
 }
 
-/** The `count` rows nearest to a row, nearest first. */
+/**
+ * The `count` rows nearest to a row, nearest first.
+ * @param {Float32Array} pos @param {Uint8Array} shown @param {number} row @param {number} count
+ */
 export function neighbours(pos, shown, row, count) {
   const x = pos[2 * row];
   const y = pos[2 * row + 1];
@@ -76,7 +87,7 @@ export function neighbours(pos, shown, row, count) {
   return all.sort((a, b) => a[0] - b[0]).slice(0, count).map((pair) => pair[1]);
 }
 
-/** Flags to a base64 bit set, lowest bit first. */
+/** Flags to a base64 bit set, lowest bit first. @param {Uint8Array} flags */
 export function pack(flags) {
   const bytes = new Uint8Array(Math.ceil(flags.length / 8));
   for (let i = 0; i < flags.length; i++) if (flags[i]) bytes[i >> 3] |= 1 << (i & 7);
@@ -87,14 +98,17 @@ export function pack(flags) {
   return btoa(text);
 }
 
+/** @param {number} n */
 export function unpack(bytes, n) {
   const flags = new Uint8Array(n);
   for (let i = 0; i < n; i++) flags[i] = (bytes[i >> 3] >> (i & 7)) & 1;
   return flags;
 }
 
+/** @param {Uint8Array} flags */
 export const countOf = (flags) => flags.reduce((a, b) => a + b, 0);
 
+/** @param {Uint8Array} flags */
 export const rowsOf = (flags) => {
   const rows = [];
   for (let i = 0; i < flags.length; i++) if (flags[i]) rows.push(i);

@@ -194,7 +194,7 @@ export class PointerInput {
     });
   }
 
-  /** Pass the row at a pixel to `callback`, or -1. */
+  /** Pass the row at a pixel to `callback`, or -1. @param {number} x @param {number} y @param {number} reach */
   rowAt(x, y, reach, callback) {
     const { map, scene } = this;
     const labelRow = map.overlay.rowAt(x, y);
@@ -202,6 +202,7 @@ export class PointerInput {
     else map.points.pick(x, y, reach, (row) => !scene.isClosed && callback(row));
   }
 
+  /** @param {number} x @param {number} y */
   hover(x, y) {
     this.spot = [x, y];
     if (this.waiting) return;
@@ -215,6 +216,7 @@ export class PointerInput {
     });
   }
 
+  /** @param {number} row */
   setHovered(row) {
     const { map, scene } = this;
     if (row < 0) {

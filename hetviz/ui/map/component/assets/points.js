@@ -157,7 +157,7 @@ export class Points {
   /** Redraw in the next frame although nothing changed. */
   redraw() { this.drawer?.invalidate(); }
 
-  /** Draw one frame; returns whether another is needed. */
+  /** Draw one frame; returns whether another is needed. @param {number} share @param {number} now */
   draw(share, now) {
     this.updateSize();
     const begun = performance.now();
@@ -170,7 +170,10 @@ export class Points {
 
   get isLate() { return Boolean(this.drawer?.isLate); }
 
-  /** Pass the row nearest to a pixel within `reach` to `callback`, or -1. */
+  /**
+   * Pass the row nearest to a pixel within `reach` to `callback`, or -1.
+   * @param {number} x @param {number} y @param {number} reach
+   */
   pick(x, y, reach, callback) {
     const { scene } = this;
     // During a transition the index does not match the positions.
@@ -184,6 +187,7 @@ export class Points {
     else this.drawer.inside(polygon, callback);
   }
 
+  /** @param {number} ratio */
   picture(ratio) { return this.drawer.picture(this.scene.view, ratio); }
 
   close() {

@@ -29,7 +29,7 @@ export const proposedPairs = () => now().pairs;
 /** The proposed pairs in question. */
 const askedPairs = () => proposedPairs().slice(0, now().n_asked);
 
-/** Flags of the ends of proposed pairs, which stay while all else fades; null without pairs. */
+/** Flags of the ends of proposed pairs, which stay while all else fades; null without pairs. @param {number} n */
 export function proposedFlags(n) {
   const { pairs } = now();
   if (!pairs.length) return null;
@@ -110,6 +110,7 @@ export function drawProposedPairs(overlay, ctx) {
   const { ends, rings } = endsOf(overlay);
   /** @type {(r: number) => [number, number]} */
   const at = (r) => ends.get(r)?.p ?? scene.pixel(r);
+  /** @param {number} r */
   const isPlaced = (r) => r < n && isShown[r] && Number.isFinite(pos[2 * r]);
   /** @param {{ home: [number, number], p: [number, number] }} end */
   const drawTie = ({ home, p }) => {
@@ -163,6 +164,7 @@ function drawCertainty(overlay, ctx, r, { share, face, p: [x, y] }) {
 /**
  * Draw an end of a pair in question: its picture, else its dot, in a ring.
  * @param {Overlay} overlay @param {CanvasRenderingContext2D} ctx
+ * @param {number} r @param {number} x @param {number} y
  */
 function drawEnd(overlay, ctx, r, x, y) {
   const { scene, map: { media } } = overlay;
@@ -223,7 +225,10 @@ function namesOf(overlay, ctx) {
   return names;
 }
 
-/** Boxes of the names of pairs in question; other names avoid them. */
+/**
+ * Boxes of the names of pairs in question; other names avoid them.
+ * @param {Overlay} overlay @param {CanvasRenderingContext2D} ctx
+ */
 export const proposedBoxes = (overlay, ctx) => namesOf(overlay, ctx).map((name) => name.box);
 
 /**

@@ -7,6 +7,7 @@ import { request } from "./requests.js";
 import { array } from "./store.js";
 
 /** @import { HetMap } from "./map.js" */
+/** @import { Boxes, Ink } from "./boxes.js" */
 
 export const SERIF = '"Source Serif", "Source Serif 4", Georgia, serif';
 const DETAIL_ZOOM = 1.8; // zoom from which the second level is named
@@ -106,7 +107,10 @@ export class Regions {
     return list;
   }
 
-  /** The densest visible place of a region whose densest member is out of view or covered. */
+  /**
+   * The densest visible place of a region whose densest member is out of view or covered.
+   * @param {number[][]} covered
+   */
   visibleAnchor(region, covered) {
     const { pos, isShown, view, n } = this.scene;
     const { codes } = this.named[region.level];
@@ -126,7 +130,10 @@ export class Regions {
     return { ...region, x: pos[2 * row], y: pos[2 * row + 1] };
   }
 
-  /** Place names; reserve boxes for them and their leader lines. */
+  /**
+   * Place names; reserve boxes for them and their leader lines.
+   * @param {CanvasRenderingContext2D} ctx @param {Boxes} boxes @param {Ink} ink @param {number[][]} covered
+   */
   place(ctx, boxes, ink, covered) {
     const { scene } = this;
     const { view, family } = scene;
@@ -151,11 +158,13 @@ export class Regions {
     return pieces;
   }
 
+  /** @param {string} font @param {CanvasRenderingContext2D} ctx @param {Boxes} boxes @param {Ink} ink */
   placeName(region, font, ctx, boxes, ink, placed) {
     const { view } = this.scene;
     const [ax, ay] = [view.x(region.x), view.y(region.y)];
     const w = textWidth(ctx, region.text, font) + 8;
     const tall = region.level ? 18 : 22;
+    /** @param {number} angle @param {number} k */
     const at = (angle, k) => {
       const d = FIRST + STEP * k;
       const [x, y] = [ax + Math.cos(angle) * (d + w * 0.35), ay + Math.sin(angle) * d];
@@ -202,7 +211,10 @@ export class Regions {
   }
 }
 
-/** The wider side of the middle 90 % of the shown items, in units of the map. */
+/**
+ * The wider side of the middle 90 % of the shown items, in units of the map.
+ * @param {Float32Array} pos @param {Uint8Array} isShown @param {number} n
+ */
 function extentOf(pos, isShown, n) {
   const step = Math.max(1, Math.floor(n / MAX_SAMPLED));
   /** @type {number[][]} */
@@ -216,6 +228,7 @@ function extentOf(pos, isShown, n) {
   return Math.max(...widths) || 1;
 }
 
+/** @param {number[][]} boxes @param {number} x @param {number} y */
 const under = (boxes, x, y) => boxes.some(([x0, y0, x1, y1]) => x > x0 && x < x1 && y > y0 && y < y1);
 
 function turns(a, b, c) { return (c[1] - a[1]) * (b[0] - a[0]) > (b[1] - a[1]) * (c[0] - a[0]); }

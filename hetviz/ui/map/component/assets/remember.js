@@ -7,7 +7,7 @@ import { memory } from "./store.js";
 /** @param {Scene} scene */
 export function remember(scene) {
   const { data, picked, count, version, tool, view, n } = scene;
-  Object.assign(memory(data.session, data.name), {
+  Object.assign(memory(data.session, data.name ?? ""), {
     picked, count, version, tool, n, fingerprint: data.fingerprint, geometry: data.geometry.id,
     range: view.range, zoomed: view.zoomed, k: view.k,
   });
@@ -19,6 +19,6 @@ export function remember(scene) {
  */
 export function remembered(scene, data) {
   if (scene.data) return { version: scene.data.n === data.n ? scene.version : -1 };
-  const stored = memory(data.session, data.name);
+  const stored = memory(data.session, data.name ?? "");
   return stored.n === data.n && stored.fingerprint === data.fingerprint ? stored : { version: -1 };
 }

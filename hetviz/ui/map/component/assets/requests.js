@@ -8,7 +8,7 @@ export const ROOT = new URL(isNotebook ? "./" : "../../../", isNotebook ? docume
 
 const handlers = new Map(); // session -> handler in place of the routes of the app
 
-/** Set the request handler of a session; returns a function that removes it. */
+/** Set the request handler of a session; returns a function that removes it. @param {string} session */
 export function setRequestHandler(session, handler) {
   handlers.set(session, handler);
   return () => handlers.delete(session);

@@ -3,7 +3,7 @@
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
 export class RovingFocus {
-  /** Manage the visible elements in `box` that match `selector`. */
+  /** Manage the visible elements in `box` that match `selector`. @param {string} selector */
   constructor(box, selector) {
     this.box = box;
     this.selector = selector;
@@ -30,6 +30,7 @@ export class RovingFocus {
     const focused = this.box.contains(document.activeElement) ? before.indexOf(document.activeElement) : -1;
     rebuild();
     const { buttons } = this;
+    /** @param {number} k */
     const nearest = (k) => buttons[Math.min(k, buttons.length - 1)];
     this.setTabStop(at >= 0 ? nearest(at) : undefined);
     if (focused >= 0 && !this.box.contains(document.activeElement)) nearest(focused)?.focus({ preventScroll: true });

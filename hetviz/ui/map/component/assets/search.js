@@ -9,6 +9,7 @@ import { openTab } from "./panel.js";
 const TYPING_PAUSE_MS = 140;
 let serial = 0;
 
+/** @param {string} selector */
 const click = (selector) => document.querySelector(selector)?.click();
 const goTo = (place) => () => click(`.st-key-place-${place} a`);
 
@@ -82,6 +83,7 @@ export class Search {
     }
   }
 
+  /** @param {any[]} results */
   show(results) {
     const query = this.input.value.trim().toLowerCase();
     // A map in a notebook has no pages around it.
@@ -97,6 +99,7 @@ export class Search {
     this.mark();
   }
 
+  /** @param {number} k */
   option(item, k) {
     const { scene } = this;
     if (item.run) {
@@ -158,6 +161,7 @@ export class Search {
     }
   }
 
+  /** @param {number} k */
   choose(k) {
     const { map, scene } = this;
     const item = this.results[k];

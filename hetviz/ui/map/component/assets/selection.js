@@ -6,6 +6,7 @@ import { request } from "./requests.js";
 import { send } from "./page_change.js";
 
 /** @import { HetMap } from "./map.js" */
+/** @import { MapSpec } from "./messages.js" */
 
 const [HOVER_MS, MAX_HAIRLINES] = [60, 40];
 const MAX_LINKED = 20000; // larger selections load no links
@@ -24,7 +25,10 @@ export class Selection {
     return this.cachedRows;
   }
 
-  /** Use the selection of Python if it is newer than ours. */
+  /**
+   * Use the selection of Python if it is newer than ours.
+   * @param {MapSpec} data @param {Uint8Array | null} bits @param {boolean} isNewMap
+   */
   receive(data, bits, isNewMap) {
     const { scene } = this;
     if (data.selection.version > scene.version || (isNewMap && scene.version < 0)) {
@@ -64,7 +68,7 @@ export class Selection {
     setTimeout(() => map.requestDraw({ paint: true, place: true }), 20);
   }
 
-  /** Load the links of the hovered item, to draw them as thin lines. */
+  /** Load the links of the hovered item, to draw them as thin lines. @param {number} row */
   loadHoverLinks(row) {
     const { map, scene } = this;
     clearTimeout(this.hoverTimer);

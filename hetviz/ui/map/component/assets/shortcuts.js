@@ -24,13 +24,14 @@ const AREAS = [
 /** @type {Record<string, string>} */
 const KEY_SYMBOLS = { ArrowLeft: "←", ArrowRight: "→" };
 
-/** Buttons of the panel with this shortcut, in visible and hidden tabs. */
+/** Buttons of the panel with this shortcut, in visible and hidden tabs. @param {string} key */
 function pressedBy(key) {
   const symbol = KEY_SYMBOLS[key] ?? key.toUpperCase();
   return [...document.querySelectorAll(".st-key-panel button kbd")]
     .filter((word) => word.textContent === symbol).map((word) => /** @type {HTMLButtonElement | null} */ (word.closest("button")));
 }
 
+/** @param {number} by */
 function focusNextArea(by) {
   const areas = AREAS.map(([selector, within]) => {
     const area = document.querySelector(selector);

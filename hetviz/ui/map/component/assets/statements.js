@@ -26,7 +26,10 @@ export class Statements {
     this.groups = new Map();
     this.pairs = [];
     this.moves = [];
+    /** @type {[row: number, x: number, y: number] | null} Item in a drag. */
     this.dragged = null;
+    /** @type {[row: number, x: number, y: number] | null} Item that was dropped. */
+    this.dropped = null;
     this.sheet = makeCanvas(1, 1);
     this.groupsKey = "";
     // Streamlit may deliver only the later of two messages, so each message contains all requests that
@@ -50,7 +53,7 @@ export class Statements {
   /** Rows of all groups. */
   rows() { return [...new Set([...this.groups.values()].flat())]; }
 
-  /** Make a group of the selected items, or of the item under the keyboard cursor. */
+  /** Make a group of the selected items, or of the item under the keyboard cursor. @param {string} name */
   set(name) {
     const { map, scene } = this;
     const rows = scene.count ? map.selection.rows() : scene.cursor >= 0 ? [scene.cursor] : [];
@@ -90,12 +93,13 @@ export class Statements {
     map.announce(word);
   }
 
+  /** @param {number[]} rows */
   isGroup(rows) {
     const key = JSON.stringify(rows);
     return [...this.groups.values()].some((group) => JSON.stringify(group) === key);
   }
 
-  /** Drop a dragged item, in units of the map. */
+  /** Drop a dragged item, in units of the map. @param {number} row @param {number} x @param {number} y */
   dropItem(row, x, y) {
     this.dropped = [row, x, y];
     this.send({ kind: "drop", row, x, y });
@@ -108,6 +112,7 @@ export class Statements {
     this.deliver(MAX_TRIES);
   }
 
+  /** @param {number} tries */
   deliver(tries) {
     const { map, scene } = this;
     clearTimeout(this.resendTimer);
@@ -122,6 +127,7 @@ export class Statements {
 
   close() { clearTimeout(this.resendTimer); }
 
+  /** @param {CanvasRenderingContext2D} ctx */
   draw(ctx) {
     this.drawPairs(ctx);
     for (const [name, rows] of this.groups) this.drawRings(ctx, name, rows);
@@ -129,7 +135,7 @@ export class Statements {
     this.drawDrag(ctx);
   }
 
-  /** Draw the expected moves: a line to a ring. */
+  /** Draw the expected moves: a line to a ring. @param {CanvasRenderingContext2D} ctx */
   drawMoves(ctx) {
     const { overlay } = this.map;
     const { isShown, view, tokens } = this.scene;
@@ -146,14 +152,18 @@ export class Statements {
     }
   }
 
+  /**
+   * Place of a row on the screen, with the offset of a moved item.
+   * @param {number} row
+   * @returns {[x: number, y: number]}
+   */
   at(row) {
-    const { overlay } = this.map;
-    const { view, pos } = this.scene;
-    const [x, y] = overlay.moved.get(row) ?? [0, 0];
-    return [view.x(pos[2 * row]) + x, view.y(pos[2 * row + 1]) + y];
+    const [dx, dy] = this.map.overlay.moved.get(row) ?? [0, 0];
+    const [x, y] = this.scene.pixel(row);
+    return [x + dx, y + dy];
   }
 
-  /** Draw the pairs of a statement, thicker than existing links. */
+  /** Draw the pairs of a statement, thicker than existing links. @param {CanvasRenderingContext2D} ctx */
   drawPairs(ctx) {
     const { isShown, tokens } = this.scene;
     const many = this.pairs.length > MAX_ARROWS;
@@ -171,7 +181,10 @@ export class Statements {
     }
   }
 
-  /** Draw the direction in which a statement moves an item. */
+  /**
+   * Draw the direction in which a statement moves an item.
+   * @param {CanvasRenderingContext2D} ctx @param {number} i @param {number} j @param {number} weight
+   */
   drawArrow(ctx, i, j, weight) {
     const { tokens } = this.scene;
     const [[x0, y0], [x1, y1]] = [this.at(i), this.at(j)];
@@ -210,6 +223,7 @@ export class Statements {
     return badges;
   }
 
+  /** @param {CanvasRenderingContext2D} ctx */
   drawBadges(ctx) {
     const { tokens, family } = this.scene;
     for (const { name, x, y } of this.badges()) {
@@ -230,6 +244,7 @@ export class Statements {
     }
   }
 
+  /** @param {CanvasRenderingContext2D} ctx @param {string} name @param {number[]} rows */
   drawRings(ctx, name, rows) {
     const { overlay } = this.map;
     const { isShown } = this.scene;
@@ -243,13 +258,17 @@ export class Statements {
     for (const row of seen) overlay.ring(ctx, ...this.at(row), 21, 2.2, DASH[name]);
   }
 
-  /** Draw one outline around a large group. */
+  /**
+   * Draw one outline around a large group.
+   * @param {CanvasRenderingContext2D} ctx @param {number[]} rows @param {number[]} dash
+   */
   drawOutline(ctx, rows, dash) {
     const { view, tokens } = this.scene;
     const canvas = this.sheet;
     Object.assign(canvas, { width: view.W, height: view.H });
     const sheetCtx = context2d(canvas);
     const step = Math.max(1, Math.ceil(rows.length / MAX_RINGS));
+    /** @param {number} radius */
     const discs = (radius) => {
       sheetCtx.beginPath();
       for (let k = 0; k < rows.length; k += step) {
@@ -269,7 +288,10 @@ export class Statements {
     ctx.globalAlpha = 1;
   }
 
-  /** Draw the line of an item that is dragged, or was dropped and awaits an answer. */
+  /**
+   * Draw the line of an item that is dragged, or was dropped and awaits an answer.
+   * @param {CanvasRenderingContext2D} ctx
+   */
   drawDrag(ctx) {
     const { overlay } = this.map;
     const { view, tokens } = this.scene;

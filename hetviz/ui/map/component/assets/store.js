@@ -13,7 +13,10 @@ const TYPES = { f4: Float32Array, i4: Int32Array, i1: Int8Array, u1: Uint8Array 
 
 export class MissingArray extends Error {}
 
-/** Fetch an array once. All callers share one promise, unless `cache` is false. */
+/**
+ * Fetch an array once. All callers share one promise, unless `cache` is false.
+ * @param {string} session @param {string} key
+ */
 export function array(session, key, type, cache = true) {
   const address = `hv/array/${session}/${key}`;
   const cached = arrays.get(address);
@@ -59,6 +62,7 @@ export function loadLayout(session, { pieces, extent }, n, onGrown = null) {
 }
 
 class Layout {
+  /** @param {string} session @param {any[]} pieces @param {number} n */
   constructor(session, pieces, extent, n) {
     this.session = session;
     this.pieces = pieces;
@@ -82,6 +86,7 @@ class Layout {
     return this.pos;
   }
 
+  /** @param {number} first */
   async loadPiece(first) {
     const { pos, pieces, extent: [x0, y0, x1, y1] } = this;
     const bytes = await array(this.session, pieces[first], "u1", false);
@@ -126,7 +131,10 @@ export function loadStyle() {
   return sheets.get(address);
 }
 
-/** Remembered state of a map of a session, by the name of the map on its page. */
+/**
+ * Remembered state of a map of a session, by the name of the map on its page.
+ * @param {string} session @param {string} name
+ */
 export function memory(session, name) {
   const key = `${session}/${name}`;
   if (!memories.has(key)) memories.set(key, {});
@@ -140,6 +148,7 @@ export class LimitedMap extends Map {
     this.limit = limit;
   }
 
+  /** @param {string} key */
   set(key, value) {
     this.delete(key);
     super.set(key, value);

@@ -58,6 +58,7 @@ function survey(map) {
       cell[2] += pos[2 * r + 1];
     } else cells.set(c, [1, pos[2 * r], pos[2 * r + 1]]);
   }
+  /** @param {number} px @param {number} py */
   const nearbyPictures = (px, py) => {
     let count = 0;
     for (const a of [-17, 17]) {
@@ -100,6 +101,7 @@ export function placeTexts(map, ctx) {
   const kinds = mediaOf(data);
   // Items with a picture need no word.
   const worded = data.datasets.filter((d) => d.words && (!d.media || data.datasets.every((other) => other.media)));
+  /** @param {number} r */
   const saysWords = (r) => worded.some((d) => r >= d.start && r < d.stop);
   const { pictures, groups, nearbyPictures, ink } = survey(map);
   const covered = cardBoxes(map);
@@ -110,6 +112,7 @@ export function placeTexts(map, ctx) {
   const size = Math.max(23, Math.min(38, ideal));
   const half = (size * (detailed ? 1.36 : 1.75)) / 2;
   const family = scene.family;
+  /** @param {number} r */
   const inView = (r) => {
     const px = view.x(pos[2 * r]);
     const py = view.y(pos[2 * r + 1]);
@@ -132,6 +135,7 @@ export function placeTexts(map, ctx) {
     return { pieces: shown, missing, detailed, ringEach };
   }
 
+  /** @param {number} r @param {number} s */
   const picture = (r, s, box, strong) => {
     if (!media.picture(r)) missing.pictures.push(r);
     pieces.push({ kind: "picture", row: r, size: s, detailed, strong, box });
@@ -144,6 +148,7 @@ export function placeTexts(map, ctx) {
       picture(r, size + 6, box, true);
     }
   }
+  /** @param {number} r */
   const word = (r, strong) => {
     const item = media.title(r);
     if (!item) {
@@ -212,6 +217,7 @@ export function placeTexts(map, ctx) {
 /**
  * Place pictures of many selected items.
  * @param {HetMap} map @param {Boxes} boxes
+ * @param {number} size @param {boolean} detailed
  */
 function members(map, boxes, kinds, missing, size, detailed) {
   const { scene } = map;
@@ -233,6 +239,7 @@ function members(map, boxes, kinds, missing, size, detailed) {
 /**
  * Place names of groups: at precomputed places, else where the group is densest in view.
  * @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {Boxes} boxes
+ * @param {any[]} pieces
  */
 function names(scene, ctx, boxes, groups, pieces) {
   const { view, data } = scene;
@@ -241,6 +248,7 @@ function names(scene, ctx, boxes, groups, pieces) {
   const font = `600 ${tall}px ${scene.family}`;
   const isWhole = view.s <= view.fitted * 1.35;
   const written = new Set();
+  /** @param {number} size */
   const write = (name, face, size, places) => {
     const w = textWidth(ctx, name.text, face);
     for (const [x, y] of places) {

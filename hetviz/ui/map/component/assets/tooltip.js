@@ -17,7 +17,7 @@ export class Tooltip {
     map.stage.append(this.element);
   }
 
-  /** Show the card of a row; -1 hides it. */
+  /** Show the card of a row; -1 hides it. @param {number} row */
   show(row) {
     if (row === this.row) return;
     this.row = row;
@@ -31,6 +31,7 @@ export class Tooltip {
     else this.timer = setTimeout(() => this.fetch(row), CARD_DELAY_MS);
   }
 
+  /** @param {number} row */
   async fetch(row) {
     const begun = performance.now();
     try {

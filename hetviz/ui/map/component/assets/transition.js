@@ -20,7 +20,10 @@ export class Transition {
     this.target = null;
   }
 
-  /** Start the transition to a new map of the same items, with ghosts of the largest moves. */
+  /**
+   * Start the transition to a new map of the same items, with ghosts of the largest moves.
+   * @param {Float32Array} geometry
+   */
   start(geometry) {
     const { map, scene } = this;
     const { view } = scene;
@@ -64,7 +67,10 @@ export class Transition {
     if (this.target && this.target !== geometry) this.move(geometry, 500);
   }
 
-  /** Move the points to `target` in `ms`, eased or at a steady speed. */
+  /**
+   * Move the points to `target` in `ms`, eased or at a steady speed.
+   * @param {Float32Array} target @param {number} ms
+   */
   move(target, ms, steady = false) {
     const { map, scene } = this;
     this.target = target;
@@ -94,7 +100,7 @@ export class Transition {
   /** Points stop while the user aims at them. */
   get isPaused() { return this.scene.pointerDown || performance.now() < this.scene.pausedUntil; }
 
-  /** Move the points one step; returns whether any may have moved. */
+  /** Move the points one step; returns whether any may have moved. @param {number} now */
   step(now) {
     const { map, scene } = this;
     const { motion, pos } = scene;

@@ -15,7 +15,7 @@ function isBusy() {
   return pressed !== null && pressed.steps === shownStep() && performance.now() - pressed.at < PRESS_TIMEOUT_MS;
 }
 
-/** Press the undo or redo button, like a click. */
+/** Press the undo or redo button, like a click. @param {string} name */
 export function pressStep(name) {
   if (isBusy()) queuePress(name);
   else document.querySelector(BUTTONS[name])?.click();
@@ -27,6 +27,7 @@ const observer = new MutationObserver(() => {
   frame ||= requestAnimationFrame(pressQueued);
 });
 
+/** @param {string} name */
 function queuePress(name) {
   queued.push(name);
   observer.observe(document.body, { subtree: true, childList: true, attributes: true, attributeFilter: ["data-steps"] });

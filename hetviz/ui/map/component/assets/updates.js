@@ -10,6 +10,7 @@ import { scheme } from "./color_scheme.js";
 import { MissingArray, array, loadStyle, loadLayout } from "./store.js";
 
 /** @import { HetMap } from "./map.js" */
+/** @import { MapSpec } from "./messages.js" */
 
 export class Updates {
   /** @param {HetMap} map */
@@ -39,7 +40,7 @@ export class Updates {
     }
   }
 
-  /** Set size and colours of the component. */
+  /** Set size and colours of the component. @param {MapSpec} data */
   applyAppearance(data) {
     const { root } = this.map;
     root.style.height = data.height;
@@ -49,7 +50,7 @@ export class Updates {
     this.applyColours(data);
   }
 
-  /** Set the colours of the current theme. */
+  /** Set the colours of the current theme. @param {MapSpec} data */
   applyColours(data) {
     const { map, scene } = this;
     const { root } = map;
@@ -79,6 +80,7 @@ export class Updates {
     }));
   }
 
+  /** @param {MapSpec} data */
   async fetch(data) {
     const get = (key, type) => (key ? array(data.session, key, type) : null);
     const groups = Object.entries(data.draft?.groups ?? {});
@@ -146,7 +148,7 @@ export class Updates {
     this.draw(isNewMap);
   }
 
-  /** Show another piece of a large map. */
+  /** Show another piece of a large map. @param {Float32Array} pos */
   addPiece(pos) {
     const { map, scene } = this;
     if (scene.isClosed || scene.geometry !== pos || scene.motion) return;
@@ -156,6 +158,7 @@ export class Updates {
     map.points.layout(scene.pos.slice(), null, () => map.requestDraw({ paint: true, place: true }));
   }
 
+  /** @param {MapSpec} data */
   updateMedia(data) {
     const { map } = this;
     const version = data.fingerprint || `${data.session}${data.order || ""}`;
@@ -164,7 +167,7 @@ export class Updates {
     map.media = new Media(data.session, version, () => map.requestDraw({ place: true }));
   }
 
-  /** Reset the map for other items: positions are used without a transition. */
+  /** Reset the map for other items: positions are used without a transition. @param {MapSpec} data */
   resetMap(data, geometry, restored) {
     const { map, scene } = this;
     Object.assign(scene, {
@@ -181,6 +184,7 @@ export class Updates {
     map.transition.target = geometry;
   }
 
+  /** @param {boolean} isNewMap */
   draw(isNewMap) {
     const { map, scene } = this;
     const { data } = scene;
