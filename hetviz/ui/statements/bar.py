@@ -317,7 +317,7 @@ def _show_consequences(state: State) -> None:
     ]
     lines = [*preview_html(state, draft), *no]
     if lines:
-        with st.container(key="acts-not", gap="xsmall"):
+        with st.container(key="contradictions", gap="xsmall"):
             for html in lines:
                 st.html(html)
 
