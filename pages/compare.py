@@ -4,7 +4,7 @@ import streamlit as st
 
 from hetviz.ui.compare import leaderboard, method_table, settings_search, side_by_side
 from hetviz.ui.shell import recent, session, theme
-from hetviz.ui.shell.comparison_results import finding_of
+from hetviz.ui.shell.comparison_results import COMPARE
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.widgets import progress
 
@@ -19,7 +19,7 @@ if state.data is None:
     st.page_link(PAGES / "start.py", label="To the Start page", query_params=session.url_params())
     st.stop()
 
-finding = finding_of(state)
+finding = state.findings.get(COMPARE)
 if finding is None:
     theme.show_headline(
         "Which map should you trust?",

@@ -122,7 +122,8 @@ def test_deleting_project_removes_files_and_jobs(
     monkeypatch.setattr(JOBS, "_open", opened)
     monkeypatch.setattr(JOBS.runner, "jobs", lambda owner: jobs if owner == sid else [])
     monkeypatch.setattr(JOBS.runner, "cancel", lambda id, owner: stopped.append(id))
-    kept = {"page-state": PageState(sid)}
+    before = PageState(sid)
+    kept = {"page-state": before}
     seen = SimpleNamespace(session_state=kept, query_params={})
     for module in (page_state, session):
         monkeypatch.setattr(module, "st", seen)
@@ -132,7 +133,7 @@ def test_deleting_project_removes_files_and_jobs(
     deleting.delete_project(other)
     assert not SESSIONS.exists(other)
     # Deleting another project keeps the open one.
-    assert kept == {"page-state": PageState(sid)}
+    assert kept == {"page-state": before}
     deleting.delete_project(sid)
     assert not SESSIONS.exists(sid)
     assert stopped == list(opened)

@@ -163,9 +163,10 @@ def _page_with_a_button() -> None:
     import streamlit as st
 
     from hetviz.ui.shell import session
+    from hetviz.ui.shell.page_state import page_state
 
     heard = session.take_late_messages()
-    st.write(heard, session.pending_messages())
+    st.write(heard, page_state().messages)
 
 
 def test_failed_download_shows_message(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,12 +10,13 @@ from hetviz.io import limits
 from hetviz.io.sandbox import process
 from hetviz.jobs import Job
 from hetviz.ui.app import help_texts
+from hetviz.ui.jobs.jobs import JOBS, Kind
 from hetviz.ui.map.component import component
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import background, session, sharing, theme
 from hetviz.ui.shell.page_state import page_state, project_id
 from hetviz.ui.shell.paths import PAGES
-from hetviz.workspace import SESSIONS, PendingJob, SetTitle, Workspace
+from hetviz.workspace import SESSIONS, EndJob, PendingJob, SetTitle, Workspace
 from hetviz.workspace.store.blobs import MAX_BYTES, MAX_CACHE_BYTES
 
 _REFRESH_S, _FAST_REFRESH_S = 4.0, 0.5
@@ -66,7 +67,7 @@ def show_top_bar(place: str) -> list[tuple[str, str]]:
         st.html('<div class="hv-find-host"></div>', width="content")
         soon = (
             background.running_job()
-            or background.is_previewing()
+            or JOBS.active(project_id(), Kind.PREVIEW)
             or worker_results.is_working(project_id())
         )
         beat = _FAST_REFRESH_S if soon else _REFRESH_S
@@ -76,7 +77,7 @@ def show_top_bar(place: str) -> list[tuple[str, str]]:
         sharing.show_menu(project_id())
         with st.popover("Help", icon=":material/help:", type="tertiary", key="help"):
             _show_help()
-    messages = session.pending_messages()
+    messages = list(page_state().messages)
     pending = workspace.state.pending
     ended = pending is not None and pending.outcome is not None
     if messages or ended:
@@ -165,8 +166,8 @@ def _show_status() -> None:
                 "Cancel",
                 type="tertiary",
                 key="cancel",
-                on_click=background.cancel_job,
-                args=(job.id,),
+                on_click=JOBS.cancel_job,
+                args=(job.id, project_id()),
             )
         else:
             st.html(_status_html(), width="content")
@@ -197,7 +198,11 @@ def _status_html() -> str:
     workspace = session.workspace()
     state = workspace.state
     # The workspace is busy from the start of a job until its result is recorded.
-    if workspace.is_busy or background.is_previewing() or worker_results.is_working(project_id()):
+    if (
+        workspace.is_busy
+        or JOBS.active(project_id(), Kind.PREVIEW)
+        or worker_results.is_working(project_id())
+    ):
         return _WORKING
     if state.run is None:
         return _idle_html("old", "No map yet")
@@ -230,8 +235,8 @@ def _show_outcome(pending: PendingJob) -> None:
             "Dismiss",
             type="tertiary",
             key="dismiss",
-            on_click=background.dismiss_job,
-            args=(pending,),
+            on_click=session.on_command,
+            args=(EndJob(pending.job),),
         )
 
 
@@ -245,16 +250,11 @@ def _rename_project(key: str) -> None:
 def _undo(steps: int, name: str) -> None:
     """Undo the step that the button named and no other."""
     workspace = session.workspace()
-    if (workspace.steps, workspace.undo_name) != (steps, name):
-        return
-    try:
-        workspace.undo()
-    except HetvizError as error:
-        session.add_message(str(error))
+    if (workspace.steps, workspace.undo_name) == (steps, name):
+        session.undo()
 
 
 def _redo(steps: int, name: str) -> None:
-    """Redo the step that the button named."""
     workspace = session.workspace()
     if (workspace.steps, workspace.redo_name) != (steps, name):
         return

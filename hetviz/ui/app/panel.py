@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,14 +43,9 @@ def open_tab(tab: str, *, opens: bool = True, wide: bool = False) -> None:
         view.version += 1
 
 
-def show_panel() -> None:
-    """Show the panel."""
-    _show_body()
-
-
 @st.fragment
-def _show_body() -> None:
-    """Show the tabs; a change within a tab runs only this fragment."""
+def show_panel() -> None:
+    """Show the panel; a change within a tab runs only this fragment."""
     if _page_inputs() != page_state().panel_drawn or page_state().go_to is not None:
         # The map and the top bar need the change as well.
         st.rerun()
@@ -76,7 +71,7 @@ def _show_body() -> None:
             places = {tab: st.container(key=f"tab-{tab.lower()}", gap="small") for tab in TABS}
             for tab in tabs:
                 with places[tab], failure.show_failure(f"tab-{tab}"):
-                    _TAB_RENDERERS[tab](state)
+                    _show_tab(tab, state)
 
 
 def _tab_state(tab: str) -> tuple[object, ...]:
@@ -144,30 +139,23 @@ def _show_item_tab(state: State) -> None:
             theme.show_note(text)
 
 
-def _show_guidance_tab(state: State) -> None:
-    from hetviz.ui.guidance import page
+def _show_tab(tab: str, state: State) -> None:
+    # Imported late: the pages load the numerical libraries.
+    if tab == "Guidance":
+        from hetviz.ui.guidance import page as guidance
 
-    page.show(state, wide=state_of(PanelView).wide, widen=lambda: open_tab("Guidance", wide=True))
+        widen = partial(open_tab, tab, wide=True)
+        guidance.show(state, wide=state_of(PanelView).wide, widen=widen)
+    elif tab == "Clusters":
+        from hetviz.ui.clusters import page as clusters
 
+        clusters.show(state)
+    elif tab == "Predict":
+        from hetviz.ui.predict import page as predict
 
-def _show_clusters_tab(state: State) -> None:
-    from hetviz.ui.clusters import page
-
-    page.show(state)
-
-
-def _show_predict_tab(state: State) -> None:
-    from hetviz.ui.predict import page
-
-    page.show(state)
-
-
-_TAB_RENDERERS: dict[str, Callable[[State], None]] = {
-    "Item": _show_item_tab,
-    "Guidance": _show_guidance_tab,
-    "Clusters": _show_clusters_tab,
-    "Predict": _show_predict_tab,
-}
+        predict.show(state)
+    else:
+        _show_item_tab(state)
 
 
 def _show_hints() -> None:

@@ -58,7 +58,7 @@ page = st.navigation(
 )
 people.require_login()
 reader_queue.set_visitor(session.session_id(resumes=page.url_path != ""))
-theme.apply_style()
+theme.add_css(theme.style_sheet())
 place = frame.PLACE_OF.get(page.url_path, "start")
 if page_state().at != page.url_path:
     page_state().at, page_state().arrived = page.url_path, True
@@ -78,4 +78,4 @@ with st.container(key="page" if place in ("data", "compare", "export") else "ove
     page.run()
     # Scrolling pages appear when complete, so that their content does not move.
     st.html(f'<i class="hv-end hv-end-{place}" hidden></i>')
-session.drop_messages(shown)
+del page_state().messages[: len(shown)]

@@ -108,8 +108,7 @@ def _show_details(state: State, card: ClusterCard) -> None:
         item_chip.show_names(data, card.linked["row"].tolist())
     theme.show_note(
         "Only differences that are unlikely by chance are listed, corrected for the number of "
-        "tests. "
-        "On a map made from links, linked words differ for that reason too."
+        "tests. On a map made from links, linked words differ for that reason too."
     )
 
 

@@ -13,6 +13,7 @@ from hetviz.plots.colour import CLUSTER
 from hetviz.plots.palette import N_COLOURS, shape_of
 from hetviz.runs.cluster.cards import ClusterCard, cluster_cards, top_categories, top_words
 from hetviz.ui.item import item_chip
+from hetviz.ui.item.item import find_item
 from hetviz.ui.map_data import layers
 from hetviz.ui.map_data import parts as map_parts
 from hetviz.ui.map_data.array_cache import RESULTS
@@ -85,7 +86,7 @@ def _examples_html(data: HeteroData, card: ClusterCard) -> str:
     for name, rows in card.exemplars.items():
         start = data.offsets[name].start
         for row in rows.tolist():
-            item = item_chip.find_item(data, start + row)
+            item = find_item(data, start + row)
             source = item_chip.picture_of(data, item)
             title = theme.escape_html(item.title)
             if source:

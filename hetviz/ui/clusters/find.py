@@ -16,6 +16,7 @@ from hetviz.plots.colour import CLUSTER, display_name
 from hetviz.runs.cluster.codes import codes_of_text, pack_codes
 from hetviz.ui.map_data import layers
 from hetviz.ui.shell import background, session, theme
+from hetviz.ui.widgets import charts
 from hetviz.workspace import Finding, SetClusters, SetView, State
 from hetviz.workspace.commands.clusters import unique_names
 
@@ -85,12 +86,9 @@ def colour_button() -> None:
         type="tertiary",
         key="clusters-to-map",
         help="Colour the map by these clusters, with their names.",
-        on_click=_colour_by_cluster,
+        on_click=session.on_command,
+        args=(SetView(colour=CLUSTER.key),),
     )
-
-
-def _colour_by_cluster() -> None:
-    session.run_command(SetView(colour=CLUSTER.key))
 
 
 def _chosen_method() -> str:
@@ -137,12 +135,10 @@ def _number_popover(trials: Mapping[str, Any], n_clusters: int) -> None:
             "already has more, which combine links and similarity."
         )
         rows = with_hidden_links(session.workspace().state, trials["choice"], trials)
-        st.plotly_chart(
+        charts.show_figure(
             choice_figure(rows, n_clusters, session.theme()),
-            key="clusters-choice",
-            theme=None,
-            config={"displayModeBar": False},
-            alt=choice_alt(rows, n_clusters),
+            "clusters-choice",
+            choice_alt(rows, n_clusters),
         )
 
 
@@ -223,7 +219,7 @@ def find_clusters() -> None:
         "hold_out": run.hold_out,
         "weights": dict(run.weights),
     }
-    background.start_task("find-clusters", arguments, start=run)
+    background.start_task("find-clusters", arguments, start=run.id)
 
 
 def _cluster_by_label(state: State) -> None:

@@ -16,6 +16,7 @@ from hetviz.runs.cluster.regions import RegionLevel
 from hetviz.ui.clusters import actions, find
 from hetviz.ui.clusters import cards as clusters_cards
 from hetviz.ui.item import item_chip
+from hetviz.ui.item.item import find_item
 from hetviz.ui.map_data import layers
 from hetviz.ui.map_data import parts as map_parts
 from hetviz.ui.map_data.array_cache import RESULTS
@@ -115,7 +116,7 @@ def _show_regions(state: State, run: Run) -> bool:
 
 
 def _listed_regions(state: State, run: Run, level: RegionLevel) -> tuple[ListedRegion, ...]:
-    data = map_parts.data_of(state)
+    data = state.opened()
 
     def make() -> tuple[ListedRegion, ...]:
         Y = map_parts.get_geometry(state, run).points.astype(np.float64)
@@ -168,8 +169,8 @@ def _region_html(state: State, region: ListedRegion, colours: Colouring, where: 
 
 def _pictures_html(state: State, region: ListedRegion) -> str:
     """Return typical members by their pictures, else by their names."""
-    data = map_parts.data_of(state)
-    items = [item_chip.find_item(data, row) for row in region.typical.tolist()]
+    data = state.opened()
+    items = [find_item(data, row) for row in region.typical.tolist()]
     pictures = [
         f'<img src="{theme.escape_html(source)}" alt="" title="{theme.escape_html(item.title)}">'
         for item in items

@@ -15,9 +15,9 @@ from hetviz.plots import still_map
 from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.measures import MEASURES
 from hetviz.ui.compare.leaderboard import deciding_measure
+from hetviz.ui.map_data import layers
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.comparison_results import comparison_of, run_of
-from hetviz.ui.widgets import charts
 from hetviz.workspace import Finding, Run, State
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def _thumb_html(state: State, run: Run | None) -> str:
     embedding = None if run is None else state.embedding(run)
     if run is None or embedding is None or len(embedding.planar().stacked()) != data.n_rows:
         return '<i class="hv-no-thumbnail"></i>'
-    colours = charts.colouring_of(state)
+    colours = layers.colours_of(state, state.run)
     svg = session.get_or_compute(
         ("thumb", run.id, id(colours), theme_name),
         (run, colours),

@@ -18,6 +18,7 @@ from hetviz.ui.shell.comparison_results import (
     run_of,
     short_title,
 )
+from hetviz.ui.widgets import charts
 from hetviz.workspace import ChooseRun, Finding, State
 
 _OTHER_MEASURES = (
@@ -224,14 +225,10 @@ def use_map_button(state: State, id: str, label: str, key: str, *, primary: bool
             key=key,
             type="primary" if primary else "secondary",
             disabled=is_chosen,
-            on_click=_choose_map,
-            args=(id,),
+            on_click=session.on_command,
+            args=(ChooseRun(id),),
             help="All pages then use this map.",
         )
-
-
-def _choose_map(id: str) -> None:
-    session.run_command(ChooseRun(id))
 
 
 def _show_curves(comparison: Comparison, measure: str) -> None:
@@ -245,12 +242,10 @@ def _show_curves(comparison: Comparison, measure: str) -> None:
     if not curves or best is None:
         return
     theme.show_section("Links close" if kind == "given" else "Hidden links found again")
-    st.plotly_chart(
+    charts.show_figure(
         overlaid_figure(curves, short_title(comparison.candidate(best).title), session.theme()),
-        key="compare-curves",
-        theme=None,
-        config={"displayModeBar": False},
-        alt=overlaid_alt(curves),
+        "compare-curves",
+        overlaid_alt(curves),
     )
 
 

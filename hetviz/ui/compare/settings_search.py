@@ -22,10 +22,10 @@ from hetviz.runs.compare.search import (
 )
 from hetviz.runs.compare.sweep import value_words
 from hetviz.ui.map import new_map
+from hetviz.ui.map_data import layers
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
-from hetviz.ui.shell.comparison_results import SWEEP, finding_of, is_current
-from hetviz.ui.widgets import charts
+from hetviz.ui.shell.comparison_results import SWEEP, is_current
 from hetviz.workspace import Finding, State
 
 _SPLIT_OPTIONS = (1, 2, 3)
@@ -70,7 +70,7 @@ def show_search(state: State) -> None:
         )
     settings = _choose_values(method, {name: declared[name] for name in names})
     _start_form(data, method, settings, {name: declared[name].help for name in names})
-    finding = finding_of(state, SWEEP)
+    finding = state.findings.get(SWEEP)
     if finding is not None:
         _show_result(state, finding)
 
@@ -151,7 +151,6 @@ def _max_fits(settings: Mapping[str, Sequence[object]], grows: bool) -> int:
 
 
 def _choose_setting_values(method: str, name: str, param: Param) -> list[object]:
-    """Ask for the values of one setting and return the valid ones."""
     options = search_values(param)
     key = f"sweep-values-{method}-{name}"
     label = f"{param.label or name}: values"
@@ -263,7 +262,7 @@ def _show_picture(
         lambda: still_map(
             data,
             _embedding_of_still(data, finding.content, still),
-            charts.colouring_of(state),
+            layers.colours_of(state, state.run),
             theme,
             dot=2.6,
         ),
@@ -276,8 +275,7 @@ def _show_picture(
         st.html(
             f"{look.svg_image(svg, f'Still map with {caption}')}"
             f'<div class="hv-map-head{" best" if is_best else ""}">'
-            f"<b>{look.escape_html(candidate.title)}</b>"
-            f"<span>{look.escape_html(score)}</span></div>"
+            f"<b>{look.escape_html(candidate.title)}</b><span>{look.escape_html(score)}</span></div>"
         )
         st.button(
             "Make this map",

@@ -22,10 +22,11 @@ from hetviz.plots.planar import points_to_draw
 from hetviz.runs.compare.measures import CLOSE_SHARE
 from hetviz.ui.compare import leaderboard
 from hetviz.ui.item import item_chip
+from hetviz.ui.item.item import find_item
 from hetviz.ui.map import description
 from hetviz.ui.map.component import component
 from hetviz.ui.map.component.messages import FrameSpec
-from hetviz.ui.map_data import selection_codec
+from hetviz.ui.map_data import layers, selection_codec
 from hetviz.ui.shell import selection, session
 from hetviz.ui.shell import theme as look
 from hetviz.ui.shell.comparison_results import comparison_of, maps_of, run_of, short_title
@@ -122,8 +123,7 @@ def _choose_maps(state: State, finding: Finding | None, titles: dict[str, str]) 
         key=_CHOICE_KEY,
         persist_state="session",
         help="Maps of this comparison and all earlier ones. They are rotated and mirrored to match "
-        "the "
-        "first.",
+        "the first.",
     )
     return picked
 
@@ -223,7 +223,6 @@ def _show_grid(
 
 
 def _show_head(state: State, run: Run, titles: dict[str, str], finding: Finding | None) -> None:
-    """Show the title of a map with its score."""
     score_text = ""
     key_of_run = {} if finding is None else {id: key for key, id in maps_of(finding).items()}
     if finding is not None and run.id in key_of_run:
@@ -247,7 +246,7 @@ def _show_head(state: State, run: Run, titles: dict[str, str], finding: Finding 
 
 def _show_legend(state: State) -> None:
     """Show what colours and shapes mean, as small maps have no names."""
-    colours = charts.colouring_of(state)
+    colours = layers.colours_of(state, state.run)
     marks = [
         f'<span><b style="color:{colour}">●</b> {look.escape_html(display_name(name))}</span>'
         for colour, name in zip(look.category_colours(colours), colours.categories, strict=True)
@@ -332,17 +331,13 @@ def _most_moved(first: Run, other: Run) -> tuple[Ints, Floats]:
 
 
 def _show_item(data: HeteroData, row: int, share: float, is_selected: bool) -> None:
-    item = item_chip.find_item(data, row)
-    source = item_chip.picture_of(data, item)
-    face = (
-        f'<img src="{look.escape_html(source)}" alt="" loading="lazy">'
-        if source
-        else f"<i>{item.glyph}</i>"
-    )
+    item = find_item(data, row)
     with st.container(
         horizontal=True, vertical_alignment="center", gap="xsmall", key=f"moved-box-{row}"
     ):
-        st.html(f'<span class="hv-moved">{face}</span>', width="content")
+        st.html(
+            f'<span class="hv-moved">{item_chip.small_face(data, item)}</span>', width="content"
+        )
         st.button(
             look.escape_markdown(f"{shorten(item.title, _TITLE_CHARS)}, {100 * share:.0f} %"),
             key=f"moved-{row}",

@@ -117,11 +117,12 @@ def _show_actions(data: HeteroData, name: str, number: int) -> None:
             theme.show_note(
                 f"Removing {name} also removes {theme.count(n_links, 'link')}. You can undo it."
             )
-            st.button("Remove", key=f"do-remove-{number}", on_click=_remove, args=(name,))
-
-
-def _remove(name: str) -> None:
-    session.run_command(DropDataset(name))
+            st.button(
+                "Remove",
+                key=f"do-remove-{number}",
+                on_click=session.on_command,
+                args=(DropDataset(name),),
+            )
 
 
 def _rename(name: str, key: str) -> None:

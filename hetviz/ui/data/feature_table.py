@@ -243,9 +243,8 @@ def _column_config() -> dict[str, Any]:
         "agrees": number_column(
             "On the map", format="%.0f %%", width=88,
             help="How much more similar in this column the 10 nearest items on the map are than "
-            "two "
-            "random items. 100 % is equal, 0 % is chance. A column that the map does not show is "
-            "around 0 %.",
+            "two random items. 100 % is equal, 0 % is chance. A column that the map does not show "
+            "is around 0 %.",
         ),
         "share": st.column_config.ProgressColumn(
             "Share", min_value=0.0, max_value=100.0, format="%.0f %%", width=88,
@@ -289,8 +288,7 @@ def _choose_text_model(recipe: FeatureRecipe, key: str) -> None:
         index=list(TEXT_MODELS).index(recipe["text_model"]),
         format_func={"words": "its words", "sentences": "its meaning (sentence model)"}.__getitem__,
         help="Words: texts that share rare words are similar. Meaning: a small language model "
-        "reads "
-        "each text, so that puppy and dog are similar. English only, and much slower.",
+        "reads each text, so that puppy and dog are similar. English only, and much slower.",
         key=key,
         width=250,
     )
@@ -314,8 +312,7 @@ def _make_features(name: str, frame: pd.DataFrame, key: str, text_key: str) -> N
         if len(data[name]) > MAX_SENTENCE_ROWS:
             session.add_message(
                 f"The sentence model reads at most {MAX_SENTENCE_ROWS:,} texts here, and {name} "
-                "has "
-                f"{len(data[name]):,} rows. Compare texts by their words, or use the library."
+                f"has {len(data[name]):,} rows. Compare texts by their words, or use the library."
             )
             return
         state_of(FeatureState).pending = command

@@ -17,6 +17,7 @@ from hetviz.data.queries.reach import Reach, link_reach
 from hetviz.errors import HetvizError
 from hetviz.plots.palette import shape_of
 from hetviz.ui.item import item_chip
+from hetviz.ui.item.item import find_item
 from hetviz.ui.map import map_warnings
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import session, theme
@@ -95,7 +96,7 @@ def _end_html(data: HeteroData, match: Match, name: str, row: int) -> str:
         title, picture = str(match.new_dataset.titles[row]), None
         glyph = shape_of(len(data.datasets))[1]
     else:
-        item = item_chip.find_item(data, data.offsets[name].start + row)
+        item = find_item(data, data.offsets[name].start + row)
         title, picture, glyph = item.title, item_chip.picture_of(data, item), item.glyph
     face = (
         f'<img src="{theme.escape_html(picture)}" alt="" loading="lazy">'
@@ -227,15 +228,11 @@ def _offer_join(data: HeteroData, join: Join, kind: str, key: str) -> None:
                 type="primary",
                 key=f"do-{key}",
                 disabled=not n_links or not kind.strip() or are_linked,
-                on_click=_run_command,
+                on_click=session.on_command,
                 args=(command,),
             )
         if match is not None and n_links:
             pairs_popover(data, match, key)
-
-
-def _run_command(command: Command) -> None:
-    session.run_command(command)
 
 
 def _show_match(data: HeteroData, match: Match, command: Command, key: str) -> None:
@@ -316,13 +313,9 @@ def _normalised(join: Join) -> Join:
     return Join("key", join.source, join.target, join.source_column, join.target_column, loose=True)
 
 
+@failure.show_failure("joins")
 def show_proposals(data: HeteroData) -> None:
     """Show the join proposals, the best first."""
-    with failure.show_failure("joins"):
-        _show_proposals(data)
-
-
-def _show_proposals(data: HeteroData) -> None:
     proposals = find_proposals(data)
     if proposals is None:
         theme.show_note("Looking for ways to join the datasets.")
@@ -378,7 +371,7 @@ def _show_proposal(data: HeteroData, proposal: Proposal, number: int) -> None:
                     "Make them views" if join.kind == "views" else "Link them",
                     type="primary",
                     key=f"do-join-{number}",
-                    on_click=_run_command,
+                    on_click=session.on_command,
                     args=(_accept_command(data, proposal),),
                 )
             pairs_popover(data, proposal.match, f"join-{number}")
@@ -407,7 +400,6 @@ def _score_text(score: float) -> str:
 
 
 def _accept_command(data: HeteroData, proposal: Proposal) -> Command:
-    """Return the command that accepts a proposal."""
     join = proposal.join
     if join.kind == "views":
         return command_for(join, proposal.match.kind, data[join.target].entity)
@@ -453,17 +445,13 @@ def same_items_popover(data: HeteroData, name: str, number: int) -> None:
             theme.show_note(
                 f"{n_shared:,} of {len(data[name]):,} {name} share an id with {other_dataset}."
             )
+        entity = _unused_entity(data, name) if other_dataset is None else data[other_dataset].entity
         st.button(
             "Apply",
             key=f"do-same-{number}",
             disabled=other_dataset == current,
-            on_click=_set_entity,
-            args=(
-                name,
-                data[other_dataset].entity
-                if other_dataset is not None
-                else _unused_entity(data, name),
-            ),
+            on_click=session.on_command,
+            args=(SetEntity(name, entity),),
         )
 
 
@@ -474,7 +462,3 @@ def _unused_entity(data: HeteroData, name: str) -> str:
     while entity in taken:
         entity += " alone"
     return entity
-
-
-def _set_entity(name: str, entity: str) -> None:
-    session.run_command(SetEntity(name, entity))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
-from hetviz.errors import HetvizError, Problem
-from hetviz.io import NewVersion, gate
+from hetviz.errors import HetvizError
+from hetviz.io import NewVersion
 from hetviz.ui.shell import session, theme
-from hetviz.ui.shell.page_state import page_state, state_of
-from hetviz.ui.widgets import failure
+from hetviz.ui.shell.page_state import state_of
+from hetviz.ui.widgets import failure, uploads
 from hetviz.workspace import ReplaceDataset, State
 
 _MAX_ROWS = 200
@@ -48,13 +50,8 @@ def version_popover(name: str, number: int) -> None:
             f"Upload a newer file of {name}. Rows are matched by {matched_by} and keep their "
             "guidance. You can review the changes first."
         )
-        key = f"newer-upload-{number}-{page_state().n_uploads}"
-        st.file_uploader(
-            f"The newer file of {name}",
-            key=key,
-            on_change=_stage_upload,
-            args=(name, key),
-            label_visibility="collapsed",
+        uploads.show_field(
+            f"The newer file of {name}", f"newer-upload-{number}", partial(_stage_file, name)
         )
 
 
@@ -77,7 +74,12 @@ def show_review(state: State) -> None:
                 lambda: staged.command().preview(state, session.workspace().blobs),
             )
     except HetvizError as error:
-        _show_refusal(staged, error)
+        theme.show_headline(
+            f"{staged.filename} cannot replace {staged.dataset}",
+            "Nothing was changed.",
+        )
+        failure.show_refusal(error)
+        st.button("Back", key="leave-newer", on_click=_discard)
         return
     theme.show_headline(f"Replace {staged.dataset} with {staged.filename}", newer.sentence)
     _show_differences(newer)
@@ -115,28 +117,9 @@ def _first_names(names: tuple[str, ...]) -> str:
     return f"{listed} and {n_others:,} more" if n_others > 0 else listed
 
 
-def _show_refusal(staged: StagedVersion, error: HetvizError) -> None:
-    theme.show_headline(
-        f"{staged.filename} cannot replace {staged.dataset}",
-        "Nothing was changed.",
-    )
-    problems: list[Problem] = list(getattr(error, "problems", ()))
-    if problems:
-        failure.show_problems(problems)
-    else:
-        st.error(theme.escape_markdown(error))
-    st.button("Back", key="leave-newer", on_click=_discard)
-
-
-def _stage_upload(name: str, key: str) -> None:
-    upload = st.session_state.get(key)
-    if upload is None:
-        return
-    filename, content = gate.unpack_gzip(upload.name, upload.getvalue())
-    blob = session.workspace().blobs.put(content)
-    # A new key frees the memory of the upload widget.
-    page_state().n_uploads += 1
-    state_of(Staged).file = StagedVersion(name, filename, blob)
+def _stage_file(name: str, contents: Mapping[str, bytes]) -> None:
+    ((filename, content),) = contents.items()
+    state_of(Staged).file = StagedVersion(name, filename, session.workspace().blobs.put(content))
 
 
 def _replace(staged: StagedVersion) -> None:

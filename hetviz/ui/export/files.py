@@ -37,9 +37,9 @@ from hetviz.runs.recipe import coordinates_hash
 from hetviz.ui.export.options import ExportOptions
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.shell.comparison_results import (
+    COMPARE,
     comparison_of,
     deciding_measures,
-    finding_of,
     short_title,
 )
 from hetviz.ui.widgets import charts
@@ -122,7 +122,7 @@ def show_chart_files(source: ExportSource) -> None:
 
 
 def _show_comparison_files(source: ExportSource) -> None:
-    finding = finding_of(source.state)
+    finding = source.state.findings.get(COMPARE)
     comparison = None if finding is None else comparison_of(finding)
     measure = None if comparison is None else next(iter(deciding_measures(comparison)), None)
     if comparison is None or measure is None:
@@ -299,7 +299,6 @@ def _fit_model(run: Run) -> None:
 
 
 def _size_text(n_bytes: int) -> str:
-    """Return a number of bytes in words."""
     return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{max(n_bytes / 1e3, 1):.0f} kB"
 
 

@@ -95,5 +95,4 @@ def _draw_preview(source: export_files.ExportSource) -> tuple[bytes, str] | None
 
 
 def _preview_key(settings: FigureSettings) -> tuple[object, ...]:
-    """Return the settings that the preview depends on."""
     return settings.width, settings.height, settings.names, settings.hidden, settings.caption

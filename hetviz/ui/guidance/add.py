@@ -20,7 +20,8 @@ from hetviz.features.relations.comparisons import (
 from hetviz.features.relations.label_links import links_from_labels
 from hetviz.metrics.conflicts.conflicts import find_new_conflicts
 from hetviz.ui.guidance import sentences
-from hetviz.ui.item import item_chip, item_text
+from hetviz.ui.item import item_text
+from hetviz.ui.item.item import find_item
 from hetviz.ui.map.search import search_items
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.paths import PAGES
@@ -71,7 +72,7 @@ def _link_form(data: HeteroData) -> None:
     note = st.text_input("Note", max_chars=500, key="add-note")
     command: AddLinks | None = None
     if first is not None and second is not None and first != second and weight:
-        p, q = item_chip.find_item(data, first), item_chip.find_item(data, second)
+        p, q = find_item(data, first), find_item(data, second)
         command = AddLinks(
             p.dataset.name,
             q.dataset.name,
@@ -100,7 +101,7 @@ def _comparison_form(data: HeteroData) -> None:
     chosen = [row for row in rows if row is not None]
     command: AddComparisons | None = None
     if len(chosen) == 3 and len(set(chosen)) == 3:
-        items = [item_chip.find_item(data, row) for row in chosen]
+        items = [find_item(data, row) for row in chosen]
         command = AddComparisons(
             [[[item.dataset.name, str(item.dataset.ids[item.row])] for item in items]],
             note=note.strip(),
@@ -133,7 +134,7 @@ def _label_form(data: HeteroData) -> None:
     value = st.text_input("Its label", max_chars=200, key="add-label-value")
     command: Command | None = None
     if row is not None and column.strip() and value.strip():
-        item = item_chip.find_item(data, row)
+        item = find_item(data, row)
         values = {str(item.dataset.ids[item.row]): value.strip()}
         command = SetLabels(item.dataset.name, column.strip(), values)
     _submit_button("Set the label", "add-label", command)
@@ -176,7 +177,7 @@ def _choose_item(data: HeteroData, label: str, key: str) -> int | None:
 
 
 def _item_label(data: HeteroData, row: int) -> str:
-    item = item_chip.find_item(data, row)
+    item = find_item(data, row)
     return f"{item.glyph} {shorten(item.title, _NAME_CHARS)}"
 
 
@@ -211,7 +212,7 @@ def _column_form(data: HeteroData) -> None:
             type="primary",
             key="do-derive",
             disabled=not n_statements,
-            on_click=_run_derived,
+            on_click=session.on_command,
             args=(command,),
         )
 
@@ -249,12 +250,7 @@ def _derived(
     return AddComparisons(_comparison_rows(data, comparisons), set=name), comparisons
 
 
-def _run_derived(command: Command) -> None:
-    session.run_command(command)
-
-
 def _with_label(data: HeteroData, dataset: str, column: str) -> HeteroData:
-    """Return data in which a column is a label."""
     if any((label.dataset, label.name) == (dataset, column) for label in data.labels):
         return data
     values = group_values(item_text.columns_of(data, dataset)[column])
@@ -274,7 +270,7 @@ def _comparison_rows(data: HeteroData, comparisons: Comparisons) -> list[list[li
     return [
         [
             [item.dataset.name, str(item.dataset.ids[item.row])]
-            for item in (item_chip.find_item(data, int(row)) for row in objects)
+            for item in (find_item(data, int(row)) for row in objects)
         ]
         for objects in comparisons.objects
     ]

@@ -15,7 +15,6 @@ from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import HeteroData, Labels
 from hetviz.data.edits.labelling import LabelValue
 from hetviz.data.model.statements import set_mask
-from hetviz.errors import HetvizError
 from hetviz.features.spaces.learned_groups import GroupSummary
 from hetviz.jobs.tasks.ask import LIKE
 from hetviz.jobs.tasks.predict import LINKS
@@ -24,6 +23,7 @@ from hetviz.runs.ask.gain import KINDS, Gain, gains_ahead
 from hetviz.runs.ask.labels import columns_to_ask, new_label_name, partly_filled_columns
 from hetviz.runs.ask.questions import ASKED, Question, still_open
 from hetviz.ui.item import item_chip
+from hetviz.ui.item.item import find_item
 from hetviz.ui.map.component import component
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import background, session, theme
@@ -55,53 +55,31 @@ _MAX_LABEL_OFFERS = 2
 
 @dataclass
 class AskSession:
-    """Questions and answers of one visitor, stored in the session.
+    """Questions and answers of one visitor, stored in the session."""
 
-    Attributes
-    ----------
-    context : tuple
-        The map and the datasets that the batch is about.
-    batch : list of Question
-        Computed ahead, so that the next question is ready at once.
-    skipped : set of str
-        Keys of questions not to ask again.
-    answers : list of (int, Question)
-        The step of the workspace after each answer (for undo), and its question.
-    n_since_refit, n_pending : int
-        Answers since the last refit, and those in the map being made.
-    moved : dict of str to (int, float)
-        By map: how many answers were new to it, and the share of items that moved.
-    learned : list of GroupSummary
-        What is known about the groups in question.
-    is_continued : bool
-        Whether to go on although more answers would gain little.
-    is_waiting : bool
-        Whether the next batch is being computed.
-    likely_links : mapping, optional
-        Result of `candidate_search` to ask about first, empty without any, None before the search.
-        Answers do not renew it, as a search after each one would keep the worker busy.
-    """
-
-    context: tuple[object, ...] = ()
+    context: tuple[object, ...] = ()  # The map and the datasets that the batch is about
+    # Computed ahead, so that the next question is ready at once.
     batch: list[Question] = field(default_factory=list)
-    skipped: set[str] = field(default_factory=set)
+    skipped: set[str] = field(default_factory=set)  # Keys of questions not to ask again
+    # The step of the workspace after each answer (for undo), and its question.
     answers: list[tuple[int, Question]] = field(default_factory=list)
+    # n_since_refit, n_pending: Answers since the last refit, and those in the map being made.
     n_since_refit: int = 0
     n_pending: int = 0
+    # By map: how many answers were new to it, and the share of items that moved.
     moved: dict[str, tuple[int, float]] = field(default_factory=dict)
+    # What is known about the groups in question.
     learned: list[GroupSummary] = field(default_factory=list)
-    is_continued: bool = False
-    is_waiting: bool = False
+    is_continued: bool = False  # Whether to go on although more answers would gain little
+    is_waiting: bool = False  # Whether the next batch is being computed
+    # Result of `candidate_search` to ask about first, empty without any, None before the search.
+    # Answers do not renew it, as a search after each one would keep the worker busy.
     likely_links: Mapping[str, Any] | None = None
 
 
+@failure.show_failure("ask")
 def show_card(state: State) -> None:
     """Show the next question about the open data on the shown map."""
-    with failure.show_failure("ask"):
-        _show_card(state)
-
-
-def _show_card(state: State) -> None:
     data, run = state.data, state.run
     theme.show_section("Ask me", _progress_text(data) if data is not None else "")
     if data is None or run is None:
@@ -208,10 +186,8 @@ def _offer_labels(data: HeteroData) -> None:
             on_click=_start_labels,
             args=(column, own_column),
             help=f"“{theme.escape_markdown(column.name)}” is known for {int(column.known.sum()):,} "
-            "of "
-            f"{len(column):,} {theme.escape_markdown(column.dataset)}. It is copied to "
-            f"“{own_column}” "
-            "for your answers. The original is not changed.",
+            f"of {len(column):,} {theme.escape_markdown(column.dataset)}. It is copied to "
+            f"“{own_column}” for your answers. The original is not changed.",
         )
 
 
@@ -312,9 +288,9 @@ def _question_pairs(data: HeteroData, question: Question) -> list[tuple[int, int
     others = others or [first]
     # Arrow keys that choose each of the two.
     keys = (" ←", " →") if question.kind == "comparison" else ("",) * len(others)
-    title = shorten(item_chip.find_item(data, first).title, _NAME_CHARS)
+    title = shorten(find_item(data, first).title, _NAME_CHARS)
     return [
-        (first, other, title, shorten(item_chip.find_item(data, other).title, _NAME_CHARS) + key)
+        (first, other, title, shorten(find_item(data, other).title, _NAME_CHARS) + key)
         for other, key in zip(others, keys, strict=True)
     ]
 
@@ -344,8 +320,7 @@ def _likely_members(
 
 
 def _item_text(data: HeteroData, row: int) -> str:
-    """Return the dataset of a row, and its text if it has one."""
-    item = item_chip.find_item(data, row)
+    item = find_item(data, row)
     text = (item.dataset.recipe or {}).get("text")
     table = item.dataset.table
     if table is not None and isinstance(text, str) and text in table.columns:
@@ -364,8 +339,8 @@ def _show_controls(ask_session: AskSession, question: Question | None) -> None:
             type="tertiary",
             shortcut=_SHORTCUTS["skip"],
             disabled=question is None,
-            on_click=_skip,
-            args=(question,),
+            on_click=ask_session.skipped.add,
+            args=("" if question is None else question.key,),
         )
         can_undo = (
             bool(ask_session.answers) and session.workspace().steps == ask_session.answers[-1][0]
@@ -526,10 +501,6 @@ def _refit() -> None:
         ask_session.n_pending, ask_session.n_since_refit = ask_session.n_since_refit, 0
 
 
-def _skip(question: Question) -> None:
-    state_of(AskSession).skipped.add(question.key)
-
-
 def _undo(steps: int) -> None:
     ask_session = state_of(AskSession)
     if (
@@ -537,10 +508,7 @@ def _undo(steps: int) -> None:
         or not steps == ask_session.answers[-1][0] == session.workspace().steps
     ):
         return
-    try:
-        session.workspace().undo()
-    except HetvizError as error:
-        session.add_message(str(error))
+    if not session.undo():
         return
     _, question = ask_session.answers.pop()
     ask_session.batch.insert(0, question)

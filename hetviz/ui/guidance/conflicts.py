@@ -37,13 +37,9 @@ def _load_report(data: HeteroData) -> GuidanceReport | None:
     return report
 
 
+@failure.show_failure("conflicts")
 def show_conflicts(data: HeteroData, ledger: Ledger) -> None:
     """Show the conflicts among links and among comparisons, the smallest first."""
-    with failure.show_failure("conflicts"):
-        _show_conflicts(data, ledger)
-
-
-def _show_conflicts(data: HeteroData, ledger: Ledger) -> None:
     report = _load_report(data)
     if report is None:
         theme.show_section("Conflicts")
@@ -115,8 +111,5 @@ def _show_fixes(
 
 
 def _fix_button(words: str, key: str, command: Mapping[str, object]) -> None:
-    st.button(theme.escape_markdown(words), key=key, on_click=_apply_fix, args=(command,))
-
-
-def _apply_fix(command: Mapping[str, object]) -> None:
-    session.run_command(from_dict(command))
+    label = theme.escape_markdown(words)
+    st.button(label, key=key, on_click=session.on_command, args=(from_dict(command),))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,12 +12,11 @@ import streamlit as st
 from hetviz.data import HeteroData
 from hetviz.data.edits.adding import add_statements
 from hetviz.errors import HetvizError, Problem
-from hetviz.io import gate
 from hetviz.io.intake.guidance import GuidanceRead, guidance_csv, guidance_template, read_guidance
 from hetviz.metrics.conflicts.conflicts import find_new_conflicts
 from hetviz.ui.shell import session, theme
-from hetviz.ui.shell.page_state import page_state, state_of
-from hetviz.ui.widgets import failure
+from hetviz.ui.shell.page_state import state_of
+from hetviz.ui.widgets import failure, uploads
 from hetviz.workspace import ImportGuidance
 from hetviz.workspace.store.content import cached_parser
 
@@ -44,13 +43,8 @@ def show_popover(data: HeteroData) -> None:
     """Show the button with import, export and templates."""
     with st.popover("File", icon=":material/description:", key="guidance-file"):
         theme.show_section("Import")
-        key = f"guidance-upload-{page_state().n_uploads}"
-        st.file_uploader(
-            "A table of links, comparisons or labels",
-            key=key,
-            on_change=_stage_upload,
-            args=(key,),
-            label_visibility="collapsed",
+        uploads.show_field(
+            "A table of links, comparisons or labels", "guidance-upload", _stage_file
         )
         theme.show_note("You can review the rows before they are added.")
         theme.show_section("Export")
@@ -83,7 +77,12 @@ def show_review(data: HeteroData) -> None:
             lambda: read_guidance(staged.filename, content, data, parse),
         )
     except HetvizError as error:
-        _show_refusal(staged, error)
+        theme.show_headline(
+            f"{staged.filename} has no guidance",
+            "Nothing was changed. Your guidance is still there.",
+        )
+        failure.show_refusal(error)
+        st.button("Back", key="leave-guidance", on_click=_discard)
         return
     errors = list(read.errors)
     adds_something = _adds_something(data, read)
@@ -109,19 +108,6 @@ def show_review(data: HeteroData) -> None:
                     args=(staged,),
                 )
         st.button("Cancel" if adds_something else "Back", key="leave-guidance", on_click=_discard)
-
-
-def _show_refusal(staged: StagedGuidance, error: HetvizError) -> None:
-    theme.show_headline(
-        f"{staged.filename} has no guidance",
-        "Nothing was changed. Your guidance is still there.",
-    )
-    problems: list[Problem] = list(getattr(error, "problems", ()))
-    if problems:
-        failure.show_problems(problems)
-    else:
-        st.error(theme.escape_markdown(error))
-    st.button("Back", key="leave-guidance", on_click=_discard)
 
 
 def _n_labels(read: GuidanceRead) -> int:
@@ -198,15 +184,9 @@ def _download_button(label: str, name: str, make: Callable[[], Any]) -> None:
     )
 
 
-def _stage_upload(key: str) -> None:
-    upload = st.session_state.get(key)
-    if upload is None:
-        return
-    filename, content = gate.unpack_gzip(upload.name, upload.getvalue())
-    blob = session.workspace().blobs.put(content)
-    # A new key frees the memory of the upload widget.
-    page_state().n_uploads += 1
-    state_of(Staged).file = StagedGuidance(filename, blob)
+def _stage_file(contents: Mapping[str, bytes]) -> None:
+    ((filename, content),) = contents.items()
+    state_of(Staged).file = StagedGuidance(filename, session.workspace().blobs.put(content))
 
 
 def _import(staged: StagedGuidance) -> None:

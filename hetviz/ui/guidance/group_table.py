@@ -13,7 +13,7 @@ from hetviz.data import HeteroData
 from hetviz.data.queries.groups import NamedGroup
 from hetviz.ui.guidance import editor, sentences
 from hetviz.ui.guidance.ledger import MET, Ledger, groups_of, titles
-from hetviz.ui.item import item_chip
+from hetviz.ui.item.item import find_item
 from hetviz.ui.shell import selection, session, theme
 from hetviz.workspace import (
     Act,
@@ -95,8 +95,7 @@ def show_groups(data: HeteroData, ledger: Ledger) -> None:
     n_links = sum(len(group.keys) for group in groups)
     theme.show_note(
         f"{theme.count(len(groups), 'group')} with {theme.count(n_links, 'link')} between all "
-        "pairs "
-        "of their items. These are not listed under Links. Double-click a cell to edit it."
+        "pairs of their items. These are not listed under Links. Double-click a cell to edit it."
     )
 
 
@@ -106,7 +105,7 @@ def change_commands(data: HeteroData, group: NamedGroup, cells: Mapping[str, Any
     commands: list[Command] = []
     if "items" in cells:
         commands.append(DropStatements(list(group.keys)))
-        items = [item_chip.find_item(data, row) for row in sorted(map(int, cells["items"] or ()))]
+        items = [find_item(data, row) for row in sorted(map(int, cells["items"] or ()))]
         if len(items) < _MIN_ITEMS:
             return commands
         members = [[item.dataset.name, str(item.dataset.ids[item.row])] for item in items]

@@ -14,7 +14,7 @@ from hetviz.data.queries.filters import fold_text
 from hetviz.ui.guidance import editor
 from hetviz.ui.guidance.table import PAGE_SIZE
 from hetviz.ui.item import item_chip
-from hetviz.ui.item.item_chip import find_item
+from hetviz.ui.item.item import find_item
 from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import pager
 from hetviz.workspace import SetLabels
@@ -65,7 +65,6 @@ def _choose_rows(data: HeteroData) -> tuple[Labels, list[int]]:
         width=220,
         max_chars=100,
     )
-    needle = fold_text(text.strip())
     mask = np.ones(len(label), dtype=bool)
     if choice in (_KNOWN, _UNKNOWN):
         mask = label.known == (choice == _KNOWN)
@@ -78,18 +77,15 @@ def _choose_rows(data: HeteroData) -> tuple[Labels, list[int]]:
 
 
 def _show_page(data: HeteroData, label: Labels, rows: list[int]) -> None:
-    """Show a page of items with their labels."""
     if not rows:
         theme.show_note("No item passes this filter.")
         return
-    pages = -(-len(rows) // PAGE_SIZE)
     table_box = st.container()
     with st.container(horizontal=True, vertical_alignment="center", key="below-labels"):
         theme.show_note(f"{theme.count(len(rows), 'item')}. Double-click a label to edit it.")
-        number = pager.choose_page(pages, f"page-labels-{pages}")
-    part = rows[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
+        shown = pager.choose_rows(len(rows), PAGE_SIZE, "page-labels")
     with table_box:
-        _show_table(data, label, part)
+        _show_table(data, label, rows[shown])
 
 
 def _show_table(data: HeteroData, label: Labels, rows: list[int]) -> None:

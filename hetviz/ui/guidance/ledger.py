@@ -67,25 +67,17 @@ class StatementTable:
 
 @dataclass(frozen=True, eq=False)
 class Ledger:
-    """All statements of a project.
+    """All statements of a project."""
 
-    Attributes
-    ----------
-    links, comparisons : DataFrame
-        The rows of `hetviz.statements` of that form, with the global rows of their items (p, q or
-        a, b, c, d), ``own`` (can be edited), ``on`` (its set is switched on), ``held`` (hidden from
-        the method of the map), ``near`` (how well the map meets it, 0 to 1) and ``fate`` (met, not
-        met, not on map, or empty without a map).
-    hidden : DataFrame
-        Links that came with the data to judge maps by, with the same columns, not editable.
-    groups : tuple of NamedGroup
-        Groups whose links are shown as one statement each.
-    """
-
+    # links, comparisons: The rows of `hetviz.statements` of that form, with the global rows of
+    # their items (p, q or a, b, c, d), ``own`` (can be edited), ``on`` (its set is switched on),
+    # ``held`` (hidden from the method of the map), ``near`` (how well the map meets it, 0 to 1)
+    # and ``fate`` (met, not met, not on map, or empty without a map).
     links: pd.DataFrame
     comparisons: pd.DataFrame
+    # Links that came with the data to judge maps by, with the same columns, not editable.
     hidden: pd.DataFrame
-    groups: tuple[NamedGroup, ...]
+    groups: tuple[NamedGroup, ...]  # Groups whose links are shown as one statement each
 
     def statements(self, form: str) -> pd.DataFrame:
         """Return the links or the comparisons."""

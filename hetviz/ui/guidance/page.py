@@ -153,17 +153,13 @@ def _show_sets(state: State, ledger: Ledger) -> None:
             "Rename",
             key="rename-set-do",
             disabled=not new.strip() or new.strip() == old,
-            on_click=_rename,
-            args=(str(old), new.strip()),
+            on_click=session.on_command,
+            args=(RenameSet(str(old), new.strip()),),
         )
 
 
 def _on_refit_each() -> None:
     state_of(StatementState).auto_refit = bool(st.session_state["refit-each"])
-
-
-def _rename(old: str, new: str) -> None:
-    session.run_command(RenameSet(old, new))
 
 
 def _show_headline(state: State, data: HeteroData) -> None:

@@ -11,6 +11,7 @@ from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.ui.guidance.ledger import COMPARISON_ENDS, LINK_ENDS
 from hetviz.ui.item import item_chip
+from hetviz.ui.item.item import find_item
 from hetviz.ui.shell import selection, theme
 from hetviz.ui.shell.page_state import page_state
 
@@ -69,7 +70,7 @@ def show_on_map(rows: Sequence[int]) -> None:
 
 
 def _item_html(data: HeteroData, row: int) -> str:
-    item = item_chip.find_item(data, row)
+    item = find_item(data, row)
     source = item_chip.picture_of(data, item)
     title = theme.escape_html(item.title)
     face = (

@@ -28,6 +28,7 @@ from hetviz.ui.guidance.ledger import (
     titles,
 )
 from hetviz.ui.item import item_chip
+from hetviz.ui.item.item import find_item
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.widgets import pager
@@ -197,7 +198,6 @@ def _choose_datasets(listed: StatementTable, form: str) -> str | None:
 def _show_page(
     data: HeteroData, form: str, frame: pd.DataFrame, order_found: _Order, total: int
 ) -> None:
-    """Show a page of the statements."""
     noun, plural = _NOUNS[form]
     order = order_found.order
     if not len(order):
@@ -205,17 +205,15 @@ def _show_page(
             f"No {noun} passes this filter. There are {total:,}." if total else f"No {plural} yet."
         )
         return
-    pages = -(-len(order) // PAGE_SIZE)
     table_box = st.container()
     with st.container(horizontal=True, vertical_alignment="center", key=f"below-{form}"):
         count_text = f"{theme.count(len(order), noun)}"
         count_text += "" if len(order) == total else f" of {total:,}"
         theme.show_note(f"{count_text}, worst first. Double-click a cell to edit it.")
         _offer_bulk_edit(form, frame, order_found.editable)
-        number = pager.choose_page(pages, f"page-{form}-{pages}")
-    page_rows = frame.iloc[order[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]]
+        shown = pager.choose_rows(len(order), PAGE_SIZE, f"page-{form}")
     with table_box:
-        _show_table(data, form, page_rows, order_found.has_observed)
+        _show_table(data, form, frame.iloc[order[shown]], order_found.has_observed)
 
 
 def _show_table(data: HeteroData, form: str, rows: pd.DataFrame, has_observed: bool) -> None:
@@ -314,9 +312,7 @@ def _picture_addresses(data: HeteroData, rows: Ints) -> list[str] | None:
     """Return the addresses of pictures, empty where missing, or None without any picture."""
     if all(part.media is None for part in data.datasets.values()):
         return None
-    addresses = [
-        item_chip.picture_of(data, item_chip.find_item(data, int(row))) or "" for row in rows
-    ]
+    addresses = [item_chip.picture_of(data, find_item(data, int(row))) or "" for row in rows]
     return addresses if any(addresses) else None
 
 
@@ -335,9 +331,7 @@ def _item_config(
     for end, heading in zip(ends, headings, strict=True):
         if f"{end}-face" in frame:
             columns[f"{end}-face"] = st.column_config.ImageColumn("", width=44)
-        first, last = (
-            item_chip.find_item(data, int(k)) for k in (rows[end].min(), rows[end].max())
-        )
+        first, last = (find_item(data, int(k)) for k in (rows[end].min(), rows[end].max()))
         is_single_dataset = form == "link" and first.dataset is last.dataset
         label = f"{first.glyph} {first.dataset.name}" if is_single_dataset else heading
         columns[end] = st.column_config.TextColumn(label, width=134 if form == "link" else 104)

@@ -118,7 +118,6 @@ def _item_text(item: MapItem) -> str | None:
 
 
 def _colour_value(colours: Colouring, row: int) -> dict[str, object] | None:
-    """Return the value of a row that its colour shows, or None."""
     title = colours.option.title
     if colours.option.kind == "numbers":
         value = float(colours.value[row])

@@ -13,22 +13,20 @@ from hetviz.ui.item.item import MapItem, find_item
 from hetviz.ui.shell import theme
 from hetviz.ui.shell.page_state import project_id
 
-__all__ = [
-    "MapItem",
-    "cards_html",
-    "find_item",
-    "picture_of",
-    "show_head",
-    "show_named",
-    "show_names",
-    "show_pictures",
-]
 _MAX_NAME_CHARS = 26
 
 
 def picture_of(data: HeteroData, item: MapItem) -> str | None:
     """Return the address of an item's picture, or None."""
     return pictures.picture_address(project_id(), data, item.dataset.name, item.row)
+
+
+def small_face(data: HeteroData, item: MapItem) -> str:
+    """Return HTML of an item's picture, or of the shape of its dataset."""
+    source = picture_of(data, item)
+    if source:
+        return f'<img src="{theme.escape_html(source)}" alt="" loading="lazy">'
+    return f'<i aria-hidden="true">{item.glyph}</i>'
 
 
 def show_names(data: HeteroData, rows: Iterable[int], marked: Collection[int] = ()) -> None:
@@ -67,13 +65,7 @@ def show_named(data: HeteroData, rows: Iterable[int]) -> None:
     for row in rows:
         item = find_item(data, int(row))
         title = theme.escape_html(item.title)
-        source = picture_of(data, item)
-        face = (
-            f'<img src="{theme.escape_html(source)}" alt="" loading="lazy">'
-            if source
-            else f"<i>{item.glyph}</i>"
-        )
-        cells.append(f'<div title="{title}">{face}{title}</div>')
+        cells.append(f'<div title="{title}">{small_face(data, item)}{title}</div>')
     st.html(f'<div class="hv-items">{"".join(cells)}</div>')
 
 
@@ -93,8 +85,7 @@ def show_head(data: HeteroData, item: MapItem, line: str) -> None:
     """Show one item large, with a grey line below its name."""
     st.html(
         f'<div class="hv-item-head">{_face_html(data, item)}<div>'
-        f"<h2>{theme.escape_html(item.title)}</h2>"
-        f"<p>{theme.escape_html(line)}</p></div></div>"
+        f"<h2>{theme.escape_html(item.title)}</h2><p>{theme.escape_html(line)}</p></div></div>"
     )
 
 

@@ -10,10 +10,10 @@ from hetviz.data.queries.rows import TouchingLinks, links_touching
 from hetviz.metrics.fit.nearest import NearestItems
 from hetviz.plots.colour import display_name
 from hetviz.ui.item import item_chip, item_head, item_text, item_trust, item_why
-from hetviz.ui.item.item_chip import MapItem
+from hetviz.ui.item.item import MapItem, find_item
+from hetviz.ui.map_data import layers
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.shell.page_state import project_id
-from hetviz.ui.widgets import charts
 from hetviz.workspace import Run, State
 
 _MAX_NAMES = 8
@@ -25,10 +25,10 @@ def show_item(state: State, row: int) -> None:
     data, run = state.data, state.run
     if data is None:
         return
-    item = item_chip.find_item(data, row)
+    item = find_item(data, row)
     links = links_touching(data, [row])
     item_chip.show_head(
-        data, item, item_head.item_line(data, item, row, charts.colouring_of(state))
+        data, item, item_head.item_line(data, item, row, layers.colours_of(state, state.run))
     )
     nearest_by_dataset = {} if run is None else _find_nearest(state, run, row)
     if run is not None and not nearest_by_dataset:
@@ -97,7 +97,7 @@ def _find_nearest(state: State, run: Run, row: int) -> dict[str, NearestItems]:
 
 def _show_neighbours(data: HeteroData, name: str, nearest_items: NearestItems) -> None:
     rows = nearest_items.rows
-    pictures = [item_chip.picture_of(data, item_chip.find_item(data, int(row))) for row in rows]
+    pictures = [item_chip.picture_of(data, find_item(data, int(row))) for row in rows]
     mostly = sum(address is not None for address in pictures) > len(rows) / 2
     rows = rows if mostly else rows[:_MAX_NAMES]
     marked = set(nearest_items.rows[nearest_items.linked].tolist())
@@ -111,7 +111,6 @@ def _show_neighbours(data: HeteroData, name: str, nearest_items: NearestItems) -
 def _show_links(
     state: State, row: int, links: TouchingLinks, nearest_by_dataset: dict[str, NearestItems]
 ) -> None:
-    """Show the linked items and how close they are."""
     data = state.data
     if data is None:
         return
@@ -146,7 +145,6 @@ def _n_near_text(nearest_items: NearestItems) -> str:
 
 
 def _held_out_links(state: State, row: int) -> TouchingLinks | None:
-    """Return the held-out links of this item."""
     held_out = state.held_out
     if held_out is None or state.data is None or held_out.n_rows != state.data.n_rows:
         return None

@@ -7,29 +7,21 @@ from collections.abc import Sequence
 from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.ui.item import item_chip
-from hetviz.ui.item.item_chip import MapItem
+from hetviz.ui.item.item import MapItem, find_item
 from hetviz.ui.shell import theme
 
 _NAME_CHARS, _SHORT_CHARS, _SENTENCE_CHARS = 40, 22, 60
-
-
-def row_of(data: HeteroData, dataset: str, id: str) -> int | None:
-    """Return the global row of an item, or None if it is not in the data."""
-    if dataset not in data.datasets:
-        return None
-    position = int(data[dataset].find([id])[0])
-    return None if position < 0 else position + data.offsets[dataset].start
 
 
 def pair_html(
     data: HeteroData, p: int, q: int, aside: str, p_links: Sequence[int], q_links: Sequence[int]
 ) -> str:
     """Return HTML of a pair of global rows, with the rows that each is linked with."""
-    first, second = item_chip.find_item(data, p), item_chip.find_item(data, q)
+    first, second = find_item(data, p), find_item(data, q)
     evidence = []
     if q_links:
         evidence.append(
-            f"{inline_html(data, q_links)} {_verb_be(q_links)} linked with {_name_html(second)}"
+            f"{inline_html(data, q_links)} {verb_be(q_links)} linked with {_name_html(second)}"
         )
     if p_links:
         evidence.append(f"{_name_html(first)} is linked with {inline_html(data, p_links)}")
@@ -42,22 +34,18 @@ def pair_html(
 
 def item_html(data: HeteroData, row: int, aside: str = "") -> str:
     """Return HTML of one item with a text at the right."""
-    item = item_chip.find_item(data, row)
+    item = find_item(data, row)
     words = theme.escape_html(aside)
     return f'<div class="hv-pair hv-single"><div>{_face_html(data, item)}<b>{words}</b></div></div>'
 
 
-def _verb_be(rows: Sequence[int]) -> str:
+def verb_be(rows: Sequence[int]) -> str:
+    """Return "is" or "are"."""
     return "is" if len(rows) == 1 else "are"
 
 
 def _face_html(data: HeteroData, item: MapItem) -> str:
-    source = item_chip.picture_of(data, item)
-    face = (
-        f'<img src="{theme.escape_html(source)}" alt="" loading="lazy">'
-        if source
-        else f'<i aria-hidden="true">{item.glyph}</i>'
-    )
+    face = item_chip.small_face(data, item)
     words = theme.escape_html(shorten(item.title, _NAME_CHARS))
     return f'<span title="{theme.escape_html(item.title)}">{face}{words}</span>'
 
@@ -70,7 +58,7 @@ def inline_html(data: HeteroData, rows: Sequence[int]) -> str:
     """Return HTML of items within a sentence, by picture or else by name."""
     cells = []
     for k, row in enumerate(rows):
-        item = item_chip.find_item(data, row)
+        item = find_item(data, row)
         source = item_chip.picture_of(data, item)
         title = theme.escape_html(item.title)
         if source:

@@ -93,6 +93,10 @@ class Jobs:
         for job in self.active(owner, *kinds):
             self._runner().cancel(job.id, owner)
 
+    def cancel_all(self, owner: str) -> None:
+        """Stop all jobs of the owner."""
+        self.cancel(owner, *Kind)
+
     def cancel_job(self, id: str, owner: str) -> None:
         """Stop one job."""
         self._runner().cancel(id, owner)

@@ -41,7 +41,6 @@ from hetviz.ui.map_data import layers, selection_codec
 from hetviz.ui.map_data import parts as map_parts
 from hetviz.ui.map_data.array_cache import RESULTS, PackedArray, send_array
 from hetviz.ui.map_data.parts import (
-    data_of,
     filter_mask,
     frame_of,
     get_geometry,
@@ -69,7 +68,7 @@ def map_spec(
     live: Job | None = None,
 ) -> MapSpec:
     """Return the description of a map for the component, JSON-ready."""
-    data = data_of(state)
+    data = state.opened()
     colours = layers.colours_of(state, run, session)
     form = get_geometry(state, run)
     frame = frame_of(state, run)
@@ -231,7 +230,7 @@ def _category_counts(colours: Colouring) -> dict[str, object]:
 
 def _category_names(state: State, run: Run | None, colours: Colouring) -> list[NameSpec]:
     """Return the name of each category with its possible positions, the best first."""
-    data = data_of(state)
+    data = state.opened()
 
     def make() -> list[tuple[str, int, list[list[float]]]]:
         form, frame = get_geometry(state, run), frame_of(state, run)

@@ -81,7 +81,7 @@ def _run_button(
         type=kind,
         help=help,
         disabled=disabled,
-        on_click=_run_command,
+        on_click=session.on_command,
         args=(command,),
     )
 
@@ -168,7 +168,3 @@ def time_text(text: str) -> str:
 
 def _rename_run(run: str, key: str) -> None:
     session.run_command(RenameRun(run, str(st.session_state[key])))
-
-
-def _run_command(command: ChooseRun | StarRun | DropRun) -> None:
-    session.run_command(command)

@@ -20,20 +20,12 @@ _HASH_FACTOR = 2654435761
 
 @dataclass(frozen=True, eq=False)
 class LinkEnds:
-    """Links between global rows.
-
-    Attributes
-    ----------
-    p, q : array of int, shape (m,)
-    weight : array of shape (m,)
-    is_held_out : array of bool, shape (m,)
-        Whether the link was hidden from the method.
-    """
+    """Links between global rows."""
 
     p: Ints
     q: Ints
     weight: Floats
-    is_held_out: Bools
+    is_held_out: Bools  # Whether the link was hidden from the method
 
 
 def strongest_links(

@@ -88,17 +88,9 @@ class OpenProject:
 
 @dataclass(frozen=True, eq=False)
 class MapRequest:
-    """A request of the map component.
+    """A request of the map component."""
 
-    Attributes
-    ----------
-    part : str
-        Rest of the address after the session, may be empty.
-    query : mapping of str to str
-    body : bytes
-    """
-
-    part: str = ""
+    part: str = ""  # Rest of the address after the session, may be empty
     query: Mapping[str, str] | None = None
     body: bytes = b""
 
@@ -116,19 +108,10 @@ class MapRequest:
 
 @dataclass(frozen=True, eq=False)
 class MapResponse:
-    """A response to a request.
+    """A response to a request."""
 
-    Attributes
-    ----------
-    content : object
-        Bytes of the media type, an array (`PackedArray`), or an object sent as JSON.
-    cache_control : str
-        Cache-Control header.
-    media_type : str
-    """
-
-    content: Any
-    cache_control: str
+    content: Any  # Bytes of the media type, an array (`PackedArray`), or an object sent as JSON
+    cache_control: str  # Cache-Control header
     media_type: str = "application/json"
 
 
@@ -196,7 +179,6 @@ def _respond_trust(opened: OpenProject, request: MapRequest) -> MapResponse:
 
 
 def _respond_regions(opened: OpenProject, request: MapRequest) -> MapResponse:
-    """Return the regions of the chosen map if the request is for it."""
     run = opened.run
     if run is None or map_parts.get_geometry(opened.state, run).id != request.get("of"):
         # Another map was chosen. The browser requests its regions.

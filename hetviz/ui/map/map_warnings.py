@@ -47,26 +47,15 @@ WarningKind = Literal[
 
 @dataclass(frozen=True)
 class MapWarning:
-    """A warning with an action, or with the page that has one.
-
-    Attributes
-    ----------
-    kind : Kind
-    text, label : str
-        Message and label of the action.
-    action : callable, optional
-    page : str
-        File of a page, if there is no `action`.
-    subject : str
-        Distinguishes warnings of the same kind.
-    """
+    """A warning with an action, or with the page that has one."""
 
     kind: WarningKind
+    # text, label: Message and label of the action.
     text: str
     label: str
     action: Callable[[], None] | None = None
-    page: str = ""
-    subject: str = ""
+    page: str = ""  # File of a page, if there is no `action`
+    subject: str = ""  # Distinguishes warnings of the same kind
 
     def __post_init__(self) -> None:
         if (self.action is None) == (not self.page):
@@ -281,7 +270,6 @@ def _enlarged_warnings(state: State, run: Run) -> list[MapWarning]:
 
 
 def _note_warnings(figures: Mapping[str, Any]) -> list[MapWarning]:
-    """Return the warnings of the method."""
     early = set(figures.get("unsettled", ()))
     return [
         MapWarning("unsettled", str(text), "Try another method", page="compare.py")

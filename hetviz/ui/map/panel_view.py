@@ -13,29 +13,16 @@ _VIEWS: weakref.WeakValueDictionary[str, PanelView] = weakref.WeakValueDictionar
 
 @dataclass(eq=False)
 class PanelView:
-    """State of the panel in a session.
-
-    Attributes
-    ----------
-    tab : str
-    wide : bool
-        Whether it is wide enough for tables.
-    version : int
-        Counts changes by the server; the browser follows higher numbers.
-    opens_panel : bool
-        Whether the last change opens a closed panel.
-    drawn_states : dict of str to object
-        State of each tab when it was last drawn. The browser switches to an unchanged tab without
-        a request.
-    token : str
-        Key with which the browser reports such a switch.
-    """
+    """State of the panel in a session."""
 
     tab: str = TABS[0]
-    wide: bool = False
-    version: int = 0
-    opens_panel: bool = False
+    wide: bool = False  # Whether it is wide enough for tables
+    version: int = 0  # Counts changes by the server; the browser follows higher numbers
+    opens_panel: bool = False  # Whether the last change opens a closed panel
+    # State of each tab when it was last drawn. The browser switches to an unchanged tab without a
+    # request.
     drawn_states: dict[str, object] = field(default_factory=dict)
+    # Key with which the browser reports such a switch.
     token: str = field(default_factory=lambda: secrets.token_urlsafe(12))
 
     def __post_init__(self) -> None:

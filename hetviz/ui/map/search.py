@@ -25,18 +25,10 @@ _UNTIDY = re.compile(r"[^\S \n]|  |\n | \n")
 
 @dataclass(frozen=True, eq=False)
 class TextIndex:
-    """Texts joined by line breaks, so that one search covers all.
+    """Texts joined by line breaks, so that one search covers all."""
 
-    Attributes
-    ----------
-    text : str
-        Text without case and accents.
-    starts : array of int, shape (n,)
-        Start of each text, including its line break.
-    """
-
-    text: str
-    starts: Ints
+    text: str  # Text without case and accents
+    starts: Ints  # Start of each text, including its line break
 
     @classmethod
     def build(cls, texts: Iterable[str]) -> TextIndex:

@@ -24,19 +24,10 @@ ArrayType = Literal["<f4", "<i4", "|i1", "|u1"]
 
 @dataclass(frozen=True, eq=False)
 class PackedArray:
-    """An array for the browser: little-endian bytes with the hash of their content.
+    """An array for the browser: little-endian bytes with the hash of their content."""
 
-    Attributes
-    ----------
-    key : str
-        32 hex digits.
-    kind : str
-        NumPy type of the entries.
-    content : bytes
-    """
-
-    key: str
-    kind: ArrayType
+    key: str  # 32 hex digits
+    kind: ArrayType  # NumPy type of the entries
     content: bytes
 
     @classmethod

@@ -44,7 +44,7 @@ def layer_options(state: State, run: Run | None) -> list[ColourOption]:
 
 def colours_of(state: State, run: Run | None, session: str = "") -> Colouring:
     """Return the colouring of the view, or a colouring of the data until a layer is computed."""
-    data, key = parts.data_of(state), state.view.colour or _best_colour(state)
+    data, key = state.opened(), state.view.colour or _best_colour(state)
     if key is None and run is None and len(data.datasets) > 1:
         # The best column of a map is unknown while it is made.
         key = BY_DATASET
@@ -109,7 +109,7 @@ def find_regions(
     places = parts.get_geometry(state, run).points.astype(np.float64)
     levels: tuple[RegionLevel, ...] | None = worker_results.fetch_from_worker(
         session,
-        parts.data_of(state),
+        state.opened(),
         ("regions", id(run)),
         "find-regions",
         {"places": places},
@@ -121,7 +121,7 @@ def find_regions(
 
 def cluster_part_names(state: State, run: Run | None) -> list[PartName]:
     """Return names for the parts of the clusters, shown at a closer zoom."""
-    data, clustering = parts.data_of(state), state.clustering
+    data, clustering = state.opened(), state.clustering
     if run is None or clustering is None:
         return []
 
@@ -138,7 +138,7 @@ def cluster_part_names(state: State, run: Run | None) -> list[PartName]:
 
 def find_trust(state: State, run: Run, session: str, *, redraw: bool = True) -> Floats | None:
     """Return the trust of each row, 0 to 1, NaN if unknown; None while it is computed."""
-    data = parts.data_of(state)
+    data = state.opened()
     embedding = state.embedding(run)
     if embedding is None:
         return np.full(data.n_rows, np.nan)
@@ -158,7 +158,7 @@ def find_failures(state: State, run: Run | None) -> dict[str, worker_results.Wor
     """Return the errors of the region names and of the trust of a map."""
     if run is None:
         return {}
-    data = parts.data_of(state)
+    data = state.opened()
     asked = {
         "regions": (data, ("regions", id(run)), "find-regions"),
         "trust": (state.guided or data, ("trust", id(run), state.off), "map-trust"),

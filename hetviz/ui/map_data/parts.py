@@ -36,26 +36,16 @@ GRID_STEPS = 2**20 - 2
 
 @dataclass(frozen=True, eq=False)
 class Geometry:
-    """Positions of a map as drawn and as sent to the browser.
+    """Positions of a map as drawn and as sent to the browser."""
 
-    Attributes
-    ----------
-    points : float32 array of shape (n_rows, 2)
-        Positions that the browser draws, on a grid of 2^20 lines each way.
-    placed : array of bool, shape (n_rows,)
-    notes : tuple of str
-    pieces : tuple of Packed
-        Piece k of m holds the rows k, k + m, ...: the upper 16 bits of x, of y, and the lower 4 of
-        both, 5 bytes a row.
-    extent : tuple of float
-        Left, low, right and high edge of the grid.
-    """
-
+    # Positions that the browser draws, on a grid of 2^20 lines each way.
     points: NDArray[np.float32]
     placed: Bools
     notes: tuple[str, ...]
+    # Piece k of m holds the rows k, k + m, ...: the upper 16 bits of x, of y, and the lower 4 of
+    # both, 5 bytes a row.
     pieces: tuple[PackedArray, ...]
-    extent: tuple[float, float, float, float]
+    extent: tuple[float, float, float, float]  # Left, low, right and high edge of the grid
 
     @property
     def id(self) -> str:
@@ -65,7 +55,7 @@ class Geometry:
 
 def get_geometry(state: State, run: Run | None) -> Geometry:
     """Return the positions of a run as drawn; without a run no row has one."""
-    data = data_of(state)
+    data = state.opened()
 
     def make() -> Geometry:
         embedding = None if run is None else state.embedding(run)
@@ -82,7 +72,7 @@ def get_geometry(state: State, run: Run | None) -> Geometry:
 def link_reach(state: State, run: Run | None) -> Floats | None:
     """Return the largest distance of close links, shape (n_datasets, n_datasets)."""
     # NaN for datasets without links; None without a map.
-    data, held_out = data_of(state), state.held_out
+    data, held_out = state.opened(), state.held_out
     embedding = None if run is None else state.embedding(run)
     if embedding is None:
         return None
@@ -117,7 +107,7 @@ def _byte_planes(steps: Ints) -> NDArray[np.uint8]:
 
 def frame_of(state: State, run: Run | None) -> Frame:
     """Return the initial frame around the positions of the shown datasets."""
-    data = data_of(state)
+    data = state.opened()
     form = get_geometry(state, run)
 
     def make() -> Frame:
@@ -133,7 +123,7 @@ def get_colouring(data: HeteroData, key: str | None) -> Colouring:
 
 def filter_mask(state: State) -> Bools | None:
     """Return which rows pass the filters, shape (n_rows,), or None without any filter."""
-    data, filters = data_of(state), tuple(state.filters)
+    data, filters = state.opened(), tuple(state.filters)
     if not filters:
         return None
     return RESULTS.get_or_compute(data, ("passing", filters), lambda: passing(data, filters))
@@ -141,7 +131,7 @@ def filter_mask(state: State) -> Bools | None:
 
 def named_sample(state: State, run: Run | None) -> Ints:
     """Return the sampled rows of a large map that may get a picture or a name, in order."""
-    data = data_of(state)
+    data = state.opened()
     form = get_geometry(state, run)
 
     def make() -> Ints:
@@ -162,13 +152,6 @@ def _compute_for_items(
     return ITEM_RESULTS.get_or_compute(owner, key, make, run)
 
 
-def data_of(state: State) -> HeteroData:
-    """Return the open data."""
-    if state.data is None:
-        raise ValueError("no data are open")
-    return state.data
-
-
 def hidden_layers(state: State) -> frozenset[str]:
     """Return the datasets that are not drawn."""
     return frozenset(state.view.hidden)
@@ -176,7 +159,7 @@ def hidden_layers(state: State) -> frozenset[str]:
 
 def layer_mask(state: State) -> Bools:
     """Return which rows belong to datasets that are shown."""
-    data = data_of(state)
+    data = state.opened()
     mask = np.zeros(data.n_rows, dtype=bool)
     for name, rows in data.offsets.items():
         mask[rows] = name not in state.view.hidden
@@ -195,13 +178,13 @@ def pack_filter_mask(state: State) -> PackedArray:
     passes = filter_mask(state)
     assert passes is not None  # noqa: S101 - as the caller promised
     return RESULTS.get_or_compute(
-        data_of(state), ("mask", tuple(state.filters)), lambda: PackedArray.pack(passes, "|u1")
+        state.opened(), ("mask", tuple(state.filters)), lambda: PackedArray.pack(passes, "|u1")
     )
 
 
 def naming_order(state: State, run: Run | None) -> PackedArray:
     """Return the rows in the order in which they get a picture or a name."""
-    data = data_of(state)
+    data = state.opened()
     form = get_geometry(state, run)
     if data.n_rows > MAX_ROWS_ALL_NAMED:
         key: tuple[Any, ...] = ("order", id(run), hidden_layers(state), tuple(state.filters))

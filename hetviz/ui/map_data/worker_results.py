@@ -167,12 +167,7 @@ def compute_in_thread(
 
 
 def _job_id(session: str, data: HeteroData, key: Hashable) -> str:
-    return hashlib.sha256(f"{session}/{data_identity(data)}/{key!r}".encode()).hexdigest()[:16]
-
-
-def data_identity(data: HeteroData) -> int:
-    """Return the identity of a data object."""
-    return id(data)
+    return hashlib.sha256(f"{session}/{id(data)}/{key!r}".encode()).hexdigest()[:16]
 
 
 def on_job_end(job: Job) -> None:

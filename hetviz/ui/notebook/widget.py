@@ -61,7 +61,6 @@ def _widget_script() -> str:
 
 
 def _widget_style() -> str:
-    """Return the style sheet of the map and of the widget."""
     widget_style = (_HERE / "widget.css").read_text(encoding="utf-8")
     return text_assets()["map.css"] + widget_style
 

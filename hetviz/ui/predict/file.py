@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,11 @@ from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import Problem
 from hetviz.features.recipe import columns_used
-from hetviz.io import gate
 from hetviz.plots.out_of_sample import new_items_alt, new_items_figure
 from hetviz.runs.place.place_rows import cannot_place
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
-from hetviz.ui.shell.page_state import page_state
-from hetviz.ui.widgets import charts, failure
+from hetviz.ui.widgets import charts, failure, uploads
 from hetviz.workspace import Finding, KeepItems, LeaveItems, Run, State
 
 KIND = "placed"
@@ -51,14 +50,13 @@ def show(state: State) -> None:
         names = sorted(data.datasets, key=lambda name: not _has_column_features(data[name]))
         name = st.selectbox("Dataset", names, key="newfile-dataset")
         look.show_note(_columns_text(data[name]))
-        key = f"newfile-{page_state().n_uploads}"
         with st.container(key="own-files-new"):
-            st.file_uploader(
+            uploads.show_field(
                 "A table with a row for each new item",
-                accept_multiple_files=True,
-                key=key,
-                on_change=_place_uploads,
-                args=(key, name),
+                "newfile",
+                partial(_place_files, name),
+                multiple=True,
+                has_label=True,
                 disabled=background.running_job() is not None,
             )
 
@@ -74,8 +72,7 @@ def _columns_text(dataset: Dataset) -> str:
     if dataset.kernel is not None or dataset.distance is not None:
         return (
             f"{dataset.name} have only pairwise similarities, so a table cannot place new ones "
-            "here. "
-            "The library can, from a kernel or distances."
+            "here. The library can, from a kernel or distances."
         )
     if not names:
         return (
@@ -117,16 +114,13 @@ def _is_current(finding: Finding, data: HeteroData, run: Run) -> bool:
     )
 
 
-def _place_uploads(key: str, name: str) -> None:
-    uploads = st.session_state.get(key) or []
+def _place_files(name: str, contents: Mapping[str, bytes]) -> None:
     workspace = session.workspace()
     state = workspace.state
     run = state.run
-    if not uploads or run is None:
+    if run is None:
         return
-    contents = [gate.unpack_gzip(upload.name, upload.getvalue()) for upload in uploads]
-    files = {filename: workspace.blobs.put(content) for filename, content in contents}
-    page_state().n_uploads += 1
+    files = {filename: workspace.blobs.put(content) for filename, content in contents.items()}
     info = next((info for info in state.understood if info.dataset == name), None)
     id_column = None if info is None else info.id_column
     # New rows are read with the choices made for the first file.
@@ -144,7 +138,7 @@ def _place_uploads(key: str, name: str) -> None:
         "weights": dict(run.weights),
         "asked": {"run": run.id, "files": files, "id_column": id_column, "choices": choices},
     }
-    background.start_task("place-items", arguments, start=run, only=run.only)
+    background.start_task("place-items", arguments, start=run.id, only=run.only)
 
 
 def _show_result(state: State, run: Run, finding: Finding) -> None:
@@ -165,7 +159,7 @@ def _show_result(state: State, run: Run, finding: Finding) -> None:
                 on_click=_keep_items,
                 args=(content, run.id),
             )
-        st.button("Discard", key="leave-items", on_click=_discard_items)
+        st.button("Discard", key="leave-items", on_click=session.on_command, args=(LeaveItems(),))
     _show_map(state, run, content, is_doubtful)
     _show_table(data, content)
     problems = [Problem(**fields) for fields in content["problems"]]
@@ -223,12 +217,10 @@ def _show_map(state: State, run: Run, content: Mapping[str, Any], is_doubtful: l
         lambda: new_items_figure(embedding, places, content["titles"], is_doubtful, theme),
     )
     look.show_section("Positions", "diamonds are doubtful")
-    st.plotly_chart(
+    charts.show_figure(
         figure,
-        key="newfile-map",
-        theme=None,
-        config={"displayModeBar": False},
-        alt=new_items_alt(len(places)),
+        "newfile-map",
+        new_items_alt(len(places)),
     )
 
 
@@ -249,7 +241,3 @@ def _keep_items(content: Mapping[str, Any], run: str) -> None:
             "The map stays the same until you refit it.",
             "note",
         )
-
-
-def _discard_items() -> None:
-    session.run_command(LeaveItems())

@@ -31,8 +31,7 @@ def show_form(state: State) -> None:
     if not columns_by_dataset:
         theme.show_note(
             "No dataset has a column of categories or numbers yet. Select items on the Map page "
-            "and "
-            "give them a label."
+            "and give them a label."
         )
         return
     name = st.selectbox("Dataset", list(columns_by_dataset), key="labels-dataset")

@@ -24,6 +24,7 @@ from hetviz.plots.predicted_labels import (
     weights_figure,
 )
 from hetviz.ui.item import pair_list
+from hetviz.ui.item.item import row_of
 from hetviz.ui.map_data import parts
 from hetviz.ui.predict import label_form
 from hetviz.ui.shell import background, session, theme
@@ -161,17 +162,14 @@ def _show_map(state: State, finding: Finding, items: list[LabelledItem]) -> None
         ),
     )
     theme.show_section("On the map", "larger dots are less certain")
-    st.plotly_chart(
+    charts.show_figure(
         figure,
-        key="labels-map",
-        theme=None,
-        config={"displayModeBar": False},
-        alt=uncertainty_alt(len(items), content["label"]),
+        "labels-map",
+        uncertainty_alt(len(items), content["label"]),
     )
 
 
 def _classes_in_colour_order(data: HeteroData, content: Mapping[str, Any]) -> list[str]:
-    """Return the classes in the order of their colours on the Map page."""
     classes = [str(name) for name in content["classes"]]
     key = json.dumps([content["dataset"], content["label"]])
     coloured = [name for name in parts.get_colouring(data, key).categories if name in classes]
@@ -187,12 +185,10 @@ def _show_errors(content: Mapping[str, Any]) -> None:
         "share predicted wrong" if content["classes"] else "typical error, in the unit of the label"
     )
     theme.show_section("Error on hidden labels", aside)
-    st.plotly_chart(
+    charts.show_figure(
         error_figure(held_out, _MODEL_NAMES, bool(content["classes"]), session.theme()),
-        key="labels-errors",
-        theme=None,
-        config={"displayModeBar": False},
-        alt=error_alt(held_out, _MODEL_NAMES, bool(content["classes"])),
+        "labels-errors",
+        error_alt(held_out, _MODEL_NAMES, bool(content["classes"])),
     )
     tests = max(held_out["repeats"], default=1)
     if tests > 1:
@@ -205,12 +201,10 @@ def _show_reliability(content: Mapping[str, Any]) -> None:
     if len(rows) < _MIN_BINS:
         return
     theme.show_section("Are the probabilities right?", "on hidden labels")
-    st.plotly_chart(
+    charts.show_figure(
         reliability_figure(rows, session.theme()),
-        key="labels-reliability",
-        theme=None,
-        config={"displayModeBar": False},
-        alt=reliability_alt(rows),
+        "labels-reliability",
+        reliability_alt(rows),
     )
 
 
@@ -219,12 +213,10 @@ def _show_weights(content: Mapping[str, Any]) -> None:
     if len(set(weights["source"])) < 2:
         return
     theme.show_section("Weight of each source", "over the rounds")
-    st.plotly_chart(
+    charts.show_figure(
         weights_figure(weights, session.theme()),
-        key="labels-weights",
-        theme=None,
-        config={"displayModeBar": False},
-        alt=weights_alt(weights),
+        "labels-weights",
+        weights_alt(weights),
     )
 
 
@@ -268,7 +260,7 @@ def labelled_items(state: State, finding: Finding) -> list[LabelledItem]:
         for id, predicted, was_known, doubt, is_decided, (low, high) in zip(
             *columns, decided, bounds, strict=True
         ):
-            row = pair_list.row_of(data, name, id)
+            row = row_of(data, name, id)
             if row is not None:
                 is_known = bool(was_known or has_label[row - data.offsets[name].start])
                 doubt = np.nan if doubt is None else doubt

@@ -12,6 +12,7 @@ from hetviz.data import HeteroData
 from hetviz.io.infer import cells
 from hetviz.runs.predict.pair_scores import pair_numbers_of_links
 from hetviz.ui.item import pair_list
+from hetviz.ui.item.item import row_of, rows_of_ids
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.shell.page_state import page_state
 from hetviz.workspace import AddLinks, Finding, State
@@ -57,8 +58,8 @@ def _open_candidates(data: HeteroData, finding: Finding) -> list[LinkCandidate]:
     n_target = len(data[target])
     candidates = []
     for record in finding.content["candidates"]:
-        p = pair_list.row_of(data, source, record["source_id"])
-        q = pair_list.row_of(data, target, record["target_id"])
+        p = row_of(data, source, record["source_id"])
+        q = row_of(data, target, record["target_id"])
         if p is None or q is None:
             continue
         pair = (p - data.offsets[source].start) * n_target + q - data.offsets[target].start
@@ -72,16 +73,11 @@ def _open_candidates(data: HeteroData, finding: Finding) -> list[LinkCandidate]:
             str(data[target].titles[q - data.offsets[target].start]),
         )
         evidence = (
-            _rows_of_ids(data, target, record["source_evidence"]),
-            _rows_of_ids(data, source, record["target_evidence"]),
+            rows_of_ids(data, target, record["source_evidence"]),
+            rows_of_ids(data, source, record["target_evidence"]),
         )
         candidates.append(LinkCandidate(record, (p, q), titles, evidence))
     return candidates
-
-
-def _rows_of_ids(data: HeteroData, dataset: str, ids: list[str]) -> list[int]:
-    rows = (pair_list.row_of(data, dataset, id) for id in ids)
-    return [row for row in rows if row is not None]
 
 
 def show_list(state: State, finding: Finding, candidates: list[LinkCandidate]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,16 +11,17 @@ import streamlit as st
 
 from hetviz._text import shorten
 from hetviz.data import HeteroData
-from hetviz.errors import HetvizError
 from hetviz.plots.predicted_links import MODEL_NAMES, precision_alt, precision_figure
 from hetviz.runs.predict.link_settings import STACK
 from hetviz.ui.item import item_chip, pair_list
+from hetviz.ui.item.item import rows_of_ids
 from hetviz.ui.map.component import component
 from hetviz.ui.predict import link_form, link_list
 from hetviz.ui.predict.link_list import LinkCandidate
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.statements import candidate_search
+from hetviz.ui.widgets import charts
 from hetviz.workspace import Finding, State
 
 KIND = "links"
@@ -32,26 +33,14 @@ _CODE_NAME = re.compile(r"[a-z]{0,2}_?\d+\Z")
 
 @dataclass
 class _AnswerSession:
-    """Answers of one visitor about two datasets, stored in the session.
+    """Answers of one visitor about two datasets, stored in the session."""
 
-    Attributes
-    ----------
-    finding : Finding, optional
-        Candidates found without a request.
-    n_answers : int
-        Number of answers at that time.
-    skipped : set of (str, str)
-        Ids of skipped pairs.
-    expected : dict of (str, str) to float
-        Predicted probability of pairs answered here.
-    steps : list of int
-        Step of the workspace after each answer, for undo.
-    """
-
-    finding: Finding | None = None
-    n_answers: int = 0
-    skipped: set[tuple[str, str]] = field(default_factory=set)
+    finding: Finding | None = None  # Candidates found without a request
+    n_answers: int = 0  # Number of answers at that time
+    skipped: set[tuple[str, str]] = field(default_factory=set)  # Ids of skipped pairs
+    # Predicted probability of pairs answered here.
     expected: dict[tuple[str, str], float] = field(default_factory=dict)
+    # Step of the workspace after each answer, for undo.
     steps: list[int] = field(default_factory=list)
 
 
@@ -119,7 +108,6 @@ def _answer_session(source: str, target: str) -> _AnswerSession:
 def _skipped_last(
     candidates: list[LinkCandidate], answer_session: _AnswerSession
 ) -> list[LinkCandidate]:
-    """Return the candidates with skipped ones at the end."""
     return sorted(candidates, key=lambda candidate: candidate.ids in answer_session.skipped)
 
 
@@ -258,13 +246,9 @@ def _answer(
 def _undo(answer_session: _AnswerSession) -> None:
     if not answer_session.steps or session.workspace().steps != answer_session.steps[-1]:
         return
-    try:
-        session.workspace().undo()
-    except HetvizError as error:
-        session.add_message(str(error))
-        return
-    answer_session.steps.pop()
-    answer_session.expected.popitem()
+    if session.undo():
+        answer_session.steps.pop()
+        answer_session.expected.popitem()
 
 
 def _precision_text(
@@ -356,12 +340,10 @@ def _show_test(content: Mapping[str, Any]) -> None:
     if test is None:
         return
     theme.show_section("Hidden links found again", theme.count(test["n_links"], "hidden link"))
-    st.plotly_chart(
+    charts.show_figure(
         precision_figure(test["precision"], session.theme()),
-        key="links-precision",
-        theme=None,
-        config={"displayModeBar": False},
-        alt=precision_alt(test["precision"]),
+        "links-precision",
+        precision_alt(test["precision"]),
     )
     unseen = (test.get("unseen") or {}).get("auc", {})
     rows = [
@@ -378,8 +360,7 @@ def _show_test(content: Mapping[str, Any]) -> None:
     basis = "its own scores" if test.get("own_scores", True) else "how close pairs are on its map"
     theme.show_note(
         f"Ranked by {basis}. Hidden links: single links were hidden. Hidden items: all links of "
-        "some "
-        f"{content['source']} were hidden."
+        f"some {content['source']} were hidden."
     )
     with st.expander("About these numbers"):
         theme.show_note(
@@ -403,14 +384,8 @@ def evidence_html(data: HeteroData, content: Mapping[str, Any], candidate: LinkC
     a, b = (theme.escape_html(shorten(title, _NAME_CHARS)) for title in candidate.titles)
     record = candidate.record
 
-    def rows(key: str, dataset: str) -> list[int]:
-        found_rows = (pair_list.row_of(data, dataset, id) for id in record.get(key, ()))
-        return [row for row in found_rows if row is not None]
-
-    similar_linked, similar_unlinked = (
-        rows("alike_linked", source),
-        rows("alike_not_linked", source),
-    )
+    similar_linked = rows_of_ids(data, source, record.get("alike_linked", ()))
+    similar_unlinked = rows_of_ids(data, source, record.get("alike_not_linked", ()))
     pros, cons = [], []
     if similar_linked:
         features = [
@@ -419,30 +394,29 @@ def evidence_html(data: HeteroData, content: Mapping[str, Any], candidate: LinkC
         by_features = f", by {theme.escape_html(theme.join_words(features))}" if features else ""
         items = pair_list.inline_html(data, similar_linked)
         pros.append(
-            f"{items} {_verb_are(similar_linked)} linked with {b} and similar to {a}{by_features}."
+            f"{items} {pair_list.verb_be(similar_linked)} linked with {b} and similar to {a}"
+            f"{by_features}."
         )
     known_links = []
     for k, other in record.get("carried_by", ()):
-        p, q = pair_list.row_of(data, source, k), pair_list.row_of(data, target, other)
-        if p is not None and q is not None:
-            known_links.append(
-                f"{pair_list.inline_html(data, [p])} with {pair_list.inline_html(data, [q])}"
-            )
+        ends = rows_of_ids(data, source, [k]), rows_of_ids(data, target, [other])
+        if all(ends):
+            known_links.append(" with ".join(pair_list.inline_html(data, rows) for rows in ends))
     if known_links:
         pros.append(f"Known links that count most: {', '.join(known_links)}.")
     if not similar_linked and not known_links:
         if candidate.evidence[1]:
             pros.append(
                 f"{pair_list.inline_html(data, candidate.evidence[1])} "
-                f"{_verb_are(candidate.evidence[1])} linked with {b}."
+                f"{pair_list.verb_be(candidate.evidence[1])} linked with {b}."
             )
         if candidate.evidence[0]:
             pros.append(f"{a} is linked with {pair_list.inline_html(data, candidate.evidence[0])}.")
     if similar_unlinked:
         items = pair_list.inline_html(data, similar_unlinked)
         cons.append(
-            f"{items} {_verb_are(similar_unlinked)} also similar to {a}, but linked with others "
-            "only."
+            f"{items} {pair_list.verb_be(similar_unlinked)} also similar to {a}, but linked with "
+            "others only."
         )
     for title, linked in ((a, candidate.evidence[0]), (b, candidate.evidence[1])):
         if not linked:
@@ -453,7 +427,3 @@ def evidence_html(data: HeteroData, content: Mapping[str, Any], candidate: LinkC
         if lines
     ]
     return f'<dl class="hv-reason">{"".join(parts)}</dl>'
-
-
-def _verb_are(rows: Sequence[int]) -> str:
-    return "is" if len(rows) == 1 else "are"

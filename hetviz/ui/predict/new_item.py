@@ -23,6 +23,7 @@ from hetviz.plots.predicted_links import proposals_figure
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.place.nearest_to import NewItemNeighbors, nearest_to
 from hetviz.ui.item import pair_list
+from hetviz.ui.item.item import find_item, row_of
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.shell.page_state import page_state, state_of
 from hetviz.ui.widgets import charts
@@ -277,22 +278,19 @@ def _show_map(state: State, run: Run, answer: NewItemNeighbors, new_item: NewIte
         ),
     )
     theme.show_section("Position", f"★ on {run.title}" if is_flat else run.title)
-    st.plotly_chart(
+    charts.show_figure(
         figure,
-        key="new-item-map",
-        theme=None,
-        config={"displayModeBar": False},
-        alt="Map of all items in grey, with a star for the new item and names of the nearest.",
+        "new-item-map",
+        "Map of all items in grey, with a star for the new item and names of the nearest.",
     )
 
 
 def _titles_by_row(data: HeteroData, table: Any) -> Mapping[int, str]:
     titles = {}
     for name, id in zip(table["dataset"], table["id"], strict=True):
-        row = pair_list.row_of(data, str(name), str(id))
+        row = row_of(data, str(name), str(id))
         if row is not None:
-            position = row - data.offsets[str(name)].start
-            titles[row] = str(data[str(name)].titles[position])
+            titles[row] = find_item(data, row).title
     return titles
 
 
@@ -314,7 +312,7 @@ def _show_lists(data: HeteroData, answer: NewItemNeighbors) -> None:
             for name, id, score in list(
                 zip(part["dataset"], part["id"], part["score"], strict=True)
             )[:_MAX_LISTED]:
-                row = pair_list.row_of(data, str(name), str(id))
+                row = row_of(data, str(name), str(id))
                 if row is not None:
                     rows.append(row)
                     lines.append(pair_list.item_html(data, row, _score_text(float(score))))

@@ -215,7 +215,6 @@ def _choose_row_meaning(data: HeteroData, lines: DetailTable, key: str) -> str:
 def _show_preview(
     data: HeteroData, chosen: ChosenJoins, line_tables: Sequence[DetailTable], ticks: Sequence[str]
 ) -> None:
-    """Show what the chosen joins give."""
     if not chosen.joins or data.n_rows > _MAX_PREVIEW_ROWS:
         return
     key = ("belonging", id(data), chosen.joins, tuple(sorted(chosen.rows.items())))

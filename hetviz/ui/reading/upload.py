@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from hetviz.data.joins.proposals import Proposal
 from hetviz.errors import HetvizError, Problem
-from hetviz.io import FileInfo, Loaded, gate
+from hetviz.io import FileInfo, Loaded
 from hetviz.io.formats.anndata import OTHER_PARTS
 from hetviz.io.formats.registry import extensions_of
 from hetviz.io.infer.recipe import TableRecipe
@@ -24,7 +25,7 @@ from hetviz.ui.reading import join_choice, reading_options, sheets
 from hetviz.ui.reading.reading_options import FileChoices
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.shell.page_state import page_state, state_of
-from hetviz.ui.widgets import failure
+from hetviz.ui.widgets import failure, uploads
 from hetviz.workspace import AddTables, OpenBundle, is_project
 from hetviz.workspace.store.content import (
     StoredFiles,
@@ -88,19 +89,8 @@ class Uploads:
 
 def drop_zone(label: str, fresh: bool) -> None:
     """Show where files are dropped."""
-    # A new key frees the memory of the upload widget.
-    key = f"files-{fresh}-{page_state().n_uploads}"
-    # All file types: the content decides, and the review explains why a file cannot be read. A list
-    # of extensions would refuse files without an explanation.
     with st.container(key=f"own-files-{fresh}"):
-        st.file_uploader(
-            label,
-            accept_multiple_files=True,
-            key=key,
-            on_change=_on_upload,
-            args=(key, fresh),
-            label_visibility="collapsed",
-        )
+        uploads.show_field(label, f"files-{fresh}", partial(_on_files, fresh), multiple=True)
 
 
 def is_staged() -> bool:
@@ -151,16 +141,7 @@ def _look_at_files(staged: StagedFiles, on_progress: OnProgress) -> tuple[TableP
         return ()
 
 
-def _on_upload(key: str, fresh: bool) -> None:
-    uploads = st.session_state.get(key) or []
-    if not uploads:
-        return
-    contents: dict[str, bytes] = {}
-    for upload in uploads:
-        uploaded = upload.name, upload.getvalue()
-        name, content = gate.unpack_gzip(*uploaded)
-        contents |= [uploaded if name in contents else (name, content)]
-    page_state().n_uploads += 1
+def _on_files(fresh: bool, contents: Mapping[str, bytes]) -> None:
     name, content = next(iter(contents.items()))
     if fresh and len(contents) == 1 and is_project(name, content):
         _discard()
@@ -340,7 +321,6 @@ def _matrix_names(staged: StagedFiles) -> dict[str, list[str]]:
 
 
 def _reading_html(info: FileInfo) -> str:
-    """Return how a file was read, as HTML."""
     if not info.facts:
         return ""
     facts = ", ".join(f"{fact}: {value}" for fact, value in info.facts.items())

@@ -59,29 +59,22 @@ def make_map(
     hold_out: float,
     weights: Mapping[str, float] | None = None,
     only: Ints | None = None,
-    start: Run | None = None,
-    free_rows: Ints | None = None,
-    statements: Collection[str] = (),
 ) -> None:
     """Start making a map of the open data, or of some of its global rows."""
-    # With `start`, a method that can warm-start replaces that map, and only `free_rows` start from
-    # new positions. The effects of the statements with the keys `statements` are measured.
-    arguments: dict[str, Any] = {
+    arguments = {
         "method": method,
         "params": dict(params),
         "seed": seed,
         "hold_out": hold_out,
         "weights": dict(weights or {}),
     }
-    if statements:
-        arguments["said"] = list(statements)
-    start_task("make-map", arguments, start, only, title=title, free_rows=free_rows)
+    start_task("make-map", arguments, title=title, only=only)
 
 
 def make_first_map() -> None:
     """Start making the first map of data without a map."""
     # If a quick sketch is fast, it is computed here, so that the next page can show it at once.
-    _start_job("make-first-map", {}, with_sketch=True)
+    start_task("make-first-map", {}, with_sketch=True)
 
 
 def refit(state: State, free_rows: Ints | None = None, statements: Collection[str] = ()) -> bool:
@@ -95,19 +88,26 @@ def refit(state: State, free_rows: Ints | None = None, statements: Collection[st
         or running_job() is not None
     ):
         return False
-    make_map(
-        run.method,
-        get_method(run.method).card.title,
-        run.params,
-        run.seed,
-        run.hold_out,
-        run.weights,
-        run.only,
-        start=run,
+    start_task(
+        "make-map",
+        _arguments_of(run) | ({"said": list(statements)} if statements else {}),
+        title=get_method(run.method).card.title,
+        only=run.only,
+        start=run.id,
         free_rows=free_rows,
-        statements=statements,
     )
     return True
+
+
+def _arguments_of(run: Run) -> dict[str, Any]:
+    """Return the arguments that make the same map again."""
+    return {
+        "method": run.method,
+        "params": dict(run.params),
+        "seed": run.seed,
+        "hold_out": run.hold_out,
+        "weights": dict(run.weights),
+    }
 
 
 def start_preview(state: State, data: HeteroData, statements: Collection[str], mark: str) -> None:
@@ -120,23 +120,13 @@ def start_preview(state: State, data: HeteroData, statements: Collection[str], m
     if any(job.note["mark"] == mark for job in JOBS.active(owner, Kind.PREVIEW)):
         return
     JOBS.cancel(owner, Kind.PREVIEW)
-    arguments = {
+    arguments = _arguments_of(run) | {
         "data": data,
-        "method": run.method,
-        "params": dict(run.params),
-        "seed": run.seed,
-        "hold_out": run.hold_out,
-        "weights": dict(run.weights),
         "start": _start_positions(state, run, run.method, None),
         "said": list(statements),
     }
     task = Task("make-map", arguments)
     JOBS.start(owner, Kind.PREVIEW, "Preview", task, _on_preview_end, {"mark": mark})
-
-
-def is_previewing() -> bool:
-    """Return whether a preview is being computed."""
-    return bool(JOBS.active(project_id(), Kind.PREVIEW))
 
 
 def last_preview() -> tuple[str, MadeMap | None]:
@@ -166,19 +156,6 @@ def start_search(title: str, task: Task, on_end: OnEnd, id: str) -> bool:
     return True
 
 
-def start_task(
-    task: str,
-    arguments: Mapping[str, object],
-    start: Run | None = None,
-    only: Ints | None = None,
-    *,
-    title: str = "",
-    free_rows: Ints | None = None,
-) -> None:
-    """Start a task about the open data."""
-    _start_job(task, arguments, title, only, None if start is None else start.id, free_rows)
-
-
 def restart_job(pending: PendingJob) -> None:
     """Start a job again that gave no result."""
     note = dict(pending.note)
@@ -195,33 +172,22 @@ def restart_job(pending: PendingJob) -> None:
         except HetvizError as error:
             session.add_message(f"{pending.title}: {error}")
             return
-    _start_job(task, arguments, pending.title, only, note.get("start"))
+    start_task(task, arguments, title=pending.title, only=only, start=note.get("start"))
 
 
-def dismiss_job(pending: PendingJob) -> None:
-    """Dismiss the message about a job."""
-    session.run_command(EndJob(pending.job))
-
-
-def cancel_job(id: str) -> None:
-    """Stop a job of this visitor."""
-    JOBS.cancel_job(id, project_id())
-
-
-def stop_all_jobs(project: str) -> None:
-    """Stop all jobs of a project."""
-    JOBS.cancel(project, *Kind)
-
-
-def _start_job(
+def start_task(
     task: str,
     arguments: Mapping[str, Any],
+    *,
     title: str = "",
     only: Ints | None = None,
     start: str | None = None,
     free_rows: Ints | None = None,
     with_sketch: bool = False,
 ) -> None:
+    """Start a task about the open data, or about some of its global rows."""
+    # With `start`, the id of a map, a method that can warm-start replaces it, and only `free_rows`
+    # start from new positions.
     workspace = session.workspace()
     state = workspace.state
     data = state.guided
@@ -265,7 +231,6 @@ def _quick_sketch(data: HeteroData) -> bytes:
 def _start_positions(
     state: State, run: Run, method: str, free_rows: Ints | None
 ) -> Embedding | None:
-    """Return the positions of a map, NaN for `free_rows`."""
     places = state.embedding(run)
     if places is None:
         return None

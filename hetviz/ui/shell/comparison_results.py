@@ -10,11 +10,6 @@ from hetviz.workspace import Finding, Run, State
 COMPARE, SWEEP = "compare", "sweep"
 
 
-def finding_of(state: State, kind: str = COMPARE) -> Finding | None:
-    """Return the findings of a kind, or None."""
-    return state.findings.get(kind)
-
-
 def comparison_of(finding: Finding) -> Comparison:
     """Return findings as a comparison, without embeddings."""
     return session.get_or_compute(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hetviz.ui.shell import background, people, session
+from hetviz.ui.jobs.jobs import JOBS
+from hetviz.ui.shell import people, session
 from hetviz.ui.shell.page_state import project_id
 from hetviz.workspace import SESSIONS
 from hetviz.workspace.sessions import is_session_id
@@ -16,7 +17,7 @@ def delete_project(project: object) -> None:
     if people.get_role(sid) != "own":
         session.add_message("Only the owner can delete this project.")
         return
-    background.stop_all_jobs(sid)
+    JOBS.cancel_all(sid)
     people.forget_project(sid)
     SESSIONS.remove(sid)
     if sid == project_id():

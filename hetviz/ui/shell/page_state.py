@@ -19,50 +19,30 @@ T = TypeVar("T")
 
 @dataclass
 class PageState:
-    """State of the pages of one project. Opening another project replaces it.
+    """State of the pages of one project. Opening another project replaces it."""
 
-    Attributes
-    ----------
-    sid : str or None
-        Project id.
-    person : Person or None
-    n_uploads : int
-        Part of the keys of upload fields: a new key frees the memory of the field.
-    asks_last : bool
-        Whether the browser is asked for its last project.
-    at, arrived, go_to
-        Address of the page, whether it was just opened, and the page to open next.
-    drawn, panel_drawn
-        What the page and its panel were drawn for.
-    messages, late
-        Messages for the next run, and those from outside a run.
-    view_only : ReadOnlyWorkspace or None
-    measured_until : float
-        Time until which the measured size of the projects counts.
-    new_link : (str, str) or None
-        Project and address of a new share link.
-    cache : dict
-        See `session.get_or_compute`.
-    parts : dict
-        See `state_of`.
-    """
-
-    sid: str | None = None
+    sid: str | None = None  # Project id
     person: Person | None = None
+    # Part of the keys of upload fields: a new key frees the memory of the field.
     n_uploads: int = 0
-    asks_last: bool = False
+    asks_last: bool = False  # Whether the browser is asked for its last project
+    # at, arrived, go_to: Address of the page, whether it was just opened, and the page to open
+    # next.
     at: str | None = None
     arrived: bool = False
     go_to: str | None = None
+    # drawn, panel_drawn: What the page and its panel were drawn for.
     drawn: tuple[object, ...] = ()
     panel_drawn: tuple[object, ...] = ()
+    # messages, late: Messages for the next run, and those from outside a run.
     messages: list[tuple[str, str]] = field(default_factory=list)
     late: list[str] = field(default_factory=list)
     view_only: ReadOnlyWorkspace | None = None
-    measured_until: float = 0.0
-    new_link: tuple[str, str] | None = None
+    measured_until: float = 0.0  # Time until which the measured size of the projects counts
+    new_link: tuple[str, str] | None = None  # Project and address of a new share link
+    # See `session.get_or_compute`.
     cache: Memo = field(default_factory=lambda: Memo(max_entries=_MAX_CACHED))
-    parts: dict[type, Any] = field(default_factory=dict)
+    parts: dict[type, Any] = field(default_factory=dict)  # See `state_of`
 
     def part(self, kind: type[T]) -> T:
         """Return the part of one package of the app, made on first use."""

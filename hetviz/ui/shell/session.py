@@ -112,19 +112,24 @@ def run_command(command: Command) -> bool:
     return True
 
 
+def on_command(command: Command) -> None:
+    """Run a command that a widget gives to its callback."""
+    run_command(command)
+
+
+def undo() -> bool:
+    """Undo the last step and return whether it succeeded; errors become messages."""
+    try:
+        workspace().undo()
+    except HetvizError as error:
+        add_message(str(error))
+        return False
+    return True
+
+
 def add_message(message: str, kind: Literal["error", "note"] = "error") -> None:
     """Add a message that the next run shows."""
     page_state().messages.append((kind, message))
-
-
-def pending_messages() -> list[tuple[str, str]]:
-    """Return the messages that were not shown yet."""
-    return list(page_state().messages)
-
-
-def drop_messages(shown_messages: list[tuple[str, str]]) -> None:
-    """Drop messages that a complete run has shown."""
-    del page_state().messages[: len(shown_messages)]
 
 
 def late_messenger() -> Callable[[str], None]:

@@ -12,7 +12,8 @@ import streamlit as st
 from hetviz.errors import HetvizError
 from hetviz.serve.config import settings
 from hetviz.serve.people import MAX_COMMENT_LENGTH, Comment, Permission, Person
-from hetviz.ui.shell import background, deleting, people, session, theme
+from hetviz.ui.jobs.jobs import JOBS
+from hetviz.ui.shell import deleting, people, session, theme
 from hetviz.ui.shell.page_state import page_state
 from hetviz.workspace import SESSIONS, save_project
 
@@ -177,7 +178,7 @@ def export_own_data(person: Person) -> bytes:
 
 def _delete_all(person: Person) -> None:
     for project in people.get_people().delete_person(person.id):
-        background.stop_all_jobs(project)
+        JOBS.cancel_all(project)
         SESSIONS.remove(project)
     people.get_audit().note("delete-me", person.id)
     st.logout()

@@ -35,11 +35,6 @@ def escape_markdown(text: object) -> str:
     return _MARKDOWN.sub(r"\\\1", _UNIT.sub(_NO_BREAK, " ".join(str(text).split())))
 
 
-def apply_style() -> None:
-    """Add the style sheet to the page, after Streamlit's."""
-    add_css(style_sheet())
-
-
 def style_sheet() -> str:
     """Return the style sheet with the colours of both themes."""
     light, dark = asdict(tokens("light")), asdict(tokens("dark"))

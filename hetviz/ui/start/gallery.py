@@ -12,8 +12,8 @@ from hetviz.plots.colour import colour_options
 from hetviz.plots.palette import shape_of
 from hetviz.plots.still import recolour_still
 from hetviz.ui.map import filters
+from hetviz.ui.map_data import layers
 from hetviz.ui.shell import session, theme
-from hetviz.ui.widgets import charts
 from hetviz.workspace import OpenSample, State
 
 
@@ -78,7 +78,7 @@ def show_legend(state: State, notes: list[str]) -> None:
 
 def colour_text(state: State) -> str:
     """Return what the colours mean."""
-    colouring = charts.colouring_of(state)
+    colouring = layers.colours_of(state, state.run)
     text = f"Colour: {colouring.option.title}"
     if colouring.n_other:
         text += f" (7 largest, {colouring.n_other:,} others in grey)"
@@ -87,7 +87,7 @@ def colour_text(state: State) -> str:
 
 def borrowed_colour_notes(state: State) -> list[str]:
     """Return notes on datasets that take their colour from another one."""
-    datasets = charts.colouring_of(state).borrowed
+    datasets = layers.colours_of(state, state.run).borrowed
     if not datasets:
         return []
     data = state.opened()
@@ -133,10 +133,6 @@ def _show_sample(name: str, is_open: bool) -> None:
             type="tertiary",
             disabled=is_open,
             width="stretch",
-            on_click=_open_sample,
-            args=(name,),
+            on_click=session.on_command,
+            args=(OpenSample(name),),
         )
-
-
-def _open_sample(name: str) -> None:
-    session.run_command(OpenSample(name))

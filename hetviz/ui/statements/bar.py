@@ -10,6 +10,7 @@ from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import links_touching
 from hetviz.ui.item import item_chip
+from hetviz.ui.item.item import find_item
 from hetviz.ui.map import filters
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.statements import (
@@ -72,7 +73,6 @@ def show_bar(state: State) -> None:
 
 
 def _show_selection(data: HeteroData, picked: Ints) -> None:
-    """Show the selection and its actions."""
     text = theme.escape_html(commands.group_text(data, picked))
     st.html(f'<span class="hv-group-chip"><b>{text}</b></span>', width="content")
     st.button(
@@ -153,7 +153,7 @@ def _show_proposals(data: HeteroData, groups: dict[str, Ints]) -> None:
         default=[row for row in nearest if row in members],
         selection_mode="multi",
         format_func=lambda row: theme.escape_markdown(
-            shorten(item_chip.find_item(data, row).title, _MAX_PILL_CHARS)
+            shorten(find_item(data, row).title, _MAX_PILL_CHARS)
         ),
         key=key,
         label_visibility="collapsed",
@@ -166,14 +166,13 @@ def _show_proposals(data: HeteroData, groups: dict[str, Ints]) -> None:
 def _group_html(data: HeteroData, name: str, rows: Ints) -> str:
     """Return a group as its letter, up to three pictures and a short text."""
     pictures = [
-        item_chip.picture_of(data, item_chip.find_item(data, int(row)))
-        for row in rows[:_MAX_PICTURES]
+        item_chip.picture_of(data, find_item(data, int(row))) for row in rows[:_MAX_PICTURES]
     ]
     images = "".join(
         f'<img src="{theme.escape_html(source)}" alt="">' for source in pictures if source
     )
     if not images and len(rows) == 1:
-        images = f"<em>{item_chip.find_item(data, int(rows[0])).glyph}</em>"
+        images = f"<em>{find_item(data, int(rows[0])).glyph}</em>"
     text = theme.escape_html(commands.group_text(data, rows))
     return (
         f'<span class="hv-group-chip" title="Group {name}: {text}">'

@@ -13,7 +13,7 @@ from hetviz.data import HeteroData
 from hetviz.data.model.labels import OWN_LABEL_PREFIX, is_own_label
 from hetviz.data.model.statements import set_names
 from hetviz.features.relations.grouping import links_between
-from hetviz.ui.item.item_chip import find_item
+from hetviz.ui.item.item import find_item
 from hetviz.ui.statements.statement_draft import StatementDraft
 from hetviz.workspace import Act, AddComparisons, Command, SetLabels, from_dict
 
@@ -23,27 +23,15 @@ _MAX_NAME_CHARS = 24
 
 @dataclass(frozen=True, eq=False)
 class DraftCommands:
-    """Commands of a statement that was not added yet.
-
-    Attributes
-    ----------
-    commands : tuple of Command
-    lines : list of [row, row, weight]
-        Pairs drawn on the map.
-    n, n_possible : int
-        Number of statements, and the number that the groups allow.
-    name : str
-        Name of the step and of the set of statements.
-    account : str
-        Explains how the pairs were chosen.
-    """
+    """Commands of a statement that was not added yet."""
 
     commands: tuple[Command, ...]
-    lines: list[list[float]]
+    lines: list[list[float]]  # Pairs drawn on the map
+    # n, n_possible: Number of statements, and the number that the groups allow.
     n: int
     n_possible: int
-    name: str
-    account: str = ""
+    name: str  # Name of the step and of the set of statements
+    account: str = ""  # Explains how the pairs were chosen
 
     def command(self) -> Act:
         """Return all commands as one step."""

@@ -14,6 +14,7 @@ from hetviz.errors import HetvizError
 from hetviz.metrics.fit.displacement import displacements
 from hetviz.metrics.trust.consequences import consequences_from_dict
 from hetviz.ui.item import item_chip
+from hetviz.ui.item.item import rows_of_ids
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.statements.statement_draft import StatementState
@@ -55,15 +56,6 @@ def learned_groups(run: Run) -> list[Mapping[str, Any]]:
     return list((run.figures or {}).get("learned") or [])
 
 
-def follower_rows(data: HeteroData, group: Mapping[str, Any]) -> list[int]:
-    """Return the global rows of the items similar to a group, the most similar first."""
-    name = str(group["dataset"])
-    if name not in data.datasets:
-        return []
-    rows = data[name].find(list(group["followers"]))
-    return [int(row) + data.offsets[name].start for row in rows.tolist() if row >= 0]
-
-
 def _show_followers(data: HeteroData, run: Run) -> None:
     """Show items similar to each named group."""
     selected = set(selection.selected_rows(session.workspace().state).tolist())
@@ -71,10 +63,9 @@ def _show_followers(data: HeteroData, run: Run) -> None:
         name = str(group["dataset"])
         if name not in data.datasets:
             continue
-        named = data[name].find(list(group["named"])) + data.offsets[name].start
-        if selected and not selected & set(named.tolist()):
+        if selected and selected.isdisjoint(rows_of_ids(data, name, group["named"])):
             continue
-        rows = follower_rows(data, group)[:_MAX_FOLLOWERS]
+        rows = rows_of_ids(data, name, group["followers"])[:_MAX_FOLLOWERS]
         if not rows:
             theme.show_note(
                 f"No similar items found. The {int(group['n_named'])} items that you named are "
@@ -91,10 +82,7 @@ def _dismiss(run: str) -> None:
 
 
 def _undo() -> None:
-    try:
-        session.workspace().undo()
-    except HetvizError as error:
-        session.add_message(str(error))
+    session.undo()
 
 
 def show_moved(state: State, run: Run) -> bool:

@@ -6,7 +6,7 @@ from hetviz._text import shorten
 from hetviz.data.edits.by_id import comparisons_by_id, links_by_id, pairs_by_id
 from hetviz.data.model.statements import statement_keys, statement_rows
 from hetviz.metrics.conflicts.conflicts import StatementConflict, find_new_conflicts
-from hetviz.ui.item.item_chip import find_item
+from hetviz.ui.item.item import find_item
 from hetviz.ui.shell import session, theme
 from hetviz.ui.statements import statement_draft
 from hetviz.ui.statements.commands import DraftCommands

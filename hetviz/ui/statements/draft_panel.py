@@ -8,6 +8,7 @@ from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import links_touching
 from hetviz.ui.item import item_chip
+from hetviz.ui.item.item import find_item
 from hetviz.ui.shell import theme
 from hetviz.ui.statements import actions, bar, contradictions, statement_draft
 from hetviz.ui.statements.commands import DraftCommands
@@ -75,7 +76,7 @@ def _show_pairs(
     rows = []
     for p, q, weight in draft.lines[:_MAX_PAIRS]:
         rows_named = [row for row, all_ in ((int(p), ends[0]), (int(q), ends[1])) if len(all_) > 1]
-        items = [item_chip.find_item(data, row) for row in rows_named or [int(p), int(q)]]
+        items = [find_item(data, row) for row in rows_named or [int(p), int(q)]]
         source = item_chip.picture_of(data, items[0])
         face = (
             f'<img src="{theme.escape_html(source)}" alt="" loading="lazy">'

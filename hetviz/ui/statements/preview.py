@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +15,7 @@ from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
 from hetviz.jobs import MadeMap
 from hetviz.metrics.trust.consequences import MOVED_THRESHOLD, Consequences, consequences_from_dict
+from hetviz.ui.item.item import rows_of_ids
 from hetviz.ui.map_data.parts import get_geometry
 from hetviz.ui.shell import background, session
 from hetviz.ui.statements import actions
@@ -31,20 +30,11 @@ _MAX_GHOSTS = 30
 
 @dataclass(frozen=True, eq=False)
 class Preview:
-    """Expected effects of a statement.
-
-    Attributes
-    ----------
-    consequences : Consequences
-    moves : list of [row, x, y]
-        New positions of the items that move, the farthest first.
-    n_followers : int
-        Number of other items similar to the named ones.
-    """
+    """Expected effects of a statement."""
 
     consequences: Consequences
-    moves: list[list[float]]
-    n_followers: int
+    moves: list[list[float]]  # New positions of the items that move, the farthest first
+    n_followers: int  # Number of other items similar to the named ones
 
 
 def find_preview(state: State, draft: DraftCommands) -> Preview | None:
@@ -94,23 +84,16 @@ def _read_preview(state: State, new_map: MadeMap, draft: DraftCommands) -> Previ
     extent = float(np.max(np.nanmax(here, axis=0) - np.nanmin(here, axis=0))) or 1.0
     rows = np.argsort(-np.nan_to_num(shift), kind="stable")[:_MAX_GHOSTS]
     rows = rows[np.nan_to_num(shift[rows]) >= MOVED_THRESHOLD * extent]
+    data = state.opened()
     spoken_of = {int(row) for pair in draft.lines for row in pair[:2]}
     learned = [
         group
         for group in figures.get("learned") or []
-        if group["followers"] and spoken_of & _named_rows(state.opened(), group)
+        if group["followers"]
+        and not spoken_of.isdisjoint(rows_of_ids(data, group["dataset"], group["named"]))
     ]
     return Preview(
         consequences_from_dict(figures["consequences"]),
         [[int(row), float(new[row, 0]), float(new[row, 1])] for row in rows],
         sum(int(group["n_followers"]) for group in learned),
     )
-
-
-def _named_rows(data: HeteroData, group: Mapping[str, Any]) -> set[int]:
-    """Return the global rows of the named items of a group."""
-    name = str(group["dataset"])
-    if name not in data.datasets:
-        return set()
-    rows = data[name].find(list(group["named"]))
-    return {int(row) + data.offsets[name].start for row in rows.tolist() if row >= 0}

@@ -29,56 +29,28 @@ NEEDED_GROUPS: dict[StatementKind, str] = {
 
 @dataclass(frozen=True)
 class StatementDraft:
-    """A statement that was not added yet.
-
-    Attributes
-    ----------
-    kind : {"together", "apart", "closer", "label"}
-    weight : float
-        From -1 (apart) to 1 (together).
-    max_pairs : int or None
-        Maximum number of pairs or comparisons; None for the default.
-    dropped : (int, float, float) or None
-        Dragged row and where it was dropped, in map coordinates.
-    proposed : tuple of int
-        Rows nearest to that position.
-    """
+    """A statement that was not added yet."""
 
     kind: StatementKind = "together"
-    weight: float = 1.0
-    max_pairs: int | None = None
+    weight: float = 1.0  # From -1 (apart) to 1 (together)
+    max_pairs: int | None = None  # Maximum number of pairs or comparisons; None for the default
+    # Dragged row and where it was dropped, in map coordinates.
     dropped: tuple[int, float, float] | None = None
-    proposed: tuple[int, ...] = ()
+    proposed: tuple[int, ...] = ()  # Rows nearest to that position
 
 
 @dataclass
 class StatementState:
-    """State of the statement bar.
-
-    Attributes
-    ----------
-    draft : StatementDraft
-    last_request : int
-        Number of the last request of the browser that was handled.
-    auto_refit : bool
-        Whether each change refits the map.
-    refit_rows : array or None
-        Rows that may move freely in a requested refit.
-    new_statements : set of str
-        Keys of the statements that the map was not fitted with.
-    statement_step : int or None
-        Number of steps at the last statement.
-    dismissed : str or None
-        Map whose consequences were dismissed.
-    """
+    """State of the statement bar."""
 
     draft: StatementDraft = field(default_factory=StatementDraft)
-    last_request: int = 0
-    auto_refit: bool = True
-    refit_rows: Ints | None = None
+    last_request: int = 0  # Number of the last request of the browser that was handled
+    auto_refit: bool = True  # Whether each change refits the map
+    refit_rows: Ints | None = None  # Rows that may move freely in a requested refit
+    # Keys of the statements that the map was not fitted with.
     new_statements: set[str] = field(default_factory=set)
-    statement_step: int | None = None
-    dismissed: str | None = None
+    statement_step: int | None = None  # Number of steps at the last statement
+    dismissed: str | None = None  # Map whose consequences were dismissed
 
 
 def get_statement() -> StatementDraft:

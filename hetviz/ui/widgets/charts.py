@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from hetviz._text import percent
-from hetviz.data import Embedding, HeteroData
-from hetviz.plots import Colouring
+from hetviz.data import Embedding
 from hetviz.plots.curve import Curve, curve_alt, curve_figure, default_pair_share, share_close_at
-from hetviz.ui.map_data import layers
 from hetviz.ui.shell import session
 from hetviz.ui.shell import theme as look
 from hetviz.workspace import Run, State
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 _CURVE_TITLES = {
     "links": "Links (together)",
@@ -32,11 +33,6 @@ def embedding_of(state: State, run: Run) -> Embedding | None:
     )
 
 
-def colouring_of(state: State) -> Colouring:
-    """Return the colouring of the shown map."""
-    return layers.colours_of(state, state.run)
-
-
 def run_figures(state: State, run: Run) -> Mapping[str, Any]:
     """Return a run's measures and curves, measured now where none are stored."""
     stored = run.figures or {}
@@ -46,7 +42,7 @@ def run_figures(state: State, run: Run) -> Mapping[str, Any]:
     # Imported late: it loads scikit-learn.
     from hetviz.jobs.tasks.maps import figures_of
 
-    data = _data(state)
+    data = state.opened()
     embedding = embedding_of(state, run)
     if embedding is None:
         return {"scores": {}, "curves": {}, **stored}
@@ -117,20 +113,25 @@ def show_curve(
     )
     # With the same key the chart would keep its point, and a second click there would remove it.
     key = f"curve{key_suffix}-{kind}-{share}"
-    config = {"displayModeBar": False}
     alt = curve_alt(curves, curve_kind)
     if on_click is None:
-        st.plotly_chart(figure, key=key, theme=None, config=config, alt=alt)
+        show_figure(figure, key, alt)
         return
     st.plotly_chart(
         figure,
         key=key,
         theme=None,
-        config=config,
+        config={"displayModeBar": False},
         alt=alt,
         on_select=partial(on_click, key),
         selection_mode="points",
     )
+
+
+def show_figure(figure: go.Figure, key: str, alt: str) -> None:
+    """Show a figure of the app's own theme, without tools."""
+    config = {"displayModeBar": False}
+    st.plotly_chart(figure, key=key, theme=None, config=config, alt=alt)
 
 
 def curve_sentence(
@@ -180,8 +181,3 @@ def show_bars(rows: list[tuple[str, float, str, str]], full: float | None = None
         for name, length, text, meaning in rows
     )
     st.html(f'<dl class="hv-bars">{cells}</dl>')
-
-
-def _data(state: State) -> HeteroData:
-    assert state.data is not None  # noqa: S101 - called only with open data
-    return state.data

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from hetviz.errors import Problem
+from hetviz.errors import HetvizError, Problem
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import theme
 
@@ -25,6 +25,15 @@ def show_failure(key: str) -> Iterator[None]:
             icon=":material/error:",
         )
         st.button("Try again", key=f"again-{key}", on_click=failed.retry)
+
+
+def show_refusal(error: HetvizError) -> None:
+    """Show why a file was refused: its problems, else the message."""
+    problems: list[Problem] = list(getattr(error, "problems", ()))
+    if problems:
+        show_problems(problems)
+    else:
+        st.error(theme.escape_markdown(error))
 
 
 def show_problems(problems: list[Problem]) -> None:

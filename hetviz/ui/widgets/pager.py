@@ -11,6 +11,13 @@ _MAX_BUTTONS = 7
 _WIDE = 420
 
 
+def choose_rows(n: int, size: int, key: str) -> slice:
+    """Show the page buttons for `n` rows and return those of the chosen page."""
+    pages = -(-n // size)
+    number = choose_page(pages, f"{key}-{pages}")
+    return slice((number - 1) * size, number * size)
+
+
 def choose_page(pages: int, key: str) -> int:
     """Show the page buttons, if there are several pages, and return the page number, from 1."""
     if pages < 2:

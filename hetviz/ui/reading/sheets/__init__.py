@@ -58,7 +58,8 @@ def show_sheets(
         apply_action(looks, st.session_state["sheets"].act, on_edit, on_undo)
 
     types = list(map(list, TYPES.items()))
-    draw_sheets("sheets", {"sheets": sheets, "types": types, "can_undo": can_undo}, send_action)
+    data = {"sheets": sheets, "types": types, "can_undo": can_undo}
+    draw_sheets(key="sheets", data=data, on_action=send_action)
 
 
 def _ignore_action() -> None:
