@@ -103,7 +103,7 @@ def show_form(state: State) -> None:
                     "hold_out": _HOLD_OUT if is_tested else 0.0,
                     "top": predict.TOP,
                 },
-                "start": run if uses_map else None,
+                "start": run.id if uses_map and run is not None else None,
             },
         )
 
