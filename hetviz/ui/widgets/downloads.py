@@ -21,6 +21,7 @@ _TYPES = {
     "zip": "application/zip",
     # With a zip type some browsers would unpack it.
     "hetviz": "application/octet-stream",
+    "hetviz-model": "application/octet-stream",
 }
 
 
