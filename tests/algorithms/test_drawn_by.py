@@ -16,7 +16,7 @@ from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import Cancelled, DataWarning, ParameterError
 from hetviz.io.bundle.coordinates import coordinates_csv, read_coordinates
 from hetviz.io.bundle.loaded import Loaded
-from hetviz.io.sandbox.pack_loaded import pack_loaded, unpack_loaded
+from hetviz.io.intake.pack_loaded import pack_loaded, unpack_loaded
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.recipe import run_recipe, write_run
 from hetviz.workspace.store.packing import pack_coordinates, unpack_coordinates

@@ -27,8 +27,7 @@ import hetviz
 from hetviz.cli import main
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import limits
-from hetviz.io.intake import parse
-from hetviz.io.sandbox import child
+from hetviz.io.intake import child, parse
 from hetviz.runs.cluster.codes import pack_codes
 from hetviz.workspace import (
     AddTables,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -38,6 +38,7 @@ from hetviz.features.columns.types import (
 )
 from hetviz.io.infer.dates import FIRST_DAY, LAST_DAY, convert_dates, is_date, may_be_counts
 from hetviz.io.infer.ids import guess_id_column
+from hetviz.io.infer.parsed import Table
 from hetviz.io.infer.recipe import NUMBERS, SAMPLE_ROWS, ColumnRecipe, TableRecipe
 from hetviz.io.infer.titles import full_name, joined_cells
 from hetviz.io.infer.vocabulary import (
@@ -53,25 +54,14 @@ _MAX_ORDER_VALUES = 30
 _MIN_SCALE_VALUES = 3
 
 
-@dataclass(frozen=True, eq=False)
-class Applied:
-    """The result of reading a table by a recipe."""
-
-    frame: pd.DataFrame
-    row: tuple[int, ...]
-    recipe: TableRecipe
-    problems: tuple[Problem, ...] = field(default=())
-
-
 def read_columns(
-    name: str,
-    frame: pd.DataFrame,
-    decimal: str,
+    table: Table,
     recipe: TableRecipe | None = None,
     units: Mapping[str, str] | None = None,
     keep: Collection[str] = (),
-) -> Applied:
+) -> Table:
     """Return a text table with its columns read by a recipe."""
+    frame, decimal = table.frame, table.decimal
     recipe_of = {} if recipe is None else {column.name: column for column in recipe.columns}
     unlisted = [column for column in frame.columns if column not in recipe_of]
     ids = None if len(unlisted) < frame.shape[1] else guess_id_column(frame)
@@ -120,7 +110,7 @@ def read_columns(
         )
         if column not in keep and not is_unchanged:
             converted, column_notes = _convert_column(
-                f"{name}, column {column}", cells, column_recipe, decimal
+                f"{table.where}, column {column}", cells, column_recipe, decimal
             )
             is_changed |= converted is not cells
             cells = converted
@@ -133,7 +123,13 @@ def read_columns(
         frame = frame.set_axis(list(out), axis=1).reset_index(drop=True)
     base = TableRecipe((0,), None, 1, None, ()) if recipe is None else recipe
     full_recipe = replace(base, columns=tuple(column_recipes))
-    return Applied(frame, tuple(range(len(frame))), full_recipe, tuple(notes))
+    return replace(
+        table,
+        frame=frame,
+        recipe=full_recipe,
+        problems=(*table.problems, *notes),
+        cells=None,
+    )
 
 
 def _is_id_name(name: str) -> bool:

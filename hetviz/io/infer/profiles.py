@@ -12,7 +12,7 @@ import pandas as pd
 from hetviz._types import Floats
 from hetviz.data import Dataset
 from hetviz.features.columns.types import MISSING, Column, infer
-from hetviz.io.infer.columns import Applied
+from hetviz.io.infer.parsed import Table
 from hetviz.io.infer.recipe import NUMBERS
 
 MAX_SAMPLE_ROWS = 20_000
@@ -51,15 +51,15 @@ class Profile:
     examples: tuple[str, ...] = ()
 
 
-def column_profiles(frame: pd.DataFrame, applied: Applied, decimal: str) -> list[Profile]:
+def column_profiles(raw_cells: pd.DataFrame, table: Table) -> list[Profile]:
     """Return the profile of each column of a table read by a recipe from a raw frame."""
     out = []
-    for column in applied.recipe.columns:
-        raw_cells = frame[column.name]
-        cells = applied.frame.get(column.name, raw_cells)
+    for column in () if table.recipe is None else table.recipe.columns:
+        raw = raw_cells[column.name]
+        cells = table.frame.get(column.name, raw)
         stripped = cells.str.strip()
         missing = stripped.str.lower().isin(MISSING).to_numpy(dtype=bool)
-        missing_words = Counter(text.strip() for text in raw_cells[missing] if text.strip())
+        missing_words = Counter(text.strip() for text in raw[missing] if text.strip())
         texts = stripped[~missing]
         profile = Profile(
             column.name,
@@ -71,7 +71,7 @@ def column_profiles(frame: pd.DataFrame, applied: Applied, decimal: str) -> list
             examples=tuple(word for word, _ in missing_words.most_common(5)),
         )
         is_numeric = column.type in (*NUMBERS, "date", "place")
-        numbers = _numbers_of(infer(column.name, cells, decimal)) if is_numeric else None
+        numbers = _numbers_of(infer(column.name, cells, table.decimal)) if is_numeric else None
         out.append(_with_counts(profile, texts.tolist() if numbers is None else numbers, _N_BINS))
     return out
 

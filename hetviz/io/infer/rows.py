@@ -29,8 +29,9 @@ from hetviz.errors import DataError, Problem
 from hetviz.features.columns.number_parsing import UNKNOWN_MARKERS, is_unit, parse
 from hetviz.io.infer import dialect
 from hetviz.io.infer.column_names import column_names_of, column_units, last_filled
-from hetviz.io.infer.columns import Applied, read_columns
+from hetviz.io.infer.columns import read_columns
 from hetviz.io.infer.dates import is_date
+from hetviz.io.infer.parsed import Table
 from hetviz.io.infer.raw_rows import FrameRows, RawTable
 from hetviz.io.infer.recipe import SAMPLE_ROWS, ColumnRecipe, TableRecipe
 from hetviz.io.infer.vocabulary import NOTES, TOTALS
@@ -42,7 +43,8 @@ _MAX_SHIFT_ROWS = 60
 
 def propose_recipe(raw: RawTable) -> TableRecipe:
     """Return the proposed recipe of a table."""
-    return apply_recipe(raw, find_layout(raw)).recipe
+    layout = find_layout(raw)
+    return apply_recipe(raw, layout).recipe or layout
 
 
 def find_layout(raw: RawTable, header: bool | None = None, skip: int | None = None) -> TableRecipe:
@@ -52,17 +54,17 @@ def find_layout(raw: RawTable, header: bool | None = None, skip: int | None = No
     return replace(recipe, last=_last_row(sample, recipe.first))
 
 
-def apply_recipe(raw: RawTable, recipe: TableRecipe) -> Applied:
+def apply_recipe(raw: RawTable, recipe: TableRecipe) -> Table:
     """Return the table read by a recipe; unlisted columns are read as proposed."""
     return apply_with_raw_cells(raw, recipe)[1]
 
 
-def apply_with_raw_cells(raw: RawTable, recipe: TableRecipe) -> tuple[pd.DataFrame, Applied]:
+def apply_with_raw_cells(raw: RawTable, recipe: TableRecipe) -> tuple[pd.DataFrame, Table]:
     """Return the raw data rows and the table read by a recipe."""
     sample = raw.sample
     frame, lines = raw_data_rows(raw, recipe)
-    applied = read_columns(raw.name, frame, raw.decimal, recipe, column_units(sample, recipe))
-    return frame, replace(applied, row=lines)
+    table = Table(raw.name, raw.name, None, frame, lines, raw.decimal)
+    return frame, read_columns(table, recipe, column_units(sample, recipe))
 
 
 ROW_MARKS = ("names", "units", "first", "last")

@@ -43,14 +43,12 @@ def _with_typed_columns(table: Table, words: Sequence[str] | None, choices: Choi
     if recipe is None and choices.like is not None:
         recipe = TableRecipe.from_dict(choices.like)
     keep = (*_id_columns_as_written(choices, frame, recipe), *table.declared_keys)
-    part = frame if recipe is not None or words is None else frame[list(words)]
-    applied = read_columns(table.where, part, table.decimal, recipe, keep=keep)
-    if part is frame:
-        frame = applied.frame
-    elif applied.problems:
-        frame = frame.assign(**{name: applied.frame[name] for name in part.columns})
-    problems = (*table.problems, *applied.problems)
-    return replace(table, frame=frame, problems=problems, cells=None)
+    if recipe is not None or words is None:
+        return replace(read_columns(table, recipe, keep=keep), recipe=None)
+    typed = read_columns(replace(table, frame=frame[list(words)]), keep=keep)
+    if typed.problems != table.problems:
+        frame = frame.assign(**{name: typed.frame[name] for name in words})
+    return replace(table, frame=frame, problems=typed.problems, cells=None)
 
 
 def _with_named_columns(
@@ -113,23 +111,19 @@ def _with_named_columns(
         _ragged_row_problem(name, line - first, cells, len(columns), table.separator)
         for line, cells in ragged
     )
-    typed_recipe = None
-    if not choices.exact:
-        units = column_units(raw, recipe)
-        keep = _id_columns_as_written(choices, frame, chosen_recipe)
-        applied = read_columns(name, frame, table.decimal, recipe, units, keep)
-        frame, typed_recipe = applied.frame, applied.recipe
-        notes += applied.problems
-    return replace(
+    table = replace(
         table,
         frame=frame,
         row=_row_numbers(lines - first),
         header=bool(recipe.header),
         problems=tuple(notes),
         facts=facts,
-        recipe=typed_recipe,
         cells=None,
     )
+    if choices.exact:
+        return table
+    keep = _id_columns_as_written(choices, frame, chosen_recipe)
+    return read_columns(table, recipe, column_units(raw, recipe), keep)
 
 
 def _id_columns_as_written(

@@ -17,7 +17,7 @@ from hetviz.errors import DataError, Problem
 from hetviz.features.columns.names import words_of
 from hetviz.io import gate
 from hetviz.io.infer.column_rows import ColumnRows
-from hetviz.io.infer.columns import Applied, read_columns
+from hetviz.io.infer.columns import read_columns
 from hetviz.io.infer.ids import IdCandidate, id_candidates
 from hetviz.io.infer.parsed import Cells, Choices, Table, Tables, split_place, stem
 from hetviz.io.infer.profiles import Profile, column_profiles
@@ -184,11 +184,12 @@ def updated_preview(
         return None
     cells_of = frame[others]
     form = replace(recipe, columns=tuple(new[name] for name in others))
-    applied = read_columns(look.name, cells_of, look.decimal, form)
-    profile_of = {item.name: item for item in column_profiles(cells_of, applied, look.decimal)}
-    column_of = {column.name: column for column in applied.recipe.columns}
+    untyped = Table(look.name, look.name, frame=cells_of, decimal=look.decimal)
+    typed = read_columns(untyped, form)
+    profile_of = {item.name: item for item in column_profiles(cells_of, typed)}
+    column_of = {column.name: column for column in (typed.recipe or form).columns}
     places = {f"{look.name}, column {name}" for name in others}
-    first = records(applied.frame.head(_N_PREVIEW_ROWS))
+    first = records(typed.frame.head(_N_PREVIEW_ROWS))
     preview = []
     for (line, row), cells in zip(look.preview, first, strict=False):
         preview_cells = {name: cell for name, cell in row.items() if name not in others}
@@ -201,7 +202,7 @@ def updated_preview(
         ),
         profiles=tuple(profile_of.get(item.name, item) for item in look.profiles),
         preview=tuple(preview),
-        problems=(*(item for item in look.problems if item.where not in places), *applied.problems),
+        problems=(*(item for item in look.problems if item.where not in places), *typed.problems),
     )
 
 
@@ -219,18 +220,17 @@ def _preview_table(
             if has_rows
             else TableRecipe((0,), None, 1, None, ())
         )
-    frame, applied = apply_with_raw_cells(sample, recipe)
-    applied = replace(applied, recipe=_with_declared_keys(applied.recipe, table.id_column, keys))
+    frame, typed = apply_with_raw_cells(sample, recipe)
+    columns = _with_declared_keys(typed.recipe or recipe, table.id_column, keys)
+    typed = replace(typed, recipe=columns)
     ids: tuple[str, ...]
     if table.id_column is not None:
         ids = (table.id_column,)
     elif choices.id is not None:
         ids = (choices.id,) if isinstance(choices.id, str) else tuple(choices.id)
     else:
-        ids = applied.recipe.of_type("id")
-    n_data = (
-        len(applied.row) if sample is raw else int(recipe.holds_rows(_cells_of(raw).lines).sum())
-    )
+        ids = columns.of_type("id")
+    n_data = len(typed.row) if sample is raw else int(recipe.holds_rows(_cells_of(raw).lines).sum())
     n_more = _cells_of(full).width - _cells_of(raw).width
     look = TablePreview(
         *split_place(table.where),
@@ -240,14 +240,14 @@ def _preview_table(
         len(raw.rows),
         n_data,
         _rows_to_show(raw),
-        applied.recipe,
-        tuple(column_profiles(frame, applied, raw.decimal)),
+        columns,
+        tuple(column_profiles(frame, typed)),
         tuple(id_candidates(frame)),
         ids,
-        _first_rows(applied),
-        applied.problems,
+        _first_rows(typed),
+        typed.problems,
         table.id_column is not None,
-        len(applied.recipe.columns) + n_more,
+        len(columns.columns) + n_more,
     )
     return look, frame
 
@@ -296,11 +296,11 @@ def _rows_to_show(raw: RawTable) -> tuple[tuple[int, tuple[str, ...]], ...]:
     return tuple((at, tuple(cell[:_MAX_CELL_CHARS] for cell in cells)) for at, cells in rows)
 
 
-def _first_rows(applied: Applied) -> tuple[tuple[int, dict[str, str]], ...]:
-    rows = applied.frame.head(_N_PREVIEW_ROWS).to_dict("records")
+def _first_rows(typed: Table) -> tuple[tuple[int, dict[str, str]], ...]:
+    rows = typed.frame.head(_N_PREVIEW_ROWS).to_dict("records")
     return tuple(
         (line, {str(name): str(cell)[:_MAX_CELL_CHARS] for name, cell in row.items()})
-        for line, row in zip(applied.row, rows, strict=False)
+        for line, row in zip(typed.row, rows, strict=False)
     )
 
 

@@ -15,8 +15,8 @@ from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import HetvizError
 from hetviz.io import Choices
+from hetviz.io.intake import child
 from hetviz.io.intake.new_items import NewItems, read_new_items
-from hetviz.io.sandbox import child
 from hetviz.jobs.results import Findings
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.run import fit_run

@@ -29,6 +29,7 @@ from hetviz.ui.widgets import failure, uploads
 from hetviz.workspace import AddTables, OpenBundle, is_project
 from hetviz.workspace.store.content import (
     StoredFiles,
+    container_key,
     look_at_files,
     proposals_of,
     read_files,
@@ -384,7 +385,13 @@ def _accept(staged: StagedFiles, joins: join_choice.ChosenJoins) -> None:
         done = session.run_command(OpenBundle(blob, name, leave_out=True))
     else:
         done = session.run_command(
-            AddTables(dict(staged.files), dict(staged.choices), leave_out=True, fresh=staged.fresh)
+            AddTables(
+                dict(staged.files),
+                dict(staged.choices),
+                leave_out=True,
+                fresh=staged.fresh,
+                container=container_key(staged.files, staged.choices),
+            )
         )
     if not done:
         return

@@ -56,6 +56,9 @@ class AddTables(Command):
         Skip invalid rows.
     fresh : bool
         Replace the open data instead of adding to them.
+    container : str
+        Key of the parsed cells in the read cache, "" in older journals. Without them, the blobs are
+        parsed again.
     """
 
     op: ClassVar[str] = "add-tables"
@@ -64,11 +67,13 @@ class AddTables(Command):
     choices: Mapping[str, Any] = field(default_factory=dict)
     leave_out: bool = False
     fresh: bool = False
+    container: str = ""
 
     def apply(self, state: State, context: Context) -> State:
         files = StoredFiles(context.blobs, self.files)
         base = None if self.fresh else state.data
-        loaded = read_files(files, self.choices, base, context.blobs.read_cache)
+        cache = context.blobs.read_cache
+        loaded = read_files(files, self.choices, base, cache, container=self.container)
         _refuse_errors(loaded, self.leave_out)
         if base is None:
             return _initial_state(state, loaded, "files")

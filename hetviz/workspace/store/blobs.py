@@ -24,6 +24,11 @@ DAY_S = 86_400.0
 _KEY = re.compile(r"[0-9a-f]{64}\Z")
 
 
+def is_key(text: str) -> bool:
+    """Whether a text is a SHA-256 as hex, not another file name."""
+    return _KEY.match(text) is not None
+
+
 def map_file(file: IO[bytes]) -> memoryview:
     """Return the content of a file as a memory map."""
     return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
@@ -165,7 +170,7 @@ class BlobStore:
 
     def has(self, key: str) -> bool:
         """Whether a key has content, intact or not."""
-        return _KEY.match(key) is not None and (self.folder / key).exists()
+        return is_key(key) and (self.folder / key).exists()
 
     def get(self, key: str) -> bytes:
         """Return the content of a key."""

@@ -18,12 +18,12 @@ from hetviz.data.joins.proposals import Proposal, propose_joins
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.io import Choices, Loaded, read_bundle, read_tables
 from hetviz.io.infer.parsed import FileParser, Tables, pack_tables, unpack_tables
+from hetviz.io.intake import child
 from hetviz.io.intake.new_items import NewItems, read_new_items
 from hetviz.io.intake.preview import TablePreview, preview_tables, updated_previews
-from hetviz.io.sandbox import child
 from hetviz.io.sandbox.process import OnProgress
 from hetviz.memo import Memo
-from hetviz.workspace.store.blobs import BlobStore, ReadCache, map_file
+from hetviz.workspace.store.blobs import BlobStore, ReadCache, is_key, map_file
 
 Hashes = Sequence[tuple[str, str]]
 
@@ -99,11 +99,12 @@ def read_files(
     base: HeteroData | None = None,
     cache: ReadCache | None = None,
     on_progress: OnProgress | None = None,
+    container: str = "",
 ) -> Loaded:
     """Read uploaded files, as additions to `base` if given."""
     # Files other than small text are read in an isolated process, which also makes features and
     # proposes joins. `cache` stores the result, so that replaying a log does not read the files
-    # again. `on_progress` gets the progress.
+    # again. `container` is the key of their cells there, see `container_key`.
     uploads, parsed_choices, hashes = (
         list(files.items()),
         _validate_choices(choices),
@@ -113,7 +114,7 @@ def read_files(
     def read() -> Loaded:
         if cache is None or child.is_previewed_here(uploads):
             return read_tables(uploads, parsed_choices, base, cached_parser(cache))
-        return _read_isolated(uploads, hashes, parsed_choices, base, cache, on_progress)
+        return _read_isolated(uploads, hashes, parsed_choices, base, cache, on_progress, container)
 
     return _read_once(_key(hashes, parsed_choices), read, base)
 
@@ -130,6 +131,7 @@ def _read_isolated(
     base: HeteroData | None,
     cache: ReadCache,
     on_progress: OnProgress | None,
+    container: str,
 ) -> Loaded:
     """Return the data of files, read in an isolated process or from the cache."""
     key = _key(hashes, chosen, ["data"])
@@ -137,9 +139,11 @@ def _read_isolated(
     if content is not None:
         with contextlib.suppress(DataError):
             return _with_proposals(content, None)
-    container = cache.view(_container_key(hashes, chosen))
+    # A journal knows the cells by the key of an earlier version.
+    cells = cache.view(container) if is_key(container) else None
+    cells = cells or cache.view(_container_key(hashes, chosen))
     with cache.new_file() as file:
-        child.load(uploads, container, chosen, file, base, on_progress)
+        child.load(uploads, cells, chosen, file, base, on_progress)
         loaded = _with_proposals(map_file(file), base)
         if base is None:
             cache.adopt_file(file, key)
@@ -194,6 +198,13 @@ def look_at_files(
     if looks:
         cache.put(key, json.dumps([look.to_dict() for look in looks]).encode())
     return tuple(looks)
+
+
+def container_key(
+    files: Mapping[str, str], choices: Mapping[str, Mapping[str, object]] | None = None
+) -> str:
+    """Return the key of the parsed cells of blobs by file name in the read cache."""
+    return _container_key(list(files.items()), _validate_choices(choices))
 
 
 def _container_key(hashes: Hashes, chosen: Mapping[str, Choices]) -> str:

@@ -14,8 +14,7 @@ import pytest
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import limits, read_bundle, read_tables
 from hetviz.io.infer import dialect
-from hetviz.io.intake import isolated
-from hetviz.io.sandbox import child
+from hetviz.io.intake import child, isolated
 from tests.io.file_builders import packed, workbook
 from tests.io.intake.test_isolated import HANGS
 

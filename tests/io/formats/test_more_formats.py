@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hetviz.errors import DataError
 from hetviz.io import Choices, gate, limits, read_tables
 from hetviz.io.formats.registry import kind_of
-from hetviz.io.sandbox import child
+from hetviz.io.intake import child
 from tests.depth import examples
 from tests.io.file_builders import (
     arrow,

@@ -44,7 +44,7 @@ import io, sys, zipfile
 import hetviz
 from hetviz.io.formats import registry
 from hetviz.io.intake.zip_tables import tables_of_zip
-from hetviz.io.sandbox import child
+from hetviz.io.intake import child
 
 content = b"WORDS1\\napple\\npear\\nplum"
 assert registry.kind_of("fruit.words", content) == "words"

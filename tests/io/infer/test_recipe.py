@@ -12,8 +12,8 @@ from hetviz.io import Choices, read_new_version, read_tables
 from hetviz.io.infer.raw_rows import RawTable
 from hetviz.io.infer.recipe import TYPES, ColumnRecipe, TableRecipe
 from hetviz.io.infer.rows import adapt_recipe, apply_recipe, propose_recipe
+from hetviz.io.intake import child
 from hetviz.io.intake.new_items import read_new_items
-from hetviz.io.sandbox import child
 from hetviz.plots.colour import colour_options, colouring
 from hetviz.ui.item import item_cards
 from tests.io.file_builders import raw_tables, workbook

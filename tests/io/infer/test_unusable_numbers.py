@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from hetviz.io import Choices, load, read_tables
+from hetviz.io.intake import child
 from hetviz.io.intake.new_items import read_new_items
-from hetviz.io.sandbox import child
 from tests.io.file_builders import packed, parquet, unpacked, workbook
 
 TOO_LARGE = (

@@ -12,8 +12,8 @@ from hetviz.cli import main
 from hetviz.errors import DataError, MissingExtraError
 from hetviz.io import Choices, read_tables
 from hetviz.io.formats import anndata
-from hetviz.io.intake import isolated
-from hetviz.io.sandbox import child, process
+from hetviz.io.intake import child, isolated
+from hetviz.io.sandbox import process
 from tests.io.file_builders import packed
 
 h5py = pytest.importorskip("h5py")

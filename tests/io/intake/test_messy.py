@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hetviz.io import read_new_version, read_tables
+from hetviz.io.intake import child
 from hetviz.io.intake.guidance import read_guidance
-from hetviz.io.sandbox import child
 from tests.io.file_builders import parquet
 from tests.messy import FILES
 

@@ -14,10 +14,10 @@ from hetviz.io.infer.parsed import unpack_tables
 from hetviz.io.infer.raw_rows import RawTable
 from hetviz.io.infer.recipe import TYPES
 from hetviz.io.infer.rows import mark_row, propose_recipe
-from hetviz.io.intake import preview
+from hetviz.io.intake import child, preview
 from hetviz.io.intake.parse import parse_files
 from hetviz.io.intake.preview import TablePreview
-from hetviz.io.sandbox import child, process
+from hetviz.io.sandbox import process
 from tests.io.file_builders import duckdb, previews, sqlite, workbook
 
 WELLS = [

@@ -13,11 +13,17 @@ import pytest
 
 from hetviz.errors import DataError
 from hetviz.io import Loaded, toml
-from hetviz.io.sandbox import child
+from hetviz.io.intake import child, parse
 from hetviz.workspace.store import content
 from hetviz.workspace.store.blobs import BlobStore
-from hetviz.workspace.store.content import read_files, read_zip
-from tests.io.file_builders import packed
+from hetviz.workspace.store.content import (
+    StoredFiles,
+    container_key,
+    look_at_files,
+    read_files,
+    read_zip,
+)
+from tests.io.file_builders import packed, parquet, workbook
 
 FILES = {"plants.csv": b"id,height\na,1\nb,2\nc,5\n"}
 
@@ -115,7 +121,7 @@ def parse_files(files, *rest):
         os.abort()
     return read(files, *rest)
 parse.parse_files = parse_files
-from hetviz.io.sandbox import child
+from hetviz.io.intake import child, parse
 sys.exit(child.main())
 """
 
@@ -185,3 +191,79 @@ def test_processor_limit_is_setting(
     archive = packed([("hetviz.toml", MANIFEST), ("plants.csv", f"id{',x' * 300}\n{wide}")])
     with pytest.raises(DataError, match="more than the 0 seconds of allowed"):
         read_zip(archive, "plants.zip")
+
+
+@pytest.fixture
+def parsed_names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Note the names of files whose bytes are parsed, here or in a process."""
+    names: list[str] = []
+    parse_here, request = parse.parse_files, child._request
+
+    def parse_files(files: Any, choices: Any) -> Any:
+        names.extend(name for name, _ in files)
+        return parse_here(files, choices)
+
+    def noted_request(
+        files: Any, choices: Any, task: str, container: Any = None, *rest: Any
+    ) -> Any:
+        if container is None:
+            names.extend(name for name, _ in files)
+        return request(files, choices, task, container, *rest)
+
+    monkeypatch.setattr(parse, "parse_files", parse_files)
+    monkeypatch.setattr(child, "_request", noted_request)
+    return names
+
+
+LONG = "\n".join(["id,size,kind", *(f"i{k},{k * 7 % 997}.5,{'abc'[k % 3]}" for k in range(20_000))])
+ROWS = [["id", "size", "kind"], *([f"i{k}", k * 7 % 97, "abc"[k % 3]] for k in range(60))]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("few.csv", b"id,size,kind\na,1,x\nb,2,y\nc,4,x\nd,7,y\n"),
+        ("many.csv", LONG.encode()),
+        ("book.xlsx", workbook({"Items": ROWS})),
+        ("table.parquet", parquet({"id": ["a", "b", "c"], "size": [1, 2, 5], "kind": list("xyx")})),
+    ],
+)
+def test_dropped_file_is_parsed_once(
+    name: str, content: bytes, tmp_path: Path, parsed_names: list[str]
+) -> None:
+    blobs = BlobStore(tmp_path / "blobs")
+    files = StoredFiles(blobs, {name: blobs.put(content)})
+    looks = look_at_files(files, {}, blobs.read_cache)
+    recipe = looks[0].recipe
+    edits: list[dict[str, Any]] = [
+        {"recipes": {"": recipe.with_type("kind", "leave out").to_dict()}},
+        {"recipes": {"": recipe.with_ids("kind", "id").to_dict()}},
+        {"header": True, "title": "kind"},
+    ]
+    choices: dict[str, dict[str, Any]] = {}
+    for edit in edits:
+        before, choices = choices, {name: edit}
+        looks = look_at_files(files, choices, blobs.read_cache, (looks, before))
+    loaded = read_files(files, choices, None, blobs.read_cache)
+    assert loaded.understood[0].title_column == "kind"
+    assert parsed_names == [name]
+    # The journal knows the cells by their key, and parses the blobs without them.
+    key = container_key(files.hashes, choices)
+    assert blobs.read_cache.view(key) is not None
+    del loaded
+    gc.collect()
+    for path in (tmp_path / "read").iterdir():
+        path.unlink()
+    again = read_files(files, choices, None, blobs.read_cache, container=key)
+    assert again.understood[0].title_column == "kind"
+    assert parsed_names == [name, name]
+
+
+def test_damaged_or_foreign_container_is_not_used(tmp_path: Path) -> None:
+    blobs = BlobStore(tmp_path / "blobs")
+    files = StoredFiles(blobs, {"many.csv": blobs.put(LONG.encode())})
+    cache = blobs.read_cache
+    cache.put(container_key(files.hashes), b"no container")
+    (tmp_path / "outside").write_bytes(b"no container")
+    loaded = read_files(files, {}, None, cache, container="../outside")
+    assert len(loaded.data["many"]) == 20_000

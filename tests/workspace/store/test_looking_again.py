@@ -2,7 +2,7 @@
 
 import pytest
 
-from hetviz.io.sandbox import child
+from hetviz.io.intake import child
 from hetviz.workspace.store.blobs import ReadCache
 from hetviz.workspace.store.content import look_at_files
 

@@ -1,6 +1,6 @@
 """Reading of files in a separate process that may crash, hang or run out of memory.
 
-``python -m hetviz.io.sandbox.child`` is the child process, see `hetviz.io.sandbox.process`.
+``python -m hetviz.io.intake.child`` is the child process, see `hetviz.io.sandbox.process`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # Text tables up to this size are parsed in this process, by the standard library only.
 MAX_TEXT_BYTES_HERE = 5 * limits.MB
 MAX_PREVIEW_BYTES_HERE = limits.MB // 4
-_MODULE = "hetviz.io.sandbox.child"
+_MODULE = "hetviz.io.intake.child"
 # The files are parsed by then; features of long texts take time.
 _MAX_LOADING_S = 300
 _READ_SHARE = 0.6
@@ -125,7 +125,7 @@ def load(
     on_progress: process.OnProgress | None = None,
 ) -> None:
     """Load files with features and join proposals in a separate process, into a file."""
-    from hetviz.io.sandbox.pack_loaded import pack_base
+    from hetviz.io.intake.pack_loaded import pack_base
 
     packed_data = b"" if base is None else pack_base(base)
     where = _joined_names(files)
@@ -142,10 +142,11 @@ def load(
     )
     try:
         run(pack_files(files, choices, on_progress) if reads_first else container)
-    except DataError:
-        if container is not None or reads_first:
+    except DataError as error:
+        is_damaged = container is not None and error.problems[0].code == "reader-ended"
+        if reads_first or (container is not None and not is_damaged):
             raise
-        # One unreadable file must not stop the others.
+        # One unreadable file must not stop the others, nor cells of an earlier version.
         run(pack_files(files, choices, on_progress))
     _raise_rejection(into, where)
 
@@ -212,7 +213,7 @@ def loaded_of(
     content: memoryview, base: HeteroData | None = None
 ) -> tuple[Loaded, tuple[Proposal, ...]]:
     """Return the data and join proposals that `load` wrote, without copying arrays."""
-    from hetviz.io.sandbox.pack_loaded import unpack_loaded
+    from hetviz.io.intake.pack_loaded import unpack_loaded
 
     try:
         return unpack_loaded(content[len(_LOADED_MARK) :], base)
@@ -328,7 +329,7 @@ def _load_tables(request: _Request, report: process.OnProgress) -> Sequence[Buff
     """Return the output of the child process for `load`; a rejection as JSON."""
     from hetviz.data.joins.proposals import propose_joins
     from hetviz.io.intake.make_data import make_data
-    from hetviz.io.sandbox.pack_loaded import pack_loaded, unpack_base
+    from hetviz.io.intake.pack_loaded import pack_loaded, unpack_base
     from hetviz.progress import ProgressPart
 
     base = unpack_base(request.packed_data) if request.packed_data else None
@@ -373,8 +374,8 @@ class _BundleFiles(Archive):
 def _load_bundle(request: _Request, report: process.OnProgress) -> Sequence[Buffer]:
     """Return the output of the child process for `load_bundle`."""
     from hetviz.data.joins.proposals import propose_joins
+    from hetviz.io.intake.pack_loaded import pack_loaded
     from hetviz.io.intake.reading import read_bundle
-    from hetviz.io.sandbox.pack_loaded import pack_loaded
 
     def parse_with_limit(
         files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]

@@ -13,8 +13,9 @@ from hetviz.data.joins.proposals import propose_joins
 from hetviz.errors import DataError
 from hetviz.io import Choices, read_bundle, read_tables
 from hetviz.io.bundle.loaded import Loaded
-from hetviz.io.sandbox import child, process
-from hetviz.io.sandbox.pack_loaded import pack_loaded, unpack_loaded
+from hetviz.io.intake import child
+from hetviz.io.intake.pack_loaded import pack_loaded, unpack_loaded
+from hetviz.io.sandbox import process
 from tests.io.file_builders import packed, picture, workbook
 
 PEOPLE = "\n".join(

@@ -13,8 +13,9 @@ from hetviz._pandas import TEXT
 from hetviz.errors import DataError, Problem
 from hetviz.io import Choices, read_bundle, read_tables
 from hetviz.io.infer.parsed import Collection, Table, Tables, pack_tables, unpack_tables
+from hetviz.io.intake import child
 from hetviz.io.intake.parse import parse_files, typed_tables
-from hetviz.io.sandbox import child, process
+from hetviz.io.sandbox import process
 from tests.io.file_builders import npy, parquet, workbook
 from tests.io.file_builders import packed as packed_zip
 
@@ -176,7 +177,8 @@ TRY = (
 def test_child_out_of_memory_is_file_error(monkeypatch):
     frame = {"id": [str(k) for k in range(1000)], "x": ["a" * 50] * 1000}
     grow = (
-        "from hetviz.io.sandbox import child, process; process.MAX_MEMORY_BYTES = 300_000_000; "
+        "from hetviz.io.intake import child; from hetviz.io.sandbox import process; "
+        "process.MAX_MEMORY_BYTES = 300_000_000; "
         "raise SystemExit(child.main())"
     )
     start = subprocess.Popen
