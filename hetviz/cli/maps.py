@@ -65,7 +65,7 @@ def add_embed(add: AddCommand) -> None:
         help="share of links and comparisons to hide from the method and evaluate the map with (0)",
     )
     embed.add_argument(
-        "--model", metavar="FILE", help="also save the fitted model, to place new items later (zip)"
+        "--model", metavar="FILE", help="also save the fitted model, to place new items later"
     )
     embed.add_argument("--out", required=True, metavar="DIR", help="output folder")
 

@@ -65,7 +65,7 @@ def _serve(args: argparse.Namespace) -> int:
 
 def _isolation_text() -> str:
     """Describe the isolation of readers and workers on this system."""
-    from hetviz.io.sandbox.confine import available_limits
+    from hetviz.workers.confine import available_limits
 
     try:
         available = available_limits()

@@ -1,8 +1,7 @@
 """Background jobs: submit a task, follow it, cancel it, fetch its result."""
 
 from hetviz.jobs.inline import InlineRunner
-from hetviz.jobs.process.pool import Pool
-from hetviz.jobs.process.runner import ProcessRunner
+from hetviz.jobs.pool import Pool
 from hetviz.jobs.results import Findings, Frame, MadeMap
 from hetviz.jobs.runner import Job, Runner, Task
 
@@ -13,7 +12,6 @@ __all__ = [
     "Job",
     "MadeMap",
     "Pool",
-    "ProcessRunner",
     "Runner",
     "Task",
 ]

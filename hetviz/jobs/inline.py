@@ -7,10 +7,10 @@ import time
 from collections.abc import Mapping
 
 from hetviz.errors import Cancelled
-from hetviz.jobs.process.failures import is_unexpected, user_error
-from hetviz.jobs.process.job_table import JobTable
-from hetviz.jobs.results import pack_frame
-from hetviz.jobs.runner import Task, normalise_parts, seconds_left
+from hetviz.jobs.job_table import JobTable
+from hetviz.jobs.runner import Task, seconds_left
+from hetviz.workers.failures import is_unexpected, user_error
+from hetviz.workers.progress import normalise_parts, pack_frame
 
 log = logging.getLogger(__name__)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from hetviz._moved import current_task
+from hetviz.workers.worker import load_function
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,6 @@ class TaskSpec:
     def load(self) -> Callable[..., Any]:
         """Import and return the function."""
         return load_function(self.function)
-
-
-def load_function(path: str) -> Callable[..., Any]:
-    """Import and return a function given as ``module:function``."""
-    module, _, name = path.partition(":")
-    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return function
 
 
 TASKS: dict[str, TaskSpec] = {

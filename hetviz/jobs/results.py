@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +9,9 @@ if TYPE_CHECKING:
     from hetviz.data import Embedding
 
 
-# Partial layouts, small enough to send several times a second.
-
-
 @dataclass(frozen=True)
 class Frame:
-    """A partial layout.
+    """A partial layout, small enough to send several times a second.
 
     Attributes
     ----------
@@ -27,18 +23,6 @@ class Frame:
 
     seq: int
     layout: bytes
-
-
-def pack_frame(layout: Callable[[], object] | object) -> bytes:
-    """Return the first two columns of a layout as the bytes of a `Frame`."""
-    # Imported here because the server does not need numpy.
-    import numpy as np
-
-    Y = np.asarray(layout() if callable(layout) else layout)
-    if Y.ndim != 2 or Y.shape[1] < 2:
-        raise ValueError(f"A layout of shape (n_rows, k >= 2) is needed, not {Y.shape}.")
-    with np.errstate(over="ignore"):
-        return np.ascontiguousarray(Y[:, :2], dtype="<f4").tobytes()
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,19 +5,19 @@ A task is an id and arguments, so it can run in any process.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, Protocol
 
-from hetviz.core.threads import one_thread
 from hetviz.errors import HetvizError
-from hetviz.jobs.registry import TASKS, load_function
+from hetviz.jobs.registry import TASKS
 from hetviz.jobs.results import Frame
 from hetviz.progress import Progress
+from hetviz.workers.progress import Part
+from hetviz.workers.worker import run_function
 
 JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
 LIVE: frozenset[JobState] = frozenset({"waiting", "running"})
-JobPart = tuple[str, float, str]
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,6 @@ class Task:
         return run_function(self.function, self.arguments, progress)
 
 
-@one_thread()
-def run_function(path: str, arguments: Mapping[str, Any], progress: Progress) -> object:
-    """Call the function of a task and return its result."""
-    return load_function(path)(**arguments, progress=progress)
-
-
 @dataclass(frozen=True)
 class Job:
     """A snapshot of one job.
@@ -79,7 +73,7 @@ class Job:
     seq : int
         Number of partial layouts so far.
     parts : tuple of (title, fraction, state)
-        Latest state of the parts of the work; see `normalise_parts`.
+        Latest state of the parts of the work; see `hetviz.workers.progress.normalise_parts`.
     processor_s : float
         Processor seconds of a finished job; 0 if its process crashed.
     """
@@ -96,7 +90,7 @@ class Job:
     error: HetvizError | None = None
     note: Mapping[str, Any] = field(default_factory=dict)
     seq: int = 0
-    parts: tuple[JobPart, ...] = ()
+    parts: tuple[Part, ...] = ()
     processor_s: float = 0.0
 
     @property
@@ -153,11 +147,3 @@ def seconds_left(fraction: float, elapsed: float) -> float | None:
     if fraction < 0.02 or elapsed < 0.5:
         return None
     return elapsed * (1.0 - fraction) / fraction
-
-
-def normalise_parts(parts: object) -> tuple[JobPart, ...]:
-    """Return reported parts as (title, fraction, state) with plain types."""
-    return tuple(
-        (str(title), min(max(float(fraction), 0.0), 1.0), str(state))
-        for title, fraction, state in cast("Iterable[JobPart]", parts)
-    )

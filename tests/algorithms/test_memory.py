@@ -88,9 +88,9 @@ def test_memory_estimate_caps_rows_of_large_datasets() -> None:
 
 def test_available_bytes_respects_the_process_limit() -> None:
     code = (
-        "from hetviz.algorithms.memory import available_bytes; from hetviz.io.sandbox import "
-        "confine; "
-        "assert confine.limit_memory(3_000); print(available_bytes())"
+        "import resource; from hetviz.algorithms.memory import available_bytes; "
+        "from hetviz.workers import confine; "
+        "confine.confine([(resource.RLIMIT_AS, 3 * 10**9, 3 * 10**9)]); print(available_bytes())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert 0 < float(done.stdout) < 3e9

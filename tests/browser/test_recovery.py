@@ -157,6 +157,6 @@ def workers_of(server: Server) -> list[int]:
     for pid in session_members(server.pid):
         # A listed process may have ended.
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            if "hetviz.jobs.process.worker" in Path(f"/proc/{pid}/cmdline").read_text():
+            if "hetviz.workers.worker" in Path(f"/proc/{pid}/cmdline").read_text():
                 found.append(pid)
     return found

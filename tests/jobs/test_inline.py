@@ -10,9 +10,9 @@ import pytest
 
 from hetviz.errors import ParameterError
 from hetviz.jobs import InlineRunner, Job, Runner, Task
-from hetviz.jobs.process.failures import NO_MEMORY, UNEXPECTED
 from hetviz.jobs.runner import seconds_left
 from hetviz.progress import Progress
+from hetviz.workers.failures import NO_MEMORY, UNEXPECTED
 from tests.jobs.chores import chore
 
 HERE = __name__

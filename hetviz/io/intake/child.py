@@ -1,30 +1,29 @@
 """Reading of files in a separate process that may crash, hang or run out of memory.
 
-``python -m hetviz.io.intake.child`` is the child process, see `hetviz.io.sandbox.process`.
+``python -m hetviz.io.intake.child`` is the child process, see `hetviz.workers.reader`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import io
-import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING
 
 from hetviz._samples import MANIFEST
-from hetviz._types import JsonObject
-from hetviz.codec import Buffer
+from hetviz.codec import Buffer, decode, encode_buffers
 from hetviz.errors import DataError, Problem
 from hetviz.io import limits
 from hetviz.io.files import Archive
+from hetviz.io.formats import registry
 from hetviz.io.formats.registry import format_of, open_archive
-from hetviz.io.infer.parsed import Choices, Tables, pack_tables, unpack_tables
+from hetviz.io.infer.parsed import Choices, Collection, Tables, pack_tables, unpack_tables
 from hetviz.io.intake import isolated, parse, preview
+from hetviz.io.intake.isolated import REQUEST_RECORDS, Request, joined_names, tables_of
 from hetviz.io.intake.preview import TablePreview
-from hetviz.io.sandbox import process
+from hetviz.workers import reader
 
 if TYPE_CHECKING:
     from hetviz.data import HeteroData
@@ -34,19 +33,17 @@ if TYPE_CHECKING:
 # Text tables up to this size are parsed in this process, by the standard library only.
 MAX_TEXT_BYTES_HERE = 5 * limits.MB
 MAX_PREVIEW_BYTES_HERE = limits.MB // 4
-_MODULE = "hetviz.io.intake.child"
 # The files are parsed by then; features of long texts take time.
 _MAX_LOADING_S = 300
 _READ_SHARE = 0.6
 # Maximum number of bundle files that may crash the reader; each needs another attempt.
 _MAX_FILES_LEFT_OUT = 3
-_REJECTED_MARK, _LOADED_MARK = b"-", b"+"
 
 
 def pack_files(
     files: Sequence[tuple[str, bytes]],
     choices: Mapping[str, Choices],
-    on_progress: process.OnProgress | None = None,
+    on_progress: reader.OnProgress | None = None,
 ) -> bytes:
     """Return the container of parsed files, read in a limited process if needed."""
     if reads_here(files):
@@ -60,13 +57,13 @@ def pack_files(
 def parse_files(
     files: Sequence[tuple[str, bytes]],
     choices: Mapping[str, Choices],
-    on_progress: process.OnProgress | None = None,
+    on_progress: reader.OnProgress | None = None,
 ) -> Tables:
     """Parse files as `hetviz.io.intake.parse.parse_files` does, in a limited process if needed."""
     if reads_here(files):
         return parse.parse_files(files, choices)
     try:
-        return _parse_in_child(files, choices, on_progress)
+        return tables_of(_in_child(files, choices, "parse", on_progress), joined_names(files))
     except DataError as error:
         return _parse_each(files, choices, on_progress, error)
 
@@ -74,7 +71,7 @@ def parse_files(
 def _parse_each(
     files: Sequence[tuple[str, bytes]],
     choices: Mapping[str, Choices],
-    on_progress: process.OnProgress | None,
+    on_progress: reader.OnProgress | None,
     error: DataError,
 ) -> Tables:
     """Parse files one by one after their common process failed."""
@@ -100,7 +97,7 @@ def preview_tables(
     files: Sequence[tuple[str, bytes]],
     choices: Mapping[str, Choices],
     container: Buffer | None = None,
-    on_progress: process.OnProgress | None = None,
+    on_progress: reader.OnProgress | None = None,
 ) -> tuple[list[TablePreview], bytes]:
     """Preview files in a limited process; also return their container if they are parsed here."""
     # HDF5 files, which can hang, have no tables with reading options.
@@ -108,11 +105,10 @@ def preview_tables(
     if not tables:
         return [], b""
     try:
-        output = _in_child(tables, choices, "look", on_progress, container)
-        previews, parsed = process.read_parts(io.BytesIO(output))
-        looks = [TablePreview.from_dict(fields) for fields in json.loads(previews)]
+        previews, parsed = decode(_in_child(tables, choices, "look", on_progress, container))
+        looks = [TablePreview.from_dict(fields) for fields in previews]
         return looks, parsed if len(tables) == len(files) else b""
-    except (DataError, ValueError):
+    except (DataError, ValueError, TypeError):
         return [], b""
 
 
@@ -122,19 +118,18 @@ def load(
     choices: Mapping[str, Choices],
     into: IO[bytes],
     base: HeteroData | None = None,
-    on_progress: process.OnProgress | None = None,
+    on_progress: reader.OnProgress | None = None,
 ) -> None:
     """Load files with features and join proposals in a separate process, into a file."""
     from hetviz.io.intake.pack_loaded import pack_base
 
-    packed_data = b"" if base is None else pack_base(base)
-    where = _joined_names(files)
+    packed_data = None if base is None else pack_base(base)
 
     def run(container: Buffer | None) -> None:
         into.seek(0)
         into.truncate()
-        inputs = _request(files, choices, "load", container, packed_data)
-        process.run(_MODULE, inputs, where, loading_seconds(), on_progress, into)
+        request = _request(files, choices, "load", container, packed_data)
+        request.run(loading_seconds(), on_progress, into)
 
     # The HDF5 library can hang, so such files are parsed first with their own limit.
     reads_first = container is None and any(
@@ -142,36 +137,33 @@ def load(
     )
     try:
         run(pack_files(files, choices, on_progress) if reads_first else container)
-    except DataError as error:
+    except reader.ReaderFailed as error:
         is_damaged = container is not None and error.problems[0].code == "reader-ended"
         if reads_first or (container is not None and not is_damaged):
             raise
         # One unreadable file must not stop the others, nor cells of an earlier version.
         run(pack_files(files, choices, on_progress))
-    _raise_rejection(into, where)
 
 
 def load_bundle(
-    name: str, content: bytes, into: IO[bytes], on_progress: process.OnProgress | None = None
+    name: str, content: bytes, into: IO[bytes], on_progress: reader.OnProgress | None = None
 ) -> None:
-    """Load a bundle as `hetviz.io.read_bundle` does, in a separate process."""
+    """Load a bundle as `hetviz.io.read_bundle` does, in a separate reader."""
     failed: dict[str, Problem] = {}
     while True:
-        left_out = {member: asdict(problem) for member, problem in failed.items()}
-        inputs = _request([(name, content)], {}, "bundle", without=left_out)
+        request = Request("bundle", ((name, content),), {}, without=failed)
         into.seek(0)
         into.truncate()
         try:
-            process.run(_MODULE, inputs, name, loading_seconds(), on_progress, into)
+            request.run(loading_seconds(), on_progress, into)
             break
-        except process.ReaderFailed as error:
+        except reader.ReaderFailed as error:
             # One unreadable file must not stop the others: try again without it.
             member = _member_being_read(name, content, error.last_message)
             if member is None or member in failed or len(failed) == _MAX_FILES_LEFT_OUT:
                 raise
             (problem,) = error.problems
             failed[member] = replace(problem, where=f"{name}, {member}")
-    _raise_rejection(into, name)
 
 
 def _member_being_read(name: str, content: bytes, last_message: str) -> str | None:
@@ -188,25 +180,15 @@ def _member_being_read(name: str, content: bytes, last_message: str) -> str | No
 
 
 def _reading_message(member: str) -> str:
-    return f"Reading {member}"[: process.MAX_MESSAGE_CHARS]
+    return f"Reading {member}"[: reader.MAX_MESSAGE_CHARS]
 
 
 def loading_seconds() -> int:
     """Return the allowed processor time for loading files, in seconds."""
     # Set by the server configuration, which checks it at start.
     return max(
-        process.MAX_PROCESSOR_S, int(os.environ.get("HETVIZ_WORK_PROCESSOR_S") or _MAX_LOADING_S)
+        reader.MAX_PROCESSOR_S, int(os.environ.get("HETVIZ_WORK_PROCESSOR_S") or _MAX_LOADING_S)
     )
-
-
-def _raise_rejection(into: IO[bytes], where: str) -> None:
-    into.seek(0)
-    if into.read(1) == _REJECTED_MARK:
-        try:
-            problems = [Problem(**fields) for fields in json.loads(into.read())]
-        except (ValueError, KeyError, TypeError):
-            raise process.no_result_error(where) from None
-        raise DataError(problems)
 
 
 def loaded_of(
@@ -216,18 +198,18 @@ def loaded_of(
     from hetviz.io.intake.pack_loaded import unpack_loaded
 
     try:
-        return unpack_loaded(content[len(_LOADED_MARK) :], base)
+        return unpack_loaded(content, base)
     except ValueError:
-        raise process.no_result_error("files") from None
+        raise reader.no_result_error("files") from None
 
 
 def is_previewed_here(files: Sequence[tuple[str, bytes]]) -> bool:
-    """Whether files are plain and small enough to be previewed in this process."""
+    """Whether files are plain and small enough to be previewed in this reader."""
     return reads_here(files) and sum(len(content) for _, content in files) <= MAX_PREVIEW_BYTES_HERE
 
 
 def reads_here(files: Sequence[tuple[str, bytes]]) -> bool:
-    """Whether files are plain enough to be parsed in this process."""
+    """Whether files are plain enough to be parsed in this reader."""
     return all(_is_small_text(name, content) for name, content in files)
 
 
@@ -238,51 +220,29 @@ def _is_small_text(name: str, content: bytes) -> bool:
         return True
 
 
-def _parse_in_child(
-    files: Sequence[tuple[str, bytes]],
-    choices: Mapping[str, Choices],
-    on_progress: process.OnProgress | None,
-) -> Tables:
-    try:
-        return unpack_tables(_in_child(files, choices, "parse", on_progress))
-    except ValueError:
-        raise process.no_result_error(_joined_names(files)) from None
-
-
-def _joined_names(files: Sequence[tuple[str, bytes]]) -> str:
-    return ", ".join(name for name, _ in files)[:200]
-
-
 def _request(
     files: Sequence[tuple[str, bytes]],
     choices: Mapping[str, Choices],
     task: str,
     container: Buffer | None = None,
-    packed_data: bytes = b"",
-    without: Mapping[str, JsonObject] | None = None,
-) -> list[Buffer]:
-    """Return the input of the child process: files or their container, and open data."""
-    header = {
-        "task": task,
-        "names": [name for name, _ in files],
-        "choices": {name: asdict(choice) for name, choice in choices.items()},
-        "is_parsed": container is not None,
-        "without": without or {},
-    }
-    contents = [content for _, content in files] if container is None else [container]
-    return [json.dumps(header).encode(), packed_data, *contents]
+    packed_data: bytes | None = None,
+) -> Request:
+    """Return a request for files, without their content if they are parsed."""
+    if container is not None:
+        files = [(name, b"") for name, _ in files]
+    return Request(task, tuple(files), choices, container, packed_data)
 
 
 def _in_child(
     files: Sequence[tuple[str, bytes]],
     choices: Mapping[str, Choices],
     task: str,
-    on_progress: process.OnProgress | None = None,
+    on_progress: reader.OnProgress | None = None,
     container: Buffer | None = None,
 ) -> bytes:
-    """Parse or preview files in a separate process and return its output."""
-    inputs = _request(files, choices, task, container)
-    return process.run(_MODULE, inputs, _joined_names(files), _allowed_seconds(files), on_progress)
+    """Parse or preview files in a separate process and return its answer."""
+    request = _request(files, choices, task, container)
+    return request.run(_allowed_seconds(files), on_progress)
 
 
 def _allowed_seconds(files: Sequence[tuple[str, bytes]]) -> int:
@@ -290,72 +250,45 @@ def _allowed_seconds(files: Sequence[tuple[str, bytes]]) -> int:
     try:
         return max(isolated.allowed_seconds(*file) for file in files)
     except DataError:
-        return process.MAX_PROCESSOR_S
+        return reader.MAX_PROCESSOR_S
 
 
-@dataclass(frozen=True)
-class _Request:
-    """The input of the child process, see `_request`."""
-
-    task: str
-    files: list[tuple[str, bytes]]
-    choices: dict[str, Choices]
-    container: bytes | None
-    packed_data: bytes
-    without: dict[str, Problem]
-
-    @classmethod
-    def read(cls, stream: IO[bytes]) -> _Request:
-        head, packed_data, *contents = process.read_parts(stream)
-        header = json.loads(head)
-        choices = {
-            name: isolated.choices_from_json(choice) for name, choice in header["choices"].items()
-        }
-        container = contents.pop() if header["is_parsed"] else None
-        names = header["names"]
-        files = list(zip(names, contents or [b""] * len(names), strict=True))
-        without = {name: Problem(**fields) for name, fields in header["without"].items()}
-        return cls(header["task"], files, choices, container, packed_data, without)
-
-    def tables(self, report: process.OnProgress, share: float) -> Tables:
-        """Return the tables of the files, which are parsed only once."""
-        if self.container is not None:
-            return unpack_tables(self.container)
-        report(share, f"Reading {_joined_names(self.files)}")
-        return parse.parse_files(self.files, self.choices)
+def _tables(request: Request, report: reader.OnProgress, share: float) -> Tables:
+    """Return the tables of the files, which are parsed only once."""
+    if request.container is not None:
+        return unpack_tables(request.container)
+    report(share, f"Reading {request.names}")
+    return parse.parse_files(request.files, request.choices)
 
 
-def _load_tables(request: _Request, report: process.OnProgress) -> Sequence[Buffer]:
-    """Return the output of the child process for `load`; a rejection as JSON."""
+def _load_tables(request: Request, report: reader.OnProgress) -> Sequence[Buffer]:
+    """Return the answer to `load`."""
     from hetviz.data.joins.proposals import propose_joins
     from hetviz.io.intake.make_data import make_data
     from hetviz.io.intake.pack_loaded import pack_loaded, unpack_base
     from hetviz.progress import ProgressPart
 
-    base = unpack_base(request.packed_data) if request.packed_data else None
-    tables = request.tables(report, 0.05)
+    base = None if request.base is None else unpack_base(request.base)
+    tables = _tables(request, report, 0.05)
     # The rest works on parsed data and cannot hang on a damaged file.
-    process.allow_all_seconds()
+    reader.allow_all_seconds()
 
     def on_progress(fraction: float, message: str = "", **_: object) -> None:
         report(fraction, message)
 
     progress = ProgressPart(on_progress, 0.3, 0.8)
-    try:
-        loaded = make_data(tables, request.choices, base, progress)
-    except DataError as error:
-        return [_REJECTED_MARK, json.dumps(list(map(asdict, error.problems))).encode()]
+    loaded = make_data(tables, request.choices, base, progress)
     report(0.8, "Looking for links between tables")
     proposals = propose_joins(loaded.data)
     report(0.9, "Finishing")
-    return [_LOADED_MARK, *pack_loaded(loaded, proposals, base)]
+    return pack_loaded(loaded, proposals, base)
 
 
 class _BundleFiles(Archive):
     """The files of a bundle, reported before each is read, without failed ones."""
 
     def __init__(
-        self, name: str, content: bytes, report: process.OnProgress, failed: Mapping[str, Problem]
+        self, name: str, content: bytes, report: reader.OnProgress, failed: Mapping[str, Problem]
     ) -> None:
         format_of(name, content)
         super().__init__(name, content)
@@ -371,8 +304,8 @@ class _BundleFiles(Archive):
         return super().read(name, max_bytes)
 
 
-def _load_bundle(request: _Request, report: process.OnProgress) -> Sequence[Buffer]:
-    """Return the output of the child process for `load_bundle`."""
+def _load_bundle(request: Request, report: reader.OnProgress) -> Sequence[Buffer]:
+    """Return the answer to `load_bundle`."""
     from hetviz.data.joins.proposals import propose_joins
     from hetviz.io.intake.pack_loaded import pack_loaded
     from hetviz.io.intake.reading import read_bundle
@@ -381,51 +314,45 @@ def _load_bundle(request: _Request, report: process.OnProgress) -> Sequence[Buff
         files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
     ) -> Tables:
         # A damaged file gets no more time than when it is read alone.
-        process.allow_seconds(_allowed_seconds(files))
+        reader.allow_seconds(_allowed_seconds(files))
         try:
             return parse.parse_files(files, choices)
         finally:
-            process.allow_all_seconds()
+            reader.allow_all_seconds()
 
     ((name, content),) = request.files
     report(0.05, f"Reading {name}")
-    process.allow_all_seconds()
-    try:
-        archive = _BundleFiles(name, content, report, request.without)
-        loaded = read_bundle(
-            archive if MANIFEST in archive.names() else content, name, parse_with_limit
-        )
-    except DataError as error:
-        return [_REJECTED_MARK, json.dumps(list(map(asdict, error.problems))).encode()]
+    reader.allow_all_seconds()
+    archive = _BundleFiles(name, content, report, request.without)
+    is_bundle = MANIFEST in archive.names()
+    loaded = read_bundle(archive if is_bundle else content, name, parse_with_limit)
     report(0.9, "Finishing")
     # Data with a map are already joined by their author.
     proposals = propose_joins(loaded.data) if loaded.map is None else ()
-    return [_LOADED_MARK, *pack_loaded(loaded, proposals)]
+    return pack_loaded(loaded, proposals)
+
+
+def _answer(content: bytes, report: reader.OnProgress) -> Sequence[Buffer]:
+    request: Request = decode(content, REQUEST_RECORDS)
+    if request.task == "load":
+        return _load_tables(request, report)
+    if request.task == "bundle":
+        return _load_bundle(request, report)
+    if request.task == "file":
+        ((name, file_content),) = request.files
+        tables = registry.parse_file(name, file_content, request.choices[name])
+        return [pack_tables(Tables({}, (Collection(name, tuple(tables)),)))]
+    parsed = _tables(request, report, 0.1)
+    if request.task == "parse":
+        return [pack_tables(parsed)]
+    report(_READ_SHARE, f"Reading {request.names}")
+    looks = [look.to_dict() for look in preview.preview_tables(parsed, request.choices)]
+    return encode_buffers([looks, b"" if request.container else pack_tables(parsed)])
 
 
 def main() -> int:
-    """Do the task of a request on standard input and write its result to standard output."""
-    process.apply_limits()
-    report = process.progress_writer()
-    out = sys.stdout.buffer
-    try:
-        request = _Request.read(sys.stdin.buffer)
-        if request.task == "load":
-            out.writelines(_load_tables(request, report))
-        elif request.task == "bundle":
-            out.writelines(_load_bundle(request, report))
-        elif request.task == "look":
-            tables = request.tables(report, 0.1)
-            report(_READ_SHARE, f"Reading {_joined_names(request.files)}")
-            looks = preview.preview_tables(tables, request.choices)
-            previews = json.dumps([look.to_dict() for look in looks]).encode()
-            process.write_parts(out, (previews, b"" if request.container else pack_tables(tables)))
-        else:
-            out.write(pack_tables(request.tables(report, 0.1)))
-        out.flush()
-    except (MemoryError, OSError):
-        return process.TOO_LARGE
-    return 0
+    """Answer a request on standard input within the limits."""
+    return reader.serve(_answer)
 
 
 if __name__ == "__main__":

@@ -1,33 +1,80 @@
 """Reading of single files, in a limited process where a damaged one can crash the library.
 
-The library can also hang or ask for too much memory. ``python -m hetviz.io.intake.isolated`` is
-the child process, see `hetviz.io.sandbox.process`.
+The library can also hang or ask for too much memory.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import IO
 
-from hetviz.errors import DataError
+from hetviz.codec import Buffer, Records, encode_buffers
+from hetviz.errors import DataError, Problem
 from hetviz.io import limits
 from hetviz.io.formats import registry
-from hetviz.io.infer.parsed import Choices, Collection, Table, Tables, pack_tables, unpack_tables
-from hetviz.io.sandbox import process
+from hetviz.io.infer.parsed import Choices, Table, Tables, unpack_tables
+from hetviz.workers import reader
 
-_MODULE = "hetviz.io.intake.isolated"
+_MODULE = "hetviz.io.intake.child"
 # A small file that takes longer hangs. A large one has more to unpack.
 _MIN_SECONDS = 3
+
+
+@dataclass(frozen=True)
+class Request:
+    """A task for the reader process.
+
+    Attributes
+    ----------
+    task : {"file", "parse", "look", "load", "bundle"}
+    files : tuple of (str, bytes)
+        Without content if there is a container.
+    choices : mapping of str to Choices
+    container : bytes or None
+        The parsed files.
+    base : bytes or None
+        Data to which the files are added, see `hetviz.io.intake.pack_loaded.pack_base`.
+    without : mapping of str to Problem
+        Files of a bundle that could not be read.
+    """
+
+    task: str
+    files: tuple[tuple[str, bytes], ...]
+    choices: Mapping[str, Choices]
+    container: Buffer | None = None
+    base: bytes | None = None
+    without: Mapping[str, Problem] = field(default_factory=dict)
+
+    def run(
+        self,
+        processor_s: int,
+        on_progress: reader.OnProgress | None = None,
+        into: IO[bytes] | None = None,
+    ) -> bytes:
+        """Do the task in a process with limits and return its answer."""
+        request = encode_buffers(self, REQUEST_RECORDS)
+        return reader.run(_MODULE, request, self.names, processor_s, on_progress, into)
+
+    @property
+    def names(self) -> str:
+        """The names of the files, for messages."""
+        return joined_names(self.files)
+
+
+def joined_names(files: Iterable[tuple[str, bytes]]) -> str:
+    """Return the names of files, for messages."""
+    return ", ".join(name for name, _ in files)[:200]
+
+
+REQUEST_RECORDS = Records(Request, Choices, Problem)
 
 
 def allowed_seconds(name: str, content: bytes) -> int:
     """Return the allowed processor time for a file, in seconds."""
     if not registry.format_of(name, content).can_hang:
-        return process.MAX_PROCESSOR_S
-    return min(process.MAX_PROCESSOR_S, _MIN_SECONDS + len(content) // limits.MB)
+        return reader.MAX_PROCESSOR_S
+    return min(reader.MAX_PROCESSOR_S, _MIN_SECONDS + len(content) // limits.MB)
 
 
 def can_hang(name: str, content: bytes) -> bool:
@@ -41,54 +88,22 @@ def can_hang(name: str, content: bytes) -> bool:
 def parse_file(name: str, content: bytes, choices: Choices | None = None) -> list[Table]:
     """Parse a file as `hetviz.io.formats.registry.parse_file` does, with limits if needed."""
     file_format = registry.format_of(name, content)
-    if not file_format.own_process or process.is_confined():
+    if not file_format.own_process or reader.is_confined():
         return registry.parse_file(name, content, choices)
     if file_format.require is not None:
         file_format.require()
     return _read_in_process(name, content, choices or Choices())
 
 
-def choices_from_json(fields_read: Mapping[str, object]) -> Choices:
-    """Return choices from JSON fields, with lists as tuples."""
-    fields: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in fields_read.items()
-    }
-    return Choices(**fields)
-
-
 def _read_in_process(name: str, content: bytes, choices: Choices) -> list[Table]:
-    request = {"name": name, "choices": asdict(choices)}
-    out = process.run(
-        _MODULE, (json.dumps(request).encode(), content), name, allowed_seconds(name, content)
-    )
+    request = Request("file", ((name, content),), {name: choices})
+    tables = tables_of(request.run(allowed_seconds(name, content)), name)
+    return list(tables.frames[0].tables)
+
+
+def tables_of(container: bytes, where: str) -> Tables:
+    """Return the tables in the answer of a reader."""
     try:
-        parsed = unpack_tables(out)
+        return unpack_tables(container)
     except ValueError:
-        raise process.no_result_error(name) from None
-    for _, problems in parsed.problems:
-        raise DataError(problems)
-    return list(parsed.frames[0].tables)
-
-
-def main() -> int:
-    """Read a file from standard input and write its parsed content to standard output."""
-    process.apply_limits()
-    try:
-        header, content = process.read_parts(sys.stdin.buffer)
-        request = json.loads(header)
-        name, choices = request["name"], choices_from_json(request["choices"])
-        try:
-            tables = registry.parse_file(name, content, choices)
-            parsed = Tables({}, (Collection(name, tuple(tables)),))
-        except DataError as error:
-            parsed = Tables({}, (), ((name, error.problems),))
-        sys.stdout.buffer.write(pack_tables(parsed))
-        sys.stdout.buffer.flush()
-    except (MemoryError, OSError):
-        return process.TOO_LARGE
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        raise reader.no_result_error(where) from None

@@ -7,7 +7,6 @@ import streamlit as st
 from hetviz._version import __version__
 from hetviz.errors import HetvizError
 from hetviz.io import limits
-from hetviz.io.sandbox import process
 from hetviz.jobs import Job
 from hetviz.ui.app import help_texts
 from hetviz.ui.jobs.jobs import JOBS, Kind
@@ -16,6 +15,7 @@ from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import background, session, sharing, theme
 from hetviz.ui.shell.page_state import page_state, project_id
 from hetviz.ui.shell.paths import PAGES
+from hetviz.workers import reader as process
 from hetviz.workspace import SESSIONS, EndJob, PendingJob, SetTitle, Workspace
 from hetviz.workspace.store.blobs import MAX_BYTES, MAX_CACHE_BYTES
 

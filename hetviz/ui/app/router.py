@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from hetviz.io.sandbox import reader_queue
 from hetviz.ui.app import frame, panel, view
 from hetviz.ui.shell import people, session, theme
 from hetviz.ui.shell.page_state import page_state
 from hetviz.ui.shell.paths import ICON, PAGES
 from hetviz.ui.statements import actions
+from hetviz.workers import queue as reader_queue
 
 st.set_page_config(page_title="hetviz", page_icon=str(ICON), layout="wide")
 

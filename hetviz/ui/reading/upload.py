@@ -19,13 +19,13 @@ from hetviz.io.formats.registry import extensions_of
 from hetviz.io.infer.recipe import TableRecipe
 from hetviz.io.intake.preview import TablePreview
 from hetviz.io.intake.zip_tables import tables_of_zip
-from hetviz.io.sandbox.process import OnProgress
 from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.reading import join_choice, reading_options, sheets
 from hetviz.ui.reading.reading_options import FileChoices
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.shell.page_state import page_state, state_of
 from hetviz.ui.widgets import failure, uploads
+from hetviz.workers.reader import OnProgress
 from hetviz.workspace import AddTables, OpenBundle, is_project
 from hetviz.workspace.store.content import (
     StoredFiles,

@@ -15,15 +15,15 @@ from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import HetvizError, NotApplicableError
 from hetviz.features.spaces.joint_axes import is_sketch_quick, quick_sketch
-from hetviz.io.sandbox.reader_queue import READER_QUEUE
 from hetviz.jobs import Findings, Job, MadeMap, Task
 from hetviz.jobs.registry import TASKS, restartable_task
-from hetviz.jobs.results import pack_frame
 from hetviz.serve.config import settings
 from hetviz.serve.metrics import ServerMetrics, ServerStatus
 from hetviz.ui.jobs.jobs import JOBS, Kind, OnEnd
 from hetviz.ui.shell import people, session
 from hetviz.ui.shell.page_state import project_id
+from hetviz.workers.progress import pack_frame
+from hetviz.workers.queue import READER_QUEUE
 from hetviz.workspace import (
     SESSIONS,
     Command,

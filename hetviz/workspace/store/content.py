@@ -21,8 +21,8 @@ from hetviz.io.infer.parsed import FileParser, Tables, pack_tables, unpack_table
 from hetviz.io.intake import child
 from hetviz.io.intake.new_items import NewItems, read_new_items
 from hetviz.io.intake.preview import TablePreview, preview_tables, updated_previews
-from hetviz.io.sandbox.process import OnProgress
 from hetviz.memo import Memo
+from hetviz.workers.reader import OnProgress
 from hetviz.workspace.store.blobs import BlobStore, ReadCache, is_key, map_file
 
 Hashes = Sequence[tuple[str, str]]

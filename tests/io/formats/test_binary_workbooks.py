@@ -12,7 +12,7 @@ from hetviz.errors import DataError
 from hetviz.io import Choices, read_tables
 from hetviz.io.formats.typed_values import FORMULA_ERRORS
 from hetviz.io.intake import child
-from hetviz.io.sandbox import process
+from hetviz.workers import reader as process
 from tests.depth import examples
 from tests.io.binary_workbooks import MOST, Failed, xls, xlsb
 from tests.io.file_builders import file_tables, packed, raw_tables, unpacked

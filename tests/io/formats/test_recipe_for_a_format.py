@@ -18,7 +18,7 @@ from __future__ import annotations
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.json_tables import records_table
 from hetviz.io.infer.parsed import Choices, Table, stem
-from hetviz.io.sandbox import process
+from hetviz.workers import reader as process
 
 
 def read_words(name: str, content: bytes, choices: Choices) -> list[Table]:

@@ -15,7 +15,8 @@ from hetviz.io import Choices, read_bundle, read_tables
 from hetviz.io.infer.parsed import Collection, Table, Tables, pack_tables, unpack_tables
 from hetviz.io.intake import child
 from hetviz.io.intake.parse import parse_files, typed_tables
-from hetviz.io.sandbox import process
+from hetviz.workers import launch
+from hetviz.workers import reader as process
 from tests.io.file_builders import npy, parquet, workbook
 from tests.io.file_builders import packed as packed_zip
 
@@ -136,11 +137,11 @@ def test_small_text_is_read_without_child(monkeypatch):
 
 def test_child_has_limits_and_minimal_environment(monkeypatch):
     monkeypatch.setenv("MY_SECRET_TOKEN", "x")
-    env = process.environment()
+    env = launch.reader_environment()
     assert "MY_SECRET_TOKEN" not in env
     assert env["OPENBLAS_NUM_THREADS"] == "1"
     code = (
-        "from hetviz.io.sandbox import process; import resource; process.apply_limits(); "
+        "from hetviz.workers import reader as process; import resource; process.apply_limits(); "
         "print(resource.getrlimit(resource.RLIMIT_AS)[0], "
         "resource.getrlimit(resource.RLIMIT_CPU)[0]); import time; print(time.process_time())"
     )
@@ -153,31 +154,32 @@ def test_child_has_limits_and_minimal_environment(monkeypatch):
 
 def test_child_has_no_network():
     """Not even this machine's own, where the system has namespaces for that."""
-    if subprocess.run(python(TRY), env=process.environment(), check=False).returncode != 0:
+    if subprocess.run(python(TRY), env=launch.reader_environment(), check=False).returncode != 0:
         pytest.skip("the system lets no process give up the network")
     code = (
-        "import socket; from hetviz.io.sandbox import confine; confine.block_network(); "
+        "import socket; from hetviz.workers import confine; confine.block_network(); "
         "socket.create_connection(('127.0.0.1', {}), 5)"
     )
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         socket.create_connection(("127.0.0.1", port), 5).close()
         tried = subprocess.run(
-            python(code.format(port)), env=process.environment(), capture_output=True, check=False
+            python(code.format(port)),
+            env=launch.reader_environment(),
+            capture_output=True,
+            check=False,
         )
     assert tried.returncode == 1
     assert b"Network is unreachable" in tried.stderr
 
 
-TRY = (
-    "import sys; from hetviz.io.sandbox.confine import block_network; sys.exit(not block_network())"
-)
+TRY = "import sys; from hetviz.workers.confine import block_network; sys.exit(not block_network())"
 
 
 def test_child_out_of_memory_is_file_error(monkeypatch):
     frame = {"id": [str(k) for k in range(1000)], "x": ["a" * 50] * 1000}
     grow = (
-        "from hetviz.io.intake import child; from hetviz.io.sandbox import process; "
+        "from hetviz.io.intake import child; from hetviz.workers import reader as process; "
         "process.MAX_MEMORY_BYTES = 300_000_000; "
         "raise SystemExit(child.main())"
     )
@@ -191,7 +193,7 @@ def test_full_disk_is_file_error(monkeypatch):
     def full(*_, **__):
         raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr(process, "write_parts", full)
+    monkeypatch.setattr(process, "write_request", full)
     with pytest.raises(DataError, match="No space left"):
         child._in_child([("book.xlsx", BOOK)], {}, "parse")
 

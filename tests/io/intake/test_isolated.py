@@ -13,7 +13,7 @@ from hetviz.errors import DataError, MissingExtraError
 from hetviz.io import Choices, read_tables
 from hetviz.io.formats import anndata
 from hetviz.io.intake import child, isolated
-from hetviz.io.sandbox import process
+from hetviz.workers import reader as process
 from tests.io.file_builders import packed
 
 h5py = pytest.importorskip("h5py")

@@ -15,7 +15,7 @@ from hetviz.io import Choices, read_bundle, read_tables
 from hetviz.io.bundle.loaded import Loaded
 from hetviz.io.intake import child
 from hetviz.io.intake.pack_loaded import pack_loaded, unpack_loaded
-from hetviz.io.sandbox import process
+from hetviz.workers import reader as process
 from tests.io.file_builders import packed, picture, workbook
 
 PEOPLE = "\n".join(

@@ -17,7 +17,7 @@ from hetviz.io.infer.rows import mark_row, propose_recipe
 from hetviz.io.intake import child, preview
 from hetviz.io.intake.parse import parse_files
 from hetviz.io.intake.preview import TablePreview
-from hetviz.io.sandbox import process
+from hetviz.workers import reader as process
 from tests.io.file_builders import duckdb, previews, sqlite, workbook
 
 WELLS = [

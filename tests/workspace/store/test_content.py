@@ -137,7 +137,7 @@ def crashing_table(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[int]]:
             code = DEADLY.format(crashing_table=names)
             return start([sys.executable, "-c", code, *command[4:]], **others)
 
-        monkeypatch.setattr(child.process.subprocess, "Popen", run)
+        monkeypatch.setattr(child.reader.subprocess, "Popen", run)
         return started
 
     return use
@@ -184,7 +184,7 @@ def test_processor_limit_is_setting(
 ) -> None:
     monkeypatch.setenv("HETVIZ_WORK_PROCESSOR_S", "77")
     assert child.loading_seconds() == 77
-    monkeypatch.setattr(child.process, "MAX_PROCESSOR_S", 0)
+    monkeypatch.setattr(child.reader, "MAX_PROCESSOR_S", 0)
     monkeypatch.setenv("HETVIZ_WORK_PROCESSOR_S", "0")
     rows = (f"i{k}," + ",".join(str(k * j % 991) for j in range(300)) for k in range(3_000))
     wide = "\n".join(rows)

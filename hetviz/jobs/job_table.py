@@ -41,16 +41,6 @@ class JobTable:
             job = self._jobs.get(id)
         return job if job is not None and job.owner == owner else None
 
-    def owner_of(self, id: str) -> str:
-        """Return the owner of a job, empty for unknown jobs."""
-        with self._lock:
-            job = self._jobs.get(id)
-        return "" if job is None else job.owner
-
-    def has_job(self, id: str) -> bool:
-        """Whether a job is in the table."""
-        return id in self._jobs
-
     def load(self) -> tuple[int, int]:
         """Return the number of running and of waiting jobs."""
         with self._lock:

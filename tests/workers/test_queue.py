@@ -6,7 +6,8 @@ import threading
 
 import pytest
 
-from hetviz.io.sandbox import process, reader_queue
+from hetviz.workers import queue as reader_queue
+from hetviz.workers import reader as process
 
 
 class Reader:

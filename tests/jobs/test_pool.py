@@ -11,10 +11,10 @@ from dataclasses import replace
 import pytest
 
 from hetviz.algorithms.registry import methods
-from hetviz.io.sandbox import confine
 from hetviz.jobs import Job, Pool
-from hetviz.jobs.process.pool import n_workers
-from hetviz.jobs.process.runner import worker_environment
+from hetviz.jobs.pool import n_workers
+from hetviz.workers import confine
+from hetviz.workers.launch import worker_environment
 from tests.jobs.chores import chore
 from tests.waits import wait_until
 

@@ -1,4 +1,4 @@
-"""Sandbox restrictions of readers and workers: no network, blocked system calls, limits.
+"""Restrictions of worker processes: no network, blocked system calls, limits of resources.
 
 `block_network` moves the process to an empty network namespace, which Linux allows for root and
 with user namespaces. `block_system_calls` installs a seccomp filter on Linux that blocks starting
@@ -12,12 +12,14 @@ import ctypes
 import json
 import os
 import platform
+import signal
 import struct
 import subprocess
 import sys
+from collections.abc import Iterable
 
 _NEW_USER, _NEW_NET = 0x10000000, 0x40000000
-_MB = 1_000_000
+_SET_PDEATHSIG = 1
 _NO_NEW_PRIVILEGES, _SECCOMP_FILTER, _ALL_THREADS = 38, 1, 1
 # By machine: architecture id, number of the seccomp call, and blocked calls:
 # sockets (create, connect, bind, listen, accept, io_uring), starting programs,
@@ -90,13 +92,33 @@ def _print_limits() -> None:
     sys.stdout.write(json.dumps({"network": network, "calls": block_system_calls()}))
 
 
-def limit_memory(megabytes: int) -> bool:
-    """Limit the address space in megabytes (0: none); return whether it worked."""
-    if megabytes <= 0 or sys.platform == "win32":
-        return False
-    import resource
+def confine(limits: Iterable[tuple[int, int, int]] = (), parent: int = 0) -> None:
+    """Restrict this process permanently, before any thread starts, as far as the system allows.
 
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (megabytes * _MB, megabytes * _MB))
-        return True
-    return False
+    Parameters
+    ----------
+    limits : iterable of (resource, soft limit, hard limit)
+        As for `resource.setrlimit`.
+    parent : int
+        Process with which this one ends; 0 for none.
+    """
+    for kind, soft, hard in limits:
+        # Only where there are limits is there the module.
+        import resource
+
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(kind, (soft, hard))
+    block_network()
+    if parent:
+        # After `block_network`, which resets the setting.
+        _end_with(parent)
+    block_system_calls()
+
+
+def _end_with(parent: int) -> None:
+    if sys.platform == "linux":
+        # A long library call may block all threads, so the kernel sends the signal.
+        ctypes.CDLL(None).prctl(_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        # The parent has already ended.
+        os._exit(0)

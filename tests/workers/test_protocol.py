@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import re
 import socket
+import threading
 from types import MappingProxyType
 from typing import Any
 
@@ -11,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hetviz import errors
+from hetviz import codec, errors
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.errors import (
     Cancelled,
@@ -25,12 +27,12 @@ from hetviz.errors import (
     UnboundedProblemError,
     UnfittedError,
 )
-from hetviz.jobs.process.array_cache import ArrayNumbers, WorkerData
-from hetviz.jobs.process.wire import Message, MessageReader, Outbox, encode_message, pickle_value
+from hetviz.workers.array_cache import ArrayNumbers, WorkerData
+from hetviz.workers.protocol import Message, MessageReader, Outbox, encode_message, encode_value
 
 
 def through(value: Any) -> Any:
-    return Message("task", {}, pickle_value(value)).value()
+    return Message("task", {}, bytearray(b"".join(encode_value(value)))).value()
 
 
 class Drip(socket.socket):
@@ -47,15 +49,57 @@ def test_messages_in_pieces() -> None:
     with ours, drip:
         drip.setblocking(False)
         assert reader.read_available(drip) == ([], True)
-        for part in [*encode_message("a", [b"", b"12345", b""], id="x"), *encode_message("b")]:
+        value = encode_value([1, b"", "2"])
+        for part in [*encode_message("a", value, id="x", layout=b"12"), *encode_message("b")]:
             ours.sendall(part)
         received, alive = reader.read_available(drip)
         assert alive
-        assert [(entry.kind, entry.fields) for entry in received] == [("a", {"id": "x"}), ("b", {})]
-        assert [bytes(part) for part in received[0].parts] == [b"", b"12345", b""]
+        assert [(entry.kind, entry.fields) for entry in received] == [
+            ("a", {"id": "x", "layout": b"12"}),
+            ("b", {}),
+        ]
+        assert [entry.value() for entry in received] == [[1, b"", "2"], None]
         ours.sendall(encode_message("c")[0][:-1])
         ours.close()
         assert reader.read_available(drip) == ([], False)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"no message" * 10,
+        b"".join(encode_message("a"))[:-8] + b"nonsense",
+        b"".join(codec.encode_buffers(["a", {}])),
+        b"".join(codec.encode_buffers("text")),
+        b"".join(encode_message("a", text="x" * 5_000)),
+    ],
+)
+def test_other_bytes_end_the_conversation(content: bytes) -> None:
+    ours, theirs = socket.socketpair()
+    reader = MessageReader(codec.Limits(body_bytes=4_096))
+    with ours, theirs:
+        theirs.setblocking(False)
+        ours.sendall(content)
+        assert reader.read_available(theirs) == ([], False)
+
+
+@pytest.mark.parametrize(
+    "value", [lambda: None, socket.socket, re.compile("a"), threading.Event()], ids=repr
+)
+def test_other_values_are_not_sent(value: object) -> None:
+    with pytest.raises(codec.CodecError, match="cannot be stored"):
+        encode_value([value])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["os:system", "hetviz.cli:main", "hetviz.errors:islice", "hetviz.workers.launch:subprocess"],
+)
+def test_other_classes_are_not_made(name: str) -> None:
+    content = codec.encode(["$record", [name, {}]])
+    content = content.replace(b'["$record",', b'{"$record":').replace(b"]],", b"]},")
+    with pytest.raises(codec.CodecError):
+        Message("task", {}, content).value()
 
 
 def test_outbox_never_blocks() -> None:
@@ -65,7 +109,7 @@ def test_outbox_never_blocks() -> None:
     sent, got, reader = np.arange(1_000_000), [], MessageReader()
     outbox = Outbox()
     with ours, theirs:
-        outbox.put(encode_message("large", pickle_value(sent)))
+        outbox.put(encode_message("large", encode_value(sent)))
         outbox.flush(ours)
         assert outbox
         while not got:
@@ -81,9 +125,9 @@ def test_outbox_never_blocks() -> None:
 
 def test_arrays_are_not_copied() -> None:
     X = np.zeros(1000)
-    parts = pickle_value({"X": X})
+    parts = encode_value({"X": X})
     X[7] = 3.0
-    assert np.frombuffer(parts[1])[7] == 3.0
+    assert np.frombuffer(parts[-1])[7] == 3.0
 
 
 def test_data_round_trip_read_only() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from hetviz.io.sandbox import confine, process
+from hetviz.workers import confine, launch
 
 # Each as a statement; what is not permitted says so.
 CALLS = {
@@ -25,7 +25,7 @@ CALLS = {
 }
 TRY = """
 import ctypes, json, os, platform, socket, subprocess, sys, threading
-from hetviz.io.sandbox import confine
+from hetviz.workers import confine
 x86 = platform.machine() == "x86_64"
 libc = ctypes.CDLL(None, use_errno=True)
 def call(*numbers):
@@ -54,7 +54,7 @@ def told(names: Iterable[str], confined: str) -> dict[str, list[object]]:
     """Return by call what a process and a thread of it were told; both can still read a file."""
     calls = {name: CALLS[name] for name in names}
     command = [sys.executable, "-c", TRY.format(calls=calls, confined=confined)]
-    env = process.environment()
+    env = launch.reader_environment()
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
     result: dict[str, list[object]] = json.loads(done.stdout)
     return result
@@ -80,11 +80,11 @@ def test_system_calls_work_without_sandbox() -> None:
 
 @pytest.mark.usefixtures("filtered")
 def test_child_process_has_seccomp_filter() -> None:
-    code = "from hetviz.io.sandbox import process; process.apply_limits(); "
+    code = "from hetviz.workers import reader as process; process.apply_limits(); "
     code += "print([line for line in open('/proc/self/status') if line.startswith('Seccomp:')])"
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env=process.environment(),
+        env=launch.reader_environment(),
         capture_output=True,
         text=True,
         check=True,

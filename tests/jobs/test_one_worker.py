@@ -19,31 +19,36 @@ import pytest
 
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError
-from hetviz.jobs import Job, ProcessRunner
-from hetviz.jobs.process import runner as process
-from hetviz.jobs.process.failures import CANNOT_START, ENDED_FROM_OUTSIDE, NO_MEMORY, UNEXPECTED
+from hetviz.jobs import Job, Pool
+from hetviz.jobs import pool as process
+from hetviz.workers.failures import CANNOT_START, ENDED_FROM_OUTSIDE, NO_MEMORY, UNEXPECTED
 from tests.jobs.chores import chore
 from tests.waits import PATIENCE_S, wait_until
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
     assert wait_until(condition)
 
 
-def see(runner: ProcessRunner, id: str, owner: str = "me") -> Job:
+def pid_of(pool: Pool) -> int | None:
+    """Return the process id of the only worker."""
+    return next(iter(pool.worker_pids), None)
+
+
+def see(runner: Pool, id: str, owner: str = "me") -> Job:
     job = runner.get(id, owner)
     assert job is not None
     return job
 
 
-def over(runner: ProcessRunner, id: str) -> Job:
+def over(runner: Pool, id: str) -> Job:
     wait_for(lambda: not see(runner, id).is_active)
     return see(runner, id)
 
 
-def do(runner: ProcessRunner, name: str, **arguments: Any) -> Job:
+def do(runner: Pool, name: str, **arguments: Any) -> Job:
     return over(runner, runner.submit("me", name, chore(name, **arguments)))
 
 
@@ -57,16 +62,16 @@ def alive(pid: int) -> bool:
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[ProcessRunner]:
+def shared() -> Iterator[Pool]:
     """One runner for all tests that leave its worker as it was."""
-    runner = ProcessRunner()
+    runner = Pool(workers=1)
     yield runner
     runner.close()
 
 
 @pytest.fixture
-def runner() -> Iterator[ProcessRunner]:
-    runner = ProcessRunner()
+def runner() -> Iterator[Pool]:
+    runner = Pool(workers=1)
     yield runner
     runner.close()
 
@@ -74,23 +79,23 @@ def runner() -> Iterator[ProcessRunner]:
 # What comes back
 
 
-def test_result_has_note(shared: ProcessRunner) -> None:
+def test_result_has_note(shared: Pool) -> None:
     id = shared.submit("me", "Doubling", chore("double", value=21), {"seed": 3})
     job = over(shared, id)
     assert (job.state, job.result, job.fraction, job.note) == ("done", 42, 1.0, {"seed": 3})
     assert (job.message, job.ahead, job.error, job.title) == ("half way", 0, None, "Doubling")
 
 
-def test_submit_accepts_id(shared: ProcessRunner) -> None:
+def test_submit_accepts_id(shared: Pool) -> None:
     assert shared.submit("me", "Doubling", chore("double", value=1), id="chosen") == "chosen"
     assert over(shared, "chosen").result == 2
     with pytest.raises(ValueError, match="chosen"):
         shared.submit("me", "Doubling", chore("double", value=1), id="chosen")
 
 
-def test_worker_is_separate_low_priority_process(shared: ProcessRunner) -> None:
+def test_worker_is_separate_low_priority_process(shared: Pool) -> None:
     job = do(shared, "pid")
-    assert job.result == shared.worker_pid != os.getpid()
+    assert job.result == pid_of(shared) != os.getpid()
     result = do(shared, "process_environment").result
     assert int(result["threads"]) >= 1
     assert result["nice"] > os.nice(0) or result["nice"] == 19
@@ -98,7 +103,7 @@ def test_worker_is_separate_low_priority_process(shared: ProcessRunner) -> None:
     assert not result["streamlit"]
 
 
-def test_job_visible_to_owner_only(shared: ProcessRunner) -> None:
+def test_job_visible_to_owner_only(shared: Pool) -> None:
     id = shared.submit("alone", "Showing", chore("layouts", number=1, n=3))
     wait_for(lambda: not see(shared, id, "alone").is_active)
     assert shared.get(id, "you") is None
@@ -117,7 +122,7 @@ def test_job_visible_to_owner_only(shared: ProcessRunner) -> None:
 
 
 @pytest.mark.parametrize("kind", ["parameter", "data", "method"])
-def test_hetviz_error_keeps_class_and_fields(shared: ProcessRunner, kind: str) -> None:
+def test_hetviz_error_keeps_class_and_fields(shared: Pool, kind: str) -> None:
     job = do(shared, "refuse", kind=kind)
     assert job.state == "failed"
     if kind == "parameter":
@@ -138,35 +143,33 @@ def test_hetviz_error_keeps_class_and_fields(shared: ProcessRunner, kind: str) -
     [
         ("crash", "ZeroDivisionError: secret detail"),
         ("exit_process", "SystemExit: 3"),
-        ("unpicklable", "lambda"),
+        ("unpicklable", "function cannot be stored"),
         ("no_such_task", "no_such_task"),
     ],
 )
 def test_unexpected_error_is_logged_and_hidden(
-    shared: ProcessRunner, caplog: pytest.LogCaptureFixture, name: str, trace: str
+    shared: Pool, caplog: pytest.LogCaptureFixture, name: str, trace: str
 ) -> None:
-    worker = shared.worker_pid
+    worker = pid_of(shared)
     with caplog.at_level(logging.ERROR):
         job = do(shared, name)
     assert (job.state, type(job.error), str(job.error)) == ("failed", HetvizError, UNEXPECTED)
     assert "Traceback" in caplog.text
     assert trace in caplog.text
-    assert worker in (None, shared.worker_pid)
+    assert worker in (None, pid_of(shared))
 
 
-def test_unpicklable_error_keeps_message(shared: ProcessRunner) -> None:
+def test_unpicklable_error_keeps_message(shared: Pool) -> None:
     job = do(shared, "raise_unpicklable")
     assert (job.state, str(job.error)) == ("failed", "No.")
 
 
-def test_memory_error_message(shared: ProcessRunner) -> None:
+def test_memory_error_message(shared: Pool) -> None:
     job = do(shared, "use_memory")
     assert (job.state, str(job.error)) == ("failed", NO_MEMORY)
 
 
-def test_unpicklable_arguments_fail_one_job(
-    shared: ProcessRunner, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_unpicklable_arguments_fail_one_job(shared: Pool, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         job = do(shared, "double", value=lambda: None)
     assert (job.state, str(job.error)) == ("failed", UNEXPECTED)
@@ -177,7 +180,7 @@ def test_unpicklable_arguments_fail_one_job(
 # Progress and layouts
 
 
-def test_newest_frame_is_returned(shared: ProcessRunner) -> None:
+def test_newest_frame_is_returned(shared: Pool) -> None:
     id = shared.submit("me", "Showing", chore("layouts", number=4, n=5))
     seen = []
     while see(shared, id).is_active:
@@ -197,7 +200,7 @@ def test_newest_frame_is_returned(shared: ProcessRunner) -> None:
     assert [frame.seq for frame in seen] == sorted({frame.seq for frame in seen})
 
 
-def test_parts_are_reported(shared: ProcessRunner, tmp_path: Path) -> None:
+def test_parts_are_reported(shared: Pool, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     id = shared.submit("me", "parts", chore("in_parts", gate=str(gate)))
     wait_for(lambda: see(shared, id).message == "waiting")
@@ -206,7 +209,7 @@ def test_parts_are_reported(shared: ProcessRunner, tmp_path: Path) -> None:
     assert over(shared, id).parts == (("First", 0.25, "running"), ("Second", 1.0, "waiting"))
 
 
-def test_reports_are_rate_limited(shared: ProcessRunner) -> None:
+def test_reports_are_rate_limited(shared: Pool) -> None:
     began = time.monotonic()
     job = do(shared, "report_rapidly")
     assert job.state == "done"
@@ -222,7 +225,7 @@ def some_data(media: str) -> HeteroData:
     return HeteroData([Dataset("a", list("wxyz"), X, media=[media] * 4)])
 
 
-def test_data_are_sent_once(shared: ProcessRunner) -> None:
+def test_data_are_sent_once(shared: Pool) -> None:
     data, other = some_data("one"), some_data("other")
     first, again = (do(shared, "describe", data=data).result for _ in range(2))
     assert first["fingerprint"] == data.fingerprint()
@@ -236,14 +239,14 @@ def test_data_are_sent_once(shared: ProcessRunner) -> None:
     assert do(shared, "describe", data=data).result == first
 
 
-def test_new_worker_gets_data(runner: ProcessRunner) -> None:
+def test_new_worker_gets_data(runner: Pool) -> None:
     data = some_data("one")
     assert do(runner, "describe", data=data).state == "done"
     assert do(runner, "exit_at_once").state == "failed"
     assert do(runner, "describe", data=data).state == "done"
 
 
-def test_large_arguments_and_results(shared: ProcessRunner) -> None:
+def test_large_arguments_and_results(shared: Pool) -> None:
     n = 8_000_000
     X = do(shared, "large", n=n).result
     assert X.shape == (n,)
@@ -254,7 +257,7 @@ def test_large_arguments_and_results(shared: ProcessRunner) -> None:
 # The queue
 
 
-def test_waiting_jobs_have_positions(shared: ProcessRunner, tmp_path: Path) -> None:
+def test_waiting_jobs_have_positions(shared: Pool, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     first = shared.submit("me", "First", chore("wait_for_file", path=str(gate)))
     wait_for(lambda: see(shared, first).state == "running")
@@ -283,7 +286,7 @@ def test_on_end_is_called_before_publication(tmp_path: Path) -> None:
         if job.state == "failed":
             raise OSError("the disk is full")
 
-    runner = ProcessRunner(on_end)
+    runner = Pool(on_end, workers=1)
     try:
         done = runner.submit("me", "Doubling", chore("double", value=1))
         gone = runner.submit("me", "Turning", chore("run_until_cancelled"))
@@ -300,8 +303,8 @@ def test_on_end_is_called_before_publication(tmp_path: Path) -> None:
     assert set(threads) == {"hetviz-jobs"}
 
 
-def test_finished_jobs_are_limited(shared: ProcessRunner, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hetviz.jobs.process.job_table._MAX_FINISHED", 3)
+def test_finished_jobs_are_limited(shared: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hetviz.jobs.job_table._MAX_FINISHED", 3)
     ids = [shared.submit("many", "Doubling", chore("double", value=k)) for k in range(6)]
     wait_for(lambda: shared.get(ids[0], "many") is None)
     wait_for(lambda: not any(job.is_active for job in shared.jobs("many")))
@@ -311,11 +314,11 @@ def test_finished_jobs_are_limited(shared: ProcessRunner, monkeypatch: pytest.Mo
 # Cancel
 
 
-def test_cancel_keeps_worker(shared: ProcessRunner) -> None:
+def test_cancel_keeps_worker(shared: Pool) -> None:
     id = shared.submit("me", "Turning", chore("run_until_cancelled"))
     after = shared.submit("me", "Asking", chore("pid"))
     wait_for(lambda: see(shared, id).message == "turning")
-    worker = shared.worker_pid
+    worker = pid_of(shared)
     shared.cancel(id, "you")
     time.sleep(0.1)
     assert see(shared, id).is_active
@@ -324,7 +327,7 @@ def test_cancel_keeps_worker(shared: ProcessRunner) -> None:
     assert over(shared, after).result == worker
 
 
-def test_cancelled_job_keeps_partial_result(shared: ProcessRunner) -> None:
+def test_cancelled_job_keeps_partial_result(shared: Pool) -> None:
     id = shared.submit("me", "Turning", chore("run_until_cancelled_with_partial"))
     wait_for(lambda: see(shared, id).message == "turning")
     shared.cancel(id, "me")
@@ -333,12 +336,12 @@ def test_cancelled_job_keeps_partial_result(shared: ProcessRunner) -> None:
 
 
 @pytest.mark.parametrize("name", ["ignore_cancel", "factor", "stubborn"])
-def test_unresponsive_worker_is_killed(runner: ProcessRunner, tmp_path: Path, name: str) -> None:
+def test_unresponsive_worker_is_killed(runner: Pool, tmp_path: Path, name: str) -> None:
     started = tmp_path / "started"
     id = runner.submit("me", name, chore(name, started=str(started)))
     after = runner.submit("me", "Asking", chore("pid"))
     wait_for(started.exists)
-    worker = runner.worker_pid
+    worker = pid_of(runner)
     assert worker is not None
     runner.cancel(id, "me")
     assert over(runner, id).state == "cancelled"
@@ -346,9 +349,9 @@ def test_unresponsive_worker_is_killed(runner: ProcessRunner, tmp_path: Path, na
     assert over(runner, after).result not in (None, worker)
 
 
-def test_cancel_during_send(runner: ProcessRunner) -> None:
+def test_cancel_during_send(runner: Pool) -> None:
     assert do(runner, "double", value=1).result == 2
-    worker = runner.worker_pid
+    worker = pid_of(runner)
     assert worker is not None
     # A worker that takes nothing: its end of the pipe fills up.
     os.kill(worker, signal.SIGSTOP)
@@ -365,7 +368,7 @@ def test_cancel_during_send(runner: ProcessRunner) -> None:
 
 @pytest.mark.parametrize(("name", "words"), [("fault", "SIGSEGV"), ("exit_at_once", "exit code 7")])
 def test_worker_crash_fails_one_job(
-    runner: ProcessRunner, caplog: pytest.LogCaptureFixture, name: str, words: str
+    runner: Pool, caplog: pytest.LogCaptureFixture, name: str, words: str
 ) -> None:
     with caplog.at_level(logging.ERROR):
         id = runner.submit("me", "Dying", chore(name))
@@ -377,27 +380,28 @@ def test_worker_crash_fails_one_job(
     assert over(runner, after).result == 6
 
 
-def test_killed_worker_reports_memory(runner: ProcessRunner) -> None:
+def test_killed_worker_reports_memory(runner: Pool) -> None:
     id = runner.submit("me", "Turning", chore("run_until_cancelled"))
     after = runner.submit("me", "Doubling", chore("double", value=3))
     wait_for(lambda: see(runner, id).message == "turning")
-    assert runner.worker_pid is not None
-    os.kill(runner.worker_pid, signal.SIGKILL)
+    worker = pid_of(runner)
+    assert worker is not None
+    os.kill(worker, signal.SIGKILL)
     job = over(runner, id)
     assert (job.state, str(job.error)) == ("failed", ENDED_FROM_OUTSIDE)
     assert over(runner, after).result == 6
 
 
 def test_idle_worker_is_replaced(
-    runner: ProcessRunner,
+    runner: Pool,
 ) -> None:
     first = do(runner, "pid").result
     os.kill(first, signal.SIGKILL)
-    wait_for(lambda: runner.worker_pid not in (None, first))
+    wait_for(lambda: pid_of(runner) not in (None, first))
     assert do(runner, "pid").result != first
 
 
-def test_unstarted_job_is_sent_again(runner: ProcessRunner) -> None:
+def test_unstarted_job_is_sent_again(runner: Pool) -> None:
     first = do(runner, "pid").result
     # What is stopped takes nothing up, as what is killed on a busy machine.
     os.kill(first, signal.SIGSTOP)
@@ -410,11 +414,11 @@ def test_unstarted_job_is_sent_again(runner: ProcessRunner) -> None:
 
 
 def test_failed_starts_are_limited(
-    runner: ProcessRunner, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    runner: Pool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     starts = []
 
-    def start() -> Any:
+    def start(*_: str) -> Any:
         starts.append(time.monotonic())
         raise OSError("no more processes")
 
@@ -430,9 +434,7 @@ def test_failed_starts_are_limited(
     assert do(runner, "double", value=1).result == 2
 
 
-def test_exit_before_ready_is_failed_start(
-    runner: ProcessRunner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_exit_before_ready_is_failed_start(runner: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
     job = do(runner, "double", value=1)
     assert (job.state, str(job.error)) == ("failed", CANNOT_START)
@@ -441,16 +443,16 @@ def test_exit_before_ready_is_failed_start(
 # The start and the end
 
 
-def test_worker_starts_on_demand(runner: ProcessRunner) -> None:
-    assert runner.worker_pid is None
+def test_worker_starts_on_demand(runner: Pool) -> None:
+    assert pid_of(runner) is None
     runner.warm()
-    wait_for(lambda: runner.worker_pid is not None)
-    worker = runner.worker_pid
+    wait_for(lambda: pid_of(runner) is not None)
+    worker = pid_of(runner)
     runner.warm()
     assert do(runner, "pid").result == worker
 
 
-def test_worker_survives_calling_thread(runner: ProcessRunner) -> None:
+def test_worker_survives_calling_thread(runner: Pool) -> None:
     asking = threading.Thread(target=runner.warm)
     asking.start()
     asking.join()
@@ -461,14 +463,14 @@ SERVER = """
     import signal, sys, time
     # A shell starts what runs in its background deaf to Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    from hetviz.jobs import ProcessRunner
+    from hetviz.jobs import Pool
     from tests.jobs.chores import chore
-    runner = ProcessRunner()
+    runner = Pool(workers=1)
     task = chore("{name}", started=sys.argv[1])
     runner.submit("me", "Working", task)
-    while runner.worker_pid is None:
+    while not runner.worker_pids:
         time.sleep(0.01)
-    print(runner.worker_pid, flush=True)
+    print(runner.worker_pids[0], flush=True)
     {then}
 """
 
@@ -530,5 +532,5 @@ def test_runner_imports_no_numerics() -> None:
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )
     loaded = set(done.stdout.split())
-    assert "hetviz.jobs.process.runner" in loaded
+    assert "hetviz.jobs.pool" in loaded
     assert loaded.isdisjoint({"numpy", "scipy", "pandas", "sklearn", "multiprocessing"})

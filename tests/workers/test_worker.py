@@ -14,17 +14,18 @@ from typing import Any
 import pytest
 
 from hetviz.algorithms import registry
-from hetviz.jobs.process import runner, worker
-from hetviz.jobs.process.wire import Message, MessageReader, encode_message, pickle_value
+from hetviz.jobs.warm_up import warm_up_steps
+from hetviz.workers import launch
+from hetviz.workers.protocol import Message, MessageReader, encode_message, encode_value
 from tests.waits import PATIENCE_S, wait_until
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 
 # Steps of getting ready: one that waits for a file and for a task, and one that leaves a file.
 BUSY = """
 import sys, time
 from pathlib import Path
-from hetviz.jobs.process import worker
+from hetviz.workers import worker
 folder = Path(sys.argv[3])
 def first():
     (folder / "first").touch()
@@ -38,8 +39,10 @@ class Known(worker.Worker):
         super().__init__(server)
         me.append(self)
 worker.Worker = Known
-worker._warm_up_steps = lambda: iter([first, broken, (folder / "last").touch])
-worker.main(int(sys.argv[1]), int(sys.argv[2]))
+load = worker.load_function
+steps = [first, broken, (folder / "last").touch]
+worker.load_function = lambda path: (lambda: steps) if path == "steps" else load(path)
+worker.main(int(sys.argv[1]), int(sys.argv[2]), "steps")
 """
 
 
@@ -68,7 +71,7 @@ class Rig:
             self.socket.sendall(part)
 
     def submit(self, id: str, name: str, **arguments: Any) -> None:
-        self.say("task", pickle_value(arguments), id=id, function=f"tests.jobs.chores:{name}")
+        self.say("task", encode_value(arguments), id=id, function=f"tests.jobs.chores:{name}")
 
     def wait_for(self, name: str) -> None:
         assert wait_until((self.folder / name).exists), f"no {name}"
@@ -109,7 +112,7 @@ def test_worker_ends_when_socket_closes(rig: Rig) -> None:
 def test_worker_ends_under_other_parent() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        command = [sys.executable, "-m", "hetviz.jobs.process.worker", str(theirs.fileno()), "1"]
+        command = [sys.executable, "-m", "hetviz.workers.worker", str(theirs.fileno()), "1"]
         done = subprocess.run(
             command, pass_fds=[theirs.fileno()], cwd=ROOT, timeout=PATIENCE_S, check=False
         )
@@ -138,7 +141,7 @@ def test_methods_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "get_method", classes.__getitem__)
     monkeypatch.setitem(sys.modules, "hetviz.jobs.tasks.maps", SimpleNamespace())
     after_each = []
-    for chore in worker._warm_up_steps():
+    for chore in warm_up_steps():
         chore()
         after_each.append(len(done))
     assert done == ["Slow", "Slower"]
@@ -148,31 +151,31 @@ def test_methods_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_worker_threads_are_limited(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(runner, "_n_processors", lambda: 3)
+    monkeypatch.setattr(launch, "_n_processors", lambda: 3)
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    env = runner.worker_environment()
+    env = launch.worker_environment()
     assert (env["OPENBLAS_NUM_THREADS"], env["OMP_NUM_THREADS"]) == ("2", "7")
-    monkeypatch.setattr(runner, "_n_processors", lambda: 1)
-    assert runner.worker_environment()["OPENBLAS_NUM_THREADS"] == "1"
+    monkeypatch.setattr(launch, "_n_processors", lambda: 1)
+    assert launch.worker_environment()["OPENBLAS_NUM_THREADS"] == "1"
 
 
 def test_numba_cache_folder_is_private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert "NUMBA_CACHE_DIR" not in runner.worker_environment()
+    assert "NUMBA_CACHE_DIR" not in launch.worker_environment()
     real = os.access
     monkeypatch.setattr(
-        os, "access", lambda path, mode: path != runner._PACKAGE and real(path, mode)
+        os, "access", lambda path, mode: path != launch._PACKAGE and real(path, mode)
     )
-    runner._cache_folder.cache_clear()
-    folder = Path(runner.worker_environment()["NUMBA_CACHE_DIR"])
+    launch._cache_folder.cache_clear()
+    folder = Path(launch.worker_environment()["NUMBA_CACHE_DIR"])
     assert folder == tmp_path / "hetviz" / "numba"
     assert folder.stat().st_mode & 0o077 == 0
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    runner._cache_folder.cache_clear()
-    other = Path(runner.worker_environment()["NUMBA_CACHE_DIR"])
-    runner._cache_folder.cache_clear()
+    launch._cache_folder.cache_clear()
+    other = Path(launch.worker_environment()["NUMBA_CACHE_DIR"])
+    launch._cache_folder.cache_clear()
     assert other != folder
     assert other.stat().st_mode & 0o077 == 0
     other.rmdir()

@@ -1,1 +1,0 @@
-"""Reading in a separate process with limits."""

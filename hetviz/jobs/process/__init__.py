@@ -1,1 +1,0 @@
-"""The worker process and the queue before it."""

@@ -1,0 +1,1 @@
+"""Worker processes: started and confined in one way, with one form of messages."""
