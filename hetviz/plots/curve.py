@@ -153,10 +153,10 @@ def curve_figure(
     for key in curves:
         x_text, y_text, side = places[key]
         text = f"<b>{round_percent(heights[key])}</b> {names[key]}"
-        place = {"xanchor": side, "yanchor": "bottom"}
-        write_text(figure, (x_text, y_text), text, token.accent, 13, **place)
-    place = {"xanchor": "right", "yanchor": "bottom"}
-    write_text(figure, spec.chance_position, "chance", token.mute, **place)
+        at = x_text, y_text
+        write_text(figure, at, text, token.accent, 13, xanchor=side, yanchor="bottom")
+    chance_at = spec.chance_position
+    write_text(figure, chance_at, "chance", token.mute, xanchor="right", yanchor="bottom")
     style_chart(
         figure,
         theme,

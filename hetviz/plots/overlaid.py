@@ -57,10 +57,12 @@ def overlaid_figure(
         {name: ends[name] for name in named[:_MAX_NAMES]}, top, inner
     ).items():
         text = "<br>".join(_escape_plotly(line) for line in _wrap_name(name))
-        at = {"xshift": 6, "xanchor": "left", "yanchor": "middle", "align": "left"}
+        end = float(np.log10(_HIGH)), place
         colour = token.accent if name == winner else token.mute
         text = f"<b>{text}</b>" if name == winner else text
-        write_text(figure, (np.log10(_HIGH), place), text, colour, **at)
+        write_text(
+            figure, end, text, colour, xshift=6, xanchor="left", yanchor="middle", align="left"
+        )
     figure.add_shape(
         type="line", x0=CLOSE_SHARE, x1=CLOSE_SHARE, y0=0, y1=top, layer="below",
         line={"color": token.line, "width": 1},

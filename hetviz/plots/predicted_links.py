@@ -85,8 +85,8 @@ def _name_ends(
         at = max(height, floor)
         floor = at + 0.16 * top
         colour = colours[key] if key == "method" else None
-        place = {"xanchor": "left", "xshift": 6}
-        write_text(figure, (float(np.log10(last)), at), MODEL_NAMES[key], colour, **place)
+        end = float(np.log10(last)), at
+        write_text(figure, end, MODEL_NAMES[key], colour, xanchor="left", xshift=6)
 
 
 def precision_alt(precision: Mapping[str, Any]) -> str:
