@@ -48,17 +48,11 @@ class CodecError(ValueError):
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a document to decode.
+    """Limits of a document to decode."""
 
-    Attributes
-    ----------
-    body_bytes : int
-        Header and parts, unpacked.
-    header_bytes, parts, depth : int
-        Size of the JSON header, number of parts, and nesting of values.
-    """
-
-    body_bytes: int = 4_000_000_000
+    body_bytes: int = 4_000_000_000  # Header and parts, unpacked.
+    # `header_bytes`, `parts`, `depth`: size of the JSON header, number of parts, and nesting of
+    # values.
     header_bytes: int = 500_000_000
     parts: int = 100_000
     depth: int = 100
@@ -70,10 +64,7 @@ DEFAULT_LIMITS = Limits()
 class Records:
     """Classes whose instances a document may contain, restored by their constructors.
 
-    Parameters
-    ----------
-    *classes : type
-        Dataclasses. Their names are stored.
+    `*classes`: dataclasses. Their names are stored.
     """
 
     def __init__(self, *classes: type) -> None:
@@ -116,11 +107,6 @@ def encode(value: object, records: Records = NO_RECORDS, *, compress: bool = Fal
     Values are JSON values, tuples, sets, mappings, bytes, dates, paths, NumPy arrays and scalars,
     CSR matrices, data frames, Arrow tables, and instances of the classes in `records`. What stands
     in several places is stored once.
-
-    Raises
-    ------
-    CodecError
-        If a value has another type.
     """
     prefix, *body = encode_buffers(value, records)
     if not compress:
@@ -167,11 +153,6 @@ def decode(
 
     Arrays of a document in `bytes` are read-only. With `writable`, the document is copied, and only
     arrays that were read-only are.
-
-    Raises
-    ------
-    CodecError
-        If the bytes are not a document, damaged, or beyond the limits.
     """
     try:
         body, header_bytes = _read_body(memoryview(content), limits)

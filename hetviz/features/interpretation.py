@@ -180,28 +180,16 @@ def neighbor_agreement(
 ) -> float:
     r"""Return how much more similar in X neighbours on a map are than random items.
 
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, p)
-        Features of one column.
-    Y : array of shape (n, 2)
-        Coordinates; NaN for items without any.
-    n_neighbors : int
-    random_state : int
-        Seed of the sample of rows of large data.
+    `X` (n, p): features of one column. `Y` (n, 2): coordinates; NaN for items without any.
+    `random_state`: seed of the sample of rows of large data.
 
-    Returns
-    -------
-    float
-        :math:`1 - C`, where :math:`C` is the mean squared distance in X of an item and its
-        neighbours on the map over that of all pairs (Geary 1954): 1 if neighbours are equal, 0 at
-        chance level, negative if they are less similar. NaN for fewer than 3 items with
-        coordinates, or constant X.
+    Returns :math:`1 - C`, where :math:`C` is the mean squared distance in X of an item and its
+    neighbours on the map over that of all pairs (Geary 1954): 1 if neighbours are equal, 0 at
+    chance level, negative if they are less similar. NaN for fewer than 3 items with coordinates,
+    or constant X.
 
-    Notes
-    -----
-    At most 20,000 random rows, and the neighbours of 2,000 of them, are used: O(n log n), less than
-    a second.
+    At most 20,000 random rows, and the neighbours of 2,000 of them, are used: O(n log n), less
+    than a second.
     """
     from scipy.spatial import cKDTree
 

@@ -21,10 +21,7 @@ _MAX_FINISHED = 100
 class JobTable:
     """Base of runners: the jobs and their partial layouts.
 
-    Parameters
-    ----------
-    on_end : callable, optional
-        Called with each job that ends, before its owner sees the end.
+    `on_end`: called with each job that ends, before its owner sees the end.
     """
 
     def __init__(self, on_end: Callable[[Job], None] | None = None) -> None:

@@ -158,24 +158,13 @@ def find_frequent_things(M: sp.csr_array, code: Ints, n_groups: int) -> pd.DataF
 def find_shifted_numbers(X: Floats, code: Ints, n_groups: int) -> pd.DataFrame:
     """Return differences between the numbers of each group and those of other rows.
 
-    Parameters
-    ----------
-    X : array of shape (n, m)
-        NaN for missing numbers.
-    code : array of int, shape (n,)
-        Group of each row, or -1. Rows with -1 count among the others.
-    n_groups : int
+    `X` (n, m): NaN for missing numbers. `code` (n,): group of each row, or -1. Rows with -1 count
+    among the others.
 
-    Returns
-    -------
-    DataFrame
-        group, thing (column), inside and outside (medians), effect (rank-biserial correlation from
-        -1 to 1, positive if the group has higher numbers), p (two-sided, up to .05). Without
-        columns with fewer than two numbers on either side. ``attrs["tests"]`` is the number of
-        tests.
+    Returns group, thing (column), inside and outside (medians), effect (rank-biserial correlation
+    from -1 to 1, positive if the group has higher numbers), p (two-sided, up to .05). Without
+    columns with fewer than two numbers on either side. ``attrs["tests"]`` is the number of tests.
 
-    Notes
-    -----
     The rank-sum test of Mann and Whitney (1947) with normal approximation and correction for ties.
     Effect after Wendt (1972). Costs O(m n log n).
     """

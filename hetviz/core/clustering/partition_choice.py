@@ -26,24 +26,15 @@ _PEAK_SHARE = 0.7
 
 @dataclass(frozen=True, eq=False)
 class MeasuredPartition:
-    """A partition with its quality measures.
+    """A partition with its quality measures."""
 
-    Attributes
-    ----------
-    code : array of int, shape (n,)
-        Group of each point; -1 for noise points.
-    silhouette : float
-        -1 to 1; NaN with fewer than two groups.
-    stability : float
-        Adjusted Rand index between the partitions of two halves of the points, 1 if they agree;
-        NaN if there are too few points.
-    of_groups : array of float, shape (k,)
-        Stability of each group: its Jaccard overlap with the most similar group of each half.
-    """
-
-    code: Ints
-    silhouette: float
+    code: Ints  # Shape (n,). Group of each point; -1 for noise points.
+    silhouette: float  # -1 to 1; NaN with fewer than two groups.
+    # Adjusted Rand index between the partitions of two halves of the points, 1 if they agree; NaN
+    # if there are too few points.
     stability: float
+    # Shape (k,). Stability of each group: its Jaccard overlap with the most similar group of each
+    # half.
     of_groups: Floats
 
     @property

@@ -116,28 +116,14 @@ def kernel_map(
 ) -> KernelMap:
     """Fit the empirical map of a symmetric kernel matrix.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Kernel values between the training rows; check precomputed ones with `symmetric_kernel`.
-    penalty : {"rkhs", "paper"}
-        ``"rkhs"`` penalises a'Ka, Phi = U Lambda^(1/2); ``"paper"`` penalises a'a, Phi = K
-        centred with `weights`.
-    weights : ndarray of shape (n,), optional
-        Centring weights of the ``"paper"`` form; equal by default.
+    `K` (n, n): kernel values between the training rows; check precomputed ones with
+    `symmetric_kernel`. `penalty` in {"rkhs", "paper"}: ``"rkhs"`` penalises a'Ka, Phi = U
+    Lambda^(1/2); ``"paper"`` penalises a'a, Phi = K centred with `weights`. `weights` (n,):
+    centring weights of the ``"paper"`` form; equal by default.
 
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        For an unknown penalty.
-
-    Warns
-    -----
     hetviz.errors.DataWarning
         If K has negative eigenvalues beyond rounding; they are dropped.
 
-    Notes
-    -----
     O(n^3 / 3) time by pivoted Cholesky if K is positive semi-definite, else about 9 n^3.
     """
     n = K.shape[0]

@@ -372,16 +372,9 @@ def on_cycle(edges: Ints) -> Bools:
 def shortest_cycles(edges: Ints, which: Ints) -> Iterator[Ints]:
     """Find, for each given edge, a shortest cycle through it.
 
-    Parameters
-    ----------
-    edges : ndarray of shape (e, 2)
-    which : ndarray of int
-        Edges that lie on a cycle.
+    `edges` (e, 2). `which`: edges that lie on a cycle.
 
-    Yields
-    ------
-    ndarray of int
-        Edges of the cycle in order, the given one first.
+    Yields edges of the cycle in order, the given one first.
     """
     if not len(which):
         return

@@ -20,21 +20,14 @@ N_COMPONENTS = 32
 def describe(content: bytes) -> Floats | None:
     r"""Describe a picture by its edges and colours; None if it cannot be read.
 
-    Parameters
-    ----------
-    content : bytes
-        Checked content of a picture file.
+    `content`: checked content of a picture file.
 
-    Returns
-    -------
-    array of shape (372,)
-        Normalised histograms of edge directions in 6 x 6 cells (324 values), then the mean colours
-        of 4 x 4 parts (48 values). Both parts have length 1, so shapes and colours count equally.
+    Returns (372,): normalised histograms of edge directions in 6 x 6 cells (324 values), then the
+    mean colours of 4 x 4 parts (48 values). Both parts have length 1, so shapes and colours count
+    equally.
 
-    Notes
-    -----
-    Histograms of oriented gradients (Dalal and Triggs 2005), unsigned and without overlap, on
-    48 x 48 pixels over white. About 1 ms.
+    Histograms of oriented gradients (Dalal and Triggs 2005), unsigned and without overlap, on 48 x
+    48 pixels over white. About 1 ms.
     """
     from PIL import Image
 

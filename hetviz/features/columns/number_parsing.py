@@ -47,34 +47,19 @@ _FORMS = {
 
 @dataclass(frozen=True)
 class ParsedNumber:
-    """Parsed number of a cell.
+    """Parsed number of a cell."""
 
-    Attributes
-    ----------
-    value : float
-        Value; for a limit such as ``<0.5`` the limit itself.
-    limit : {-1, 0, 1}
-        -1 if the true value is below, 1 if it is above.
-    unit : str
-        Text after the number, or the currency sign before it.
-    grouped : bool
-        Whether the number has thousands separators.
-    """
-
-    value: float
-    limit: int = 0
-    unit: str = ""
-    grouped: bool = False
+    value: float  # Value; for a limit such as ``<0.5`` the limit itself.
+    limit: int = 0  # One of {-1, 0, 1}. -1 if the true value is below, 1 if it is above.
+    unit: str = ""  # Text after the number, or the currency sign before it.
+    grouped: bool = False  # Whether the number has thousands separators.
 
 
 def parse(text: str, decimal: str = ".") -> ParsedNumber | None:
     """Return the number of a cell, or None if it is no number.
 
-    Parameters
-    ----------
-    text : str
-    decimal : {".", ","}
-        Decimal sign. The other sign, blanks and apostrophes may separate thousands.
+    `decimal` in {".", ","}: decimal sign. The other sign, blanks and apostrophes may separate
+    thousands.
 
     Examples
     --------

@@ -26,8 +26,6 @@ def description_columns(dataset: Dataset) -> list[str]:
 def match_words(dataset: Dataset, text: str) -> Floats | None:
     r"""Return how well the words of each item match a text, shape (n,); None without a match.
 
-    Notes
-    -----
     The cosine of TF-IDF vectors of the item's title (or id) and its text columns:
 
     .. math:: s_i = \frac{\sum_w q_w t_{iw}}{|q| |t_i|}, \qquad t_{iw} = (1 + \log n_{iw})

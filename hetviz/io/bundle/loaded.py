@@ -14,44 +14,17 @@ from hetviz.io.infer.recipe import TableRecipe
 
 @dataclass(frozen=True)
 class ColumnInfo:
-    """The use of one column of a table.
-
-    Attributes
-    ----------
-    name : str
-    role : {"id", "title", "media", "label", "feature", "shown"}
-    kind : str
-        Detected kind: number, category, date, text, unique, constant or empty.
-    n_missing : int
-    """
+    """The use of one column of a table."""
 
     name: str
-    role: str
-    kind: str
+    role: str  # One of {"id", "title", "media", "label", "feature", "shown"}.
+    kind: str  # Detected kind: number, category, date, text, unique, constant or empty.
     n_missing: int = 0
 
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """A summary of how a dataset was read.
-
-    Attributes
-    ----------
-    dataset, file : str
-    encoding, separator, decimal : str
-    header : bool
-    n_rows, n_features : int
-    id_column : str
-        The id column, several joined by a plus, or ``"row number"``.
-    id_from : tuple of str
-        The id columns, empty for row numbers.
-    recipe : Recipe or None
-        The chosen recipe, which newer versions use too.
-    title_column, media_column : str or None
-    columns : tuple of ColumnInfo
-    features : str
-        Source of the features, as text.
-    """
+    """A summary of how a dataset was read."""
 
     dataset: str
     file: str
@@ -61,13 +34,13 @@ class DatasetInfo:
     header: bool
     n_rows: int
     n_features: int
-    id_column: str
+    id_column: str  # The id column, several joined by a plus, or ``"row number"``.
     title_column: str | None
     media_column: str | None
     columns: tuple[ColumnInfo, ...]
-    features: str
-    id_from: tuple[str, ...] = ()
-    recipe: TableRecipe | None = None
+    features: str  # Source of the features, as text.
+    id_from: tuple[str, ...] = ()  # The id columns, empty for row numbers.
+    recipe: TableRecipe | None = None  # The chosen recipe, which newer versions use too.
 
     @property
     def id_words(self) -> str:
@@ -80,58 +53,31 @@ class DatasetInfo:
 
 @dataclass(frozen=True)
 class FileInfo:
-    """A summary of how a file was read.
+    """A summary of how a file was read."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the file, with the sheet or member if there are several.
-    role : {"dataset", "links", "comparisons", "matrix", "bundle", "refused"}
-    words : str
-        A sentence for the user.
-    facts : mapping of str to str
-        Reading settings as text: ``{"between columns": "semicolon"}``.
-    file : str
-        The file name without the sheet, "" if it equals `name`.
-    """
-
-    name: str
-    role: str
-    words: str
+    name: str  # Name of the file, with the sheet or member if there are several.
+    role: str  # One of {"dataset", "links", "comparisons", "matrix", "bundle", "refused"}.
+    words: str  # A sentence for the user.
+    # Reading settings as text: ``{"between columns": "semicolon"}``.
     facts: Mapping[str, str] = field(default_factory=dict)
-    file: str = ""
+    file: str = ""  # The file name without the sheet, "" if it equals `name`.
 
 
 @dataclass(frozen=True, eq=False)
 class Loaded(ProblemReport):
-    """Data read from files, with a report.
+    """Data read from files, with a report."""
 
-    Attributes
-    ----------
-    data : HeteroData
-        Without rejected rows.
-    name, title, description : str
-    problems : tuple of Problem
-        Errors (each about a row or file that is left out) and notes.
-    understood : tuple of DatasetInfo
-    files : tuple of FileInfo
-    map : Embedding or None
-        The map shipped with the data.
-    map_method : str or None
-        Key of the method that made the map, with `map_params` and `map_seed`.
-    held_out : HeteroData or None
-        Held-out links of the bundle for judging a map.
-    """
-
-    data: HeteroData
+    data: HeteroData  # Without rejected rows.
     name: str
     title: str
     description: str = ""
+    # Errors (each about a row or file that is left out) and notes.
     problems: tuple[Problem, ...] = ()
     understood: tuple[DatasetInfo, ...] = ()
     files: tuple[FileInfo, ...] = ()
-    map: Embedding | None = None
+    map: Embedding | None = None  # The map shipped with the data.
+    # Key of the method that made the map, with `map_params` and `map_seed`.
     map_method: str | None = None
     map_params: Mapping[str, Any] = field(default_factory=dict)
     map_seed: int = 0
-    held_out: HeteroData | None = None
+    held_out: HeteroData | None = None  # Held-out links of the bundle for judging a map.

@@ -27,53 +27,35 @@ class FileFormat:
     Formats are recognised by their bytes: by one of `magic` or by `detect`, zips by `detect_zip`
     (member names and bytes), XML by `xml_tag`, structured text by `detect_text`. Text that no
     format detects belongs to the `is_plain_text` format with the extension of the file.
-
-    Attributes
-    ----------
-    key, label : str
-        Short name, and a noun for messages such as "this is a Parquet file".
-    kind : str
-    extensions : tuple of str
-        In lower case, with the point.
-    read : callable, optional
-        ``read(name, content, choices)`` returns tables. None for pictures and archives.
-    magic : tuple of bytes
-        Possible bytes at `offset`.
-    may_be_text : bool
-        Whether text can begin with the magic bytes too, as in "ARROW1,ARROW2".
-    is_typed : bool
-        Whether cells have types. Tables without types have rows whose header can be chosen.
-    own_options : tuple of str, optional
-        Other reading options than those of the kind, see
-        `hetviz.ui.reading.reading_options`.
-    own_process : bool
-        Whether the library may crash the process, so that the file is never read in this one.
-    can_hang : bool
-        Whether a small damaged file can take forever, so that it gets less time.
-    damage : (str, str, str), optional
-        Code, message and remedy for a file on which the library fails, with any exception.
-    require : callable, optional
-        Raises MissingExtraError where a package is missing.
     """
 
+    # `key`, `label`: short name, and a noun for messages such as "this is a Parquet file".
     key: str
     label: str
     kind: Kind
-    extensions: tuple[str, ...]
+    extensions: tuple[str, ...]  # In lower case, with the point.
+    # ``read(name, content, choices)`` returns tables. None for pictures and archives.
     read: FileReader | None = None
-    magic: tuple[bytes, ...] = ()
+    magic: tuple[bytes, ...] = ()  # Possible bytes at `offset`.
     offset: int = 0
+    # Whether text can begin with the magic bytes too, as in "ARROW1,ARROW2".
     may_be_text: bool = False
     detect: Callable[[bytes], bool] | None = None
     detect_zip: Callable[[Sequence[str], bytes], bool] | None = None
     xml_tag: bytes = b""
     detect_text: Callable[[bytes], bool] | None = None
     is_plain_text: bool = False
+    # Whether cells have types. Tables without types have rows whose header can be chosen.
     is_typed: bool = True
+    # Other reading options than those of the kind, see `hetviz.ui.reading.reading_options`.
     own_options: tuple[str, ...] | None = None
+    # Whether the library may crash the process, so that the file is never read in this one.
     own_process: bool = False
+    # Whether a small damaged file can take forever, so that it gets less time.
     can_hang: bool = False
+    # Code, message and remedy for a file on which the library fails, with any exception.
     damage: tuple[str, str, str] | None = None
+    # Raises MissingExtraError where a package is missing.
     require: Callable[[], None] | None = None
 
     @property

@@ -249,20 +249,11 @@ class Collection:
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """The parsed content of files, whose cells are text until `hetviz.io.intake.make_data`.
+    """The parsed content of files, whose cells are text until `hetviz.io.intake.make_data`."""
 
-    Attributes
-    ----------
-    recipe : mapping of str to Choices
-        How each file was parsed.
-    frames : tuple of Collection
-    problems : tuple of (str, tuple of Problem)
-        Files that could not be parsed.
-    """
-
-    recipe: Mapping[str, Choices]
+    recipe: Mapping[str, Choices]  # How each file was parsed.
     frames: tuple[Collection, ...]
-    problems: tuple[tuple[str, tuple[Problem, ...]], ...] = ()
+    problems: tuple[tuple[str, tuple[Problem, ...]], ...] = ()  # Files that could not be parsed.
 
 
 _RECORDS = Records(

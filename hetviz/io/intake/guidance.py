@@ -42,27 +42,15 @@ _EXAMPLE = "an example: replace or remove this row"
 
 @dataclass(frozen=True, eq=False)
 class GuidanceRead(ProblemReport):
-    """Links, comparisons and labels read from a guidance file.
+    """Links, comparisons and labels read from a guidance file."""
 
-    Attributes
-    ----------
-    parts : tuple of Links or Comparisons
-        From the valid rows.
-    n_rows, n_good : int
-        Numbers of rows and of valid rows.
-    problems : tuple of Problem
-        Every row that is left out, and notes.
-    has_sets : bool
-        Whether the file has a column of sets.
-    labels : mapping of (str, str) to mapping of str to text or number
-        Labels by id, by dataset and label column.
-    """
-
-    parts: tuple[Links | Comparisons, ...]
+    parts: tuple[Links | Comparisons, ...]  # From the valid rows.
+    # `n_rows`, `n_good`: numbers of rows and of valid rows.
     n_rows: int
     n_good: int
-    problems: tuple[Problem, ...]
-    has_sets: bool
+    problems: tuple[Problem, ...]  # Every row that is left out, and notes.
+    has_sets: bool  # Whether the file has a column of sets.
+    # Labels by id, by dataset and label column.
     labels: Mapping[tuple[str, str], Mapping[str, LabelValue]] = field(default_factory=dict)
 
     def labelled(self, data: HeteroData) -> HeteroData:

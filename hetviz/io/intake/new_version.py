@@ -30,35 +30,19 @@ _MAX_LISTED = 1_000
 
 @dataclass(frozen=True, eq=False)
 class NewVersion(ProblemReport):
-    """Data with a newer version of one dataset, and the differences.
-
-    Attributes
-    ----------
-    data : HeteroData
-    dataset : str
-    added, gone : tuple of str
-        New ids and missing ids.
-    changed : DataFrame
-        One row per changed cell: id, column, before, after (as text).
-    columns_added, columns_gone : tuple of str
-    statements_gone : tuple of str
-        Keys of links and comparisons with missing items.
-    problems : tuple of Problem
-        Rows that are left out, and notes.
-    info : DatasetInfo
-        How the file was read.
-    """
+    """Data with a newer version of one dataset, and the differences."""
 
     data: HeteroData
     dataset: str
+    # `added`, `gone`: new ids and missing ids.
     added: tuple[str, ...]
     gone: tuple[str, ...]
-    changed: pd.DataFrame
+    changed: pd.DataFrame  # One row per changed cell: id, column, before, after (as text).
     columns_added: tuple[str, ...]
     columns_gone: tuple[str, ...]
-    statements_gone: tuple[str, ...]
-    problems: tuple[Problem, ...]
-    info: DatasetInfo
+    statements_gone: tuple[str, ...]  # Keys of links and comparisons with missing items.
+    problems: tuple[Problem, ...]  # Rows that are left out, and notes.
+    info: DatasetInfo  # How the file was read.
 
     @property
     def sentence(self) -> str:

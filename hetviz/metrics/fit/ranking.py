@@ -326,24 +326,13 @@ def link_ranking(
 ) -> tuple[float, dict[int, float]]:
     r"""Return AUC and precision of a ranking of candidate pairs.
 
-    Parameters
-    ----------
-    scores : array of shape (n,)
-        Higher is more likely. Pairs without a score have -inf and rank last.
-    links : array of bool, shape (n,)
-        Which candidates are links. At least one is a link and one is not.
-    counts : sequence of int
-        Numbers k of best pairs. Numbers above n are left out.
+    `scores` (n,): higher is more likely. Pairs without a score have -inf and rank last. `links`
+    (n,): which candidates are links. At least one is a link and one is not. `counts`: numbers k of
+    best pairs. Numbers above n are left out.
 
-    Returns
-    -------
-    auc : float
-        Probability that a link scores above an unlinked pair, ties half.
-    precision : dict of int to float
-        Share of links among the best k pairs, by k.
+    Returns `auc` probability that a link scores above an unlinked pair, ties half; `precision`
+    share of links among the best k pairs, by k.
 
-    Notes
-    -----
     .. math:: AUC = (R - m (m + 1) / 2) / (m (n - m))
 
     with R the sum of the ranks of the m links (Hanley and McNeil 1982). Pairs of equal score share

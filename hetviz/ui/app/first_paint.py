@@ -20,10 +20,6 @@ class FirstPaint:
     """ASGI middleware that adds the style sheet to the head of every page.
 
     Otherwise the browser uses the layout of Streamlit until the first run of the script.
-
-    Parameters
-    ----------
-    app : ASGI application
     """
 
     def __init__(self, app: ASGIApp) -> None:
