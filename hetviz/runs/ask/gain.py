@@ -36,15 +36,10 @@ KINDS = {
 class Gain:
     """The largest possible gain from more answers.
 
-    Attributes
-    ----------
-    what : {"labels", "groups", "links", "comparisons"}
-    answers : int
-        Number of further answers.
-    most : float
-        Upper bound for the rise of the chance that a held-out statement is found again.
-    error : float
-        The standard error of that chance. A smaller gain is indistinguishable from none.
+    `what` {"labels", "groups", "links", "comparisons"}
+    `answers`: Number of further answers.
+    `most`: Upper bound for the rise of the chance that a held-out statement is found again.
+    `error`: The standard error of that chance. A smaller gain is indistinguishable from none.
     """
 
     what: str

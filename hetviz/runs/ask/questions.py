@@ -38,27 +38,19 @@ _FINDERS = {
 class Question:
     """One question, with the answers yes and no or, for a label, any of its labels.
 
-    Attributes
-    ----------
-    kind : {"label", "member", "pair", "comparison", "link"}
-        "label": which label an item has. "member": whether an item belongs to a named group.
-        "pair": whether two items of a dataset belong together. "comparison": whether the first of
-        three items is closer to the second (yes) or to the third (no). "link": whether items of
-        two datasets belong together.
-    rows : tuple of int
-        Global rows: two, or three for a comparison. For a label the item. For a group the item,
-        then up to three of the named items.
-    items : tuple of (str, str)
-        Dataset and id of each row.
-    text, why : str
-        The question and the reason for it, as sentences.
-    gain : float
-        Value of an answer; comparable only with questions of the same kind and call.
-    label : tuple of (str, str)
-        Column and label that a yes would give to the item; ("", "") for other questions. For the
-        kind "label" the label is empty.
-    options : tuple of text or number
-        For the kind "label": the labels known so far, the likeliest first.
+    `kind` {"label", "member", "pair", "comparison", "link"}: "label": which label an item has.
+        "member": whether an item belongs to a named group. "pair": whether two items of a dataset
+        belong together. "comparison": whether the first of three items is closer to the second
+        (yes) or to the third (no). "link": whether items of two datasets belong together.
+    `rows`: Global rows: two, or three for a comparison. For a label the item. For a group the
+        item, then up to three of the named items.
+    `items` (tuple of (str, str)): Dataset and id of each row.
+    `text`, `why`: The question and the reason for it, as sentences.
+    `gain`: Value of an answer; comparable only with questions of the same kind and call.
+    `label` (tuple of (str, str)): Column and label that a yes would give to the item; ("", "") for
+        other questions. For the kind "label" the label is empty.
+    `options` (tuple of text or number): For the kind "label": the labels known so far, the
+        likeliest first.
     """
 
     kind: str

@@ -31,31 +31,21 @@ _LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\u9fff\uac00-\ud7af]")
 class ClusterCard:
     """Description of one cluster.
 
-    Attributes
-    ----------
-    number : int
-        From 1, the largest first.
-    name, sentence : str
-    counts : dict of str to int
-        Number of members by dataset.
-    exemplars : dict of str to array of int
-        Up to eight typical and diverse rows of each dataset.
-    words, categories, features : DataFrame
-        Distinctive things: thing (for categories "column: value"), dataset (not for words), inside
-        and outside (shares; medians for features), effect (Cohen's h; rank-biserial correlation
-        for features), p, and q: p corrected by Benjamini and Hochberg over all clusters. Only rows
-        with q <= 0.05, the smallest p first.
-    linked : DataFrame
-        Items outside with the most links into it: dataset, id, title, row (global), links.
-    purity : float
-        Share of the labelled members with the most common label; NaN without labels. With several
-        label columns, the one that most members have.
-    label : str or None
-        The most common label, in words.
-    labelled : str
-        The datasets of the label, if not all members have one: "of the countries".
-    stability : float
-        Overlap with the most similar cluster found from half of the items, 0 to 1; NaN if unknown.
+    `number`: From 1, the largest first.
+    `counts`: Number of members by dataset.
+    `exemplars` (dict of str to array of int): Up to eight typical and diverse rows of each
+        dataset.
+    `words`, `categories`, `features`: Distinctive things: thing (for categories "column: value"),
+        dataset (not for words), inside and outside (shares; medians for features), effect (Cohen's
+        h; rank-biserial correlation for features), p, and q: p corrected by Benjamini and Hochberg
+        over all clusters. Only rows with q <= 0.05, the smallest p first.
+    `linked`: Items outside with the most links into it: dataset, id, title, row (global), links.
+    `purity`: Share of the labelled members with the most common label; NaN without labels. With
+        several label columns, the one that most members have.
+    `label`: The most common label, in words.
+    `labelled`: The datasets of the label, if not all members have one: "of the countries".
+    `stability`: Overlap with the most similar cluster found from half of the items, 0 to 1; NaN if
+        unknown.
     """
 
     number: int

@@ -27,19 +27,11 @@ LinkCurve = tuple[list[float], list[float]]
 class Candidate:
     """A method with parameters that is compared.
 
-    Attributes
-    ----------
-    key : str
-        Its name in the comparison: the key of the method, or a value of a parameter.
-    method : str
-        Key of the method.
-    title : str
-        Title for people.
-    params : mapping
-    steps : int
-        0 for methods that are solved in one step, 1 for iterative ones.
-    settings : int
-        Number of parameters of the method; with `steps` it measures complexity.
+    `key`: Its name in the comparison: the key of the method, or a value of a parameter.
+    `method`: Key of the method.
+    `title`: Title for people.
+    `steps`: 0 for methods that are solved in one step, 1 for iterative ones.
+    `settings`: Number of parameters of the method; with `steps` it measures complexity.
     """
 
     key: str
@@ -59,20 +51,12 @@ class Candidate:
 class FitScores:
     """One fit and its scores.
 
-    Attributes
-    ----------
-    key : str
-        Key of the candidate.
-    seed : int
-        Seed of the split and of the method.
-    seconds : float
-    scores : mapping of str to float
-    curves : mapping of {"given", "held_out"} to (share of pairs, share of links close)
-    ceilings : mapping of str to float
-        The largest possible score on this split, where it is below 1.
-    resolutions : mapping of str to float
-        The smallest difference between two maps on this split that is not chance, if known; see
-        `hetviz.evaluate`.
+    `key`: Key of the candidate.
+    `seed`: Seed of the split and of the method.
+    `curves` (mapping of {"given", "held_out"} to (share of pairs, share of links close))
+    `ceilings`: The largest possible score on this split, where it is below 1.
+    `resolutions`: The smallest difference between two maps on this split that is not chance, if
+        known; see `hetviz.evaluate`.
     """
 
     key: str
@@ -87,12 +71,8 @@ class FitScores:
 class Recommendation(NamedTuple):
     """The recommended candidate.
 
-    Attributes
-    ----------
-    method : str or None
-        Its key; None without a recommendation.
-    sentence : str
-        The reason, in plain words.
+    `method`: Its key; None without a recommendation.
+    `sentence`: The reason, in plain words.
     """
 
     method: str | None
@@ -103,28 +83,17 @@ class Recommendation(NamedTuple):
 class Comparison:
     """Candidates and their fits on the same splits.
 
-    Attributes
-    ----------
-    candidates : tuple of Candidate
-    fits : tuple of Fitted
-    failures : mapping of str to str
-        Key of a candidate to the reason why fits are missing.
-    refused : tuple of str
-        Keys of `failures` whose method rejected the data or its settings; others had an error.
-    seeds : tuple of int
-        One per split.
-    hold_out : float
-        Share of links and comparisons that no candidate saw.
-    embeddings : mapping of str to Embedding
-        Embedding of each candidate on the first split.
-    notes : mapping of str to tuple of str
-        Key of a candidate to the warnings of its method on the first split.
-    complete : bool
-        False if the comparison was stopped early.
-    judged_by : mapping of str to {"own scores", "nearness on the map"}
-        Key of a candidate to the scores that predict its held-out links.
-    yardsticks : mapping of str to mapping of str to float
-        Scores of simple baselines (nearest profiles, popularity and chance), by measure.
+    `failures`: Key of a candidate to the reason why fits are missing.
+    `refused`: Keys of `failures` whose method rejected the data or its settings; others had an
+        error.
+    `seeds`: One per split.
+    `hold_out`: Share of links and comparisons that no candidate saw.
+    `embeddings`: Embedding of each candidate on the first split.
+    `notes`: Key of a candidate to the warnings of its method on the first split.
+    `complete`: False if the comparison was stopped early.
+    `judged_by` (mapping of str to {"own scores", "nearness on the map"}): Key of a candidate to
+        the scores that predict its held-out links.
+    `yardsticks`: Scores of simple baselines (nearest profiles, popularity and chance), by measure.
     """
 
     candidates: tuple[Candidate, ...]

@@ -35,16 +35,10 @@ _TEST_SEED_OFFSET = 7_919
 class SearchCost(NamedTuple):
     """Expected cost of a search.
 
-    Attributes
-    ----------
-    n_first : int
-        Number of settings of the first grid.
-    n_most : int
-        Maximum number of settings, if the grid grows or settings depend on each other.
-    n_splits : int
-        Fits of each setting.
-    seconds : float or None
-        Time of one fit, if it was measured for data of this kind.
+    `n_first`: Number of settings of the first grid.
+    `n_most`: Maximum number of settings, if the grid grows or settings depend on each other.
+    `n_splits`: Fits of each setting.
+    `seconds`: Time of one fit, if it was measured for data of this kind.
     """
 
     n_first: int
@@ -67,24 +61,14 @@ class SearchCost(NamedTuple):
 class SettingsResult:
     """The result of a search of settings.
 
-    Attributes
-    ----------
-    method, measure : str
-        Keys of the method and of the measure that decides.
-    params : mapping
-        The parameters to use, fixed and found ones.
-    tried : Comparison
-        One candidate for each setting, all on the same splits.
-    best : str or None
-        Key of the best candidate; None if no setting gave a map.
-    confirmed : Comparison or None
-        Default settings and settings found, judged by guidance that the search never saw.
-    spans : mapping of str to tuple
-        All values of each setting in the end.
-    at_limit : tuple of str
-        Settings whose best value is the last allowed one.
-    cut_off : tuple of str
-        Settings whose best value is the last one tried; values beyond might be better.
+    `method`, `measure`: Keys of the method and of the measure that decides.
+    `params`: The parameters to use, fixed and found ones.
+    `tried`: One candidate for each setting, all on the same splits.
+    `best`: Key of the best candidate; None if no setting gave a map.
+    `confirmed`: Default settings and settings found, judged by guidance that the search never saw.
+    `spans`: All values of each setting in the end.
+    `at_limit`: Settings whose best value is the last allowed one.
+    `cut_off`: Settings whose best value is the last one tried; values beyond might be better.
     """
 
     method: str

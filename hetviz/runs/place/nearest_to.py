@@ -25,20 +25,13 @@ from hetviz.runs.predict.pair_scores import ScoresLinks
 class NewItemNeighbors:
     """The place of a new item on a map and the items closest to it.
 
-    Attributes
-    ----------
-    dataset : str
-        The dataset of the new item.
-    place : array of shape (k,)
-        Its coordinates on the axes of the map.
-    matched : DataFrame
-        Columns id and score, the best first: similar items of its dataset and their similarity
-        (0 to 1). Empty where the method placed it by its features.
-    nearest : DataFrame
-        Columns dataset, id, score and rank (from 1 in each dataset). The score is the share of the
-        dataset that is farther away, or the method's own score for a link.
-    how : str
-        One or two sentences about what was compared and how it was placed.
+    `dataset`: The dataset of the new item.
+    `place` (k,): Its coordinates on the axes of the map.
+    `matched`: Columns id and score, the best first: similar items of its dataset and their
+        similarity (0 to 1). Empty where the method placed it by its features.
+    `nearest`: Columns dataset, id, score and rank (from 1 in each dataset). The score is the share
+        of the dataset that is farther away, or the method's own score for a link.
+    `how`: One or two sentences about what was compared and how it was placed.
     """
 
     dataset: str

@@ -30,22 +30,15 @@ _BLOCK_ROWS = 256
 class RowPlacement:
     """New rows of a dataset on a map.
 
-    Attributes
-    ----------
-    rows : Dataset
-        The new rows, with their features.
-    embedding : Embedding
-        Of the new rows only.
-    doubt : DataFrame
-        Uncertainty of each row: id, doubt (0 to 1, the greater of the next two), elsewhere (share
-        of the most similar items that are not close on the map), unlike (0 where it is as similar
-        to the existing items as these are to each other, up to 1), why (a sentence). NaN without a
-        place or anything to compare.
-    neighbours : DataFrame
-        The closest items of each dataset for each row: id, dataset, neighbour, title, rank,
-        distance (on the axes of the map).
-    problems : tuple of Problem
-        Skipped rows, columns and links, and notes.
+    `rows`: The new rows, with their features.
+    `embedding`: Of the new rows only.
+    `doubt`: Uncertainty of each row: id, doubt (0 to 1, the greater of the next two), elsewhere
+        (share of the most similar items that are not close on the map), unlike (0 where it is as
+        similar to the existing items as these are to each other, up to 1), why (a sentence). NaN
+        without a place or anything to compare.
+    `neighbours`: The closest items of each dataset for each row: id, dataset, neighbour, title,
+        rank, distance (on the axes of the map).
+    `problems`: Skipped rows, columns and links, and notes.
     """
 
     rows: Dataset

@@ -40,21 +40,15 @@ FAR_SHARE = 0.25
 class Reason:
     """One reason that holds an item in its place or pulls it elsewhere.
 
-    Attributes
-    ----------
-    kind : {"neighbour", "link", "statement", "feature", "comparison"}
-        "link" is a link of the data, "statement" guidance from a person.
-    dataset, id, title : str
-        The other item. For a feature, its dataset and the name of the feature twice.
-    share : float
-        Share of all forces on the item, measured as `Why.how` says.
-    moves : float
-        Distance that the item would move without it, as a share of the map's extent; NaN if
+    `kind` {"neighbour", "link", "statement", "feature", "comparison"}: "link" is a link of the
+        data, "statement" guidance from a person.
+    `dataset`, `id`, `title`: The other item. For a feature, its dataset and the name of the
+        feature twice.
+    `share`: Share of all forces on the item, measured as `Why.how` says.
+    `moves`: Distance that the item would move without it, as a share of the map's extent; NaN if
         unknown.
-    distance : float
-        Distance to the other item, as a share of the map's extent; NaN for features.
-    by : str
-        For a neighbour on joint axes the cause of closeness, in words; else empty.
+    `distance`: Distance to the other item, as a share of the map's extent; NaN for features.
+    `by`: For a neighbour on joint axes the cause of closeness, in words; else empty.
     """
 
     kind: str
@@ -75,29 +69,17 @@ class Reason:
 class Why:
     """Reasons for the place of an item.
 
-    Attributes
-    ----------
-    dataset, id, title : str
-        The item.
-    method : str
-        Title of the method.
-    how : str
-        A sentence about the meaning of the shares.
-    parts : mapping of str to float
-        Share of each kind of reason; they sum to 1. Empty where not all kinds were counted.
-    holds : tuple of Reason
-        Reasons that hold it in its place, the largest share first.
-    features : tuple of Reason
-        Features in which it is more similar to the items that hold it than to other items of its
-        dataset, with their shares of that similarity.
-    elsewhere : tuple of Reason
-        Reasons that pull it elsewhere: items that are far away but should be close.
-    would_move : tuple of Reason
-        Reasons without which it would move farthest.
-    note : str
-        Further remarks; may be empty.
-    near : mapping of str to float
-        For methods with neighbours on joint axes: share of each cause of closeness, "linked",
+    `dataset`, `id`, `title`: The item.
+    `method`: Title of the method.
+    `how`: A sentence about the meaning of the shares.
+    `parts`: Share of each kind of reason; they sum to 1. Empty where not all kinds were counted.
+    `holds`: Reasons that hold it in its place, the largest share first.
+    `features`: Features in which it is more similar to the items that hold it than to other items
+        of its dataset, with their shares of that similarity.
+    `elsewhere`: Reasons that pull it elsewhere: items that are far away but should be close.
+    `would_move`: Reasons without which it would move farthest.
+    `note`: Further remarks; may be empty.
+    `near`: For methods with neighbours on joint axes: share of each cause of closeness, "linked",
         "shared" (links to the same items), "alike" (similar features) and "otherwise" (through
         other items). With guidance they sum to 1. Else empty.
     """

@@ -22,31 +22,19 @@ _MAX_ROUNDS = 100
 class LabelPrediction:
     """Given or predicted labels of all items of a dataset, with uncertainty.
 
-    Attributes
-    ----------
-    dataset, label, method, task : str
-        `task` is "classes" or "number".
-    classes : tuple of str
-    table : DataFrame
-        A row for each item: dataset, id, label (the given one if known), known, probability (of
-        this label by the model), doubt, and p_<class> for each class. For classes, doubt is 1
+    `dataset`, `label`, `method`, `task`: `task` is "classes" or "number".
+    `table`: A row for each item: dataset, id, label (the given one if known), known, probability
+        (of this label by the model), doubt, and p_<class> for each class. For classes, doubt is 1
         minus the probability. For numbers it is the disagreement of the sources in units of the
         label, NaN with fewer than two sources.
-    held_out : DataFrame
-        model, error, standard_error, n, repeats: errors on held-out labels, the share of wrong
-        classes or the root mean square error.
-    weights : DataFrame
-        round, source, weight; empty for a transfer.
-    embedding : Embedding or None
-        A map of the predictions.
-    decision : None, "accept", "caution" or "too risky"
-        Decision about a transfer.
-    reasons : list of str
-        Sentences.
-    figures : dict
-        Numbers behind the decision or the fit.
-    diagnostics : mapping of str to Diagnostic
-        Diagnostics of the method.
+    `held_out`: model, error, standard_error, n, repeats: errors on held-out labels, the share of
+        wrong classes or the root mean square error.
+    `weights`: round, source, weight; empty for a transfer.
+    `embedding`: A map of the predictions.
+    `decision` (None, "accept", "caution" or "too risky"): Decision about a transfer.
+    `reasons`: Sentences.
+    `figures`: Numbers behind the decision or the fit.
+    `diagnostics`: Diagnostics of the method.
     """
 
     dataset: str
@@ -66,8 +54,6 @@ class LabelPrediction:
     def to_dict(self) -> JsonObject:
         """Return everything but the map, JSON-ready, with tables as lists by column.
 
-        Notes
-        -----
         More than 100,000 class probabilities are left out, and more than 100 rounds are thinned to
         an even hundred.
         """

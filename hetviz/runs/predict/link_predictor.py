@@ -37,19 +37,11 @@ _MEMORY_ESTIMATE = MemoryEstimate(base=400e6)
 class LinkPredictor:
     """Probabilities of links between two datasets, from `fit_link_predictor`.
 
-    Attributes
-    ----------
-    data : HeteroData
-    source, target : str
-    weights : mapping of str to float
-        Weight of each kind of score, for a rise from the median pair to the best hundredth.
-    judged : mapping of str to float
-        Average precision on hidden links of each kind of score and of their combination, "all";
-        empty with too few links to hide any.
-    once : tuple of bool
-        Whether each item of source, and of target, has at most one link in the known links.
-    n_links : int
-        Number of known links for learning.
+    `weights`: Weight of each kind of score, for a rise from the median pair to the best hundredth.
+    `judged`: Average precision on hidden links of each kind of score and of their combination,
+        "all"; empty with too few links to hide any.
+    `once`: Whether each item of source, and of target, has at most one link in the known links.
+    `n_links`: Number of known links for learning.
     """
 
     data: HeteroData
