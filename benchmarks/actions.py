@@ -20,14 +20,15 @@ from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.workspace import (
     SESSIONS,
     AddPairs,
+    MapResult,
     OpenBundle,
-    RecordRun,
+    RecordMap,
     Sessions,
     SetView,
     Workspace,
 )
 from hetviz.workspace.sessions import new_session_id
-from hetviz.workspace.store.packing import pack_coordinates, pack_json
+from hetviz.workspace.store.maps import pack_map
 
 SIZES = (20_000, 100_000, 300_000)
 LINKS = 10 / 3
@@ -81,18 +82,16 @@ def prepared(n: int, home: Path) -> str:
     sid, sessions = new_session_id(), Sessions(home / "sessions")
     workspace = sessions.get(sid)
     workspace.do(OpenBundle(workspace.blobs.put(bundle.read_bytes()), bundle.name, leave_out=True))
-    workspace.do(
-        RecordRun(
-            method="pca",
-            title="Two columns",
-            params={},
-            seed=0,
-            hold_out=0.0,
-            fingerprint=workspace.state.opened().fingerprint(),
-            coordinates=workspace.blobs.put(pack_coordinates(embedding)),
-            figures=workspace.blobs.put(pack_json({"scores": {}, "curves": {}})),
-        )
+    result = MapResult(
+        workspace.state.opened().fingerprint(),
+        "pca",
+        {},
+        0,
+        title="Two columns",
+        embedding=embedding,
+        figures={"scores": {}, "curves": {}},
     )
+    workspace.do(RecordMap(workspace.blobs.put(pack_map(result))))
     sessions.close()
     return sid
 

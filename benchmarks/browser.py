@@ -20,9 +20,9 @@ from playwright.sync_api import Page, TimeoutError, sync_playwright
 import hetviz
 from benchmarks.harness import report
 from hetviz.data import Dataset, Embedding, HeteroData, Links
-from hetviz.workspace import OpenBundle, RecordRun, Sessions
+from hetviz.workspace import MapResult, OpenBundle, RecordMap, Sessions
 from hetviz.workspace.sessions import new_session_id
-from hetviz.workspace.store.packing import pack_coordinates, pack_json
+from hetviz.workspace.store.maps import pack_map
 from tests.browser.harness import CHROMIUM_FLAGS, ROOT, serve
 from tools.find_chromium import find_chromium
 
@@ -109,18 +109,16 @@ def prepared(n: int, home: Path, seed: int = 0) -> str:
     opened = workspace.state.opened()
     places = {name: X[rows, :2] for name, rows in data.offsets.items()}
     embedding = Embedding(places, {name: part.ids for name, part in opened.datasets.items()})
-    workspace.do(
-        RecordRun(
-            method="pca",
-            title="Two columns",
-            params={},
-            seed=0,
-            hold_out=0.0,
-            fingerprint=opened.fingerprint(),
-            coordinates=workspace.blobs.put(pack_coordinates(embedding)),
-            figures=workspace.blobs.put(pack_json({"scores": {}, "curves": {}})),
-        )
+    result = MapResult(
+        opened.fingerprint(),
+        "pca",
+        {},
+        0,
+        title="Two columns",
+        embedding=embedding,
+        figures={"scores": {}, "curves": {}},
     )
+    workspace.do(RecordMap(workspace.blobs.put(pack_map(result))))
     sessions.close()
     return sid
 

@@ -74,7 +74,9 @@ def _truth(data: hetviz.HeteroData, truth: hetviz.HeteroData, key: str) -> tuple
     for seed in range(SEEDS):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            scores.append(measure_map(data, fit_run(data, key, {}, seed).embedding, truth)[0])
+            scores.append(
+                measure_map(data, fit_run(data, key, {}, seed).result.embedding, truth)[0]
+            )
     return (
         float(np.mean([score["links_kept_held_out"] for score in scores])),
         float(np.mean([score["link_auc_held_out"] for score in scores])),

@@ -58,11 +58,11 @@ def beside_umap_learn(files: Mapping[str, bytes], random_state: int = 0) -> list
         first = first_map(seen, random_state=random_state)
         plain = hetviz.embed(alone, "umap", engine="umap-learn", random_state=random_state)
         maps = [(f"hetviz, {first.title}", first.embedding)]
-        best = first.choice.best_neighbours
-        if best is not None and best.offered:
+        best = (first.figures or {}).get("best_neighbours")
+        if best is not None and best["offered"]:
             # The app's other proposals for the first map.
-            other = hetviz.embed(seen, best.method, random_state=random_state, **best.params)
-            maps.append((f"hetviz, offered beside it: {best.title}", other))
+            other = hetviz.embed(seen, best["method"], random_state=random_state, **best["params"])
+            maps.append((f"hetviz, offered beside it: {best['title']}", other))
     maps.append(("umap-learn", _among(seen, plain)))
     result = []
     for title, embedding in maps:

@@ -103,10 +103,10 @@ def _embed(args: argparse.Namespace) -> int:
     record = write_run(args.out, source, loaded.data, fitted, loaded.held_out)
     if args.model is not None:
         hetviz.save_model(fitted.model, args.model)
-    placed = fitted.embedding.n_rows - fitted.embedding.n_unplaced
+    placed = fitted.result.embedding.n_rows - fitted.result.embedding.n_unplaced
     lines = [
         *notes,
-        f"{method}: {placed:,} rows placed in {fitted.run.seconds:.2f} s",
+        f"{method}: {placed:,} rows placed in {fitted.result.seconds:.2f} s",
         *score_lines(record["scores"]),
         f"Written to {args.out}. See `hetviz diagnostics` for details of the method.",
     ]

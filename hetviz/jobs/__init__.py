@@ -2,7 +2,7 @@
 
 from hetviz.jobs.inline import InlineRunner
 from hetviz.jobs.pool import Pool
-from hetviz.jobs.results import Findings, Frame, MadeMap
+from hetviz.jobs.results import Findings, Frame
 from hetviz.jobs.runner import Job, Runner, Task
 
 __all__ = [
@@ -10,7 +10,6 @@ __all__ = [
     "Frame",
     "InlineRunner",
     "Job",
-    "MadeMap",
     "Pool",
     "Runner",
     "Task",

@@ -12,21 +12,13 @@ from hetviz.workers.worker import load_function
 
 @dataclass(frozen=True)
 class TaskSpec:
-    """Declaration of a task.
+    """Declaration of a task."""
 
-    Attributes
-    ----------
-    function : str
-        ``"module:function"``. Its signature declares input and output: it gets the arguments of
-        the task and ``progress``.
-    title : str
-        Shown while it runs and when it fails.
-    restartable : bool
-        Whether a journal, which may come from anybody, may start it again.
-    """
-
+    # ``"module:function"``. Its signature declares input and output: it gets the arguments of the
+    # task and ``progress``.
     function: str
-    title: str
+    title: str  # Shown while it runs and when it fails.
+    # Whether a journal, which may come from anybody, may start it again.
     restartable: bool = False
 
     def load(self) -> Callable[..., Any]:

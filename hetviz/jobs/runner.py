@@ -49,49 +49,26 @@ class Task:
 
 @dataclass(frozen=True)
 class Job:
-    """A snapshot of one job.
+    """A snapshot of one job."""
 
-    Attributes
-    ----------
-    id, owner, title : str
-        The owner is a session id. Only the owner sees a job.
-    state : {"waiting", "running", "done", "failed", "cancelled"}
-    fraction : float
-        Share of the work done, 0 to 1.
-    message : str
-        Current step.
-    seconds_left : float or None
-        None until it can be estimated.
-    ahead : int
-        Number of jobs before this one in the queue.
-    result : object
-        Result of a finished task; of a cancelled one, ``partial`` of its `Cancelled`.
-    error : HetvizError or None
-        Reason of the failure, in plain words.
-    note : mapping
-        Information of the submitter, returned with the job.
-    seq : int
-        Number of partial layouts so far.
-    parts : tuple of (title, fraction, state)
-        Latest state of the parts of the work; see `hetviz.workers.progress.normalise_parts`.
-    processor_s : float
-        Processor seconds of a finished job; 0 if its process crashed.
-    """
-
+    # `id`, `owner`, `title`: the owner is a session id. Only the owner sees a job.
     id: str
     owner: str
     title: str
-    state: JobState = "waiting"
-    fraction: float = 0.0
-    message: str = ""
-    seconds_left: float | None = None
-    ahead: int = 0
+    state: JobState = "waiting"  # One of {"waiting", "running", "done", "failed", "cancelled"}.
+    fraction: float = 0.0  # Share of the work done, 0 to 1.
+    message: str = ""  # Current step.
+    seconds_left: float | None = None  # None until it can be estimated.
+    ahead: int = 0  # Number of jobs before this one in the queue.
+    # Result of a finished task; of a cancelled one, ``partial`` of its `Cancelled`.
     result: Any = None
-    error: HetvizError | None = None
+    error: HetvizError | None = None  # Reason of the failure, in plain words.
+    # Information of the submitter, returned with the job.
     note: Mapping[str, Any] = field(default_factory=dict)
-    seq: int = 0
+    seq: int = 0  # Number of partial layouts so far.
+    # Latest state of the parts of the work; see `hetviz.workers.progress.normalise_parts`.
     parts: tuple[Part, ...] = ()
-    processor_s: float = 0.0
+    processor_s: float = 0.0  # Processor seconds of a finished job; 0 if its process crashed.
 
     @property
     def is_active(self) -> bool:

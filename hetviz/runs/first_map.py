@@ -36,7 +36,7 @@ from hetviz.features.spaces.landmarks import MIN_ROWS, N_LANDMARKS, landmarks, p
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 from hetviz.runs.compare.compare import candidate, judge
 from hetviz.runs.compare.comparison import Candidate, Comparison
-from hetviz.runs.embed.run import EmbeddingOrigin, fit_run, notes_of
+from hetviz.runs.embed.run import EmbeddingOrigin, MapResult, fit_run, notes_of
 
 MAX_SECONDS = 12.0
 """Maximum time to try methods, by the times of `expected_seconds`."""
@@ -56,24 +56,17 @@ _COUNT_WORDS = ("no", "one", "two", "three", "four", "five")
 
 @dataclass(frozen=True, eq=False)
 class BestNeighbours:
-    """The tried map with the truest neighbours, compared with the chosen one.
-
-    Attributes
-    ----------
-    method, title : str
-    params : dict
-        ``embed(data, method, **params)`` makes it.
-    score, chosen : float
-        Mean trustworthiness of that map and of the chosen one over the same splits.
-    kept, chosen_kept : float
-        Share of the hidden links that either map finds again; NaN without hidden links.
-    """
+    """The tried map with the truest neighbours, compared with the chosen one."""
 
     method: str
     title: str
-    params: Mapping[str, Any]
+    params: Mapping[str, Any]  # ``embed(data, method, **params)`` makes it.
+    # `score`, `chosen`: mean trustworthiness of that map and of the chosen one over the same
+    # splits.
     score: float
     chosen: float
+    # `kept`, `chosen_kept`: share of the hidden links that either map finds again; NaN without
+    # hidden links.
     kept: float
     chosen_kept: float
 
@@ -94,27 +87,23 @@ class BestNeighbours:
 
 @dataclass(frozen=True, eq=False)
 class MethodChoice:
-    """The chosen method for a dataset, with the reason.
-
-    Attributes
-    ----------
-    method, title : str
-    params : dict
-        ``embed(data, method, **params)`` makes the map.
-    sentence : str
-        The reason in plain words, with the score of the next method.
-    seconds : float or None
-        Expected time of a fit.
-    comparison : Comparison or None
-        The methods tried on the data; None if there was no time.
-    """
+    """The chosen method for a dataset, with the reason."""
 
     method: str
     title: str
-    params: Mapping[str, Any]
-    sentence: str
-    seconds: float | None = None
+    params: Mapping[str, Any]  # ``embed(data, method, **params)`` makes the map.
+    sentence: str  # The reason in plain words, with the score of the next method.
+    seconds: float | None = None  # Expected time of a fit.
+    # The methods tried on the data; None if there was no time.
     comparison: Comparison | None = None
+
+    @property
+    def figures(self) -> JsonObject:
+        """The reason and the map with the truest neighbours, JSON-ready."""
+        best = self.best_neighbours
+        return {"choice": self.sentence} | (
+            {} if best is None else {"best_neighbours": best.to_dict()}
+        )
 
     @property
     def best_neighbours(self) -> BestNeighbours | None:
@@ -140,41 +129,6 @@ class MethodChoice:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class FirstMap:
-    """The chosen map.
-
-    Attributes
-    ----------
-    choice : Choice
-    embedding : Embedding
-    notes : tuple of str
-        Warnings of the method.
-    unsettled : tuple of str
-        Those of the notes that report missing convergence.
-    """
-
-    choice: MethodChoice
-    embedding: Embedding
-    notes: tuple[str, ...] = ()
-    unsettled: tuple[str, ...] = ()
-
-    @property
-    def method(self) -> str:
-        """Key of the method."""
-        return self.choice.method
-
-    @property
-    def title(self) -> str:
-        """Title of the method."""
-        return self.choice.title
-
-    @property
-    def params(self) -> Mapping[str, Any]:
-        """``embed(data, method, **params)`` gives the same map."""
-        return self.choice.params
-
-
 @one_thread()
 def choose_method(
     data: HeteroData,
@@ -185,34 +139,16 @@ def choose_method(
 ) -> MethodChoice:
     """Choose the best of a few methods on links, neighbours and labels.
 
-    Parameters
-    ----------
-    data : HeteroData
-    progress : callable, optional
-    seconds : float
-        Maximum time for trying methods, by times of earlier fits, so that the choice does not
-        depend on the machine; 0 tries none.
-    random_state : int
-        Seed of the splits.
+    `seconds`: maximum time for trying methods, by times of earlier fits, so that the choice does
+    not depend on the machine; 0 tries none. `random_state`: seed of the splits.
 
-    Returns
-    -------
-    Choice
-        The first methods of `hetviz.suggest`, as many as there is time for, are fitted on two
-        splits of the links and comparisons and judged by `hetviz.runs.compare.measures.overall`.
-        Methods less than one standard error behind the best tie, and the simplest of them is
-        chosen. Maps that are hard to read come last: one dataset is more than three times as
-        spread out as another, or the items are too dense. Without time for two methods it is the
-        first method of `suggest`. With more than 20,000 rows, or without time for two methods on
-        all rows, landmarks are used, see `hetviz.features.spaces.landmarks`. The order is stored
-        for `suggest`.
-
-    Raises
-    ------
-    hetviz.errors.NotApplicableError
-        If no method suits the data; the reasons are given.
-    hetviz.errors.Cancelled
-        When `progress` raises it.
+    Returns the first methods of `hetviz.suggest`, as many as there is time for, are fitted on two
+    splits of the links and comparisons and judged by `hetviz.runs.compare.measures.overall`.
+    Methods less than one standard error behind the best tie, and the simplest of them is chosen.
+    Maps that are hard to read come last: one dataset is more than three times as spread out as
+    another, or the items are too dense. Without time for two methods it is the first method of
+    `suggest`. With more than 20,000 rows, or without time for two methods on all rows, landmarks
+    are used, see `hetviz.features.spaces.landmarks`. The order is stored for `suggest`.
     """
     report = ignore_progress if progress is None else progress
     ordered = _ordered_methods(data)
@@ -278,25 +214,13 @@ def first_map(
     *,
     seconds: float = MAX_SECONDS,
     random_state: int = 0,
-) -> FirstMap:
+) -> MapResult:
     """Return the map of a dataset with an automatically chosen method.
 
-    Parameters
-    ----------
-    data : HeteroData
-    progress : callable, optional
-        Gets a quick sketch, see `hetviz.features.spaces.joint_axes.quick_sketch`, then partial
-        layouts of the first method of `hetviz.suggest`, which is fitted before others are tried.
-        With more than 20,000 rows a few thousand landmarks come first, then all rows.
-    seconds, random_state
-        See `choose_method`.
-
-    Raises
-    ------
-    hetviz.errors.NotApplicableError
-        If no method suits the data; the reasons are given.
-    hetviz.errors.Cancelled
-        When `progress` raises it; its ``partial`` is the FirstMap so far, if there is any.
+    `progress`: gets a quick sketch, see `hetviz.features.spaces.joint_axes.quick_sketch`, then
+    partial layouts of the first method of `hetviz.suggest`, which is fitted before others are
+    tried. With more than 20,000 rows a few thousand landmarks come first, then all rows.
+    `seconds`, `random_state`: see `choose_method`.
     """
     report = ignore_progress if progress is None else progress
     if not all(dataset.is_featureless for dataset in data.datasets.values()):
@@ -314,13 +238,13 @@ def first_map(
         cancelled.partial = result
         raise
     if (choice.method, choice.params) == (result.method, result.params):
-        result = replace(result, choice=choice)
+        result = replace(result, figures={**(result.figures or {}), **choice.figures})
     else:
         try:
             result = _fit_choice(data, choice, random_state, ProgressPart(report, 0.8, 1.0))
         except Cancelled as cancelled:
             # Keep the earlier map.
-            if not isinstance(cancelled.partial, FirstMap):
+            if not isinstance(cancelled.partial, MapResult):
                 cancelled.partial = result
             raise
     return _report_done(result, report)
@@ -328,7 +252,7 @@ def first_map(
 
 def _first_map_of_many_rows(
     data: HeteroData, report: Progress, seconds: float, random_state: int
-) -> FirstMap:
+) -> MapResult:
     """Fit landmarks, choose a method on them, and fit all rows with it."""
     rows = landmarks(data)
     landmark_map = _fit_choice(
@@ -353,13 +277,13 @@ def _first_map_of_many_rows(
             data, choice, random_state, ProgressPart(report, 0.25, 1.0), start=start
         )
     except Cancelled as cancelled:
-        if not isinstance(cancelled.partial, FirstMap):
+        if not isinstance(cancelled.partial, MapResult):
             cancelled.partial = all_placed
         raise
     return _report_done(result, report)
 
 
-def _report_done(result: FirstMap, report: Progress) -> FirstMap:
+def _report_done(result: MapResult, report: Progress) -> MapResult:
     try:
         report(1.0, "Done")
     except Cancelled as cancelled:
@@ -371,10 +295,10 @@ def _report_done(result: FirstMap, report: Progress) -> FirstMap:
 def _place_all_by_landmarks(
     data: HeteroData,
     rows: Ints,
-    landmark_map: FirstMap,
+    landmark_map: MapResult,
     random_state: int,
     beat: Callable[[], None],
-) -> FirstMap:
+) -> MapResult:
     features = leading_features(data, random_state=random_state)
     Y = place_by_landmarks(
         data, rows, landmark_map.embedding.stacked()[rows], features, random_state, beat
@@ -444,7 +368,7 @@ def embed(
         key, params = choice.method, dict(choice.params)
         report = ProgressPart(report, 0.6, 1.0)
     fitted = fit_run(data, key, params, random_state, report, start=start)
-    return fitted.embedding.with_made(EmbeddingOrigin(data, fitted.run))
+    return fitted.result.embedding.with_made(EmbeddingOrigin(data, fitted.result))
 
 
 def dataset_spreads(embedding: Embedding) -> dict[str, float]:
@@ -558,19 +482,12 @@ def _fit_choice(
     progress: Progress,
     only: Ints | None = None,
     start: Embedding | None = None,
-) -> FirstMap:
+) -> MapResult:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        try:
-            run = fit_run(
-                data, choice.method, choice.params, seed, progress, only=only, start=start
-            )
-        except Cancelled as cancelled:
-            if cancelled.partial is not None:
-                cancelled.partial = FirstMap(choice, cancelled.partial)
-            raise
-    notes = notes_of(caught)
-    return FirstMap(choice, run.embedding, tuple(notes["notes"]), tuple(notes["unsettled"]))
+        fitted = fit_run(data, choice.method, choice.params, seed, progress, only=only, start=start)
+    figures = {**choice.figures, **notes_of(caught)}
+    return replace(fitted.result, params=choice.params, only=None, figures=figures)
 
 
 def _fixed_message_progress(progress: Progress, words: str) -> Progress:

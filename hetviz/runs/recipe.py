@@ -50,29 +50,14 @@ _KEYS: dict[str, type | tuple[type, ...]] = {
 
 @dataclass(frozen=True)
 class Recipe:
-    """Content of a recipe.toml.
+    """Content of a recipe.toml."""
 
-    Attributes
-    ----------
-    data : str
-        A sample name, or a path (relative to the recipe).
-    run : Run
-        Without `only`, which needs the data; see `rows`.
-    folder : Path
-        Folder of the recipe.
-    only : str or None
-        A table of the rows that the method sees (relative to the recipe).
-    sha256 : str
-        Hash of the coordinates.csv of the recipe; empty if unknown.
-    figures : mapping
-        Settings of figures, see `hetviz.exports.figures.FigureSettings`.
-    """
-
-    data: str
-    run: Run
-    folder: Path = field(default_factory=Path)
-    only: str | None = None
-    sha256: str = ""
+    data: str  # A sample name, or a path (relative to the recipe).
+    run: Run  # Without `only`, which needs the data; see `rows`.
+    folder: Path = field(default_factory=Path)  # Folder of the recipe.
+    only: str | None = None  # A table of the rows that the method sees (relative to the recipe).
+    sha256: str = ""  # Hash of the coordinates.csv of the recipe; empty if unknown.
+    # Settings of figures, see `hetviz.exports.figures.FigureSettings`.
     figures: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -85,13 +70,7 @@ class Recipe:
         return read_bundle(self.source).strict()
 
     def rows(self, data: HeteroData) -> Ints | None:
-        """Return the global rows that the method sees, or None for all.
-
-        Raises
-        ------
-        hetviz.errors.DataError
-            If the table names unknown rows.
-        """
+        """Return the global rows that the method sees, or None for all."""
         return None if self.only is None else read_rows_file(self.folder / self.only, data)
 
 
@@ -122,15 +101,7 @@ def recipe_text(
 
 
 def read_recipe(path: str | Path) -> Recipe:
-    """Read a recipe.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is not a valid recipe.
-    hetviz.errors.ParameterError
-        If it names an unknown method or parameter.
-    """
+    """Read a recipe."""
     file = Path(path)
     if file.is_dir():
         file = file / RECIPE
@@ -243,7 +214,7 @@ def run_recipe(
     record = write_run(target, recipe.source, data, fitted, loaded.held_out, recipe)
     if record.get("same_coordinates") is False:
         warnings.warn(
-            _coordinates_differ_message(recipe.run, fitted.run), DataWarning, stacklevel=2
+            _coordinates_differ_message(recipe.run, fitted.result), DataWarning, stacklevel=2
         )
     return target
 
@@ -295,17 +266,17 @@ def write_run(
     if judged is None and held_out is not None:
         judged = held_out if scope.rows is None else select_rows(held_out, scope.rows)
     scores = evaluate(scope.measured, fitted.model.embedding_, judged).to_dict()
-    sha256 = coordinates_hash(fitted.embedding)
+    sha256 = coordinates_hash(fitted.result.embedding)
     record: dict[str, Any] = {
-        "method": fitted.run.method,
-        "seed": fitted.run.seed,
-        "seconds": round(fitted.run.seconds, 3),
-        "fingerprint": fitted.run.fingerprint,
-        "n_unplaced": fitted.embedding.n_unplaced,
+        "method": fitted.result.method,
+        "seed": fitted.result.seed,
+        "seconds": round(fitted.result.seconds, 3),
+        "fingerprint": fitted.result.fingerprint,
+        "n_unplaced": fitted.result.embedding.n_unplaced,
         "coordinates_sha256": sha256,
         "scores": scores,
     }
-    if diagnostics := fitted.embedding.diagnostics:
+    if diagnostics := fitted.result.embedding.diagnostics:
         record["diagnostics"] = to_json(diagnostics)
     if recipe is not None and recipe.sha256:
         record["same_coordinates"] = recipe.sha256 == sha256
@@ -313,9 +284,9 @@ def write_run(
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
-        _write(target / COORDINATES, coordinates_csv(fitted.embedding))
+        _write(target / COORDINATES, coordinates_csv(fitted.result.embedding))
         _write(target / SCORES, json.dumps(record, indent=2) + "\n")
-        _write(target / RECIPE, recipe_text(source, fitted.run, sha256, figures))
+        _write(target / RECIPE, recipe_text(source, fitted.result, sha256, figures))
         if scope.rows is not None:
             _write(target / ONLY, rows_table(data, scope.rows))
     except OSError as error:

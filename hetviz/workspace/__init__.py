@@ -1,5 +1,6 @@
 """Projects: commands, state, log with undo and redo."""
 
+from hetviz.runs.embed.run import MapResult
 from hetviz.workspace.commands.clusters import (
     MergeClusters,
     RenameCluster,
@@ -37,7 +38,7 @@ from hetviz.workspace.commands.runs import (
     DropRun,
     EndJob,
     KeepFindings,
-    RecordRun,
+    RecordMap,
     RenameRun,
     StarRun,
     StartJob,
@@ -48,7 +49,6 @@ from hetviz.workspace.commands.state import (
     DisplaySettings,
     Finding,
     PendingJob,
-    Run,
     State,
 )
 from hetviz.workspace.commands.view import SetFilters, SetTitle, SetView
@@ -94,19 +94,19 @@ __all__ = [
     "LinkByKey",
     "LinkByList",
     "LinkByNearness",
+    "MapResult",
     "MergeClusters",
     "OpenBundle",
     "OpenSample",
     "PendingJob",
     "ReadOnlyWorkspace",
-    "RecordRun",
+    "RecordMap",
     "RenameCluster",
     "RenameDataset",
     "RenameRun",
     "RenameSet",
     "ReplaceDataset",
     "ReverseComparisons",
-    "Run",
     "Sessions",
     "SetClusters",
     "SetEntity",

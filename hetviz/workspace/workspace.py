@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 from numpy.typing import ArrayLike
 
@@ -19,7 +19,7 @@ from hetviz._types import JsonObject
 from hetviz.data.model.checks import check_global_rows, read_only
 from hetviz.errors import HetvizError
 from hetviz.workspace.commands.command import Command, Context, from_dict
-from hetviz.workspace.commands.runs import EndJob, KeepFindings, RecordRun
+from hetviz.workspace.commands.runs import EndJob, KeepFindings, RecordMap, RecordRun
 from hetviz.workspace.commands.state import State
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.journal import Journal
@@ -44,29 +44,16 @@ READ_ONLY_MESSAGE = (
 
 
 @dataclass(frozen=True)
-class _LostStep(Command):
+class _LostStep(Command, op="lost", label="lost step"):
     """A step that cannot be replayed. It keeps the later undo steps aligned."""
-
-    op: ClassVar[str] = "lost"
-    label: ClassVar[str] = "lost step"
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """Content of a workspace after one step.
+    """Content of a workspace after one step."""
 
-    Attributes
-    ----------
-    log : tuple of dict
-        See `Workspace.log`.
-    lost : frozenset of int
-        Positions in the log of entries that could not be replayed.
-    state : State
-    view_state : ViewState
-    """
-
-    log: tuple[dict[str, Any], ...]
-    lost: frozenset[int]
+    log: tuple[dict[str, Any], ...]  # See `Workspace.log`.
+    lost: frozenset[int]  # Positions in the log of entries that could not be replayed.
     state: State
     view_state: ViewState
 
@@ -74,25 +61,14 @@ class Snapshot:
 class Workspace:
     """A project: state, log, undo and redo.
 
-    Parameters
-    ----------
-    blobs : BlobStore
-        Store of the bytes that commands refer to.
-    journal : Journal, optional
-        Log on disk, which is replayed. Without it the workspace is in memory only.
-    glance_file : Path, optional
-        File of selection, groups and camera.
+    `blobs`: store of the bytes that commands refer to. `journal`: log on disk, which is replayed.
+    Without it the workspace is in memory only. `glance_file`: file of selection, groups and
+    camera.
 
-    Attributes
-    ----------
-    log : list of dict
-        JSON-ready entries, oldest first. Undo and redo are entries too, so the log only grows.
-        Replaying it gives the same state. ``at`` is the time of an entry.
-    state : State
-    selection_version : int
-        Grows when the selection changes on the server.
-    notes : list of str
-        Messages about steps that could not be restored, see `pop_notes`.
+    `log`: JSON-ready entries, oldest first. Undo and redo are entries too, so the log only grows.
+    Replaying it gives the same state. ``at`` is the time of an entry. `selection_version`: grows
+    when the selection changes on the server. `notes`: messages about steps that could not be
+    restored, see `pop_notes`.
     """
 
     def __init__(
@@ -272,7 +248,7 @@ class Workspace:
 
     def _count_run(self, command: Command) -> None:
         # Undone and lost runs count too, so that run ids stay unique.
-        self._n_runs += isinstance(command, (RecordRun, KeepFindings))
+        self._n_runs += isinstance(command, (RecordMap, RecordRun, KeepFindings))
 
     def _replay_entry(self, entry: Mapping[str, object]) -> None:
         at = str(entry.get("at", ""))
@@ -358,12 +334,7 @@ def _state_after_step(state: State, current: State) -> State:
 
 
 class ReadOnlyWorkspace(Workspace):
-    """A view of another workspace, with its own selection and camera, which are not saved.
-
-    Parameters
-    ----------
-    other : Workspace
-    """
+    """A view of another workspace, with its own selection and camera, which are not saved."""
 
     def __init__(self, other: Workspace) -> None:
         super().__init__(_ReadOnlyBlobStore(other.blobs.folder))

@@ -17,9 +17,9 @@ from hetviz.errors import Cancelled, DataWarning, ParameterError
 from hetviz.io.bundle.coordinates import coordinates_csv, read_coordinates
 from hetviz.io.bundle.loaded import Loaded
 from hetviz.io.intake.pack_loaded import pack_loaded, unpack_loaded
-from hetviz.runs.embed.run import fit_run
+from hetviz.runs.embed.run import MapResult, fit_run
 from hetviz.runs.recipe import run_recipe, write_run
-from hetviz.workspace.store.packing import pack_coordinates, unpack_coordinates
+from hetviz.workspace.store.maps import pack_map, unpack_map
 
 GROUPS = 6
 GROUP = np.arange(90) % GROUPS
@@ -78,7 +78,8 @@ def test_new_items_are_drawn_near_their_nearest_items() -> None:
 def test_drawing_is_saved_and_loaded(tmp_path) -> None:
     embedding = FITTED.embedding_
     read = read_coordinates("c.csv", coordinates_csv(embedding).encode(), DATA)
-    packed = unpack_coordinates(pack_coordinates(embedding), DATA, "")
+    result = MapResult("", "pca", {}, 0, title="Map", embedding=embedding)
+    packed = unpack_map(pack_map(result), DATA).embedding
     loaded = Loaded(DATA, "data", "data", map=embedding)
     sent = unpack_loaded(b"".join(pack_loaded(loaded)))[0].map
     assert sent is not None
@@ -88,7 +89,7 @@ def test_drawing_is_saved_and_loaded(tmp_path) -> None:
     hetviz.save(DATA, tmp_path / "data")
     params = {"n_components": 5, "drawn_by": "neighbors"}
     run = fit_run(DATA, "guided-projection", params, only=np.arange(150))
-    assert np.isfinite(run.embedding.planar().stacked()).all(axis=1).sum() == 150
+    assert np.isfinite(run.result.embedding.planar().stacked()).all(axis=1).sum() == 150
     write_run(tmp_path / "run", str(tmp_path / "data"), DATA, run)
     again = run_recipe(tmp_path / "run")
     assert hetviz.load_run(again)[1].drawn is not None

@@ -63,7 +63,7 @@ def test_fit_refuses_when_memory_is_too_small(
     assert "only 10 MB are free. Map at most about 385 items, or choose" in reason
     assert calls == []
     # Another method needs less memory and runs.
-    assert fit_run(DATA, "pca").embedding is not None
+    assert fit_run(DATA, "pca").result.embedding is not None
 
 
 def test_memory_refusal_suggests_a_size_that_fits() -> None:

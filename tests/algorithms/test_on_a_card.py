@@ -40,12 +40,14 @@ def test_device_map_is_as_good_and_names_the_device(key: str) -> None:
     plain, on_device = (fitted(key, device) for device in ("cpu", "auto"))
     ends = [run.model.loss_history_[-1] for run in (plain, on_device)]
     assert ends[1] == pytest.approx(ends[0], rel=0.1)
-    assert not np.array_equal(on_device.embedding.stacked(), plain.embedding.stacked())
+    assert not np.array_equal(on_device.result.embedding.stacked(), plain.embedding.stacked())
     again = fitted(key, "cuda")
-    np.testing.assert_array_equal(again.embedding.stacked(), on_device.embedding.stacked())
-    assert on_device.run.params["device"] == "auto"
-    assert on_device.run.versions["device"] == on_device.model.diagnostics_["device"] == "numpy"
-    assert "device" not in plain.run.versions and "device" not in plain.model.diagnostics_
+    np.testing.assert_array_equal(
+        again.result.embedding.stacked(), on_device.result.embedding.stacked()
+    )
+    assert on_device.result.params["device"] == "auto"
+    assert on_device.result.versions["device"] == on_device.model.diagnostics_["device"] == "numpy"
+    assert "device" not in plain.result.versions and "device" not in plain.model.diagnostics_
     assert pickle.loads(pickle.dumps(on_device.model)).device == "auto"
 
 

@@ -13,10 +13,10 @@ from hetviz.runs.ask.questions import ASKED
 from hetviz.ui.guidance import ask_me
 from hetviz.ui.statements import actions, preview
 from hetviz.ui.statements.statement_draft import StatementDraft, StatementState
-from hetviz.workspace import AddLinks, OpenSample, RecordRun
-from hetviz.workspace.store.packing import pack_coordinates, pack_json
+from hetviz.workspace import AddLinks, MapResult, OpenSample
 from tests.app.conftest import Visit, go, html_of, page_of, sid_of, workspace_of
 from tests.app.test_pages import press
+from tests.workspace.helpers import record_map
 
 DATA = hetviz.load("emoji")
 FIGURES: dict[str, Any] = {
@@ -45,17 +45,13 @@ def after_statement(visit: Visit, monkeypatch: Any) -> Any:
         }  # fmt: skip
         run = workspace.state.run
         workspace.do(
-            RecordRun(
-                "joint-map",
-                "Joint map",
-                {},
-                0,
-                0.0,
-                workspace.state.guided.fingerprint(),  # type: ignore[union-attr]
-                workspace.blobs.put(pack_coordinates(run.embedding)),  # type: ignore[union-attr]
-                workspace.blobs.put(pack_json({**FIGURES, "learned": [group]})),
-                {},
+            record_map(
+                workspace,
+                run.embedding,  # type: ignore[union-attr]
                 replaces=run.id,  # type: ignore[union-attr]
+                method="joint-map",
+                title="Joint map",
+                figures={**FIGURES, "learned": [group]},
             )
         )
         return True
@@ -123,7 +119,6 @@ def test_ask_me_starts_with_similar_items(visit: Visit, monkeypatch: Any) -> Non
 
 
 def test_preview_is_shown_before_adding(visit: Visit, monkeypatch: Any) -> None:
-    from hetviz.jobs import MadeMap
     from hetviz.ui.shell import background
 
     app = visit("map")
@@ -144,7 +139,8 @@ def test_preview_is_shown_before_adding(visit: Visit, monkeypatch: Any) -> None:
             {"dataset": "emoji", "named": [ids[9]], "n_followers": 2, "followers": ["y"]},
         ]
         figures = {"consequences": FIGURES["consequences"], "learned": learned}
-        made = MadeMap("mr-sne", "x", {}, Embedding(Y, run.embedding.ids), figures)
+        embedding = Embedding(Y, run.embedding.ids)
+        made = MapResult("", "mr-sne", {}, 0, title="x", embedding=embedding, figures=figures)
         background._PREVIEWS[sid_of(app)] = (mark, made)
 
     monkeypatch.setattr(background, "start_preview", foresee)

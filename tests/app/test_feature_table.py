@@ -53,7 +53,7 @@ def test_table_edits_become_one_command(visit: Visit, monkeypatch: pytest.Monkey
     assert "made from 12 columns" in text
     assert "New features of countries are ready." in text
     press(app, "map-again-0")
-    assert ops(workspace_of(app))[-1] == "record-run"
+    assert ops(workspace_of(app))[-1] == "record-map"
     state = workspace_of(app).state
     assert state.run is not None and state.is_current(state.run)
     assert "New features of countries are ready." not in html_of(app.run())

@@ -21,10 +21,10 @@ from hetviz.ui.guidance.table import in_earlier_order, positions_in
 from hetviz.ui.map import search
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.widgets import set_switches
-from hetviz.workspace import Act, AddPairs, EditStatements, RecordRun, SetLabels, SwitchSet
-from hetviz.workspace.store.packing import pack_coordinates, pack_json
+from hetviz.workspace import Act, AddPairs, EditStatements, SetLabels, SwitchSet
 from tests.app.conftest import Visit, html_of, workspace_of
 from tests.app.test_pages import ops, press
+from tests.workspace.helpers import record_map
 
 MANY = 4_130
 
@@ -218,7 +218,7 @@ def test_column_gives_links_of_typical_items(visit: Visit) -> None:
     app.segmented_control(key="add-way").set_value("From a column").run()
     label = next(button.label for button in app.button if button.key == "do-derive")
     press(app, "do-derive")
-    assert ops(workspace_of(app))[-1] == "add-links"
+    assert ops(workspace_of(app))[-1] == "add-pairs"
     said = statements(workspace_of(app).state.opened())
     made = said[said["set"].str.startswith("from ")]
     assert label == f"Add {len(made):,} links"
@@ -357,7 +357,7 @@ def test_group_is_one_editable_row(visit: Visit) -> None:
 
     def change(**cells: Any) -> NamedGroup:
         (group,) = named_groups(workspace.state.opened())
-        steps = [command.to_dict() for command in change_commands(data, group, cells)]
+        steps = change_commands(data, group, cells)
         workspace.do(Act(steps, "change of a group"))
         (group,) = named_groups(workspace.state.opened())
         return group
@@ -370,9 +370,7 @@ def test_group_is_one_editable_row(visit: Visit) -> None:
     workspace.undo()
     (back,) = named_groups(workspace.state.opened())
     assert (back.rows.tolist(), back.weight) == ([0, 1, 2, 3], 1.0)
-    workspace.do(
-        Act([one.to_dict() for one in change_commands(data, back, {"items": ["2"]})], "less")
-    )
+    workspace.do(Act(change_commands(data, back, {"items": ["2"]}), "less"))
     assert len(statements(workspace.state.opened())) == n_before
     assert not app.exception
 
@@ -422,15 +420,12 @@ def test_map_stopped_during_measuring_shows_choice(visit: Visit) -> None:
     places = state.embedding(state.run)
     assert places is not None
     workspace.do(
-        RecordRun(
-            method="pca",
-            title="First",
-            params={},
-            seed=0,
-            hold_out=0.0,
+        record_map(
+            workspace,
+            places,
             fingerprint=state.opened().fingerprint(),
-            coordinates=workspace.blobs.put(pack_coordinates(places)),
-            figures=workspace.blobs.put(pack_json(known)),
+            title="First",
+            figures=known,
         )
     )
     run = workspace.state.run

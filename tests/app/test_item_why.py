@@ -65,7 +65,7 @@ def test_item_why_names_columns_and_distinguishes_equal_titles(
     tags = Dataset("tags", ["a", "b"])
     data = HeteroData([things, tags], [Links("things", "tags", [0, 30], [0, 1])])
     run = fit_run(data, "mr-sne")
-    found = Explainer(data, run.embedding, run.run).why(0, 5)
+    found = Explainer(data, run.result.embedding, run.result).why(0, 5)
     shown: list[str] = []
     monkeypatch.setattr(item_why.theme, "show_note", shown.append)
     monkeypatch.setattr(item_why.theme, "show_section", lambda *words: shown.append(words[0]))

@@ -22,7 +22,7 @@ from hetviz.jobs import Job
 from hetviz.ui.map import description
 from hetviz.ui.map_data import parts, priority, selection_codec
 from hetviz.ui.map_data.array_cache import ARRAYS, RESULTS, PackedArray, send_array
-from hetviz.workspace import DisplaySettings, Run, State
+from hetviz.workspace import DisplaySettings, MapResult, State
 
 SESSION = "a-session-for-the-tests"
 
@@ -40,7 +40,15 @@ def example(n: int = 60, seed: int = 0) -> State:
     places = {"trees": rng.normal(size=(n, 2)), "words": rng.normal(size=(4, 2))}
     places["words"][3] = np.nan
     ids = {name: part.ids for name, part in data.datasets.items()}
-    run = Run("1", "pca", "First map", Embedding(places, ids), data.fingerprint())
+    run = MapResult(
+        data.fingerprint(),
+        "pca",
+        {},
+        0,
+        title="First map",
+        embedding=Embedding(places, ids),
+        id="1",
+    )
     return State(
         data=data, runs=(run,), chosen="1", view=DisplaySettings(json.dumps(["trees", "kind"]))
     )

@@ -17,7 +17,7 @@ from hetviz.ui.item import item_trust
 from hetviz.ui.map import description
 from hetviz.ui.map_data import layers
 from hetviz.ui.map_data.array_cache import ARRAYS
-from hetviz.workspace import SESSIONS, DisplaySettings, Run, State
+from hetviz.workspace import SESSIONS, DisplaySettings, MapResult, State
 from hetviz.workspace.sessions import new_session_id
 from tests.app.asking import ask
 from tests.app.conftest import Visit, html_of, workspace_of
@@ -38,7 +38,17 @@ def example(n_runs: int = 2) -> State:
         places = {"a": X[:, :2], "b": X[:, :2] + 0.5 * number * rng.normal(size=(N, 2))}
         places["b"][3] = np.nan
         embedding = Embedding(places, {"a": names, "b": names})
-        runs.append(Run(str(number), "pca", "Map", embedding, data.fingerprint(), seed=number))
+        runs.append(
+            MapResult(
+                data.fingerprint(),
+                "pca",
+                {},
+                number,
+                title="Map",
+                embedding=embedding,
+                id=str(number),
+            )
+        )
     return State(data=data, runs=tuple(runs), chosen="0", view=DisplaySettings("trust"))
 
 

@@ -13,10 +13,10 @@ from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness
 from hetviz.ui.map import filters
 from hetviz.ui.map.new_map import MapForm
 from hetviz.ui.map.panel_view import TABS, PanelView, note_tab
-from hetviz.workspace import RecordRun, RenameRun, SetFilters, StarRun
-from hetviz.workspace.store.packing import pack_coordinates, pack_json
+from hetviz.workspace import RenameRun, SetFilters, StarRun
 from tests.app.asking import ask
 from tests.app.conftest import Visit, go, html_of, page_of, workspace_of
+from tests.workspace.helpers import record_map
 
 HOSTILE = "<img src=x onerror=alert(1)> $x$ [l](j) 🦊 " + "long name " * 15
 PLANTS = "id,name,kind,size,note\n" + "".join(
@@ -252,16 +252,17 @@ def with_runs(app: AppTest, number: int) -> AppTest:
     assert state.run is not None
     for k in range(number):
         workspace.do(
-            RecordRun(
-                "guided-projection",
-                f"Map {k}",
-                {"kernel": "rbf", "gamma": 0.1},
-                k,
-                0.2,
-                state.opened().fingerprint(),
-                workspace.blobs.put(pack_coordinates(state.run.embedding)),
-                workspace.blobs.put(pack_json({"scores": {"guidance_area": 0.8}, "curves": {}})),
-                {"emoji|keywords|tagged": 0.5, "keywords|keywords|antonym": 0.0},
+            record_map(
+                workspace,
+                state.run.embedding,
+                fingerprint=state.opened().fingerprint(),
+                method="guided-projection",
+                params={"kernel": "rbf", "gamma": 0.1},
+                seed=k,
+                weights={"emoji|keywords|tagged": 0.5, "keywords|keywords|antonym": 0.0},
+                hold_out=0.2,
+                title=f"Map {k}",
+                figures={"scores": {"guidance_area": 0.8}, "curves": {}},
             )
         )
     app.run()

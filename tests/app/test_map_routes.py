@@ -20,7 +20,7 @@ from hetviz.ui.item import item_cards, thumbnails
 from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.map import description, links_of_rows, routes, search
 from hetviz.ui.map_data.array_cache import PackedArray, send_array
-from hetviz.workspace import SESSIONS, Run, State
+from hetviz.workspace import SESSIONS, MapResult, State
 from hetviz.workspace.sessions import new_session_id
 from tests.app.asking import Answer, ask
 
@@ -61,7 +61,15 @@ def example() -> State:
     places = {"food, cold": rng.normal(size=(n, 2)), "words": rng.normal(size=(4, 2))}
     places["words"][3] = np.nan
     ids = {name: part.ids for name, part in data.datasets.items()}
-    run = Run("1", "pca", "First map", Embedding(places, ids), data.fingerprint())
+    run = MapResult(
+        data.fingerprint(),
+        "pca",
+        {},
+        0,
+        title="First map",
+        embedding=Embedding(places, ids),
+        id="1",
+    )
     return State(data=data, runs=(run,), chosen="1")
 
 
@@ -255,7 +263,15 @@ def test_regions_belong_to_requested_map() -> None:
         "b": np.array([[0.0, 0.0], [20.0, 0.0]]),
     }
     ids = {name: part.ids for name, part in data.datasets.items()}
-    run = Run("1", "pca", "First map", Embedding(places, ids), data.fingerprint())
+    run = MapResult(
+        data.fingerprint(),
+        "pca",
+        {},
+        0,
+        title="First map",
+        embedding=Embedding(places, ids),
+        id="1",
+    )
     state = State(data=data, runs=(run,), chosen="1")
     sid = settle(state)
     of = description.map_spec(state, run, session=sid)["geometry"]["id"]

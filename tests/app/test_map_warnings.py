@@ -19,7 +19,7 @@ from hetviz.ui.map import map_warnings
 from hetviz.ui.map.map_warnings import MapWarning, WarningKind
 from hetviz.ui.reading import join_choice
 from hetviz.ui.shell import background
-from hetviz.workspace import DisplaySettings, Run, SetTitle, State
+from hetviz.workspace import DisplaySettings, MapResult, SetTitle, State
 from tests.app.conftest import Visit, go, html_of, workspace_of
 from tests.app.test_map_panel import press
 from tests.app.test_pages import upload
@@ -57,13 +57,15 @@ def shown(app: AppTest, data: HeteroData, page: str = "map", **more: object) -> 
     ids = {name: part.ids for name, part in data.datasets.items()}
     entity = {name: part.entity for name, part in data.datasets.items()}
     figures = {"scores": {}, "curves": {}, **more.pop("figures", {})}  # type: ignore[dict-item]
-    run = Run(
-        "r1",
-        "pca",
-        "A map",
-        Embedding(places, ids, entity, components=components),  # type: ignore[arg-type]
+    run = MapResult(
         str(more.pop("fingerprint", data.fingerprint())),
+        "pca",
+        {},
+        0,
+        title="A map",
+        embedding=Embedding(places, ids, entity, components=components),  # type: ignore[arg-type]
         figures=figures,
+        id="r1",
     )
     assert set(more) <= {"colour"}
     view = DisplaySettings(colour=more.get("colour"))  # type: ignore[arg-type]

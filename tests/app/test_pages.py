@@ -101,7 +101,7 @@ def test_own_files_are_read_and_mapped(visit: Visit) -> None:
     assert state.data is not None
     assert state.run is not None
     assert state.is_current(state.run)
-    assert ops(workspace_of(app)) == ["open-sample", "add-tables", "start-job", "record-run"]
+    assert ops(workspace_of(app)) == ["open-sample", "add-tables", "start-job", "record-map"]
 
 
 def test_invalid_rows_are_listed_and_can_be_skipped(visit: Visit) -> None:

@@ -216,11 +216,11 @@ def test_recipe_with_wrong_hash_warns(tmp_path: Path) -> None:
 def test_recipe_zip_reproduces_edited_data(hold_out: float, tmp_path: Path) -> None:
     data = sheep().edit().add(Links("sheep", "sheep", [0, 1], [2, 3], [-1.0, 1.0]))
     fitted = fit_run(data, "guided-projection", {}, 3, hold_out=hold_out)
-    digest = coordinates_hash(fitted.embedding)
+    digest = coordinates_hash(fitted.result.embedding)
     figures = FigureSettings(colour="Weight of sheep", width=100.0).to_dict()
-    content = recipe_zip(data, fitted.run, sha256=digest, figures=figures, title="My\nsheep")
+    content = recipe_zip(data, fitted.result, sha256=digest, figures=figures, title="My\nsheep")
     assert content == recipe_zip(
-        data, fitted.run, sha256=digest, figures=figures, title="My\nsheep"
+        data, fitted.result, sha256=digest, figures=figures, title="My\nsheep"
     )
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for name in archive.namelist():
@@ -236,7 +236,7 @@ def test_recipe_zip_reproduces_edited_data(hold_out: float, tmp_path: Path) -> N
         table = pd.read_csv(tmp_path / "coordinates.csv", dtype=str, keep_default_na=False)
         # Read by Python: pandas 2 is off in the last digit.
         places = [[float(x), float(y)] for x, y in zip(table["x"], table["y"], strict=True)]
-        np.testing.assert_array_equal(places, fitted.embedding.stacked())
+        np.testing.assert_array_equal(places, fitted.result.embedding.stacked())
 
 
 def test_report_describes_method_and_quality(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from hetviz.jobs.registry import TASKS
 
-RECORDED = {"MadeMap", "Findings"}
+RECORDED = {"MapResult", "Findings"}
 
 
 @pytest.mark.parametrize("id", TASKS)

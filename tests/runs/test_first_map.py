@@ -15,6 +15,7 @@ from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.spaces.landmarks import landmarks
 from hetviz.runs import first_map as module
 from hetviz.runs.compare.comparison import Candidate, Comparison, FitScores
+from hetviz.runs.embed.run import MapResult
 from hetviz.runs.first_map import choose_method, crowding, dataset_spreads, embed, first_map
 
 
@@ -203,7 +204,7 @@ def test_cancel_during_comparison_keeps_the_first_map(table: Any) -> None:
     with pytest.raises(Cancelled) as caught:
         first_map(linked_data(), stop)
     drawn = caught.value.partial
-    assert isinstance(drawn, module.FirstMap)
+    assert isinstance(drawn, MapResult)
     assert drawn.embedding.n_unplaced == 0
 
 
@@ -222,7 +223,7 @@ def test_cancel_keeps_the_latest_map(table: Any, when: str, kept: str) -> None:
     with pytest.raises(Cancelled) as caught:
         first_map(linked_data(), stop)
     drawn = caught.value.partial
-    assert isinstance(drawn, module.FirstMap)
+    assert isinstance(drawn, MapResult)
     assert drawn.method == kept
     assert drawn.embedding.n_unplaced == 0
 

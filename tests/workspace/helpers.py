@@ -17,7 +17,8 @@ from hetviz.workspace import (
     DropDataset,
     DropRun,
     EndJob,
-    RecordRun,
+    MapResult,
+    RecordMap,
     RenameDataset,
     RenameRun,
     SetFilters,
@@ -28,7 +29,7 @@ from hetviz.workspace import (
     State,
     Workspace,
 )
-from hetviz.workspace.store.packing import pack_coordinates, pack_json, pack_rows
+from hetviz.workspace.store.maps import pack_map
 
 PLANTS = b"id,name,size,weight\n007,Oak,3,1\nNA,Ash,2,4\n9,Elm,5,2\n10,Fir,1,1\n"
 BIRDS = b"id,name,span,mass\nb1,Kite,4,3\nb2,Wren,1,2\nb3,Rook,2,2\n"
@@ -59,22 +60,35 @@ def state_essence(workspace: Workspace) -> tuple[Any, ...]:
     )
 
 
-def record(workspace: Workspace, seed: int = 0, **more: Any) -> RecordRun:
+def record_map(
+    workspace: Workspace,
+    embedding: Embedding,
+    job: str | None = None,
+    replaces: str | None = None,
+    **fields: Any,
+) -> RecordMap:
+    """Store a map, and return the command that records it."""
+    data = workspace.state.guided
+    assert data is not None
+    defaults = {"fingerprint": data.fingerprint(), "method": "pca", "params": {}, "seed": 0}
+    result = MapResult(**{**defaults, "title": "Map", **fields}, embedding=embedding)
+    return RecordMap(workspace.blobs.put(pack_map(result)), job, replaces)
+
+
+def record(workspace: Workspace, seed: int = 0, **more: Any) -> RecordMap:
     data = workspace.state.data
     assert data is not None
     rng = np.random.default_rng(seed)
     places = {name: rng.normal(size=(len(part), 2)) for name, part in data.datasets.items()}
     next(iter(places.values()))[0] = np.nan
-    return RecordRun(
-        method="pca",
-        title="PCA",
+    return record_map(
+        workspace,
+        Embedding(places),
         params={"n_components": 2},
         seed=seed,
-        hold_out=0.0,
-        fingerprint=data.fingerprint(),
-        coordinates=workspace.blobs.put(pack_coordinates(Embedding(places))),
-        figures=workspace.blobs.put(pack_json({"scores": {}, "curves": {}})),
-        **more,
+        title="PCA",
+        figures={"scores": {}, "curves": {}},
+        **{"fingerprint": data.fingerprint(), **more},
     )
 
 
@@ -145,7 +159,7 @@ def run_random_steps(workspace: Workspace, step: Any, seed: int = 0) -> None:
     elif step == "record":
         workspace.do(record(workspace, seed, job="j1"))
     elif step == "record a part":
-        only = workspace.blobs.put(pack_rows(np.array([0, 2])))
+        only = np.array([0, 2])
         workspace.do(record(workspace, seed, only=only, weights={"plants|birds|link": 0.5}))
     else:
         workspace.do(step)

@@ -205,7 +205,7 @@ def test_unused_blobs_are_left_out(tmp_path: Path) -> None:
     stray = workspace.blobs.put(b"uploaded and never opened")
     names = unpacked(save_project(workspace)).keys()
     assert f"{BLOBS}{stray}" not in names
-    assert sum(name.startswith(BLOBS) for name in names) == 3 + 2 + 1 + 1 + 1
+    assert sum(name.startswith(BLOBS) for name in names) == 3 + 2 + 1
 
 
 def test_lost_step_stays_lost(tmp_path: Path) -> None:
@@ -219,8 +219,8 @@ def test_lost_step_stays_lost(tmp_path: Path) -> None:
     again = sessions.get(open_project(save_project(workspace), "a.hetviz", sessions))
     assert everything(again) == everything(workspace)
     # A damaged blob is reported when the project is saved.
-    key = next(entry_list for entry_list in workspace.log if entry_list["op"] == "record-run")[
-        "coordinates"
+    key = next(entry_list for entry_list in workspace.log if entry_list["op"] == "record-map")[
+        "map"
     ]
     (tmp_path / sid / "blobs" / key).write_bytes(b"damaged")
     with pytest.raises(DataError, match="damaged"):
@@ -375,13 +375,27 @@ def test_bad_steps_are_errors(entry: Any, code: str, saved: bytes, tmp_path: Pat
 def test_bad_maps_are_errors(blob: bytes, saved: bytes, tmp_path: Path) -> None:
     members = unpacked(saved)
     key = hashlib.sha256(blob).hexdigest()
-    entry = next(
-        json.loads(line) for line in members[JOURNAL].splitlines() if b'"record-run"' in line
+    places = npz(c0=np.zeros((4, 2)), c1=np.zeros((3, 2)), components=np.zeros(2, dtype=int))
+    good = hashlib.sha256(places).hexdigest()
+    blobs = {f"{BLOBS}{key}": blob, f"{BLOBS}{good}": places}
+    # As earlier versions recorded a map.
+    earlier = {
+        **{"op": "record-run", "method": "pca", "title": "PCA", "params": {}, "seed": 0},
+        **{"hold_out": 0.0, "fingerprint": "", "coordinates": good, "figures": None},
+    }
+    assert open_project(
+        with_members(
+            {**members, **blobs, JOURNAL: members[JOURNAL] + json.dumps(earlier).encode() + b"\n"}
+        ),
+        "a.hetviz",
+        Sessions(tmp_path / "earlier"),
     )
-    for field in ("coordinates", "figures", "only"):
-        line = json.dumps({**entry, field: key}).encode() + b"\n"
-        content = with_members({**members, f"{BLOBS}{key}": blob, JOURNAL: members[JOURNAL] + line})
-        assert assert_refused(content, tmp_path / "sessions") == {"bad-step"}, field
+    entries = [{"op": "record-map", "map": key}]
+    entries += [{**earlier, field: key} for field in ("coordinates", "figures", "only")]
+    for entry in entries:
+        line = json.dumps(entry).encode() + b"\n"
+        content = with_members({**members, **blobs, JOURNAL: members[JOURNAL] + line})
+        assert assert_refused(content, tmp_path / "sessions") == {"bad-step"}, entry
 
 
 def test_bad_selection_is_error(saved: bytes, tmp_path: Path) -> None:
@@ -495,7 +509,7 @@ except HetvizError as error:
 def test_full_disk_leaves_no_session(saved: bytes, tmp_path: Path) -> None:
     path = tmp_path / "mine.hetviz"
     path.write_bytes(saved)
-    for limit in (10, 200, 1_500):
+    for limit in (10, 200, 1_000):
         command = [sys.executable, "-c", FULL, str(path), str(tmp_path / "s"), str(limit)]
         ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         assert ran.stdout.startswith("no-room mine.hetviz: This could not be saved: "), ran.stderr

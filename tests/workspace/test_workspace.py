@@ -22,7 +22,7 @@ from hetviz.workspace import (
     EndJob,
     OpenBundle,
     OpenSample,
-    RecordRun,
+    RecordMap,
     RenameDataset,
     RenameRun,
     Sessions,
@@ -34,6 +34,7 @@ from hetviz.workspace import (
     Workspace,
     from_dict,
 )
+from hetviz.workspace.commands.runs import RecordRun
 from hetviz.workspace.sessions import is_session_id, new_session_id
 from tests.depth import examples
 from tests.workspace.helpers import (
@@ -180,6 +181,7 @@ def test_unknown_names_are_errors(blobs: BlobStore) -> None:
         RenameDataset("a", "ä $x$ <b>"),
         DropDataset("a"),
         SetTitle("T"),
+        RecordMap("1" * 64, "j1", "2"),
         RecordRun("pca", "PCA", {"k": [1, None]}, 3, 0.2, "f", "c", "g"),
         RecordRun("pca", "PCA", {}, 3, 0, "f", "c", "g", {"a|b|link": 0.5}, "1" * 64, "j1"),
         ChooseRun("2"),

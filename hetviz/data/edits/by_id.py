@@ -1,4 +1,4 @@
-"""Links, comparisons and rows given by ids."""
+"""Links, comparisons and rows given by ids, and ids of rows."""
 
 from __future__ import annotations
 
@@ -128,6 +128,16 @@ def rows_by_id(data: HeteroData, dataset: str, ids: Iterable[str], where: str) -
         Listing every unknown id.
     """
     return _find_rows(data, data[dataset], list(ids), where)
+
+
+def items_of_rows(data: HeteroData, rows: Ints) -> list[list[str]]:
+    """Return dataset and id of global rows."""
+    names, starts = list(data.datasets), [span.start for span in data.offsets.values()]
+    places = np.searchsorted(starts, rows, side="right") - 1
+    return [
+        [names[place], str(data[names[place]].ids[row - starts[place]])]
+        for place, row in zip(places.tolist(), rows.tolist(), strict=True)
+    ]
 
 
 def _find_rows(

@@ -151,7 +151,7 @@ def links_between(
         chosen = (typical_rows(data, A, a, embedding), typical_rows(data, B, b, embedding))
         p, q = (side.ravel() for side in np.meshgrid(*chosen, indexing="ij"))
     return GroupLinks(
-        _link_blocks(data, *_check_pairs(data, p, q), weight, kind), n_possible, chosen
+        links_between_rows(data, *_check_pairs(data, p, q), weight, kind), n_possible, chosen
     )
 
 
@@ -181,7 +181,7 @@ def _links_in_turn(
     p, q = _check_pairs(data, longest[place], other[partner % len(other)])
     is_complete = all(len(rows) == len(group) for rows, group in zip(chosen, groups, strict=True))
     is_complete = is_complete and len(np.union1d(p, q)) == len(np.union1d(groups[0], groups[-1]))
-    return GroupLinks(_link_blocks(data, p, q, weight, kind), n_possible, chosen, is_complete)
+    return GroupLinks(links_between_rows(data, p, q, weight, kind), n_possible, chosen, is_complete)
 
 
 def _n_possible(data: HeteroData, A: Ints, B: Ints | None = None) -> int:
@@ -214,7 +214,10 @@ def _check_pairs(data: HeteroData, p: Ints, q: Ints) -> tuple[Ints, Ints]:
     return p, q
 
 
-def _link_blocks(data: HeteroData, p: Ints, q: Ints, weight: float, kind: str) -> tuple[Links, ...]:
+def links_between_rows(
+    data: HeteroData, p: Ints, q: Ints, weight: float, kind: str
+) -> tuple[Links, ...]:
+    """Return links between global rows, one `Links` per pair of datasets."""
     low, high = np.minimum(p, q), np.maximum(p, q)
     names = list(data.datasets)
     starts = np.array([span.start for span in data.offsets.values()])

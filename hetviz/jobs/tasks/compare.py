@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -10,11 +10,12 @@ from hetviz.algorithms.cost import measure_seconds, store_times
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import Cancelled
-from hetviz.jobs.results import Findings, MadeMap
+from hetviz.jobs.results import Findings
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.compare.compare import compare
 from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.search import SettingsResult, search_settings
+from hetviz.runs.embed.run import MapResult
 
 _STILL_DOTS = 1200
 
@@ -28,9 +29,8 @@ def compare_methods(
     new_items: float = 0.0,
 ) -> Findings:
     """Compare methods; the findings hold `Comparison.to_dict` and a map of each method."""
-
-    def run() -> Comparison:
-        return compare(
+    try:
+        comparison = compare(
             data,
             methods,
             seeds=seeds,
@@ -38,8 +38,13 @@ def compare_methods(
             new_items=new_items,
             progress=progress,
         )
-
-    return _run_comparison(data, run, _comparison_findings)
+    except Cancelled as stopped:
+        partial = stopped.partial
+        has_fits = isinstance(partial, Comparison) and bool(partial.fits)
+        stopped.partial = _comparison_findings(data, partial) if has_fits else None
+        raise
+    _keep_times(data, comparison)
+    return _comparison_findings(data, comparison)
 
 
 def search(
@@ -86,22 +91,6 @@ def measure_costs(data: HeteroData, methods: Sequence[str], progress: Progress) 
     return Findings("costs", {"seconds": seconds})
 
 
-def _run_comparison(
-    data: HeteroData, run: Callable[[], Comparison], as_findings: Callable[[Comparison], Findings]
-) -> Findings:
-    try:
-        comparison = run()
-    except Cancelled as stopped:
-        partial = stopped.partial
-        has_fits = isinstance(partial, Comparison) and bool(partial.fits)
-        stopped.partial = (
-            as_findings(partial) if isinstance(partial, Comparison) and has_fits else None
-        )
-        raise
-    _keep_times(data, comparison)
-    return as_findings(comparison)
-
-
 def _keep_times(data: HeteroData, comparison: Comparison) -> None:
     for key in {candidate.method for candidate in comparison.candidates}:
         seconds = [
@@ -111,12 +100,13 @@ def _keep_times(data: HeteroData, comparison: Comparison) -> None:
             store_times(key, data, {data.n_rows: float(np.median(seconds))})
 
 
-def _comparison_findings(comparison: Comparison) -> Findings:
-    maps = tuple(_comparison_map(comparison, key) for key in comparison.embeddings)
+def _comparison_findings(data: HeteroData, comparison: Comparison) -> Findings:
+    fingerprint = data.fingerprint()
+    maps = tuple(_comparison_map(fingerprint, comparison, key) for key in comparison.embeddings)
     return Findings("compare", comparison.to_dict() | {"maps": list(comparison.embeddings)}, maps)
 
 
-def _comparison_map(comparison: Comparison, key: str) -> MadeMap:
+def _comparison_map(fingerprint: str, comparison: Comparison, key: str) -> MapResult:
     candidate = comparison.candidate(key)
     fit = next(fit for fit in comparison.fits if fit.key == key)
     figures = {
@@ -124,14 +114,15 @@ def _comparison_map(comparison: Comparison, key: str) -> MadeMap:
         "curves": {kind: [list(x), list(y)] for kind, (x, y) in fit.curves.items()},
         "notes": list(comparison.notes.get(key, ())),
     }
-    return MadeMap(
+    return MapResult(
+        fingerprint,
         candidate.method,
-        candidate.title,
         dict(candidate.params),
-        comparison.embeddings[key],
-        figures,
-        seed=fit.seed,
+        fit.seed,
         hold_out=comparison.hold_out if "held_out" in fit.curves else 0.0,
+        title=candidate.title,
+        embedding=comparison.embeddings[key],
+        figures=figures,
     )
 
 

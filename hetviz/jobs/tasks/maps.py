@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 
 from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.diagnostics import to_json
 from hetviz.errors import Cancelled
-from hetviz.jobs.results import MadeMap
 from hetviz.metrics.color_choice import find_best_color
 from hetviz.metrics.fit.curves import curves_of_map
 from hetviz.metrics.fit.measured_map import MeasuredMap
 from hetviz.metrics.fit.summary import evaluate_measured
 from hetviz.metrics.trust.consequences import consequences
 from hetviz.progress import Progress, ProgressPart
-from hetviz.runs.embed.run import fit_run, notes_of
-from hetviz.runs.first_map import FirstMap, first_map
+from hetviz.runs.embed.run import MapResult, fit_run, notes_of
+from hetviz.runs.first_map import first_map
 
 
 def make_map(
@@ -32,28 +32,22 @@ def make_map(
     only: Ints | None = None,
     start: Embedding | None = None,
     said: Collection[str] = (),
-) -> MadeMap:
+) -> MapResult:
     """Fit a method and measure the map."""
-    title = get_method(method).card.title
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        try:
-            fitted = fit_run(
-                data,
-                method,
-                params,
-                seed,
-                ProgressPart(progress, 0.0, 0.8),
-                weights=weights,
-                only=only,
-                hold_out=hold_out,
-                start=start,
-            )
-        except Cancelled as stopped:
-            if stopped.partial is not None:
-                early = f"{title}, stopped early"
-                stopped.partial = MadeMap(method, early, dict(params), stopped.partial, None)
-            raise
+        fitted = fit_run(
+            data,
+            method,
+            params,
+            seed,
+            ProgressPart(progress, 0.0, 0.8),
+            weights=weights,
+            only=only,
+            hold_out=hold_out,
+            start=start,
+        )
+    result = fitted.result
 
     def beat() -> None:
         progress(0.8, "Measuring the map")
@@ -64,11 +58,10 @@ def make_map(
         figures = figures_of(visible_data, fitted.model.embedding_, held_out, beat)
     except Cancelled as stopped:
         # The map itself is complete.
-        params = fitted.run.params
-        stopped.partial = MadeMap(method, title, dict(params), fitted.embedding, None)
+        stopped.partial = result
         raise
     figures |= notes_of(caught)
-    figures |= _diagnostics_of(fitted.embedding)
+    figures |= _diagnostics_of(result.embedding)
     views = getattr(fitted.model, "view_weights_", None)
     if views:
         figures["views"] = {str(name): float(weight) for name, weight in views.items()}
@@ -77,9 +70,9 @@ def make_map(
         figures["learned"] = learned
     if start is not None and said and _of_all_rows(start, data):
         progress(0.95, "Comparing with the previous map")
-        figures["consequences"] = consequences(data, start, fitted.embedding, said).to_dict()
+        figures["consequences"] = consequences(data, start, result.embedding, said).to_dict()
     progress(1.0, "Done")
-    return MadeMap(method, title, dict(fitted.run.params), fitted.embedding, figures)
+    return replace(result, figures=figures)
 
 
 def _diagnostics_of(embedding: Embedding) -> dict[str, object]:
@@ -92,39 +85,32 @@ def _of_all_rows(embedding: Embedding, data: HeteroData) -> bool:
     return {name: len(Y) for name, Y in embedding.coordinates.items()} == sizes
 
 
-def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
+def make_first_map(data: HeteroData, progress: Progress) -> MapResult:
     """Fit and measure the first map of data without one."""
     try:
         first = first_map(data, ProgressPart(progress, 0.0, 0.9))
     except Cancelled as stopped:
-        if isinstance(stopped.partial, FirstMap):
-            drawn = stopped.partial
-            early = f"{drawn.title}, stopped early"
-            params = dict(drawn.params)
-            stopped.partial = MadeMap(drawn.method, early, params, drawn.embedding, None)
+        if isinstance(stopped.partial, MapResult):
+            title = f"{get_method(stopped.partial.method).card.title}, stopped early"
+            stopped.partial = replace(stopped.partial, title=title, figures=None)
         raise
 
     def beat() -> None:
         progress(0.9, "Measuring the map")
 
     # Facts that do not depend on measuring the map.
-    facts: dict[str, object] = {"choice": first.choice.sentence}
-    if (best := first.choice.best_neighbours) is not None:
-        facts["best_neighbours"] = best.to_dict()
-    facts |= {"notes": list(first.notes), "unsettled": list(first.unsettled)}
-    facts |= _diagnostics_of(first.embedding)
+    facts = {**(first.figures or {}), **_diagnostics_of(first.embedding)}
     try:
         beat()
         figures = figures_of(data, first.embedding, beat=beat) | facts
     except Cancelled as stopped:
         # The map itself is complete, and can be measured later.
-        params = dict(first.params)
-        stopped.partial = MadeMap(first.method, first.title, params, first.embedding, facts)
+        stopped.partial = replace(first, figures=facts)
         raise
     if (colour := find_best_color(data, first.embedding)) is not None:
         figures["colour"] = colour
     progress(1.0, "Done")
-    return MadeMap(first.method, first.title, dict(first.params), first.embedding, figures)
+    return replace(first, figures=figures)
 
 
 def figures_of(

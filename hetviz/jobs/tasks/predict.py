@@ -12,9 +12,9 @@ from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
-from hetviz.jobs.results import Findings, MadeMap
+from hetviz.jobs.results import Findings
 from hetviz.progress import Progress, ProgressPart
-from hetviz.runs.embed.run import fit_run, notes_of
+from hetviz.runs.embed.run import MapResult, fit_run, notes_of
 from hetviz.runs.predict.held_out_links import CHANCE, HeldOutRanking, rank_held_out
 from hetviz.runs.predict.label_blend import BLEND
 from hetviz.runs.predict.label_blend import TITLE as BLEND_TITLE
@@ -114,11 +114,18 @@ def find_links(
         "quick": quick,
         "notes": sorted(notes_of(caught)["notes"]),
     }
-    maps = [
-        MadeMap(method, f"{title}, links", dict(params), model.embedding_, None, seed)
+    maps = tuple(
+        MapResult(
+            data.fingerprint(),
+            method,
+            dict(params),
+            seed,
+            title=f"{title}, links",
+            embedding=model.embedding_,
+        )
         for model, seed in zip(models[:1], seeds, strict=False)
-    ]
-    return Findings(LINKS, content, tuple(maps))
+    )
+    return Findings(LINKS, content, maps)
 
 
 def _plain(record: Mapping[Hashable, Any]) -> dict[str, object]:
@@ -226,19 +233,17 @@ def find_labels(
         "repeats": repeats,
         "notes": sorted(notes_of(caught)["notes"]),
     }
-    maps: tuple[MadeMap, ...] = ()
+    maps: tuple[MapResult, ...] = ()
     if prediction.embedding is not None:
-        title = f"{get_method(prediction.method).card.title}, {label}"
-        maps = (
-            MadeMap(
-                prediction.method,
-                title,
-                _of_map(prediction.method, content),
-                prediction.embedding,
-                None,
-                seed,
-            ),
+        result = MapResult(
+            data.fingerprint(),
+            prediction.method,
+            _of_map(prediction.method, content),
+            seed,
+            title=f"{get_method(prediction.method).card.title}, {label}",
+            embedding=prediction.embedding,
         )
+        maps = (result,)
     return Findings(LABELS, content, maps)
 
 

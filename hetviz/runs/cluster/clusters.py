@@ -105,7 +105,7 @@ def clusters(
         The 2-D map, or all axes of the embedding. If it has only two, the method of `run` is fitted
         again with 10 (else 5, else 3) axes, if possible; a joint map gives its joint axes.
     run : Run, optional
-        Record of the run that made the map, ``hetviz.runs.embed.run.fit_run(...).run``.
+        Record of the run that made the map, ``hetviz.runs.embed.run.fit_run(...).result``.
     held_out : HeteroData, optional
         Links that judge the clusters; its items join the cluster of the nearest item on the map.
     random_state : int

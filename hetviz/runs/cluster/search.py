@@ -169,7 +169,7 @@ def _points_in_space(
         except HetvizError:
             # Fewer axes may still work.
             continue
-        Y = np.vstack(list(coordinates_of(data, fitted.embedding).values()))
+        Y = np.vstack(list(coordinates_of(data, fitted.result.embedding).values()))
         return Y, f"in {Y.shape[1]} axes of {title}, fitted again"
     return coordinates, f"{_MAP_TEXT}, since {title} gives no more axes for these data"
 

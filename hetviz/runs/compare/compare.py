@@ -231,8 +231,9 @@ class _ComparisonState:
                 fitted = fit_run(train, contestant.method, contestant.params, seed, report)
                 seconds = time.perf_counter() - started
                 report(1.0, "Measuring the map")
+                embedding = fitted.result.embedding
                 scores, curves, limits = measure_map_with_limits(
-                    train, fitted.embedding, held_out, lambda: report(1.0, "Measuring the map")
+                    train, embedding, held_out, lambda: report(1.0, "Measuring the map")
                 )
                 scores |= held_out_scores(train, fitted.model, held_out, seed)
                 if Capability.LABELS in get_method(contestant.method).card.capabilities:
@@ -254,7 +255,7 @@ class _ComparisonState:
             self._fail(key, seed, _BUG_MESSAGE)
         else:
             self._fits.append(FitScores(key, seed, seconds, scores, curves, *limits))
-            self._embeddings.setdefault(key, fitted.embedding)
+            self._embeddings.setdefault(key, embedding)
             self._judged_by[key] = score_kind(fitted.model)
             self._notes.setdefault(key, notes_of(caught)["notes"])
         self._running = None

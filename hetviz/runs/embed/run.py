@@ -24,7 +24,7 @@ from hetviz.runs.embed.scope import Scope, scope_of
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """Record of a fit: data, method, parameters and versions.
 
@@ -59,37 +59,71 @@ class Run:
     only: Ints | None = None
     hold_out: float = 0.0
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The arguments of a task that fits the method again, JSON-ready."""
+        return {
+            "method": self.method,
+            "params": dict(self.params),
+            "seed": self.seed,
+            "hold_out": self.hold_out,
+            "weights": dict(self.weights),
+        }
 
-@dataclass(frozen=True, eq=False)
-class FittedRun:
-    """A run with its result.
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MapResult(Run):
+    """A map with the run that made it, as a worker makes it and a project stores and shows it.
 
     Attributes
     ----------
-    run : Run
-    model : BaseEmbedder
-        The fitted method; ``model.transform`` places new rows if its card says so.
+    title : str
     embedding : Embedding
         Embedding of all rows of the data; rows that the method did not see have no place.
+    figures : mapping or None
+        JSON-ready: measures and curves (see `hetviz.jobs.tasks.maps.figures_of`), with ``notes``,
+        ``diagnostics``, ``views`` (weights of views), ``learned`` (learned groups) and
+        ``consequences`` (changes since the previous map) where available. None for maps that were
+        not measured.
+    id : str
+        Unique in a project; empty for a map that is in none.
+    starred : bool
+    when : str
+        Time of recording: ISO 8601, UTC; empty for the original map of the data.
+    before : Embedding or None
+        The map that this one replaced when it was refitted.
+    """
+
+    title: str
+    embedding: Embedding
+    figures: Mapping[str, Any] | None = None
+    id: str = ""
+    starred: bool = False
+    when: str = ""
+    before: Embedding | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRun:
+    """A map with the fitted method.
+
+    Attributes
+    ----------
+    result : MapResult
+    model : BaseEmbedder
+        The fitted method; ``model.transform`` places new rows if its card says so.
     scope : Scope
         The data that the method saw, and the data that measure the map.
     """
 
-    run: Run
+    result: MapResult
     model: BaseEmbedder
-    embedding: Embedding
     scope: Scope
 
 
 @dataclass(frozen=True, eq=False)
 class EmbeddingOrigin:
-    """Data and run of an embedding, used for its display in notebooks.
-
-    Attributes
-    ----------
-    data : HeteroData
-    run : Run
-    """
+    """Data and run of an embedding, used for its display in notebooks."""
 
     data: HeteroData
     run: Run
@@ -109,31 +143,13 @@ def fit_run(
 ) -> FittedRun:
     """Fit a method and record the run.
 
-    Parameters
-    ----------
-    data : HeteroData
-    key : str
-        Key of the method.
-    params : mapping of str to object, optional
-        Parameters that differ from the defaults.
-    seed : int
-        Passed as ``random_state`` to methods that declare it; also the seed of the split.
-    progress : callable, optional
-        Gets partial layouts as layouts of all rows.
-    weights : mapping of str to float, optional
-        Key of a kind of links (`hetviz.data.model.links.kind_key`) to a factor from 0 to 1.
-    only : array of int, optional
-        Global rows that the method sees; the others get no place.
-    hold_out : float
-        Share of the links and of the comparisons of those rows to hold out.
-    start : Embedding, optional
-        An earlier map to start from, for methods that can; it is not part of the record.
-
-    Raises
-    ------
-    hetviz.errors.ParameterError, hetviz.errors.NotApplicableError, hetviz.errors.DataError
-    hetviz.errors.Cancelled
-        When `progress` raises it; its ``partial`` is the embedding so far, where there is one.
+    `key`: key of the method. `params`: parameters that differ from the defaults. `seed`: passed as
+    ``random_state`` to methods that declare it; also the seed of the split. `progress`: gets
+    partial layouts as layouts of all rows. `weights`: key of a kind of links
+    (`hetviz.data.model.links.kind_key`) to a factor from 0 to 1. `only`: global rows that the
+    method sees; the others get no place. `hold_out`: share of the links and of the comparisons of
+    those rows to hold out. `start`: an earlier map to start from, for methods that can; it is not
+    part of the record.
     """
     method = get_method(key)
     checked = parameters.check(key, method.params, dict(params or {}))
@@ -147,45 +163,37 @@ def fit_run(
         settings["random_state"] = seed
     report = ignore_progress if progress is None else progress
     started = time.perf_counter()
+    model = method(**settings)
+
+    def result_of(embedding: Embedding, title: str) -> MapResult:
+        return MapResult(
+            data.fingerprint(),
+            key,
+            checked,
+            seed,
+            versions() | computed_on(model),
+            time.perf_counter() - started,
+            dict(weights or {}),
+            scope.rows,
+            hold_out,
+            title=title,
+            embedding=scope.extend_to_all_rows(embedding),
+        )
+
+    title = method.card.title
     try:
-        model = method(**settings).fit(scope.seen, scope.progress(report), start)
+        model.fit(scope.seen, scope.progress(report), start)
     except Cancelled as cancelled:
         if cancelled.partial is not None:
-            cancelled.partial = scope.extend_to_all_rows(cancelled.partial)
+            cancelled.partial = result_of(cancelled.partial, f"{title}, stopped early")
         raise
-    seconds = time.perf_counter() - started
-    run = Run(
-        data.fingerprint(),
-        key,
-        checked,
-        seed,
-        versions() | computed_on(model),
-        seconds,
-        dict(weights or {}),
-        scope.rows,
-        hold_out,
-    )
-    return FittedRun(run, model, scope.extend_to_all_rows(model.embedding_), scope)
+    return FittedRun(result_of(model.embedding_, title), model, scope)
 
 
 def fit_again(data: HeteroData, run: Run, progress: Progress | None = None) -> FittedRun:
     """Repeat a recorded fit with the same method, parameters, seed, weights and rows.
 
-    Parameters
-    ----------
-    data : HeteroData
-        The data of that run; the caller must ensure that they are the same.
-    run : Run
-    progress : callable, optional
-
-    Returns
-    -------
-    FittedRun
-
-    Raises
-    ------
-    hetviz.errors.HetvizError, hetviz.errors.Cancelled
-        As `fit_run`.
+    `data`: the data of that run; the caller must ensure that they are the same.
     """
     return fit_run(
         data,

@@ -54,33 +54,13 @@ def run_large(
 ) -> Path:
     """Run a recipe over tables in files without loading a whole table.
 
-    Parameters
-    ----------
-    recipe : LargeRecipe
-    out : path
-        Folder to write into.
-    scheduler : str or Scheduler, optional
-        See `hetviz.runs.large.schedulers.open_scheduler`. The result is byte-equal in all cases.
-    tls : TLS, optional
-    scratch : path, optional
-        Folder for temporary files; `out` when absent. All workers must see it.
-    progress : callable, optional
+    `out`: folder to write into. `scheduler`: see `hetviz.runs.large.schedulers.open_scheduler`.
+    The result is byte-equal in all cases. `scratch`: folder for temporary files; `out` when
+    absent. All workers must see it.
 
-    Returns
-    -------
-    path
-        The folder, with ``coordinates/TABLE/part-*.parquet``, ``scores.json``, ``recipe.toml`` and,
-        for methods fitted by blocks, ``model.npz`` with centres and coefficients.
+    Returns the folder, with ``coordinates/TABLE/part-*.parquet``, ``scores.json``, ``recipe.toml``
+    and, for methods fitted by blocks, ``model.npz`` with centres and coefficients.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        If ids are unknown or duplicate, or features or weights are invalid.
-    hetviz.errors.HetvizError
-        If workers are lost repeatedly, time runs out, or the method does not suit.
-
-    Notes
-    -----
     O(n d^2 + links d + d^3) for methods fitted by blocks, whose results are sums over blocks of
     rows and buckets of links; no step holds more than two blocks of features.
     """

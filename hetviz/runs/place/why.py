@@ -22,7 +22,7 @@ from hetviz.data.model.links import kind_key
 from hetviz.data.queries.rows import select_rows
 from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError, Problem
 from hetviz.metrics.fit.rows import coordinates_of
-from hetviz.runs.embed.run import EmbeddingOrigin, FittedRun, Run, fit_again
+from hetviz.runs.embed.run import EmbeddingOrigin, FittedRun, MapResult, Run, fit_again
 from hetviz.runs.embed.scope import scope_of
 from hetviz.runs.place.reasons import ExplainedMap, Why
 from hetviz.runs.place.why_by_comparisons import explain_by_comparisons
@@ -105,7 +105,7 @@ def why(
     if isinstance(fitted, BaseEmbedder):
         fitted = _as_run(data, fitted)
     if isinstance(fitted, FittedRun):
-        explainer = Explainer(data, fitted.embedding, fitted.run, fitted)
+        explainer = Explainer(data, fitted.result.embedding, fitted.result, fitted)
     else:
         explainer = Explainer(data, fitted, run_of_map(data, fitted, run, method, params))
     explain = explainer.why if fit else explainer.explain_from_positions
@@ -137,8 +137,10 @@ def _as_run(data: HeteroData, model: BaseEmbedder) -> FittedRun:
         )
     params = model.get_params(deep=False)
     seed = int(params.pop("random_state", 0))
-    run = Run(data.fingerprint(), model.card.key, params, seed)
-    return FittedRun(run, model, model.embedding_, scope_of(data))
+    result = MapResult(
+        data.fingerprint(), model.card.key, params, seed, title=title, embedding=model.embedding_
+    )
+    return FittedRun(result, model, scope_of(data))
 
 
 def run_of_map(

@@ -24,9 +24,9 @@ from hetviz.workspace import (
     RenameCluster,
     SplitCluster,
     State,
-    from_dict,
 )
 from hetviz.workspace.commands.clusters import unique_names
+from hetviz.workspace.commands.guidance import statement_command
 
 _PART_OPTIONS = (2, 3, 4)
 _MAX_ROWS = 6
@@ -190,5 +190,5 @@ def _pull_together(cards: list[ClusterCard]) -> None:
         except HetvizError as error:
             session.add_message(f"{card.name}: {error}")
             continue
-        session.run_command(from_dict(new_links.to_command(data, set=f"cluster {card.name}")))
+        session.run_command(statement_command(data, new_links.links, set=f"cluster {card.name}"))
     actions.request_refit(state)

@@ -213,11 +213,7 @@ def find_clusters() -> None:
     arguments = {
         "by": _chosen_method(),
         "space": _chosen_space(),
-        "method": run.method,
-        "params": dict(run.params),
-        "seed": run.seed,
-        "hold_out": run.hold_out,
-        "weights": dict(run.weights),
+        **run.settings,
     }
     background.start_task("find-clusters", arguments, start=run.id)
 

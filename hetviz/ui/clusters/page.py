@@ -23,7 +23,7 @@ from hetviz.ui.map_data.array_cache import RESULTS
 from hetviz.ui.shell import background, selection, theme
 from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets import progress
-from hetviz.workspace import Run, State
+from hetviz.workspace import MapResult, State
 
 _MAX_PICTURES, _MAX_NAMES, _SAMPLE_SIZE = 7, 4, 400
 _COARSE_LABEL, _FINE_LABEL = "large", "small"
@@ -67,7 +67,7 @@ class ListedRegion:
     code: int
 
 
-def _show_regions(state: State, run: Run) -> bool:
+def _show_regions(state: State, run: MapResult) -> bool:
     """List the regions of the shown map, tightest first, False if it has none."""
     with st.spinner("Finding the areas of the map"):
         levels = layers.find_regions(state, run, project_id())
@@ -115,7 +115,7 @@ def _show_regions(state: State, run: Run) -> bool:
     return True
 
 
-def _listed_regions(state: State, run: Run, level: RegionLevel) -> tuple[ListedRegion, ...]:
+def _listed_regions(state: State, run: MapResult, level: RegionLevel) -> tuple[ListedRegion, ...]:
     data = state.opened()
 
     def make() -> tuple[ListedRegion, ...]:

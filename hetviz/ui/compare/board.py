@@ -18,7 +18,7 @@ from hetviz.ui.compare.leaderboard import deciding_measure
 from hetviz.ui.map_data import layers
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.comparison_results import comparison_of, run_of
-from hetviz.workspace import Finding, Run, State
+from hetviz.workspace import Finding, MapResult, State
 
 if TYPE_CHECKING:
     from hetviz.algorithms.registry import Verdict
@@ -187,7 +187,7 @@ def _dots_html(comparison: Comparison, key: str, measure: str, scale: _Scale) ->
     )
 
 
-def _thumb_html(state: State, run: Run | None) -> str:
+def _thumb_html(state: State, run: MapResult | None) -> str:
     data = state.opened()
     theme_name = session.theme()
     embedding = None if run is None else state.embedding(run)

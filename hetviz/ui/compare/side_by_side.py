@@ -32,7 +32,7 @@ from hetviz.ui.shell import theme as look
 from hetviz.ui.shell.comparison_results import comparison_of, maps_of, run_of, short_title
 from hetviz.ui.shell.page_state import project_id, state_of
 from hetviz.ui.widgets import charts
-from hetviz.workspace import Finding, Run, State
+from hetviz.workspace import Finding, MapResult, State
 
 _MAX_MAPS = 4
 _MAP_HEIGHT = "235px"
@@ -141,7 +141,7 @@ def _default_maps(state: State, finding: Finding | None) -> list[str]:
     return [*chosen, *newest][:_MAX_MAPS]
 
 
-def aligned_runs(state: State, runs: list[Run]) -> list[Run]:
+def aligned_runs(state: State, runs: list[MapResult]) -> list[MapResult]:
     """Return the runs with their drawn coordinates aligned with the first, at equal spread."""
     # The scale of the best fit would shrink maps that agree less.
     points = []
@@ -178,7 +178,7 @@ def _median_radius(Y: Floats) -> float:
 
 def _show_grid(
     state: State,
-    runs: list[Run],
+    runs: list[MapResult],
     titles: dict[str, str],
     finding: Finding | None,
     expected: Mapping[str, str] | None = None,
@@ -222,7 +222,9 @@ def _show_grid(
             )
 
 
-def _show_head(state: State, run: Run, titles: dict[str, str], finding: Finding | None) -> None:
+def _show_head(
+    state: State, run: MapResult, titles: dict[str, str], finding: Finding | None
+) -> None:
     score_text = ""
     key_of_run = {} if finding is None else {id: key for key, id in maps_of(finding).items()}
     if finding is not None and run.id in key_of_run:
@@ -270,7 +272,7 @@ def _widened(ends: list[float]) -> list[float]:
     return [low - margin, high + margin]
 
 
-def _on_selection(number: int, run: Run) -> None:
+def _on_selection(number: int, run: MapResult) -> None:
     key = f"compare-map-{number}-{project_id().encode().hex()[:16]}"
     result = st.session_state.get(key)
     value = None if result is None else result.get("selection")
@@ -286,7 +288,7 @@ def _on_selection(number: int, run: Run) -> None:
         workspace.set_view_state(selection=workspace.view_state.selection)
 
 
-def _show_most_moved(state: State, runs_shown: list[Run], titles: dict[str, str]) -> None:
+def _show_most_moved(state: State, runs_shown: list[MapResult], titles: dict[str, str]) -> None:
     """Show the items that moved most, each a button that selects it on all maps."""
     data = state.opened()
     first, others = runs_shown[0], runs_shown[1:]
@@ -323,7 +325,7 @@ def _show_most_moved(state: State, runs_shown: list[Run], titles: dict[str, str]
             _show_item(data, int(row), float(share), int(row) in chosen)
 
 
-def _most_moved(first: Run, other: Run) -> tuple[Ints, Floats]:
+def _most_moved(first: MapResult, other: MapResult) -> tuple[Ints, Floats]:
     distance = displacements(first.embedding, other.embedding)
     present = np.flatnonzero(np.isfinite(distance))
     rows = present[np.argsort(-distance[present], kind="stable")][:_MAX_ITEMS]

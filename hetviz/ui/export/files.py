@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -31,7 +31,6 @@ from hetviz.io.bundle.saving import bundle_bytes
 from hetviz.io.intake.guidance import guidance_csv
 from hetviz.plots.colour import colour_options
 from hetviz.runs.compare.measures import MEASURES
-from hetviz.runs.embed.run import Run as Made
 from hetviz.runs.embed.run import versions
 from hetviz.runs.recipe import coordinates_hash
 from hetviz.ui.export.options import ExportOptions
@@ -44,7 +43,7 @@ from hetviz.ui.shell.comparison_results import (
 )
 from hetviz.ui.widgets import charts
 from hetviz.ui.widgets.downloads import download_button, stem_of
-from hetviz.workspace import ORIGINAL_MAP, Run, State, save_project
+from hetviz.workspace import ORIGINAL_MAP, MapResult, State, save_project
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +51,7 @@ class ExportSource:
     """Everything the files are made from."""
 
     state: State
-    run: Run
+    run: MapResult
     data: HeteroData
     embedding: Embedding
     options: ExportOptions
@@ -207,17 +206,9 @@ def show_report_files(source: ExportSource) -> None:
     is_known = run.method in {card.key for card in methods()}
     fitted_run = None
     if is_known:
-        fitted_run = Made(
-            source.data.fingerprint(),
-            run.method,
-            run.params,
-            run.seed,
-            versions(),
-            0.0,
-            run.weights,
-            run.only,
-            run.hold_out,
-        )
+        # Earlier versions did not store the versions of packages.
+        made_with = run.versions or versions()
+        fitted_run = replace(run, fingerprint=source.data.fingerprint(), versions=made_with)
     theme.show_section("Report and recipe")
     scores = charts.run_figures(state, run)
     report = partial(
@@ -259,7 +250,7 @@ def show_report_files(source: ExportSource) -> None:
 
 
 def _recipe_content(
-    source: ExportSource, fitted_run: Made, figure_settings: dict[str, Any]
+    source: ExportSource, fitted_run: MapResult, figure_settings: dict[str, Any]
 ) -> bytes:
     # A shipped map is rounded, so its hash would not match.
     digest = "" if source.run.id == ORIGINAL_MAP else coordinates_hash(source.embedding)
@@ -287,15 +278,8 @@ def _show_model_file(source: ExportSource) -> None:
     )
 
 
-def _fit_model(run: Run) -> None:
-    arguments = {
-        "method": run.method,
-        "params": dict(run.params),
-        "seed": run.seed,
-        "hold_out": run.hold_out,
-        "weights": dict(run.weights),
-    }
-    background.start_task("fit-model", arguments)
+def _fit_model(run: MapResult) -> None:
+    background.start_task("fit-model", run.settings)
 
 
 def _size_text(n_bytes: int) -> str:

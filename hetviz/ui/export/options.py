@@ -10,7 +10,7 @@ from hetviz.exports.figures import SIZES, FigureSettings
 from hetviz.plots.colour import Colouring, colour_options
 from hetviz.ui.map_data import layers
 from hetviz.ui.shell import theme
-from hetviz.workspace import Run, State
+from hetviz.workspace import MapResult, State
 
 _NAME_OPTIONS = {
     "groups": "Groups",
@@ -29,7 +29,7 @@ class ExportOptions:
     colours: Colouring
 
 
-def choose_options(state: State, run: Run) -> ExportOptions:
+def choose_options(state: State, run: MapResult) -> ExportOptions:
     """Show the options and return the choice."""
     data = state.opened()
     theme.show_section("Appearance")

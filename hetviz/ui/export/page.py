@@ -12,12 +12,12 @@ from hetviz.ui.shell import theme
 from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets import charts, failure
 from hetviz.ui.widgets.downloads import stem_of
-from hetviz.workspace import Run, State
+from hetviz.workspace import MapResult, State
 
 _PREVIEW_PIXELS = 1400
 
 
-def show(state: State, run: Run) -> None:
+def show(state: State, run: MapResult) -> None:
     """Show the page."""
     data, embedding = state.opened(), charts.embedding_of(state, run)
     if embedding is None:

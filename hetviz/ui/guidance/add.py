@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import streamlit as st
 
 from hetviz._text import shorten
 from hetviz.data import Comparisons, HeteroData, Labels, Links
-from hetviz.data.edits.by_id import comparisons_by_id, links_by_id
 from hetviz.errors import HetvizError
 from hetviz.features.item_columns import group_values
 from hetviz.features.relations.comparisons import (
@@ -26,7 +25,8 @@ from hetviz.ui.map.search import search_items
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.statements import commands
-from hetviz.workspace import AddComparisons, AddLinks, Command, SetLabels
+from hetviz.workspace import Command, SetLabels
+from hetviz.workspace.commands.guidance import statement_command
 
 _LINK_FORM, _COMPARISON_FORM, _LABEL_FORM, _COLUMN_FORM = (
     "Two items",
@@ -70,19 +70,14 @@ def _link_form(data: HeteroData) -> None:
         "−1 apart, 1 together", -1.0, 1.0, 1.0, 0.05, key="add-weight",
     )  # fmt: skip
     note = st.text_input("Note", max_chars=500, key="add-note")
-    command: AddLinks | None = None
+    links: list[Links] = []
     if first is not None and second is not None and first != second and weight:
         p, q = find_item(data, first), find_item(data, second)
-        command = AddLinks(
-            p.dataset.name,
-            q.dataset.name,
-            [[str(p.dataset.ids[p.row]), str(q.dataset.ids[q.row])]],
-            weight,
-            note=note.strip(),
-        )
+        links = [Links(p.dataset.name, q.dataset.name, [p.row], [q.row], weight)]
     elif first is not None and first == second:
         theme.show_note("Choose two different items.")
-    _warn_of_conflict(data, command)
+    _warn_of_conflict(data, links)
+    command = statement_command(data, links, note=note.strip()) if links else None
     _submit_button("Add the link", "add-link", command)
     st.page_link(
         PAGES / "data.py",
@@ -99,29 +94,19 @@ def _comparison_form(data: HeteroData) -> None:
     ]
     note = st.text_input("Note", max_chars=500, key="add-compared-note")
     chosen = [row for row in rows if row is not None]
-    command: AddComparisons | None = None
+    command: Command | None = None
     if len(chosen) == 3 and len(set(chosen)) == 3:
-        items = [find_item(data, row) for row in chosen]
-        command = AddComparisons(
-            [[[item.dataset.name, str(item.dataset.ids[item.row])] for item in items]],
-            note=note.strip(),
-        )
+        comparison = Comparisons([chosen])
+        _warn_of_conflict(data, [comparison])
+        command = statement_command(data, comparison, note=note.strip())
     elif len(set(chosen)) < len(chosen):
         theme.show_note("Choose three different items.")
-    _warn_of_conflict(data, command)
     _submit_button("Add the comparison", "add-comparison", command)
 
 
-def _warn_of_conflict(data: HeteroData, command: AddLinks | AddComparisons | None) -> None:
+def _warn_of_conflict(data: HeteroData, parts: Sequence[Links | Comparisons]) -> None:
     """Warn of statements that the new one contradicts."""
-    if command is None:
-        return
-    if isinstance(command, AddLinks):
-        ends = command.source, command.target, command.pairs, command.weight
-        conflicts = find_new_conflicts(data, links_by_id(data, *ends, kind=command.kind))
-    else:
-        conflicts = find_new_conflicts(data, comparisons_by_id(data, command.rows, command.weight))
-    for conflict in conflicts[:1]:
+    for conflict in find_new_conflicts(data, parts)[:1] if parts else []:
         st.warning(theme.escape_markdown(f"This contradicts: {conflict.sentence}"))
 
 
@@ -147,13 +132,9 @@ def _submit_button(label: str, key: str, command: Command | None) -> None:
             type="primary",
             key=key,
             disabled=command is None,
-            on_click=_run_command,
+            on_click=session.on_command,
             args=(command,),
         )
-
-
-def _run_command(command: Command) -> None:
-    session.run_command(command)
 
 
 def _choose_item(data: HeteroData, label: str, key: str) -> int | None:
@@ -231,7 +212,7 @@ def _derived(
                 _with_label(data, dataset, column), column, n_typical, with_apart, dataset=dataset
             ),
         )
-        return _link_command(data, links, name), links
+        return statement_command(data, [links], set=name), links
     max_comparisons = st.select_slider(
         "At most", [50, 100, 200, 500, 1000, 2000], 200, key="derive-most"
     )
@@ -247,7 +228,7 @@ def _derived(
         data,
         lambda: derive(data, dataset, column, n_comparisons=max_comparisons),
     )
-    return AddComparisons(_comparison_rows(data, comparisons), set=name), comparisons
+    return statement_command(data, comparisons, set=name), comparisons
 
 
 def _with_label(data: HeteroData, dataset: str, column: str) -> HeteroData:
@@ -256,24 +237,6 @@ def _with_label(data: HeteroData, dataset: str, column: str) -> HeteroData:
     values = group_values(item_text.columns_of(data, dataset)[column])
     label = Labels(dataset, column, [] if values is None else values)
     return HeteroData(data.datasets, data.links, data.comparisons, [*data.labels, label])
-
-
-def _link_command(data: HeteroData, links: Links, name: str) -> AddLinks:
-    source, target = data[links.source].ids[links.i], data[links.target].ids[links.j]
-    pairs = [[str(p), str(q)] for p, q in zip(source, target, strict=True)]
-    return AddLinks(
-        links.source, links.target, pairs, links.weight.tolist(), kind=links.kind, set=name
-    )
-
-
-def _comparison_rows(data: HeteroData, comparisons: Comparisons) -> list[list[list[str]]]:
-    return [
-        [
-            [item.dataset.name, str(item.dataset.ids[item.row])]
-            for item in (find_item(data, int(row)) for row in objects)
-        ]
-        for objects in comparisons.objects
-    ]
 
 
 def _show_examples(data: HeteroData, statements: Links | Comparisons) -> None:

@@ -31,7 +31,7 @@ from hetviz.ui.shell.page_state import project_id, state_of
 from hetviz.ui.statements import candidate_search, consequences
 from hetviz.ui.statements.consequences import MIN_SHIFT
 from hetviz.ui.widgets import charts, failure
-from hetviz.workspace import Run, SetLabels, State
+from hetviz.workspace import MapResult, SetLabels, State
 from hetviz.workspace.commands.command import from_dict
 
 BATCH_SIZE = 10
@@ -125,7 +125,9 @@ def show_card(state: State) -> None:
         )
 
 
-def _gains_ahead(state: State, data: HeteroData, run: Run, ask_session: AskSession) -> list[Gain]:
+def _gains_ahead(
+    state: State, data: HeteroData, run: MapResult, ask_session: AskSession
+) -> list[Gain]:
     """Return what more answers could gain, nothing while it is too early to stop."""
     if ask_session.is_continued or len(ask_session.answers) < MIN_ANSWERS:
         return []
@@ -139,7 +141,7 @@ def _gains_ahead(state: State, data: HeteroData, run: Run, ask_session: AskSessi
     return [gain for gain in gains if kinds & set(KINDS[gain.what])]
 
 
-def _askable_kinds(state: State, run: Run) -> set[str]:
+def _askable_kinds(state: State, run: MapResult) -> set[str]:
     """Return the kinds of questions the map can use, and labels."""
     data = state.data
     labels = data is not None and data.n_rows <= _MAX_LABEL_ROWS and bool(columns_to_ask(data))
@@ -368,7 +370,7 @@ def _progress_text(data: HeteroData) -> str:
 
 
 def _next_question(
-    state: State, data: HeteroData, run: Run, ask_session: AskSession, gains: list[Gain]
+    state: State, data: HeteroData, run: MapResult, ask_session: AskSession, gains: list[Gain]
 ) -> Question | None:
     """Return the first open question, or request more when none is left."""
     sizes = tuple((name, len(part)) for name, part in data.datasets.items())
@@ -458,7 +460,7 @@ def _wait_for_links(data: HeteroData) -> None:
         st.rerun()
 
 
-def _kinds_of_method(run: Run) -> tuple[str, ...]:
+def _kinds_of_method(run: MapResult) -> tuple[str, ...]:
     """Return the kinds of answers that the shown method can use."""
     if run.method not in {card.key for card in methods()}:
         return ("member", "link", "pair")
@@ -515,7 +517,7 @@ def _undo(steps: int) -> None:
     ask_session.n_since_refit = max(ask_session.n_since_refit - 1, 0)
 
 
-def _record_move(state: State, run: Run, ask_session: AskSession) -> None:
+def _record_move(state: State, run: MapResult, ask_session: AskSession) -> None:
     """Record how much a map made from answers moved."""
     if run.id in ask_session.moved or not ask_session.n_pending:
         return

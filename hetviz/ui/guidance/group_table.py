@@ -6,23 +6,24 @@ from collections.abc import Collection, Mapping
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from hetviz.data import HeteroData
 from hetviz.data.queries.groups import NamedGroup
+from hetviz.features.relations.grouping import links_between_rows
 from hetviz.ui.guidance import editor, sentences
 from hetviz.ui.guidance.ledger import MET, Ledger, groups_of, titles
-from hetviz.ui.item.item import find_item
 from hetviz.ui.shell import selection, session, theme
 from hetviz.workspace import (
     Act,
-    AddPairs,
     Command,
     DropStatements,
     EditStatements,
     RenameSet,
 )
+from hetviz.workspace.commands.guidance import statement_command
 
 _TABLE_KEY, _BUTTON_KEY = "table-groups", "do-groups"
 _MAX_ROWS = 8
@@ -105,13 +106,13 @@ def change_commands(data: HeteroData, group: NamedGroup, cells: Mapping[str, Any
     commands: list[Command] = []
     if "items" in cells:
         commands.append(DropStatements(list(group.keys)))
-        items = [find_item(data, row) for row in sorted(map(int, cells["items"] or ()))]
-        if len(items) < _MIN_ITEMS:
+        rows = sorted(map(int, cells["items"] or ()))
+        if len(rows) < _MIN_ITEMS:
             return commands
-        members = [[item.dataset.name, str(item.dataset.ids[item.row])] for item in items]
         note, weight = fields.get("note", group.note), fields.get("weight", group.weight)
-        pairs = [list(pair) for pair in combinations(members, 2)]
-        commands.append(AddPairs(pairs, weight, group.kind, note, group.name, group.who))
+        p, q = np.array(list(combinations(rows, 2))).T
+        links = links_between_rows(data, p, q, weight, group.kind)
+        commands.append(statement_command(data, links, group.name, note, group.who))
     elif fields:
         commands.append(EditStatements(dict.fromkeys(group.keys, fields)))
     name = str(cells.get("name", "")).strip()
@@ -134,9 +135,7 @@ def _save(changes: Mapping[str, Mapping[str, object]]) -> None:
         for command in change_commands(data, groups[name], cells)
     ]
     if commands:
-        session.run_command(
-            Act([group_command.to_dict() for group_command in commands], "change of a group")
-        )
+        session.run_command(Act(commands, "change of a group"))
 
 
 def _on_button() -> None:
@@ -157,8 +156,6 @@ def _on_button() -> None:
             )
             return
         commands = change_commands(data, group, {"items": rows})
-        session.run_command(
-            Act([candidate.to_dict() for candidate in commands], f"more in {group.name}")
-        )
+        session.run_command(Act(commands, f"more in {group.name}"))
     else:
         sentences.show_on_map(group.rows.tolist())

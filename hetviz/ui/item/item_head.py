@@ -21,7 +21,7 @@ from hetviz.ui.item import pictures
 from hetviz.ui.item.item import MapItem, find_item
 from hetviz.ui.map_data.layers import colours_of
 from hetviz.ui.map_data.parts import get_geometry, link_reach
-from hetviz.workspace import Run, State
+from hetviz.workspace import MapResult, State
 
 N_NEAREST = 10
 MAX_LINKED = 12
@@ -29,7 +29,7 @@ MAX_ROWS = 20_000
 _MAX_NAME_CHARS, _MAX_LINKED_PICTURES = 44, 4
 
 
-def item_head(state: State, run: Run, row: int, session: str) -> dict[str, Any] | None:
+def item_head(state: State, run: MapResult, row: int, session: str) -> dict[str, Any] | None:
     """Return the head of the item panel, JSON-ready."""
     data = state.data
     embedding = None if data is None else state.embedding(run)
@@ -60,7 +60,7 @@ def item_head(state: State, run: Run, row: int, session: str) -> dict[str, Any] 
 
 
 def nearest_items(
-    state: State, run: Run, row: int, n: int = N_NEAREST, links: TouchingLinks | None = None
+    state: State, run: MapResult, row: int, n: int = N_NEAREST, links: TouchingLinks | None = None
 ) -> dict[str, NearestItems]:
     """Return the nearest items of each dataset, with the distance that counts as close."""
     embedding = state.embedding(run)

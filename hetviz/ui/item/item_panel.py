@@ -14,7 +14,7 @@ from hetviz.ui.item.item import MapItem, find_item
 from hetviz.ui.map_data import layers
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.shell.page_state import project_id
-from hetviz.workspace import Run, State
+from hetviz.workspace import MapResult, State
 
 _MAX_NAMES = 8
 _N_FACTS, _MAX_TEXT_CHARS = 5, 400
@@ -84,7 +84,7 @@ def _show_facts(data: HeteroData, item: MapItem) -> None:
                 st.html(f'<p class="hv-text"><b>{title}</b> {content}</p>')
 
 
-def _find_nearest(state: State, run: Run, row: int) -> dict[str, NearestItems]:
+def _find_nearest(state: State, run: MapResult, row: int) -> dict[str, NearestItems]:
     data = state.data
     if data is None:
         return {}

@@ -10,10 +10,10 @@ from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import theme
 from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets import charts, failure
-from hetviz.workspace import Run, State
+from hetviz.workspace import MapResult, State
 
 
-def show_item_trust(state: State, run: Run, row: int) -> None:
+def show_item_trust(state: State, run: MapResult, row: int) -> None:
     """Show how reliable the map is around an item."""
     data, embedding = state.guided, charts.embedding_of(state, run)
     if data is None or embedding is None:

@@ -13,13 +13,12 @@ from hetviz.core.layout.attraction import LINK, STATEMENT
 from hetviz.data.model.diagnostics import SHARE, make_diagnostic
 from hetviz.errors import HetvizError
 from hetviz.plots.colour import display_name
-from hetviz.runs.embed.run import Run as Record
 from hetviz.runs.place.reasons import FEATURE, Reason, Why
 from hetviz.runs.place.why import Explainer
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.widgets import charts, diagnostics
-from hetviz.workspace import Run, State
+from hetviz.workspace import MapResult, State
 
 MAX_ROWS_AT_ONCE = 3_000
 """Largest number of rows for which the explanation is computed without a click."""
@@ -34,7 +33,7 @@ class Requested:
     keys: set[object] = field(default_factory=set)
 
 
-def show_item_why(state: State, run: Run, row: int) -> None:
+def show_item_why(state: State, run: MapResult, row: int) -> None:
     """Show why an item is where it is."""
     if state.guided is None or not run.method:
         return
@@ -69,7 +68,7 @@ def show_item_why(state: State, run: Run, row: int) -> None:
         )
 
 
-def _is_quick(state: State, run: Run) -> bool:
+def _is_quick(state: State, run: MapResult) -> bool:
     """Return whether the explanation is fast: a graph method, or a closed form of few rows."""
     method = get_method(run.method)
     if method.has_attraction_graph():
@@ -78,19 +77,10 @@ def _is_quick(state: State, run: Run) -> bool:
     return Capability.ITERATIVE not in method.card.capabilities and rows <= MAX_ROWS_AT_ONCE
 
 
-def _make_explainer(state: State, run: Run) -> Explainer:
+def _make_explainer(state: State, run: MapResult) -> Explainer:
     data, embedding = state.guided, charts.embedding_of(state, run)
     assert data is not None and embedding is not None  # noqa: S101 - there is a map
-    record = Record(
-        run.fingerprint,
-        run.method,
-        run.params,
-        run.seed,
-        weights=run.weights,
-        only=run.only,
-        hold_out=run.hold_out,
-    )
-    return Explainer(data, embedding, record)
+    return Explainer(data, embedding, run)
 
 
 def _named_columns(state: State, name: str) -> set[str]:

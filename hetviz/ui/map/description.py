@@ -47,7 +47,7 @@ from hetviz.ui.map_data.parts import (
     hidden_layers,
     visible_mask,
 )
-from hetviz.workspace import Run, State
+from hetviz.workspace import MapResult, State
 
 Mode = Literal["work", "look"]
 
@@ -58,7 +58,7 @@ _SCALE_STEPS = 10
 
 def map_spec(
     state: State,
-    run: Run | None,
+    run: MapResult | None,
     *,
     session: str,
     mode: Mode = "work",
@@ -122,7 +122,7 @@ def map_spec(
     }
 
 
-def map_places(state: State, run: Run | None, session: str) -> LayoutSpec:
+def map_places(state: State, run: MapResult | None, session: str) -> LayoutSpec:
     """Return the keys of the position arrays of a map."""
     form = get_geometry(state, run)
     return {
@@ -132,7 +132,7 @@ def map_places(state: State, run: Run | None, session: str) -> LayoutSpec:
     }
 
 
-def _link_reach(state: State, run: Run | None) -> list[list[float | None]] | None:
+def _link_reach(state: State, run: MapResult | None) -> list[list[float | None]] | None:
     """Return the largest distance of close links for each pair of datasets."""
     embedding = None if run is None else state.embedding(run)
     # Distances on the screen differ from those of maps with more axes.
@@ -144,13 +144,15 @@ def _link_reach(state: State, run: Run | None) -> list[list[float | None]] | Non
     return [[length if np.isfinite(length) else None for length in row] for row in reach.tolist()]
 
 
-def _method_note(run: Run | None) -> list[str]:
+def _method_note(run: MapResult | None) -> list[str]:
     """Return the note of the method, which follows its title and a colon."""
     note = "" if run is None else run.embedding.note.partition(": ")[2]
     return [f"{note[:1].upper()}{note[1:].rstrip('.')}."] if note else []
 
 
-def _unjoined_datasets(data: HeteroData, run: Run | None, hidden: tuple[str, ...]) -> list[str]:
+def _unjoined_datasets(
+    data: HeteroData, run: MapResult | None, hidden: tuple[str, ...]
+) -> list[str]:
     """Return notes about datasets without links to the others."""
     if run is None:
         return []
@@ -228,7 +230,7 @@ def _category_counts(colours: Colouring) -> dict[str, object]:
     }
 
 
-def _category_names(state: State, run: Run | None, colours: Colouring) -> list[NameSpec]:
+def _category_names(state: State, run: MapResult | None, colours: Colouring) -> list[NameSpec]:
     """Return the name of each category with its possible positions, the best first."""
     data = state.opened()
 

@@ -14,7 +14,7 @@ from hetviz.params import Choice, Param, PerDataset
 from hetviz.ui.item import item_text
 from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import weights
-from hetviz.workspace import ChooseRun, DropRun, RenameRun, Run, StarRun, State
+from hetviz.workspace import ChooseRun, DropRun, MapResult, RenameRun, StarRun, State
 
 _MAX_TITLE_CHARS = 80
 _MIN_RUNS_SCROLLED = 4
@@ -35,13 +35,13 @@ def show_history(state: State) -> None:
             _show_run(state, run)
 
 
-def sort_runs(state: State) -> list[Run]:
+def sort_runs(state: State) -> list[MapResult]:
     """Return the maps, starred ones first, then the newest."""
     newest = list(reversed(state.runs))
     return [run for run in newest if run.starred] + [run for run in newest if not run.starred]
 
 
-def _show_run(state: State, run: Run) -> None:
+def _show_run(state: State, run: MapResult) -> None:
     with st.container(border=True, key=f"map-{run.id}", gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             key = f"map-name-{run.id}-{run.title}"
@@ -86,7 +86,7 @@ def _run_button(
     )
 
 
-def run_facts(state: State, run: Run) -> list[str]:
+def run_facts(state: State, run: MapResult) -> list[str]:
     """Return short texts about the origin and the scores of a map."""
     method = _find_method(run.method)
     texts = [] if method is None or method[0] == run.title else [method[0]]
@@ -105,7 +105,7 @@ def run_facts(state: State, run: Run) -> list[str]:
     return texts + changed_settings(state.data, run)
 
 
-def changed_settings(data: HeteroData | None, run: Run) -> list[str]:
+def changed_settings(data: HeteroData | None, run: MapResult) -> list[str]:
     """Return texts about the parameters that differ from their defaults."""
     method = _find_method(run.method)
     declared = {} if method is None else method[1]

@@ -10,7 +10,7 @@ from hetviz._types import Bools, Floats, Ints
 from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
 from hetviz.ui.map_data.array_cache import RESULTS
-from hetviz.workspace import Run, State
+from hetviz.workspace import MapResult, State
 
 MAX_DRAWN_LINKS = 300
 MAX_COUNTED_LINKS = 5_000
@@ -29,7 +29,7 @@ class LinkEnds:
 
 
 def strongest_links(
-    state: State, run: Run | None, rows: Ints, max_links: int | None = None
+    state: State, run: MapResult | None, rows: Ints, max_links: int | None = None
 ) -> dict[str, object]:
     """Return the links with an end in `rows`, JSON-ready."""
     data = state.data
@@ -64,7 +64,7 @@ def strongest_links(
 _KIND_NAMES = {False: "given", True: "hidden"}
 
 
-def _link_ends(state: State, run: Run | None) -> LinkEnds:
+def _link_ends(state: State, run: MapResult | None) -> LinkEnds:
     data = state.data
     assert data is not None  # noqa: S101 - the caller has looked
     held_out = state.held_out
@@ -87,7 +87,7 @@ def _link_ends(state: State, run: Run | None) -> LinkEnds:
     return RESULTS.get_or_compute(data, key, make, (held_out, run))
 
 
-def links_hidden_from(data: HeteroData, run: Run) -> HeteroData | None:
+def links_hidden_from(data: HeteroData, run: MapResult) -> HeteroData | None:
     """Return the links that were hidden from the method of a run, drawn with its seed."""
     if not run.hold_out or run.fingerprint != data.fingerprint():
         return None

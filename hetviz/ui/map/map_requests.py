@@ -20,7 +20,7 @@ from hetviz.ui.map import links_of_rows, search
 from hetviz.ui.map_data import layers
 from hetviz.ui.map_data import parts as map_parts
 from hetviz.ui.map_data.array_cache import ARRAYS, PackedArray, send_array
-from hetviz.workspace import Run, State
+from hetviz.workspace import MapResult, State
 
 MAX_ITEMS = 400
 _MAX_LIST_CHARS = 12 * MAX_ITEMS
@@ -71,7 +71,7 @@ class OpenProject:
     data: HeteroData
 
     @property
-    def run(self) -> Run | None:
+    def run(self) -> MapResult | None:
         """Chosen map."""
         return self.state.run
 

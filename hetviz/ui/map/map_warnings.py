@@ -24,7 +24,7 @@ from hetviz.workspace import (
     DropDataset,
     LeaveLinks,
     LeaveUnlinked,
-    Run,
+    MapResult,
     SetView,
     State,
 )
@@ -111,7 +111,7 @@ def join_warnings(command: Command, link_reach: Reach, about: str) -> list[MapWa
             "Link all others",
             _run_on_click(
                 Act(
-                    [command.to_dict(), LeaveLinks(caution.dataset, caution.id).to_dict()],
+                    [command, LeaveLinks(caution.dataset, caution.id)],
                     name=command.undo_label,
                 )
             ),
@@ -131,7 +131,7 @@ def unjoinable_warning(text: str, ticks: Iterable[str]) -> MapWarning:
     return MapWarning("not-joined", text, "Clear all ticks", untick)
 
 
-def map_warnings(state: State, run: Run, figures: Mapping[str, object]) -> list[MapWarning]:
+def map_warnings(state: State, run: MapResult, figures: Mapping[str, object]) -> list[MapWarning]:
     """Return warnings about a map, the most important first."""
     if state.data is None:
         return []
@@ -155,7 +155,7 @@ def map_warnings(state: State, run: Run, figures: Mapping[str, object]) -> list[
     ]
 
 
-def _stale_warnings(state: State, run: Run) -> list[MapWarning]:
+def _stale_warnings(state: State, run: MapResult) -> list[MapWarning]:
     if state.is_current(run) or background.running_job() is not None:
         return []
     return [
@@ -171,13 +171,13 @@ def _make_map_again() -> None:
         background.make_first_map()
 
 
-def _unjoined_warnings(state: State, run: Run) -> list[MapWarning]:
+def _unjoined_warnings(state: State, run: MapResult) -> list[MapWarning]:
     embedding = state.embedding(run)
     texts = [] if embedding is None else unconnected_note(embedding, state.view.hidden)
     return [MapWarning("unjoined", text, "Link them", page="data.py") for text in texts]
 
 
-def _unplaced_warnings(state: State, run: Run, reported: Collection[str]) -> list[MapWarning]:
+def _unplaced_warnings(state: State, run: MapResult, reported: Collection[str]) -> list[MapWarning]:
     """Return a warning about items without a position, except in reported datasets."""
     data = state.data
     # A map of selected items leaves out the others on purpose.
@@ -196,7 +196,9 @@ def _unplaced_warnings(state: State, run: Run, reported: Collection[str]) -> lis
     ]
 
 
-def _colour_warnings(state: State, run: Run, figures: Mapping[str, object]) -> list[MapWarning]:
+def _colour_warnings(
+    state: State, run: MapResult, figures: Mapping[str, object]
+) -> list[MapWarning]:
     """Return a warning if neighbours differ in the current colour, with a better colour."""
     # Imported here because it loads scikit-learn.
     from hetviz.metrics.color_choice import MIN_COLOR_SCORE, color_agreement
@@ -222,7 +224,9 @@ def _colour_warnings(state: State, run: Run, figures: Mapping[str, object]) -> l
     ]
 
 
-def _neighbour_warnings(state: State, run: Run, figures: Mapping[str, Any]) -> list[MapWarning]:
+def _neighbour_warnings(
+    state: State, run: MapResult, figures: Mapping[str, Any]
+) -> list[MapWarning]:
     """Return a warning if another map has better neighbours, with the links it loses."""
     best = figures.get("best_neighbours") or {}
     # Maps of earlier versions lack the parameters of the other map.
@@ -262,7 +266,7 @@ def _neighbour_warnings(state: State, run: Run, figures: Mapping[str, Any]) -> l
     return [MapWarning("better-neighbours", text, "Make that map", make)]
 
 
-def _enlarged_warnings(state: State, run: Run) -> list[MapWarning]:
+def _enlarged_warnings(state: State, run: MapResult) -> list[MapWarning]:
     return [
         MapWarning("enlarged", text, "Try another method", page="compare.py")
         for text in parts.get_geometry(state, run).notes

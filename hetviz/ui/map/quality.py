@@ -18,10 +18,10 @@ from hetviz.ui.map import map_warnings
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.widgets import charts, diagnostics
-from hetviz.workspace import Run, State
+from hetviz.workspace import MapResult, State
 
 
-def show_quality(state: State, run: Run) -> None:
+def show_quality(state: State, run: MapResult) -> None:
     """Show the curves and measures of a map."""
     if state.data is None:
         return

@@ -19,7 +19,7 @@ from hetviz.plots.colour import (
 )
 from hetviz.ui.map_data import parts, worker_results
 from hetviz.ui.map_data.array_cache import RESULTS, PackedArray
-from hetviz.workspace import Run, State
+from hetviz.workspace import MapResult, State
 
 if TYPE_CHECKING:
     from hetviz.runs.cluster.contrast import Contrasts
@@ -30,7 +30,7 @@ TRUST_STEPS = 200
 UNKNOWN_TRUST = 255
 
 
-def layer_options(state: State, run: Run | None) -> list[ColourOption]:
+def layer_options(state: State, run: MapResult | None) -> list[ColourOption]:
     """Return the layers that can colour the map."""
     if run is None or state.data is None:
         return []
@@ -42,7 +42,7 @@ def layer_options(state: State, run: Run | None) -> list[ColourOption]:
     )
 
 
-def colours_of(state: State, run: Run | None, session: str = "") -> Colouring:
+def colours_of(state: State, run: MapResult | None, session: str = "") -> Colouring:
     """Return the colouring of the view, or a colouring of the data until a layer is computed."""
     data, key = state.opened(), state.view.colour or _best_colour(state)
     if key is None and run is None and len(data.datasets) > 1:
@@ -103,7 +103,7 @@ def get_contrasts(data: HeteroData) -> Contrasts:
 
 
 def find_regions(
-    state: State, run: Run, session: str, *, redraw: bool = True
+    state: State, run: MapResult, session: str, *, redraw: bool = True
 ) -> tuple[RegionLevel, ...] | None:
     """Return the named regions of a map at two levels, or None while they are computed."""
     places = parts.get_geometry(state, run).points.astype(np.float64)
@@ -119,7 +119,7 @@ def find_regions(
     return levels
 
 
-def cluster_part_names(state: State, run: Run | None) -> list[PartName]:
+def cluster_part_names(state: State, run: MapResult | None) -> list[PartName]:
     """Return names for the parts of the clusters, shown at a closer zoom."""
     data, clustering = state.opened(), state.clustering
     if run is None or clustering is None:
@@ -136,7 +136,7 @@ def cluster_part_names(state: State, run: Run | None) -> list[PartName]:
     )
 
 
-def find_trust(state: State, run: Run, session: str, *, redraw: bool = True) -> Floats | None:
+def find_trust(state: State, run: MapResult, session: str, *, redraw: bool = True) -> Floats | None:
     """Return the trust of each row, 0 to 1, NaN if unknown; None while it is computed."""
     data = state.opened()
     embedding = state.embedding(run)
@@ -154,7 +154,7 @@ def find_trust(state: State, run: Run, session: str, *, redraw: bool = True) -> 
     return trust
 
 
-def find_failures(state: State, run: Run | None) -> dict[str, worker_results.WorkerError]:
+def find_failures(state: State, run: MapResult | None) -> dict[str, worker_results.WorkerError]:
     """Return the errors of the region names and of the trust of a map."""
     if run is None:
         return {}
@@ -167,7 +167,7 @@ def find_failures(state: State, run: Run | None) -> dict[str, worker_results.Wor
     return {place: failed for place, failed in failures.items() if failed is not None}
 
 
-def trust_overlay(state: State, run: Run, session: str) -> PackedArray | None:
+def trust_overlay(state: State, run: MapResult, session: str) -> PackedArray | None:
     """Return the trust of each row for the browser, 0 to 200, 255 if unknown; None if not ready."""
     score = find_trust(state, run, session, redraw=False)
     if score is None:
@@ -176,7 +176,7 @@ def trust_overlay(state: State, run: Run, session: str) -> PackedArray | None:
     return PackedArray.pack(steps, "|u1")
 
 
-def _comparable_runs(state: State, run: Run) -> tuple[Run, ...]:
+def _comparable_runs(state: State, run: MapResult) -> tuple[MapResult, ...]:
     """Return the current maps to compare a map with, including itself."""
     # They have the same number of axes, and the same method if several maps have it.
     axes = run.embedding.n_components

@@ -22,7 +22,7 @@ from hetviz.plots.label_placement import Frame
 from hetviz.plots.planar import DrawnPoints, points_to_draw
 from hetviz.ui.map_data import priority
 from hetviz.ui.map_data.array_cache import RESULTS, PackedArray
-from hetviz.workspace import Run, State
+from hetviz.workspace import MapResult, State
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ class Geometry:
         return self.pieces[0].key
 
 
-def get_geometry(state: State, run: Run | None) -> Geometry:
+def get_geometry(state: State, run: MapResult | None) -> Geometry:
     """Return the positions of a run as drawn; without a run no row has one."""
     data = state.opened()
 
@@ -69,7 +69,7 @@ def get_geometry(state: State, run: Run | None) -> Geometry:
     return _compute_for_items(data, ("geometry", id(run)), make, run)
 
 
-def link_reach(state: State, run: Run | None) -> Floats | None:
+def link_reach(state: State, run: MapResult | None) -> Floats | None:
     """Return the largest distance of close links, shape (n_datasets, n_datasets)."""
     # NaN for datasets without links; None without a map.
     data, held_out = state.opened(), state.held_out
@@ -105,7 +105,7 @@ def _byte_planes(steps: Ints) -> NDArray[np.uint8]:
     return np.concatenate([np.frombuffer(high.tobytes(), dtype=np.uint8), low])
 
 
-def frame_of(state: State, run: Run | None) -> Frame:
+def frame_of(state: State, run: MapResult | None) -> Frame:
     """Return the initial frame around the positions of the shown datasets."""
     data = state.opened()
     form = get_geometry(state, run)
@@ -129,7 +129,7 @@ def filter_mask(state: State) -> Bools | None:
     return RESULTS.get_or_compute(data, ("passing", filters), lambda: passing(data, filters))
 
 
-def named_sample(state: State, run: Run | None) -> Ints:
+def named_sample(state: State, run: MapResult | None) -> Ints:
     """Return the sampled rows of a large map that may get a picture or a name, in order."""
     data = state.opened()
     form = get_geometry(state, run)
@@ -145,7 +145,7 @@ def named_sample(state: State, run: Run | None) -> Ints:
 
 
 def _compute_for_items(
-    data: HeteroData, key: Hashable, make: Callable[[], T], run: Run | None
+    data: HeteroData, key: Hashable, make: Callable[[], T], run: MapResult | None
 ) -> T:
     """Return a result of items and map alone, cached for all data with the same items."""
     owner = tuple(data.datasets.values()) or data
@@ -182,7 +182,7 @@ def pack_filter_mask(state: State) -> PackedArray:
     )
 
 
-def naming_order(state: State, run: Run | None) -> PackedArray:
+def naming_order(state: State, run: MapResult | None) -> PackedArray:
     """Return the rows in the order in which they get a picture or a name."""
     data = state.opened()
     form = get_geometry(state, run)

@@ -40,7 +40,7 @@ from hetviz.ui.map.map_requests import (
 )
 from hetviz.ui.map_data import layers, selection_codec
 from hetviz.ui.map_data.array_cache import ARRAYS, PackedArray
-from hetviz.workspace import Run, State
+from hetviz.workspace import MapResult, State
 from hetviz.workspace.commands.state import DisplaySettings
 
 _HERE = Path(__file__).parent
@@ -231,10 +231,10 @@ class MapWidget(anywidget.AnyWidget):
             updated.data, self._method, self._params, self._seed, progress, start=start
         )
         self._history.append((self._data, before))
-        self._set_map(updated.data, fitted.embedding)
+        self._set_map(updated.data, fitted.result.embedding)
         self._send_spec()
         new_links = [*updated.added, *updated.updated]
-        return consequences(updated.data, before, fitted.embedding, new_links)
+        return consequences(updated.data, before, fitted.result.embedding, new_links)
 
     def take_back(self) -> None:
         """Take back the last guidance and restore the map before it.
@@ -252,7 +252,15 @@ class MapWidget(anywidget.AnyWidget):
     def _set_map(self, data: HeteroData, embedding: Embedding) -> None:
         self._data, self._embedding = data, embedding
         title = "" if self._method is None else get_method(self._method).card.title
-        run = Run(uuid4().hex, self._method or "", title, embedding, data.fingerprint())
+        run = MapResult(
+            data.fingerprint(),
+            self._method or "",
+            self._params,
+            self._seed,
+            title=title,
+            embedding=embedding,
+            id=uuid4().hex,
+        )
         self._state = State(data=data, runs=(run,), chosen=run.id)
 
     def _send_spec(self) -> None:

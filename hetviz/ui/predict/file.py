@@ -19,7 +19,7 @@ from hetviz.runs.place.place_rows import cannot_place
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
 from hetviz.ui.widgets import charts, failure, uploads
-from hetviz.workspace import Finding, KeepItems, LeaveItems, Run, State
+from hetviz.workspace import Finding, KeepItems, LeaveItems, MapResult, State
 
 KIND = "placed"
 _DOUBT_THRESHOLD = 0.5
@@ -85,14 +85,14 @@ def _columns_text(dataset: Dataset) -> str:
     return f"{start} {listed}. Other columns are optional."
 
 
-def _subtitle(state: State, run: Run) -> str:
+def _subtitle(state: State, run: MapResult) -> str:
     return _refusal_reason(state, run) or (
         "Drop a table with the columns of one of the datasets. You see where its items belong and "
         "how certain that is. Nothing on the map moves, and nothing is added until you confirm."
     )
 
 
-def _refusal_reason(state: State, run: Run) -> str:
+def _refusal_reason(state: State, run: MapResult) -> str:
     """Return why nothing can be placed on the map, or an empty text."""
     if run.method not in {card.key for card in methods()}:
         return "This map came with the data, and its method is unknown."
@@ -104,7 +104,7 @@ def _refusal_reason(state: State, run: Run) -> str:
     return ""
 
 
-def _is_current(finding: Finding, data: HeteroData, run: Run) -> bool:
+def _is_current(finding: Finding, data: HeteroData, run: MapResult) -> bool:
     content = finding.content
     name = content["dataset"]
     return (
@@ -131,17 +131,13 @@ def _place_files(name: str, contents: Mapping[str, bytes]) -> None:
         "files": files,
         "choices": choices,
         "id_column": id_column,
-        "method": run.method,
-        "params": dict(run.params),
-        "seed": run.seed,
-        "hold_out": run.hold_out,
-        "weights": dict(run.weights),
+        **run.settings,
         "asked": {"run": run.id, "files": files, "id_column": id_column, "choices": choices},
     }
     background.start_task("place-items", arguments, start=run.id, only=run.only)
 
 
-def _show_result(state: State, run: Run, finding: Finding) -> None:
+def _show_result(state: State, run: MapResult, finding: Finding) -> None:
     content, data = finding.content, state.opened()
     n = len(content["ids"])
     is_doubtful = [doubt is not None and doubt >= _DOUBT_THRESHOLD for doubt in content["doubt"]]
@@ -201,7 +197,9 @@ def _show_table(data: HeteroData, content: Mapping[str, Any]) -> None:
         look.show_note(f"… and {len(content['ids']) - _MAX_ROWS:,} more")
 
 
-def _show_map(state: State, run: Run, content: Mapping[str, Any], is_doubtful: list[bool]) -> None:
+def _show_map(
+    state: State, run: MapResult, content: Mapping[str, Any], is_doubtful: list[bool]
+) -> None:
     embedding = charts.embedding_of(state, run)
     if embedding is None:
         return

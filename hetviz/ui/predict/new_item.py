@@ -27,7 +27,7 @@ from hetviz.ui.item.item import find_item, row_of
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.shell.page_state import page_state, state_of
 from hetviz.ui.widgets import charts
-from hetviz.workspace import Run, State
+from hetviz.workspace import MapResult, State
 
 WORDS_KIND, PICTURE_KIND, ROW_KIND = "Words", "A picture", "A row"
 _N_NEAREST, _MAX_LISTED = 10, 7
@@ -203,7 +203,9 @@ def _thumbnail(name: str, content: bytes) -> bytes:
     return out.getvalue()
 
 
-def _find_nearest(state: State, run: Run, new_item: NewItem) -> tuple[NewItemNeighbors | None, str]:
+def _find_nearest(
+    state: State, run: MapResult, new_item: NewItem
+) -> tuple[NewItemNeighbors | None, str]:
     data = state.data
     if data is None:
         return None, ""
@@ -227,7 +229,7 @@ def _find_nearest(state: State, run: Run, new_item: NewItem) -> tuple[NewItemNei
     return session.get_or_compute(("answer", id(data), id(run), new_item), (data, run), make)
 
 
-def _model_or_map(state: State, run: Run) -> BaseEmbedder | Embedding:
+def _model_or_map(state: State, run: MapResult) -> BaseEmbedder | Embedding:
     """Return the fitted method of a map if a new fit is quick and equal, else the map."""
     # Neighbour maps place new items between their most similar ones on the map itself.
     embedding = charts.embedding_of(state, run)
@@ -258,7 +260,7 @@ def _model_or_map(state: State, run: Run) -> BaseEmbedder | Embedding:
     return session.get_or_compute(("model", id(data), id(run)), (data, run), fit)
 
 
-def _show_map(state: State, run: Run, answer: NewItemNeighbors, new_item: NewItem) -> None:
+def _show_map(state: State, run: MapResult, answer: NewItemNeighbors, new_item: NewItem) -> None:
     data = state.data
     embedding = charts.embedding_of(state, run)
     if data is None or embedding is None:

@@ -15,7 +15,7 @@ from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import HetvizError, NotApplicableError
 from hetviz.features.spaces.joint_axes import is_sketch_quick, quick_sketch
-from hetviz.jobs import Findings, Job, MadeMap, Task
+from hetviz.jobs import Findings, Job, Task
 from hetviz.jobs.registry import TASKS, restartable_task
 from hetviz.serve.config import settings
 from hetviz.serve.metrics import ServerMetrics, ServerStatus
@@ -29,20 +29,21 @@ from hetviz.workspace import (
     Command,
     EndJob,
     KeepFindings,
+    MapResult,
     PendingJob,
-    RecordRun,
-    Run,
+    RecordMap,
     StartJob,
     State,
     Workspace,
 )
-from hetviz.workspace.store.packing import pack_coordinates, pack_json, pack_rows, unpack_rows
+from hetviz.workspace.store.maps import pack_map
+from hetviz.workspace.store.packing import pack_json, pack_rows, unpack_rows
 
 log = logging.getLogger(__name__)
 
 _COMPARISON = "compare"
 # The last preview of each project: the statement it is about, and the map.
-_PREVIEWS: dict[str, tuple[str, MadeMap | None]] = {}
+_PREVIEWS: dict[str, tuple[str, MapResult | None]] = {}
 _MAX_PREVIEWS = 200
 
 
@@ -90,24 +91,13 @@ def refit(state: State, free_rows: Ints | None = None, statements: Collection[st
         return False
     start_task(
         "make-map",
-        _arguments_of(run) | ({"said": list(statements)} if statements else {}),
+        run.settings | ({"said": list(statements)} if statements else {}),
         title=get_method(run.method).card.title,
         only=run.only,
         start=run.id,
         free_rows=free_rows,
     )
     return True
-
-
-def _arguments_of(run: Run) -> dict[str, Any]:
-    """Return the arguments that make the same map again."""
-    return {
-        "method": run.method,
-        "params": dict(run.params),
-        "seed": run.seed,
-        "hold_out": run.hold_out,
-        "weights": dict(run.weights),
-    }
 
 
 def start_preview(state: State, data: HeteroData, statements: Collection[str], mark: str) -> None:
@@ -120,7 +110,7 @@ def start_preview(state: State, data: HeteroData, statements: Collection[str], m
     if any(job.note["mark"] == mark for job in JOBS.active(owner, Kind.PREVIEW)):
         return
     JOBS.cancel(owner, Kind.PREVIEW)
-    arguments = _arguments_of(run) | {
+    arguments = run.settings | {
         "data": data,
         "start": _start_positions(state, run, run.method, None),
         "said": list(statements),
@@ -129,7 +119,7 @@ def start_preview(state: State, data: HeteroData, statements: Collection[str], m
     JOBS.start(owner, Kind.PREVIEW, "Preview", task, _on_preview_end, {"mark": mark})
 
 
-def last_preview() -> tuple[str, MadeMap | None]:
+def last_preview() -> tuple[str, MapResult | None]:
     """Return the mark and the map of the last preview; None if it failed."""
     return _PREVIEWS.get(project_id(), ("", None))
 
@@ -229,7 +219,7 @@ def _quick_sketch(data: HeteroData) -> bytes:
 
 
 def _start_positions(
-    state: State, run: Run, method: str, free_rows: Ints | None
+    state: State, run: MapResult, method: str, free_rows: Ints | None
 ) -> Embedding | None:
     places = state.embedding(run)
     if places is None:
@@ -249,7 +239,7 @@ def _start_positions(
 
 def _on_preview_end(job: Job) -> None:
     if job.state != "cancelled":
-        result = job.result if isinstance(job.result, MadeMap) else None
+        result = job.result if isinstance(job.result, MapResult) else None
         _PREVIEWS[job.owner] = (str(job.note["mark"]), result)
         while len(_PREVIEWS) > _MAX_PREVIEWS:
             _PREVIEWS.pop(next(iter(_PREVIEWS)), None)
@@ -302,19 +292,10 @@ def outcome_command(job: Job, workspace: Workspace) -> Command:
             job.title,
             fingerprint,
             workspace.blobs.put(pack_json(_merge_findings(result, fingerprint, workspace))),
-            [_run_fields(new_map, fingerprint, workspace) for new_map in result.maps],
+            [workspace.blobs.put(pack_map(new_map)) for new_map in result.maps],
             job.id,
         )
-    arguments = job.note["arguments"]
-    fields = _run_fields(result, fingerprint, workspace) | {
-        "seed": int(arguments.get("seed", 0)),
-        "hold_out": float(arguments.get("hold_out", 0.0)),
-        "weights": arguments.get("weights", {}),
-        "only": job.note["only"],
-        "job": job.id,
-        "replaces": job.note.get("start"),
-    }
-    return RecordRun(**fields)
+    return RecordMap(workspace.blobs.put(pack_map(result)), job.id, job.note.get("start"))
 
 
 def _merge_findings(
@@ -328,22 +309,6 @@ def _merge_findings(
     from hetviz.runs.compare.comparison import join_contents
 
     return join_contents(before.content, before.runs, findings.content)
-
-
-def _run_fields(new_map: MadeMap, fingerprint: str, workspace: Workspace) -> dict[str, Any]:
-    """Return the fields of the command that records a map."""
-    figures = None if new_map.figures is None else workspace.blobs.put(pack_json(new_map.figures))
-    return {
-        "method": new_map.method,
-        "title": new_map.title,
-        "params": new_map.params,
-        "seed": new_map.seed or 0,
-        "hold_out": new_map.hold_out,
-        "fingerprint": fingerprint,
-        "coordinates": workspace.blobs.put(pack_coordinates(new_map.embedding)),
-        "figures": figures,
-        "note": new_map.embedding.note,
-    }
 
 
 def _server_load() -> ServerStatus:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hetviz.runs.compare.comparison import Comparison, maps_by_candidate
 from hetviz.runs.compare.measures import MEASURES
 from hetviz.ui.shell import session
-from hetviz.workspace import Finding, Run, State
+from hetviz.workspace import Finding, MapResult, State
 
 COMPARE, SWEEP = "compare", "sweep"
 
@@ -27,7 +27,7 @@ def deciding_measures(comparison: Comparison) -> list[str]:
     return [key for key in comparison.measures if key in MEASURES]
 
 
-def run_of(state: State, finding: Finding, key: str) -> Run | None:
+def run_of(state: State, finding: Finding, key: str) -> MapResult | None:
     """Return the map of a candidate, or None if it was removed."""
     ids = maps_of(finding)
     return next((run for run in state.runs if run.id == ids.get(key)), None)

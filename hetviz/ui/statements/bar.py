@@ -7,7 +7,7 @@ import streamlit as st
 
 from hetviz._text import shorten
 from hetviz._types import Ints
-from hetviz.data import HeteroData
+from hetviz.data import Comparisons, HeteroData
 from hetviz.data.queries.rows import links_touching
 from hetviz.ui.item import item_chip
 from hetviz.ui.item.item import find_item
@@ -22,7 +22,7 @@ from hetviz.ui.statements import (
     statement_draft,
 )
 from hetviz.ui.statements.statement_draft import KIND_TITLES, StatementKind
-from hetviz.workspace import AddComparisons, State
+from hetviz.workspace import State
 
 _MAX_PICTURES = 3
 _MAX_PAIRS = 300
@@ -354,12 +354,11 @@ def preview_html(state: State, draft: commands.DraftCommands) -> list[str]:
 
 
 def _count_statements(draft: commands.DraftCommands, n: int) -> str:
-    is_comparison = any(isinstance(command, AddComparisons) for command in draft.commands)
-    return theme.count(n, "comparison" if is_comparison else "pair")
+    return theme.count(n, "comparison" if isinstance(draft.parts[0], Comparisons) else "pair")
 
 
 def _goal_text(draft: commands.DraftCommands) -> str:
-    if any(isinstance(command, AddComparisons) for command in draft.commands):
+    if isinstance(draft.parts[0], Comparisons):
         return "hold"
     return "be close" if draft.lines[0][2] > 0 else "be apart"
 

@@ -9,13 +9,14 @@ import numpy as np
 
 from hetviz._text import shorten
 from hetviz._types import Ints
-from hetviz.data import HeteroData
+from hetviz.data import Comparisons, HeteroData, Links
 from hetviz.data.model.labels import OWN_LABEL_PREFIX, is_own_label
 from hetviz.data.model.statements import set_names
 from hetviz.features.relations.grouping import links_between
 from hetviz.ui.item.item import find_item
 from hetviz.ui.statements.statement_draft import StatementDraft
-from hetviz.workspace import Act, AddComparisons, Command, SetLabels, from_dict
+from hetviz.workspace import Act, Command, SetLabels
+from hetviz.workspace.commands.guidance import statement_command
 
 _MIN_COMPARISONS = 30
 _MAX_NAME_CHARS = 24
@@ -26,6 +27,7 @@ class DraftCommands:
     """Commands of a statement that was not added yet."""
 
     commands: tuple[Command, ...]
+    parts: Sequence[Links | Comparisons]  # The statements by row
     lines: list[list[float]]  # Pairs drawn on the map
     # n, n_possible: Number of statements, and the number that the groups allow.
     n: int
@@ -35,7 +37,7 @@ class DraftCommands:
 
     def command(self) -> Act:
         """Return all commands as one step."""
-        return Act([command.to_dict() for command in self.commands], self.name)
+        return Act(self.commands, self.name)
 
 
 def draft_pairs(
@@ -51,8 +53,11 @@ def draft_pairs(
         for links in stated.links
         for i, j, w in zip(links.i.tolist(), links.j.tolist(), links.weight.tolist(), strict=True)
     ]
-    command = from_dict(stated.to_command(data, set=name))
-    return DraftCommands((command,), lines, len(lines), stated.n_possible, name, stated.account)
+    command = statement_command(data, stated.links, set=name)
+    n = len(lines)
+    return DraftCommands(
+        (command,), stated.links, lines, n, stated.n_possible, name, stated.account
+    )
 
 
 def draft_comparisons(
@@ -63,7 +68,7 @@ def draft_comparisons(
     possible = len(a) * len(b) * len(c)
     n = min(possible, statement.max_pairs or max(_MIN_COMPARISONS, len(a)))
     triples = _spread_triples(a, b, c, n)
-    rows = [[_dataset_and_id(data, row) for row in triple] for triple in triples]
+    comparisons = Comparisons(triples)
     name = _unused_set_name(
         data,
         f"{_groups_text(data, groups, 'A')} closer to {_groups_text(data, groups, 'B')} than to "
@@ -71,7 +76,8 @@ def draft_comparisons(
     )
     lines = [[p, q, w] for p, q, r in triples for q, w in ((q, 1.0), (r, -1.0))]
     account = f"{n:,} of {possible:,} comparisons. Each item of a group is used about as often."
-    return DraftCommands((AddComparisons(rows, set=name),), lines, n, possible, name, account)
+    command = statement_command(data, comparisons, set=name)
+    return DraftCommands((command,), [comparisons], lines, n, possible, name, account)
 
 
 def draft_labels(data: HeteroData, rows: Ints, column: str, value: str) -> DraftCommands:
@@ -83,7 +89,7 @@ def draft_labels(data: HeteroData, rows: Ints, column: str, value: str) -> Draft
             ids = data[name].ids
             commands.append(SetLabels(name, column, {str(ids[row]): value for row in local_rows}))
     return DraftCommands(
-        tuple(commands), [], len(rows), len(rows), f"label {shorten(value, _MAX_NAME_CHARS)}"
+        tuple(commands), [], [], len(rows), len(rows), f"label {shorten(value, _MAX_NAME_CHARS)}"
     )
 
 
@@ -117,11 +123,6 @@ def _spread_triples(a: Ints, b: Ints, c: Ints, n: int) -> list[tuple[int, int, i
         turn, shift = divmod(round_, len(b))
         triples.append((a[i], b[(i + shift) % len(b)], c[(i + turn) % len(c)]))
     return triples
-
-
-def _dataset_and_id(data: HeteroData, row: int) -> list[str]:
-    item = find_item(data, row)
-    return [item.dataset.name, str(item.dataset.ids[item.row])]
 
 
 def _groups_text(data: HeteroData, groups: Mapping[str, Ints], names: str) -> str:

@@ -19,7 +19,7 @@ from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.statements.statement_draft import StatementState
 from hetviz.ui.widgets import charts
-from hetviz.workspace import Run, State
+from hetviz.workspace import MapResult, State
 
 _MAX_FOLLOWERS = 6
 MIN_SHIFT = 0.05
@@ -27,7 +27,7 @@ MIN_SHIFT = 0.05
 _MAX_MOVED = 8
 
 
-def show_consequences(state: State, run: Run, place: str = "") -> None:
+def show_consequences(state: State, run: MapResult, place: str = "") -> None:
     """Show the effects of the last statements until they are dismissed or others are made."""
     # `place` makes the widget keys unique where it is shown more than once.
     stored = (run.figures or {}).get("consequences")
@@ -51,12 +51,12 @@ def show_consequences(state: State, run: Run, place: str = "") -> None:
             _show_followers(state.data, run)
 
 
-def learned_groups(run: Run) -> list[Mapping[str, Any]]:
+def learned_groups(run: MapResult) -> list[Mapping[str, Any]]:
     """Return the group that the map learned from each statement."""
     return list((run.figures or {}).get("learned") or [])
 
 
-def _show_followers(data: HeteroData, run: Run) -> None:
+def _show_followers(data: HeteroData, run: MapResult) -> None:
     """Show items similar to each named group."""
     selected = set(selection.selected_rows(session.workspace().state).tolist())
     for group in learned_groups(run):
@@ -85,7 +85,7 @@ def _undo() -> None:
     session.undo()
 
 
-def show_moved(state: State, run: Run) -> bool:
+def show_moved(state: State, run: MapResult) -> bool:
     """Show the items that moved most; return False if there is nothing to show."""
     # A map that the data changed after shows nothing.
     shift = moved_distances(state, run)
@@ -114,7 +114,7 @@ def show_moved(state: State, run: Run) -> bool:
     return True
 
 
-def moved_distances(state: State, run: Run) -> Floats | None:
+def moved_distances(state: State, run: MapResult) -> Floats | None:
     """Return how far each row moved, or None if the map was not made from another."""
     before, after = run.before, charts.embedding_of(state, run)
     if before is None or after is None:

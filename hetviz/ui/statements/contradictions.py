@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from hetviz._text import shorten
-from hetviz.data.edits.by_id import comparisons_by_id, links_by_id, pairs_by_id
+from hetviz.data import Comparisons, HeteroData
+from hetviz.data.edits.adding import add_statements
 from hetviz.data.model.statements import statement_keys, statement_rows
-from hetviz.metrics.conflicts.conflicts import StatementConflict, find_new_conflicts
+from hetviz.metrics.conflicts.conflicts import find_new_conflicts
 from hetviz.ui.item.item import find_item
 from hetviz.ui.shell import session, theme
 from hetviz.ui.statements import statement_draft
 from hetviz.ui.statements.commands import DraftCommands
-from hetviz.workspace import AddComparisons, AddLinks, State
-from hetviz.workspace.commands.guidance import AddPairs, added_guidance
-
-StatementCommand = AddLinks | AddPairs | AddComparisons
+from hetviz.workspace import State
 
 _MAX_NAMED = 2
 # Two links together and one apart. Longer paths connect nearly all linked items, so a warning about
@@ -26,22 +24,16 @@ def find_contradictions(state: State, draft: DraftCommands) -> list[str]:
     data = state.data
     if data is None:
         return []
+    if not draft.parts:
+        return []
     key = ("objections", id(data), id(draft))
     return session.get_or_compute(
-        key,
-        (data, draft),
-        lambda: [
-            text
-            for command in draft.commands
-            if isinstance(command, StatementCommand)
-            for text in [*_opposite_texts(state, command), *_cycle_texts(state, command)]
-        ],
+        key, (data, draft), lambda: [*_opposite_texts(data, draft), *_cycle_texts(data, draft)]
     )
 
 
-def _opposite_texts(state: State, command: StatementCommand) -> list[str]:
-    data = state.opened()
-    after = added_guidance(data, command)
+def _opposite_texts(data: HeteroData, draft: DraftCommands) -> list[str]:
+    after = add_statements(data, draft.parts)
     row_of = {key: row for row, key in enumerate(statement_keys(after.data))}
     ends = statement_rows(after.data)
     pairs = [
@@ -50,7 +42,7 @@ def _opposite_texts(state: State, command: StatementCommand) -> list[str]:
     ]
     if not pairs:
         return []
-    if isinstance(command, AddComparisons):
+    if isinstance(draft.parts[0], Comparisons):
         return [f"{len(pairs):,} of these comparisons contradict others."]
     named = "; ".join(" and ".join(pair[:2]) for pair in pairs[:_MAX_NAMED])
     more = f" and {len(pairs) - _MAX_NAMED:,} more" if len(pairs) > _MAX_NAMED else ""
@@ -58,9 +50,11 @@ def _opposite_texts(state: State, command: StatementCommand) -> list[str]:
     return [f"These have a link {word}: {named}{more}."]
 
 
-def _cycle_texts(state: State, command: StatementCommand) -> list[str]:
-    conflicts = [conflict for conflict in _find_conflicts(state, command) if len(conflict.keys) > 2]
-    if isinstance(command, AddComparisons):
+def _cycle_texts(data: HeteroData, draft: DraftCommands) -> list[str]:
+    conflicts = [
+        conflict for conflict in find_new_conflicts(data, draft.parts) if len(conflict.keys) > 2
+    ]
+    if isinstance(draft.parts[0], Comparisons):
         return [f"This makes a cycle: {conflicts[0].sentence}"] if conflicts else []
     short_cycles = [conflict for conflict in conflicts if len(conflict.keys) <= _MAX_CYCLE]
     if not short_cycles:
@@ -68,14 +62,3 @@ def _cycle_texts(state: State, command: StatementCommand) -> list[str]:
     n_others = len(short_cycles) - 1
     more = f" {theme.count(n_others, 'more pair')} of these also contradict links."
     return [f"{short_cycles[0].sentence}{more if n_others else ''}"]
-
-
-def _find_conflicts(state: State, command: StatementCommand) -> list[StatementConflict]:
-    data = state.opened()
-    if isinstance(command, AddComparisons):
-        return find_new_conflicts(data, comparisons_by_id(data, command.rows, command.weight))
-    if isinstance(command, AddPairs):
-        parts = pairs_by_id(data, command.pairs, command.weight, kind=command.kind)
-        return find_new_conflicts(data, parts)
-    ends = command.source, command.target, command.pairs, command.weight
-    return find_new_conflicts(data, links_by_id(data, *ends, kind=command.kind))

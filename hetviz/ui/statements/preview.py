@@ -12,16 +12,15 @@ from hetviz._types import Floats
 from hetviz.algorithms.contract import Capability
 from hetviz.core.layout.procrustes import align
 from hetviz.data import HeteroData
+from hetviz.data.edits.adding import add_statements
 from hetviz.errors import HetvizError
-from hetviz.jobs import MadeMap
 from hetviz.metrics.trust.consequences import MOVED_THRESHOLD, Consequences, consequences_from_dict
 from hetviz.ui.item.item import rows_of_ids
 from hetviz.ui.map_data.parts import get_geometry
 from hetviz.ui.shell import background, session
 from hetviz.ui.statements import actions
 from hetviz.ui.statements.commands import DraftCommands
-from hetviz.workspace import AddComparisons, AddLinks, State
-from hetviz.workspace.commands.guidance import AddPairs, added_guidance
+from hetviz.workspace import MapResult, State
 
 MAX_ROWS = 3_000
 """Largest number of rows for which a preview map is computed."""
@@ -64,16 +63,13 @@ def find_preview(state: State, draft: DraftCommands) -> Preview | None:
 
 def _add_to_data(data: HeteroData, draft: DraftCommands) -> HeteroData | None:
     try:
-        for command in draft.commands:
-            if isinstance(command, AddLinks | AddPairs | AddComparisons):
-                data = added_guidance(data, command).data
+        return add_statements(data, draft.parts).data
     except HetvizError:
         # The error is shown when the statement is added.
         return None
-    return data
 
 
-def _read_preview(state: State, new_map: MadeMap, draft: DraftCommands) -> Preview:
+def _read_preview(state: State, new_map: MapResult, draft: DraftCommands) -> Preview:
     figures = new_map.figures or {}
     here = np.asarray(get_geometry(state, state.run).points, dtype=np.float64)
     new_points = np.vstack(

@@ -79,7 +79,7 @@ def weight_command(shared: Sequence[SimilarColumn], new_weights: Sequence[float]
             columns.setdefault(item.dataset, {})[item.column] = {"weight": weight}
     steps: list[Command] = [SetFeatures(name, fields) for name, fields in columns.items()]
     names = ", ".join(display_name(column) for fields in columns.values() for column in fields)
-    return Act([step.to_dict() for step in steps], f"weight of {names}")
+    return Act(steps, f"weight of {names}")
 
 
 def _apply_weights(shared: Sequence[SimilarColumn], new_weights: Sequence[float]) -> None:

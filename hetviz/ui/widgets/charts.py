@@ -13,7 +13,7 @@ from hetviz.data import Embedding
 from hetviz.plots.curve import Curve, curve_alt, curve_figure, default_pair_share, share_close_at
 from hetviz.ui.shell import session
 from hetviz.ui.shell import theme as look
-from hetviz.workspace import Run, State
+from hetviz.workspace import MapResult, State
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -26,14 +26,14 @@ _CURVE_TITLES = {
 _CURVE_NOUNS = {"links": "links", "apart": "apart links", "comparisons": "comparisons"}
 
 
-def embedding_of(state: State, run: Run) -> Embedding | None:
+def embedding_of(state: State, run: MapResult) -> Embedding | None:
     """Return the run's coordinates of the rows in the open data."""
     return session.get_or_compute(
         ("places", id(state.data), id(run)), (state.data, run), lambda: state.embedding(run)
     )
 
 
-def run_figures(state: State, run: Run) -> Mapping[str, Any]:
+def run_figures(state: State, run: MapResult) -> Mapping[str, Any]:
     """Return a run's measures and curves, measured now where none are stored."""
     stored = run.figures or {}
     # A map that was stopped during measuring has only part of its figures.

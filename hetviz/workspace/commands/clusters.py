@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -22,11 +22,9 @@ MAX_NAME_LENGTH = 60
 
 
 @dataclass(frozen=True)
-class SetClusters(Command):
+class SetClusters(Command, op="set-clusters", label="clusters"):
     """Assign the items to clusters."""
 
-    op: ClassVar[str] = "set-clusters"
-    label: ClassVar[str] = "clusters"
     codes: str  # Blob of the packed codes of all rows, see `hetviz.runs.cluster.codes.pack_codes`.
     names: Sequence[str]  # Of each cluster.
     how: Mapping[str, Any] = field(default_factory=dict)  # Method, label and space; JSON-ready.
@@ -40,11 +38,9 @@ class SetClusters(Command):
 
 
 @dataclass(frozen=True)
-class RenameCluster(Command):
+class RenameCluster(Command, op="rename-cluster", label="rename cluster"):
     """Rename a cluster, given by its number from 1."""
 
-    op: ClassVar[str] = "rename-cluster"
-    label: ClassVar[str] = "rename cluster"
     cluster: int
     name: str
 
@@ -57,11 +53,9 @@ class RenameCluster(Command):
 
 
 @dataclass(frozen=True)
-class MergeClusters(Command):
+class MergeClusters(Command, op="merge-clusters", label="merge clusters"):
     """Merge several clusters, given by their numbers."""
 
-    op: ClassVar[str] = "merge-clusters"
-    label: ClassVar[str] = "merge clusters"
     clusters: Sequence[int]
     name: str
 
@@ -76,11 +70,9 @@ class MergeClusters(Command):
 
 
 @dataclass(frozen=True)
-class SplitCluster(Command):
+class SplitCluster(Command, op="split-cluster", label="split cluster"):
     """Split a cluster."""
 
-    op: ClassVar[str] = "split-cluster"
-    label: ClassVar[str] = "split cluster"
     cluster: int  # Number of the cluster.
     parts: str  # Blob of packed codes of all rows: the part of each member, -1 for other rows.
     names: Sequence[str]  # Of the parts.

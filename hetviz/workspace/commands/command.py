@@ -15,43 +15,25 @@ _COMMANDS: dict[str, type[Command]] = {}
 
 @dataclass(frozen=True)
 class Context:
-    """Context of a command: blobs, time and run id.
+    """Context of a command: blobs, time and run id."""
 
-    Attributes
-    ----------
-    blobs : BlobStore
-        Bytes that the command refers to.
-    when : str
-        Time of the first execution: ISO 8601, UTC.
-    run : str
-        Id of the run that it creates, unique in a log.
-    """
-
-    blobs: BlobStore
-    when: str = ""
-    run: str = "1"
+    blobs: BlobStore  # Bytes that the command refers to.
+    when: str = ""  # Time of the first execution: ISO 8601, UTC.
+    run: str = "1"  # Id of the run that it creates, unique in a log.
 
 
 @dataclass(frozen=True)
 class Command:
-    """A change of the state.
+    """A change of the state."""
 
-    Attributes
-    ----------
-    op : str
-        Name in the journal; stable across versions.
-    label : str
-        Text after "Undo".
-    undoable : bool
-        Whether undo reverts it separately.
-    """
+    op: ClassVar[str] = ""  # Name in the journal; stable across versions.
+    label: ClassVar[str] = ""  # Text after "Undo".
+    undoable: ClassVar[bool] = True  # Whether undo reverts it separately.
 
-    op: ClassVar[str] = ""
-    label: ClassVar[str] = ""
-    undoable: ClassVar[bool] = True
-
-    def __init_subclass__(cls) -> None:
-        _COMMANDS[cls.op] = cls
+    def __init_subclass__(cls, op: str = "", label: str = "", undoable: bool = True) -> None:
+        cls.op, cls.label, cls.undoable = op, label, undoable
+        if op:
+            _COMMANDS[op] = cls
 
     @property
     def undo_label(self) -> str:
@@ -95,28 +77,24 @@ def from_dict(entry: Mapping[str, object]) -> Command:
 
 
 @dataclass(frozen=True)
-class Act(Command):
-    """Several commands as one step.
+class Act(Command, op="act", label="change"):
+    """Several commands as one step."""
 
-    Attributes
-    ----------
-    steps : sequence of mapping
-        Commands as dictionaries, in this order.
-    name : str
-        Name of the combined step.
-    """
-
-    op: ClassVar[str] = "act"
-    label: ClassVar[str] = "change"
-    steps: Sequence[Mapping[str, Any]]
-    name: str = ""
+    # Commands, or as dictionaries in a journal, in this order.
+    steps: Sequence[Command | Mapping[str, Any]]
+    name: str = ""  # Name of the combined step.
 
     @property
     def undo_label(self) -> str:
         """Name of the combined steps."""
         return self.name or self.label
 
+    def to_dict(self) -> dict[str, Any]:
+        steps = [step.to_dict() if isinstance(step, Command) else step for step in self.steps]
+        return {"op": self.op, "steps": steps, "name": self.name}
+
     def apply(self, state: State, context: Context) -> State:
-        for entry in self.steps:
-            state = from_dict(entry).apply(state, context)
+        for step in self.steps:
+            command = step if isinstance(step, Command) else from_dict(step)
+            state = command.apply(state, context)
         return state

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, TypeVar
 
+from hetviz.data import Embedding
 from hetviz.data.edits.statement_edits import without_sets
 from hetviz.data.model.links import kind_key
 from hetviz.errors import DataError, Problem
 from hetviz.io import NewVersion, read_new_version
+from hetviz.runs.embed.run import MapResult
 from hetviz.workspace.commands.command import Command, Context
-from hetviz.workspace.commands.state import DisplaySettings, State
+from hetviz.workspace.commands.state import ClusterAssignment, DisplaySettings, State
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.content import cached_parser
 
+T = TypeVar("T", ClusterAssignment, Embedding)
+_BY_DATASET = {"coordinates", "ids", "entity", "placed", "components", "drawn", "codes"}
+
 
 @dataclass(frozen=True)
-class RenameDataset(Command):
+class RenameDataset(Command, op="rename-dataset", label="rename"):
     """Rename a dataset."""
 
-    op: ClassVar[str] = "rename-dataset"
-    label: ClassVar[str] = "rename"
     old: str
     new: str
 
@@ -32,7 +36,7 @@ class RenameDataset(Command):
         now = without_sets(after, state.off).fingerprint()
         kinds = dict(zip(map(kind_key, before.links), map(kind_key, after.links), strict=True))
         runs = tuple(
-            run.renamed(old, new, now if run.fingerprint == was else None, kinds)
+            _renamed_map(run, old, new, now if run.fingerprint == was else run.fingerprint, kinds)
             for run in state.runs
         )
         hidden = tuple(new if name == old else name for name in state.view.hidden)
@@ -50,16 +54,14 @@ class RenameDataset(Command):
                 replace(filter, dataset=new) if filter.dataset == old else filter
                 for filter in state.filters
             ),
-            clustering=state.clustering and state.clustering.renamed(old, new),
+            clustering=state.clustering and _rename_keys(state.clustering, old, new),
         )
 
 
 @dataclass(frozen=True)
-class DropDataset(Command):
+class DropDataset(Command, op="drop-dataset", label="remove"):
     """Remove a dataset with its links."""
 
-    op: ClassVar[str] = "drop-dataset"
-    label: ClassVar[str] = "remove"
     name: str
 
     def apply(self, state: State, context: Context) -> State:
@@ -85,24 +87,13 @@ class DropDataset(Command):
 
 
 @dataclass(frozen=True)
-class ReplaceDataset(Command):
-    """Replace a dataset by a newer version of its file.
+class ReplaceDataset(Command, op="replace-dataset", label="new version"):
+    """Replace a dataset by a newer version of its file."""
 
-    Attributes
-    ----------
-    name : str
-        The dataset. Rows are matched by id, and guidance about remaining rows is kept.
-    blob, filename : str
-    leave_out : bool
-        Skip invalid rows.
-    """
-
-    op: ClassVar[str] = "replace-dataset"
-    label: ClassVar[str] = "new version"
-    name: str
+    name: str  # The dataset. Rows are matched by id, and guidance about remaining rows is kept.
     blob: str
     filename: str
-    leave_out: bool = False
+    leave_out: bool = False  # Skip invalid rows.
 
     def apply(self, state: State, context: Context) -> State:
         newer = self.preview(state, context.blobs)
@@ -125,6 +116,33 @@ class ReplaceDataset(Command):
         info = next((info for info in state.understood if info.dataset == self.name), None)
         content, parse = blobs.get(self.blob), cached_parser(blobs.read_cache)
         return read_new_version(state.opened(), self.name, content, self.filename, info, parse)
+
+
+def _rename_keys(value: T, old: str, new: str) -> T:
+    """Return a dataclass with the key of a dataset renamed in its mappings by dataset."""
+    by_dataset = {
+        name: mapping
+        for name, mapping in vars(value).items()
+        if name in _BY_DATASET and mapping is not None
+    }
+    renamed: dict[str, Any] = {
+        name: {(new if key == old else key): item for key, item in mapping.items()}
+        for name, mapping in by_dataset.items()
+    }
+    return replace(value, **renamed)
+
+
+def _renamed_map(
+    run: MapResult, old: str, new: str, fingerprint: str, kinds: Mapping[str, str]
+) -> MapResult:
+    """Return a map with a dataset renamed; `kinds` maps old keys of kinds to new ones."""
+    return replace(
+        run,
+        embedding=_rename_keys(run.embedding, old, new),
+        fingerprint=fingerprint,
+        before=None,
+        weights={kinds.get(key, key): factor for key, factor in run.weights.items()},
+    )
 
 
 def _colour_of(view: DisplaySettings, old: str, new: str) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import Problem
@@ -26,11 +26,9 @@ _FEATURE_NOTES = frozenset(
 
 
 @dataclass(frozen=True)
-class SetFeatures(Command):
+class SetFeatures(Command, op="set-features", label="features"):
     """Make the features of a dataset with changed options."""
 
-    op: ClassVar[str] = "set-features"
-    label: ClassVar[str] = "features"
     dataset: str
     # Changed options by column, see `hetviz.make_features`. Earlier changes stay.
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import Any, ClassVar
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from hetviz._types import Floats
 from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import methods
 from hetviz.data import Comparisons, HeteroData, Links
-from hetviz.data.edits.adding import AddResult, add_comparisons, add_links, add_statements
-from hetviz.data.edits.by_id import comparisons_by_id, links_by_id, pairs_by_id
+from hetviz.data.edits.adding import AddResult, add_statements
+from hetviz.data.edits.by_id import comparisons_by_id, items_of_rows, links_by_id, pairs_by_id
 from hetviz.data.edits.labelling import with_labels
 from hetviz.data.edits.statement_edits import (
     check_set,
@@ -36,52 +38,70 @@ from hetviz.workspace.store.content import cached_parser
 _NOTE_FIELDS = {"note", "who", "set"}
 
 
-@dataclass(frozen=True)
-class AddLinks(Command):
-    """Link pairs of items.
+class AddStatements(Command):
+    """Base of commands that add links or comparisons, given by ids.
 
-    Attributes
-    ----------
-    source, target : str
-        Dataset of the first and of the second item of each pair.
-    pairs : sequence of (str, str)
-        Ids.
-    weight : float or sequence of float
-        From -1 (apart) to 1 (together), for all pairs or for each.
-    kind, note, set, who : str
-        Links without a set belong to the set named after their kind.
+    Statements without a set belong to `default_set`.
     """
 
-    op: ClassVar[str] = "add-links"
-    label: ClassVar[str] = "links"
+    note: str
+    set: str
+    who: str
+    # The statements by row, and the data with these rows.
+    _rows: tuple[HeteroData, Sequence[Links | Comparisons]] | None = None
+
+    @property
+    def default_set(self) -> str:
+        """Set of the statements without a set."""
+        raise NotImplementedError
+
+    def apply(self, state: State, context: Context) -> State:
+        added = self.added_to(state.opened(), context.when)
+        return _with_data(state, added.data, self.set or self.default_set)
+
+    def added_to(self, data: HeteroData, when: str = "") -> AddResult:
+        """Return what the command would add, update and contradict, without applying it."""
+        has_rows = self._rows is not None and self._rows[0] is data
+        parts = self._rows[1] if self._rows is not None and has_rows else self.find_rows(data)
+        set_name = "" if self.set == self.default_set else self.set
+        texts = {"note": self.note, "who": self.who, "when": when, "set": set_name}
+        return add_statements(data, [part.noting(make_meta(len(part), **texts)) for part in parts])
+
+    def find_rows(self, data: HeteroData) -> Sequence[Links | Comparisons]:
+        """Return the statements with the rows of their ids."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class AddLinks(AddStatements, op="add-links", label="links"):
+    """Link pairs of items of two datasets, as `Question.answer` and earlier versions do."""
+
+    # `source`, `target`: dataset of the first and of the second item of each pair.
     source: str
     target: str
-    pairs: Sequence[Sequence[str]]
+    pairs: Sequence[Sequence[str]]  # Ids.
+    # From -1 (apart) to 1 (together), for all pairs or for each.
     weight: float | Sequence[float] = 1.0
     kind: str = "said"
     note: str = ""
     set: str = ""
     who: str = ""
 
-    def apply(self, state: State, context: Context) -> State:
-        added = added_guidance(state.opened(), self, context.when)
-        return _with_data(state, added.data, self.set or self.kind)
+    @property
+    def default_set(self) -> str:
+        """Set named after the kind."""
+        return self.kind
+
+    def find_rows(self, data: HeteroData) -> Sequence[Links]:
+        """Return the links with the rows of their ids."""
+        ends = self.source, self.target, self.pairs, self.weight
+        return [links_by_id(data, *ends, kind=self.kind)]
 
 
 @dataclass(frozen=True)
-class AddPairs(Command):
-    """Link pairs of items of any datasets in one step.
+class AddPairs(AddStatements, op="add-pairs", label="links"):
+    """Link pairs of items, given as (dataset, id), of any datasets."""
 
-    Attributes
-    ----------
-    pairs : sequence of pairs of (dataset, id)
-    weight : float or sequence of float
-    kind, note, set, who : str
-        See `AddLinks`.
-    """
-
-    op: ClassVar[str] = "add-pairs"
-    label: ClassVar[str] = "links"
     pairs: Sequence[Sequence[Sequence[str]]]
     weight: float | Sequence[float] = 1.0
     kind: str = "said"
@@ -89,51 +109,76 @@ class AddPairs(Command):
     set: str = ""
     who: str = ""
 
-    def apply(self, state: State, context: Context) -> State:
-        added = added_guidance(state.opened(), self, context.when)
-        return _with_data(state, added.data, self.set or self.kind)
+    @property
+    def default_set(self) -> str:
+        """Set named after the kind."""
+        return self.kind
+
+    def find_rows(self, data: HeteroData) -> Sequence[Links]:
+        """Return the links with the rows of their ids."""
+        return pairs_by_id(data, self.pairs, self.weight, kind=self.kind)
 
 
 @dataclass(frozen=True)
-class AddComparisons(Command):
-    """Add comparisons: some items are closer to each other than others.
+class AddComparisons(AddStatements, op="add-comparisons", label="comparisons"):
+    """Add comparisons: some items are closer to each other than others."""
 
-    Attributes
-    ----------
-    rows : sequence of sequences of (dataset, id)
-        Three items: the first is closer to the second than to the third. Four: the first two are
-        closer than the last two.
-    weight : float or sequence of float
-        Above 0.
-    note, set, who : str
-    """
-
-    op: ClassVar[str] = "add-comparisons"
-    label: ClassVar[str] = "comparisons"
+    # Three items: the first is closer to the second than to the third. Four: the first two are
+    # closer than the last two.
     rows: Sequence[Sequence[Sequence[str]]]
-    weight: float | Sequence[float] = 1.0
+    weight: float | Sequence[float] = 1.0  # Above 0.
     note: str = ""
     set: str = ""
     who: str = ""
 
-    def apply(self, state: State, context: Context) -> State:
-        added = added_guidance(state.opened(), self, context.when)
-        return _with_data(state, added.data, self.set or COMPARISON_SET)
+    @property
+    def default_set(self) -> str:
+        """Set of all comparisons."""
+        return COMPARISON_SET
+
+    def find_rows(self, data: HeteroData) -> Sequence[Comparisons]:
+        """Return the comparisons with the rows of their ids."""
+        return [comparisons_by_id(data, self.rows, self.weight)]
+
+
+def statement_command(
+    data: HeteroData,
+    parts: Sequence[Links] | Comparisons,
+    set: str = "",
+    note: str = "",
+    who: str = "",
+) -> AddPairs | AddComparisons:
+    """Return the command that adds statements given by rows; the journal gets their ids."""
+    command: AddPairs | AddComparisons
+    if isinstance(parts, Comparisons):
+        shape = parts.objects.shape
+        items = iter(items_of_rows(data, parts.objects.reshape(-1)))
+        rows = [[next(items) for _ in range(shape[1])] for _ in range(shape[0])]
+        command = AddComparisons(rows, _shared_weight(parts.weight), note, set, who)
+        rows_of_parts: Sequence[Links | Comparisons] = [parts]
+    else:
+        first = [links.i + data.offsets[links.source].start for links in parts]
+        second = [links.j + data.offsets[links.target].start for links in parts]
+        ends = [items_of_rows(data, np.concatenate(rows)) for rows in (first, second)]
+        pairs = [list(pair) for pair in zip(*ends, strict=True)]
+        weight = _shared_weight(np.concatenate([links.weight for links in parts]))
+        rows_of_parts = parts
+        command = AddPairs(pairs, weight, parts[0].kind, note, set, who)
+    # Rows are found again by id only where the command is replayed.
+    object.__setattr__(command, "_rows", (data, rows_of_parts))
+    return command
+
+
+def _shared_weight(weights: Floats) -> float | list[float]:
+    return float(weights[0]) if (weights == weights[0]).all() else weights.tolist()
 
 
 @dataclass(frozen=True)
-class EditStatements(Command):
-    """Change fields of statements.
+class EditStatements(Command, op="edit-statements", label="edit guidance"):
+    """Change fields of statements."""
 
-    Attributes
-    ----------
-    changes : mapping
-        New values of weight, score, kind, note, set or who, by key of the statement (see
-        `hetviz.statements`).
-    """
-
-    op: ClassVar[str] = "edit-statements"
-    label: ClassVar[str] = "edit guidance"
+    # New values of weight, score, kind, note, set or who, by key of the statement (see
+    # `hetviz.statements`).
     changes: Mapping[str, Mapping[str, Any]]
 
     def apply(self, state: State, context: Context) -> State:
@@ -147,11 +192,9 @@ class EditStatements(Command):
 
 
 @dataclass(frozen=True)
-class DropStatements(Command):
+class DropStatements(Command, op="drop-statements", label="remove guidance"):
     """Remove statements by key."""
 
-    op: ClassVar[str] = "drop-statements"
-    label: ClassVar[str] = "remove guidance"
     keys: Sequence[str]
 
     def apply(self, state: State, context: Context) -> State:
@@ -159,11 +202,9 @@ class DropStatements(Command):
 
 
 @dataclass(frozen=True)
-class ReverseComparisons(Command):
+class ReverseComparisons(Command, op="reverse-comparisons", label="reverse comparisons"):
     """Swap the close and the far item of comparisons."""
 
-    op: ClassVar[str] = "reverse-comparisons"
-    label: ClassVar[str] = "reverse comparisons"
     keys: Sequence[str]
 
     def apply(self, state: State, context: Context) -> State:
@@ -171,11 +212,9 @@ class ReverseComparisons(Command):
 
 
 @dataclass(frozen=True)
-class SwitchSet(Command):
+class SwitchSet(Command, op="switch-set", label="switch guidance"):
     """Include or exclude a set of statements, without removing it."""
 
-    op: ClassVar[str] = "switch-set"
-    label: ClassVar[str] = "switch guidance"
     set: str
     on: bool
 
@@ -185,11 +224,9 @@ class SwitchSet(Command):
 
 
 @dataclass(frozen=True)
-class RenameSet(Command):
+class RenameSet(Command, op="rename-set", label="rename guidance"):
     """Rename a set of statements, or merge it into an existing set of that name."""
 
-    op: ClassVar[str] = "rename-set"
-    label: ClassVar[str] = "rename guidance"
     set: str
     new: str
 
@@ -200,21 +237,12 @@ class RenameSet(Command):
 
 
 @dataclass(frozen=True)
-class ImportGuidance(Command):
-    """Add the statements of a file. Existing statements stay.
+class ImportGuidance(Command, op="import-guidance", label="import guidance"):
+    """Add the statements of a file. Existing statements stay."""
 
-    Attributes
-    ----------
-    blob, filename : str
-    leave_out : bool
-        Skip invalid rows.
-    """
-
-    op: ClassVar[str] = "import-guidance"
-    label: ClassVar[str] = "import guidance"
     blob: str
     filename: str
-    leave_out: bool = False
+    leave_out: bool = False  # Skip invalid rows.
 
     def apply(self, state: State, context: Context) -> State:
         content, parse = context.blobs.get(self.blob), cached_parser(context.blobs.read_cache)
@@ -226,52 +254,18 @@ class ImportGuidance(Command):
 
 
 @dataclass(frozen=True)
-class SetLabels(Command):
-    """Set labels of items. A missing label column is created.
+class SetLabels(Command, op="set-labels", label="labels"):
+    """Set labels of items. A missing label column is created."""
 
-    Attributes
-    ----------
-    dataset, column : str
-    values : mapping of str to text, number or None
-        Label by id; None removes it.
-    note : str
-        Reason, kept in the log.
-    """
-
-    op: ClassVar[str] = "set-labels"
-    label: ClassVar[str] = "labels"
     dataset: str
     column: str
-    values: Mapping[str, Any]
-    note: str = ""
+    values: Mapping[str, Any]  # Label by id; None removes it.
+    note: str = ""  # Reason, kept in the log.
 
     def apply(self, state: State, context: Context) -> State:
         after = with_labels(state.opened(), self.dataset, self.column, self.values)
         unaffected = {card.key for card in methods() if Capability.LABELS not in card.capabilities}
         return _keep_maps_current(state, replace(state, data=after), unaffected)
-
-
-def added_guidance(
-    data: HeteroData, command: AddLinks | AddPairs | AddComparisons, when: str = ""
-) -> AddResult:
-    """Return what a command would add, update and contradict, without applying it."""
-    default_set = COMPARISON_SET if isinstance(command, AddComparisons) else command.kind
-    texts = {
-        "note": command.note,
-        "who": command.who,
-        "when": when,
-        "set": "" if command.set == default_set else command.set,
-    }
-    if isinstance(command, AddComparisons):
-        meta = make_meta(len(command.rows), **texts)
-        rows = comparisons_by_id(data, command.rows, command.weight, meta=meta)
-        return add_comparisons(data, rows)
-    meta = make_meta(len(command.pairs), **texts)
-    kind, weight = command.kind, command.weight
-    if isinstance(command, AddLinks):
-        ends = command.source, command.target, command.pairs
-        return add_links(data, links_by_id(data, *ends, weight, kind=kind, meta=meta))
-    return add_statements(data, pairs_by_id(data, command.pairs, weight, kind=kind, meta=meta))
 
 
 def imported_guidance(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from hetviz.data.joins.join import Join, add_match
 from hetviz.data.joins.keys import LooseKeys
@@ -18,11 +18,9 @@ from hetviz.workspace.commands.state import State
 
 
 @dataclass(frozen=True)
-class SetEntity(Command):
+class SetEntity(Command, op="set-entity", label="same items"):
     """Set the entity of a dataset. Datasets of one entity describe the same things."""
 
-    op: ClassVar[str] = "set-entity"
-    label: ClassVar[str] = "same items"
     dataset: str
     entity: str
 
@@ -36,11 +34,9 @@ class SetEntity(Command):
 
 
 @dataclass(frozen=True)
-class LinkByKey(Command):
+class LinkByKey(Command, op="link-by-key", label="links by key"):
     """Link the items of two datasets that share a key."""
 
-    op: ClassVar[str] = "link-by-key"
-    label: ClassVar[str] = "links by key"
     source: str
     # `source_column`, `target_column`: columns of their tables; empty for the ids.
     source_column: str
@@ -74,11 +70,9 @@ class LinkByKey(Command):
 
 
 @dataclass(frozen=True)
-class LinkByList(Command):
+class LinkByList(Command, op="link-by-list", label="links by list"):
     """Link items with the items listed in a column."""
 
-    op: ClassVar[str] = "link-by-list"
-    label: ClassVar[str] = "links by list"
     # `source`, `column`: dataset and column with lists of entries.
     source: str
     column: str
@@ -109,11 +103,9 @@ class LinkByList(Command):
 
 
 @dataclass(frozen=True)
-class LinkByNearness(Command):
+class LinkByNearness(Command, op="link-by-nearness", label="links by distance"):
     """Link items with the nearest ones on the globe."""
 
-    op: ClassVar[str] = "link-by-nearness"
-    label: ClassVar[str] = "links by distance"
     source: str
     target: str
     kind: str = "near"  # Name of the kind of links.
@@ -131,11 +123,9 @@ class LinkByNearness(Command):
 
 
 @dataclass(frozen=True)
-class JoinTables(Command):
+class JoinTables(Command, op="join-tables", label="join tables"):
     """Join datasets in several ways at once."""
 
-    op: ClassVar[str] = "join-tables"
-    label: ClassVar[str] = "join tables"
     joins: Sequence[Mapping[str, Any]]  # Joins as from `hetviz.data.joins.join.Join.to_dict`.
     rows: Mapping[str, str] = field(default_factory=dict)  # See `hetviz.join_tables`.
 
@@ -169,11 +159,9 @@ class JoinTables(Command):
 
 
 @dataclass(frozen=True)
-class LeaveUnlinked(Command):
+class LeaveUnlinked(Command, op="leave-unlinked", label="remove unlinked items"):
     """Remove the items of a dataset that have no link."""
 
-    op: ClassVar[str] = "leave-unlinked"
-    label: ClassVar[str] = "remove unlinked items"
     dataset: str
 
     def apply(self, state: State, context: Context) -> State:
@@ -185,11 +173,9 @@ class LeaveUnlinked(Command):
 
 
 @dataclass(frozen=True)
-class LeaveLinks(Command):
+class LeaveLinks(Command, op="leave-links", label="remove links"):
     """Remove the links of one item that has too many."""
 
-    op: ClassVar[str] = "leave-links"
-    label: ClassVar[str] = "remove links"
     dataset: str
     id: str
 

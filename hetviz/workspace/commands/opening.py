@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from hetviz.errors import DataError
 from hetviz.io import Loaded
+from hetviz.runs.embed.run import MapResult
 from hetviz.workspace.commands.command import Command, Context
-from hetviz.workspace.commands.state import ORIGINAL_MAP, Run, State
+from hetviz.workspace.commands.state import ORIGINAL_MAP, State
 from hetviz.workspace.commands.view import MAX_TITLE, validate_title
 from hetviz.workspace.store.content import StoredFiles, read_files, read_sample, read_zip
 
 
 @dataclass(frozen=True)
-class OpenSample(Command):
+class OpenSample(Command, op="open-sample", label="open sample"):
     """Open a sample in place of the current data."""
 
-    op: ClassVar[str] = "open-sample"
-    label: ClassVar[str] = "open sample"
     name: str
 
     def apply(self, state: State, context: Context) -> State:
@@ -27,11 +26,9 @@ class OpenSample(Command):
 
 
 @dataclass(frozen=True)
-class OpenBundle(Command):
+class OpenBundle(Command, op="open-bundle", label="open file"):
     """Open a bundle (zip) from a blob in place of the current data."""
 
-    op: ClassVar[str] = "open-bundle"
-    label: ClassVar[str] = "open file"
     blob: str
     filename: str
     leave_out: bool = False
@@ -43,30 +40,16 @@ class OpenBundle(Command):
 
 
 @dataclass(frozen=True)
-class AddTables(Command):
-    """Read tables from blobs, as datasets or links.
+class AddTables(Command, op="add-tables", label="add files"):
+    """Read tables from blobs, as datasets or links."""
 
-    Attributes
-    ----------
-    files : mapping of str to str
-        Blob by file name.
-    choices : mapping
-        Choices of the user on how to read each file.
-    leave_out : bool
-        Skip invalid rows.
-    fresh : bool
-        Replace the open data instead of adding to them.
-    container : str
-        Key of the parsed cells in the read cache, "" in older journals. Without them, the blobs are
-        parsed again.
-    """
-
-    op: ClassVar[str] = "add-tables"
-    label: ClassVar[str] = "add files"
-    files: Mapping[str, str]
+    files: Mapping[str, str]  # Blob by file name.
+    # Choices of the user on how to read each file.
     choices: Mapping[str, Any] = field(default_factory=dict)
-    leave_out: bool = False
-    fresh: bool = False
+    leave_out: bool = False  # Skip invalid rows.
+    fresh: bool = False  # Replace the open data instead of adding to them.
+    # Key of the parsed cells in the read cache, "" in older journals. Without them, the blobs are
+    # parsed again.
     container: str = ""
 
     def apply(self, state: State, context: Context) -> State:
@@ -86,19 +69,18 @@ class AddTables(Command):
 
 
 def _initial_state(before: State, loaded: Loaded, source: str) -> State:
-    runs: tuple[Run, ...] = ()
+    runs: tuple[MapResult, ...] = ()
     if loaded.map is not None:
-        runs = (
-            Run(
-                ORIGINAL_MAP,
-                loaded.map_method or "",
-                "Original map",
-                loaded.map,
-                loaded.data.fingerprint(),
-                dict(loaded.map_params),
-                loaded.map_seed,
-            ),
+        original = MapResult(
+            loaded.data.fingerprint(),
+            loaded.map_method or "",
+            dict(loaded.map_params),
+            loaded.map_seed,
+            title="Original map",
+            embedding=loaded.map,
+            id=ORIGINAL_MAP,
         )
+        runs = (original,)
     return State(
         title=validate_title((loaded.title or loaded.name)[:MAX_TITLE]),
         description=loaded.description,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,10 @@ from hetviz.data import Embedding, HeteroData, Labels, Links
 from hetviz.data.model.out_of_sample import NewLink
 from hetviz.errors import DataError, Problem
 from hetviz.features.new_rows import append_rows
+from hetviz.runs.embed.run import MapResult
 from hetviz.runs.place.place_rows import new_rows_of
 from hetviz.workspace.commands.command import Command, Context
-from hetviz.workspace.commands.state import Run, State
+from hetviz.workspace.commands.state import State
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.content import read_items
 
@@ -23,32 +24,17 @@ LISTED = "listed"
 
 
 @dataclass(frozen=True)
-class KeepItems(Command):
-    """Add the items of files to a dataset, at their positions on a map.
+class KeepItems(Command, op="keep-items", label="new items"):
+    """Add the items of files to a dataset, at their positions on a map."""
 
-    Attributes
-    ----------
-    dataset : str
-    files : mapping of str to str
-        Blob by file name.
-    choices : mapping of str to mapping
-        Choices of the user on how to read each file.
-    id_column : str or None
-        See `hetviz.io.intake.new_items.read_new_items`.
-    run : str
-        The map.
-    places : mapping of str to sequence of float or None
-        Coordinates by id; None for items without a position.
-    """
-
-    op: ClassVar[str] = "keep-items"
-    label: ClassVar[str] = "new items"
     dataset: str
-    files: Mapping[str, str]
-    run: str
+    files: Mapping[str, str]  # Blob by file name.
+    run: str  # The map.
+    # Coordinates by id; None for items without a position.
     places: Mapping[str, Sequence[float] | None]
+    # Choices of the user on how to read each file.
     choices: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    id_column: str | None = None
+    id_column: str | None = None  # See `hetviz.io.intake.new_items.read_new_items`.
 
     def apply(self, state: State, context: Context) -> State:
         return _without_placed(self._with_items(state, context.blobs))
@@ -95,11 +81,8 @@ class KeepItems(Command):
 
 
 @dataclass(frozen=True)
-class LeaveItems(Command):
+class LeaveItems(Command, op="leave-items", label="discard new items"):
     """Discard the placed items."""
-
-    op: ClassVar[str] = "leave-items"
-    label: ClassVar[str] = "discard new items"
 
     def apply(self, state: State, context: Context) -> State:
         return _without_placed(state)
@@ -123,7 +106,7 @@ def _with_listed_links(data: HeteroData, listed: Iterable[NewLink]) -> HeteroDat
     return data.edit().add(*links) if links else data
 
 
-def _with_new_items(run: Run, command: KeepItems) -> Run:
+def _with_new_items(run: MapResult, command: KeepItems) -> MapResult:
     """Return a run with positions of the new items added."""
     no_position = [np.nan] * run.embedding.n_components
     Y = np.array([no_position if at is None else at for at in command.places.values()], dtype=float)

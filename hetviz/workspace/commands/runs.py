@@ -4,46 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from hetviz.errors import DataError, Problem
+from hetviz.runs.embed.run import MapResult
 from hetviz.workspace.commands.clusters import CLUSTERS, with_found_clusters
 from hetviz.workspace.commands.command import Command, Context
-from hetviz.workspace.commands.state import ORIGINAL_MAP, OUTCOMES, Finding, PendingJob, Run, State
+from hetviz.workspace.commands.state import ORIGINAL_MAP, OUTCOMES, Finding, PendingJob, State
 from hetviz.workspace.commands.view import validate_title
-from hetviz.workspace.store.packing import unpack_coordinates, unpack_json, unpack_rows
+from hetviz.workspace.store.maps import earlier_map, unpack_map
+from hetviz.workspace.store.packing import unpack_json
 
 
 @dataclass(frozen=True)
-class RecordRun(Command):
-    """Record and show the result of a run.
+class RecordMap(Command, op="record-map", label="new map"):
+    """Record and show a map."""
 
-    Attributes
-    ----------
-    method, title : str
-        Key of the method and title of the run.
-    params : mapping
-    seed : int
-    hold_out : float
-        Share of the links hidden from the method.
-    fingerprint : str
-        Of the data it was made from.
-    coordinates, figures : str
-        Blobs, see `hetviz.workspace.store.packing`; no figures if the map was not measured.
-    weights : mapping of str to float
-        Factor of the link weights by key of the kind.
-    only : str or None
-        Blob of the packed rows used by the method; None for all.
-    job : str or None
-        The job that made it.
-    note : str
-        Origin of the coordinates, with remarks after a colon.
-    replaces : str or None
-        A run that it replaces, unless that one is starred.
-    """
+    map: str  # Blob, see `hetviz.workspace.store.maps.pack_map`.
+    job: str | None = None  # The job that made it.
+    replaces: str | None = None  # A map that it replaces, unless that one is starred.
 
-    op: ClassVar[str] = "record-run"
-    label: ClassVar[str] = "new map"
+    @property
+    def is_step(self) -> bool:
+        """A refitted map is undone together with the edit that caused it."""
+        return self.replaces is None
+
+    def apply(self, state: State, context: Context) -> State:
+        result = unpack_map(context.blobs.get(self.map), state.opened())
+        return _with_map(state, result, context, self.job, self.replaces)
+
+
+@dataclass(frozen=True)
+class RecordRun(Command, op="record-run", label="new map"):
+    """A map as earlier versions recorded it: its settings, and keys of blobs."""
+
     method: str
     title: str
     params: Mapping[str, Any]
@@ -60,71 +54,45 @@ class RecordRun(Command):
 
     @property
     def is_step(self) -> bool:
-        """A refitted map is undone together with the edit that caused it."""
+        """See `RecordMap`."""
         return self.replaces is None
 
     def apply(self, state: State, context: Context) -> State:
-        run = self.run(state, context, context.run)
-        old = next((old for old in state.runs if old.id == self.replaces), None)
-        if old is not None:
-            # Colours stay: only the first map chooses a colour column.
-            colour = (old.figures or {}).get("colour")
-            figures = {"colour": colour, **(run.figures or {})} if colour else run.figures
-            run = replace(run, before=old.embedding, figures=figures)
-        runs = tuple(
-            other
-            for other in state.runs
-            if other is not old or other.starred or other.id == ORIGINAL_MAP
-        )
-        pending = _pending_without(state, self.job)
-        return replace(state, runs=(*runs, run), chosen=run.id, pending=pending)
+        result = earlier_map(vars(self), state.opened(), context.blobs.get)
+        return _with_map(state, result, context, self.job, self.replaces)
 
-    def run(self, state: State, context: Context, id: str) -> Run:
-        """Return the run, read from the blobs."""
-        data, blobs = state.opened(), context.blobs
-        only, note = self.only, self.note or self.title
-        return Run(
-            id=id,
-            method=self.method,
-            title=self.title,
-            params=dict(self.params),
-            seed=self.seed,
-            hold_out=self.hold_out,
-            fingerprint=self.fingerprint,
-            embedding=unpack_coordinates(blobs.get(self.coordinates), data, note),
-            figures=None if self.figures is None else unpack_json(blobs.get(self.figures)),
-            weights=dict(self.weights),
-            only=None if only is None else unpack_rows(blobs.get(only), data.n_rows),
-            when=context.when,
-        )
+
+def _with_map(
+    state: State, result: MapResult, context: Context, job: str | None, replaces: str | None
+) -> State:
+    result = replace(result, id=context.run, when=context.when)
+    old = next((old for old in state.runs if old.id == replaces), None)
+    if old is not None:
+        # Colours stay: only the first map chooses a colour column.
+        colour = (old.figures or {}).get("colour")
+        figures = {"colour": colour, **(result.figures or {})} if colour else result.figures
+        result = replace(result, before=old.embedding, figures=figures)
+    runs = tuple(
+        other
+        for other in state.runs
+        if other is not old or other.starred or other.id == ORIGINAL_MAP
+    )
+    pending = _pending_without(state, job)
+    return replace(state, runs=(*runs, result), chosen=result.id, pending=pending)
 
 
 @dataclass(frozen=True)
-class KeepFindings(Command):
-    """Record findings about the data and their maps.
+class KeepFindings(Command, op="keep-findings", label="result"):
+    """Record findings about the data and their maps."""
 
-    Attributes
-    ----------
-    kind, title : str
-        Only the latest findings of a kind are kept.
-    fingerprint : str
-        Fingerprint of the data.
-    content : str
-        Blob of the findings.
-    maps : sequence of mapping
-        Fields of `RecordRun` for each map. None of them is shown.
-    job : str or None
-        The job that made them.
-    """
-
-    op: ClassVar[str] = "keep-findings"
-    label: ClassVar[str] = "result"
+    # `kind`, `title`: only the latest findings of a kind are kept.
     kind: str
     title: str
-    fingerprint: str
-    content: str
-    maps: Sequence[Mapping[str, Any]] = ()
-    job: str | None = None
+    fingerprint: str  # Fingerprint of the data.
+    content: str  # Blob of the findings.
+    # Blobs of the maps, none of which is shown. Earlier versions have the fields of `RecordRun`.
+    maps: Sequence[str | Mapping[str, Any]] = ()
+    job: str | None = None  # The job that made them.
 
     @property
     def undo_label(self) -> str:
@@ -133,8 +101,14 @@ class KeepFindings(Command):
 
     def apply(self, state: State, context: Context) -> State:
         new_runs = tuple(
-            RecordRun(**fields).run(state, context, f"{context.run}.{number}")
-            for number, fields in enumerate(self.maps, start=1)
+            replace(
+                unpack_map(context.blobs.get(stored), state.opened())
+                if isinstance(stored, str)
+                else earlier_map(vars(RecordRun(**stored)), state.opened(), context.blobs.get),
+                id=f"{context.run}.{number}",
+                when=context.when,
+            )
+            for number, stored in enumerate(self.maps, start=1)
         )
         content = unpack_json(context.blobs.get(self.content))
         # A comparison that continues an earlier one includes the maps of that one.
@@ -166,11 +140,9 @@ class KeepFindings(Command):
 
 
 @dataclass(frozen=True)
-class ChooseRun(Command):
+class ChooseRun(Command, op="choose-run", label="choose map"):
     """Show an earlier run."""
 
-    op: ClassVar[str] = "choose-run"
-    label: ClassVar[str] = "choose map"
     run: str
 
     def apply(self, state: State, context: Context) -> State:
@@ -178,11 +150,9 @@ class ChooseRun(Command):
 
 
 @dataclass(frozen=True)
-class RenameRun(Command):
+class RenameRun(Command, op="rename-run", label="rename map"):
     """Rename a run."""
 
-    op: ClassVar[str] = "rename-run"
-    label: ClassVar[str] = "rename map"
     run: str
     title: str
 
@@ -191,11 +161,9 @@ class RenameRun(Command):
 
 
 @dataclass(frozen=True)
-class StarRun(Command):
+class StarRun(Command, op="star-run", label="star"):
     """Star or unstar a run."""
 
-    op: ClassVar[str] = "star-run"
-    label: ClassVar[str] = "star"
     run: str
     starred: bool
 
@@ -204,11 +172,9 @@ class StarRun(Command):
 
 
 @dataclass(frozen=True)
-class DropRun(Command):
+class DropRun(Command, op="drop-run", label="remove map"):
     """Remove a run. If it was shown, the newest remaining run is shown."""
 
-    op: ClassVar[str] = "drop-run"
-    label: ClassVar[str] = "remove map"
     run: str
 
     def apply(self, state: State, context: Context) -> State:
@@ -219,22 +185,13 @@ class DropRun(Command):
 
 
 @dataclass(frozen=True)
-class StartJob(Command):
-    """Record the start of a job, so that it is known after a restart.
+class StartJob(Command, op="start-job", label="start", undoable=False):
+    """Record the start of a job, so that it is known after a restart."""
 
-    Attributes
-    ----------
-    job, title : str
-        Id and title.
-    note : mapping
-        The arguments needed to start it again; JSON-ready.
-    """
-
-    op: ClassVar[str] = "start-job"
-    label: ClassVar[str] = "start"
-    undoable: ClassVar[bool] = False
+    # `job`, `title`: id and title.
     job: str
     title: str
+    # The arguments needed to start it again; JSON-ready.
     note: Mapping[str, Any] = field(default_factory=dict)
 
     def apply(self, state: State, context: Context) -> State:
@@ -242,25 +199,14 @@ class StartJob(Command):
 
 
 @dataclass(frozen=True)
-class EndJob(Command):
-    """Record the end of a job without a result.
+class EndJob(Command, op="end-job", label="end", undoable=False):
+    """Record the end of a job without a result."""
 
-    Attributes
-    ----------
-    job : str
-        Ignored unless it is the pending job.
-    outcome : {"interrupted", "failed", "cancelled", None}
-        None clears the job, after the user has seen its end.
-    message : str
-        In plain words.
-    """
-
-    op: ClassVar[str] = "end-job"
-    label: ClassVar[str] = "end"
-    undoable: ClassVar[bool] = False
-    job: str
+    job: str  # Ignored unless it is the pending job.
+    # One of {"interrupted", "failed", "cancelled", None}. None clears the job, after the user has
+    # seen its end.
     outcome: str | None = None
-    message: str = ""
+    message: str = ""  # In plain words.
 
     def apply(self, state: State, context: Context) -> State:
         pending = state.pending
@@ -280,7 +226,7 @@ def _pending_without(state: State, job: str | None) -> PendingJob | None:
     return None if done else state.pending
 
 
-def _run(state: State, id: str) -> Run:
+def _run(state: State, id: str) -> MapResult:
     for run in state.runs:
         if run.id == id:
             return run

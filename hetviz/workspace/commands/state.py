@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,170 +17,58 @@ from hetviz.errors import DataError, Problem
 from hetviz.io import DatasetInfo
 from hetviz.metrics.fit.rows import coordinates_of, drawn_of
 from hetviz.runs.cluster.codes import cluster_frame
-
-T = TypeVar("T")
+from hetviz.runs.embed.run import MapResult
 
 ORIGINAL_MAP = "shipped"
 OUTCOMES = ("interrupted", "failed", "cancelled")
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
-    """A map with the settings that produced it.
-
-    Attributes
-    ----------
-    id, method, title : str
-    params : mapping
-    seed : int
-    hold_out : float
-        Share of the links hidden from the method.
-    fingerprint : str
-        Fingerprint of the data it was made from.
-    embedding : Embedding
-    figures : mapping or None
-        Measures and curves, JSON-ready; None for maps that were not measured.
-    weights : mapping of str to float
-        Factor of the link weights by key of the kind.
-    only : array of int or None
-        Rows of `embedding` used by the method; None for all.
-    starred : bool
-    when : str
-        Time of the run: ISO 8601, UTC; empty for the original map of the data.
-    before : Embedding or None
-        The map that this one replaced when it was refitted.
-    """
-
-    id: str
-    method: str
-    title: str
-    embedding: Embedding
-    fingerprint: str
-    params: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
-    hold_out: float = 0.0
-    figures: Mapping[str, Any] | None = None
-    weights: Mapping[str, float] = field(default_factory=dict)
-    only: Ints | None = None
-    starred: bool = False
-    when: str = ""
-    before: Embedding | None = None
-
-    def renamed(self, old: str, new: str, fingerprint: str | None, kinds: Mapping[str, str]) -> Run:
-        """Return the run with a dataset renamed; `kinds` maps old keys of kinds to new ones."""
-
-        def rename_key(mapping: Mapping[str, T]) -> dict[str, T]:
-            return {(new if name == old else name): value for name, value in mapping.items()}
-
-        embedding = replace(
-            self.embedding,
-            coordinates=rename_key(self.embedding.coordinates),
-            ids=rename_key(self.embedding.ids),
-            entity=rename_key(self.embedding.entity),
-            placed=rename_key(self.embedding.placed),
-            components=rename_key(self.embedding.components),
-            drawn=None if self.embedding.drawn is None else rename_key(self.embedding.drawn),
-        )
-        return replace(
-            self,
-            embedding=embedding,
-            fingerprint=fingerprint or self.fingerprint,
-            before=None,
-            weights={kinds.get(key, key): factor for key, factor in self.weights.items()},
-        )
-
-
-@dataclass(frozen=True, eq=False)
 class Finding:
-    """A result about the data other than a single map.
-
-    Attributes
-    ----------
-    kind, title : str
-    content : mapping
-        JSON-ready.
-    fingerprint : str
-        Fingerprint of the data.
-    runs : tuple of str
-        Ids of the runs of its maps, in order; those of continued findings come first.
-    when : str
-        ISO 8601, UTC.
-    """
+    """A result about the data other than a single map."""
 
     kind: str
     title: str
-    content: Mapping[str, Any]
-    fingerprint: str
+    content: Mapping[str, Any]  # JSON-ready.
+    fingerprint: str  # Fingerprint of the data.
+    # Ids of the runs of its maps, in order; those of continued findings come first.
     runs: tuple[str, ...] = ()
-    when: str = ""
+    when: str = ""  # ISO 8601, UTC.
 
 
 @dataclass(frozen=True)
 class DisplaySettings:
-    """Display settings of the map.
+    """Display settings of the map."""
 
-    Attributes
-    ----------
-    colour : str or None
-        Colour key; None takes the first label column.
-    hidden : tuple of str
-        Hidden datasets.
-    """
-
-    colour: str | None = None
-    hidden: tuple[str, ...] = ()
+    colour: str | None = None  # Colour key; None takes the first label column.
+    hidden: tuple[str, ...] = ()  # Hidden datasets.
 
 
 @dataclass(frozen=True)
 class PendingJob:
-    """A job that was started and has no result yet.
-
-    Attributes
-    ----------
-    job, title : str
-    note : mapping
-        The arguments needed to start it again.
-    outcome : {"interrupted", "failed", "cancelled", None}
-        None while it may still succeed.
-    message : str
-    """
+    """A job that was started and has no result yet."""
 
     job: str
     title: str
+    # The arguments needed to start it again.
     note: Mapping[str, Any] = field(default_factory=dict)
+    # One of {"interrupted", "failed", "cancelled", None}. None while it may still succeed.
     outcome: str | None = None
     message: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class ClusterAssignment:
-    """Cluster of each item, by id so that it survives changes of the data.
+    """Cluster of each item, by id so that it survives changes of the data."""
 
-    Attributes
-    ----------
-    codes : mapping of str to array of int
-        Cluster of the rows of each dataset; -1 for none.
-    ids : mapping of str to array of str
-        Ids of the same rows.
-    names : tuple of str
-        Names of the clusters, the largest first.
-    stability : tuple of float
-        Stability of each cluster, 0 to 1; NaN if unknown.
-    how : mapping
-        Method, label and space (in words), JSON-ready.
-    run : str or None
-        The map used.
-    changed : bool
-        Whether a user merged or split clusters.
-    """
-
-    codes: Mapping[str, Ints]
-    ids: Mapping[str, Texts]
-    names: tuple[str, ...]
-    stability: tuple[float, ...]
+    codes: Mapping[str, Ints]  # Cluster of the rows of each dataset; -1 for none.
+    ids: Mapping[str, Texts]  # Ids of the same rows.
+    names: tuple[str, ...]  # Names of the clusters, the largest first.
+    stability: tuple[float, ...]  # Stability of each cluster, 0 to 1; NaN if unknown.
+    # Method, label and space (in words), JSON-ready.
     how: Mapping[str, Any] = field(default_factory=dict)
-    run: str | None = None
-    changed: bool = False
+    run: str | None = None  # The map used.
+    changed: bool = False  # Whether a user merged or split clusters.
 
     @classmethod
     def on(
@@ -223,65 +111,31 @@ class ClusterAssignment:
         ids = {name: dataset.ids for name, dataset in data.datasets.items()}
         return cluster_frame(ids, self.of(data), self.names)
 
-    def renamed(self, old: str, new: str) -> ClusterAssignment:
-        """Return the clusters with a dataset renamed."""
-
-        def rename_key(mapping: Mapping[str, T]) -> dict[str, T]:
-            return {(new if name == old else name): value for name, value in mapping.items()}
-
-        return replace(self, codes=rename_key(self.codes), ids=rename_key(self.ids))
-
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Title, data, runs and view.
-
-    Attributes
-    ----------
-    title, description : str
-    source : str
-        ``"sample:<name>"``, ``"file:<file name>"`` or ``"files"``; empty when nothing is open.
-    data : HeteroData or None
-    held_out : HeteroData or None
-        Links of the data reserved for evaluating maps.
-    problems : tuple of Problem
-        Notes and skipped rows from reading the data.
-    understood : tuple of DatasetInfo
-        Description of each dataset as read.
-    runs : tuple of Run
-    chosen : str or None
-        Id of the run on the map.
-    view : View
-    filters : tuple of Filter
-        Rows that fail one of them are hidden.
-    pending : Pending or None
-        The last job started, until its result is recorded.
-    findings : mapping of str to Finding
-        The latest finding of each kind.
-    off : frozenset of str
-        Inactive sets of statements.
-    clustering : Clustering or None
-        Clusters of the items.
-    """
+    """Title, data, runs and view."""
 
     title: str = ""
+    # ``"sample:<name>"``, ``"file:<file name>"`` or ``"files"``; empty when nothing is open.
     source: str = ""
     description: str = ""
     data: HeteroData | None = None
-    held_out: HeteroData | None = None
-    problems: tuple[Problem, ...] = ()
-    understood: tuple[DatasetInfo, ...] = ()
-    runs: tuple[Run, ...] = ()
-    chosen: str | None = None
+    held_out: HeteroData | None = None  # Links of the data reserved for evaluating maps.
+    problems: tuple[Problem, ...] = ()  # Notes and skipped rows from reading the data.
+    understood: tuple[DatasetInfo, ...] = ()  # Description of each dataset as read.
+    runs: tuple[MapResult, ...] = ()
+    chosen: str | None = None  # Id of the run on the map.
     view: DisplaySettings = DisplaySettings()
-    filters: tuple[Filter, ...] = ()
-    pending: PendingJob | None = None
+    filters: tuple[Filter, ...] = ()  # Rows that fail one of them are hidden.
+    pending: PendingJob | None = None  # The last job started, until its result is recorded.
+    # The latest finding of each kind.
     findings: Mapping[str, Finding] = field(default_factory=dict)
-    off: frozenset[str] = frozenset()
-    clustering: ClusterAssignment | None = None
+    off: frozenset[str] = frozenset()  # Inactive sets of statements.
+    clustering: ClusterAssignment | None = None  # Clusters of the items.
 
     @property
-    def run(self) -> Run | None:
+    def run(self) -> MapResult | None:
         """The run shown on the map, if any."""
         return next((run for run in self.runs if run.id == self.chosen), None)
 
@@ -298,11 +152,11 @@ class State:
             )
         return self.data
 
-    def is_current(self, run: Run) -> bool:
+    def is_current(self, run: MapResult) -> bool:
         """Whether a run was made from the current data."""
         return self.guided is not None and run.fingerprint == self.guided.fingerprint()
 
-    def embedding(self, run: Run) -> Embedding | None:
+    def embedding(self, run: MapResult) -> Embedding | None:
         """Return the positions of the current rows in a run. Rows unknown to it have none."""
         if self.data is None:
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from hetviz.data import Filter, passing
 from hetviz.errors import DataError, Problem
@@ -15,11 +15,9 @@ MAX_TITLE = 80
 
 
 @dataclass(frozen=True)
-class SetTitle(Command):
+class SetTitle(Command, op="set-title", label="project name"):
     """Name the project."""
 
-    op: ClassVar[str] = "set-title"
-    label: ClassVar[str] = "project name"
     title: str
 
     def apply(self, state: State, context: Context) -> State:
@@ -27,12 +25,9 @@ class SetTitle(Command):
 
 
 @dataclass(frozen=True)
-class SetView(Command):
+class SetView(Command, op="set-view", label="view", undoable=False):
     """Change the display settings. Absent fields stay."""
 
-    op: ClassVar[str] = "set-view"
-    label: ClassVar[str] = "view"
-    undoable: ClassVar[bool] = False
     colour: str | None = None  # See `hetviz.plots.colour`.
     hidden: tuple[str, ...] | list[str] | None = None  # Hidden datasets.
 
@@ -47,11 +42,9 @@ class SetView(Command):
 
 
 @dataclass(frozen=True)
-class SetFilters(Command):
+class SetFilters(Command, op="set-filters", label="filter"):
     """Replace the filters, given as `Filter` or dictionaries."""
 
-    op: ClassVar[str] = "set-filters"
-    label: ClassVar[str] = "filter"
     filters: Sequence[Filter | Mapping[str, Any]]
 
     def __post_init__(self) -> None:

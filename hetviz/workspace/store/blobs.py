@@ -37,12 +37,7 @@ def map_file(file: IO[bytes]) -> memoryview:
 class ReadCache:
     """A cache of read files, which removes the least recently used entries.
 
-    Parameters
-    ----------
-    folder : Path
-        Created on the first `put`.
-    max_bytes : int
-        Maximum total size.
+    `folder`: created on the first `put`. `max_bytes`: maximum total size.
     """
 
     def __init__(self, folder: Path, max_bytes: int = MAX_CACHE_BYTES) -> None:
@@ -117,12 +112,8 @@ class ReadCache:
 class BlobStore:
     """A folder of blobs.
 
-    Parameters
-    ----------
-    folder : Path
-        Created on the first `put`, readable by its owner only.
-    limit : int
-        Maximum total size, including the read cache.
+    `folder`: created on the first `put`, readable by its owner only. `limit`: maximum total size,
+    including the read cache.
     """
 
     def __init__(self, folder: Path, limit: int = MAX_BYTES) -> None:

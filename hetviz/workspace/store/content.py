@@ -39,16 +39,7 @@ _PROPOSALS = Memo()
 class StoredFiles(dict[str, bytes]):
     """Files by name from a blob store, with their known hashes.
 
-    Parameters
-    ----------
-    blobs : BlobStore
-    keys : mapping of str to str
-        Blob by file name.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a file is missing or damaged.
+    `keys`: blob by file name.
     """
 
     def __init__(self, blobs: BlobStore, keys: Mapping[str, str]) -> None:

@@ -157,7 +157,7 @@ def test_first_map_compares_methods_on_landmarks(
 
     result = first_map(shops(), progress)
     assert any("of 100 items" in words for words in messages)
-    assert "of 100 items" in result.choice.sentence
+    assert "of 100 items" in result.figures["choice"]
     assert placed == [630]
     assert result.embedding.n_unplaced == 0
     again = hetviz.embed(shops(), result.method, **result.params)
@@ -169,7 +169,8 @@ def test_cancelled_first_map_places_all_items(
     small_limit: None, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HETVIZ_HOME", str(tmp_path))
-    from hetviz.runs.first_map import FirstMap, first_map
+    from hetviz.runs.embed.run import MapResult
+    from hetviz.runs.first_map import first_map
 
     def stop(fraction: float, message: str = "", **figures: Any) -> None:
         if message.startswith("Comparing"):
@@ -178,5 +179,5 @@ def test_cancelled_first_map_places_all_items(
     with pytest.raises(Cancelled) as caught:
         first_map(shops(), stop)
     remaining = caught.value.partial
-    assert isinstance(remaining, FirstMap)
+    assert isinstance(remaining, MapResult)
     assert remaining.embedding.n_unplaced == 0

@@ -43,8 +43,8 @@ def test_findings_have_comparison_and_maps() -> None:
     assert chosen.figures is not None
     assert set(chosen.figures["curves"]) == {"given", "held_out"}
     # The map is the one that its record makes again.
-    again = fit_run(data(), "cdmca", chosen.params, chosen.seed or 0, hold_out=chosen.hold_out)
-    assert np.array_equal(again.embedding.stacked(), chosen.embedding.stacked())
+    again = fit_run(data(), "cdmca", chosen.params, chosen.seed, hold_out=chosen.hold_out)
+    assert np.array_equal(again.result.embedding.stacked(), chosen.embedding.stacked())
 
 
 def test_measured_times_are_stored() -> None:

@@ -135,12 +135,14 @@ def test_clusters_in_full_space_use_more_axes() -> None:
         .subset({"pixels": range(80), "fourier": range(80)})
     )
     run = fit_run(data, "guided-projection")
-    full = hetviz.clusters(data, run.embedding, n_clusters=3, space="full", run=run.run)
+    full = hetviz.clusters(data, run.result.embedding, n_clusters=3, space="full", run=run.result)
     assert full.space == "in 10 axes of Guided projection, fitted again"
-    unknown = hetviz.clusters(data, run.embedding, n_clusters=3, space="full")
+    unknown = hetviz.clusters(data, run.result.embedding, n_clusters=3, space="full")
     assert unknown.space.startswith("on the map itself, which has no more axes")
     joint = fit_run(data, "joint-map", {"n_iter": 10, "n_axes": 8, "perplexity": 10.0})
-    full = hetviz.clusters(data, joint.embedding, n_clusters=3, space="full", run=joint.run)
+    full = hetviz.clusters(
+        data, joint.result.embedding, n_clusters=3, space="full", run=joint.result
+    )
     assert full.space.endswith("joint axes of Joint map")
     wide = hetviz.embed(data, "guided-projection", n_components=4)
     assert hetviz.clusters(data, wide, n_clusters=3, space="full").space == (

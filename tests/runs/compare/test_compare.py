@@ -61,7 +61,9 @@ def test_compare_uses_the_same_splits_for_all_methods() -> None:
     ]
     for seed in (0, 1):
         alone = fit_run(data, "cdmca", {}, seed, hold_out=0.2)
-        expected = hetviz.evaluate(alone.scope.measured, alone.embedding, alone.scope.held_out)
+        expected = hetviz.evaluate(
+            alone.scope.measured, alone.result.embedding, alone.scope.held_out
+        )
         fit = next(fit for fit in comparison.fits if (fit.key, fit.seed) == ("cdmca", seed))
         assert {k: fit.scores[k] for k in expected.to_dict()} == expected.to_dict()
 

@@ -20,13 +20,13 @@ def data():
 
 def test_fit_run_records_the_run(data):
     fitted = fit_run(data, "guided-projection", {"gamma": 0.5}, seed=3)
-    assert fitted.run.fingerprint == data.fingerprint()
-    assert fitted.run.params["gamma"] == 0.5
-    assert "random_state" not in fitted.run.params
-    assert fitted.run.seed == 3
+    assert fitted.result.fingerprint == data.fingerprint()
+    assert fitted.result.params["gamma"] == 0.5
+    assert "random_state" not in fitted.result.params
+    assert fitted.result.seed == 3
     assert fitted.model.random_state == 3
-    assert {"python", "hetviz", "numpy"} <= set(fitted.run.versions)
-    assert fitted.embedding is fitted.model.embedding_
+    assert {"python", "hetviz", "numpy"} <= set(fitted.result.versions)
+    assert fitted.result.embedding is fitted.model.embedding_
 
 
 def test_embed_ignores_random_state_without_a_seed(data):
@@ -65,7 +65,7 @@ def test_run_recipe_repeats_the_run(tmp_path, data):
         assert (again / name).read_bytes() == (tmp_path / "first" / name).read_bytes()
     recipe = read_recipe(again)
     assert recipe.run.seed == 7
-    assert dict(recipe.run.params) == dict(fitted.run.params)
+    assert dict(recipe.run.params) == dict(fitted.result.params)
 
 
 def test_run_recipe_finds_data_in_its_folder(tmp_path, data):

@@ -77,20 +77,22 @@ def test_scope_holds_out_comparisons(data: HeteroData) -> None:
 
 def test_fit_run_leaves_excluded_rows_unplaced(data: HeteroData, some_rows: list[int]) -> None:
     fitted = fit_run(data, "guided-projection", only=some_rows)
-    placed = fitted.embedding.stacked_placed()
+    placed = fitted.result.embedding.stacked_placed()
     assert np.flatnonzero(placed).tolist() == some_rows
-    assert list(fitted.embedding.coordinates) == ["a", "b", "c"]
-    alone = fit_run(fitted.scope.seen, "guided-projection").embedding
-    assert np.array_equal(fitted.embedding.stacked()[some_rows], alone.stacked())
+    assert list(fitted.result.embedding.coordinates) == ["a", "b", "c"]
+    alone = fit_run(fitted.scope.seen, "guided-projection").result.embedding
+    assert np.array_equal(fitted.result.embedding.stacked()[some_rows], alone.stacked())
 
 
 def test_fit_run_with_weight_zero_equals_no_links(data: HeteroData) -> None:
     without = HeteroData(data.datasets, data.links[:1])
     params = {"features": "linear"}
     with pytest.warns(hetviz.errors.DataWarning):
-        left_out = fit_run(data, "guided-projection", params, weights={"a|c|near": 0}).embedding
+        left_out = fit_run(
+            data, "guided-projection", params, weights={"a|c|near": 0}
+        ).result.embedding
     with pytest.warns(hetviz.errors.DataWarning):
-        expected = fit_run(without, "guided-projection", params).embedding
+        expected = fit_run(without, "guided-projection", params).result.embedding
     assert np.array_equal(left_out.stacked(), expected.stacked(), equal_nan=True)
 
 
@@ -100,7 +102,7 @@ def test_fit_run_ignores_parameters_of_excluded_datasets(
     params = {"features": {"a": "rbf", "c": "rbf"}}
     fitted = fit_run(data, "guided-projection", params, only=some_rows)
     # The record keeps them for the same run on other rows.
-    assert fitted.run.params["features"] == {"a": "rbf", "c": "rbf"}
+    assert fitted.result.params["features"] == {"a": "rbf", "c": "rbf"}
     with pytest.raises(ParameterError, match="unknown datasets"):
         fit_run(data, "guided-projection", {"features": {"fish": "rbf"}}, only=some_rows)
 
@@ -162,7 +164,7 @@ def test_run_recipe_equals_the_map_task(
     assert repeated["scores"] == record["scores"] == map_result.figures["scores"]
     assert ("guidance_area_held_out" in record["scores"]) == ("hold_out" in special)
     stacked = map_result.embedding.stacked()
-    assert np.array_equal(fitted.embedding.stacked(), stacked, equal_nan=True)
+    assert np.array_equal(fitted.result.embedding.stacked(), stacked, equal_nan=True)
     recipe = read_recipe(repeated_folder)
     assert recipe.run.weights == special.get("weights", {})
     assert recipe.run.hold_out == special.get("hold_out", 0.0)

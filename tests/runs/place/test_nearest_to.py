@@ -91,7 +91,7 @@ def test_nearest_to_uses_transform_of_the_method() -> None:
     )
     placed = run.model.transform(new).coordinates["things"][0]
     np.testing.assert_allclose(answer.place, placed)
-    before = run.embedding.stacked()
+    before = run.result.embedding.stacked()
     assert np.array_equal(before, run.model.embedding_.stacked())
 
 

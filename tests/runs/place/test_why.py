@@ -224,11 +224,11 @@ def test_why_respects_only_and_weights(data: HeteroData) -> None:
     shares = []
     for weight in (1.0, 0.5):
         run = fit_run(data, "mr-sne", only=seen, weights={"things|tags|has": weight})
-        explanation = hetviz.why(data, run.embedding, "things", "t4", run=run.run)
+        explanation = hetviz.why(data, run.result.embedding, "things", "t4", run=run.result)
         shares.append(explanation.parts[LINK])
     assert 0.0 < shares[1] < shares[0] < 1.0
     with pytest.raises(NotApplicableError, match="no place"):
-        hetviz.why(data, run.embedding, "tags", "alone", run=run.run)
+        hetviz.why(data, run.result.embedding, "tags", "alone", run=run.result)
 
 
 def test_why_converts_to_json_and_table(data: HeteroData) -> None:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from hetviz.errors import DataError
-from hetviz.workspace import Act, AddLinks, OpenSample, RecordRun, SetLabels, Workspace
+from hetviz.workspace import Act, AddLinks, OpenSample, RecordMap, SetLabels, Workspace
 from hetviz.workspace.store.blobs import BlobStore
-from hetviz.workspace.store.packing import pack_coordinates
+from tests.workspace.helpers import record_map
 
 
 @pytest.fixture
@@ -30,21 +30,12 @@ def run_act(workspace: Workspace) -> Act:
     return Act(steps, "two things")
 
 
-def record_refit(workspace: Workspace) -> RecordRun:
+def record_refit(workspace: Workspace) -> RecordMap:
     state = workspace.state
-    run, guided = state.run, state.guided
+    run = state.run
     assert run is not None
-    assert guided is not None
-    return RecordRun(
-        method=run.method,
-        title="Made again",
-        params={},
-        seed=0,
-        hold_out=0.0,
-        fingerprint=guided.fingerprint(),
-        coordinates=workspace.blobs.put(pack_coordinates(run.embedding)),
-        figures=None,
-        replaces=run.id,
+    return record_map(
+        workspace, run.embedding, replaces=run.id, method=run.method, title="Made again"
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,10 +17,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def findings(workspace: Workspace, kind: str, result: int, n_maps: int) -> KeepFindings:
-    maps = []
-    for seed in range(n_maps):
-        fields: dict[str, Any] = record(workspace, seed).to_dict()
-        maps.append({key: value for key, value in fields.items() if key != "op"})
+    maps = [record(workspace, seed).map for seed in range(n_maps)]
     content = workspace.blobs.put(pack_json({"found": result}))
     return KeepFindings(kind, "Comparison", "f", content, maps, "job")
 

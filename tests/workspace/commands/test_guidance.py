@@ -29,7 +29,6 @@ from hetviz.workspace import (
     Workspace,
     from_dict,
 )
-from hetviz.workspace.commands.guidance import added_guidance
 from tests.depth import examples
 from tests.workspace.helpers import opened, record, try_command, workspace_essence
 
@@ -80,17 +79,17 @@ def test_repeated_and_opposite_statements(
 ) -> None:
     workspace.do(SAY)
     again = AddLinks("birds", "plants", [["b3", "9"]], 0.25)
-    met = added_guidance(workspace.state.opened(), again)
+    met = again.added_to(workspace.state.opened())
     assert (met.added, met.updated, met.n_same, met.opposite) == ((), (SAID,), 0, ())
     workspace.do(again)
     assert table(workspace)[SAID]["weight"] == 0.25
     assert table(workspace)[SAID]["set"] == "said"
     against = AddLinks("plants", "birds", [["9", "b3"]], -1)
-    met = added_guidance(workspace.state.opened(), against)
+    met = against.added_to(workspace.state.opened())
     assert met.opposite == ((f"{SAID}#2", SAID),)
     workspace.do(against)
     assert [table(workspace)[key]["weight"] for key in (SAID, f"{SAID}#2")] == [0.25, -1]
-    assert added_guidance(workspace.state.opened(), against).n_same == 1
+    assert against.added_to(workspace.state.opened()).n_same == 1
 
 
 def test_comparisons_add_reverse_repeat(workspace: Workspace) -> None:
@@ -99,9 +98,9 @@ def test_comparisons_add_reverse_repeat(workspace: Workspace) -> None:
     turned = AddComparisons(
         [[["plants", "NA"], ["plants", "007"], ["birds", "b1"], ["plants", "007"]]]
     )
-    assert added_guidance(workspace.state.opened(), turned).updated == (COMPARED,)
+    assert turned.added_to(workspace.state.opened()).updated == (COMPARED,)
     far = AddComparisons([[["plants", "007"], ["birds", "b1"], ["plants", "NA"]]])
-    assert added_guidance(workspace.state.opened(), far).opposite[0][1] == COMPARED
+    assert far.added_to(workspace.state.opened()).opposite[0][1] == COMPARED
     workspace.do(ReverseComparisons([COMPARED]))
     assert list(table(workspace))[-1] == "comparison|plants|007|birds|b1|plants|NA"
     with pytest.raises(DataError, match="cannot be reversed"):
@@ -191,7 +190,7 @@ def test_names_and_notes_keep_map_current(workspace: Workspace) -> None:
     workspace.do(SwitchSet("link", False))
     guided = workspace.state.guided
     assert guided is not None
-    workspace.do(replace(record(workspace), fingerprint=guided.fingerprint()))
+    workspace.do(record(workspace, fingerprint=guided.fingerprint()))
     workspace.do(RenameSet("lasso 1", "circled"))
     workspace.do(RenameSet("link", "from the file"))
     workspace.do(EditStatements({SAID: {"note": "why"}}))

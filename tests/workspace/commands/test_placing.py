@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hetviz.data import Embedding
 from hetviz.errors import DataError
-from hetviz.workspace import AddTables, BlobStore, KeepItems, LeaveItems, RecordRun, Workspace
+from hetviz.workspace import AddTables, BlobStore, KeepItems, LeaveItems, Workspace
 from hetviz.workspace.commands.command import Context
-from hetviz.workspace.store.packing import embedding_of, pack_coordinates, pack_rows
+from tests.workspace.helpers import record_map
 
 KINDS = ["oak", "elm", "yew"]
 PLANTS = "id,kind,size,weight\n" + "".join(
@@ -32,16 +33,10 @@ def opened(tmp_path: Path) -> tuple[Workspace, str]:
     Y[next(iter(Y))][0] = np.nan
     only = np.arange(1, data.n_rows)
     workspace.do(
-        RecordRun(
-            "pca",
-            "Map",
-            {},
-            0,
-            0.0,
-            data.fingerprint(),
-            blobs.put(pack_coordinates(embedding_of(data, Y, "Map"))),
-            None,
-            only=blobs.put(pack_rows(only)),
+        record_map(
+            workspace,
+            Embedding(Y, {name: part.ids for name, part in data.datasets.items()}),
+            only=only,
         )
     )
     return workspace, blobs.put(NEW.encode())

@@ -23,7 +23,7 @@ from hetviz.workspace import (
     StartJob,
     Workspace,
 )
-from hetviz.workspace.store.packing import pack_rows, unpack_rows
+from hetviz.workspace.store.packing import unpack_rows
 from tests.workspace.helpers import add_all, opened, record
 
 
@@ -75,7 +75,7 @@ def test_run_ids_are_unique(workspace: Workspace) -> None:
 
 
 def test_run_keeps_rows_weights_time(workspace: Workspace) -> None:
-    only = workspace.blobs.put(pack_rows(np.array([0, 5])))
+    only = np.array([0, 5])
     workspace.do(record(workspace, only=only, weights={"plants|birds|link": 0.5}))
     workspace.do(RenameDataset("plants", "trees"))
     run = workspace.state.run
@@ -84,7 +84,7 @@ def test_run_keeps_rows_weights_time(workspace: Workspace) -> None:
     assert run.only.tolist() == [0, 5]
     assert run.weights == {"trees|birds|link": 0.5}
     assert run.when == workspace.log[1]["at"]
-    far = workspace.blobs.put(pack_rows(np.array([7])))
+    far = np.array([7])
     with pytest.raises(DataError, match="other data"):
         workspace.do(record(workspace, only=far))
     with pytest.raises(DataError, match="cannot be read"):

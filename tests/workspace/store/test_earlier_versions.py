@@ -121,7 +121,7 @@ def test_earlier_bundle_features(earlier: Path) -> None:
 def test_earlier_recipe_map(earlier: Path) -> None:
     recipe = read_recipe(earlier / "recipe.toml")
     run = recipe.run
-    result = fit_run(recipe.load().data, run.method, run.params, run.seed).embedding
+    result = fit_run(recipe.load().data, run.method, run.params, run.seed).result.embedding
     for name, places in said(earlier)["recipe"].items():
         np.testing.assert_allclose(result.coordinates[name], places, atol=1e-6)
 
