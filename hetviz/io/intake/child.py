@@ -22,7 +22,7 @@ from hetviz.io.formats.registry import format_of, open_archive
 from hetviz.io.infer.parsed import Choices, Collection, Tables, pack_tables, unpack_tables
 from hetviz.io.intake import isolated, parse, preview
 from hetviz.io.intake.isolated import REQUEST_RECORDS, Request, joined_names, tables_of
-from hetviz.io.intake.preview import TablePreview
+from hetviz.io.intake.preview import TablePreview, pack_previews, unpack_previews
 from hetviz.workers import reader
 
 if TYPE_CHECKING:
@@ -106,9 +106,8 @@ def preview_tables(
         return [], b""
     try:
         previews, parsed = decode(_in_child(tables, choices, "look", on_progress, container))
-        looks = [TablePreview.from_dict(fields) for fields in previews]
-        return looks, parsed if len(tables) == len(files) else b""
-    except (DataError, ValueError, TypeError):
+        return unpack_previews(previews), parsed if len(tables) == len(files) else b""
+    except (DataError, ValueError):
         return [], b""
 
 
@@ -346,7 +345,7 @@ def _answer(content: bytes, report: reader.OnProgress) -> Sequence[Buffer]:
     if request.task == "parse":
         return [pack_tables(parsed)]
     report(_READ_SHARE, f"Reading {request.names}")
-    looks = [look.to_dict() for look in preview.preview_tables(parsed, request.choices)]
+    looks = pack_previews(preview.preview_tables(parsed, request.choices))
     return encode_buffers([looks, b"" if request.container else pack_tables(parsed)])
 
 

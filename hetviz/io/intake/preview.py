@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -12,17 +11,16 @@ import pandas as pd
 from hetviz._json import records
 from hetviz._pandas import TEXT
 from hetviz._text import count
-from hetviz._types import JsonObject
+from hetviz.codec import Buffer, Records, decode, encode
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.names import words_of
-from hetviz.io import gate
 from hetviz.io.infer.column_rows import ColumnRows
 from hetviz.io.infer.columns import read_columns
 from hetviz.io.infer.ids import IdCandidate, id_candidates
 from hetviz.io.infer.parsed import Cells, Choices, Table, Tables, split_place, stem
 from hetviz.io.infer.profiles import Profile, column_profiles
 from hetviz.io.infer.raw_rows import FrameRows, RawTable
-from hetviz.io.infer.recipe import TableRecipe
+from hetviz.io.infer.recipe import ColumnRecipe, TableRecipe
 from hetviz.io.infer.rows import apply_with_raw_cells, find_layout, raw_data_rows
 
 _MAX_FIRST_ROWS = 200
@@ -94,31 +92,19 @@ class TablePreview:
         """The shown rows as a raw table."""
         return RawTable(self.name, [(at, list(cells)) for at, cells in self.rows], self.decimal)
 
-    def to_dict(self) -> JsonObject:
-        """Return a JSON-ready dictionary."""
-        return {**asdict(self), "recipe": self.recipe.to_dict()}
 
-    @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> TablePreview:
-        """Return the preview that `to_dict` wrote."""
-        try:
-            return cls(
-                **{
-                    **fields,
-                    "rows": tuple((at, tuple(cells)) for at, cells in fields["rows"]),
-                    "recipe": TableRecipe.from_dict(fields["recipe"]),
-                    "profiles": tuple(
-                        Profile(**_lists_to_tuples(item)) for item in fields["profiles"]
-                    ),
-                    "ids": tuple(IdCandidate(**_lists_to_tuples(item)) for item in fields["ids"]),
-                    "id_from": tuple(fields["id_from"]),
-                    "preview": tuple((at, row) for at, row in fields["preview"]),
-                    "problems": tuple(Problem(**item) for item in fields["problems"]),
-                }
-            )
-        except (KeyError, TypeError, ValueError):
-            message = "the preview of the file cannot be shown"
-            raise gate.refusal("reader-ended", "files", message) from None
+_RECORDS = Records(TablePreview, TableRecipe, ColumnRecipe, Profile, IdCandidate, Problem)
+
+
+def pack_previews(looks: Sequence[TablePreview]) -> bytes:
+    """Return previews as a document of `hetviz.codec`."""
+    return encode(list(looks), _RECORDS)
+
+
+def unpack_previews(content: Buffer) -> list[TablePreview]:
+    """Return the previews of a document; raises ValueError if it is damaged."""
+    looks: list[TablePreview] = decode(content, _RECORDS)
+    return looks
 
 
 def preview_tables(
@@ -346,10 +332,6 @@ def _named_alike(column: str, look: TablePreview) -> bool:
     table_words = " ".join((look.sheet or stem(look.file), *look.id_from)).lower()
     words = [word for word in words_of(column) if len(word) > 2]
     return any(word.rstrip("s") in table_words for word in words)
-
-
-def _lists_to_tuples(fields: Mapping[str, object]) -> dict[str, Any]:
-    return {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
 
 
 # The table, its rows, and the target table of each key that the file declares.

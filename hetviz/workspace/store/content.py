@@ -20,7 +20,13 @@ from hetviz.io import Choices, Loaded, read_bundle, read_tables
 from hetviz.io.infer.parsed import FileParser, Tables, pack_tables, unpack_tables
 from hetviz.io.intake import child
 from hetviz.io.intake.new_items import NewItems, read_new_items
-from hetviz.io.intake.preview import TablePreview, preview_tables, updated_previews
+from hetviz.io.intake.preview import (
+    TablePreview,
+    pack_previews,
+    preview_tables,
+    unpack_previews,
+    updated_previews,
+)
 from hetviz.memo import Memo
 from hetviz.workers.reader import OnProgress
 from hetviz.workspace.store.blobs import BlobStore, ReadCache, is_key, map_file
@@ -174,8 +180,8 @@ def look_at_files(
     key = _key(hashes, chosen, ["looks"])
     cached = cache.get(key)
     if cached is not None:
-        with contextlib.suppress(ValueError, DataError):
-            return tuple(TablePreview.from_dict(fields) for fields in json.loads(cached))
+        with contextlib.suppress(ValueError):
+            return tuple(unpack_previews(cached))
     container = cache.view(_container_key(hashes, chosen))
     looks = None
     if container is not None and previous is not None:
@@ -187,7 +193,7 @@ def look_at_files(
         if parsed and not unpack_tables(parsed).problems:
             cache.put(_container_key(hashes, chosen), parsed)
     if looks:
-        cache.put(key, json.dumps([look.to_dict() for look in looks]).encode())
+        cache.put(key, pack_previews(looks))
     return tuple(looks)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 
-from hetviz.errors import DataError
+from hetviz.errors import DataError, Problem
 from hetviz.io import Choices, read_table, read_tables
 from hetviz.io.infer.parsed import unpack_tables
 from hetviz.io.infer.raw_rows import RawTable
@@ -16,8 +15,6 @@ from hetviz.io.infer.recipe import TYPES
 from hetviz.io.infer.rows import mark_row, propose_recipe
 from hetviz.io.intake import child, preview
 from hetviz.io.intake.parse import parse_files
-from hetviz.io.intake.preview import TablePreview
-from hetviz.workers import reader as process
 from tests.io.file_builders import duckdb, previews, sqlite, workbook
 
 WELLS = [
@@ -51,7 +48,7 @@ def test_preview_has_rows_recipe_and_profiles():
     assert (nitrate.n_rows, nitrate.n_missing, nitrate.unit) == (4, 1, "mg/l")
     assert nitrate.examples == ("n. d.",)
     assert dict(look.preview)[4]["Measured / Nitrate"] == "0,5"
-    assert TablePreview.from_dict(json.loads(json.dumps(look.to_dict()))) == look
+    assert preview.unpack_previews(preview.pack_previews([look])) == [look]
 
 
 def test_preview_shows_chosen_recipe():
@@ -83,7 +80,11 @@ def test_preview_of_sheets_in_one_process(monkeypatch):
     # The container stands for the file, which is not parsed again.
     again, _ = child.preview_tables([("book.xlsx", b"no workbook")], {}, container)
     assert again == looks
-    monkeypatch.setattr(process, "_run_watched", lambda *_: ("too-slow", "it took too long", ""))
+
+    def fail(*_):
+        raise DataError(Problem("too-slow", "book.xlsx", "it took too long"))
+
+    monkeypatch.setattr(child, "_in_child", fail)
     assert child.preview_tables(files, {}) == ([], b"")
 
 
