@@ -303,7 +303,7 @@ class _Encoder:
     def _sparse(self, value: Any, kind: type, depth: int) -> tuple[str, object] | None:
         import scipy.sparse as sp
 
-        if kind not in (sp.csr_array, sp.csr_matrix):
+        if kind not in (sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix):
             return None
         parts = [self.encode(part, depth) for part in (value.data, value.indices, value.indptr)]
         return "$csr", [kind.__name__, list(value.shape), *parts]
@@ -459,7 +459,12 @@ class _Decoder:
         import scipy.sparse as sp
 
         kind, shape, *trees = about
-        make = {"csr_array": sp.csr_array, "csr_matrix": sp.csr_matrix}[kind]
+        make = {
+            "csr_array": sp.csr_array,
+            "csr_matrix": sp.csr_matrix,
+            "csc_array": sp.csc_array,
+            "csc_matrix": sp.csc_matrix,
+        }[kind]
         X = make(tuple(self.decode(tree, depth) for tree in trees), shape=tuple(shape))
         # SciPy does not check indices by itself.
         X.check_format(full_check=True)

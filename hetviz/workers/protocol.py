@@ -10,7 +10,8 @@ import importlib
 import socket
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
+from enum import Enum
 from functools import cached_property
 from typing import Any
 
@@ -24,17 +25,26 @@ _MAX_STEPS = 1_000
 _LIMITS = codec.Limits(body_bytes=2**40, header_bytes=2**32, parts=10_000_000)
 
 
+_GENERATOR = "numpy.random:Generator"
+
+
 class _OwnRecords(codec.Records):
-    """All classes of hetviz, restored without their constructors."""
+    """All classes of hetviz, restored without their constructors, and random generators."""
 
     def name_of(self, value: object) -> str | None:
         kind = type(value)
+        if kind.__module__ == "numpy.random._generator":
+            return _GENERATOR
         is_ours = kind.__module__.startswith("hetviz.") and "<" not in kind.__qualname__
         return f"{kind.__module__}:{kind.__qualname__}" if is_ours else None
 
     def fields_of(self, value: object) -> Mapping[str, object]:
         if isinstance(value, tuple):
             return {"items": tuple(value)}
+        if isinstance(value, Enum):
+            return {"value": value.value}
+        if self.name_of(value) == _GENERATOR:
+            return {"state": value.bit_generator.state}  # type: ignore[attr-defined]
         if not hasattr(value, "__dict__"):
             return {field.name: getattr(value, field.name) for field in fields(value)}  # type: ignore[arg-type]
         kind = type(value)
@@ -52,14 +62,22 @@ class _OwnRecords(codec.Records):
         read_fields: Callable[[], dict[str, Any]],
         register: Callable[[object], None],
     ) -> object:
+        if name == _GENERATOR:
+            import numpy as np
+
+            generator = np.random.default_rng(0)
+            generator.bit_generator.state = read_fields()["state"]
+            return generator
         module, _, path = name.partition(":")
         kind: Any = importlib.import_module(module) if module.startswith("hetviz.") else None
         for part in path.split("."):
             kind = getattr(kind, part)
-        if not (is_dataclass(kind) or issubclass(kind, HetvizError | tuple)):
-            raise codec.CodecError(f"a {name} is no data")
+        if not isinstance(kind, type) or kind.__module__ != module:
+            raise codec.CodecError(f"there is no class {name}")
         if issubclass(kind, tuple):
             return kind(*read_fields()["items"])
+        if issubclass(kind, Enum):
+            return kind(read_fields()["value"])
         instance: Any = kind.__new__(kind)
         register(instance)
         for field, value in read_fields().items():

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 from hetviz import codec, errors
+from hetviz.algorithms.base import Capability
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.errors import (
     Cancelled,
@@ -27,6 +28,7 @@ from hetviz.errors import (
     UnboundedProblemError,
     UnfittedError,
 )
+from hetviz.runs.compare.search import SearchCost
 from hetviz.workers.array_cache import ArrayNumbers, WorkerData
 from hetviz.workers.protocol import Message, MessageReader, Outbox, encode_message, encode_value
 
@@ -226,3 +228,15 @@ def test_numbers_are_weak_references() -> None:
     numbers = ArrayNumbers()
     numbers.wrap({"data": HeteroData([Dataset("a", ["x"])])}, [])
     assert len(numbers._numbers) == 0
+
+
+def test_random_generator_goes_on() -> None:
+    generator = np.random.default_rng(3)
+    generator.random()
+    assert through([generator])[0].random() == generator.random()
+
+
+def test_enum_and_named_tuple_round_trip() -> None:
+    value = [Capability.OUT_OF_SAMPLE, SearchCost(*range(len(SearchCost._fields)))]
+    assert through(value) == value
+    assert type(through(value)[1]) is SearchCost
