@@ -247,6 +247,28 @@ def find_cycles(sources: Mapping[str, str]) -> list[list[str]]:
     return sorted(sorted(group) for group in groups if len(group) > 1)
 
 
+def folder_cycles(sources: Mapping[str, str]) -> list[list[str]]:
+    """Return the folders that import each other, directly or through others, in groups.
+
+    A package's ``__init__`` may name what lies below it.
+    """
+    graph = networkx.DiGraph()
+    for name, other in module_graph(sources).edges:
+        folder, target = folder_of(name, sources), folder_of(other, sources)
+        if folder != target and not is_package(name, sources):
+            graph.add_edge(folder, target)
+    groups = networkx.strongly_connected_components(graph)
+    return sorted(sorted(group) for group in groups if len(group) > 1)
+
+
+def is_package(name: str, sources: Mapping[str, str]) -> bool:
+    return any(other.startswith(f"{name}.") for other in sources)
+
+
+def folder_of(name: str, sources: Mapping[str, str]) -> str:
+    return name if is_package(name, sources) else name.rpartition(".")[0]
+
+
 def test_sources_follow_rules() -> None:
     paths = {path.relative_to(ROOT): path for path in sources()}
     assert Path("hetviz/errors.py") in paths
@@ -298,6 +320,27 @@ def test_no_import_cycles() -> None:
     result = package_sources()
     assert "hetviz.data.model.links" in result
     assert find_cycles(result) == []
+
+
+def test_no_folder_cycles() -> None:
+    assert folder_cycles(package_sources()) == []
+
+
+def test_folder_cycle_is_detected() -> None:
+    modules = {
+        "hetviz": "import hetviz.one.a",
+        "hetviz.one": "from hetviz.one.a import x",
+        "hetviz.one.a": "from hetviz.two import b",
+        "hetviz.two": "",
+        "hetviz.two.b": "from hetviz.three.c import x",
+        "hetviz.three": "",
+        "hetviz.three.c": "",
+    }
+    assert folder_cycles(modules) == []
+    modules["hetviz.three.c"] = "from hetviz.one.d import y"
+    modules["hetviz.one.d"] = ""
+    assert find_cycles(modules) == []
+    assert folder_cycles(modules) == [["hetviz.one", "hetviz.three", "hetviz.two"]]
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ from hetviz.core.device import (
 )
 from hetviz.core.graph.neighbors import collect_recalls
 from hetviz.core.layout.attraction import AttractionGraph
-from hetviz.core.measures.out_of_sample import PlacementError
+from hetviz.core.layout.out_of_sample import PlacementError
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.diagnostics import Diagnostic, by_key

@@ -10,7 +10,7 @@ import numpy as np
 from hetviz._text import join_words
 from hetviz._types import Floats
 from hetviz.core.layout.axes_map import AxesMap
-from hetviz.core.measures.out_of_sample import PlacementError
+from hetviz.core.layout.out_of_sample import PlacementError
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, Diagnostic, make_diagnostic
 from hetviz.errors import DataWarning

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from hetviz._types import Floats
 from hetviz.algorithms.contract import Fit
 from hetviz.algorithms.sklearn_interface import SklearnInterface
-from hetviz.core.measures.out_of_sample import PlacementError, placement_error
+from hetviz.core.layout.out_of_sample import PlacementError, placement_error
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.queries.rows import select_rows
 from hetviz.errors import Cancelled, DataWarning, NotApplicableError

@@ -19,9 +19,9 @@ from hetviz.errors import DataError, HetvizError, Problem
 from hetviz.exports import earlier_model
 from hetviz.exports.writing import write_file
 from hetviz.io import gate, limits
-from hetviz.jobs.results import Findings
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.run import fit_run, versions
+from hetviz.runs.findings import Findings
 
 _OUR_PACKAGES = ("algorithms", "core", "data", "features", "predictor")
 # Fields of a dataset that transform does not need.

@@ -1,9 +1,10 @@
 """Background jobs: submit a task, follow it, cancel it, fetch its result."""
 
+from hetviz.jobs.frame import Frame
 from hetviz.jobs.inline import InlineRunner
 from hetviz.jobs.pool import Pool
-from hetviz.jobs.results import Findings, Frame
 from hetviz.jobs.runner import Job, Runner, Task
+from hetviz.runs.findings import Findings
 
 __all__ = [
     "Findings",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from hetviz.jobs.results import Frame
+from hetviz.jobs.frame import Frame
 from hetviz.jobs.runner import Job, Task
 
 log = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from hetviz.errors import HetvizError
+from hetviz.jobs.frame import Frame
 from hetviz.jobs.registry import TASKS
-from hetviz.jobs.results import Frame
 from hetviz.progress import Progress
 from hetviz.workers.progress import Part
 from hetviz.workers.worker import run_function

@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from hetviz.data import HeteroData
 from hetviz.jobs import Job
-from hetviz.jobs.results import Findings
 from hetviz.jobs.tasks import compare as tasks
 from hetviz.progress import Progress
+from hetviz.runs.findings import Findings
 from hetviz.ui.compare import side_by_side
 from hetviz.ui.shell import background
 from hetviz.workspace import AddLinks

@@ -15,7 +15,7 @@ from PIL import Image
 
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.jobs import Job
-from hetviz.jobs.results import Frame
+from hetviz.jobs.frame import Frame
 from hetviz.ui.item import item_cards, thumbnails
 from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.map import description, links_of_rows, routes, search

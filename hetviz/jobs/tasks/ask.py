@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hetviz.data import HeteroData
-from hetviz.jobs.results import Findings
 from hetviz.progress import Progress
 from hetviz.runs.ask.learned import learned_from
+from hetviz.runs.findings import Findings
 
 LIKE = "more like these"
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from hetviz._types import Array, Ints
 from hetviz.data import Embedding, HeteroData
-from hetviz.jobs.results import Findings
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.cluster.cards import cluster_cards
 from hetviz.runs.cluster.codes import codes_as_text
 from hetviz.runs.cluster.contrast import Contrasts
 from hetviz.runs.cluster.search import FULL, search_clusters
 from hetviz.runs.embed.run import Run
+from hetviz.runs.findings import Findings
 
 CLUSTERS = "clusters"
 

@@ -10,12 +10,12 @@ from hetviz.algorithms.cost import measure_seconds, store_times
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import Cancelled
-from hetviz.jobs.results import Findings
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.compare.compare import compare
 from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.search import SettingsResult, search_settings
 from hetviz.runs.embed.run import MapResult
+from hetviz.runs.findings import Findings
 
 _STILL_DOTS = 1200
 

@@ -17,9 +17,9 @@ from hetviz.errors import HetvizError
 from hetviz.io import Choices
 from hetviz.io.intake import child
 from hetviz.io.intake.new_items import NewItems, read_new_items
-from hetviz.jobs.results import Findings
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.run import fit_run
+from hetviz.runs.findings import Findings
 from hetviz.runs.place.place_rows import RowPlacement, cannot_place, new_rows_of, place_rows
 
 PLACED = "placed"

@@ -12,9 +12,9 @@ from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
-from hetviz.jobs.results import Findings
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.run import MapResult, fit_run, notes_of
+from hetviz.runs.findings import Findings
 from hetviz.runs.predict.held_out_links import CHANCE, HeldOutRanking, rank_held_out
 from hetviz.runs.predict.label_blend import BLEND
 from hetviz.runs.predict.label_blend import TITLE as BLEND_TITLE

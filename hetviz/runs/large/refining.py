@@ -18,9 +18,9 @@ from hetviz.algorithms.registry import get_method
 from hetviz.core.graph.affinities import MIN_ROWS, conditional_affinities, neighbors_needed
 from hetviz.core.graph.joint import Balance, JointGraph, balance_exponent, joint_affinities
 from hetviz.core.graph.neighbors import NeighborCells, Neighbors, affordable_neighbors
+from hetviz.core.layout.out_of_sample import placement_error
 from hetviz.core.layout.sne import ApartPairs, Phase, SneLayout
 from hetviz.core.layout.umap import UmapLayout, fuzzy_graph, fuzzy_union
-from hetviz.core.measures.out_of_sample import placement_error
 from hetviz.params import value_for
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.large import steps

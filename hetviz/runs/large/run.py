@@ -18,7 +18,7 @@ import numpy as np
 from hetviz._types import Array, Floats, Ints, JsonObject
 from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method
-from hetviz.core.measures.out_of_sample import placement_error
+from hetviz.core.layout.out_of_sample import placement_error
 from hetviz.core.spectral import moments
 from hetviz.core.spectral.blocks import LinearMap
 from hetviz.core.spectral.coca import SummedSource, coca_by_sums

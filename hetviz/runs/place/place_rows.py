@@ -14,7 +14,7 @@ from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import methods
 from hetviz.core.graph.distances import cross_squared_distances
-from hetviz.core.measures.out_of_sample import PlaceUncertainty, place_uncertainty, usual_distance
+from hetviz.core.layout.out_of_sample import PlaceUncertainty, place_uncertainty, usual_distance
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.out_of_sample import NewLink

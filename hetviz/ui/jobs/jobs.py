@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 
 from hetviz.jobs import Job, Pool, Runner, Task
-from hetviz.jobs.results import Frame
+from hetviz.jobs.frame import Frame
 
 OnEnd = Callable[[Job], None]
 

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from hetviz.jobs import Job
-from hetviz.jobs.results import Frame
+from hetviz.jobs.frame import Frame
 from hetviz.ui.item import pictures
 from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.map import map_requests, panel_view

@@ -11,7 +11,7 @@ import pytest
 import hetviz
 from hetviz import Dataset, HeteroData, Links
 from hetviz.algorithms.base import BaseEmbedder
-from hetviz.core.measures.out_of_sample import place_uncertainty, usual_distance
+from hetviz.core.layout.out_of_sample import place_uncertainty, usual_distance
 from hetviz.errors import DataError, DataWarning, HetvizError, ParameterError
 from hetviz.jobs.tasks.place import place_items
 from hetviz.progress import ignore_progress

@@ -1,4 +1,4 @@
-"""Results of jobs other than a map: partial layouts and findings."""
+"""Results of a task other than a single map."""
 
 from __future__ import annotations
 
@@ -7,15 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hetviz.runs.embed.run import MapResult
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A partial layout, small enough to send several times a second."""
-
-    seq: int  # Number of the frame in its job, from 1.
-    # Little-endian float32 of shape (n_rows, 2) in global row order; NaN for no position.
-    layout: bytes
 
 
 @dataclass(frozen=True, eq=False)

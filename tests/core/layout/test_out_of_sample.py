@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hetviz.core.measures.out_of_sample import placement_error
+from hetviz.core.layout.out_of_sample import placement_error
 
 
 def test_placement_error_of_a_map_equal_to_the_features() -> None:
