@@ -86,7 +86,9 @@ def test_other_bytes_end_the_conversation(content: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [lambda: None, socket.socket, re.compile("a"), threading.Event()], ids=repr
+    "value",
+    [lambda: None, socket.socket, re.compile("a"), threading.Event()],
+    ids=["function", "class", "pattern", "event"],
 )
 def test_other_values_are_not_sent(value: object) -> None:
     with pytest.raises(codec.CodecError, match="cannot be stored"):
