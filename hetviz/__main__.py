@@ -1,6 +1,8 @@
-"""Entry point of ``python -m hetviz``, the same as ``python -m hetviz.cli``."""
+"""Entry point of ``python -m hetviz``."""
 
-import runpy
+import sys
+
+from hetviz.cli import main
 
 if __name__ == "__main__":
-    runpy.run_module("hetviz.cli", run_name="__main__")
+    sys.exit(main())

@@ -250,12 +250,13 @@ def find_cycles(sources: Mapping[str, str]) -> list[list[str]]:
 def folder_cycles(sources: Mapping[str, str]) -> list[list[str]]:
     """Return the folders that import each other, directly or through others, in groups.
 
-    A package's ``__init__`` may name what lies below it.
+    A package's ``__init__`` may name what lies below it, and ``__main__`` what it starts.
     """
     graph = networkx.DiGraph()
     for name, other in module_graph(sources).edges:
         folder, target = folder_of(name, sources), folder_of(other, sources)
-        if folder != target and not is_package(name, sources):
+        names_below = is_package(name, sources) or name.endswith(".__main__")
+        if folder != target and not names_below:
             graph.add_edge(folder, target)
     groups = networkx.strongly_connected_components(graph)
     return sorted(sorted(group) for group in groups if len(group) > 1)

@@ -1,8 +1,0 @@
-"""Entry point of ``python -m hetviz.cli``."""
-
-import sys
-
-from hetviz.cli import main
-
-if __name__ == "__main__":
-    sys.exit(main())
