@@ -367,7 +367,12 @@ def embed(
         choice = choose_method(data, ProgressPart(report, 0.0, 0.6), random_state=random_state)
         key, params = choice.method, dict(choice.params)
         report = ProgressPart(report, 0.6, 1.0)
-    fitted = fit_run(data, key, params, random_state, report, start=start)
+    try:
+        fitted = fit_run(data, key, params, random_state, report, start=start)
+    except Cancelled as cancelled:
+        if isinstance(cancelled.partial, MapResult):
+            cancelled.partial = cancelled.partial.embedding
+        raise
     return fitted.result.embedding.with_made(EmbeddingOrigin(data, fitted.result))
 
 

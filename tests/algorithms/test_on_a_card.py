@@ -40,7 +40,9 @@ def test_device_map_is_as_good_and_names_the_device(key: str) -> None:
     plain, on_device = (fitted(key, device) for device in ("cpu", "auto"))
     ends = [run.model.loss_history_[-1] for run in (plain, on_device)]
     assert ends[1] == pytest.approx(ends[0], rel=0.1)
-    assert not np.array_equal(on_device.result.embedding.stacked(), plain.embedding.stacked())
+    assert not np.array_equal(
+        on_device.result.embedding.stacked(), plain.result.embedding.stacked()
+    )
     again = fitted(key, "cuda")
     np.testing.assert_array_equal(
         again.result.embedding.stacked(), on_device.result.embedding.stacked()
@@ -58,7 +60,9 @@ def test_missing_device_is_refused_or_replaced_with_a_warning() -> None:
     with pytest.warns(DataWarning, match="so the map is computed on the processor"):
         model = fitted("mr-sne", "auto")
     plain = fitted("mr-sne", "cpu")
-    np.testing.assert_array_equal(model.embedding.stacked(), plain.embedding.stacked())
+    np.testing.assert_array_equal(
+        model.result.embedding.stacked(), plain.result.embedding.stacked()
+    )
     with pytest.raises(ParameterError, match="device = 'gpu' must be one of 'cpu', 'auto'"):
         fitted("mr-sne", "gpu")
 

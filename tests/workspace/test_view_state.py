@@ -114,6 +114,7 @@ def test_write_failure_is_logged_without_session(
         "blobs",
         "glance.json",
         "journal.jsonl",
+        "read",
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from hetviz.io import Choices, read_tables
 from hetviz.io.infer.recipe import TableRecipe
-from hetviz.io.intake.preview import TablePreview
+from hetviz.io.intake.preview import pack_previews, unpack_previews
 from hetviz.io.intake.zip_tables import tables_of_zip
 from tests.io.file_builders import packed, previews, workbook
 
@@ -68,7 +68,7 @@ def test_preview_of_database_tables(shop):
         ("town", True, ("code",)),
         ("visit", True, ("row",)),
     ]
-    assert TablePreview.from_dict(towns.to_dict()).has_id
+    assert unpack_previews(pack_previews([towns]))[0].has_id
     recipe = towns.recipe.with_type("size", "ordered category").with_type("people", "leave out")
     said = {"shop.db": Choices(recipes={"town": recipe.to_dict()})}
     again, _ = previews([("shop.db", shop)], said)

@@ -129,13 +129,13 @@ def test_missing_blob_loses_one_step(tmp_path: Path) -> None:
     first, second = workspace.state.runs
     sessions.close()
     entry = json.loads((tmp_path / sid / "journal.jsonl").read_bytes().splitlines()[2])
-    (tmp_path / sid / "blobs" / entry["coordinates"]).unlink()
+    (tmp_path / sid / "blobs" / entry["map"]).unlink()
     again = Sessions(tmp_path).get(sid)
     assert again.state.title == "Woods"
     assert [run.id for run in again.state.runs] == [second.id]
     assert first.id != second.id
     (note,) = again.notes
-    assert "record run" in note
+    assert "record map" in note
 
 
 def test_many_lost_steps_are_counted(tmp_path: Path) -> None:
@@ -149,4 +149,4 @@ def test_many_lost_steps_are_counted(tmp_path: Path) -> None:
 def test_memory_workspace_has_no_file(tmp_path: Path) -> None:
     workspace = opened(BlobStore(tmp_path / "blobs"))
     workspace.set_view_state(selection=[0])
-    assert [path.name for path in tmp_path.iterdir()] == ["blobs"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["blobs", "read"]
