@@ -42,7 +42,7 @@ def _with_typed_columns(table: Table, words: Sequence[str] | None, choices: Choi
     recipe = choices.recipe_of(table.where)
     if recipe is None and choices.like is not None:
         recipe = TableRecipe.from_dict(choices.like)
-    keep = (*_id_columns_as_written(choices, frame, recipe), *table.declared_keys)
+    keep = (*id_columns_as_written(choices, frame, recipe), *table.declared_keys)
     if recipe is not None or words is None:
         return replace(read_columns(table, recipe, keep=keep), recipe=None)
     typed = read_columns(replace(table, frame=frame[list(words)]), keep=keep)
@@ -122,20 +122,8 @@ def _with_named_columns(
     )
     if choices.exact:
         return table
-    keep = _id_columns_as_written(choices, frame, chosen_recipe)
+    keep = id_columns_as_written(choices, frame, chosen_recipe)
     return read_columns(table, recipe, column_units(raw, recipe), keep)
-
-
-def _id_columns_as_written(
-    choices: Choices, frame: pd.DataFrame, recipe: TableRecipe | None
-) -> tuple[str, ...]:
-    """Return the id columns, whose cells must not be changed."""
-    if choices.id is not None:
-        return (choices.id,) if isinstance(choices.id, str) else tuple(choices.id)
-    if recipe is not None:
-        return recipe.of_type("id")
-    guessed = guess_id_column(frame)
-    return () if guessed is None else (guessed,)
 
 
 def _row_numbers(lines: Ints) -> Sequence[int]:

@@ -7,7 +7,7 @@
  * @typedef {object} Switch
  * @property {string} label
  * @property {string} icon
- * @property {[on: string, off: string]} spoken texts for screen readers
+ * @property {[on: string, off: string]} announcements texts for screen readers
  * @property {(map: HetMap) => Promise<void>} [load] loads what it shows
  */
 
@@ -16,7 +16,7 @@ export const SWITCHES = {
   trust: {
     label: "Mark unreliable areas",
     icon: "waves",
-    spoken: ["Unreliable areas are marked", "Unreliable areas are not marked"],
+    announcements: ["Unreliable areas are marked", "Unreliable areas are not marked"],
     load: (map) => map.trust.load(),
   },
 };
@@ -24,10 +24,10 @@ export const SWITCHES = {
 /** Turn a switch on or off. @param {HetMap} map @param {string} name */
 export async function toggleSwitch(map, name) {
   const { switches } = map.scene;
-  const { spoken, load } = SWITCHES[name];
+  const { announcements, load } = SWITCHES[name];
   switches[name] = !switches[name];
   map.toolbar.update();
-  map.announce(spoken[switches[name] ? 0 : 1]);
+  map.announce(announcements[switches[name] ? 0 : 1]);
   await load?.(map);
   map.requestDraw({ paint: true });
 }
