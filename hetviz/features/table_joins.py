@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,11 +14,13 @@ import pandas as pd
 from hetviz._text import count, join_words
 from hetviz._types import Floats, Ints
 from hetviz.data import Dataset, HeteroData, Links
-from hetviz.data.joins.join import Join, add_match
+from hetviz.data.joins.join import Join, add_match, share_linked
+from hetviz.data.joins.key_names import NAME_WORDS, is_named_key, words_of_name
 from hetviz.data.joins.matching import Match
 from hetviz.data.joins.proposals import Proposal, propose_joins
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.features.columns.names import is_named_id
+from hetviz.features.link_values import LinkValue, link_values
 from hetviz.features.recipe import columns_used, make_features_with_notes, recipe_of
 
 ROWS: Mapping[str, str] = {
@@ -25,71 +28,143 @@ ROWS: Mapping[str, str] = {
     "links": "links between the items they refer to",
     "summary": "summary columns of the items they refer to",
     "both": "links and summary columns",
+    "none": "left out",
 }
 """Possible uses of the rows of a table with references to other tables."""
 
-_MIN_DETAIL_ROWS = 1_000
+_MIN_SUMMARY_ROWS = 1_000
 _MAX_LEVELS = 8
 _MAX_COLUMNS = 60
 _MAX_TITLE_PARTS = 3
 _MIN_CODE_SHARE = 0.8
 _CODE = re.compile(r"\W*[A-Za-z]{0,3}\W*\d[\w.\-]*")
 _TITLE_COLUMN = "names of what it names"
+# Columns of a table of pure links that only number or mark the links.
+_MARK_WORDS = frozenset({"slot", "position", "order", "seq", "sequence", "is", "hidden", "room"})
+_MAX_MARKS = 2
 
 
 @dataclass(frozen=True)
 class DetailTable:
-    """Table of many rows that describe items of other tables.
+    """Table whose rows refer to items of other tables.
 
-    `named`: Referenced datasets, one for each key, possibly repeated.
-    `take` {"links", "summary", "both"}: Suggested use of its rows, see `ROWS`.
-    `weight`: Column with the weights of the links; empty for the number of rows.
+    Attributes
+    ----------
+    dataset : str
+    named : tuple of str
+        Referenced datasets, one for each key, possibly repeated.
+    take : str
+        Suggested use of its rows, see `ROWS`.
+    kind : {"entity", "event", "relation"}
+        "relation": keys and nothing else that varies. "event": keys with a date or value. "entity":
+        rows with a name, or that other tables refer to.
+    values : tuple of LinkValue
+        Columns that can weigh the links.
+    value : LinkValue or None
+        Suggested weights; None for the number of rows.
     """
 
     dataset: str
     named: tuple[str, ...]
     take: str
-    weight: str = ""
+    kind: str = "event"
+    values: tuple[LinkValue, ...] = ()
+    value: LinkValue | None = None
+
+    @property
+    def weight(self) -> str:
+        """Column with the weights of the links; empty for the number of rows."""
+        return "" if self.value is None else self.value.column
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The possible uses of its rows, see `ROWS`."""
+        return tuple(use for use in ROWS if len(self.named) > 1 or use not in ("links", "both"))
 
     @property
     def sentence(self) -> str:
         """Description in words."""
         twice = [f"{name} twice" if self.named.count(name) > 1 else name for name in self.named]
-        return f"Rows of {self.dataset} only describe {join_words(list(dict.fromkeys(twice)))}."
+        return f"Rows of {self.dataset} refer to {join_words(list(dict.fromkeys(twice)))}."
 
 
 def detail_tables(data: HeteroData, joins: Sequence[Join]) -> list[DetailTable]:
-    """Return the tables whose rows only describe items of other tables.
+    """Return the tables whose rows refer to items of other tables, with the suggested use.
 
-    These have at least 1,000 rows without titles and refer to a smaller dataset.
+    Rows of pure links become links, at any size. Rows with a date or value become links and a
+    summary. Rows with a name, or that other tables refer to, stay items.
     """
     references = {name: [join for join in joins if _refers(join, name)] for name in data.datasets}
-    details = [
-        name
-        for name, refs in references.items()
-        if len(data[name]) >= _MIN_DETAIL_ROWS
+    kinds = {name: _kind_of(data[name], refs, joins) for name, refs in references.items() if refs}
+    out = []
+    for name, kind in kinds.items():
+        refs = [
+            join
+            for join in references[name]
+            if join.target == name or kinds.get(join.target) in (None, "entity")
+        ]
+        outer = [join for join in refs if join.target != name]
+        values = link_values(data[name], _key_columns(references[name]))
+        named = tuple(join.target for join in outer)
+        take = "items"
+        if kind != "entity" and len(outer) >= 2:
+            has_summary = len(_summarised(data[name], _key_columns(references[name]))) > 0
+            take = "both" if kind == "event" and has_summary else "links"
+        elif kind == "event" and outer and _is_large_detail(data, name, outer):
+            take = "summary"
+        if named:
+            value = values[0] if values else None
+            out.append(DetailTable(name, named, take, kind, values, value))
+    return out
+
+
+def _is_large_detail(data: HeteroData, name: str, refs: Sequence[Join]) -> bool:
+    """Return whether a table has many rows without names for each item that it refers to."""
+    return (
+        len(data[name]) >= _MIN_SUMMARY_ROWS
         and has_only_codes(data[name])
         and any(2 * len(data[join.target]) <= len(data[name]) for join in refs)
+    )
+
+
+def _kind_of(dataset: Dataset, refs: Sequence[Join], joins: Sequence[Join]) -> str:
+    """Return whether rows are an "entity", an "event" or a "relation"."""
+    name, title = dataset.name, dataset.title_column
+    is_referred = any(join.target == name and join.source != name for join in joins)
+    outer = [join for join in refs if join.target != name]
+    if not outer or is_referred:
+        return "entity"
+    if title is not None and set(words_of_name(title)) & NAME_WORDS:
+        return "entity"
+    if title is not None and len(outer) < 2:
+        return "entity"
+    keys = _key_columns(refs)
+    table = dataset.table if dataset.table is not None else pd.DataFrame()
+    others = [
+        str(column)
+        for column in table.columns
+        if str(column) not in keys and table[column].nunique() > 1
     ]
-    out = []
-    for name in details:
-        refs = [join for join in references[name] if join.target not in details]
-        if refs:
-            numbers = _numbers(data[name], _key_columns(refs))
-            take = "summary" if len(refs) == 1 else "both" if len(numbers) > 1 else "links"
-            weight = (
-                numbers[0]
-                if take == "links" and numbers and _is_summable(data[name], numbers)
-                else ""
-            )
-            out.append(DetailTable(name, tuple(join.target for join in refs), take, weight))
-    return out
+    dates = [column for column in others if pd.api.types.is_datetime64_any_dtype(table[column])]
+    has_values = bool(link_values(dataset, keys))
+    rest = [column for column in others if column not in dates]
+    are_marks = len(rest) <= _MAX_MARKS and all(
+        is_named_key(words_of_name(column))
+        or _MARK_WORDS & set(words_of_name(column))
+        or table[column].nunique() <= 2
+        for column in rest
+    )
+    if len(outer) >= 2 and not has_values and not dates and are_marks:
+        return "relation"
+    has_only_numbers = has_only_codes(dataset)
+    return "event" if dates or has_values or len(outer) >= 2 or has_only_numbers else "entity"
 
 
 def join_tables(
     data: HeteroData,
     joins: Sequence[Join | Proposal] | None = None,
     rows: Mapping[str, str] | None = None,
+    values: Mapping[str, LinkValue | Mapping[str, Any] | None] | None = None,
 ) -> HeteroData:
     """Join datasets by keys, lists and places, and prepare them for a map.
 
@@ -98,16 +173,23 @@ def join_tables(
     data : HeteroData
     joins : sequence of Join or Proposal, optional
         Joins to apply; default: the certain proposals of `hetviz.propose_joins`.
-    rows : mapping of str to {"items", "links", "summary", "both"}, optional
+    rows : mapping of str to {"items", "links", "summary", "both", "none"}, optional
         Use of the rows of a dataset with references: "items"; "links" between the items they refer
-        to, weighted by the number of rows or by their only number; "summary" columns of these
-        items, such as means and shares; or "both" links and summary. Default: items.
+        to, weighted by `values`; "summary" columns of these items, such as means and shares;
+        "both" links and summary; "none": the dataset is left out. Default: items, and the rows of
+        tables of pure links become links if `joins` is not given.
+    values : mapping of str to LinkValue, dict or None, optional
+        The column that weighs the links of a dataset, and its meaning; None for the number of
+        rows. Default: the first of `hetviz.features.link_values.link_values`. Signs and ratings
+        are averaged over the rows of a pair, counts and amounts are added, then all are divided by
+        the largest.
 
     Returns
     -------
     HeteroData
         Joined data. Key columns are excluded from the features, and rows with only a code get the
-        titles of the items they refer to. Datasets used as links or summary are removed.
+        titles of the items they refer to. Datasets used as links or summary are removed. Rows from
+        which no link or summary can be made stay items.
 
     Raises
     ------
@@ -133,27 +215,47 @@ def join_tables(
     """
     if joins is None:
         joins = [proposal for proposal in propose_joins(data) if proposal.sure]
+        if rows is None:
+            plain = [join.join if isinstance(join, Proposal) else join for join in joins]
+            details = detail_tables(data, plain)
+            rows = {table.dataset: "links" for table in details if table.kind == "relation"}
     join_list = [
         proposal.join if isinstance(proposal, Proposal) else proposal for proposal in joins
     ]
     use_of = {name: use for name, use in (rows or {}).items() if use != "items"}
     _check_rows(data, join_list, rows or {})
     matches = [(join, join.match(data)) for join in join_list]
+    refs_of = {
+        name: _in_column_order(
+            data[name],
+            [
+                (join, match)
+                for join, match in matches
+                if _refers(join, name) and join.target not in use_of
+            ],
+        )
+        for name in use_of
+    }
+    links_of = {
+        name: _rows_as_links(data, name, refs_of[name], _value_for(data, name, refs, values))
+        for name, use in use_of.items()
+        if use in ("links", "both") and (refs := refs_of[name])
+    }
+    # Rows that give no link are not lost.
+    use_of = {name: use for name, use in use_of.items() if use != "links" or links_of.get(name)}
     out = data
     for join, match in matches:
         if join.source in use_of or join.target in use_of:
             continue
-        out = join.carried_out(out) if join.kind == "views" else add_match(out, match)
+        if join.kind == "views":
+            out = join.carried_out(out)
+        elif not len(match.i) or share_linked(out, match) < 1:
+            out = add_match(out, match)
     for name, use in use_of.items():
-        refs = [
-            (join, match)
-            for join, match in matches
-            if _refers(join, name) and join.target not in use_of
-        ]
-        if use in ("links", "both"):
-            out = out.edit().add(*_rows_as_links(data, name, refs))
+        if links_of.get(name):
+            out = out.edit().add(*links_of[name])
         if use in ("summary", "both"):
-            out = _add_summaries(out, data, name, refs)
+            out = _add_summaries(out, data, name, refs_of[name])
     out = out.edit().drop(*use_of) if use_of else out
     for name in out.datasets:
         if name in data.datasets:
@@ -161,6 +263,27 @@ def join_tables(
             out = _add_titles(out, data, name, own_refs)
             out = _drop_key_features(out, name, _key_columns([join for join, _ in own_refs]))
     return out
+
+
+def _in_column_order(
+    dataset: Dataset, refs: Sequence[tuple[Join, Match]]
+) -> list[tuple[Join, Match]]:
+    columns = ["", *([] if dataset.table is None else map(str, dataset.table.columns))]
+    return sorted(refs, key=lambda ref: columns.index(ref[0].source_column))
+
+
+def _value_for(
+    data: HeteroData,
+    name: str,
+    refs: Sequence[tuple[Join, Match]],
+    values: Mapping[str, LinkValue | Mapping[str, Any] | None] | None,
+) -> LinkValue | None:
+    if values is not None and name in values:
+        value = values[name]
+        return (
+            value if value is None or isinstance(value, LinkValue) else LinkValue.from_dict(value)
+        )
+    return next(iter(link_values(data[name], _key_columns([join for join, _ in refs]))), None)
 
 
 def has_only_codes(dataset: Dataset) -> bool:
@@ -174,7 +297,7 @@ def has_only_codes(dataset: Dataset) -> bool:
 
 
 def _refers(join: Join, name: str) -> bool:
-    return join.kind == "key" and join.source == name and bool(join.source_column)
+    return join.kind == "key" and join.source == name
 
 
 def _key_columns(joins: Sequence[Join]) -> set[str]:
@@ -189,7 +312,7 @@ def _check_rows(data: HeteroData, joins: Sequence[Join], rows: Mapping[str, str]
         removed = {other for other, use_of_other in rows.items() if use_of_other != "items"}
         n = sum(_refers(join, name) and join.target not in removed for join in joins)
         min_items = 2 if use in ("links", "both") else 1
-        if use != "items" and n < min_items:
+        if use not in ("items", "none") and n < min_items:
             message = f"rows used as {ROWS[use]} must refer to {count(min_items, 'item')} or more"
             raise DataError(Problem("no-parents", f"dataset {data[name].name!r}", message, str(n)))
 
@@ -216,48 +339,42 @@ def _numbers(dataset: Dataset, keys: set[str]) -> list[str]:
     ]
 
 
-def _is_summable(dataset: Dataset, numbers: Sequence[str]) -> bool:
-    """Return whether the table has one number column without negative values, for weights."""
-    table = dataset.table
-    return table is not None and len(numbers) == 1 and float(table[numbers[0]].min()) >= 0
-
-
-def _rows_as_links(data: HeteroData, name: str, refs: Sequence[tuple[Join, Match]]) -> list[Links]:
+def _rows_as_links(
+    data: HeteroData, name: str, refs: Sequence[tuple[Join, Match]], value: LinkValue | None
+) -> list[Links]:
     """Return links between the items that rows refer to, with weights relative to the largest."""
     dataset = data[name]
-    numbers = _numbers(dataset, _key_columns([join for join, _ in refs]))
-    weight = np.ones(len(dataset))
-    if dataset.table is not None and numbers and _is_summable(dataset, numbers):
-        weight = np.nan_to_num(dataset.table[numbers[0]].to_numpy(np.float64))
+    weight = np.ones(len(dataset)) if value is None else value.weights(dataset)
+    is_usable = np.isfinite(weight)
     out = []
     for (first_join, first), (second_join, second) in combinations(refs, 2):
         i, j = _partners(first, len(dataset)), _partners(second, len(dataset))
-        mask = (i >= 0) & (j >= 0) & (weight > 0)
+        mask = (i >= 0) & (j >= 0) & is_usable
         if first_join.target == second_join.target:
             mask &= i != j
+            i, j = np.minimum(i, j), np.maximum(i, j)
         codes, pairs = pd.factorize(i[mask] * len(data[second_join.target]) + j[mask])
-        if not len(pairs):
-            continue
-        total = np.bincount(codes, weights=weight[mask])
+        total: Floats = np.bincount(codes, weights=weight[mask], minlength=len(pairs)).astype(float)
+        if value is not None and not value.adds_up:
+            total = total / np.bincount(codes, minlength=len(pairs))
+        # A weight of 0 says nothing.
         order = np.argsort(pairs, kind="stable")
+        order = order[total[order] != 0]
+        if not len(order):
+            continue
         kind = (
             name
             if len(refs) == 2
-            else f"{name}: {first_join.source_column} - {second_join.source_column}"
+            else f"{name}: {first_join.source_column or 'id'} - {second_join.source_column or 'id'}"
         )
-        rows, columns = np.divmod(pairs[order], len(data[second_join.target]))
-        share = total[order] / total.max()
+        starts, ends = np.divmod(pairs[order], len(data[second_join.target]))
+        share = total[order] / np.abs(total).max()
         out.append(
             Links(
-                first_join.target,
-                second_join.target,
-                rows,
-                columns,
-                share,
-                kind=kind,
+                first_join.target, second_join.target, starts, ends, share, kind=kind,
                 role="relation",
             )
-        )
+        )  # fmt: skip
     return out
 
 
@@ -270,7 +387,7 @@ def _add_summaries(
         parent = out[join.target]
         # Several keys to one dataset are distinguished by their columns.
         is_repeated = sum(other.target == join.target for other, _ in refs) > 1
-        head = f"{name} by {join.source_column}" if is_repeated else name
+        head = f"{name} by {join.source_column or 'id'}" if is_repeated else name
         at = _partners(match, len(dataset))
         new = _summary_columns(dataset, keys, at, len(parent), head)
         table_before = (
@@ -289,6 +406,27 @@ def _add_summaries(
     return out
 
 
+def _summarised(dataset: Dataset, keys: set[str]) -> list[str]:
+    """Return the columns of a table that a summary can use."""
+    table, numbers = dataset.table, _numbers(dataset, keys)
+    if table is None:
+        return []
+    return [
+        column
+        for column in map(str, table.columns)
+        if column not in keys
+        and (
+            column in numbers
+            or (
+                not pd.api.types.is_numeric_dtype(table[column])
+                and not pd.api.types.is_datetime64_any_dtype(table[column])
+                and not is_named_id(column)
+                and 2 <= table[column].nunique() <= _MAX_LEVELS
+            )
+        )
+    ]
+
+
 def _summary_columns(
     dataset: Dataset, keys: set[str], at: Ints, n: int, head: str
 ) -> dict[str, Floats]:
@@ -296,21 +434,20 @@ def _summary_columns(
     rows = np.bincount(at[is_matched], minlength=n).astype(np.float64)
     out = {f"{head}: how many": rows}
     table = dataset.table
-    for column in () if table is None else map(str, table.columns):
-        if column in keys or len(out) >= _MAX_COLUMNS or table is None:
-            continue
+    numbers = _numbers(dataset, keys)
+    for column in _summarised(dataset, keys):
+        if len(out) >= _MAX_COLUMNS or table is None:
+            break
         values = table[column]
-        if column in _numbers(dataset, keys):
+        if column in numbers:
             x = values.to_numpy(np.float64)
             mask = is_matched & np.isfinite(x)
             n_values = np.bincount(at[mask], minlength=n)
             total = np.bincount(at[mask], weights=x[mask], minlength=n)
             with np.errstate(invalid="ignore", divide="ignore"):
                 out[f"{head}: mean {column}"] = np.where(n_values > 0, total / n_values, np.nan)
-        elif not pd.api.types.is_numeric_dtype(values) and not is_named_id(column):
+        else:
             codes, levels = pd.factorize(values)
-            if not 2 <= len(levels) <= _MAX_LEVELS:
-                continue
             mask = is_matched & (codes >= 0)
             n_values = np.bincount(at[mask], minlength=n)
             for code, level in enumerate(levels):
@@ -329,10 +466,8 @@ def _add_titles(
     titled = [(join, match) for join, match in refs if not has_only_codes(data[join.target])]
     if not titled or not has_only_codes(dataset):
         return out
-    columns = [] if dataset.table is None else list(map(str, dataset.table.columns))
-    titled.sort(key=lambda ref: columns.index(ref[0].source_column))
     parts = []
-    for join, match in titled[:_MAX_TITLE_PARTS]:
+    for join, match in _in_column_order(dataset, titled)[:_MAX_TITLE_PARTS]:
         titles = np.append(data[join.target].titles, "")
         parts.append(titles[_partners(match, len(dataset))].tolist())
     titles_of_rows = [

@@ -10,6 +10,7 @@ import hetviz
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.joins.join import Join
 from hetviz.errors import DataError, ParameterError
+from hetviz.features.link_values import LinkValue
 from hetviz.features.recipe import columns_used
 from hetviz.features.table_joins import DetailTable, detail_tables, join_tables
 
@@ -47,11 +48,12 @@ def test_detail_tables() -> None:
     assert result.dataset == "flights"
     assert sorted(result.named) == ["airlines", "airports", "airports"]
     assert "airports twice" in result.sentence
-    # One number and several keys: it can weigh the links.
-    assert (result.take, result.weight) == ("links", "delay")
+    # A delay is no strength of a link.
+    assert (result.take, result.kind, result.value) == ("both", "event", None)
     assert detail_tables(data, [BY]) == [DetailTable("flights", ("airlines",), "summary")]
     small = data.edit().subset({"flights": np.arange(900)})
-    assert detail_tables(small, joins) == []
+    assert [table.take for table in detail_tables(small, joins)] == ["both"]
+    assert [table.take for table in detail_tables(small, [BY])] == ["items"]
 
 
 def test_rows_as_items_get_titles_and_lose_keys() -> None:
@@ -73,7 +75,8 @@ def test_rows_as_items_get_titles_and_lose_keys() -> None:
 
 def test_rows_as_links_have_weights() -> None:
     data = tables()
-    after = join_tables(data, [FROM, BY], {"flights": "links"})
+    delay = {"flights": LinkValue("delay", "amount")}
+    after = join_tables(data, [FROM, BY], {"flights": "links"}, delay)
     assert list(after.datasets) == ["airports", "airlines"]
     (links,) = after.links
     assert (links.source, links.target, links.kind) == ("airports", "airlines", "flights")

@@ -89,18 +89,20 @@ def match_by_key(
     loose: LooseKeys = False,
     also: Sequence[tuple[str, str]] = (),
 ) -> Match:
-    """Match the items of two datasets with equal keys.
+    """Match the items of two datasets with equal keys, or of one by a key to its own rows.
 
-    `source`, `target`: two different datasets. `source_column`, `target_column`: columns of their
-    tables; empty for the ids. Surrounding blanks are ignored, and 7 and 7.0 are the same key.
-    `loose`: ignore case, blanks and Unicode forms, see `hetviz.data.joins.keys.normalise_key`;
+    `source`, `target`: datasets; if they are the same, the columns differ. `source_column`,
+    `target_column`: columns of their tables; empty for the ids. Surrounding blanks are ignored,
+    and 7 and 7.0 are the same key. `loose`: ignore case, blanks and Unicode forms, see
+    `hetviz.data.joins.keys.normalise_key`;
     with "spelling", also accents and punctuation of words. `also`: further columns of `source` and
     `target` that must agree too.
 
     Costs O(n log n + pairs).
     """
-    check_two_datasets(source, target, "links by key")
     columns = [(source_column, target_column), *also]
+    if all(first == second for first, second in columns):
+        check_two_datasets(source, target, "links by key")
     # The separator occurs in no table text, so "a b" + "c" differs from "a" + "b c".
     left = combined_keys(data[source], [first for first, _ in columns], loose, _KEY_SEPARATOR)
     right = combined_keys(data[target], [second for _, second in columns], loose, _KEY_SEPARATOR)
@@ -120,6 +122,8 @@ def match_by_key(
             "Choose a column with more distinct values.",
         )
     i, j = matching_pairs(np.append(position, -1)[left.at], right.at)
+    if source == target:
+        i, j = _pairs_within(i, j)
     crossed = (uses[0] > 1) & (uses[1] > 1)
     return make_match(
         data,
@@ -131,6 +135,14 @@ def match_by_key(
         messages=_match_messages(source, target, left.distinct[keys], uses, crossed),
         crossed=int(n_pairs[crossed].sum()),
     )
+
+
+def _pairs_within(i: Ints, j: Ints) -> tuple[Ints, Ints]:
+    """Return the pairs of different rows of one dataset, each once."""
+    pairs = np.column_stack([i, j])[i != j]
+    _, first = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)
+    pairs = pairs[np.sort(first)]
+    return pairs[:, 0], pairs[:, 1]
 
 
 def links_by_key(
@@ -150,7 +162,8 @@ def links_by_key(
     ----------
     data : HeteroData
     source, target : str
-        Two different datasets; the order of their rows does not matter.
+        Datasets; the order of their rows does not matter. They may be the same if the columns
+        differ, as for a column that names other rows of its table.
     source_column, target_column : str
         Columns of their tables; empty for the ids.
     loose : bool or "spelling"

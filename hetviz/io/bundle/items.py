@@ -13,6 +13,7 @@ import pandas as pd
 
 from hetviz._types import Array, Ints, Matrix
 from hetviz.data import Dataset
+from hetviz.data.joins.key_columns import MADE_IDS
 from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.features import table as table_features
 from hetviz.features.columns.options import possible_kinds
@@ -39,6 +40,7 @@ from hetviz.io.infer.roles import (
     row_number_note,
     rows_with_ids,
 )
+from hetviz.io.infer.row_names import choose_title
 from hetviz.io.infer.titles import find_time_column, full_name, joined_cells
 from hetviz.io.infer.unusable_numbers import unusable_cells
 from hetviz.progress import Progress, ProgressPart, ignore_progress
@@ -209,6 +211,8 @@ class _DatasetReader:
         if self.labels is None:
             self.labels = guess_labels(columns_by_name, {title, *entry.exclude})
         recipe: dict[str, Any] = {}
+        if len(self.id_from) != 1 and entry.columns is None:
+            recipe[MADE_IDS] = True
         if len(self.id_from) == 1 and entry.columns is None:
             recipe["id"] = self.id_from[0]
         if title is not None or named_title(table.columns) is not None:
@@ -353,7 +357,14 @@ class _DatasetReader:
         _check_columns(self.where, named_columns, table.columns)
         if self.entry.title is not None:
             return [self.entry.title] if self.entry.title != self.id_column else []
-        recipe_titles = self.read.recipe.of_type("title") if self.read.recipe is not None else ()
+        if self.read.recipe is not None:
+            recipe_titles = self.read.recipe.of_type("title")
+        elif self.entry.columns is None and self.read.X is None:
+            recipe_titles = choose_title(
+                self.entry.name, self.read.frame, [*self.id_from, self.id_column]
+            )
+        else:
+            recipe_titles = ()
         guessed = [name for name in recipe_titles if name in table.columns]
         both = full_name(guessed)
         if both is not None:

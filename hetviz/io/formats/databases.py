@@ -1,4 +1,4 @@
-"""SQLite and DuckDB files: tables become datasets, foreign keys become links.
+"""SQLite and DuckDB files: tables become datasets with their declared keys.
 
 Code in the file is never run: views, triggers and virtual tables are skipped, and the database is
 opened read-only without access to other files.
@@ -10,45 +10,32 @@ import contextlib
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from hetviz._pandas import TEXT
-from hetviz.errors import DataError, Problem, limit_problems
+from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
 from hetviz.io.formats.base import FileFormat
 from hetviz.io.formats.parquet import arrow_table
 from hetviz.io.formats.typed_values import check_cells
-from hetviz.io.infer.parsed import Choices, Table
+from hetviz.io.infer.parsed import Choices, ForeignKey, Table
 
 if TYPE_CHECKING:
     import duckdb
 
 _CHUNK_ROWS = 10_000
 _MAX_MEMORY = "2GB"
-_ROW_COLUMN = "row"
 
 
 @dataclass(frozen=True)
-class _ForeignKey:
-    """A foreign key: columns of a table that name rows of another."""
-
-    columns: tuple[str, ...]
-    table: str
-    others: tuple[str, ...]
-
-
-@dataclass
 class _Table:
     """A table of a database with its keys and cells."""
 
     name: str
     primary: tuple[str, ...]
-    keys: list[_ForeignKey]
+    keys: Sequence[ForeignKey]
     cells: Table
 
 
@@ -160,7 +147,7 @@ def _sqlite_tables(
         yield _Table(title, primary, _sqlite_keys(database, title), cells)
 
 
-def _sqlite_keys(database: sqlite3.Connection, table: str) -> list[_ForeignKey]:
+def _sqlite_keys(database: sqlite3.Connection, table: str) -> list[ForeignKey]:
     keys: dict[int, list[tuple[int, str, str, str | None]]] = {}
     for at, order, other, column, other_column, *_ in database.execute(
         f"PRAGMA foreign_key_list({_quoted(table)})"
@@ -171,7 +158,7 @@ def _sqlite_keys(database: sqlite3.Connection, table: str) -> list[_ForeignKey]:
         parts.sort()
         others = tuple(other for _, _, _, other in parts if other is not None)
         foreign_keys.append(
-            _ForeignKey(tuple(column for _, _, column, _ in parts), parts[0][1], others)
+            ForeignKey(tuple(column for _, _, column, _ in parts), parts[0][1], others)
         )
     return foreign_keys
 
@@ -221,7 +208,7 @@ def _duckdb_tables(
         n_cells += n_rows * n_columns
         check_cells(where, n_rows, n_columns, n_cells)
         primary: tuple[str, ...] = ()
-        keys: list[_ForeignKey] = []
+        keys: list[ForeignKey] = []
         for of, owner, kind, columns, other, others in constraints:
             if (of, owner) != (schema, title):
                 continue
@@ -229,7 +216,7 @@ def _duckdb_tables(
                 primary = tuple(columns)
             else:
                 referred = f"{schema}.{other}" if several else other
-                keys.append(_ForeignKey(tuple(columns), referred, tuple(others or ())))
+                keys.append(ForeignKey(tuple(columns), referred, tuple(others or ())))
         arrow = database.sql(f"FROM {_quoted(schema)}.{_quoted(title)}").to_arrow_table()
         if not arrow.num_rows:
             notes.append(_empty_table_note(where))
@@ -243,98 +230,63 @@ def _empty_table_note(where: str) -> Problem:
 
 
 def _pieces(name: str, tables: list[_Table], notes: list[Problem]) -> list[Table]:
-    """Return the tables as datasets, and the foreign keys among them as links."""
+    """Return the tables with their ids and the foreign keys among them."""
     if not tables:
         problem = Problem("no-tables", name, "no table of the database has rows")
         raise DataError([problem, *notes])
     by_name = {table.name.casefold(): table for table in tables}
-    referred = {key.table.casefold() for table in tables for key in table.keys}
-    out: list[Table] = []
-    links: list[Table] = []
+    keys_of = {
+        table.name: tuple(filter(None, (_complete_key(table, key, by_name) for key in table.keys)))
+        for table in tables
+    }
+    out = []
     for table in tables:
-        keys = [key for key in table.keys if key.table.casefold() in by_name]
-        cells = _with_ids(table, by_own_rows=bool(keys) or table.name.casefold() in referred)
-        table.cells = cells
+        referred = [
+            key.target_columns
+            for keys in keys_of.values()
+            for key in keys
+            if key.table == table.name
+        ]
+        ids = next(
+            (columns for columns in (table.primary, *referred) if _are_ids(table.cells, columns)),
+            (),
+        )
         out.append(
-            replace(cells, key_columns=tuple({c: None for key in keys for c in key.columns}))
-        )
-    for table in tables:
-        for key in table.keys:
-            parent = by_name.get(key.table.casefold())
-            key_links = None if parent is None else _links(table, parent, key)
-            links += [] if key_links is None else [key_links]
-    first = out[0]
-    return [replace(first, problems=(*first.problems, *notes)), *out[1:], *links]
-
-
-def _with_ids(table: _Table, *, by_own_rows: bool) -> Table:
-    """Return a table with its primary key as id, or the numbers of its rows if links need ids."""
-    cells = table.cells
-    if len(table.primary) == 1 and table.primary[0] in cells.frame.columns:
-        return replace(cells, id_column=table.primary[0])
-    if not by_own_rows:
-        return cells
-    id_column = _ROW_COLUMN
-    while id_column in cells.frame.columns:
-        id_column += "_"
-    numbers = pd.Series([str(at + 1) for at in range(len(cells.frame))], dtype=TEXT)
-    frame = pd.concat([numbers.rename(id_column), cells.frame], axis=1)
-    return replace(cells, frame=frame, id_column=id_column)
-
-
-def _links(table: _Table, parent: _Table, key: _ForeignKey) -> Table | None:
-    """Return the links that a foreign key declares, or None where nothing refers to anything."""
-    child, other = table.cells, parent.cells
-    columns, others = list(key.columns), list(key.others or parent.primary)
-    has_columns = set(columns) <= set(child.frame.columns) and set(others) <= set(
-        other.frame.columns
-    )
-    if not has_columns or len(columns) != len(others) or other.id_column is None:
-        return None
-    parent_rows = other.frame[[other.id_column, *(c for c in others if c != other.id_column)]]
-    parent_rows = parent_rows.assign(**{"_id": parent_rows[other.id_column]}).drop_duplicates(
-        others
-    )
-    references = child.frame[columns]
-    references.columns = pd.Index(others)
-    is_filled = (references != "").all(axis=1).to_numpy()
-    matches = references.merge(
-        parent_rows[[*others, "_id"]].drop_duplicates(others), on=others, how="left"
-    )
-    is_found = matches["_id"].notna().to_numpy()
-    is_unknown = is_filled & ~is_found
-    problems = tuple(
-        limit_problems(
-            Problem(
-                "unknown-id",
-                f"{child.where}, row {at + 1}, column {', '.join(columns)}",
-                f"no row of {parent.name} has this key",
-                ", ".join(references.iloc[at].tolist())[:60],
-                severity="note",
-                row=at,
+            replace(
+                table.cells,
+                id_column=ids[0] if len(ids) == 1 else None,
+                id_columns=ids if len(ids) > 1 else (),
+                foreign_keys=keys_of[table.name],
             )
-            for at in is_unknown.nonzero()[0].tolist()
         )
-    )
-    is_used = is_filled & is_found
-    if not is_used.any():
+    return [replace(out[0], problems=(*out[0].problems, *notes)), *out[1:]]
+
+
+def _complete_key(
+    table: _Table, key: ForeignKey, by_name: Mapping[str, _Table]
+) -> ForeignKey | None:
+    """Return a key with the name and columns of its target, or None if they were not read."""
+    target = by_name.get(key.table.casefold())
+    columns = None if target is None else key.target_columns or target.primary
+    if target is None or not columns or len(columns) != len(key.columns):
         return None
-    rows = is_used.nonzero()[0]
-    frame = pd.DataFrame(
-        {
-            "source_dataset": child.name,
-            "source_id": child.frame[child.id_column].to_numpy(dtype=object)[rows],
-            "target_dataset": other.name,
-            "target_id": matches["_id"].to_numpy(dtype=object)[rows],
-            "kind": ", ".join(columns),
-            "role": "relation",
-        }
-    ).astype(TEXT)
-    where = f"{child.where}, key {', '.join(columns)}"
-    facts = {"foreign key": f"{table.name} ({', '.join(columns)}) to {parent.name}"}
-    name = f"{child.name} {parent.name}"
-    row = tuple(rows.tolist())
-    return Table(name, where, "links", frame, row, facts=facts, problems=problems)
+    own, others = _named(table.cells, key.columns), _named(target.cells, columns)
+    return ForeignKey(own, target.name, others) if own and others else None
+
+
+def _named(table: Table, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return columns as the table spells them, () if one is missing; SQL ignores case."""
+    spelled = {name.casefold(): name for name in table.columns}
+    found = [spelled.get(column.casefold()) for column in columns]
+    return () if None in found else tuple(map(str, found))
+
+
+def _are_ids(table: Table, columns: Sequence[str]) -> bool:
+    """Return whether columns exist, are filled and identify the rows."""
+    columns = _named(table, columns)
+    if not columns or (table.frame[list(columns)] == "").any(axis=None):
+        return False
+    return not table.frame.duplicated(list(columns)).any()
 
 
 def _damage(program: str) -> tuple[str, str, str]:

@@ -40,14 +40,10 @@ from hetviz.io.infer.dates import FIRST_DAY, LAST_DAY, convert_dates, is_date, m
 from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.infer.parsed import Table
 from hetviz.io.infer.recipe import NUMBERS, SAMPLE_ROWS, ColumnRecipe, TableRecipe
-from hetviz.io.infer.titles import full_name, joined_cells
+from hetviz.io.infer.row_names import choose_title
 from hetviz.io.infer.vocabulary import (
     PICTURE_NAME,
-    TITLE_WORDS,
     YES_NO,
-    are_phrases,
-    are_short_words,
-    are_words,
 )
 
 _MAX_ORDER_VALUES = 30
@@ -67,7 +63,8 @@ def read_columns(
     ids = None if len(unlisted) < frame.shape[1] else guess_id_column(frame)
     titled = any(column.type == "title" for column in recipe_of.values())
     plain = plain_columns(frame, decimal)
-    titles = _title_columns(frame, ids, plain) if unlisted and not titled else ()
+    wants_title = bool(unlisted) and not titled
+    titles = choose_title(table.name, frame, [ids or ""], plain) if wants_title else ()
     column_recipes, notes = [], []
     is_changed = not all(isinstance(dtype, pd.StringDtype) for dtype in frame.dtypes)
     out: dict[str, pd.Series] = {}
@@ -135,50 +132,6 @@ def read_columns(
 def _is_id_name(name: str) -> bool:
     lower = name.strip().lower()
     return lower == "id" or lower.endswith("_id")
-
-
-def _title_columns(
-    frame: pd.DataFrame, ids: str | None, numbers: Collection[str]
-) -> tuple[str, ...]:
-    """Return the title columns: given and family name if they are more distinct."""
-    best = _best_title_column(frame, ids, numbers)
-    both = full_name(frame.columns)
-    if both is None or ids in both:
-        return () if best is None else (best,)
-    sample = frame.iloc[:: max(1, len(frame) // SAMPLE_ROWS)]
-    names = joined_cells(sample, both)
-    has_no_other = best is None or best in both
-    if are_short_words(names.tolist()) and (
-        has_no_other or names.nunique() > sample[best].nunique()
-    ):
-        return both
-    return () if best is None else (best,)
-
-
-def _best_title_column(
-    frame: pd.DataFrame, ids: str | None, numbers: Collection[str]
-) -> str | None:
-    """Return the best title column: short texts that are mostly different."""
-    best, best_merit = None, 0.0
-    step = max(1, len(frame) // SAMPLE_ROWS)
-    ids_are_names = ids is not None and are_words(frame[ids].iloc[::step].tolist())
-    for at, (name, cells) in enumerate(frame.items()):
-        if name == ids or name in numbers:
-            continue
-        sample = (cells if step == 1 else cells.iloc[::step]).tolist()
-        filled = [cell for text in sample if (cell := text.strip())]
-        if len(filled) < 0.9 * len(sample) or not filled:
-            continue
-        if not are_short_words(filled):
-            continue
-        share = len(set(filled)) / len(filled)
-        has_title_word = bool(set(words_of(str(name))) & TITLE_WORDS)
-        if ids_are_names and not has_title_word and are_phrases(filled):
-            continue
-        merit = share + 0.3 * has_title_word - 0.001 * at
-        if share >= (0.5 if has_title_word else 0.9) and merit > best_merit:
-            best, best_merit = str(name), merit
-    return best
 
 
 def _propose_column(

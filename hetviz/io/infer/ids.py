@@ -73,9 +73,7 @@ def id_candidate(frame: pd.DataFrame, columns: Sequence[str]) -> IdCandidate:
 def id_candidates(frame: pd.DataFrame) -> list[IdCandidate]:
     """Return possible id columns, best first, then pairs that fit only together."""
     single = [
-        id_candidate(frame, [name])
-        for name in frame.columns
-        if not _holds_measurements(frame[name])
+        id_candidate(frame, [name]) for name in frame.columns if not holds_measurements(frame[name])
     ]
     named = [
         option.columns[0] for option in single if is_named_id(option.columns[0]) and not option.fits
@@ -130,7 +128,7 @@ def guess_id_column(frame: pd.DataFrame) -> str | None:
     exact = [name for name in names if name.strip().lower() == "id"]
     named = [name for name in names if name not in exact and is_named_id(name)]
     for name in [*exact, *named]:
-        if _is_unique(frame[name]) and not _holds_measurements(frame[name]):
+        if is_unique(frame[name]) and not holds_measurements(frame[name]):
             return name
     if names[0] in ("row", "column_1") and _is_counter(frame[names[0]]):
         return names[0]
@@ -139,16 +137,17 @@ def guess_id_column(frame: pd.DataFrame) -> str | None:
     for name in names:
         if name in exact or name in named or name in people or is_measured(name):
             continue
-        if _is_code_or_text(frame[name]) and _is_unique(frame[name]):
+        if _is_code_or_text(frame[name]) and is_unique(frame[name]):
             return name
     return None
 
 
-def _is_unique(cells: pd.Series) -> bool:
+def is_unique(cells: pd.Series) -> bool:
+    """Return whether every row has a value of its own."""
     return bool(cells.is_unique and cells.str.strip().ne("").all())
 
 
-def _holds_measurements(cells: pd.Series) -> bool:
+def holds_measurements(cells: pd.Series) -> bool:
     """Whether a column contains decimals, dates or times."""
     sample = _sample(cells)
     if not sample:

@@ -132,6 +132,15 @@ class Cells:
     words: tuple[str, ...] | None = None
 
 
+@dataclass(frozen=True)
+class ForeignKey:
+    """A declared foreign key: columns whose cells name rows of another table."""
+
+    columns: tuple[str, ...]
+    table: str
+    target_columns: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """One dataset, list of links or list of comparisons in a file.
@@ -164,8 +173,10 @@ class Table:
         Free text columns used as features.
     label_columns : tuple of str
         Columns declared as categories, which may look like numbers.
-    key_columns : tuple of str
-        Columns with ids of other tables, which are not features.
+    foreign_keys : tuple of ForeignKey
+        Declared keys. Their columns are not features.
+    id_columns : tuple of str
+        Several columns that are declared as the id together.
     entity : str or None
         Entity of the rows: datasets with the same entity are views of it.
     facts : mapping of str to str
@@ -201,7 +212,8 @@ class Table:
     media_column: str | None = None
     text_columns: tuple[str, ...] = ()
     label_columns: tuple[str, ...] = ()
-    key_columns: tuple[str, ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    id_columns: tuple[str, ...] = ()
     entity: str | None = None
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     problems: tuple[Problem, ...] = ()
@@ -221,9 +233,15 @@ class Table:
         return any(part is not None for part in (self.X, self.kernel, self.distance))
 
     @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The columns of the declared foreign keys."""
+        return tuple({column: None for key in self.foreign_keys for column in key.columns})
+
+    @property
     def declared_keys(self) -> tuple[str, ...]:
         """The columns that the format declares as ids, of the rows or of other tables."""
-        return (*([] if self.id_column is None else [self.id_column]), *self.key_columns)
+        own = self.id_columns if self.id_column is None else (self.id_column,)
+        return (*own, *self.key_columns)
 
     @property
     def errors(self) -> list[Problem]:
@@ -257,7 +275,16 @@ class Tables:
 
 
 _RECORDS = Records(
-    Tables, Collection, Table, Cells, ColumnRows, Choices, TableRecipe, ColumnRecipe, Problem
+    Tables,
+    Collection,
+    Table,
+    ForeignKey,
+    Cells,
+    ColumnRows,
+    Choices,
+    TableRecipe,
+    ColumnRecipe,
+    Problem,
 )
 
 

@@ -9,28 +9,25 @@ import pandas as pd
 
 from hetviz._text import count, join_words
 from hetviz.data import Dataset, HeteroData, Labels
-from hetviz.data.joins.proposals import name_words
+from hetviz.data.joins.key_names import END_WORDS, words_of_name
+from hetviz.data.joins.proposals import DECLARED_KEYS
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.names import is_named_id
-from hetviz.features.columns.types import infer
 from hetviz.io import gate
 from hetviz.io.bundle.items import entry_from_recipe, read_dataset, with_scales
 from hetviz.io.bundle.loaded import DatasetInfo, FileInfo, Loaded
-from hetviz.io.bundle.lookup import find_rows, unique_titles
+from hetviz.io.bundle.lookup import find_rows
 from hetviz.io.bundle.manifest import DatasetEntry, LinksEntry
 from hetviz.io.bundle.statements import comparison_form, is_links, read_comparisons, read_links
 from hetviz.io.formats.edges import join_graphs
-from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.infer.parsed import Choices, FileParser, Table, Tables
-from hetviz.io.infer.roles import named_title
+from hetviz.io.infer.roles import row_number_note
+from hetviz.io.infer.row_names import ids_of_tables, with_row_names
 from hetviz.io.intake.parse import FileSet, parse_files, typed_tables
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 _SHARE_OF_IDS = 0.5
-# Names of link ends.
-_END_NAMES = frozenset(
-    {"source", "target", "from", "to", "src", "dst", "a", "b", "i", "j", "node", "head", "tail"}
-)
+_STATEMENTS = ("links", "comparisons")
 
 
 def is_reference_column(cells: pd.Series, datasets: Collection[str]) -> bool:
@@ -38,8 +35,10 @@ def is_reference_column(cells: pd.Series, datasets: Collection[str]) -> bool:
     column = str(cells.name)
     if not cells.str.fullmatch(r"\d*").all():
         return True
-    words = name_words(column)
-    return is_named_id(column) or any(words & (name_words(name) | _END_NAMES) for name in datasets)
+    words = set(words_of_name(column))
+    return is_named_id(column) or any(
+        words & {*words_of_name(name), *END_WORDS} for name in datasets
+    )
 
 
 def read_tables(
@@ -76,22 +75,17 @@ class _DataMaker:
         self.datasets: dict[str, Dataset] = dict(base.datasets) if base is not None else {}
         self.labels: list[Labels] = []
         self.infos: list[DatasetInfo] = []
-        # Original column names of tables recognised as links.
-        self.ends: dict[str, tuple[str, str]] = {}
+        self.ids: dict[str, tuple[str, ...]] = {}
 
     def result(self, tables: Sequence[Table], refused: Sequence[tuple[str, DataError]]) -> Loaded:
         for name, error in refused:
             self._reject(name, error)
         tables = tables if self.base is not None else join_graphs(tables)
         self.tables = list(tables)
-        statements, datasets, unsure = self._sort_tables()
+        statements, datasets = self._sort_tables()
+        self.ids = ids_of_tables(datasets)
         for table in datasets:
             self._add_dataset(table)
-        for table, links in [(table, self._as_links(table, unsure)) for table in unsure]:
-            if links is None:
-                self._add_dataset(table)
-            else:
-                statements.append(links)
         if not self.datasets:
             raise DataError(dict.fromkeys(self.problems) or [_no_datasets_problem()])
         base = self.base
@@ -115,24 +109,25 @@ class _DataMaker:
             files=tuple(self.file_infos),
         )
 
-    def _sort_tables(self) -> tuple[list[Table], list[Table], list[Table]]:
+    def _sort_tables(self) -> tuple[list[Table], list[Table]]:
         statements: list[Table] = []
         datasets: list[Table] = []
-        unsure: list[Table] = []
         for table in self.tables:
-            role, is_plain = self._role(table), not table.has_matrix and table.media is None
-            if role in ("links", "comparisons") or (
-                role is None and (is_links(table) or comparison_form(table) is not None)
-            ):
-                statements.append(table)
-            elif role is None and len(table.columns) in (2, 3) and is_plain:
-                unsure.append(table)
-            else:
-                datasets.append(table)
-        return statements, datasets, unsure
+            role = self._role(table)
+            is_statement = role is None and (is_links(table) or comparison_form(table) is not None)
+            (statements if is_statement or role in _STATEMENTS else datasets).append(table)
+        return statements, datasets
 
     def _choice(self, table: Table) -> Choices:
         return self.choices.get(table.file) or Choices()
+
+    def _ids(self, table: Table) -> str | Sequence[str] | None:
+        """Return the id columns; None if the user's recipe or a matrix decides."""
+        if table.has_matrix:
+            return table.id_column
+        has_recipe = self._choice(table).recipe_of(table.where) is not None
+        is_declared = table.id_column is not None or bool(table.id_columns)
+        return None if has_recipe and not is_declared else self.ids.get(table.name, ())
 
     def _role(self, table: Table) -> str | None:
         return self._choice(table).role or table.role
@@ -160,7 +155,7 @@ class _DataMaker:
             entry = DatasetEntry(
                 name,
                 where,
-                id=table.id_column if choice.id is None else choice.id,
+                id=self._ids(table) if choice.id is None else choice.id,
                 title=choice.title or table.title_column,
                 text=table.text_columns,
                 exclude=tuple(dict.fromkeys((*choice.exclude, *table.key_columns))),
@@ -175,7 +170,10 @@ class _DataMaker:
                 table = replace(table, recipe=recipe)
                 entry, labels = entry_from_recipe(entry, labels, recipe, table)
             elif table.X is None:
+                table = with_row_names(table, entry.id or ())
                 entry = with_scales(entry, table.recipe, table)
+            if entry.id == () and choice.id is None:
+                self.problems.append(row_number_note(table))
             dataset, info = read_dataset(
                 FileSet(), entry, labels, self.problems, table, progress=progress
             )
@@ -184,6 +182,16 @@ class _DataMaker:
             return
         if recipe is not None:
             info = replace(info, recipe=recipe)
+        if table.foreign_keys:
+            keys = [
+                {
+                    "columns": list(key.columns),
+                    "table": key.table,
+                    "target_columns": list(key.target_columns),
+                }
+                for key in table.foreign_keys
+            ]
+            dataset = replace(dataset, recipe={**(dataset.recipe or {}), DECLARED_KEYS: keys})
         self.datasets[name] = dataset
         self.infos.append(info)
         coloured = [column.name for column in info.columns if column.role == "label"]
@@ -197,77 +205,16 @@ class _DataMaker:
         words += f". Labels: {join_words(coloured)}." if coloured else "."
         self._add_file_info(table, "dataset", words)
 
-    def _as_links(self, table: Table, unsure: Sequence[Table]) -> Table | None:
-        """Return the table with columns named as links if two of them contain known ids."""
-        columns = list(table.frame.columns)
-        if "id" in map(str.lower, columns):
-            return None
-        dataset_ids = [set(data.ids) | set(unique_titles(data)) for data in self.datasets.values()]
-        for other in unsure:
-            id_column = None if other is table else guess_id_column(other.frame)
-            if id_column is not None:
-                title = named_title(other.columns)
-                columns_of = [id_column] if title is None else [id_column, title]
-                dataset_ids.append(set(other.frame[columns_of].to_numpy().ravel()))
-        for first, second in ((0, 1), (0, 2), (1, 2)):
-            if second >= len(columns):
-                continue
-            ends = [set(table.frame[columns[at]]) for at in (first, second)]
-            if not all(any(_are_mostly_ids(end, ids) for ids in dataset_ids) for end in ends):
-                continue
-            other_places = [at for at in range(len(columns)) if at not in (first, second)]
-            if not all(
-                is_reference_column(table.frame[columns[at]], self.datasets)
-                for at in (first, second)
-            ):
-                continue
-            self.ends[table.where] = columns[first], columns[second]
-            names = {columns[first]: "source_id", columns[second]: "target_id"}
-            if other_places and infer(
-                "", table.frame[columns[other_places[0]]], table.decimal
-            ).kind in (
-                "number",
-                "constant",
-            ):
-                names[columns[other_places[0]]] = "weight"
-            frame = table.frame.rename(columns=names)
-            if "weight" in frame:
-                frame = frame.assign(
-                    weight=self._scaled_weights(frame["weight"], columns[other_places[0]], table)
-                )
-            original_names = {name: column for column, name in names.items()}
-            return replace(table, frame=frame, called=original_names)
-        return None
-
-    def _scaled_weights(self, cells: pd.Series, column: str, table: Table) -> pd.Series:
-        """Return link weights; counts and amounts are divided by their maximum."""
-        numbers = pd.to_numeric(cells.str.replace(table.decimal, "."), errors="coerce")
-        largest = float(numbers.max())
-        if not largest > 1 or numbers.min() < 0:
-            return cells
-        message = f"link weights are {column} divided by its maximum, {largest:g}"
-        self.problems.append(
-            Problem("weights-scaled", f"{table.where}, column {column}", message, severity="note")
-        )
-        shares = (numbers / largest).map(repr).str.replace(".", table.decimal)
-        return cells.where(numbers.isna() | (numbers <= 0), shares)
-
-    def _owner(self, cells: pd.Series, column: str) -> str | None:
-        """Return the dataset that best matches the name and cells of a column."""
+    def _owner(self, cells: pd.Series) -> str | None:
+        """Return the dataset that has most of the ids, if it has half of them."""
         distinct = set(cells)
         n_matching = {
             name: int((find_rows(part, [*distinct]) >= 0).sum())
             for name, part in self.datasets.items()
         }
-        words = name_words(column)
-        candidates = [
-            name for name, n in n_matching.items() if n and n >= _SHARE_OF_IDS * len(distinct)
-        ]
-        return max(
-            candidates,
-            key=lambda name: (bool(words & name_words(name)), n_matching[name]),
-            default=None,
-        )
+        best = max(n_matching, key=lambda name: n_matching[name], default=None)
+        has_most = best is not None and 0 < n_matching[best] >= _SHARE_OF_IDS * len(distinct)
+        return best if has_most else None
 
     def _add_statement(self, table: Table, data: HeteroData) -> HeteroData:
         choice, role, where = self._choice(table), self._role(table), table.where
@@ -279,11 +226,10 @@ class _DataMaker:
                 return data if compared is None else data.edit().add(compared)
             entry = LinksEntry(where, source=choice.source, target=choice.target)
             if is_links(table):
-                ends = self.ends.get(where, ("", ""))
                 entry = replace(
                     entry,
-                    source=choice.source or self._owner(table.frame["source_id"], ends[0]),
-                    target=choice.target or self._owner(table.frame["target_id"], ends[1]),
+                    source=choice.source or self._owner(table.frame["source_id"]),
+                    target=choice.target or self._owner(table.frame["target_id"]),
                 )
             links = read_links(table, entry, data.datasets, self.problems)
         except DataError as error:
@@ -294,10 +240,6 @@ class _DataMaker:
         words = count(n, "link") + (f": {', '.join(blocks)}." if blocks else ".")
         self._add_file_info(table, "links", words)
         return data.edit().add(*links) if links else data
-
-
-def _are_mostly_ids(cells: set[str], ids: set[str]) -> bool:
-    return bool(cells) and len(cells & ids) >= _SHARE_OF_IDS * len(cells)
 
 
 def _no_datasets_problem() -> Problem:

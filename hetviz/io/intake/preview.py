@@ -21,6 +21,7 @@ from hetviz.io.infer.parsed import Cells, Choices, Table, Tables, split_place, s
 from hetviz.io.infer.profiles import Profile, column_profiles
 from hetviz.io.infer.raw_rows import FrameRows, RawTable
 from hetviz.io.infer.recipe import ColumnRecipe, TableRecipe
+from hetviz.io.infer.row_names import choose_ids, with_row_names
 from hetviz.io.infer.rows import apply_with_raw_cells, find_layout, raw_data_rows
 
 _MAX_FIRST_ROWS = 200
@@ -120,7 +121,30 @@ def preview_tables(
             continue
         looks.append(look)
         frames.append(frame)
+    looks = _with_chosen_ids(looks, frames, choices or {})
     return _with_key_hints(looks, frames)
+
+
+def _with_chosen_ids(
+    looks: Sequence[TablePreview], frames: Sequence[pd.DataFrame], choices: Mapping[str, Choices]
+) -> list[TablePreview]:
+    """Return the previews with the ids chosen over all tables, unless declared or by the user."""
+    ids_of = choose_ids(dict(zip(map(_table_name, looks), frames, strict=True)))
+    out = []
+    for look, frame in zip(looks, frames, strict=True):
+        choice = choices.get(look.file, Choices())
+        is_chosen = choice.id is not None or look.sheet in choice.recipes
+        ids = ids_of[_table_name(look)]
+        if not look.has_id and not is_chosen and ids != look.id_from:
+            table = Table(look.name, look.name, frame=frame, recipe=look.recipe)
+            recipe = with_row_names(table, ids).recipe or look.recipe
+            look = replace(look, recipe=recipe, id_from=ids)
+        out.append(look)
+    return out
+
+
+def _table_name(look: TablePreview) -> str:
+    return look.sheet or stem(look.file)
 
 
 def updated_previews(
@@ -207,11 +231,12 @@ def _preview_table(
             else TableRecipe((0,), None, 1, None, ())
         )
     frame, typed = apply_with_raw_cells(sample, recipe)
-    columns = _with_declared_keys(typed.recipe or recipe, table.id_column, keys)
+    declared = table.id_columns or (() if table.id_column is None else (table.id_column,))
+    columns = _with_declared_keys(typed.recipe or recipe, declared, keys)
     typed = replace(typed, recipe=columns)
     ids: tuple[str, ...]
-    if table.id_column is not None:
-        ids = (table.id_column,)
+    if declared:
+        ids = declared
     elif choices.id is not None:
         ids = (choices.id,) if isinstance(choices.id, str) else tuple(choices.id)
     else:
@@ -232,19 +257,19 @@ def _preview_table(
         ids,
         _first_rows(typed),
         typed.problems,
-        table.id_column is not None,
+        bool(declared),
         len(columns.columns) + n_more,
     )
     return look, frame
 
 
 def _with_declared_keys(
-    recipe: TableRecipe, id_column: str | None, keys: Mapping[str, str]
+    recipe: TableRecipe, ids: Sequence[str], keys: Mapping[str, str]
 ) -> TableRecipe:
     """Return a recipe with the declared ids and keys, unless the user chose others."""
     columns = []
     for column in recipe.columns:
-        if not column.said and column.name == id_column:
+        if not column.said and column.name in ids:
             column = replace(column, type="id", why="declared in the file")
         elif not column.said and column.name in keys:
             to = keys[column.name]
@@ -347,25 +372,14 @@ def _raw_tables(tables: Tables) -> dict[tuple[str, str], _RawTable]:
         for table in collection.tables
         if table.file in tables.recipe
     ]
-    target_of = _key_targets(members)
     out: dict[tuple[str, str], _RawTable] = {}
     for table in members:
         if table.cells is not None and table.role not in ("links", "comparisons"):
-            keys = {name: target_of.get((table.where, name), "") for name in table.key_columns}
+            keys = {column: key.table for key in table.foreign_keys for column in key.columns}
             rows = _frame_rows(table, table.cells)
             raw = RawTable(table.where, rows, table.decimal)
             out.setdefault(split_place(table.where), (table, raw, keys))
     return out
-
-
-def _key_targets(tables: Sequence[Table]) -> dict[tuple[str, str], str]:
-    """Return the target table of each declared key by (place, column)."""
-    target_of = {}
-    for table in tables:
-        where, key, columns = table.where.rpartition(", key ")
-        if key and "target_dataset" in table.frame:
-            target_of[where, columns] = str(table.frame["target_dataset"].iloc[0])
-    return target_of
 
 
 def _frame_rows(table: Table, cells: Cells) -> FrameRows:

@@ -20,7 +20,9 @@ from pathlib import Path
 
 from hetviz._samples import MANIFEST, sample_path, samples
 from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
+from hetviz.data.joins.proposals import propose_joins
 from hetviz.errors import DataError, Problem
+from hetviz.features.table_joins import detail_tables, join_tables
 from hetviz.io import gate
 from hetviz.io.bundle.coordinates import read_coordinates
 from hetviz.io.bundle.items import read_dataset
@@ -38,7 +40,7 @@ def load(source: str | Path | Sequence[str | Path]) -> HeteroData:
     """Load a bundle, a sample, or plain tables."""
     if isinstance(source, (str, Path)):
         return read_bundle(source).strict().data
-    return _read_list(source).strict().data
+    return _with_links(_read_list(source)).strict().data
 
 
 def read_bundle(
@@ -51,7 +53,7 @@ def read_bundle(
     else:
         files = open_archive(name, source) if isinstance(source, bytes) else _open_path(source)
     if isinstance(files, Loaded):
-        return files
+        return _with_links(files)
     if MANIFEST in files.names():
         return _read_bundle_files(files, table_reader(parse))
     inside = [name for name in files.names() if name.endswith(f"/{MANIFEST}")]
@@ -64,7 +66,22 @@ def read_bundle(
         raise gate.refusal("no-data", files.name, message, remedy="Open it on the Start page.")
     if isinstance(source, bytes):
         return read_tables([(name, source)], parse=parse)
-    return make_data(parse_folder(files), {})
+    return _with_links(make_data(parse_folder(files), {}))
+
+
+def _with_links(loaded: Loaded) -> Loaded:
+    """Return data in which declared keys are links, and tables of pure links became links.
+
+    Other keys wait for `hetviz.join_tables`.
+    """
+    data = loaded.data
+    if len(data.datasets) < 2:
+        return loaded
+    sure = [proposal for proposal in propose_joins(data) if proposal.sure]
+    details = detail_tables(data, [proposal.join for proposal in sure])
+    rows = {table.dataset: "links" for table in details if table.kind == "relation"}
+    joins = [p.join for p in sure if p.declared or p.join.source in rows]
+    return replace(loaded, data=join_tables(data, joins, rows)) if joins else loaded
 
 
 def _read_list(paths: Sequence[str | Path]) -> Loaded:

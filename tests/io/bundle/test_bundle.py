@@ -208,15 +208,18 @@ def test_read_bundle_leaves_out_bad_rows(tmp_path):
 
 
 def test_read_links_merges_both_directions():
-    links = "user,used,weight\na,b,0.5\nb,a,1\nb,c,1\nc,b,-1\na,c,1\na,c,.5\n"
-    loaded = read_tables([("nodes.csv", b"name,x\na,1\nb,2\nc,4\n"), ("uses.csv", links.encode())])
+    rows = ["a,b,0.5", "b,a,1", "b,c,1", "c,b,-1", "a,c,1", "a,c,.5"]
+    links = "source_id,target_id,weight,source_dataset\n"
+    links += "".join(f"{row},nodes\n" for row in rows)
+    files = [("nodes.csv", b"name,x\na,1\nb,2\nc,4\n"), ("uses.csv", links.encode())]
+    loaded = read_tables(files)
     (result,) = loaded.data.links
     assert (result.i.tolist(), result.j.tolist()) == ([0, 1, 0], [1, 2, 2])
     assert result.weight.tolist() == [0.75, 1.0, 1.0]
     wrong = [(problem.code, problem.row, problem.where) for problem in loaded.errors]
     assert wrong == [
-        ("contradiction", 3, "uses.csv, row 4, column used"),
-        ("duplicate-link", 5, "uses.csv, row 6, column used"),
+        ("contradiction", 3, "uses.csv, row 4, column target_id"),
+        ("duplicate-link", 5, "uses.csv, row 6, column target_id"),
     ]
     notes = [problem.what for problem in loaded.problems if problem.code == "both-directions"]
     assert len(notes) == 1
@@ -226,8 +229,9 @@ def test_read_links_merges_both_directions():
 def test_read_links_counts_repeated_link_once():
     nodes = ("nodes.csv", b"name,x\na,1\nb,2\nc,4\n")
     for uses in (
-        "user,used\na,b\na,c\na,b\na,b\n",
-        "user,used,weight\na,b,\na,c,1\na,b,1\na,b,1\n",
+        "source_id,target_id,source_dataset\na,b,nodes\na,c,nodes\na,b,nodes\na,b,nodes\n",
+        "source_id,target_id,weight,source_dataset\na,b,,nodes\na,c,1,nodes\na,b,1,nodes\n"
+        "a,b,1,nodes\n",
     ):
         loaded = read_tables([nodes, ("uses.csv", uses.encode())])
         (result,) = loaded.data.links
@@ -239,14 +243,14 @@ def test_read_links_counts_repeated_link_once():
 
 def test_load_list_of_files_joins_them(tmp_path):
     (tmp_path / "there").mkdir()
-    files = {"nodes.csv": "name,x\na,1\nb,2\n", "uses.csv": "user,used\na,b\n"}
+    files = {"nodes.csv": "name,x\na,1\nb,2\nc,3\n", "uses.csv": "user,used\na,b\nb,c\na,c\n"}
     paths = []
     for name, text in files.items():
         paths.append(tmp_path / name)
         paths[-1].write_text(text)
     data = hetviz.load(paths)
     assert list(data.datasets) == ["nodes"]
-    assert [len(links) for links in data.links] == [1]
+    assert [len(links) for links in data.links] == [3]
     for wrong, word in (
         ([*paths, tmp_path / "there"], "must be an existing file"),
         ([paths[0], paths[0]], "two files have this name"),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import hetviz
 from hetviz.errors import DataError
 from hetviz.io import Choices, gate, limits, read_tables
 from hetviz.io.formats.registry import kind_of
@@ -247,18 +248,20 @@ def test_database_tables_and_foreign_keys(name, make):
         "person": 3,
         "batting": 4,
     }
+    assert list(loaded.data["team"].ids) == ["A · 2000", "A · 2001", "B · 2000"]
+    proposals = hetviz.propose_joins(loaded.data)
+    assert all(proposal.declared and proposal.sure for proposal in proposals)
+    data = hetviz.join_tables(loaded.data, proposals)
     pairs = {
         (group.source, group.target): sorted(
-            zip(
-                loaded.data[group.source].ids[group.i],
-                loaded.data[group.target].ids[group.j],
-                strict=True,
-            )
+            zip(data[group.source].ids[group.i], data[group.target].ids[group.j], strict=True)
         )
-        for group in loaded.data.links
+        for group in data.links
     }
     assert pairs["batting", "person"] == [("1", "007"), ("2", "007"), ("3", "p2"), ("4", "p3")]
-    assert pairs["batting", "team"] == [("1", "1"), ("2", "2"), ("3", "3")]
+    assert pairs["batting", "team"] == [
+        ("1", "A · 2000"), ("2", "A · 2001"), ("3", "B · 2000")
+    ]  # fmt: skip
     (info,) = [info for info in loaded.understood if info.dataset == "batting"]
     assert [column.name for column in info.columns if column.role == "feature"] == ["runs"]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+import hetviz
 from hetviz.errors import DataError, Problem
 from hetviz.io import Choices, read_table, read_tables
 from hetviz.io.infer.parsed import unpack_tables
@@ -259,5 +260,7 @@ def test_preview_shows_declared_keys(name, make):
     for choices in ({}, {name: Choices(recipes={"stays": recipe})}):
         loaded = read_tables([(name, content)], choices)
         assert list(loaded.data["stays"].ids) == ["1", "2", "3", "4"]
-        assert [len(group) for group in loaded.data.links] == [4]
+        (declared,) = hetviz.propose_joins(loaded.data)
+        assert declared.declared
+        assert (declared.title, len(declared.match.i)) == ("stays: ward = wards: id", 4)
         assert not loaded.errors

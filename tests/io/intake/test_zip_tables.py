@@ -7,6 +7,7 @@ import sqlite3
 
 import pytest
 
+import hetviz
 from hetviz.io import Choices, read_tables
 from hetviz.io.infer.recipe import TableRecipe
 from hetviz.io.intake.preview import pack_previews, unpack_previews
@@ -66,7 +67,7 @@ def test_preview_of_database_tables(shop):
     towns, visits = previews([("shop.db", shop)])
     assert [(look.sheet, look.has_id, look.id_from) for look in (towns, visits)] == [
         ("town", True, ("code",)),
-        ("visit", True, ("row",)),
+        ("visit", False, ()),
     ]
     assert unpack_previews(pack_previews([towns]))[0].has_id
     recipe = towns.recipe.with_type("size", "ordered category").with_type("people", "leave out")
@@ -76,5 +77,5 @@ def test_preview_of_database_tables(shop):
     data = read_tables([("shop.db", shop)], said).data
     assert list(data["town"].table.columns) == ["size"]
     assert data["town"].recipe["features"]["columns"][0]["kind"] == "ordered"
-    assert sum(map(len, data.links)) == 20
+    assert sum(map(len, hetviz.join_tables(data).links)) == 20
     assert isinstance(TableRecipe.from_dict(visits.recipe.to_dict()), TableRecipe)

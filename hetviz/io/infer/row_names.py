@@ -1,0 +1,256 @@
+"""Ids and titles of tables, chosen over all tables of the same files together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import pandas as pd
+
+from hetviz.data.joins.key_names import (
+    ID_WORDS,
+    NAME_WORDS,
+    column_words,
+    has_common_part,
+    is_named_key,
+    is_named_measure,
+    similarity,
+    table_words,
+    words_of_name,
+)
+from hetviz.io.infer.ids import guess_id_column, holds_measurements, is_unique, joined_ids
+from hetviz.io.infer.parsed import Table
+from hetviz.io.infer.recipe import ColumnRecipe
+from hetviz.io.infer.titles import full_name, joined_cells
+from hetviz.io.infer.vocabulary import are_words
+
+_GENERIC_IDS = frozenset({"id", "code", "key", "uid"})
+# Link weights, kinds and values never identify rows.
+_NEVER_IDS = frozenset({"weight", "score", "kind", "value", "rating", "vote"})
+_MAX_MEAN_ID_CHARS = 60
+_MIN_ID_SCORE = 0.25
+_MAX_KEY_COLUMNS = 5
+_MIN_INCLUDED_SHARE = 0.5
+_MIN_CONTAINED_SHARE = 0.8
+_SAMPLE_ROWS = 1_000
+_MIN_TITLE_MERIT = 0.75
+_MAX_TITLE_CHARS = 80
+_TITLE_WORDS = NAME_WORDS | {"descr", "desc", "description", "beschreibung", "term", "descripcion"}
+_POOR_TITLE_WORDS = frozenset(
+    {"contact", "url", "email", "mail", "ref", "address", "file", "code", "phone", "street", "path"}
+)
+
+
+def choose_ids(frames: Mapping[str, pd.DataFrame]) -> dict[str, tuple[str, ...]]:
+    """Return the id columns of each table, () for row numbers.
+
+    An id is unique and filled. It is named as an id or after its table, or other tables repeat its
+    name and its values. Several columns form an id together if another table refers to them.
+
+    Parameters
+    ----------
+    frames : mapping of str to DataFrame
+        Tables with text cells by name.
+    """
+    words = {}
+    for name, frame in frames.items():
+        columns = list(map(str, frame.columns))
+        words[name] = dict(zip(columns, column_words(columns), strict=True))
+    n_tables_with = Counter(str(c).lower() for frame in frames.values() for c in frame.columns)
+    out: dict[str, tuple[str, ...]] = {}
+    for name, frame in frames.items():
+        own = table_words(name, frames)
+        others = [other for at, other in frames.items() if at != name]
+        best, best_score = "", _MIN_ID_SCORE
+        for at, column in enumerate(map(str, frame.columns)):
+            is_shared = n_tables_with[column.lower()] > 1
+            if not (is_named_key(words[name][column]) or is_shared) or not _can_be_id(
+                frame[column]
+            ):
+                continue
+            used = _uses_elsewhere(frame[column], others) if is_shared else (False, False)
+            score = _id_score(column, words[name][column], own, at, used)
+            if score > best_score:
+                best, best_score = column, score
+        if best:
+            out[name] = (best,)
+            continue
+        guessed = guess_id_column(frame)
+        if guessed is not None and set(words[name].get(guessed, ())) & _NEVER_IDS:
+            guessed = None
+        out[name] = _composite_id(frame, others) if guessed is None else (guessed,)
+    return out
+
+
+def _can_be_id(cells: pd.Series) -> bool:
+    if str(cells.name).strip().lower() in _NEVER_IDS or not is_unique(cells):
+        return False
+    sample = cells.iloc[:: max(1, len(cells) // _SAMPLE_ROWS)]
+    return not holds_measurements(cells) and sample.str.len().mean() <= _MAX_MEAN_ID_CHARS
+
+
+def _uses_elsewhere(cells: pd.Series, others: Sequence[pd.DataFrame]) -> tuple[bool, bool]:
+    """Return whether a column of the same name elsewhere has these values, and repeats them."""
+    name, ids = str(cells.name).lower(), None
+    is_used = is_repeated = False
+    for other in others:
+        for column in other.columns:
+            if str(column).lower() != name:
+                continue
+            ids = set(cells) if ids is None else ids
+            values = other[column]
+            distinct = set(values) - {""}
+            if len(distinct) > 1 and len(distinct & ids) >= _MIN_INCLUDED_SHARE * len(distinct):
+                is_used = True
+                is_repeated |= len(distinct) < int(values.ne("").sum())
+    return is_used, is_repeated
+
+
+def _id_score(
+    column: str, words: Sequence[str], own: Sequence[str], at: int, used: tuple[bool, bool]
+) -> float:
+    """Return how clearly a unique column is the id of its table."""
+    is_named = is_named_key(words)
+    core = [word for word in words if word not in ID_WORDS]
+    is_own = is_named and (
+        not core or bool(set(own) & set(core)) or similarity("".join(core), "".join(own)) > 0.4
+    )
+    score = 2.0 * (column.strip().lower() in _GENERIC_IDS) + 1.5 * is_named + 1.0 * is_own
+    score += 0.5 * used[0] + 1.5 * used[1] + 0.6 * (at == 0)
+    score -= 1.5 * is_named_measure(words) + 0.2 * min(at, 5)
+    if not is_named:
+        score -= 1.2 if not used[1] else 0.3
+        score -= 0.8 * bool(NAME_WORDS & set(words))
+    return score
+
+
+def _composite_id(frame: pd.DataFrame, others: Sequence[pd.DataFrame]) -> tuple[str, ...]:
+    """Return the columns that another table repeats and that identify rows only together."""
+    if not len(frame):
+        return ()
+    for other in others:
+        names = {str(column).lower(): str(column) for column in other.columns}
+        common = [
+            column
+            for column in map(str, frame.columns)
+            if column.lower() in names
+            and frame[column].str.strip().ne("").all()
+            and not holds_measurements(frame[column])
+            and frame[column].nunique() > 1
+        ][:_MAX_KEY_COLUMNS]
+        # All common columns if they agree, since fewer can differ in all rows by accident.
+        for n in range(len(common), 1, -1):
+            for columns in combinations(common, n):
+                cells = joined_ids(frame, columns)
+                if not cells.is_unique:
+                    continue
+                refers = joined_ids(other, [names[column.lower()] for column in columns])
+                if refers.isin(set(cells)).mean() >= _MIN_CONTAINED_SHARE:
+                    return columns
+    return ()
+
+
+def choose_title(
+    name: str, frame: pd.DataFrame, ids: Sequence[str], plain: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Return the columns with the names of the rows: words, mostly different, named as names.
+
+    Parameters
+    ----------
+    name : str
+        Name of the table.
+    frame : DataFrame
+        Text cells.
+    ids : sequence of str
+        Id columns, which are no titles.
+    plain : collection of str
+        Columns of numbers.
+    """
+    sample = frame.iloc[:: max(1, len(frame) // _SAMPLE_ROWS)]
+    words = column_words(list(map(str, frame.columns)))
+    own = table_words(name, [name])
+    # Ids that are names need no other title, unless that is called a name.
+    are_ids_names = (
+        len(set(ids)) == 1
+        and ids[0] in frame.columns
+        and are_words([cell for cell in sample[ids[0]] if cell.strip()])
+    )
+    best, best_merit = "", _MIN_TITLE_MERIT
+    for at, (column, of_column) in enumerate(zip(map(str, frame.columns), words, strict=True)):
+        if column in ids or column in plain:
+            continue
+        merit = _title_merit(sample[column], of_column, own) - 0.01 * at
+        is_worse_than_id = are_ids_names and not NAME_WORDS & set(of_column)
+        if merit > best_merit and not is_worse_than_id:
+            best, best_merit = column, merit
+    both = full_name(frame.columns)
+    if both is not None and not set(both) & set(ids):
+        names = joined_cells(sample, both)
+        n_more = 0 if not best else names.nunique() - sample[best].nunique()
+        is_name = bool(NAME_WORDS & set(words_of_name(best)))
+        is_better = not best or best in both or n_more > 0 or (n_more == 0 and not is_name)
+        if is_better and names.str.strip().ne("").mean() > 0.9:
+            return both
+    return (best,) if best else ()
+
+
+def _is_title_name(words: Sequence[str]) -> bool:
+    """Return whether a column is named as a title: name, Bezeichnung, abteilungsname."""
+    return bool(_TITLE_WORDS & set(words)) or "".join(words).endswith(tuple(NAME_WORDS))
+
+
+def _title_merit(cells: pd.Series, words: Sequence[str], own: Sequence[str]) -> float:
+    filled = [text for cell in cells if (text := cell.strip())]
+    distinct = len(set(filled))
+    if len(filled) < 0.7 * len(cells) or not filled or (distinct < 2 and len(cells) > 3):
+        return -1.0
+    is_name = _is_title_name(words)
+    if is_named_measure(words) and not is_name:
+        return -1.0
+    with_letters = sum(any(map(str.isalpha, text)) for text in filled)
+    if with_letters < 0.8 * len(filled) or holds_measurements(cells):
+        return -1.0
+    length = sum(map(len, filled)) / len(filled)
+    is_own = tuple(words) == tuple(own) or has_common_part(words, own)
+    merit = distinct / len(filled) + 1.0 * is_name + 0.5 * is_own
+    merit += 0.3 * ("".join(words) in NAME_WORDS)
+    merit -= 0.5 * (length > _MAX_TITLE_CHARS) + 0.4 * bool(_POOR_TITLE_WORDS & set(words))
+    return merit if distinct >= 0.5 * len(filled) else -1.0
+
+
+def ids_of_tables(tables: Sequence[Table]) -> dict[str, tuple[str, ...]]:
+    """Return the ids of tables by name: declared, of the user's recipe, or chosen by `choose_ids`.
+
+    Tables with a matrix are left out.
+    """
+    plain = [table for table in tables if not table.has_matrix]
+    chosen = choose_ids({table.name: table.frame for table in plain})
+    for table in plain:
+        if table.id_column is not None or table.id_columns:
+            chosen[table.name] = table.id_columns or (str(table.id_column),)
+    return chosen
+
+
+def with_row_names(table: Table, ids: Sequence[str]) -> Table:
+    """Return a table whose proposed recipe has these ids, and titles other than them."""
+    recipe = table.recipe
+    if recipe is None or tuple(ids) == recipe.of_type("id"):
+        return table
+    titles = choose_title(table.name, table.frame, ids)
+    columns = tuple(_named_column(column, ids, titles, table) for column in recipe.columns)
+    return replace(table, recipe=replace(recipe, columns=columns))
+
+
+def _named_column(
+    column: ColumnRecipe, ids: Sequence[str], titles: Sequence[str], table: Table
+) -> ColumnRecipe:
+    if column.name in ids:
+        return replace(column, type="id", why="identifies the rows")
+    if column.name in titles:
+        return replace(column, type="title", why="")
+    if column.type not in ("id", "title"):
+        return column
+    are_digits = bool(table.frame[column.name].str.fullmatch(r"-?\d*").all())
+    return replace(column, type="whole number" if are_digits else "text", why="")
