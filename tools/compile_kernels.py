@@ -26,7 +26,6 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         hetviz.embed(LINKED, "mkpe")
-        # umap-learn caches its kernels in its installation.
         hetviz.embed(HeteroData([ONE]), "umap", engine="umap-learn", n_epochs=10)
 
 

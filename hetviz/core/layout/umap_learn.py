@@ -1,12 +1,15 @@
 """Graph and layout of the umap-learn package, imported only when used.
 
-Importing it takes seconds and compiling its loops takes longer, so it is imported during a fit.
+Importing it takes seconds, so it is imported during a fit.
 """
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Sequence
+from functools import cache
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,9 +102,29 @@ def _fitted(X: Matrix, y: Array | None, settings: dict[str, object]) -> umap.UMA
     with warnings.catch_warnings():
         # It warns about missing optional packages, seeds and few rows.
         warnings.simplefilter("ignore")
-        import umap
+        return _umap_learn().UMAP(**settings).fit(_plain(X), y)
 
-        return umap.UMAP(**settings).fit(_plain(X), y)
+
+@cache
+def _umap_learn() -> ModuleType:
+    """Import umap-learn and cache its compiled loops on disk, which it does for few of them."""
+    import umap
+    from numba.core.dispatcher import Dispatcher
+
+    # Not of umap.layouts: it compiles a loop with and without threads, and these would share an
+    # entry of the cache.
+    for module in (umap.distances, umap.sparse, umap.utils, umap.umap_):
+        for loop in vars(module).values():
+            # Those with a signature are already compiled.
+            if (
+                isinstance(loop, Dispatcher)
+                and loop.py_func.__module__ == module.__name__
+                and not loop.signatures
+            ):
+                # No folder to write to: compile in each process.
+                with contextlib.suppress(RuntimeError):
+                    loop.enable_caching()
+    return umap
 
 
 def _plain(X: Matrix) -> Any:
