@@ -165,6 +165,7 @@ _BELOW = re.compile(
 _ABOVE = re.compile(
     r"[>≥+]|\b(?:over|above|more|older|at least|plus|über|ab|mehr|älter|más|mas|oltre)\b", re.I
 )
+_DATE = re.compile(r"\s*\d{4}-\d\d?-\d\d?\b")
 _RANGE = re.compile(r"\d\s*(?:-|\u2013|to|bis|à)\s*\d")
 
 
@@ -227,7 +228,8 @@ def is_increasing(values: Iterable[str]) -> bool:
     Words of a scale and ranges such as ``18-25`` do; ``cluster 1`` and plain codes may not.
     """
     names = list(values)
-    if natural_order(names) is None or is_cyclic(names):
+    # 2024-03-01 is a date, not a range.
+    if natural_order(names) is None or is_cyclic(names) or all(map(_DATE.match, names)):
         return False
     ranges = [
         bool(_RANGE.search(name) or _BELOW.search(name) or _ABOVE.search(name)) for name in names

@@ -109,7 +109,9 @@ def with_scales(entry: DatasetEntry, recipe: TableRecipe | None, table: Table) -
     options = {
         name: {"kind": "ordered", "order": list(order)}
         for name, order in orders.items()
-        if order and name in table.frame.columns
+        if order
+        and name in table.frame.columns
+        and "ordered" in possible_kinds(infer(name, table.frame[name], table.decimal).kind)
     }
     return replace(entry, options={**options, **entry.options})
 
