@@ -15,11 +15,17 @@ from hetviz._text import count, join_words
 from hetviz._types import Floats, Ints
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.data.joins.join import Join, add_match, share_linked
-from hetviz.data.joins.key_names import NAME_WORDS, is_named_key, words_of_name
+from hetviz.data.joins.key_names import (
+    NAME_WORDS,
+    TIME_WORDS,
+    is_named_key,
+    table_words,
+    words_of_name,
+)
 from hetviz.data.joins.matching import Match
 from hetviz.data.joins.proposals import Proposal, propose_joins
 from hetviz.errors import DataError, ParameterError, Problem
-from hetviz.features.columns.names import is_named_id
+from hetviz.features.columns.names import is_named_id, label_reason
 from hetviz.features.link_values import LinkValue, link_values
 from hetviz.features.recipe import columns_used, make_features_with_notes, recipe_of
 
@@ -407,24 +413,29 @@ def _add_summaries(
 
 
 def _summarised(dataset: Dataset, keys: set[str]) -> list[str]:
-    """Return the columns of a table that a summary can use."""
+    """Return the columns of a table that a summary can use: no keys, labels, times or constants."""
     table, numbers = dataset.table, _numbers(dataset, keys)
     if table is None:
         return []
-    return [
-        column
-        for column in map(str, table.columns)
-        if column not in keys
-        and (
-            column in numbers
-            or (
-                not pd.api.types.is_numeric_dtype(table[column])
-                and not pd.api.types.is_datetime64_any_dtype(table[column])
-                and not is_named_id(column)
-                and 2 <= table[column].nunique() <= _MAX_LEVELS
-            )
+    own = table_words(dataset.name, [dataset.name])
+    out = []
+    for column in map(str, table.columns):
+        words, values = words_of_name(column), table[column]
+        if column in keys or TIME_WORDS & set(words):
+            continue
+        x = values.to_numpy(np.float64, na_value=np.nan) if column in numbers else None
+        whole = x if x is not None and bool((x[np.isfinite(x)] % 1 == 0).all()) else None
+        if label_reason(column, whole) is not None or (whole is not None and words == own):
+            continue
+        is_category = (
+            not pd.api.types.is_numeric_dtype(values)
+            and not pd.api.types.is_datetime64_any_dtype(values)
+            and not is_named_id(column)
+            and 2 <= values.nunique() <= _MAX_LEVELS
         )
-    ]
+        if x is not None or is_category:
+            out.append(column)
+    return out
 
 
 def _summary_columns(

@@ -414,7 +414,7 @@ def _complete_draft(data: HeteroData, draft: Draft) -> Proposal | None:
         more = len(better.i) - len(match.i)
         evidence += (_spelling_evidence(more, len(better.i)),)
         join, match = replace(join, loose="spelling"), better
-    if score < MIN_SCORE or (
+    if score < min(MIN_SCORE, draft.score) or (
         join.kind != "views" and share_linked(data, match) >= _MAX_LINKED_SHARE
     ):
         return None

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+
+from hetviz._types import Floats
+
 _PARTS = re.compile(r"[^\W\d_]+|\d+|#")
 _CAMEL = re.compile(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ])")
 _ID_WORDS = frozenset(
@@ -21,6 +25,52 @@ _MEASURE_WORDS = frozenset(
      "tag", "month", "monat", "hour", "minute", "second", "week", "price", "preis", "cost",
      "kosten", "income", "value", "wert", "amount", "betrag", "size"}
 )  # fmt: skip
+
+
+_PHONE = re.compile(r"(phone|fax|telefon|telephone|mobile|extension|durchwahl|handy)(nr|no)?")
+_POSTAL = re.compile(r"(postal|zip|post)(code)?|postleitzahl|plz|postcode|zipcode|codigo ?postal")
+# Plural hours and minutes are durations.
+_CLOCK_PART = re.compile(r".*(hour|minute|second|stunde|sekunde)")
+_LABEL_NUMBER = re.compile(r".*(number|nummer|code|kennzahl)|nr|no|num|id|key")
+_CLOCK_TIME = re.compile(r".*(time|zeit|heure|hora)|departure|arrival")
+_MAX_CLOCK_TIME = 2400
+_MIN_CLOCK_VALUES = 5
+
+
+def label_reason(name: str, numbers: Floats | None = None) -> str | None:
+    """Return why a column only labels rows and measures nothing, or None.
+
+    `numbers`: The values of a column of whole numbers, NaN for missing; None for other columns.
+    """
+    words = words_of(name)
+    if not words or _COUNT_WORDS & set(words):
+        return None
+    last = words[-1]
+    entity = words[-2] if len(words) > 1 and last in ("number", "no", "nr", "num") else last
+    if _PHONE.fullmatch(entity):
+        return "a phone number"
+    if _POSTAL.fullmatch(last) or (_POSTAL.fullmatch(words[0]) and last == "code"):
+        return "a postal code"
+    if numbers is None:
+        return None
+    if _CLOCK_PART.fullmatch(last):
+        return "part of a clock time"
+    if _CLOCK_TIME.fullmatch(last) and _are_clock_times(numbers):
+        return "clock times such as 1545"
+    if not is_measured(name) and (is_named_id(name) or _LABEL_NUMBER.fullmatch(last)):
+        return "a key, code or number that only labels"
+    return None
+
+
+def _are_clock_times(numbers: Floats) -> bool:
+    """Return whether whole numbers are hours and minutes, such as 1545."""
+    present = np.unique(numbers[np.isfinite(numbers)])
+    return (
+        len(present) >= _MIN_CLOCK_VALUES
+        and 100 < float(present[-1]) <= _MAX_CLOCK_TIME
+        and float(present[0]) >= 0
+        and bool((present % 100 < 60).all())
+    )
 
 
 def words_of(name: str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from hetviz._types import Floats
-from hetviz.features.columns.names import is_measured, is_named_id
+from hetviz.features.columns.names import is_measured, is_named_id, label_reason
 from hetviz.features.columns.types import MAX_CATEGORIES, Column
 
 MAX_KEY_LEVELS = 20
@@ -28,20 +28,24 @@ def exclusion_reasons(columns: Mapping[str, Column], free: Collection[str]) -> d
 
     Returns: Column -> reason.
 
-    Excluded are row counters, keys (named like ids, with more than 20 values), columns with
+    Excluded are phone numbers, postal codes, clock times, numbers named as keys or codes, row
+    counters, other keys (named like ids, with more than 20 values), columns with
     values in fewer than one row in 20, categories whose 50 most frequent values cover less than
     half of the rows, and the coarser of two redundant columns: numbers with a correlation of at
     least 0.998, or categories that are equal except for their names. Tables of fewer than 12 rows
-    are not tested. Correlations use at most 300 columns and 5,000 rows: O(n p^2).
+    are tested for the first four only. Correlations use at most 300 columns and 5,000 rows:
+    O(n p^2).
     """
     n = max((len(column.values) for column in columns.values()), default=0)
-    if n < _MIN_ROWS:
-        return {}
     reason_of: dict[str, str] = {}
     for name in free:
-        why = _reason_alone(columns[name], n)
+        why = _label_reason(columns[name]) or (
+            None if n < _MIN_ROWS else _reason_alone(columns[name], n)
+        )
         if why is not None:
             reason_of[name] = why
+    if n < _MIN_ROWS:
+        return reason_of
     remaining = [name for name in free if name not in reason_of]
     return (
         reason_of
@@ -50,23 +54,22 @@ def exclusion_reasons(columns: Mapping[str, Column], free: Collection[str]) -> d
     )
 
 
+def _label_reason(column: Column) -> str | None:
+    if column.kind in ("constant", "empty", "date"):
+        return None
+    is_whole = column.kind == "number" and column.whole
+    return label_reason(column.name, column.values if is_whole else None)
+
+
 def _reason_alone(column: Column, n: int) -> str | None:
     n_present = n - column.n_missing
     if column.kind in ("constant", "empty"):
         return None
     if n_present < _MIN_FILLED_SHARE * n:
         return f"only {n_present:,} of {n:,} rows have a value"
-    if column.kind == "number":
-        if (
-            column.whole
-            and n_present == n
-            and not is_measured(column.name)
-            and _is_row_counter(column.values)
-        ):
-            return "it only counts the rows"
-        levels = len(np.unique(column.values[~np.isnan(column.values)]))
-        if column.whole and is_named_id(column.name) and levels > MAX_KEY_LEVELS:
-            return f"a key or code with {levels:,} different numbers"
+    is_full = column.kind == "number" and column.whole and n_present == n
+    if is_full and not is_measured(column.name) and _is_row_counter(column.values):
+        return "it only counts the rows"
     if column.kind == "category":
         uses = Counter(column.uses)
         if is_named_id(column.name) and len(uses) > MAX_KEY_LEVELS:

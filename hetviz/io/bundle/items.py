@@ -317,6 +317,7 @@ class _DatasetReader:
         """Make features from the columns of the table."""
         entry = self.entry
         excluded = dict.fromkeys(entry.exclude, "left out")
+        excluded |= dict.fromkeys(self.id_from, "part of the id")
         excluded |= dict.fromkeys(titles, "title")
         excluded |= {entry.media_column: "picture file"} if entry.media_column is not None else {}
         excluded |= dict.fromkeys(self.labels or (), "label")

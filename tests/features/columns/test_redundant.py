@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 import hetviz
+from hetviz.features.columns.names import label_reason
 from hetviz.features.table import fit
 
 N = 60
@@ -22,9 +23,9 @@ TABLE = pd.DataFrame(
 TABLE["airline"] = TABLE["carrier"].map({"UA": "United", "AA": "American", "DL": "Delta"})
 TABLE["street"] = [f"street {k % 58}" for k in range(N)]
 WHY = {
-    "hour": "same information as scheduled",
+    "hour": "part of a clock time",
     "no_in_file": "it only counts the rows",
-    "customer_id": "a key or code",
+    "customer_id": "a key, code or number",
     "remark": "only 2 of 60 rows have a value",
     "airline": "same information as carrier",
 }
@@ -69,7 +70,7 @@ def test_given_columns_are_used():
 def test_years_and_small_tables_are_not_excluded():
     years = pd.DataFrame({"year": np.arange(1900, 1900 + N), "x": RNG.normal(size=N)})
     assert left_out(fit(years)) == {}
-    assert left_out(fit(TABLE[["hour", "no_in_file"]].iloc[:8])) == {}
+    assert left_out(fit(TABLE[["size", "no_in_file"]].iloc[:8])) == {}
 
 
 def test_transform_without_excluded_columns():
@@ -77,3 +78,24 @@ def test_transform_without_excluded_columns():
     result = hetviz.make_features(things)
     rows = TABLE.drop(columns=list(WHY)).iloc[:5]
     np.testing.assert_allclose(hetviz.transform_features(result, rows), result.X[:5])
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "why"),
+    [
+        ("Home Phone", None, "a phone number"),
+        ("Extension", [5467.0, 3457.0], "a phone number"),
+        ("PostalCode", None, "a postal code"),
+        ("start_minute", [0.0, 30.0], "part of a clock time"),
+        ("dep_time", [5.0, 517.0, 1545.0, 2359.0, 830.0], "clock times such as 1545"),
+        ("l_linenumber", [1.0, 2.0], "a key, code or number that only labels"),
+        ("GWcode", [2.0, 700.0], "a key, code or number that only labels"),
+        ("number of rooms", [1.0, 2.0], None),
+        ("minutes", [60.0, 50.0], None),
+        ("air_time", [227.0, 160.0, 183.0, 99.0, 61.0], None),
+        ("phone sales", [3.0, 4.0], None),
+    ],
+)
+def test_label_reason(name, numbers, why):
+    values = None if numbers is None else np.array(numbers)
+    assert label_reason(name, values) == why
