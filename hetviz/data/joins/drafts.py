@@ -309,7 +309,7 @@ def drafts_by_spelling(
         # Punctuation is only tested for keys that were found.
         return
     texts = [
-        _with_spelling_keys(data[column.dataset], column)
+        _with_keys(data[column.dataset], column, "spelling")
         for column in texts
         if column.integers is None
     ]
@@ -326,9 +326,31 @@ def drafts_by_spelling(
             yield replace(draft, join=replace(join, loose="spelling"))
 
 
-def _with_spelling_keys(dataset: Dataset, column: KeyColumn) -> KeyColumn:
-    """Return a column with keys without accents and punctuation."""
-    keys = column_keys(dataset, column.column, "spelling")
+def drafts_without_zeros(
+    data: HeteroData, columns: Sequence[KeyColumn], known_drafts: Collection[Draft]
+) -> Iterator[Draft]:
+    """Yield drafts of keys that match only without the zeros in front, as offers."""
+    known = {draft.of for draft in known_drafts if draft.share >= MIN_SURE_SHARE}
+    numbers = [
+        column for column in columns if column.separator is None and column.integers is not None
+    ]
+    if not any(_has_zeros_in_front(column) for column in numbers):
+        return
+    stripped = [_with_keys(data[column.dataset], column, "zeros") for column in numbers]
+    for draft in drafts_by_key(data, stripped):
+        if draft.join.kind == "key" and draft.of not in known:
+            join = replace(draft.join, loose="zeros")
+            doubt = draft.doubt or "Zeros in front of the numbers are ignored."
+            yield replace(draft, join=join, doubt=doubt)
+
+
+def _has_zeros_in_front(column: KeyColumn) -> bool:
+    return any(len(key) > 1 and key[0] == "0" for key in column.sample)
+
+
+def _with_keys(dataset: Dataset, column: KeyColumn, form: LooseKeys) -> KeyColumn:
+    """Return a column with its keys in another form."""
+    keys = column_keys(dataset, column.column, form)
     return KeyColumn(
         column.dataset, column.column, None, keys.distinct, keys.uses, column.rows, column.called,
         column.n_rows, column.words, column.is_title, column.is_date, column.n_texts,

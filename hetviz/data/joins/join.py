@@ -34,9 +34,10 @@ class Join:
         For a shared key: further columns of `source` and `target` that must agree too.
     separator : str
         Separator between the entries of a list.
-    loose : bool or "spelling"
+    loose : bool, "spelling" or "zeros"
         Ignore upper and lower case, blanks and Unicode forms of keys. With "spelling", a shared key
-        also ignores accents and punctuation of words.
+        also ignores accents and punctuation of words, with "zeros" the zeros in front of whole
+        numbers.
     weight : {"rare", "same"}
         For links by a list, see `hetviz.links_by_list`.
     k, km : int, float or None

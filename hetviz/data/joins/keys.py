@@ -17,8 +17,9 @@ from hetviz.data.model.dataset import Dataset
 from hetviz.errors import DataError, Problem
 from hetviz.memo import Memo
 
-LooseKeys = bool | Literal["spelling"]
-"""Comparison of keys: exact (False), by `normalise_key` (True) or by `normalise_spelling`."""
+LooseKeys = bool | Literal["spelling", "zeros"]
+"""Comparison of keys: exact (False), by `normalise_key` (True), by `normalise_spelling`, or without
+the zeros in front of whole numbers ("zeros")."""
 
 # Invisible characters: soft hyphen, zero width spaces and joiners, byte order mark.
 _INVISIBLE = dict.fromkeys((0x00AD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
@@ -69,6 +70,12 @@ def normalise_spelling(text: str) -> str:
     apart = unicodedata.normalize("NFKD", normalise_key(text)).translate(_STROKES)
     plain = "".join(sign for sign in apart if sign.isalnum())
     return plain if any(map(str.isalpha, plain)) else normalise_key(text)
+
+
+def _without_zeros(text: str) -> str:
+    """Return a whole number without the zeros in front, other text by `normalise_key`."""
+    key = normalise_key(text)
+    return key.lstrip("0") or "0" if key.isascii() and key.isdigit() else key
 
 
 def normalise_keys(texts: list[str]) -> list[str]:
@@ -248,9 +255,12 @@ def _read_keys(dataset: Dataset, column: str) -> Keys:
 def _normalised(exact: Keys, form: LooseKeys) -> Keys | None:
     """Return normalised keys, None if they are the exact keys."""
     texts: list[str] = exact.distinct.tolist()
-    normalised = (
-        list(map(normalise_spelling, texts)) if form == "spelling" else normalise_keys(texts)
-    )
+    if form == "spelling":
+        normalised = list(map(normalise_spelling, texts))
+    elif form == "zeros":
+        normalised = list(map(_without_zeros, texts))
+    else:
+        normalised = normalise_keys(texts)
     return None if normalised == texts else _unique_keys(normalised, exact.at)
 
 

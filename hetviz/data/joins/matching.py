@@ -166,9 +166,9 @@ def links_by_key(
         differ, as for a column that names other rows of its table.
     source_column, target_column : str
         Columns of their tables; empty for the ids.
-    loose : bool or "spelling"
+    loose : bool, "spelling" or "zeros"
         Ignore upper and lower case, blanks and Unicode forms; with "spelling", also accents and
-        punctuation of words.
+        punctuation of words; with "zeros", also zeros in front of whole numbers.
     kind : str, optional
         Kind of the links; default: "same <source_column>".
     also : sequence of (str, str)

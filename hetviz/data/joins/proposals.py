@@ -22,6 +22,7 @@ from hetviz.data.joins.drafts import (
     drafts_by_place,
     drafts_by_spelling,
     drafts_by_tags,
+    drafts_without_zeros,
 )
 from hetviz.data.joins.join import Join, share_linked
 from hetviz.data.joins.key_columns import key_columns
@@ -182,6 +183,7 @@ def propose_joins(data: HeteroData) -> list[Proposal]:
     known_joins = [proposal.join for proposal in declared]
     drafts = [*drafts_by_key(data, columns, known_joins), *drafts_by_place(data)]
     drafts += drafts_by_spelling(data, columns, drafts)
+    drafts += drafts_without_zeros(data, columns, drafts)
     # A column that refers to existing items is not turned into a new dataset.
     named = {d.of for d in drafts if d.join.kind == "list" or d.share >= MIN_SURE_SHARE}
     drafts += [d for d in drafts_by_tags(data, columns) if d.of not in named]
@@ -393,6 +395,8 @@ def _complete_draft(data: HeteroData, draft: Draft) -> Proposal | None:
         return None
     if join.loose == "spelling":
         evidence += (_spelling_evidence(len(match.i) - len(exact_match.i), len(match.i)),)
+    elif join.loose == "zeros":
+        evidence += ("Zeros in front of the numbers are ignored.",)
     elif join.loose and len(exact_match.i) >= len(match.i):
         join, match = exact, exact_match
     elif join.loose and join.kind != "tags":
@@ -407,7 +411,7 @@ def _complete_draft(data: HeteroData, draft: Draft) -> Proposal | None:
         # have similar names.
         score = score if n_exact or draft.alike else above_chance(draft.share, 2 * draft.chance)
     share = draft.share
-    try_spelling = join.kind == "key" and share < 1 and join.loose != "spelling"
+    try_spelling = join.kind == "key" and share < 1 and join.loose not in ("spelling", "zeros")
     better = _match_by_spelling(data, join, match) if try_spelling else None
     if better is not None:
         share *= len(np.unique(better.i)) / len(np.unique(match.i))

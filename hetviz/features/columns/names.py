@@ -27,7 +27,9 @@ _MEASURE_WORDS = frozenset(
 )  # fmt: skip
 
 
-_PHONE = re.compile(r"(phone|fax|telefon|telephone|mobile|extension|durchwahl|handy)(nr|no)?")
+_PHONE = re.compile(
+    r"(home|work|cell)?(phone|fax|telefon|telephone|mobile|durchwahl|handy)(nr|no)?"
+)
 _POSTAL = re.compile(r"(postal|zip|post)(code)?|postleitzahl|plz|postcode|zipcode|codigo ?postal")
 # Plural hours and minutes are durations.
 _CLOCK_PART = re.compile(r".*(hour|minute|second|stunde|sekunde)")
@@ -47,7 +49,7 @@ def label_reason(name: str, numbers: Floats | None = None) -> str | None:
         return None
     last = words[-1]
     entity = words[-2] if len(words) > 1 and last in ("number", "no", "nr", "num") else last
-    if _PHONE.fullmatch(entity):
+    if _PHONE.fullmatch(entity) or words == ["extension"]:
         return "a phone number"
     if _POSTAL.fullmatch(last) or (_POSTAL.fullmatch(words[0]) and last == "code"):
         return "a postal code"
@@ -57,7 +59,9 @@ def label_reason(name: str, numbers: Floats | None = None) -> str | None:
         return "part of a clock time"
     if _CLOCK_TIME.fullmatch(last) and _are_clock_times(numbers):
         return "clock times such as 1545"
-    if not is_measured(name) and (is_named_id(name) or _LABEL_NUMBER.fullmatch(last)):
+    # A column that is only called number may be a count.
+    is_label = _LABEL_NUMBER.fullmatch(last) and (len(words) > 1 or last not in _NUMBER_WORDS)
+    if not is_measured(name) and (is_named_id(name) or is_label):
         return "a key, code or number that only labels"
     return None
 

@@ -38,7 +38,7 @@ def _number(thousands: str, decimal: str) -> str:
 
 _FORMS = {
     decimal: re.compile(
-        rf"{_PREFIX_PATTERN}(?P<money>[$€£¥])?{_B}*(?P<sign>[+\-\u2212])?{_B}*"
+        rf"{_PREFIX_PATTERN}(?P<minus>[+\-\u2212](?=[$€£¥]))?(?P<money>[$€£¥])?{_B}*(?P<sign>[+\-\u2212])?{_B}*"
         rf"{_number(thousands + _BLANKS + chr(39) + chr(8217), decimal)}{_UNIT}\*?"
     )
     for decimal, thousands in ((".", ","), (",", "."))
@@ -99,7 +99,7 @@ _FRANCS = re.compile(r"\d[.,][-–]$")
 
 def _parse_plain(text: str, decimal: str) -> ParsedNumber | None:
     match = _FORMS[decimal].fullmatch(text)
-    if match is None:
+    if match is None or (match["minus"] and match["sign"]):
         return None
     whole, fraction = match["whole"], match["fraction"] or ""
     digits = re.sub(r"\D", "", whole or "")
@@ -108,7 +108,7 @@ def _parse_plain(text: str, decimal: str) -> ParsedNumber | None:
     if match["unit"] and match["power"] is None and match["unit"][0] in "eE" and not digits:
         return None
     plain = f"{digits or '0'}{fraction.replace(',', '.')}{match['power'] or ''}"
-    sign = -1.0 if match["sign"] in ("-", "\u2212") else 1.0
+    sign = -1.0 if (match["minus"] or match["sign"]) in ("-", "\u2212") else 1.0
     value = sign * float(plain)
     if abs(value) > MAX_MAGNITUDE:
         return None

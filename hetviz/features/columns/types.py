@@ -47,6 +47,7 @@ _NUMBER_OR_UNUSABLE = {
     )
     for sign, one in _NUMBER_FORMS.items()
 }
+_LONG_INTEGER = re.compile(r"^-?[0-9]{16,}$")
 _LEADING_ZERO = re.compile(r"^0[0-9]+$", re.MULTILINE)
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?Z?")
 _CODE = re.compile(r"[A-Za-z]{2,3}")
@@ -97,7 +98,8 @@ def infer(name: str, cells: Sequence[object] | pd.Series, decimal: str = ".") ->
     A column has numbers (or dates as year-month-day) if every cell that is not missing is one.
     Infinity, error texts of programs and numbers beyond `MAX_MAGNITUDE` count as missing
     then. Numbers with leading zeros are codes, that is text. "NA" or "nan" counts as missing except
-    in a column of codes of the same two or three letters, where it is Namibia or Min Nan.
+    in a column of codes of the same two or three letters, where it is Namibia or Min Nan, and "-"
+    except next to "+".
     """
     series = pd.Series(cells)
     if pd.api.types.is_bool_dtype(series.dtype):
@@ -207,7 +209,7 @@ def plain_columns(frame: pd.DataFrame, decimal: str = ".") -> dict[Any, Floats]:
         for name, column in zip(
             block.columns[good], values.to_numpy(zero_copy_only=False).reshape(-1, n), strict=True
         ):
-            if not np.isnan(column).all() and np.nanmax(np.abs(column)) <= MAX_MAGNITUDE:
+            if not np.isnan(column).all() and np.nanmax(np.abs(column)) < 2**53:
                 columns[name] = column
     return columns
 
@@ -269,6 +271,9 @@ def _arrow_numbers(name: str, series: pd.Series, decimal: str) -> Column | None:
     codes = cells.filter(pc.starts_with(cells, "0"))
     if pc.any(pc.match_substring_regex(codes, "^0[0-9]")).as_py():
         return None
+    is_long = _are_beyond_floats(values)
+    if is_long and pc.any(pc.match_substring_regex(cells, _LONG_INTEGER.pattern)).as_py():
+        return None
     return _number_column(name, values, markers)
 
 
@@ -320,9 +325,19 @@ def _numbers_with_unusable(
 
 
 def _plain_numbers(texts: Sequence[str], decimal: str) -> Floats | None:
-    """Return the numbers of a column, or None if a cell is no number or looks like a code."""
+    """Return the numbers of a column, or None if a cell is no number or looks like a code.
+
+    Whole numbers beyond 2^53 are codes, because floats would make different ones equal.
+    """
     parsed = _all_numbers(texts, decimal)
-    return None if parsed is None or _LEADING_ZERO.search("\n".join(texts)) else parsed
+    if parsed is None or _LEADING_ZERO.search("\n".join(texts)):
+        return None
+    is_long = _are_beyond_floats(parsed) and any(map(_LONG_INTEGER.fullmatch, texts))
+    return None if is_long else parsed
+
+
+def _are_beyond_floats(values: Floats) -> bool:
+    return bool(np.nanmax(np.abs(values), initial=0) >= 2**53)
 
 
 def _all_numbers(texts: Sequence[str], decimal: str) -> Floats | None:
@@ -355,6 +370,9 @@ def _missing_texts(texts: Sequence[str | None]) -> set[str]:
     if others and all(_CODE.fullmatch(text) for text in others):
         lengths = {len(text) for text in others}
         missing = {text for text in missing if not _CODE.fullmatch(text) or lengths != {len(text)}}
+    if {text.strip() for text in others} == {"+"}:
+        # The strands of a gene.
+        missing = {text for text in missing if text.strip() != "-"}
     return missing
 
 

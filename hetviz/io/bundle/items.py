@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hetviz._text import count
 from hetviz._types import Array, Ints, Matrix
 from hetviz.data import Dataset
 from hetviz.data.joins.key_columns import MADE_IDS
@@ -57,6 +58,7 @@ _FEATURE_KINDS = {
     "text": "text",
 }
 _FEATURE_TYPES = (*_FEATURE_KINDS, "yes/no", "place")
+_BLANKS = " \t\r\n\u00a0\u2007\u202f\u200b\u200c\u200d\u2060\ufeff\u00ad"
 # Minimum share of distinct cells for a title column.
 _MIN_DISTINCT_SHARE = 0.5
 
@@ -114,6 +116,16 @@ def with_scales(entry: DatasetEntry, recipe: TableRecipe | None, table: Table) -
         and "ordered" in possible_kinds(infer(name, table.frame[name], table.decimal).kind)
     }
     return replace(entry, options={**options, **entry.options})
+
+
+def _without_surrounding_blanks(text: pd.DataFrame) -> pd.DataFrame:
+    """Return cells without blanks and invisible characters around them, which make no category."""
+    changed = {
+        name: stripped
+        for name in text.columns
+        if not (stripped := text[name].str.strip(_BLANKS)).equals(text[name])
+    }
+    return text.assign(**changed) if changed else text
 
 
 def _check_columns(where: str, names: Iterable[str | None], columns: pd.Index) -> None:
@@ -193,6 +205,7 @@ class _DatasetReader:
         text = source_table.frame.drop(columns=self.id_column).iloc[rows].reset_index(drop=True)
         columns_by_name: dict[str, Column] = {}
         if entry.columns is None:
+            text = _without_surrounding_blanks(text)
             table, columns_by_name = cells.infer_types(text, source_table.decimal)
             self.problems += limit_problems(
                 unusable_cells(source_table, columns_by_name, rows.tolist())
@@ -212,6 +225,13 @@ class _DatasetReader:
             table = table.assign(**{title: joined_cells(text, titles)})
         if self.labels is None:
             self.labels = guess_labels(columns_by_name, {title, *entry.exclude})
+        for name in self.labels:
+            column = columns_by_name.get(name)
+            if column is not None and column.markers:
+                words = ", ".join(f"“{marker}”" for marker in column.markers)
+                message = f"{count(column.n_missing, 'cell')} with {words} count as missing"
+                place = f"{source_table.where}, column {name}"
+                self.problems.append(Problem("markers", place, message, severity="note"))
         recipe: dict[str, Any] = {}
         if len(self.id_from) != 1 and entry.columns is None:
             recipe[MADE_IDS] = True

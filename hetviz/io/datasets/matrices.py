@@ -38,6 +38,8 @@ def square_table(table: Table, chosen: str | None = None) -> Table:
     frame = table.frame
     if not frame.shape[1] or chosen == "features" or table.role not in (None, "dataset"):
         return table
+    if not table.header and len(frame) == frame.shape[1]:
+        return _unnamed_square(table, chosen)
     first, *others = map(str, frame.columns)
     # Cheap check first: most tables are longer than wide.
     if not MIN_ROWS <= len(frame) <= limits.MAX_SQUARE or len(frame) != len(others):
@@ -65,6 +67,36 @@ def square_table(table: Table, chosen: str | None = None) -> Table:
             "matrix": f"{matrix_sentence(kind, X.shape)}, named by the first row",
         },
         **{kind: symmetric},  # type: ignore[arg-type]
+    )
+
+
+def _unnamed_square(table: Table, chosen: str | None) -> Table:
+    """Return a square table of numbers without names as distances or a kernel, if it is one."""
+    frame = table.frame
+    if not MIN_ROWS <= len(frame) <= limits.MAX_SQUARE:
+        return table
+    X = np.column_stack([numbers(frame[name].tolist(), table.decimal) for name in frame.columns])
+    if not np.isfinite(X).all():
+        return table
+    kind = chosen_or_recognised(table.where, X, chosen, _rounding_error(frame, table.decimal))
+    if kind == "features":
+        return table
+    ids = pd.DataFrame({"id": [str(at + 1) for at in range(len(frame))]}, dtype=TEXT)
+    sentence = f"{matrix_sentence(kind, X.shape)}, in the order of the rows"
+    message = (
+        f"the table is square and symmetric, so it is read as {matrix_sentence(kind, X.shape)}"
+    )
+    remedy = "If these are features, choose so under Read a file in another way."
+    note = Problem("square", table.where, message, remedy=remedy, severity="note")
+    problems = [problem for problem in table.problems if problem.code != "no-header"]
+    return replace(
+        table,
+        role="dataset",
+        frame=ids,
+        id_column="id",
+        facts={**table.facts, "matrix": f"{sentence}, in the order of the rows"},
+        problems=(*problems, note),
+        **{kind: (X + X.T) / 2},  # type: ignore[arg-type]
     )
 
 

@@ -331,10 +331,16 @@ def _links(
     return links_table(dataset_name, where, ends, others, range(len(ends)))
 
 
+def _begins_later(content: bytes) -> bool:
+    """Whether an HDF5 file begins after a block of its program, as MuData writes."""
+    return any(content.startswith(_SIGNATURE, at) for at in (512, 1024, 2048))
+
+
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 FORMATS = (
     FileFormat(
         "hdf5", "an HDF5 file", "matrix", (".h5ad", ".h5mu", ".h5", ".hdf5"), read_hdf5,
-        magic=(b"\x89HDF\r\n\x1a\n",), own_options=("part",), require=require_h5py,
+        magic=(_SIGNATURE,), detect=_begins_later, own_options=("part",), require=require_h5py,
         own_process=True, can_hang=True,
     ),
 )  # fmt: skip

@@ -5,6 +5,7 @@ Cells are not interpreted, so ids stay as written: ``007``, ``NA``, ``1e5``.
 
 from __future__ import annotations
 
+from hetviz._text import count
 from hetviz.errors import Problem
 from hetviz.io import gate
 from hetviz.io.formats.base import FileFormat
@@ -29,6 +30,10 @@ def read_text(name: str, content: bytes, choices: Choices) -> list[Table]:
     text, encoding = encodings.decode(name, content, choices.encoding, notes)
     dialect.check_line_count(name, text)
     text, separator = text_tables.to_delimited(name, text, choices.separator)
+    text, n_comments = text_tables.without_comments(text, separator)
+    if n_comments:
+        message = f"{count(n_comments, 'line')} beginning with # skipped"
+        notes.append(Problem("comments", name, message, severity="note"))
     sign = "\t" if separator == dialect.SPACES else separator
     columns = column_rows(name, text, sign)
     # A sample of rows is enough for detection.

@@ -25,6 +25,8 @@ _HUB_RATIO = 10.0
 _MIN_HUB_LINKS = 20
 _MAX_NAMES_SHOWN = 5
 _MIN_MATCHING_SHARE = 0.5
+_MIN_UNNAMED_EDGES = 4
+_MIN_OVERLAP = 0.5
 _NODES_TO_EDGES = 1.5
 _MAX_ID_CHARS = 80
 
@@ -275,7 +277,7 @@ def _edges_of(table: Table) -> _Edges | None:
         return None
     if "source_dataset" in table.frame.columns:
         return None
-    frame, row = _split_words(table.frame, table.row)
+    frame, row = _with_first_edge(*_split_words(table.frame, table.row), table.header)
     lower = {str(name).strip().lstrip("# ").lower(): str(name) for name in frame.columns}
     end_names = next((pair for pair in _ENDS if set(pair) <= set(lower)), None)
     if end_names is None:
@@ -292,6 +294,33 @@ def _edges_of(table: Table) -> _Edges | None:
     }
     good_rows = [place for place, keep in zip(row, good, strict=True) if keep]
     return _Edges(table, ends[good].reset_index(drop=True), others, good_rows)
+
+
+def _with_first_edge(
+    frame: pd.DataFrame, row: list[int], has_header: bool
+) -> tuple[pd.DataFrame, list[int]]:
+    """Return edges of words without names of columns as source, target and weight.
+
+    The first line is an edge too if both its words occur below.
+    """
+    names = list(map(str, frame.columns))
+    if len(names) not in (2, 3) or len(frame) < _MIN_UNNAMED_EDGES or not all(names):
+        return frame, row
+    first, second = (set(frame[name].str.strip()) for name in names[:2])
+    overlap = len(first & second)
+    if not all(any(map(str.isalpha, text)) for text in first | second):
+        return frame, row
+    ends = ["source", "target", "weight"][: len(names)]
+    below = frame.set_axis(ends, axis=1)
+    if not has_header:
+        is_weight = len(names) == 2 or not np.isnan(numbers(below["weight"].tolist())).any()
+        is_graph = overlap >= _MIN_OVERLAP * min(len(first), len(second))
+        return (below, row) if is_graph and is_weight else (frame, row)
+    has_weight = len(names) == 2 or not np.isnan(numbers([names[2]])).any()
+    if not {*names[:2]} <= first | second or not overlap or not has_weight:
+        return frame, row
+    top = pd.DataFrame([names], columns=ends, dtype=TEXT)
+    return pd.concat([top, below], ignore_index=True), [0, *(place + 1 for place in row)]
 
 
 def _split_words(frame: pd.DataFrame, row: Sequence[int]) -> tuple[pd.DataFrame, list[int]]:

@@ -205,7 +205,9 @@ def _arrow_moments(column: pa.ChunkedArray) -> pa.ChunkedArray:
         plain = seconds.cast(pa.timestamp("s"))
     texts = plain.cast(pa.large_string())
     if zone is not None:
-        return pc.binary_join_element_wise(texts, "Z", "")
+        # All three must have the same type.
+        zulu, nothing = (pa.scalar(text, pa.large_string()) for text in ("Z", ""))
+        return pc.binary_join_element_wise(texts, zulu, nothing)
     midnight = pc.equal(pc.floor_temporal(plain, unit="day"), plain)
     return pc.if_else(midnight, pc.utf8_slice_codeunits(texts, 0, 10), texts)
 

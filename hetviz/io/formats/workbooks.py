@@ -230,7 +230,7 @@ def _calamine_sheets(name: str, content: bytes) -> list[_Sheet]:
             return
         check_cells(f"{name}, sheet {title}", 0, 0, sheet.height * sheet.width)
         # Row by row, because a list of all rows would double the memory.
-        yield from enumerate(sheet.iter_rows())
+        yield from _with_merged_cells(enumerate(sheet.iter_rows()), sheet.merged_cell_ranges or [])
 
     visible, of_cells = calamine.SheetVisibleEnum.Visible, calamine.SheetTypeEnum.WorkSheet
     return [
@@ -238,6 +238,28 @@ def _calamine_sheets(name: str, content: bytes) -> list[_Sheet]:
         for sheet in workbook.sheets_metadata
         if sheet.typ == of_cells
     ]
+
+
+def _with_merged_cells(
+    rows: Iterable[tuple[int, Sequence[object]]],
+    ranges: Sequence[tuple[tuple[int, int], tuple[int, int]]],
+) -> Iterator[tuple[int, Sequence[object]]]:
+    """Yield rows in which a cell merged over several rows of one column stands in each of them."""
+    starts = {
+        (top, left): bottom for (top, left), (bottom, right) in ranges if left == right and top
+    }
+    open_cells: dict[int, tuple[int, object]] = {}  # Column -> last row, value.
+    for at, row in rows:
+        cells = list(row)
+        for column, (bottom, value) in list(open_cells.items()):
+            if at > bottom:
+                del open_cells[column]
+            elif column < len(cells) and cells[column] in (None, ""):
+                cells[column] = value
+        for column, value in enumerate(cells):
+            if (at, column) in starts:
+                open_cells[column] = starts[at, column], value
+        yield at, cells
 
 
 def _openpyxl_sheets(name: str, content: bytes) -> list[_Sheet]:

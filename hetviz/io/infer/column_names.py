@@ -69,7 +69,10 @@ def _names_for_width(
     if any(cell[:1] == " " for cells in fitting for cell in cells[1:]):
         return titles
     first = [cells[0].strip() for cells in fitting]
-    if usual == n + 1 and len(set(first)) == len(first) and not any(map(_is_decimal, first)):
+    # Ids that have a name are no names of rows.
+    has_id = titles[0].strip().lower() in ("id", "key", "uid")
+    are_row_names = len(set(first)) == len(first) and not any(map(_is_decimal, first))
+    if usual == n + 1 and are_row_names and not has_id:
         notes.append(
             Problem(
                 "names-of-rows",

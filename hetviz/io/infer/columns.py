@@ -36,7 +36,7 @@ from hetviz.features.columns.types import (
     plain_columns,
     why_unusable,
 )
-from hetviz.io.infer.dates import FIRST_DAY, LAST_DAY, convert_dates, is_date, may_be_counts
+from hetviz.io.infer.dates import FIRST_DAY, LAST_DAY, are_dates, convert_dates, may_be_counts
 from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.infer.parsed import Table
 from hetviz.io.infer.recipe import NUMBERS, SAMPLE_ROWS, ColumnRecipe, TableRecipe
@@ -150,7 +150,7 @@ def _propose_column(
         return ColumnRecipe(name, "leave out", unit, why="empty")
     present = [cell for cell in filled if cell.lower() not in MISSING]
     distinct = {cell.lower() for cell in present}
-    if present and all(is_date(cell) for cell in present) and not may_be_counts(present):
+    if present and are_dates(present) and not may_be_counts(present):
         return ColumnRecipe(name, "date")
     sign = detect_decimal(filled, decimal)
     parsed_numbers = number_column(texts, sign)

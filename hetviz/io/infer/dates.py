@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -20,11 +21,35 @@ _DAY_MONTH_YEAR = re.compile(
 )
 FIRST_DAY, LAST_DAY = 18_000_101, 20_991_231
 _COMPACT_DATE = re.compile(r"(1[89]\d\d|20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
+_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?"
 _ISO_DATE = re.compile(
-    r"\d{4}-\d{1,2}-\d{1,2}(?:[ T]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[+-]\d{2}:?\d{2})?)?Z?"
+    rf"(\d{{4}})-(\d{{1,2}})-(\d{{1,2}})(?:[ T]{_TIME}(?: ?[+-]\d{{2}}(?::?\d{{2}})?)?)?"
+    r"(?: ?Z| UTC| GMT)?"
 )
+_ZONE_NAME = re.compile(r" ?(?:Z|UTC|GMT)$")
 # An offset after a time, not the month and day of a date.
-_UTC_OFFSET = re.compile(r"(:\d{2}(?:\.\d+)?) ?([+-]\d{2}:?\d{2})$")
+_UTC_OFFSET = re.compile(r"(:\d{2}(?:\.\d+)?) ?([+-]\d{2}(?::?\d{2})?)$")
+_MONTHS = {
+    name: at % 12 + 1
+    for names in (
+        "jan feb mar apr may jun jul aug sep oct nov dec",
+        "jan feb mär apr mai jun jul aug sep okt nov dez",
+        "jan fév mar avr mai jui jui aoû sep oct nov déc",
+        "ene feb mar abr may jun jul ago sep oct nov dic",
+    )
+    for at, name in enumerate(names.split())
+    if name != "jui"
+} | {"juin": 6, "juil": 7}
+_MONTH = r"(?P<month>[^\W\d_]{3,10})\.?"
+_DAY = r"(?P<day>\d{1,2})(?:\.|st|nd|rd|th)?"
+_NAMED_MONTH = (
+    re.compile(
+        rf"(?P<day>\d{{1,2}})(?:\.|st|nd|rd|th)?[ /-]?{_MONTH},?[ /-]?(?P<year>\d{{4}}|\d\d)"
+    ),
+    re.compile(rf"{_MONTH} ?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})"),
+)
+_MIN_VALID_SHARE = 0.5
+_SHORT_OFFSET = re.compile(r"(:\d{2}(?:\.\d+)?) ?([+-]\d{2})$")
 
 
 def may_be_counts(cells: Sequence[str]) -> bool:
@@ -34,31 +59,73 @@ def may_be_counts(cells: Sequence[str]) -> bool:
 
 def is_date(cell: str) -> bool:
     """Whether a cell contains a date."""
-    return iso_date(cell, True) is not None
+    return iso_date(cell) is not None
 
 
-def iso_date(cell: str, day_first: bool = True) -> str | None:
-    """Return a date as year-month-day with its time, None if the cell has no date."""
+def are_dates(cells: Sequence[str]) -> bool:
+    """Whether cells are dates; some may be impossible days, such as 0000-00-00."""
+    n_valid = 0
+    for cell in cells:
+        if is_date(cell):
+            n_valid += 1
+        elif not _has_date_form(cell.strip()):
+            return False
+    return n_valid > _MIN_VALID_SHARE * len(cells)
+
+
+def _has_date_form(text: str) -> bool:
+    return bool(_ISO_DATE.fullmatch(text) or _DAY_MONTH_YEAR.fullmatch(text))
+
+
+def iso_date(cell: str, day_first: bool | None = None) -> str | None:
+    """Return a date as year-month-day with its time, None if the cell has no possible date.
+
+    `day_first`: Order of day and month in 3/4/2024; None accepts both.
+    """
     text = cell.strip()
-    if _ISO_DATE.fullmatch(text):
-        return text
+    match = _ISO_DATE.fullmatch(text)
+    if match:
+        year, month, day = map(int, match.groups())
+        return _ZONE_NAME.sub("Z", text) if _is_day(year, month, day) else None
     match = _COMPACT_DATE.fullmatch(text)
     if match:
-        return "-".join(match.groups())
+        year, month, day = map(int, match.groups())
+        return "-".join(match.groups()) if _is_day(year, month, day) else None
     match = _DAY_MONTH_YEAR.fullmatch(text)
     if match is None:
-        return None
-    first, second, year, time, am_pm = match.groups()
-    day, month = (int(first), int(second)) if day_first else (int(second), int(first))
-    if month > 12:
+        return _date_with_named_month(text)
+    first, second, year_text, time, am_pm = match.groups()
+    day, month = (int(first), int(second)) if day_first is not False else (int(second), int(first))
+    if month > 12 and day_first is None:
         day, month = month, day
-    if not (1 <= month <= 12 and 1 <= day <= 31):
+    year = _full_year(year_text)
+    if not _is_day(year, month, day):
         return None
     if am_pm:
         hour, minutes = time.split(":", 1)
         time = f"{int(hour) % 12 + 12 * (am_pm in 'pP'):02}:{minutes}"
-    full_year = int(year) + (0 if len(year) == 4 else 2000 if int(year) < 50 else 1900)
-    return f"{full_year:04}-{month:02}-{day:02}" + (f" {time.zfill(5)}" if time else "")
+    return f"{year:04}-{month:02}-{day:02}" + (f" {time.zfill(5)}" if time else "")
+
+
+def _date_with_named_month(text: str) -> str | None:
+    """Return a date such as 1-Mar-2024 or March 1, 2024."""
+    for form in _NAMED_MONTH:
+        match = form.fullmatch(text)
+        if match:
+            word = match["month"].lower()
+            month = _MONTHS.get(word) or _MONTHS.get(word[:4]) or _MONTHS.get(word[:3])
+            year, day = _full_year(match["year"]), int(match["day"])
+            if month is not None and _is_day(year, month, day):
+                return f"{year:04}-{month:02}-{day:02}"
+    return None
+
+
+def _full_year(text: str) -> int:
+    return int(text) + (0 if len(text) == 4 else 2000 if int(text) < 50 else 1900)
+
+
+def _is_day(year: int, month: int, day: int) -> bool:
+    return year >= 1 and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
 
 
 def _without_offsets(times: list[str]) -> tuple[list[str], str]:
@@ -75,10 +142,20 @@ def _to_utc(text: str) -> str:
     if not _UTC_OFFSET.search(text):
         return text
     try:
-        moment = datetime.fromisoformat(text.replace(" +", "+").replace(" -", "-"))
+        moment = datetime.fromisoformat(_SHORT_OFFSET.sub(r"\1\2:00", text.replace(" +", "+")))
     except ValueError:
         return ""
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ")
+
+
+def _is_day_first(matches: Sequence[re.Match[str]]) -> bool:
+    """Return the order of day and month of a column: that which more cells can have."""
+    n_day_first = sum(int(match[1]) > 12 for match in matches)
+    n_month_first = sum(int(match[2]) > 12 for match in matches)
+    if n_day_first != n_month_first:
+        return n_day_first > n_month_first
+    # AM/PM implies month first.
+    return not any(match[5] for match in matches)
 
 
 def convert_dates(where: str, cells: pd.Series) -> tuple[pd.Series, list[Problem]]:
@@ -86,17 +163,18 @@ def convert_dates(where: str, cells: pd.Series) -> tuple[pd.Series, list[Problem
     # Most date columns contain repeated days.
     codes, distinct = encode_texts(cells)
     texts = [cell.strip() for cell in distinct]
-    firsts = [int(match[1]) for text in texts if (match := _DAY_MONTH_YEAR.fullmatch(text))]
-    seconds = [int(match[2]) for text in texts if (match := _DAY_MONTH_YEAR.fullmatch(text))]
-    day_first = not (max(seconds, default=0) > 12 >= max(firsts, default=0))
-    if max(seconds, default=0) <= 12 and max(firsts, default=0) <= 12:
-        # AM/PM implies month first.
-        day_first = not any(text.lower().rstrip(".").endswith("m") for text in texts)
+    matches = [match for text in texts if (match := _DAY_MONTH_YEAR.fullmatch(text))]
+    notes = []
+    day_first = _is_day_first(matches)
+    if matches and not any(int(match[at]) > 12 for match in matches for at in (1, 2)):
+        order = "day before month" if day_first else "month before day"
+        message = f"the order of day and month is not clear, so dates are read with {order}"
+        remedy = "Write dates as 2024-03-31 if this is wrong."
+        notes.append(Problem("day-or-month", where, message, matches[0][0], remedy, "note"))
     iso_dates = [iso_date(text, day_first) or "" for text in texts]
     iso_dates, zone = _without_offsets(iso_dates)
     dates = np.array([*iso_dates, ""], dtype=object)
     unreadable = [at for at, text in enumerate(texts) if text and not dates[at]]
-    notes = []
     if zone:
         notes.append(Problem("time-zone", where, f"times are in {zone}", severity="note"))
     if unreadable:

@@ -26,6 +26,9 @@ _SURROUNDING_SIGNS = " \u00a0\u202f$€£%"
 _COMMA_NUMBER = re.compile(r"[+-]?(\d+,\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,})")
 _POINT_NUMBER = re.compile(r"[+-]?(\d*\.\d+|\d{1,3}(,\d{3})+\.\d+)")
 _CERTAIN_POINT_NUMBER = re.compile(r"[+-]?\d{1,3}((,\d{3})+\.\d+|(,\d{3}){2,})")
+_CERTAIN_COMMA_NUMBER = re.compile(r"[+-]?\d+,(\d{1,2}|\d{4,})")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
+_REMARK = re.compile(r"(#\S*\t|##|track |browser )")
 _HEADER_WORDS = {"id", "name", "title", "source_id", "target_id", "source", "target", "weight"}
 
 
@@ -182,6 +185,9 @@ def decimal_of(rows: Sequence[tuple[int, list[str]]], separator: str) -> str:
     if any(_CERTAIN_POINT_NUMBER.fullmatch(cell) for cell in cells):
         return "."
     with_comma = sum(bool(_COMMA_NUMBER.fullmatch(cell)) for cell in cells)
+    if with_comma and any(_CERTAIN_COMMA_NUMBER.fullmatch(cell) for cell in cells):
+        # 2.037 is a thousand in a file that also has 1,5.
+        cells = [cell for cell in cells if not _THOUSANDS.fullmatch(cell)]
     with_point = sum(bool(_POINT_NUMBER.fullmatch(cell)) for cell in cells)
     return "," if with_comma > with_point else "."
 
@@ -197,6 +203,9 @@ def n_rows_above(rows: Sequence[tuple[int, list[str]]]) -> int:
         return n_remarks + n_rows_above(rows[n_remarks:])
     widths = Counter(filled[1:])
     width = max(widths, key=lambda cells: (widths[cells], cells))
+    n_head = _n_report_rows(sample, filled, width)
+    if n_head:
+        return n_head
     above = 0
     if _is_size_row(sample):
         return 1
@@ -214,6 +223,15 @@ def n_rows_above(rows: Sequence[tuple[int, list[str]]]) -> int:
         is_table = len(names) == 2 and not any(map(_is_number, names))
         return above if is_table and any(map(_is_number, below)) else 0
     return above if filled[above] > 1 else 0
+
+
+def _n_report_rows(rows: Sequence[tuple[int, list[str]]], filled: Sequence[int], width: int) -> int:
+    """Return the number of rows of a report head, which an empty row separates from the table."""
+    for at in range(1, min(_MAX_ROWS_ABOVE, len(rows) - 2)):
+        if rows[at][0] - rows[at - 1][0] > 1:
+            is_narrow = max(filled[:at]) <= max(2, width / 2)
+            return at if width > 2 and is_narrow and filled[at] >= width - 1 else 0
+    return 0
 
 
 def common_width(rows: Sequence[Sequence[str]]) -> int | None:
@@ -269,6 +287,8 @@ def _n_remark_rows(rows: Sequence[tuple[int, list[str]]]) -> int:
 def is_prose(text: str) -> bool:
     """Whether text reads as sentences, not as the rows of a table."""
     lines = [line for line in text[:100_000].splitlines() if line.strip()]
+    # Comments and browser lines of tables of genome tracks are no sentences.
+    lines = [line for line in lines if not _REMARK.match(line)] or lines
     if not lines:
         return False
     words = sum(len(line.split()) for line in lines) / len(lines)

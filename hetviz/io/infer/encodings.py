@@ -5,11 +5,14 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import charset_normalizer
 from charset_normalizer.constant import IANA_SUPPORTED
 
+from hetviz._text import count
 from hetviz.errors import Problem
 from hetviz.io import gate
 
@@ -74,11 +77,30 @@ _LATIN_CODECS = ("cp1252", "cp1250", "iso8859_2", "cp1254", "cp1257")
 _OLD_LATIN = ("mac_roman", "cp437", "cp850", "cp852")
 _OTHER_CODECS = ("gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1251", "koi8_r", "koi8_u",
            "cp866", "iso8859_5", "cp1253", "iso8859_7", "cp1255", "cp1256", "tis_620")  # fmt: skip
+# Letters beside ASCII that the languages of each codec use, in lower case.
+_ALPHABETS: Mapping[str, Sequence[str]] = {
+    "cp1252": ("àâæçéèêëîïôœùûüÿ", "áéíñóúü", "ãáàâçéêíóôõúü", "àèéìíòóùú", "äöüß", "åäöæøé",
+               "áðéíóúýþæö", "äöåé", "ëéïóèüö"),
+    "cp1250": ("áčďéěíňóřšťúůýž", "ąćęłńóśźż", "áéíóöőúüű", "ăâîșțşţ", "čćđšž",
+               "áäčďéíĺľňóôŕšťúýž"),
+    "cp1254": ("çğıöşüâîû",),
+    "cp1257": ("āčēģīķļņšūž", "ąčęėįšųūž", "äöüõšž"),
+}  # fmt: skip
+_SAME_LETTERS = {
+    "iso8859_2": "cp1250", "mac_roman": "cp1252", "cp437": "cp1252", "cp850": "cp1252",
+    "cp852": "cp1250",
+}  # fmt: skip
+_SIGNS = frozenset("µ°ªº€£¥§©®±²³µ¼½¾×÷«»„“”‘’‚–—…•·¡¿ ™†‰")
+# A sign within a word stands for a letter of another codec.
+_SIGN_INSIDE = re.compile("(?<=[a-z])[" + re.escape("".join(_SIGNS - {"’", "­"})) + "](?=[a-z])")
+_MIN_ALPHABET_SHARE = 0.97
 _RUN = re.compile(rb"[\x80-\xff]+")
 _LINE = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*")
 _SAMPLE_BYTES = 20_000
 _MAX_CHAOS = 0.2
+_MIN_UTF8_LINES = 2
 _SINGLE_BYTE_SHARE = 0.7
+_MAX_LATIN_RUN = 2
 
 
 def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) -> tuple[str, str]:
@@ -101,6 +123,15 @@ def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) 
         return text, "UTF-8"
     if b"\0" in content:
         return _decode_unmarked_utf16(name, content), "UTF-16"
+    mixed = _decode_mixed(content)
+    if mixed is not None:
+        text, n_lines, codec = mixed
+        message = (
+            f"the text mixes two encodings: {count(n_lines, 'line')} in {ENCODING_NAMES[codec]}, "
+            "the others in UTF-8"
+        )
+        notes.append(Problem("encoding", name, message, severity="note"))
+        return text, "UTF-8"
     codec, text = _guess(content)
     label = ENCODING_NAMES[codec]
     notes.append(
@@ -113,6 +144,29 @@ def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) 
         )
     )
     return text, label
+
+
+def _decode_mixed(content: bytes) -> tuple[str, int, str] | None:
+    """Return text of which some lines are UTF-8, the number of others and their codec, or None."""
+    lines = content.split(b"\n")
+    is_utf8 = [_is_utf8(line) for line in lines]
+    n_utf8 = sum(good and not line.isascii() for good, line in zip(is_utf8, lines, strict=True))
+    others = [line for good, line in zip(is_utf8, lines, strict=True) if not good]
+    if n_utf8 < _MIN_UTF8_LINES or n_utf8 < len(others):
+        return None
+    codec, _ = _guess(b"\n".join(others))
+    decoded = [
+        line.decode("utf-8" if good else codec) for good, line in zip(is_utf8, lines, strict=True)
+    ]
+    return "\n".join(decoded), len(others), codec
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode("utf-8")
+    except UnicodeError:
+        return False
+    return True
 
 
 def _codec_name(codec: str) -> str:
@@ -142,6 +196,11 @@ def _guess(content: bytes) -> tuple[str, str]:
     sample = b"\n".join(_non_ascii_lines(content))
     runs = _RUN.findall(sample)
     is_latin = sum(len(run) == 1 for run in runs) > _SINGLE_BYTE_SHARE * len(runs)
+    # Accented letters may be neighbours, but not as long as words of other scripts.
+    are_short = sum(map(len, runs)) <= _MAX_LATIN_RUN * len(runs)
+    codec = _codec_by_alphabet(sample, content) if is_latin or are_short else None
+    if codec is not None:
+        return codec, content.decode(codec)
     ranked = _rank_codecs(sample, _LATIN_CODECS if is_latin else _OTHER_CODECS)
     for codec in (*ranked, *_LATIN_CODECS, *_OLD_LATIN):
         try:
@@ -149,6 +208,29 @@ def _guess(content: bytes) -> tuple[str, str]:
         except UnicodeError:
             continue
     return "latin_1", content.decode("latin_1")
+
+
+def _codec_by_alphabet(sample: bytes, content: bytes) -> str | None:
+    """Return the codec in which one language explains all letters, the most common first."""
+    best, best_share = None, _MIN_ALPHABET_SHARE
+    for codec in (*_LATIN_CODECS, *_OLD_LATIN):
+        try:
+            text = sample.decode(codec)
+            content.decode(codec)
+        except UnicodeError:
+            continue
+        if _n_odd_signs(text):
+            continue
+        text = text.lower()
+        letters = Counter(sign for sign in text if sign > "\x7f" and sign not in _SIGNS)
+        n_inside = len(_SIGN_INSIDE.findall(text))
+        total = letters.total() + n_inside
+        for alphabet in _ALPHABETS[_SAME_LETTERS.get(codec, codec)]:
+            n_explained = sum(n for sign, n in letters.items() if sign in alphabet)
+            share = n_explained / total if total else 1.0
+            if share > best_share:
+                best, best_share = codec, share
+    return best
 
 
 def _non_ascii_lines(content: bytes) -> list[bytes]:

@@ -20,6 +20,7 @@ from hetviz.data.joins.key_names import (
     table_words,
     words_of_name,
 )
+from hetviz.io.infer.dates import is_date
 from hetviz.io.infer.ids import guess_id_column, holds_measurements, is_unique, joined_ids
 from hetviz.io.infer.parsed import Table
 from hetviz.io.infer.recipe import ColumnRecipe
@@ -37,6 +38,7 @@ _MIN_CONTAINED_SHARE = 0.8
 _SAMPLE_ROWS = 1_000
 _MIN_TITLE_MERIT = 0.75
 _MAX_TITLE_CHARS = 80
+_N_DATES_TESTED = 20
 _TITLE_WORDS = NAME_WORDS | {"descr", "desc", "description", "beschreibung", "term", "descripcion"}
 _POOR_TITLE_WORDS = frozenset(
     {"contact", "url", "email", "mail", "ref", "address", "file", "code", "phone", "street", "path"}
@@ -207,10 +209,14 @@ def _title_merit(cells: pd.Series, words: Sequence[str], own: Sequence[str]) -> 
     if len(filled) < 0.7 * len(cells) or not filled or (distinct < 2 and len(cells) > 3):
         return -1.0
     is_name = _is_title_name(words)
+    if is_named_key(words) and not is_name:
+        return -1.0
     if is_named_measure(words) and not is_name:
         return -1.0
     with_letters = sum(any(map(str.isalpha, text)) for text in filled)
     if with_letters < 0.8 * len(filled) or holds_measurements(cells):
+        return -1.0
+    if all(map(is_date, filled[:_N_DATES_TESTED])):
         return -1.0
     length = sum(map(len, filled)) / len(filled)
     is_own = tuple(words) == tuple(own) or has_common_part(words, own)

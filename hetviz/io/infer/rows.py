@@ -38,7 +38,10 @@ from hetviz.io.infer.vocabulary import NOTES, TOTALS
 
 _MAX_FOOTER_ROWS = 10
 _MAX_WORD_ROWS = 3
+_MIN_TABLE_ROWS = 2
 _MAX_SHIFT_ROWS = 60
+_ORANGE_TYPE = re.compile(r"(c|continuous|d|discrete|s|string|t|time|basket)(\s.*)?")
+_ORANGE_ROLE = re.compile(r"((m|meta|c|class|i|ignore)(\s.*)?)?|\w+=.*")
 
 
 def propose_recipe(raw: RawTable) -> TableRecipe:
@@ -174,6 +177,7 @@ def _header_and_first_row(raw: RawTable, header: bool | None, skip: int | None) 
             break
         header_rows.insert(0, line)
     units, data = None, below[1:]
+    data = data[_n_orange_rows(data) :]
     n_word_rows = _n_explaining_rows(data, raw.decimal)
     if n_word_rows and not _is_unit_row(data[0][1], data[1:], raw.decimal):
         # Below groups with empty cells this is a second header row, else it explains the names.
@@ -186,6 +190,19 @@ def _header_and_first_row(raw: RawTable, header: bool | None, skip: int | None) 
     return TableRecipe(
         tuple(header_rows), units, data[0][0] if data else below[-1][0] + 1, None, ()
     )
+
+
+def _n_orange_rows(data: Sequence[tuple[int, list[str]]]) -> int:
+    """Return the number of rows that state types and roles of columns, as Orange writes them."""
+    if len(data) < 3:
+        return 0
+    types, roles = ([cell.strip().lower() for cell in cells] for _, cells in data[:2])
+    if not types or not all(map(_ORANGE_TYPE.fullmatch, types)):
+        return 0
+    if all(map(_ORANGE_ROLE.fullmatch, roles)):
+        return 2
+    # A row of roles may be empty.
+    return int(bool({"continuous", "discrete"} & set(types)))
 
 
 def _n_explaining_rows(data: Sequence[tuple[int, list[str]]], decimal: str) -> int:
@@ -241,6 +258,9 @@ def _last_row(raw: RawTable, first: int) -> int | None:
     body = [(line, cells) for line, cells in raw.rows if line >= first]
     if len(body) < 3:
         return None
+    next_table = _start_of_next_table(body)
+    if next_table is not None:
+        return body[next_table - 1][0]
     filled = [sum(bool(cell.strip()) for cell in cells) for _, cells in body[:SAMPLE_ROWS]]
     usual = float(np.median(filled))
     end = len(body) - _n_trailing_remarks(body, usual)
@@ -250,6 +270,31 @@ def _last_row(raw: RawTable, first: int) -> int | None:
             break
         end -= 1
     return None if end == len(body) else body[end - 1][0]
+
+
+def _start_of_next_table(body: Sequence[tuple[int, list[str]]]) -> int | None:
+    """Return the row below an empty one that names other columns: words above numbers."""
+    for at in range(_MIN_TABLE_ROWS, min(len(body), SAMPLE_ROWS) - 1):
+        if body[at][0] - body[at - 1][0] < 2:
+            continue
+        cells = [cell.strip() for cell in body[at][1]]
+        if len(list(filter(None, cells))) < 2:
+            continue
+        numeric = [
+            place for place, cell in enumerate(cells) if cell and _is_numeric(body[:at], place)
+        ]
+        below = body[at + 1 :]
+        if numeric and all(
+            parse(cells[place]) is None and _is_numeric(below, place) for place in numeric
+        ):
+            return at
+    return None
+
+
+def _is_numeric(rows: Sequence[tuple[int, list[str]]], place: int) -> bool:
+    """Whether all filled cells of a column are numbers."""
+    filled = [cell for _, cells in rows if place < len(cells) and (cell := cells[place].strip())]
+    return bool(filled) and all(parse(cell) is not None for cell in filled)
 
 
 def _n_trailing_remarks(body: Sequence[tuple[int, list[str]]], usual: float) -> int:

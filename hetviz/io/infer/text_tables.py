@@ -40,6 +40,49 @@ def to_delimited(name: str, text: str, separator: str | None) -> tuple[str, str]
     ), used_separator
 
 
+def without_comments(text: str, separator: str) -> tuple[str, int]:
+    """Return a text without lines that begin with #, and their number.
+
+    Unchanged unless such lines stand among the rows, or hold the names of the columns in another
+    form than the rows. The names then become the first row.
+    """
+    if not text.startswith("#") and "\n#" not in text:
+        return text, 0
+    sign = "\t" if separator == dialect.SPACES else separator
+    lines = text.splitlines()
+    is_comment = [line.startswith("#") for line in lines]
+    data = [line for line, skip in zip(lines, is_comment, strict=True) if not skip and line.strip()]
+    widths = [line.count(sign) + 1 for line in data[:_SAMPLE_LINES]]
+    if not widths or max(widths) < 2:
+        return text, 0
+    first = next(at for at, line in enumerate(lines) if line.strip() and not is_comment[at])
+    usual = {max(set(widths), key=widths.count), max(widths)}
+    if any(line.count(sign) + 1 in usual for line in lines[:first]):
+        # The last comment is the row of names.
+        names = None
+    else:
+        names = next(
+            filter(None, (_names_in(line, sign, usual) for line in lines[:first][::-1])), None
+        )
+    among = [line for line, skip in zip(lines[first:], is_comment[first:], strict=True) if skip]
+    if any(line.count(sign) + 1 in usual for line in among) or (names is None and not among):
+        return text, 0
+    kept = lines[:first] if names is None else [sign.join(names)]
+    return "\n".join([*kept, *data]), sum(is_comment) if names else len(among)
+
+
+def _names_in(line: str, sign: str, widths: set[int]) -> list[str] | None:
+    """Return the column names in a comment, if there are as many as cells in a row."""
+    text = line.lstrip("# ")
+    fields = re.fullmatch(r"(?:fields|columns|header)\s*:\s*(.+)", text, re.I)
+    candidates = [text.split(sign)] if fields is None else [re.split(r"\s*[,;\t]\s*", fields[1])]
+    for cells in candidates:
+        names = [cell.strip() for cell in cells if cell.strip()]
+        if len(names) in widths and len(names) > 1:
+            return names
+    return None
+
+
 def is_drawn(text: str) -> bool:
     """Whether a text is a table drawn with bars and a rule below the names."""
     lines = list(islice(_filled_lines(text, dialect.MAX_CELL), _SAMPLE_LINES))

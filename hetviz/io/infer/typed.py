@@ -46,8 +46,9 @@ def _with_typed_columns(table: Table, words: Sequence[str] | None, choices: Choi
     if recipe is not None or words is None:
         return replace(read_columns(table, recipe, keep=keep), recipe=None)
     typed = read_columns(replace(table, frame=frame[list(words)]), keep=keep)
-    if typed.problems != table.problems:
-        frame = frame.assign(**{name: typed.frame[name] for name in words})
+    changed = {name: typed.frame[name] for name in words if typed.frame[name] is not frame[name]}
+    if changed:
+        frame = frame.assign(**changed)
     return replace(table, frame=frame, problems=typed.problems, cells=None)
 
 
@@ -283,7 +284,8 @@ def _no_header_note(name: str) -> Problem:
 def _footer_note(name: str, rows: list[tuple[int, list[str]]]) -> Problem:
     words = "; ".join(" ".join(filter(None, map(str.strip, cells))) for _, cells in rows)
     subject = "the last row is" if len(rows) == 1 else f"the last {len(rows)} rows are"
-    message = f"{subject} skipped as a total or a remark"
+    is_table = len(rows) > 2 and all(sum(map(bool, map(str.strip, c))) > 1 for _, c in rows)
+    message = f"{subject} skipped as {'another table' if is_table else 'a total or a remark'}"
     return Problem("rows-below", name, message, words[:80], severity="note")
 
 

@@ -1,0 +1,314 @@
+"""Files as people and programs write them, each kind with two cases of its own."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+import hetviz
+from hetviz.data import Dataset
+from hetviz.io import Loaded, read_tables
+from tests.io.file_builders import sqlite
+
+
+def load(name: str, content: bytes | str) -> Loaded:
+    return read_tables([(name, content.encode() if isinstance(content, str) else content)])
+
+
+def only(loaded: Loaded) -> Dataset:
+    (dataset,) = loaded.data.datasets.values()
+    return dataset
+
+
+def column(cells: list[str], name: str = "at", file: str = "t.csv") -> tuple[pd.Series, Loaded]:
+    rows = "".join(f"x{at},{cell},{at % 7}\n" for at, cell in enumerate(cells))
+    loaded = load(file, f"id,{name},v\n{rows}")
+    table = only(loaded).table
+    assert table is not None
+    return table[name], loaded
+
+
+def codes(loaded: Loaded) -> set[str]:
+    return {problem.code for problem in loaded.problems}
+
+
+def workbook(rows: list[list[object]], merged: tuple[str, ...] = ()) -> bytes:
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    for cells in merged:
+        book.active.merge_cells(cells)
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize("days", [3, 6])
+def test_few_days_of_a_database_are_dates(days: int) -> None:
+    values = ", ".join(f"({k}, '2024-03-{1 + k % days:02}', {k % 5})" for k in range(30))
+    content = sqlite(
+        "CREATE TABLE lent (id INTEGER PRIMARY KEY, day DATE, n INTEGER)",
+        f"INSERT INTO lent VALUES {values}",
+    )
+    loaded = load("t.sqlite", content)
+    assert not loaded.errors
+    steps = only(loaded).recipe["features"]["columns"]
+    assert {step["column"]: step["kind"] for step in steps}["day"] == "date"
+
+
+@pytest.mark.parametrize(
+    ("odd", "n_missing"), [("2023-02-29", 1), ("0000-00-00", 1), ("31.4.2024", 1)]
+)
+def test_impossible_day_counts_as_missing(odd: str, n_missing: int) -> None:
+    form = "{k}.4.2024" if "." in odd else "2024-04-{k:02}"
+    cells, loaded = column([form.format(k=k) for k in range(1, 21)] + [odd])
+    assert cells.isna().sum() == n_missing
+    assert cells.iloc[0] == "2024-04-01"
+    (note,) = [p for p in loaded.problems if p.code == "words-for-missing"]
+    assert note.value == odd
+
+
+@pytest.mark.parametrize(
+    ("cell", "first"),
+    [
+        ("2024-03-{k:02} 08:00:00+02", "2024-03-01 08:00:00"),
+        ("2024-03-{k:02} 08:00 UTC", "2024-03-01 08:00Z"),
+        ("{k}-Mar-2024", "2024-03-01"),
+        ("March {k}, 2024", "2024-03-01"),
+        ("{k}. März 2024", "2024-03-01"),
+    ],
+)
+def test_dates_with_zone_or_named_month(cell: str, first: str) -> None:
+    file = "t.tsv" if "," in cell else "t.csv"
+    texts = [cell.format(k=k) for k in range(1, 21)]
+    rows = "".join(f"x{at}\t{text}\t{at % 7}\n" for at, text in enumerate(texts))
+    table = only(load(file, f"id\tat\tv\n{rows}")).table
+    assert table is not None
+    assert table["at"].iloc[0] == first
+
+
+def test_day_and_month_have_one_order() -> None:
+    cells, loaded = column(["3/4/2024", "13/4/2024", "5/4/2024", "4/13/2024"] + ["7/4/2024"] * 16)
+    assert cells.iloc[0] == "2024-04-03"
+    assert cells.isna().tolist()[:4] == [False, False, False, True]
+    assert "day-or-month" not in codes(loaded)
+    _, unclear = column([f"{1 + k % 9}/4/2024" for k in range(20)])
+    assert "day-or-month" in codes(unclear)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
+@pytest.mark.parametrize("file", ["t.parquet", "t.feather"])
+def test_times_with_zone_are_read(zone: str, file: str) -> None:
+    times = pd.date_range("2024-06-01 00:30", periods=10, freq="31h", tz=zone)
+    frame = pd.DataFrame({"id": [f"e{k}" for k in range(10)], "t": times, "v": range(10)})
+    content = io.BytesIO()
+    frame.to_parquet(content) if file.endswith("parquet") else frame.to_feather(content)
+    table = only(load(file, content.getvalue())).table
+    assert table is not None
+    assert table["t"].iloc[0] == str(times[0].tz_convert("UTC").tz_localize(None)) + "Z"
+
+
+def test_long_integers_stay_different() -> None:
+    ids = [str(2**60 + k) for k in range(12)]
+    posts = "id,likes\n" + "".join(f"{text},{k * 3}\n" for k, text in enumerate(ids))
+    replies = "id,post_id\n" + "".join(f"r{k},{ids[k % 12]}\n" for k in range(24))
+    loaded = read_tables([("posts.csv", posts.encode()), ("replies.csv", replies.encode())])
+    table = loaded.data["replies"].table
+    assert table is not None
+    assert table["post_id"].nunique() == 12
+    (proposal,) = hetviz.propose_joins(loaded.data)
+    assert proposal.sure
+    numbers, _ = column([str(10**16 + k) for k in range(20)], "n")
+    assert numbers.tolist()[0] == "10000000000000000"
+
+
+def test_join_without_zeros_in_front_is_offered() -> None:
+    areas = "zip,people\n" + "".join(f"{501 + 5 * k:05},{k * 7}\n" for k in range(20))
+    orders = "id,zip\n" + "".join(f"o{k},{501 + 5 * (k % 20)}\n" for k in range(40))
+    data = read_tables([("areas.csv", areas.encode()), ("orders.csv", orders.encode())]).data
+    (proposal,) = hetviz.propose_joins(data)
+    assert (proposal.title, len(proposal.match.i)) == ("orders: zip = areas: id", 40)
+    assert proposal.doubt == "Zeros in front of the numbers are ignored."
+    assert len(proposal.join.carried_out(data).links[0]) == 40
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (["-$1,200.50", "$2,200.50", "$3.00"], [-1200.5, 2200.5, 3.0]),
+        (["($1,200.50)", "$2,200.50", "-$7"], [-1200.5, 2200.5, -7.0]),
+        (["-€12.50", "€3.25", "€1,000.00"], [-12.5, 3.25, 1000.0]),
+    ],
+)
+def test_money_with_a_minus(cells: list[str], values: list[float]) -> None:
+    rows = "".join(f"x{at}\t{cell}\n" for at, cell in enumerate(cells * 7))
+    table = only(load("t.tsv", f"id\tamount\n{rows}")).table
+    assert table is not None
+    assert table["amount"].tolist()[:3] == values
+
+
+@pytest.mark.parametrize("cells", [["2.037", "1.000", "12.500"], ["1.037.000", "2.000", "3.500"]])
+def test_one_decimal_sign_per_file(cells: list[str]) -> None:
+    rows = "".join(f"k{at};{cell};{at},5\n" for at, cell in enumerate(cells * 5))
+    loaded = load("t.csv", f"id;umsatz;quote\n{rows}")
+    table = only(loaded).table
+    assert table is not None
+    assert table["umsatz"].iloc[0] == float(cells[0].replace(".", ""))
+    assert table["quote"].iloc[1] == 1.5
+    assert "written-numbers" in codes(loaded)
+
+
+def test_plus_and_minus_are_values() -> None:
+    strand, _ = column(["+", "-"] * 10, "strand")
+    assert strand.tolist()[:2] == ["+", "-"]
+    change, _ = column(["1.5", "-", "2.5"] * 7, "change")
+    assert change.isna().sum() == 7
+
+
+def test_blanks_make_no_category() -> None:
+    for cells in (["Bern", "Bern ", "Bern\u00a0", "Basel"], ["a\u200b", "a", " b", "b"]):
+        values, _ = column(cells * 5, "city")
+        assert values.nunique() == 2
+
+
+@pytest.mark.parametrize(
+    ("codec", "names"),
+    [
+        ("cp1252", ["Hélène", "Noël", "Zoé"]),
+        ("cp1252", ["Muñoz", "Peña", "José"]),
+        ("cp850", ["Hélène", "Noël", "François"]),
+        ("cp850", ["Müller", "Größe", "Jörg"]),
+        ("mac_roman", ["Hélène", "Zoé", "Noël"]),
+        ("cp1250", ["Dvořák", "Plzeň", "Čáslav"]),
+        ("cp1250", ["Łódź", "Gdańsk", "Świdnica"]),
+    ],
+)
+def test_names_in_older_encodings(codec: str, names: list[str]) -> None:
+    text = "id,nom\n" + "".join(f"x{k},{names[k % 3]}\n" for k in range(12))
+    table = only(load("t.csv", text.encode(codec))).table
+    assert table is not None
+    assert table["nom"].tolist()[:3] == names
+
+
+def test_lines_in_two_encodings() -> None:
+    lines = [f"x{k},Zoé {k}".encode("utf-8" if k % 4 else "cp1252") for k in range(12)]
+    loaded = load("t.csv", b"id,nom\n" + b"\n".join(lines) + b"\n")
+    table = only(loaded).table
+    assert table is not None
+    assert table["nom"].tolist() == [f"Zoé {k}" for k in range(12)]
+    assert "encoding" in codes(loaded)
+
+
+@pytest.mark.parametrize("head", ["# Fields: query, subject, score", "#query\tsubject\t\tscore"])
+def test_comments_among_rows(head: str) -> None:
+    rows = [f"q{k}\ts{k}\t{k * 1.5}" for k in range(12)]
+    text = "\n".join(["# BLASTP", head, *rows[:6], "# BLASTP", "# Query: q1", *rows[6:]])
+    loaded = load("hits.tsv", text)
+    assert len(only(loaded)) == 12
+    assert not loaded.errors
+    assert "score" in (only(loaded).table if only(loaded).table is not None else [])
+    assert "comments" in codes(loaded)
+
+
+def test_ids_beginning_with_a_number_sign_stay() -> None:
+    text = "topic\tn\n" + "".join(f"#{word}\t{k}\n" for k, word in enumerate(["a", "b", "c", "d"]))
+    assert only(load("tags.tsv", text)).ids.tolist() == ["#a", "#b", "#c", "#d"]
+
+
+@pytest.mark.parametrize("track", ["track name=peaks", "browser position chr1"])
+def test_genome_tracks_in_text_files_are_tables(track: str) -> None:
+    rows = "".join(f"chr1\t{100 * k}\t{100 * k + 50}\tpeak{k}\n" for k in range(12))
+    loaded = load("peaks.txt", f'{track} description="made of peaks"\n{rows}')
+    assert len(only(loaded)) == 12
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        [["Sales of a firm"], ["made on", "2024-03-01"], ["by", "the office"]],
+        [["Report"], [], ["Period", "2024"]],
+    ],
+)
+def test_head_of_a_report_is_skipped(head: list[list[object]]) -> None:
+    rows: list[list[object]] = [[f"Shop {k}", f"R{k % 3}", 100 + k, k % 5] for k in range(12)]
+    content = workbook([*head, [], ["Shop", "Region", "Sales", "Staff"], *rows])
+    dataset = only(load("report.xlsx", content))
+    assert (len(dataset), dataset.ids[0]) == (12, "Shop 0")
+
+
+@pytest.mark.parametrize("roles", [["meta", "", "class"], ["", "", ""]])
+def test_rows_of_types_and_roles_are_skipped(roles: list[str]) -> None:
+    rows = [f"animal {k}\t{k % 3}\t{['bird', 'fish'][k % 2]}" for k in range(15)]
+    text = "\n".join(["name\tlegs\ttype", "string\tcontinuous\td", "\t".join(roles), *rows])
+    assert only(load("animals.tab", text)).ids.tolist()[0] == "animal 0"
+
+
+def test_table_below_another_is_left_out_with_a_note() -> None:
+    plants: list[list[object]] = [[f"x{k}", k % 5] for k in range(8)]
+    pupils: list[list[object]] = [[f"z{k}", k % 3] for k in range(6)]
+    content = workbook([["plant", "height"], *plants, [], ["pupil", "mark"], *pupils])
+    loaded = load("sheet.xlsx", content)
+    assert len(only(loaded)) == 8
+    assert any("another table" in problem.what for problem in loaded.problems)
+    # An empty row within one table ends nothing.
+    whole = workbook([["plant", "height"], *plants[:4], [], *plants[4:]])
+    assert len(only(load("whole.xlsx", whole))) == 8
+
+
+def test_surplus_cell_of_rows_with_ids_is_the_last() -> None:
+    rows = "".join(f"{k},{k * 1.5},{['sell', 'buy'][k % 2]},0\n" for k in range(1, 15))
+    table = only(load("trades.csv", f"id,price,side\n{rows}")).table
+    assert table is not None
+    assert set(table["side"]) == {"sell", "buy"}
+    named = "".join(f"car {k},{k * 1.5},{k % 3}\n" for k in range(14))
+    assert only(load("cars.csv", f"price,seats\n{named}")).ids[0] == "car 0"
+
+
+def test_edges_without_a_header() -> None:
+    loaded = load("people.csv", "alice,bob\nbob,carol\ncarol,dave\ndave,alice\nalice,carol\n")
+    assert len(only(loaded)) == 4
+    assert len(loaded.data.links[0]) == 5
+    weighted = load("w.csv", "anna,ben,0.5\nben,cora,1\ncora,anna,0.25\nben,dora,1\ndora,anna,1\n")
+    assert len(weighted.data.links[0]) == 5
+    # Names of columns that no cell repeats are names.
+    assert len(only(load("pets.csv", "owner,pet\nann,rex\nbob,tom\ncem,rex\ndan,kit\n"))) == 4
+
+
+@pytest.mark.parametrize("kind", ["distance", "kernel"])
+def test_square_table_without_names(kind: str) -> None:
+    X = np.random.default_rng(0).normal(size=(9, 3))
+    far = np.sqrt(((X[:, None] - X[None]) ** 2).sum(-1))
+    M = far if kind == "distance" else X @ X.T + np.eye(9)
+    rows = "\n".join(",".join(f"{value:.6f}" for value in row) for row in M)
+    loaded = load("m.csv", rows)
+    assert getattr(only(loaded), kind).shape == (9, 9)
+    assert "square" in codes(loaded)
+
+
+@pytest.mark.parametrize("start", ["A2:A4", "A2:A5"])
+def test_cell_merged_over_rows_stands_in_each(start: str) -> None:
+    n = int(start[-1]) - 1
+    rows: list[list[object]] = [
+        ["North" if k == 0 else None if k < n else f"R{k}", f"Shop {k}", k * 2] for k in range(10)
+    ]
+    dataset = only(load("shops.xlsx", workbook([["Region", "Shop", "Sales"], *rows], (start,))))
+    assert dataset.table is not None
+    assert dataset.table["Region"].tolist()[: n + 1] == ["North"] * n + [f"R{n}"]
+
+
+def test_hdf5_after_a_user_block() -> None:
+    h5py = pytest.importorskip("h5py")
+    for block in (512, 1024):
+        content = io.BytesIO()
+        with h5py.File(content, "w", userblock_size=block) as file:
+            file.attrs["encoding-type"] = "anndata"
+            file["X"] = np.arange(36.0).reshape(12, 3)
+            for name, n in (("obs", 12), ("var", 3)):
+                group = file.create_group(name)
+                group.attrs["_index"] = "_index"
+                group["_index"] = np.array([f"{name}{k}" for k in range(n)], dtype="S")
+        assert len(only(load("cells.h5ad", content.getvalue()))) == 12
