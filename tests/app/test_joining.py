@@ -50,7 +50,7 @@ def test_proposal_card_joins_and_undo_reverts(visit: Visit) -> None:
     assert "No further joins found" in html_of(app)
     press(app, "undo")
     press(app, "undo")
-    assert list(workspace_of(app).state.opened().datasets) == ["shops", "towns"]
+    assert sorted(workspace_of(app).state.opened().datasets) == ["shops", "towns"]
 
 
 def test_certain_joins_are_ticked_on_upload(visit: Visit) -> None:
@@ -62,7 +62,7 @@ def test_certain_joins_are_ticked_on_upload(visit: Visit) -> None:
     text = html_of(app)
     assert '<ul class="hv-join-list"><li><b>shops<small>20</small></b><i>matches</i>' in text
     assert "This creates a new dataset of the entries. 40 links, such as" in text
-    assert "On the map: 20 shops and 6 towns, with 20 links." in text
+    assert "On the map: 6 towns and 20 shops, with 20 links." in text
     press(app, "go-on")
     workspace = workspace_of(app)
     assert kinds(workspace) == ["same town"]
@@ -169,3 +169,41 @@ def test_normalised_key_shows_gain(visit: Visit) -> None:
 )
 def test_no_proposals_shows_next_step(visit: Visit, files: dict[str, str], words: str) -> None:
     assert words in html_of(opened(visit, **files))
+
+
+VOTES = "country,matter,vote\n" + "".join(
+    f"c{k % 7},m{k % 5},{['yes', 'no', 'abstain'][(k + k // 7) % 3]}\n" for k in range(35)
+)
+COUNTRIES = "country,people\n" + "".join(f"c{k},{k * 9}\n" for k in range(7))
+MATTERS = "matter,title\n" + "".join(f"m{k},On matter {k}\n" for k in range(5))
+
+
+@pytest.mark.parametrize("signed", [True, False])
+def test_votes_ask_whether_no_pushes_apart(visit: Visit, signed: bool) -> None:
+    app = upload(visit(), votes_csv=VOTES, countries_csv=COUNTRIES, matters_csv=MATTERS)
+    (box,) = [box for box in app.selectbox if box.label == "What counts in votes"]
+    assert box.options[0].startswith("vote: “yes” together, “no” apart, “abstain” nothing")
+    if not signed:
+        box.set_value(1).run()
+    press(app, "go-on")
+    (votes,) = workspace_of(app).state.opened().links
+    assert bool((votes.weight < 0).any()) == signed
+
+
+def test_join_of_any_two_columns_can_be_added_and_undone(visit: Visit) -> None:
+    parts = "part,label\n" + "".join(f"{k},Part {k}\n" for k in range(1, 31))
+    orders = "order,x1\n" + "".join(f"o{k},{1 + k % 30}\n" for k in range(60))
+    app = upload(visit(), parts_csv=parts, orders_csv=orders)
+    assert not [box for box in app.checkbox if box.value]
+    app.selectbox(key="door-from-table").set_value("orders").run()
+    app.selectbox(key="door-from-column-orders").set_value("x1").run()
+    app.selectbox(key="door-to-table").set_value("parts").run()
+    notes = [text for text in html_of(app).splitlines() if 'hv-quiet"' in text]
+    assert any("60 of 60 orders and 30 of 30 parts match." in text for text in notes), notes
+    press(app, "door-add-join")
+    assert [box.label for box in app.checkbox if box.value] == ["x1 in orders matches parts"]
+    press(app, "door-undo-join")
+    assert not [box for box in app.checkbox if box.value]
+    press(app, "door-add-join")
+    press(app, "go-on")
+    assert kinds(workspace_of(app)) == ["same x1"]

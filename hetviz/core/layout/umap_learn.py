@@ -113,18 +113,19 @@ def _umap_learn() -> ModuleType:
 
     # Not of umap.layouts: it compiles a loop with and without threads, and these would share an
     # entry of the cache.
-    for module in (umap.distances, umap.sparse, umap.utils, umap.umap_):
-        for loop in vars(module).values():
+    for part in (umap.distances, umap.sparse, umap.utils, umap.umap_):
+        for loop in vars(part).values():
             # Those with a signature are already compiled.
             if (
                 isinstance(loop, Dispatcher)
-                and loop.py_func.__module__ == module.__name__
+                and loop.py_func.__module__ == part.__name__
                 and not loop.signatures
             ):
                 # No folder to write to: compile in each process.
                 with contextlib.suppress(RuntimeError):
                     loop.enable_caching()
-    return umap
+    module: ModuleType = umap
+    return module
 
 
 def _plain(X: Matrix) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetviz.data.joins.key_columns import KeyColumn, chance_share
+from hetviz.data.joins.key_columns import KeyColumn, chance_share, numbers_after_prefix
 from hetviz.data.joins.key_names import (
     has_common_part,
     is_named_role,
@@ -34,6 +34,8 @@ _MAX_OWN_EQUAL = 0.3
 # their values do not agree independently.
 _CERTAIN_DIGITS, _CERTAIN_NUMBER_DIGITS = 8.0, 25.0
 _MIN_CHANCE = 1e-3
+# The same letters in front of running numbers, as in p7 and p8.
+_PREFIX_DIGITS = 2.5
 _CERTAIN, _LIKELY = 0.9, 0.8
 
 
@@ -200,6 +202,8 @@ class KeyJudge:
         ]
         elsewhere = max(others, default=0.0)
         is_same_table = a.dataset == b.dataset
+        if x is None and numbers_after_prefix(a, b) is not None and a.ends[0][0].isalpha():
+            digits += _PREFIX_DIGITS
         enough = _CERTAIN_DIGITS if x is None else _CERTAIN_NUMBER_DIGITS
         surprise = min(1.0, digits / enough) * rows_found**4
         return KeyEvidence(

@@ -67,13 +67,12 @@ def choose_ids(frames: Mapping[str, pd.DataFrame]) -> dict[str, tuple[str, ...]]
         others = [other for at, other in frames.items() if at != name]
         best, best_score = "", _MIN_ID_SCORE
         for at, column in enumerate(map(str, frame.columns)):
-            is_shared = n_tables_with[column.lower()] > 1
-            if not (is_named_key(words[name][column]) or is_shared) or not _can_be_id(
-                frame[column]
-            ):
+            is_shared, of_column = n_tables_with[column.lower()] > 1, words[name][column]
+            is_named = is_named_key(of_column) or of_column == own
+            if not (is_named or is_shared) or not _can_be_id(frame[column]):
                 continue
             used = _uses_elsewhere(frame[column], others) if is_shared else (False, False)
-            score = _id_score(column, words[name][column], own, at, used)
+            score = _id_score(column, of_column, own, at, used)
             if score > best_score:
                 best, best_score = column, score
         if best:
@@ -120,6 +119,7 @@ def _id_score(
         not core or bool(set(own) & set(core)) or similarity("".join(core), "".join(own)) > 0.4
     )
     score = 2.0 * (column.strip().lower() in _GENERIC_IDS) + 1.5 * is_named + 1.0 * is_own
+    score += 1.5 * (not is_named and tuple(words) == tuple(own))
     score += 0.5 * used[0] + 1.5 * used[1] + 0.6 * (at == 0)
     score -= 1.5 * is_named_measure(words) + 0.2 * min(at, 5)
     if not is_named:

@@ -10,14 +10,17 @@ from typing import Any
 import streamlit as st
 
 from hetviz._text import join_words, round_percent, shorten
+from hetviz._types import JsonObject
 from hetviz.data import HeteroData
 from hetviz.data.joins.join import Join
-from hetviz.data.joins.proposals import Proposal
+from hetviz.data.joins.proposals import Proposal, check_join
 from hetviz.data.model.statements import set_names
 from hetviz.errors import HetvizError
+from hetviz.features.link_values import LinkValue
 from hetviz.features.table_joins import ROWS, DetailTable, detail_tables, join_tables
 from hetviz.ui.map import map_warnings
 from hetviz.ui.shell import session, theme
+from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.widgets import set_switches
 from hetviz.workspace import JoinTables, State, SwitchSet
 
@@ -32,19 +35,53 @@ class ChosenJoins:
 
     joins: tuple[Join, ...] = ()
     rows: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, JsonObject | None] = field(default_factory=dict)
 
     @property
     def command(self) -> JoinTables | None:
         """Command that makes the chosen joins, or None without any."""
         if not self.joins:
             return None
-        return JoinTables([join.to_dict() for join in self.joins], dict(self.rows))
+        joins = [join.to_dict() for join in self.joins]
+        return JoinTables(joins, dict(self.rows), dict(self.values))
 
 
-def choose_joins(data: HeteroData, proposals: Sequence[Proposal], key: str) -> ChosenJoins:
-    """Show the join proposals, the certain ones ticked, and return the choice."""
-    if not proposals:
+@dataclass
+class DrawnJoins:
+    """Joins that the user made of two columns, for the tables that are being reviewed."""
+
+    joins: tuple[Join, ...] = ()
+
+    def of(self, data: HeteroData) -> list[Join]:
+        """Return the joins whose columns exist in the data."""
+        return [
+            join
+            for join in self.joins
+            if _has_columns(data, join.source, join.source_columns)
+            and _has_columns(data, join.target, join.target_columns)
+        ]
+
+
+def _has_columns(data: HeteroData, name: str, columns: Sequence[str]) -> bool:
+    return name in data.datasets and all(column in column_options(data, name) for column in columns)
+
+
+def column_options(data: HeteroData, name: str) -> list[str]:
+    """Return the columns of a dataset that a join can use, "" for the ids."""
+    table = data[name].table
+    return ["", *([] if table is None else map(str, table.columns))]
+
+
+def choose_joins(
+    data: HeteroData, proposals: Sequence[Proposal], key: str, stated: Sequence[Join] = ()
+) -> ChosenJoins:
+    """Show the join proposals, the certain ones ticked, and return the choice.
+
+    `stated`: joins of columns that the user declared as keys of another table.
+    """
+    if not proposals and len(data.datasets) < 2:
         return ChosenJoins()
+    proposals = [*_drawn_proposals(data, proposals, stated), *proposals]
     n_sure = sum(proposal.sure for proposal in proposals)
     aside = f"{n_sure} of {len(proposals)} ticked" if n_sure else ""
     theme.show_section("How they belong together", aside)
@@ -54,16 +91,154 @@ def choose_joins(data: HeteroData, proposals: Sequence[Proposal], key: str) -> C
         for number, proposal in enumerate(proposals)
         if _join_checkbox(data, proposal, f"{key}-{number}")
     ]
+    _show_join_form(data, key)
     line_tables = detail_tables(data, ticked)
     rows = {lines.dataset: _choose_row_meaning(data, lines, key) for lines in line_tables}
+    values = {
+        lines.dataset: _choose_value(lines, key)
+        for lines in line_tables
+        if rows[lines.dataset] in ("links", "both") and lines.values
+    }
     chosen = ChosenJoins(
-        tuple(ticked), {name: meaning for name, meaning in rows.items() if meaning != "items"}
+        tuple(ticked),
+        {name: meaning for name, meaning in rows.items() if meaning != "items"},
+        {name: None if value is None else value.to_dict() for name, value in values.items()},
     )
     with diagram_box:
         st.html(diagram_html(data, ticked))
     ticks = [f"tick-{key}-{number}" for number in range(len(proposals))]
     _show_preview(data, chosen, line_tables, ticks)
     return chosen
+
+
+def _drawn_proposals(
+    data: HeteroData, proposals: Sequence[Proposal], stated: Sequence[Join]
+) -> list[Proposal]:
+    """Return the joins of the user's that are no proposals, with their counts."""
+    known = {_ends_of(proposal.join) for proposal in proposals}
+    out = []
+    for join in dict.fromkeys([*stated, *state_of(DrawnJoins).of(data)]):
+        if _ends_of(join) in known:
+            continue
+        checked = _checked_join(data, join)
+        if isinstance(checked, Proposal):
+            out.append(checked)
+        else:
+            theme.show_note(checked)
+    return out
+
+
+def _ends_of(join: Join) -> tuple[object, ...]:
+    return join.source, join.source_columns, join.target, join.target_columns
+
+
+def _checked_join(data: HeteroData, join: Join) -> Proposal | str:
+    """Return a join with its counts, or why it is not possible."""
+
+    def check() -> Proposal | str:
+        try:
+            return check_join(data, join)
+        except HetvizError as error:
+            return str(error)
+
+    return session.get_or_compute(("join", id(data), _ends_of(join)), data, check)
+
+
+def _show_join_form(data: HeteroData, key: str) -> None:
+    """Show a form that joins any two columns, with the number of rows that match."""
+    names = list(data.datasets)
+    with st.expander("Join other columns"):
+        first, second = st.columns(2)
+        with first:
+            source, column = _choose_column(data, "This column of", names, 0, f"{key}-from")
+        with second:
+            target, other = _choose_column(
+                data, "names rows of", names, min(1, len(names) - 1), f"{key}-to"
+            )
+        join = Join("key", source, target, column, other, loose=True)
+        checked: Proposal | str
+        if source == target and column == other:
+            checked = "Choose two different columns."
+        else:
+            checked = _checked_join(data, join)
+        is_possible = isinstance(checked, Proposal)
+        theme.show_note(checked.evidence[0] if isinstance(checked, Proposal) else checked)
+        left, right = st.columns(2)
+        left.button(
+            "Add this join",
+            key=f"{key}-add-join",
+            disabled=not is_possible,
+            on_click=_add_join,
+            args=(join,),
+        )
+        if state_of(DrawnJoins).of(data):
+            right.button("Undo the last", key=f"{key}-undo-join", on_click=_undo_join)
+
+
+def _choose_column(
+    data: HeteroData, label: str, names: Sequence[str], at: int, key: str
+) -> tuple[str, str]:
+    """Show the choice of a table and one of its columns, and return both."""
+    name = st.selectbox(label, names, index=at, key=f"{key}-table")
+    options = column_options(data, name)
+    id_name = str((data[name].recipe or {}).get("id", "")) or "id"
+    column = st.selectbox(
+        "Column",
+        options,
+        format_func=lambda column: column or id_name,
+        key=f"{key}-column-{name}",
+        label_visibility="collapsed",
+    )
+    return name, column
+
+
+def _add_join(join: Join) -> None:
+    drawn = state_of(DrawnJoins)
+    drawn.joins = tuple(dict.fromkeys([*drawn.joins, join]))
+
+
+def _undo_join() -> None:
+    drawn = state_of(DrawnJoins)
+    drawn.joins = drawn.joins[:-1]
+
+
+def _choose_value(lines: DetailTable, key: str) -> LinkValue | None:
+    """Ask what the values of rows mean for their links, and return the answer."""
+    options: list[LinkValue | None] = [*lines.values, None]
+    at = st.selectbox(
+        theme.escape_markdown(f"What counts in {lines.dataset}"),
+        range(len(options)),
+        format_func=lambda at: _value_text(options[at]),
+        key=f"value-{key}-{lines.dataset}-{len(options)}",
+        help=theme.escape_markdown(
+            " ".join([*(value.question for value in lines.values[:1]), _VALUE_HELP])
+        ),
+    )
+    return options[at]
+
+
+_VALUE_HELP = (
+    "Positive values pull what a row links together, negative ones push it apart. Without a value, "
+    "every row counts the same."
+)
+
+
+def _value_text(value: LinkValue | None) -> str:
+    if value is None:
+        return "every row the same"
+    if value.meaning == "sign":
+        together = [f"“{word}”" for word, weight in value.levels.items() if weight > 0]
+        apart = [f"“{word}”" for word, weight in value.levels.items() if weight < 0]
+        others = [f"“{word}”" for word, weight in value.levels.items() if weight == 0]
+        words = [
+            f"{join_words(together) or 'positive'} together",
+            f"{join_words(apart) or 'negative'} apart",
+            *([f"{join_words(others)} nothing"] if others else []),
+        ]
+        return f"{value.column}: {', '.join(words)}"
+    if value.meaning == "rating":
+        return f"{value.column}: high together, low apart"
+    return f"{value.column}: the more, the stronger"
 
 
 def proposal_sentence(proposal: Proposal) -> str:
@@ -148,7 +323,7 @@ def boxes_html(
             if target != name
         ]
         if name in targets:
-            partners.append("<i>each other</i>")
+            partners.append(f"<i>{'itself' if verb == 'matches' else 'each other'}</i>")
         lines.append(f"<li>{_box_html(data, name)}<i>{verb}</i>{''.join(partners)}</li>")
     joined = {*names, *(target for targets in names.values() for target in targets)}
     unjoined = [name for name in data.datasets if name not in joined]
@@ -171,11 +346,13 @@ def _join_checkbox(data: HeteroData, proposal: Proposal, key: str) -> bool:
             key=f"tick-{key}",
             help=theme.escape_markdown(" ".join(proposal.evidence)),
         )
+        if proposal.declared:
+            return is_ticked
         _show_match_share(proposal)
         examples = f"{theme.count(len(match.i), 'link')}, such as "
         examples += " and ".join(
             f"{shorten(first, 30)} – {shorten(other, 30)}"
-            for first, other in proposal.examples(data)[:2]
+            for first, other in proposal.examples(data)[: 1 if proposal.sure else 2]
         )
         theme.show_note(f"{proposal.doubt} {examples}." if proposal.doubt else f"{examples}.")
     return is_ticked
@@ -196,8 +373,7 @@ def _show_match_share(proposal: Proposal) -> None:
 
 
 def _choose_row_meaning(data: HeteroData, lines: DetailTable, key: str) -> str:
-    n_named = len(lines.named)
-    meanings = [way for way in ROWS if n_named > 1 or way in ("items", "summary")]
+    n_named, meanings = len(lines.named), lines.uses
     return st.selectbox(
         theme.escape_markdown(f"The {len(data[lines.dataset]):,} {lines.dataset} are"),
         meanings,
@@ -217,11 +393,12 @@ def _show_preview(
 ) -> None:
     if not chosen.joins or data.n_rows > _MAX_PREVIEW_ROWS:
         return
-    key = ("belonging", id(data), chosen.joins, tuple(sorted(chosen.rows.items())))
+    values = tuple(sorted((name, str(value)) for name, value in chosen.values.items()))
+    key = ("belonging", id(data), chosen.joins, tuple(sorted(chosen.rows.items())), values)
 
     def join() -> HeteroData | HetvizError:
         try:
-            return join_tables(data, chosen.joins, chosen.rows)
+            return join_tables(data, chosen.joins, chosen.rows, chosen.values)
         except HetvizError as error:
             return error
 

@@ -11,11 +11,13 @@ from typing import Any
 
 import streamlit as st
 
+from hetviz.data.joins.join import Join
 from hetviz.data.joins.proposals import Proposal
 from hetviz.errors import HetvizError, Problem
 from hetviz.io import FileInfo, Loaded
 from hetviz.io.formats.anndata import OTHER_PARTS
 from hetviz.io.formats.registry import extensions_of
+from hetviz.io.infer.parsed import split_place
 from hetviz.io.infer.recipe import TableRecipe
 from hetviz.io.intake.preview import TablePreview
 from hetviz.io.intake.zip_tables import tables_of_zip
@@ -250,7 +252,8 @@ def show_review(staged: StagedFiles) -> None:
         buttons = st.container()
         joins = join_choice.ChosenJoins()
         if loaded is not None:
-            joins = join_choice.choose_joins(loaded.data, staged.proposals, "door")
+            stated = _stated_keys(staged, loaded)
+            joins = join_choice.choose_joins(loaded.data, staged.proposals, "door", stated)
         with buttons:
             _show_buttons(staged, errors, joins)
         if loaded is not None:
@@ -279,6 +282,23 @@ def show_review(staged: StagedFiles) -> None:
         if notes:
             theme.show_section("Notes", theme.count(len(notes), "note"))
             failure.show_problems(notes)
+
+
+def _stated_keys(staged: StagedFiles, loaded: Loaded) -> list[Join]:
+    """Return the columns that the user declared as keys of another table, as joins."""
+    place_of = {info.dataset: split_place(info.file) for info in loaded.understood}
+    out = []
+    for name, (file, sheet) in place_of.items():
+        fields = staged.choices.get(file, {}).get("recipes", {}).get(sheet)
+        for column in () if fields is None else TableRecipe.from_dict(fields).columns:
+            if not (column.said and column.type == "key of another table"):
+                continue
+            out += [
+                Join("key", name, other, column.name, "", loose=True)
+                for other, place in place_of.items()
+                if other != name and column.of in (place[1] or place[0], other)
+            ]
+    return out
 
 
 def _show_buttons(
@@ -353,7 +373,12 @@ def tables_title(loaded: Loaded, proposals: Sequence[Proposal]) -> str:
 
 def _subtitle(loaded: Loaded, staged: StagedFiles, errors: list[Problem]) -> str:
     if not errors:
-        all_used = "Everything in these files can be used."
+        is_plain = not loaded.problems and all(proposal.declared for proposal in staged.proposals)
+        all_used = (
+            "Everything in these files can be used."
+            if is_plain
+            else "No row was refused. Check what was guessed below."
+        )
         rows = contents_text(loaded)
         return all_used if tables_title(loaded, staged.proposals) == rows else f"{rows}. {all_used}"
     n = sum(problem.count for problem in errors)
