@@ -11,6 +11,7 @@ import ast
 import importlib
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import networkx
@@ -206,6 +207,11 @@ def module_graph(sources: Mapping[str, str]) -> networkx.DiGraph:
     return graph
 
 
+@cache
+def package_graph() -> networkx.DiGraph:
+    return module_graph(package_sources())
+
+
 def stated_imports(tree: ast.AST, modules: Mapping[str, str]) -> Iterator[str]:
     """Yield the modules in import statements, at the top or inside functions."""
     for node in ast.walk(tree):
@@ -241,33 +247,26 @@ def late_imports(tree: ast.AST, modules: Mapping[str, str]) -> Iterator[str]:
             yield from (name for name in modules if name.rpartition(".")[0].endswith(folder))
 
 
-def find_cycles(sources: Mapping[str, str]) -> list[list[str]]:
+def find_cycles(graph: networkx.DiGraph) -> list[list[str]]:
     """Return the modules that import each other, in groups."""
-    groups = networkx.strongly_connected_components(module_graph(sources))
-    return sorted(sorted(group) for group in groups if len(group) > 1)
-
-
-def folder_cycles(sources: Mapping[str, str]) -> list[list[str]]:
-    """Return the folders that import each other, directly or through others, in groups.
-
-    A package's ``__init__`` may name what lies below it, and ``__main__`` what it starts.
-    """
-    graph = networkx.DiGraph()
-    for name, other in module_graph(sources).edges:
-        folder, target = folder_of(name, sources), folder_of(other, sources)
-        names_below = is_package(name, sources) or name.endswith(".__main__")
-        if folder != target and not names_below:
-            graph.add_edge(folder, target)
     groups = networkx.strongly_connected_components(graph)
     return sorted(sorted(group) for group in groups if len(group) > 1)
 
 
-def is_package(name: str, sources: Mapping[str, str]) -> bool:
-    return any(other.startswith(f"{name}.") for other in sources)
+def folder_cycles(modules: networkx.DiGraph) -> list[list[str]]:
+    """Return the folders that import each other, directly or through others, in groups.
 
-
-def folder_of(name: str, sources: Mapping[str, str]) -> str:
-    return name if is_package(name, sources) else name.rpartition(".")[0]
+    A package's ``__init__`` may name what lies below it, and ``__main__`` what it starts.
+    """
+    packages = {name.rpartition(".")[0] for name in modules}
+    folders = {name: name if name in packages else name.rpartition(".")[0] for name in modules}
+    graph = networkx.DiGraph()
+    for name, other in modules.edges:
+        names_below = name in packages or name.endswith(".__main__")
+        if folders[name] != folders[other] and not names_below:
+            graph.add_edge(folders[name], folders[other])
+    groups = networkx.strongly_connected_components(graph)
+    return sorted(sorted(group) for group in groups if len(group) > 1)
 
 
 def test_sources_follow_rules() -> None:
@@ -281,10 +280,10 @@ def test_sources_follow_rules() -> None:
     assert result == []
 
 
-def find_ui_violations(sources: Mapping[str, str]) -> list[str]:
+def find_ui_violations(graph: networkx.DiGraph) -> list[str]:
     """List the modules of hetviz/ui that import from a package after or next to their own."""
     result = []
-    for module, other in module_graph(sources).edges:
+    for module, other in graph.edges:
         if not (module.startswith("hetviz.ui.") and other.startswith("hetviz.ui.")):
             continue
         package, target = module.split(".")[2], other.split(".")[2]
@@ -294,10 +293,10 @@ def find_ui_violations(sources: Mapping[str, str]) -> list[str]:
 
 
 def test_ui_packages_import_in_one_direction() -> None:
-    modules = package_sources()
-    packages = {name.split(".")[2] for name in modules if name.startswith("hetviz.ui.")}
+    graph = package_graph()
+    packages = {name.split(".")[2] for name in graph if name.startswith("hetviz.ui.")}
     assert packages == set(UI_RANK)
-    assert find_ui_violations(modules) == []
+    assert find_ui_violations(graph) == []
 
 
 @pytest.mark.parametrize(
@@ -309,22 +308,21 @@ def test_ui_packages_import_in_one_direction() -> None:
     ],
 )
 def test_ui_violation_is_detected(module: str, other: str) -> None:
-    assert find_ui_violations({module: f"import {other}", other: ""}) == [
-        f"{module} imports {other}"
-    ]
-    assert find_ui_violations({other: f"import {module}", module: ""}) == (
+    forward = module_graph({module: f"import {other}", other: ""})
+    assert find_ui_violations(forward) == [f"{module} imports {other}"]
+    backward = module_graph({other: f"import {module}", module: ""})
+    assert find_ui_violations(backward) == (
         [f"{other} imports {module}"] if "start" in other else []
     )
 
 
 def test_no_import_cycles() -> None:
-    result = package_sources()
-    assert "hetviz.data.model.links" in result
-    assert find_cycles(result) == []
+    assert "hetviz.data.model.links" in package_graph()
+    assert find_cycles(package_graph()) == []
 
 
 def test_no_folder_cycles() -> None:
-    assert folder_cycles(package_sources()) == []
+    assert folder_cycles(package_graph()) == []
 
 
 def test_folder_cycle_is_detected() -> None:
@@ -337,11 +335,12 @@ def test_folder_cycle_is_detected() -> None:
         "hetviz.three": "",
         "hetviz.three.c": "",
     }
-    assert folder_cycles(modules) == []
+    assert folder_cycles(module_graph(modules)) == []
     modules["hetviz.three.c"] = "from hetviz.one.d import y"
     modules["hetviz.one.d"] = ""
-    assert find_cycles(modules) == []
-    assert folder_cycles(modules) == [["hetviz.one", "hetviz.three", "hetviz.two"]]
+    graph = module_graph(modules)
+    assert find_cycles(graph) == []
+    assert folder_cycles(graph) == [["hetviz.one", "hetviz.three", "hetviz.two"]]
 
 
 @pytest.mark.parametrize(
@@ -357,8 +356,9 @@ def test_folder_cycle_is_detected() -> None:
 )
 def test_cycle_is_detected(source: str, other: str) -> None:
     modules = {"hetviz": "", "hetviz.one": source, "hetviz.two": other}
-    assert find_cycles(modules) == [["hetviz.one", "hetviz.two"]]
-    assert find_cycles({**modules, "hetviz.two": "import numpy"}) == []
+    assert find_cycles(module_graph(modules)) == [["hetviz.one", "hetviz.two"]]
+    modules["hetviz.two"] = "import numpy"
+    assert find_cycles(module_graph(modules)) == []
 
 
 def test_searched_package_is_in_cycle() -> None:
@@ -367,7 +367,7 @@ def test_searched_package_is_in_cycle() -> None:
         "hetviz.some": "",
         "hetviz.some.one": "import hetviz.found",
     }
-    assert find_cycles(modules) == [["hetviz.found", "hetviz.some.one"]]
+    assert find_cycles(module_graph(modules)) == [["hetviz.found", "hetviz.some.one"]]
 
 
 def test_higher_layer_implementations_exist() -> None:

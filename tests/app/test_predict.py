@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from hetviz.runs.predict import link_predictor
+from hetviz.runs.predict import label_models, link_predictor
 from hetviz.runs.predict.link_settings import LinkSettings
 from hetviz.ui.map.panel_view import PanelView
 from hetviz.workspace import SESSIONS, Workspace
@@ -223,7 +223,9 @@ def test_picture_is_compared_with_pictures(visit: Visit) -> None:
 
 
 @pytest.fixture
-def with_labels(visit: Visit) -> AppTest:
+def with_labels(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    # Smaller forests: the page is tested, not the predictions.
+    monkeypatch.setattr(label_models, "_TREES", 20)
     app = press(visit(), "open-world")
     go(app, "predict")
     app.segmented_control(key="predict-section").set_value("Labels").run()

@@ -15,7 +15,14 @@ from hetviz.data import Dataset, HeteroData, Labels, Links
 from hetviz.errors import NotApplicableError, ParameterError
 from hetviz.jobs.tasks.predict import find_labels
 from hetviz.progress import ignore_progress
+from hetviz.runs.predict import label_models
 from hetviz.runs.predict.labels import predict_labels
+
+
+@pytest.fixture
+def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Grow smaller forests, for tests that do not depend on their quality or size."""
+    monkeypatch.setattr(label_models, "_TREES", 20)
 
 
 def papers_of_authors(features: bool = True, told: float = 0.3) -> tuple[HeteroData, np.ndarray]:
@@ -41,6 +48,7 @@ def papers_of_authors(features: bool = True, told: float = 0.3) -> tuple[HeteroD
     return data, topic.astype(str)
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_blend_uses_labels_along_links() -> None:
     data, topic = papers_of_authors()
     prediction = hetviz.predict_labels(data, "papers", "topic", repeats=2)
@@ -60,6 +68,7 @@ def test_blend_uses_labels_along_links() -> None:
     json.dumps(prediction.to_dict())
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_blend_works_without_features() -> None:
     data, topic = papers_of_authors(features=False)
     prediction = hetviz.predict_labels(data, "papers", "topic", repeats=0)
@@ -67,6 +76,7 @@ def test_blend_works_without_features() -> None:
     assert (prediction.table["label"].to_numpy()[unknown] == topic[unknown]).mean() > 0.8
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_blend_reports_unpredictable_labels() -> None:
     rng = np.random.default_rng(0)
     values = np.where(np.arange(90) < 60, rng.integers(0, 2, 90).astype(str), None)
@@ -82,6 +92,7 @@ def test_blend_reports_unpredictable_labels() -> None:
     assert any("is no better than a guess" in reason for reason in prediction.reasons)
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_blend_intervals_cover_numbers() -> None:
     rng = np.random.default_rng(1)
     X = rng.normal(size=(200, 4))
@@ -101,6 +112,7 @@ def test_blend_intervals_cover_numbers() -> None:
     assert table["decided"].all()
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_find_labels_task_of_blend_has_no_map() -> None:
     data, _ = papers_of_authors()
     made = find_labels(data, "papers", "topic", ignore_progress, repeats=0)
@@ -116,8 +128,8 @@ def test_find_labels_task_of_blend_has_no_map() -> None:
 @pytest.mark.parametrize("n_classes", [2, 60])
 def test_blend_memory_stays_below_the_estimate(n_classes: int) -> None:
     # The first call loads libraries, which do not count.
-    label_peak(200, n_classes)
-    prediction = label_peak(2_000, n_classes)
+    label_peak(100, 2)
+    prediction = label_peak(1_000, n_classes)
     assert prediction is not None
     assert 10 < prediction["peak"] <= prediction["estimate"]
 
