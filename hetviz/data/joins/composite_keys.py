@@ -124,17 +124,23 @@ def _is_named_elsewhere(
     references: Collection[tuple[str, str, str]],
     columns_of: Mapping[str, Mapping[str, KeyColumn]],
 ) -> bool:
-    """Return whether each column of a key refers to the same third dataset in both datasets."""
+    """Return whether a key only agrees because both datasets refer to a third one.
+
+    Each column refers to the same third dataset in both, or is a plain number such as a slot.
+    """
     source, target = join.source, join.target
     thirds = {third for of, _, third in references if of == target} - {source, target}
     names = [_name_in(columns_of, source, column) for column in join.source_columns]
-    return all(
+    is_shared = [
         any(
             (source, name, third) in references and (target, name, third) in references
             for third in thirds
         )
         for name in names
-    )
+    ]
+    others = [name for name, shared in zip(names, is_shared, strict=True) if not shared]
+    keys = columns_of.get(target, {})
+    return any(is_shared) and all(name in keys and _is_plain_number(keys[name]) for name in others)
 
 
 def _share_found(a: KeyColumn, b: KeyColumn) -> float:

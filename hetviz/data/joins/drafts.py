@@ -403,9 +403,11 @@ def _view_drafts(
         f"{int(counts.rows[b, a]):,} of {second.n_rows:,} {second.dataset} match: "
         f"{round_percent(share)} on average. By chance it would be {round_percent(chance)}."
     ]
-    evidence += [_RUNNING] if are_running else []
+    are_numbers = first.integers is not None and second.integers is not None
+    is_named = bool(first.entity_words) and first.bare_name == second.bare_name
+    doubt = _RUNNING if are_running or (are_numbers and not is_named) else ""
+    evidence += [doubt] if doubt else []
     join = Join("views", first.dataset, second.dataset, loose=True)
-    doubt = _RUNNING if are_running else ""
     yield Draft(join, score, tuple(evidence), share, chance, doubt)
 
 

@@ -20,12 +20,11 @@ NAME_WORDS = frozenset(
 )
 # Words of a table name that say nothing about its rows.
 _FILLERS = frozenset({"raw", "tbl", "table", "dim", "fact", "the", "of", "stg", "tab"})
-# Columns that name another row of the same kind, or a row by the part that it plays.
+# Columns that name another row of the same kind by the part that it plays.
 _ROLES = frozenset(
     {"manager", "parent", "report", "supervisor", "boss", "head", "chef", "leiter", "mentor",
      "predecessor", "successor", "prerequisite", "friend", "freund", "vorgesetzter", "evolve",
-     "reply", "superior", "ancestor", "from", "to", "source", "target", "origin", "destination",
-     "start", "end", "jefe", "padre"}
+     "reply", "superior", "ancestor", "jefe", "padre"}
 )  # fmt: skip
 END_WORDS = frozenset(
     {"source", "target", "from", "to", "src", "dst", "a", "b", "i", "j", "node", "head", "tail",
@@ -108,9 +107,12 @@ def is_named_measure(words: Sequence[str]) -> bool:
     return bool(_MEASURES & set(words)) and not is_key
 
 
-def is_named_role(words: Sequence[str]) -> bool:
-    """Return whether a column name is a part that a row plays for another: parent, reports to."""
-    return bool(_ROLES & set(words))
+def is_named_role(words: Sequence[str], in_same_table: bool) -> bool:
+    """Return whether a column name is a part that a row plays for another: parent, reports to.
+
+    In another table, ends such as origin and destination are such parts, too.
+    """
+    return bool((_ROLES if in_same_table else _ROLES | END_WORDS) & set(words))
 
 
 def similarity(first: str, second: str) -> float:
@@ -126,7 +128,12 @@ def _trigrams(word: str) -> frozenset[str]:
 
 
 def has_common_part(words: Sequence[str], others: Sequence[str]) -> bool:
-    """Return whether a word contains one of the others, or is contained in it."""
+    """Return whether a word contains one of the others, or is contained in it.
+
+    Of two names of several words each, only the last words count, which say what it is.
+    """
+    if len(words) > 1 and len(others) > 1:
+        words, others = words[-1:], others[-1:]
     return any(
         len(word) >= _MIN_PART_CHARS
         and len(other) >= _MIN_PART_CHARS

@@ -223,7 +223,9 @@ class KeyJudge:
             is_own_id=a.is_id,
             names_other_table=elsewhere if elsewhere > near + 0.15 else 0.0,
             is_id_of_other=not same_name and self._is_id_of_third(a, b),
-            is_role=is_named_role(a.words) and to_id == 1 and (is_same_table or surprise > 0.3),
+            is_role=is_named_role(a.words, is_same_table)
+            and to_id == 1
+            and (is_same_table or (surprise > 0.3 and chance < 0.5)),
             is_same_table=is_same_table,
             few_targets=len(b.keys) < 5,
         )
@@ -246,7 +248,8 @@ class KeyJudge:
         )
 
     def _may_refer_to_own_rows(self, a: KeyColumn) -> bool:
-        if len(a.keys) >= _MAX_OWN_DISTINCT * a.rows or a.is_id:
+        is_many = len(a.keys) >= _MAX_OWN_DISTINCT * a.rows
+        if a.is_id or (is_many and not is_named_role(a.words, in_same_table=True)):
             return False
         dataset = self._data[a.dataset]
         ids, refers = column_keys(dataset, "", loose=True), column_keys(dataset, a.column, True)
