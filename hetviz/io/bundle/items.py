@@ -207,6 +207,9 @@ class _DatasetReader:
         if entry.columns is None:
             text = _without_surrounding_blanks(text)
             table, columns_by_name = cells.infer_types(text, source_table.decimal)
+            for name, words in entry.id_cells.items():
+                present = text[name].isin(words) | table[name].notna()
+                table = table.assign(**{name: text[name].where(present)})
             self.problems += limit_problems(
                 unusable_cells(source_table, columns_by_name, rows.tolist())
             )

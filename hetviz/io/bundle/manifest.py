@@ -44,6 +44,8 @@ class DatasetEntry:
     encoding: str | None = None
     separator: str | None = None
     decimal: str | None = None
+    # Cells by column that name items, although they look like marks of missing cells, such as NA.
+    id_cells: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

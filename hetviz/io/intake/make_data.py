@@ -13,6 +13,7 @@ from hetviz.data.joins.key_names import END_WORDS, words_of_name
 from hetviz.data.joins.proposals import DECLARED_KEYS
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.names import is_named_id
+from hetviz.features.columns.types import MISSING
 from hetviz.io import gate
 from hetviz.io.bundle.items import entry_from_recipe, read_dataset, with_scales
 from hetviz.io.bundle.loaded import DatasetInfo, FileInfo, Loaded
@@ -27,6 +28,7 @@ from hetviz.io.intake.parse import FileSet, parse_files, typed_tables
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 _SHARE_OF_IDS = 0.5
+_MIN_ID_SHARE = 0.8
 _STATEMENTS = ("links", "comparisons")
 
 
@@ -121,6 +123,22 @@ class _DataMaker:
     def _choice(self, table: Table) -> Choices:
         return self.choices.get(table.file) or Choices()
 
+    def _id_cells(self, table: Table) -> dict[str, frozenset[str]]:
+        """Return by column the cells such as NA that are ids of another table."""
+        out = {}
+        for other in self.tables:
+            ids = self.ids.get(other.name, ())
+            if other is table or len(ids) != 1 or ids[0] not in other.frame:
+                continue
+            known = set(other.frame[ids[0]])
+            markers = frozenset(text for text in known if text.strip().lower() in MISSING - {""})
+            for column in map(str, table.frame.columns) if markers else ():
+                values = set(table.frame[column]) - {""}
+                is_reference = len(values & known) >= _MIN_ID_SHARE * len(values)
+                if values & markers and is_reference:
+                    out[column] = markers
+        return out
+
     def _ids(self, table: Table) -> str | Sequence[str] | None:
         """Return the id columns; None if the user's recipe or a matrix decides."""
         if table.has_matrix:
@@ -161,6 +179,7 @@ class _DataMaker:
                 exclude=tuple(dict.fromkeys((*choice.exclude, *table.key_columns))),
                 entity=table.entity,
                 media_column=table.media_column,
+                id_cells=self._id_cells(table),
             )
             labels = table.label_columns or None if choice.labels is None else choice.labels
             recipe = choice.recipe_of(where)

@@ -30,7 +30,7 @@ def test_read_tables_recognises_files_by_columns():
 
 def test_join_tables_turns_two_id_columns_into_links():
     targets = b"id,size\nt1,3\nt2,4\nt3,9\n"
-    pairs = b"drug,target\n007,t1\n1e5,t2\n1e5,t1\n007,t2\n007,t3\n1e5,t3\n"
+    pairs = b"drug,target\n007,t1\nNA,t2\n1e5,t1\n007,t2\n007,t3\nNA,t3\n"
     loaded = read_tables([("drugs.csv", DRUGS), ("targets.csv", targets), ("pairs.csv", pairs)])
     assert not loaded.data.links
     (links,) = hetviz.join_tables(loaded.data).links
