@@ -194,7 +194,7 @@ class _BestPairs:
         """Add a block of scores, shape (rows, columns)."""
         i, j = np.nonzero(self._threshold < S)
         pairs, scores = rows[i] * self.m + columns[j], S[i, j]
-        is_new = ~_is_among(pairs, self._without)
+        is_new = ~is_among(pairs, self._without)
         self._scores = np.concatenate([self._scores, scores[is_new]])
         self.pairs = np.concatenate([self.pairs, pairs[is_new]])
         if len(self._scores) > self.count:
@@ -216,8 +216,8 @@ def largest(values: Reals, count: int) -> Ints:
     return np.asarray(places[order], dtype=np.int64)
 
 
-def _is_among(numbers: Ints, ordered: Ints) -> Bools:
-    """Return which numbers occur in a sorted array."""
+def is_among(numbers: Ints, ordered: Ints) -> Bools:
+    """Return which numbers occur in a sorted array; faster than a hash for few numbers."""
     if not len(ordered):
         return np.zeros(len(numbers), dtype=bool)
     positions = np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)

@@ -9,10 +9,10 @@ import pandas as pd
 import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
-from hetviz._types import Bools, Floats, Ints, Matrix, is_sparse
+from hetviz._types import Floats, Ints, Matrix, is_sparse
 from hetviz.core.arrays import as_dense
 from hetviz.core.graph.z_order import z_order
-from hetviz.core.prediction.link_ridge import largest
+from hetviz.core.prediction.link_ridge import is_among, largest
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import ParameterError
@@ -294,7 +294,7 @@ def _closest_pairs_on_map(
         D[order], index[order] = (np.reshape(part, (-1, k)) for part in (lengths, places))
         near = np.isfinite(D).ravel()
         p, q = np.repeat(rows, k)[near], targets[index.ravel()[near]]
-        is_candidate = ~_is_in_sorted(p * m + q, ordered)
+        is_candidate = ~is_among(p * m + q, ordered)
         if within and len(chosen) > 1:
             is_candidate &= (p <= q) | ~np.isin(q, chosen)
         return p[is_candidate], q[is_candidate], D.ravel()[near][is_candidate], D[:, -1]
@@ -309,7 +309,7 @@ def _closest_pairs_on_map(
         if len(open_rows) * k > _MAX_QUERIES:
             return None
         p, q, D, last_distances = query(open_rows, k, edge)
-        is_done = ~_is_in_sorted(i, open_rows)
+        is_done = ~is_among(i, open_rows)
         i, j, distances = np.r_[i[is_done], p], np.r_[j[is_done], q], np.r_[distances[is_done], D]
         edge = edge_of(distances)
         open_rows = open_rows[last_distances <= edge]
@@ -317,14 +317,6 @@ def _closest_pairs_on_map(
             order = np.lexsort((j, i, distances))[:top]
             return pd.DataFrame({"i": i[order], "j": j[order], "score": share(distances[order])})
         k = min(4 * k, len(targets))
-
-
-def _is_in_sorted(values: Ints, ordered: Ints) -> Bools:
-    """Return a mask of values that are in a sorted array; faster than a hash for few values."""
-    if not len(ordered):
-        return np.zeros(len(values), dtype=bool)
-    at = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
-    return np.asarray(ordered[at] == values)
 
 
 def _ranks_by_scorer(

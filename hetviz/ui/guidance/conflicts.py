@@ -12,7 +12,7 @@ from hetviz.metrics.conflicts.guidance_report import GuidanceReport
 from hetviz.ui.guidance import sentences
 from hetviz.ui.guidance.ledger import Ledger, by_key
 from hetviz.ui.map_data import worker_results
-from hetviz.ui.shell import session, theme
+from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets import failure
 from hetviz.workspace import from_dict
@@ -95,7 +95,7 @@ def show_conflict(
                 "Show on the map",
                 type="tertiary",
                 key=f"{key}-show",
-                on_click=sentences.show_on_map,
+                on_click=selection.show_on_map,
                 args=(conflict.rows,),
             )
 

@@ -13,7 +13,7 @@ import streamlit as st
 from hetviz.data import HeteroData
 from hetviz.data.queries.groups import NamedGroup
 from hetviz.features.relations.grouping import links_between_rows
-from hetviz.ui.guidance import editor, sentences
+from hetviz.ui.guidance import editor
 from hetviz.ui.guidance.ledger import MET, Ledger, groups_of, titles
 from hetviz.ui.shell import selection, session, theme
 from hetviz.workspace import (
@@ -158,4 +158,4 @@ def _on_button() -> None:
         commands = change_commands(data, group, {"items": rows})
         session.run_command(Act(commands, f"more in {group.name}"))
     else:
-        sentences.show_on_map(group.rows.tolist())
+        selection.show_on_map(group.rows.tolist())

@@ -13,7 +13,6 @@ from hetviz.ui.guidance.ledger import COMPARISON_ENDS, LINK_ENDS
 from hetviz.ui.item import item_chip
 from hetviz.ui.item.item import find_item
 from hetviz.ui.shell import selection, theme
-from hetviz.ui.shell.page_state import page_state
 
 _NAME_CHARS = 30
 
@@ -58,15 +57,9 @@ def show_statements(
                     type="tertiary",
                     key=f"{key}-show-{number}",
                     help="Show these items on the map",
-                    on_click=show_on_map,
+                    on_click=selection.show_on_map,
                     args=(rows_of_statement(row),),
                 )
-
-
-def show_on_map(rows: Sequence[int]) -> None:
-    """Select items and open the map."""
-    selection.select_rows(rows)
-    page_state().go_to = "map"
 
 
 def _item_html(data: HeteroData, row: int) -> str:

@@ -29,7 +29,7 @@ from hetviz.ui.guidance.ledger import (
 )
 from hetviz.ui.item import item_chip
 from hetviz.ui.item.item import find_item
-from hetviz.ui.shell import session, theme
+from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.widgets import pager
 from hetviz.workspace import DropStatements, EditStatements, ReverseComparisons
@@ -365,7 +365,7 @@ def _on_button(form: str) -> None:
         rows = ledger.statements(form)
         matching = rows[(rows["key"] == key).to_numpy()]
         if len(matching):
-            sentences.show_on_map(sentences.rows_of_statement(records(matching)[0]))
+            selection.show_on_map(sentences.rows_of_statement(records(matching)[0]))
 
 
 def _save(changes: Mapping[str, Mapping[str, object]]) -> None:

@@ -14,7 +14,6 @@ from hetviz.runs.predict.pair_scores import pair_numbers_of_links
 from hetviz.ui.item import pair_list
 from hetviz.ui.item.item import row_of, rows_of_ids
 from hetviz.ui.shell import selection, session, theme
-from hetviz.ui.shell.page_state import page_state
 from hetviz.workspace import AddLinks, Finding, State
 
 PAGE_SIZE = 8
@@ -206,8 +205,7 @@ def add_links(finding: Finding, checked: list[LinkCandidate], together: bool) ->
 
 
 def _show_on_map(checked: list[LinkCandidate]) -> None:
-    selection.select_rows(row for candidate in checked for row in candidate.rows)
-    page_state().go_to = "map"
+    selection.show_on_map(row for candidate in checked for row in candidate.rows)
 
 
 def _csv_text(finding: Finding, candidates: list[LinkCandidate]) -> str:

@@ -25,7 +25,7 @@ from hetviz.runs.place.nearest_to import NewItemNeighbors, nearest_to
 from hetviz.ui.item import pair_list
 from hetviz.ui.item.item import find_item, row_of
 from hetviz.ui.shell import selection, session, theme
-from hetviz.ui.shell.page_state import page_state, state_of
+from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.widgets import charts
 from hetviz.workspace import MapResult, State
 
@@ -323,13 +323,10 @@ def _show_lists(data: HeteroData, answer: NewItemNeighbors) -> None:
         "Nearest: 1 means that nothing is closer, or it is the method's own link score. Most "
         "similar: 1 means equal."
     )
-    st.button("Show on the map", key="new-to-map", on_click=_show_on_map, args=(tuple(rows),))
+    st.button(
+        "Show on the map", key="new-to-map", on_click=selection.show_on_map, args=(tuple(rows),)
+    )
 
 
 def _score_text(value: float) -> str:
     return f"{value:.3f}"
-
-
-def _show_on_map(rows: tuple[int, ...]) -> None:
-    selection.select_rows(rows)
-    page_state().go_to = "map"

@@ -9,6 +9,7 @@ import numpy as np
 from hetviz._types import Ints
 from hetviz.errors import HetvizError
 from hetviz.ui.shell import session
+from hetviz.ui.shell.page_state import page_state
 from hetviz.workspace import State
 
 
@@ -23,6 +24,12 @@ def select_rows(rows: Iterable[int]) -> None:
         session.workspace().set_view_state(selection=np.array(sorted(set(rows)), dtype=np.int64))
     except HetvizError as error:
         session.add_message(str(error))
+
+
+def show_on_map(rows: Iterable[int]) -> None:
+    """Select items and open the map."""
+    select_rows(rows)
+    page_state().go_to = "map"
 
 
 def clear_selection() -> None:
