@@ -339,18 +339,18 @@ class _Trainer:
             logistic.fit(X[rows], y[rows])
         return self._by_class(logistic.classes_, logistic.predict_proba(X), 0.01)
 
-    # For each tree, checks of the parameters would take a third of the time.
-    @config_context(skip_parameter_validation=True)
     def forest(self, X: Floats, bagged: bool = False) -> Floats:
         """Extra trees on all items, or a bagged random forest."""
         rows, seed = self.labelled_rows, self.random_state
-        if not self.is_classes:
-            kind = RandomForestRegressor if bagged else ExtraTreesRegressor
-            trees = kind(_TREES, min_samples_leaf=2, random_state=seed)
-            return np.asarray(trees.fit(X[rows], self.y[rows]).predict(X)).reshape(-1, 1)
-        kinds = RandomForestClassifier if bagged else ExtraTreesClassifier
-        model = kinds(_TREES, random_state=seed).fit(X[rows], self.y[rows])
-        return self._by_class(model.classes_, model.predict_proba(X), 0.05)
+        # For each tree, checks of the parameters would take a third of the time.
+        with config_context(skip_parameter_validation=True):
+            if not self.is_classes:
+                kind = RandomForestRegressor if bagged else ExtraTreesRegressor
+                trees = kind(_TREES, min_samples_leaf=2, random_state=seed)
+                return np.asarray(trees.fit(X[rows], self.y[rows]).predict(X)).reshape(-1, 1)
+            kinds = RandomForestClassifier if bagged else ExtraTreesClassifier
+            model = kinds(_TREES, random_state=seed).fit(X[rows], self.y[rows])
+            return self._by_class(model.classes_, model.predict_proba(X), 0.05)
 
 
 def _consensus(problem: LabelProblem, y: Floats, trainer: _Trainer) -> Floats | None:
