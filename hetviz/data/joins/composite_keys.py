@@ -76,7 +76,12 @@ def composite_keys(
             found.append(CompositeKey(join, hits / n, evidence, match))
     found = [key for key in found if not _is_worse(data, key, found)]
     references |= _references(data, columns_of, [key.join for key in found])
-    return [key for key in found if not _is_named_elsewhere(key.join, references, columns_of)]
+    titled = {name for name, dataset in data.datasets.items() if dataset.title_column is not None}
+    return [
+        key
+        for key in found
+        if not _is_named_elsewhere(key.join, references, columns_of, key.join.target in titled)
+    ]
 
 
 def _references(
@@ -123,10 +128,12 @@ def _is_named_elsewhere(
     join: Join,
     references: Collection[tuple[str, str, str]],
     columns_of: Mapping[str, Mapping[str, KeyColumn]],
+    has_title: bool,
 ) -> bool:
     """Return whether a key only agrees because both datasets refer to a third one.
 
-    Each column refers to the same third dataset in both, or is a plain number such as a slot.
+    Each column refers to the same third dataset in both, or is a plain number such as a slot of
+    rows without names.
     """
     source, target = join.source, join.target
     thirds = {third for of, _, third in references if of == target} - {source, target}
@@ -140,6 +147,8 @@ def _is_named_elsewhere(
     ]
     others = [name for name, shared in zip(names, is_shared, strict=True) if not shared]
     keys = columns_of.get(target, {})
+    if has_title and others:
+        return False
     return any(is_shared) and all(name in keys and _is_plain_number(keys[name]) for name in others)
 
 

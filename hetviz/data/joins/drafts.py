@@ -115,12 +115,23 @@ def drafts_by_key(
         else:
             keys += [
                 draft
-                for at, to in ((a, b), (b, a))
+                for at, to in _directions(judge, columns, a, b)
                 if _column_of(columns[at]) not in taken
                 and (_column_of(columns[at]), _column_of(columns[to])) not in pairs
                 and (draft := _key_draft(judge, columns, counts, at, to, int(n))) is not None
             ]
     return [*out, *_best_owners(keys)]
+
+
+def _directions(
+    judge: KeyJudge, columns: Sequence[KeyColumn], a: int, b: int
+) -> list[tuple[int, int]]:
+    """Return which of two columns may refer to the other; of two ids only the clear one."""
+    both = [(a, b), (b, a)]
+    if not (columns[a].is_id and columns[b].is_id):
+        return both
+    clear = [(at, to) for at, to in both if judge.is_reference_of_ids(columns[at], columns[to])]
+    return clear or both
 
 
 @dataclass(frozen=True)
@@ -173,7 +184,8 @@ def _best_owners(drafts: list[_KeyDraft]) -> list[Draft]:
         scored.append(draft)
     scored = _with_pairs_of_ends(scored)
     scored.sort(
-        key=lambda d: (-d.score, -d.evidence.name, d.source.dataset, d.source.column,
+        key=lambda d: (-round(d.score, 2), not d.evidence.table_name, -d.score,
+                       -d.evidence.name, d.source.dataset, d.source.column,
                        d.target.dataset, d.target.column)
     )  # fmt: skip
     by_column: dict[tuple[str, str], list[_KeyDraft]] = {}
@@ -244,7 +256,14 @@ def _root_owner(
     """Return the best draft, or a similar one of the table that its target refers to."""
     owner = options[0]
     further = best.get(_column_of(owner.target)) if owner.target.is_id else None
-    if further is not None and further.score >= MIN_SURE_SCORE:
+    back = None if further is None else best.get(_column_of(further.target))
+    is_mutual = (
+        further is not None
+        and back is not None
+        and back.target is owner.target
+        and _refers_back(further, back)
+    )
+    if further is not None and further.score >= MIN_SURE_SCORE and not is_mutual:
         for draft in options[1:]:
             if draft.target is further.target and draft.score >= owner.score - _SIMILAR_SCORE:
                 return draft

@@ -98,7 +98,7 @@ def without_id_words(words: Sequence[str]) -> tuple[str, ...]:
 
 def is_named_key(words: Sequence[str]) -> bool:
     """Return whether a column name marks a key."""
-    return bool(words) and (words[-1] in ID_WORDS or words[0] == "id")
+    return bool(words) and (words[-1] in ID_WORDS or words[0] in ("id", "codigo", "code", "cod"))
 
 
 def is_named_measure(words: Sequence[str]) -> bool:

@@ -47,7 +47,7 @@ class KeyEvidence:
     rows_found: float  # Share of the rows with a key that the target has.
     coverage: float  # Share of the keys of the target that occur.
     name: float  # How clearly the name of the column refers to the target.
-    same_name: bool
+    same_name: bool  # Also if the column is called as the target's table.
     table_name: bool  # The name contains the name of the target's table.
     part_of_name: bool
     name_similarity: float
@@ -140,7 +140,10 @@ class KeyJudge:
         if b.is_id:
             return len(a.keys) > 1 or same_name
         if b.is_title and b.letter_share > 0.5:
-            return True
+            # A name of rows of another table, such as a country, is no name of these rows.
+            return all(
+                b.words != words or table == b.dataset for table, words in self._table_words.items()
+            )
         has_name = same_name or (
             bool(b.words) and a.words[-len(b.words) :] == b.words and not b.is_named_key
         )
@@ -211,7 +214,7 @@ class KeyJudge:
             rows_found=rows_found,
             coverage=n_shared / max(1, len(b.keys)),
             name=name,
-            same_name=same_name,
+            same_name=same_name or (bool(own) and core == own),
             table_name=has_table,
             part_of_name=is_suffix or has_part,
             name_similarity=near,

@@ -209,7 +209,7 @@ def _title_merit(cells: pd.Series, words: Sequence[str], own: Sequence[str]) -> 
     if len(filled) < 0.7 * len(cells) or not filled or (distinct < 2 and len(cells) > 3):
         return -1.0
     is_name = _is_title_name(words)
-    if is_named_key(words) and not is_name:
+    if is_named_key(words) and (not is_name or words[-1] not in NAME_WORDS):
         return -1.0
     if is_named_measure(words) and not is_name:
         return -1.0
