@@ -40,7 +40,8 @@ def composite_keys(
     for column in columns:
         if column.column and column.separator is None and not column.has_fractions:
             columns_of.setdefault(column.dataset, {}).setdefault(column.bare_name, column)
-    has_id = {column.dataset for column in columns if column.is_id and column.called}
+    # Ids that are names, such as "Club of 2019", may have a key of several columns, too.
+    has_id = {column.dataset for column in columns if column.is_id and column.is_named_key}
     referred = {(join.source, join.target) for join in known_joins}
     # Known references of columns: two tables that refer to the same third table by the same columns
     # do not refer to each other.

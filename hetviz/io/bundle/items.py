@@ -231,8 +231,8 @@ class _DatasetReader:
         for name in self.labels:
             column = columns_by_name.get(name)
             if column is not None and column.markers:
-                words = ", ".join(f"“{marker}”" for marker in column.markers)
-                message = f"{count(column.n_missing, 'cell')} with {words} count as missing"
+                markers = ", ".join(f"“{marker}”" for marker in column.markers)
+                message = f"{count(column.n_missing, 'cell')} with {markers} count as missing"
                 place = f"{source_table.where}, column {name}"
                 self.problems.append(Problem("markers", place, message, severity="note"))
         recipe: dict[str, Any] = {}
