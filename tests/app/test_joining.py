@@ -60,7 +60,6 @@ def test_certain_joins_are_ticked_on_upload(visit: Visit) -> None:
         ("The entries of tags in shops become a dataset", False),
     ]
     text = html_of(app)
-    assert '<ul class="hv-join-list"><li><b>shops<small>20</small></b><i>matches</i>' in text
     assert "This creates a new dataset of the entries. 40 links, such as" in text
     assert "On the map: 6 towns and 20 shops, with 20 links." in text
     press(app, "go-on")

@@ -70,7 +70,7 @@ def test_four_tables_become_map_and_figure(page: Page) -> None:
     expect(ticks).to_have_count(3)
     for at in range(3):
         expect(ticks.nth(at)).to_be_checked()
-    expect(page.locator(".hv-join-list li").first).to_contain_text("batting")
+    expect(page.locator(".hv-join-map .join.on")).to_have_count(3)
     expect(page.get_by_text("yearID and teamID in batting match teams")).to_be_visible()
     expect(page.get_by_text("On the map: ")).to_contain_text("60 people")
     mapped(page, hand)
@@ -172,7 +172,7 @@ def test_messy_workbook_becomes_titled_figure(page: Page) -> None:
     hand.clicks += 1
     expect(page.get_by_role("heading", name="Wells and Owners belong together")).to_be_visible()
     expect(ticked(page)).to_have_count(1)
-    expect(page.locator(".hv-join-list li").first).to_contain_text("Wells")
+    expect(page.locator(".hv-join-map .join").first).to_contain_text("Wells")
     mapped(page, hand)
     datasets = page.get_by_role("region", name="Legend").get_by_role("group", name="Datasets")
     expect(datasets).to_contain_text("Owners")

@@ -1,10 +1,11 @@
-"""Checkboxes that choose how dropped tables are joined, with a diagram."""
+"""Choice of how dropped tables are joined, by a drawing of the tables and checkboxes."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
@@ -19,6 +20,7 @@ from hetviz.errors import HetvizError
 from hetviz.features.link_values import LinkValue
 from hetviz.features.table_joins import ROWS, DetailTable, detail_tables, join_tables
 from hetviz.ui.map import map_warnings
+from hetviz.ui.reading import join_map
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.widgets import set_switches
@@ -51,6 +53,8 @@ class DrawnJoins:
     """Joins that the user made of two columns, for the tables that are being reviewed."""
 
     joins: tuple[Join, ...] = ()
+    # The earlier joins, with the ticks at that time.
+    history: tuple[tuple[tuple[Join, ...], Mapping[str, bool]], ...] = ()
 
     def of(self, data: HeteroData) -> list[Join]:
         """Return the joins whose columns exist in the data."""
@@ -73,11 +77,16 @@ def column_options(data: HeteroData, name: str) -> list[str]:
 
 
 def choose_joins(
-    data: HeteroData, proposals: Sequence[Proposal], key: str, stated: Sequence[Join] = ()
+    data: HeteroData,
+    proposals: Sequence[Proposal],
+    key: str,
+    stated: Sequence[Join] = (),
+    map_box: AbstractContextManager[object] | None = None,
 ) -> ChosenJoins:
     """Show the join proposals, the certain ones ticked, and return the choice.
 
-    `stated`: joins of columns that the user declared as keys of another table.
+    `stated`: joins of columns that the user declared as keys of another table. `map_box`: the
+    container of the drawing of the tables; default: here.
     """
     if not proposals and len(data.datasets) < 2:
         return ChosenJoins()
@@ -85,13 +94,14 @@ def choose_joins(
     n_sure = sum(proposal.sure for proposal in proposals)
     aside = f"{n_sure} of {len(proposals)} ticked" if n_sure else ""
     theme.show_section("How they belong together", aside)
-    diagram_box = st.container()
+    diagram_box = map_box or st.container()
+    ticks = {f"tick-{key}-{_tick_name(proposal.join)}": proposal for proposal in proposals}
     ticked = [
         proposal.join
-        for number, proposal in enumerate(proposals)
-        if _join_checkbox(data, proposal, f"{key}-{number}")
+        for tick, proposal in ticks.items()
+        if _join_checkbox(data, proposal, tick, list(ticks))
     ]
-    _show_join_form(data, key)
+    _show_join_form(data, key, list(ticks))
     line_tables = detail_tables(data, ticked)
     rows = {lines.dataset: _choose_row_meaning(data, lines, key) for lines in line_tables}
     values = {
@@ -105,10 +115,84 @@ def choose_joins(
         {name: None if value is None else value.to_dict() for name, value in values.items()},
     )
     with diagram_box:
-        st.html(diagram_html(data, ticked))
-    ticks = [f"tick-{key}-{number}" for number in range(len(proposals))]
-    _show_preview(data, chosen, line_tables, ticks)
+        _show_join_map(data, ticks, ticked, key)
+    _show_preview(data, chosen, line_tables, list(ticks))
     return chosen
+
+
+def _tick_name(join: Join) -> str:
+    return repr((join.kind, *_ends_of(join)))
+
+
+def _show_join_map(
+    data: HeteroData, ticks: Mapping[str, Proposal], ticked: Sequence[Join], key: str
+) -> None:
+    drawn = state_of(DrawnJoins)
+    infos = [
+        (tick, proposal_sentence(one), one, one.join in ticked, one.join in drawn.joins)
+        for tick, one in ticks.items()
+    ]
+    map_key = f"join-map-{key}"
+
+    def act() -> None:
+        apply_act(data, ticks, st.session_state[map_key].act)
+
+    join_map.draw_join_map(map_key, data, infos, bool(drawn.history), act)
+
+
+def apply_act(data: HeteroData, ticks: Mapping[str, Proposal], action: object) -> None:
+    """Apply an action of the drawing, ignoring invalid ones."""
+    if not isinstance(action, Mapping):
+        return
+    drawn = state_of(DrawnJoins)
+    proposal = ticks.get(str(action.get("key")))
+    match action:
+        case {"do": "undo"}:
+            _undo_join()
+        case {
+            "do": "join",
+            "source": str(source),
+            "column": str(column),
+            "target": str(target),
+            "other": str(other),
+        } if (source, column) != (target, other):
+            join = Join("key", source, target, column, other, loose=True)
+            ends = [(source, join.source_columns), (target, join.target_columns)]
+            if all(_has_columns(data, *end) for end in ends):
+                _add_join(join, list(ticks))
+        case {"do": "set", "key": str(key), "on": bool(on)} if proposal is not None:
+            remember(list(ticks))
+            st.session_state[key] = on
+        case {"do": "remove"} if proposal is not None and proposal.join in drawn.joins:
+            remember(list(ticks))
+            drawn.joins = tuple(join for join in drawn.joins if join != proposal.join)
+        case {"do": "reverse", "key": str(key)} if proposal is not None:
+            join = proposal.join
+            if join.kind != "key" or join.also:
+                return
+            turned = replace(
+                join,
+                source=join.target,
+                target=join.source,
+                source_column=join.target_column,
+                target_column=join.source_column,
+            )
+            _add_join(turned, list(ticks))
+            if isinstance(_checked_join(data, turned), Proposal):
+                st.session_state[key] = False
+
+
+def remember(ticks: Sequence[str], changed: str = "") -> None:
+    """Keep the joins and ticks for undo; `changed`: a tick that was just changed."""
+    drawn = state_of(DrawnJoins)
+    values = {tick: bool(st.session_state.get(tick)) ^ (tick == changed) for tick in ticks}
+    drawn.history = (*drawn.history, (drawn.joins, values))
+
+
+def forget_edits() -> None:
+    """Forget the joins of the tables that were reviewed."""
+    drawn = state_of(DrawnJoins)
+    drawn.joins, drawn.history = (), ()
 
 
 def _drawn_proposals(
@@ -144,7 +228,7 @@ def _checked_join(data: HeteroData, join: Join) -> Proposal | str:
     return session.get_or_compute(("join", id(data), _ends_of(join)), data, check)
 
 
-def _show_join_form(data: HeteroData, key: str) -> None:
+def _show_join_form(data: HeteroData, key: str, ticks: Sequence[str]) -> None:
     """Show a form that joins any two columns, with the number of rows that match."""
     names = list(data.datasets)
     with st.expander("Join other columns"):
@@ -163,16 +247,13 @@ def _show_join_form(data: HeteroData, key: str) -> None:
             checked = _checked_join(data, join)
         is_possible = isinstance(checked, Proposal)
         theme.show_note(checked.evidence[0] if isinstance(checked, Proposal) else checked)
-        left, right = st.columns(2)
-        left.button(
+        st.button(
             "Add this join",
             key=f"{key}-add-join",
             disabled=not is_possible,
             on_click=_add_join,
-            args=(join,),
+            args=(join, ticks),
         )
-        if state_of(DrawnJoins).of(data):
-            right.button("Undo the last", key=f"{key}-undo-join", on_click=_undo_join)
 
 
 def _choose_column(
@@ -192,14 +273,23 @@ def _choose_column(
     return name, column
 
 
-def _add_join(join: Join) -> None:
+def _add_join(join: Join, ticks: Sequence[str]) -> None:
+    remember(ticks)
     drawn = state_of(DrawnJoins)
+    same = next((tick for tick in ticks if tick.endswith(_tick_name(join))), None)
+    if same is not None:
+        st.session_state[same] = True
+        return
     drawn.joins = tuple(dict.fromkeys([*drawn.joins, join]))
 
 
 def _undo_join() -> None:
     drawn = state_of(DrawnJoins)
-    drawn.joins = drawn.joins[:-1]
+    if drawn.history:
+        *earlier, (drawn.joins, values) = drawn.history
+        drawn.history = tuple(earlier)
+        for tick, value in values.items():
+            st.session_state[tick] = value
 
 
 def _choose_value(lines: DetailTable, key: str) -> LinkValue | None:
@@ -302,12 +392,6 @@ def _links_by_set(data: HeteroData) -> dict[str, tuple[int, list[tuple[str, str]
     return sets
 
 
-def diagram_html(data: HeteroData, joins: Sequence[Join]) -> str:
-    """Return HTML of the datasets as boxes, each with the datasets it is joined to."""
-    pairs = [(join.source, join.target) for join in joins if join.target in data.datasets]
-    return boxes_html(data, pairs, "matches", "not joined")
-
-
 def boxes_html(
     data: HeteroData, pairs: Sequence[tuple[str, str]], verb: str, unjoined_text: str
 ) -> str:
@@ -337,13 +421,16 @@ def _box_html(data: HeteroData, name: str, suffix: str = "") -> str:
     return f"<b>{theme.escape_html(name)}{suffix}<small>{len(data[name]):,}</small></b>"
 
 
-def _join_checkbox(data: HeteroData, proposal: Proposal, key: str) -> bool:
+def _join_checkbox(data: HeteroData, proposal: Proposal, tick: str, ticks: Sequence[str]) -> bool:
     match = proposal.match
-    with st.container(gap=None, key=f"belongs-{key}"):
+    with st.container(gap=None, key=f"belongs-{tick.removeprefix('tick-')}"):
+        # Not a default of the checkbox, as undo and the drawing change it too.
+        st.session_state.setdefault(tick, proposal.sure)
         is_ticked = st.checkbox(
             theme.escape_markdown(proposal_sentence(proposal)),
-            value=proposal.sure,
-            key=f"tick-{key}",
+            key=tick,
+            on_change=remember,
+            args=(ticks, tick),
             help=theme.escape_markdown(" ".join(proposal.evidence)),
         )
         if proposal.declared:

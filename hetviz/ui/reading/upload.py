@@ -234,6 +234,7 @@ def show_review(staged: StagedFiles) -> None:
             if staged.loaded and any(info.role in _LINK_ROLES for info in staged.loaded.files):
                 # The tabs described these tables as datasets.
                 st.rerun()
+        map_box = st.container(key="join-map")
     loaded = staged.loaded
     errors = [problem for problem in staged.problems if problem.severity == "error"]
     notes = [problem for problem in staged.problems if problem.severity != "error"]
@@ -253,7 +254,7 @@ def show_review(staged: StagedFiles) -> None:
         joins = join_choice.ChosenJoins()
         if loaded is not None:
             stated = _stated_keys(staged, loaded)
-            joins = join_choice.choose_joins(loaded.data, staged.proposals, "door", stated)
+            joins = join_choice.choose_joins(loaded.data, staged.proposals, "door", stated, map_box)
         with buttons:
             _show_buttons(staged, errors, joins)
         if loaded is not None:
@@ -486,4 +487,5 @@ def _last_looks(staged: StagedFiles) -> tuple[tuple[TablePreview, ...], FileChoi
 
 
 def _discard() -> None:
+    join_choice.forget_edits()
     state_of(Uploads).staged = None

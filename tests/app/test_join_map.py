@@ -1,0 +1,59 @@
+"""Joins that are drawn, reversed, removed and undone in the drawing of the tables."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from hetviz.data import Dataset, HeteroData
+from hetviz.data.joins.join import Join
+from hetviz.data.joins.proposals import Proposal, check_join
+from hetviz.ui.reading import join_choice
+from hetviz.ui.reading.join_choice import DrawnJoins, apply_act
+
+TICK = "tick-door-one"
+DRAW = {"do": "join", "source": "games", "column": "who", "target": "people", "other": ""}
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> DrawnJoins:
+    state = DrawnJoins()
+    monkeypatch.setattr(join_choice, "state_of", lambda _: state)
+    monkeypatch.setattr(join_choice.st, "session_state", {TICK: True})
+    monkeypatch.setattr(join_choice, "_checked_join", check_join)
+    return state
+
+
+def games() -> tuple[HeteroData, dict[str, Proposal]]:
+    table = pd.DataFrame({"who": ["ann", "bob", "cem", "ann"]})
+    people = Dataset("people", ["ann", "bob", "cem"])
+    data = HeteroData([people, Dataset("games", ["1", "2", "3", "4"], table=table)])
+    return data, {TICK: check_join(data, Join("key", "games", "people", "who", "", loose=True))}
+
+
+def test_drawn_join_is_added_and_undone(drawn: DrawnJoins) -> None:
+    data, _ = games()
+    apply_act(data, {}, DRAW)
+    assert [(join.source, join.target) for join in drawn.joins] == [("games", "people")]
+    apply_act(data, {}, {"do": "undo"})
+    assert drawn.joins == ()
+
+
+def test_join_is_left_out_reversed_and_undone(drawn: DrawnJoins) -> None:
+    data, ticks = games()
+    apply_act(data, ticks, {"do": "set", "key": TICK, "on": False})
+    assert not join_choice.st.session_state[TICK]
+    apply_act(data, ticks, {"do": "undo"})
+    assert join_choice.st.session_state[TICK]
+    apply_act(data, ticks, {"do": "reverse", "key": TICK})
+    assert [(join.source, join.target_column) for join in drawn.joins] == [("people", "who")]
+    assert not join_choice.st.session_state[TICK]
+
+
+@pytest.mark.parametrize(
+    "action", [None, {"do": "set", "key": "no", "on": True}, {**DRAW, "column": "gone"}]
+)
+def test_invalid_actions_change_nothing(drawn: DrawnJoins, action: object) -> None:
+    data, ticks = games()
+    apply_act(data, ticks, action)
+    assert drawn == DrawnJoins()
