@@ -71,7 +71,7 @@ def test_four_tables_become_map_and_figure(page: Page) -> None:
     for at in range(3):
         expect(ticks.nth(at)).to_be_checked()
     expect(page.locator(".hv-join-map .join.on")).to_have_count(3)
-    expect(page.get_by_text("yearID and teamID in batting match teams")).to_be_visible()
+    expect(page.get_by_text("yearID and teamID in batting match teams").first).to_be_visible()
     expect(page.get_by_text("On the map: ")).to_contain_text("60 people")
     mapped(page, hand)
     datasets = page.get_by_role("region", name="Legend").get_by_role("group", name="Datasets")
