@@ -38,6 +38,10 @@ ROWS: Mapping[str, str] = {
 }
 """Possible uses of the rows of a table with references to other tables."""
 
+_FEATURE_NOTES = frozenset(
+    {"missing", "constant-column", "empty-column", "unique-column", "mixed-column"}
+    | {"many-categories", "log-negative", "no-features", "row-numbers"}
+)
 _MIN_SUMMARY_ROWS = 1_000
 _MAX_LEVELS = 8
 _MAX_COLUMNS = 60
@@ -92,6 +96,33 @@ class DetailTable:
         """Description in words."""
         twice = [f"{name} twice" if self.named.count(name) > 1 else name for name in self.named]
         return f"Rows of {self.dataset} refer to {join_words(list(dict.fromkeys(twice)))}."
+
+
+def notes_after_joining(
+    notes: Sequence[Problem],
+    places: Mapping[str, str],
+    joins: Sequence[Join],
+    rows: Mapping[str, str] | None = None,
+) -> list[Problem]:
+    """Return the notes that hold once tables are joined.
+
+    Keys give no features, and neither do rows that become links. `places`: dataset -> place of its
+    table in notes; `rows`: dataset -> use of its rows, see `ROWS`.
+    """
+    keys = set()
+    for join in joins:
+        ends = ((join.source, join.source_columns), (join.target, join.target_columns))
+        for name, columns in ends if join.kind in ("key", "list") else ():
+            keys |= {f"{places[name]}, column {column}" for column in columns if name in places}
+    details = [name for name, use in (rows or {}).items() if use != "items" and name in places]
+    tables = {place for name in details for place in (places[name], f"dataset {name!r}")}
+    columns_of = tuple(f"{places[name]}, column " for name in details)
+    return [
+        note
+        for note in notes
+        if note.code not in _FEATURE_NOTES
+        or not (note.where in keys | tables or note.where.startswith(columns_of))
+    ]
 
 
 def detail_tables(data: HeteroData, joins: Sequence[Join]) -> list[DetailTable]:

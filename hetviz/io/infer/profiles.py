@@ -18,6 +18,7 @@ from hetviz.io.infer.recipe import NUMBERS
 MAX_SAMPLE_ROWS = 20_000
 """Maximum number of rows of a dataset used for a profile, sampled evenly."""
 _N_BINS = 12
+_ID_TYPES = ("id", "key of another table")
 _MAX_VALUES = 8
 
 
@@ -58,7 +59,9 @@ def column_profiles(raw_cells: pd.DataFrame, table: Table) -> list[Profile]:
         raw = raw_cells[column.name]
         cells = table.frame.get(column.name, raw)
         stripped = cells.str.strip()
-        missing = stripped.str.lower().isin(MISSING).to_numpy(dtype=bool)
+        # NA can be an id: Namibia.
+        gaps = ("",) if column.type in _ID_TYPES else MISSING
+        missing = stripped.str.lower().isin(gaps).to_numpy(dtype=bool)
         missing_words = Counter(text.strip() for text in raw[missing] if text.strip())
         texts = stripped[~missing]
         profile = Profile(

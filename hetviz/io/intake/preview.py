@@ -137,8 +137,13 @@ def _with_chosen_ids(
         ids = ids_of[_table_name(look)]
         if not look.has_id and not is_chosen and ids != look.id_from:
             table = Table(look.name, look.name, frame=frame, recipe=look.recipe)
-            recipe = with_row_names(table, ids).recipe or look.recipe
-            look = replace(look, recipe=recipe, id_from=ids)
+            named = with_row_names(table, ids)
+            recipe = named.recipe or look.recipe
+            id_columns = tuple(one for one in recipe.columns if one.type == "id")
+            of_ids = replace(named, recipe=replace(recipe, columns=id_columns))
+            profile_of = {item.name: item for item in column_profiles(frame, of_ids)}
+            profiles = tuple(profile_of.get(item.name, item) for item in look.profiles)
+            look = replace(look, recipe=recipe, id_from=ids, profiles=profiles)
         out.append(look)
     return out
 

@@ -14,6 +14,7 @@ import streamlit as st
 from hetviz.data.joins.join import Join
 from hetviz.data.joins.proposals import Proposal
 from hetviz.errors import HetvizError, Problem
+from hetviz.features.table_joins import notes_after_joining
 from hetviz.io import FileInfo, Loaded
 from hetviz.io.formats.anndata import OTHER_PARTS
 from hetviz.io.formats.registry import extensions_of
@@ -255,6 +256,8 @@ def show_review(staged: StagedFiles) -> None:
         if loaded is not None:
             stated = _stated_keys(staged, loaded)
             joins = join_choice.choose_joins(loaded.data, staged.proposals, "door", stated, map_box)
+            places = {info.dataset: info.file for info in loaded.understood}
+            notes = notes_after_joining(notes, places, joins.joins, joins.rows)
         with buttons:
             _show_buttons(staged, errors, joins)
         if loaded is not None:

@@ -14,7 +14,7 @@ from hetviz.data.joins.join import Join
 from hetviz.data.joins.key_names import column_words, table_words, words_of_name
 from hetviz.data.joins.proposals import check_join
 from hetviz.errors import DataError
-from hetviz.features.table_joins import detail_tables
+from hetviz.features.table_joins import detail_tables, notes_after_joining
 from hetviz.io import read_tables
 
 RNG = np.random.default_rng(0)
@@ -77,6 +77,21 @@ def test_key_of_a_table_to_itself_becomes_links(shop: HeteroData) -> None:
     (links,) = data.links
     assert (links.source, links.target, len(links)) == ("Employee", "Employee", 5)
     assert (links.i != links.j).all()
+
+
+def test_notes_on_features_end_with_keys_and_links() -> None:
+    loaded = read_tables(music())
+    places = {info.dataset: info.file for info in loaded.understood}
+    reports_to = "Employee.csv, column ReportsTo"
+    before = {(note.where, note.code) for note in loaded.notes}
+    assert (reports_to, "missing") in before
+    joins = [proposal.join for proposal in hetviz.propose_joins(loaded.data) if proposal.sure]
+    rows = {"InvoiceAlbum": "links", "Invoice": "items"}
+    after = {(n.where, n.code) for n in notes_after_joining(loaded.notes, places, joins, rows)}
+    gone = {where for where, _ in before - after}
+    assert reports_to in gone
+    assert gone - {reports_to} <= {"InvoiceAlbum.csv", "dataset 'InvoiceAlbum'"}
+    assert notes_after_joining(loaded.notes, places, []) == list(loaded.notes)
 
 
 def test_kinds_of_rows(shop: HeteroData) -> None:

@@ -151,6 +151,15 @@ def test_mark_row_keeps_chosen_columns():
     ]
 
 
+def test_ids_called_na_are_not_missing():
+    rows = [["code", "country"], ["NA", "Namibia"], ["FR", "France"], ["DE", "Germany"]]
+    votes = [["code", "vote"], ["NA", "yes"], ["FR", "no"], ["DE", "yes"], ["FR", "yes"]]
+    look, _ = previews([("countries.csv", csv(rows)), ("votes.csv", csv(votes))])
+    profile = next(item for item in look.profiles if item.name == "code")
+    assert look.id_from == ("code",)
+    assert (profile.n_distinct, profile.n_missing) == (3, 0)
+
+
 def test_with_ids_replaces_ids():
     recipe = propose_recipe(RawTable.of(WELLS, decimal=","))
     both = recipe.with_ids("Well", "Owner")
