@@ -9,6 +9,10 @@ from tests.browser.test_app import serious_barriers, settled, stage, until
 
 WEIGHT = 3
 BROKEN = "source_dataset,source_id,target_dataset,target_id,weight\nemoji,nobody,keywords,k_dog,1\n"
+OPPOSED = (
+    "source_dataset,source_id,target_dataset,target_id,weight\n"
+    "emoji,1f600,keywords,k_grin,-1\nemoji,1f600,keywords,k_happy,-1\n"
+)
 
 
 # The first row of the table has been the same for a while: it is drawn anew when the panel has
@@ -103,20 +107,23 @@ def test_weight_is_edited_undone_redone_and_never_zero(page: Page) -> None:
 
 def test_contradiction_is_resolved_with_one_click(page: Page, picture: Picture) -> None:
     opened(page)
-    expect(page.get_by_text("15 open")).to_be_visible()
-    page.get_by_role("button", name="Remove “high is not like low”").click()
-    expect(page.get_by_text("14 open")).to_be_visible()
-    expect(page.get_by_text("4,129 links, 399 comparisons")).to_be_visible()
+    hand_in(page, "opposed.csv", OPPOSED)
+    page.get_by_role("button", name="Add them").click()
+    expect(page.get_by_text("4,132 links, 399 comparisons")).to_be_visible()
+    expect(page.get_by_text("2 open")).to_be_visible()
+    page.get_by_role("button", name="Remove “grinning face is not like grin”").click()
+    expect(page.get_by_text("1 open")).to_be_visible()
+    expect(page.get_by_text("4,131 links, 399 comparisons")).to_be_visible()
     settled(page)
     picture(page, "guidance-settled")
     # An address typed without a project is of the last one.
     page.wait_for_function("localStorage.getItem('hetviz-projects')?.includes('id')")
     assert {one["name"] for one in page.context.cookies()} <= {"_streamlit_xsrf"}
     page.goto("/guidance")
-    expect(page.get_by_text("4,129 links, 399 comparisons")).to_be_visible()
+    expect(page.get_by_text("4,131 links, 399 comparisons")).to_be_visible()
     settled(page)
     page.get_by_role("button", name="Undo remove guidance").click()
-    expect(page.get_by_text("15 open")).to_be_visible()
+    expect(page.get_by_text("2 open")).to_be_visible()
     settled(page)
     page.goto("/start")
     expect(page.get_by_text("Your own data")).to_be_visible()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hetviz
-from hetviz import cli
+from hetviz import Links, cli
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -25,14 +25,18 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     return call
 
 
-def test_report_lists_contradictions_and_coverage(run: Run) -> None:
+def test_report_lists_contradictions_and_coverage(run: Run, tmp_path: Path) -> None:
     code, text, _ = run("emoji")
     assert code == 0
-    assert "15 contradictions" in text
+    assert "There are no contradictions." in text
     assert "emoji - keywords: 3,938 links reach 1,155 of 1,273" in text
-    code, text, _ = run("emoji", "--report", "--json")
+    emoji = hetviz.load("emoji")
+    given = emoji.links[0]
+    opposite = Links(given.source, given.target, given.i[:3], given.j[:3], -1.0, kind="said")
+    hetviz.save(emoji.edit().add(opposite), tmp_path / "opposed")
+    code, text, _ = run(tmp_path / "opposed", "--report", "--json")
     assert code == 0
-    assert len(json.loads(text)["conflicts"]) == 15
+    assert len(json.loads(text)["conflicts"]) == 3
 
 
 def test_learned_lists_groups(run: Run, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from hetviz.core.ordinal.partial_order import PartialOrder, cycles_through
 from hetviz.data import Comparisons, HeteroData, Links
 from hetviz.data.edits.adding import add_statements
 from hetviz.data.model.statements import statement_keys, statement_rows
+from hetviz.features.relations.user_links import USER_LINK_KINDS
 
 Fix = tuple[str, dict[str, Any]]
 
@@ -64,8 +65,8 @@ class StatementArrays:
             [np.empty(0), *(g.weight for g in data.links), *comparison_weights]
         )
         self.ends = data.object_of[self.rows[: self.n_links, :2]].reshape(-1, 2)
-        self.is_guidance = np.concatenate(
-            [np.zeros(0, dtype=bool), *(np.full(len(g), g.role == "guidance") for g in data.links)]
+        self.can_chain = np.concatenate(
+            [np.zeros(0, dtype=bool), *(np.full(len(g), _can_chain(data, g)) for g in data.links)]
         )
         low, high = np.sort(self.ends, axis=1).T
         self.pair_code = low * data.n_objects + high
@@ -112,13 +113,21 @@ class StatementArrays:
         return f"{a} and {b} are closer than {c} and {d}"
 
 
+def _can_chain(data: HeteroData, links: Links) -> bool:
+    """Whether links of equal items imply others: the user's own, or given within a dataset."""
+    is_within = data[links.source].entity == data[links.target].entity
+    return links.role == "guidance" and (is_within or links.kind in USER_LINK_KINDS)
+
+
 def find_link_conflicts(
     arrays: StatementArrays, max_conflicts: int, is_new: Bools | None = None
 ) -> tuple[int, list[StatementConflict]]:
     """Find links that contradict each other, directly or through other links.
 
-    Views of one object count as one. Observed links (role "relation") are not part of chains, but
-    contradict a link of opposite sign between the same two objects. For weights below 1 see
+    Views of one object count as one. Only statements of the user and given links within a dataset
+    form chains: two items with a common link to a third one of another dataset, such as two voters
+    that agree once, may still be apart. Other links contradict a link of opposite sign between the
+    same two objects. For weights below 1 see
     `hetviz.core.ordinal.must_cannot.find_contradictions`.
 
     Returns `n_pairs`: Negative pairs that are connected by positive links.
@@ -126,7 +135,7 @@ def find_link_conflicts(
     """
     weight = arrays.weight[: arrays.n_links]
     is_negative = weight < 0
-    used_links = np.flatnonzero((weight != 0) & arrays.is_guidance)
+    used_links = np.flatnonzero((weight != 0) & arrays.can_chain)
     n_pairs, chains = find_contradictions(
         arrays.ends[used_links],
         is_negative[used_links],
@@ -141,13 +150,13 @@ def find_link_conflicts(
         )
         for chain in chains
     ]
-    opposites = _observed_opposites(arrays, is_new)
+    opposites = _direct_opposites(arrays, is_new)
     sorted_chains = sorted([*opposites, *indexed_chains], key=len)[:max_conflicts]
     return n_pairs + len(opposites), [_chain_conflict(arrays, chain) for chain in sorted_chains]
 
 
-def _observed_opposites(arrays: StatementArrays, is_new: Bools | None) -> list[ContradictionChain]:
-    """Return pairs with links of opposite sign, at least one of them observed."""
+def _direct_opposites(arrays: StatementArrays, is_new: Bools | None) -> list[ContradictionChain]:
+    """Return pairs with links of opposite sign, at least one of which is not part of chains."""
     weight = arrays.weight[: arrays.n_links]
     chains = []
     common_pairs = np.intersect1d(arrays.pair_code[weight < 0], arrays.pair_code[weight > 0])
@@ -156,12 +165,13 @@ def _observed_opposites(arrays: StatementArrays, is_new: Bools | None) -> list[C
     boundaries = np.flatnonzero(np.diff(arrays.pair_code[candidates])) + 1
     for rows in np.split(candidates, boundaries) if len(candidates) else []:
         negative, positive = rows[weight[rows] < 0], rows[weight[rows] > 0]
-        is_only_guidance = arrays.is_guidance[negative].any() and arrays.is_guidance[positive].any()
+        # Chains include these.
+        is_chain = arrays.can_chain[negative].any() and arrays.can_chain[positive].any()
         is_same_object = arrays.ends[rows[0], 0] == arrays.ends[rows[0], 1]
         contradicts = weight[positive].max() - weight[negative].min() > 1.0
         if (
             contradicts
-            and not (is_only_guidance or is_same_object)
+            and not (is_chain or is_same_object)
             and (is_new is None or is_new[rows].any())
         ):
             chains.append(ContradictionChain(int(negative[0]), (int(positive[0]),)))

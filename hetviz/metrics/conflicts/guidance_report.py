@@ -133,7 +133,9 @@ def guidance_report(
 
     Notes
     -----
-    Links contradict if a negative link joins two items that a chain of positive links connects.
+    Links contradict if a negative link joins two items that a positive link, or a chain of positive
+    links, connects. Chains consist of statements (kinds "said" and "accepted") and of given links
+    within a dataset: two voters with a common vote may differ in others.
     Linear in links and comparisons, plus one graph search per reported conflict.
     """
     arrays = StatementArrays(data)

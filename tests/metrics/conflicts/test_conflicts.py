@@ -22,8 +22,8 @@ def kin(weights: list[float], role: str = "guidance") -> HeteroData:
     leaves = Dataset("leaves", ["oak", "ash"], [[0.0], [1.0]], entity="plant")
     birds = Dataset("birds", ["kite"])
     links = [
-        Links("plants", "birds", [0], [0], [weights[0]], role=role),
-        Links("leaves", "birds", [1], [0], [weights[1]]),
+        Links("plants", "birds", [0], [0], [weights[0]], kind="said", role=role),
+        Links("leaves", "birds", [1], [0], [weights[1]], kind="said"),
         Links("plants", "plants", [0], [1], [weights[2]], kind="said"),
     ]
     return HeteroData([plants, leaves, birds], links)
@@ -40,8 +40,8 @@ def test_chain_conflict_and_its_fixes(tmp_path: Path) -> None:
     assert report.n_conflicts == 1
     assert conflict.keys == (
         "link|plants|oak|plants|ash|said",
-        "link|plants|oak|birds|kite|link",
-        "link|leaves|ash|birds|kite|link",
+        "link|plants|oak|birds|kite|said",
+        "link|leaves|ash|birds|kite|said",
     )
     assert conflict.sentence == (
         "“oak” and “ash” are linked as apart, but also as together through “kite”."
