@@ -62,6 +62,7 @@ __all__ = [
     "save_model",
     "search_cost",
     "search_settings",
+    "spread",
     "statements",
     "stopping_hint",
     "suggest",
@@ -118,6 +119,7 @@ _MODULES = {
     "runs.first_map": ("embed",),
     "runs.recipe": ("run_recipe",),
     "runs.place.nearest_to": ("nearest_to",),
+    "runs.place.spread": ("spread",),
     "runs.place.why": ("why",),
     "runs.predict.labels": ("predict_labels",),
     "runs.predict.link_predictor": ("fit_link_predictor",),
@@ -168,6 +170,7 @@ if TYPE_CHECKING:
     from hetviz.runs.first_map import embed
     from hetviz.runs.place.nearest_to import nearest_to
     from hetviz.runs.place.place_rows import place_rows
+    from hetviz.runs.place.spread import spread
     from hetviz.runs.place.why import why
     from hetviz.runs.predict.labels import predict_labels
     from hetviz.runs.predict.link_predictor import fit_link_predictor

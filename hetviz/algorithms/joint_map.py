@@ -33,7 +33,12 @@ from hetviz.algorithms.shared_params import (
     TieViews,
 )
 from hetviz.core.graph.affinities import MIN_ROWS
-from hetviz.core.graph.axes_affinities import AxesBlend, axes_affinities, axes_link_part
+from hetviz.core.graph.axes_affinities import (
+    AxesBlend,
+    Candidates,
+    axes_affinities,
+    axes_link_part,
+)
 from hetviz.core.graph.joint import (
     Balance,
     JointGraph,
@@ -208,6 +213,14 @@ class JointMap(NeighborMapEmbedder):
     exaggeration: Exaggeration = 12.0
     device: Device = "cpu"
     random_state: RandomState = 0
+    # Possible neighbours in refits to nearly equal data, None outside of them.
+    _candidates: ClassVar[Candidates | None] = None
+
+    def prepare_refits(self, data: HeteroData) -> None:
+        """See `BaseEmbedder.prepare_refits`."""
+        super().prepare_refits(data)
+        self._candidates = {}
+        self.attraction_graph(data)
 
     def _fit_from(
         self,
@@ -304,10 +317,15 @@ class JointMap(NeighborMapEmbedder):
         self, graph: JointGraph, features: list[Floats | None], names: list[str]
     ) -> JointGraph:
         """Return the graph with less weight on kinds of links that cannot be predicted."""
+        known = self.link_evidence_ if self._candidates else None
         self.link_evidence_: dict[tuple[str, str, str], LinkEvidence] = {}
         if not self.check_links or not graph.links:
             return graph
-        evidence_list = self._link_evidence(graph, features)
+        evidence_list = (
+            self._link_evidence(graph, features)
+            if known is None
+            else [known[names[link.source], names[link.target], link.kind] for link in graph.links]
+        )
         links: list[LinkBlock] = []
         weak_kinds: list[str] = []
         for link, evidence in zip(graph.links, evidence_list, strict=True):
@@ -390,7 +408,9 @@ class JointMap(NeighborMapEmbedder):
     ) -> Sparse:
         if has_table_links(graph):
             blend = AxesBlend(self.link_strength, self.perplexity, own=self.own_share)
-            P = axes_affinities(graph, axes.Z, features, blend, self.random_state, progress)
+            P = axes_affinities(
+                graph, axes.Z, features, blend, self.random_state, progress, self._candidates
+            )
         else:
             joint = joint_affinities(graph, Balance(0.5))
             P = graph.near() if joint is None else joint.P

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Fit
+from hetviz.core.layout.sne import REFIT_SCHEDULE, SHORT_SCHEDULE, Phase
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.diagnostics import Diagnostic
 from hetviz.features.spaces.sne_map import SneMap, warm_up
@@ -20,6 +21,13 @@ NO_GRAPH = "All items have equal or no features, and no link counts."
 
 class NeighborMapEmbedder(BaseEmbedder):
     """Base class of methods that end with a `SneMap`."""
+
+    refits_fast = True
+    _refit_schedule: ClassVar[Sequence[Phase]] = REFIT_SCHEDULE
+
+    def prepare_refits(self, data: HeteroData) -> None:
+        """See `BaseEmbedder.prepare_refits`."""
+        self._refit_schedule = SHORT_SCHEDULE
 
     @classmethod
     def warm_up(cls) -> None:
@@ -44,6 +52,7 @@ class NeighborMapEmbedder(BaseEmbedder):
                 ProgressPart(progress, 0.4, 0.95),
                 coordinates_of(data, start) if start else None,
                 again=self._is_own_map(start),
+                refit_schedule=self._refit_schedule,
                 **options,
             )
         return make_fit()

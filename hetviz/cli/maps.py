@@ -349,6 +349,42 @@ def _diagnostics(args: argparse.Namespace) -> int:
     return 0
 
 
+def add_spread(add: AddCommand) -> None:
+    """Add the command `spread`."""
+    spread = add(
+        "spread",
+        _spread,
+        "Measure how much the position of each item varies over refits with resampled links.",
+        "spread result --out spread.csv",
+    )
+    spread.add_argument("result", help="the folder that `embed` or `run` wrote")
+    spread.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (0)")
+    spread.add_argument("--out", metavar="FILE", help="write dataset, id and spread as CSV")
+
+
+def _spread(args: argparse.Namespace) -> int:
+    from dataclasses import replace
+
+    from hetviz.exports.result import read_result
+    from hetviz.exports.tables import table_bytes
+    from hetviz.exports.writing import write_file
+
+    result = read_result(args.result)
+    measured = hetviz.spread(
+        result.data,
+        result.embedding,
+        run=replace(result.recipe.run, only=result.recipe.rows(result.data)),
+        random_state=args.seed,
+        progress=make_progress(),
+    )
+    lines = [measured.sentence]
+    if args.out is not None:
+        write_file(args.out, table_bytes(measured.frame()))
+        lines.append(f"Written to {args.out}")
+    print_result(args, measured.to_dict(), lines)
+    return 0
+
+
 def add_why(add: AddCommand) -> None:
     """Add the command `why`."""
     why = add(

@@ -42,6 +42,7 @@ SMALL = {
     "export": ["RUN", "OUT.csv"],
     "diagnostics": ["RUN"],
     "why": ["RUN", "plants", "p3"],
+    "spread": ["RUN", "--out", "OUT.csv"],
     "report": ["RUN", "--out", "OUT.html"],
     "project": ["PROJECT"],
     "serve": ["--check"],

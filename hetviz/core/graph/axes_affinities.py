@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,8 +21,15 @@ from hetviz.core.graph.affinities import (
     perplexity_weights,
 )
 from hetviz.core.graph.joint import JointGraph
-from hetviz.core.graph.neighbors import cross_neighbors, feature_neighbors
+from hetviz.core.graph.neighbors import (
+    Neighbors,
+    cross_neighbors,
+    feature_neighbors,
+    nearest_candidates,
+)
 
+Candidates: TypeAlias = dict[tuple[int, int], Ints]
+"""Rows (n_a, k) of dataset b that may be neighbours of the rows of dataset a, by (a, b)."""
 ACROSS_SHARE = 0.3
 """c: share of an item's neighbours in datasets linked with its own."""
 OWN_SHARE = 0.3
@@ -52,6 +60,7 @@ def axes_affinities(
     blend: AxesBlend,
     random_state: int = 0,
     progress: Callable[[float], object] = lambda share: None,
+    candidates: Candidates | None = None,
 ) -> Sparse:
     """Return the affinities of all items for a neighbour map.
 
@@ -62,6 +71,8 @@ def axes_affinities(
         centred.
     `random_state`: Seed of the approximate search in large datasets.
     `progress`: Gets the share done.
+    `candidates`: Empty: gets the neighbours that the search finds. Filled: the only possible
+        neighbours, so that nearly equal data need no search.
 
     Returns csr (n, n): Symmetric, of sum 1; all 0 if there are neither neighbours nor links.
 
@@ -81,7 +92,14 @@ def axes_affinities(
         own_rows = with_axes[a]
         others = {b: share for b, share in partners[a].items() if len(with_axes[b])}
         across = blend.across * max(others.values(), default=0.0) if len(own_rows) else 0.0
-        within = _within_affinities(Z[part][own_rows], features[a], own_rows, blend, random_state)
+        within = _within_affinities(
+            Z[part][own_rows],
+            features[a],
+            own_rows,
+            blend,
+            random_state,
+            _Search(candidates, (a, a), len(Z[part]), own_rows, own_rows),
+        )
         if within is not None:
             # Without neighbours in other datasets, those within the dataset count in full.
             P = P + _embedded_block(within * (1.0 - across), own_rows, own_rows, part, part, len(Z))
@@ -90,7 +108,10 @@ def axes_affinities(
         for b, share in others.items():
             other_rows = with_axes[b]
             neighbors = _across_affinities(
-                Z[part][own_rows], Z[rows[b]][other_rows], blend.perplexity / WITHIN_PER_ACROSS
+                Z[part][own_rows],
+                Z[rows[b]][other_rows],
+                blend.perplexity / WITHIN_PER_ACROSS,
+                _Search(candidates, (a, b), len(Z[part]), own_rows, other_rows),
             )
             weight = across * share / sum(others.values())
             P = P + _embedded_block(neighbors * weight, own_rows, other_rows, part, rows[b], len(Z))
@@ -142,8 +163,44 @@ def axes_link_part(graph: JointGraph, P: Sparse, blend: AxesBlend) -> Sparse:
     return sp.csr_array(P.minimum(R / total)) if total > 0 else R
 
 
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """Search for neighbours among candidates, or among all items.
+
+    `candidates`, `key`: Candidates, and the numbers of the two datasets.
+    `n_rows`: Rows of the first dataset.
+    `own`, `other`: Rows of the two datasets that have axes.
+    """
+
+    candidates: Candidates | None
+    key: tuple[int, int]
+    n_rows: int
+    own: Ints
+    other: Ints
+
+    def find(self, A: Floats, B: Floats, search: Callable[[], Neighbors]) -> Neighbors:
+        """Return the nearest rows of B of each row of A; `search` finds them among all."""
+        known = None if self.candidates is None else self.candidates.get(self.key)
+        if known is not None and (known[self.own] >= 0).all():
+            position = np.full(known.max() + 1, -1)
+            listed = self.other[self.other < len(position)]
+            position[listed] = np.arange(len(listed))
+            return nearest_candidates(A, B, position[known[self.own]])
+        neighbors = search()
+        if self.candidates is not None and known is None:
+            index = np.full((self.n_rows, neighbors.index.shape[1]), -1)
+            index[self.own] = self.other[neighbors.index]
+            self.candidates[self.key] = index
+        return neighbors
+
+
 def _within_affinities(
-    Z: Floats, features: Floats | None, rows: Ints, blend: AxesBlend, random_state: int
+    Z: Floats,
+    features: Floats | None,
+    rows: Ints,
+    blend: AxesBlend,
+    random_state: int,
+    search: _Search,
 ) -> Sparse | None:
     """Return p_{j|i} among the items of a dataset."""
     n = len(Z)
@@ -155,17 +212,17 @@ def _within_affinities(
         F = F / np.where(length > 0, length, 1.0)
         Z = np.hstack([np.sqrt(1.0 - blend.own) * Z, np.sqrt(blend.own) * F])
     k, perplexity = neighbors_needed(n, blend.perplexity)
-    return conditional_affinities(
-        feature_neighbors(Z, k, random_state, name="joint axes"), perplexity
-    )
+    neighbors = search.find(Z, Z, lambda: feature_neighbors(Z, k, random_state, name="joint axes"))
+    return conditional_affinities(neighbors, perplexity)
 
 
-def _across_affinities(A: Floats, B: Floats, perplexity: float) -> Sparse:
+def _across_affinities(A: Floats, B: Floats, perplexity: float, search: _Search) -> Sparse:
     """Return p_{j|i} from the items of one dataset to those of another, shape (n_a, n_b)."""
     perplexity = max(min(perplexity, len(B) / 3), 1.0)
     k = min(len(B), int(np.ceil(3 * perplexity)))
-    neighbors = cross_neighbors(A, B, k)
+    neighbors = search.find(A, B, lambda: cross_neighbors(A, B, k))
     weights = perplexity_weights(neighbors.squared, perplexity)
+    k = neighbors.index.shape[1]
     indptr = np.arange(0, len(A) * k + 1, k)
     return sp.csr_array((weights.ravel(), neighbors.index.ravel(), indptr), shape=(len(A), len(B)))
 

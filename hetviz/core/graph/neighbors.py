@@ -30,6 +30,7 @@ DESCENT_ROWS = 150_000
 where cells do not separate the rows."""
 MAX_TREE_AXES = 4
 """Up to this many axes a k-d tree finds the nearest rows."""
+_FAR = 1_000.0
 _N_SAMPLED = 240
 _BLOCK_ENTRIES = 4_000_000
 _LONG_ROW_ENTRIES, _MAX_HEAP_SHARE = 4_096, 0.1
@@ -134,6 +135,27 @@ def cross_neighbors(
         index[part] = nearest_columns(D, k) if k < len(B) else np.argsort(D, axis=1, kind="stable")
         squared[part] = np.take_along_axis(D, index[part], axis=1)
         progress(min(1.0, (start + step) / len(A)))
+    return Neighbors(index, squared)
+
+
+def nearest_candidates(A: Floats, B: Floats, candidates: Ints) -> Neighbors:
+    """Return the distances of each row of A to given rows of B.
+
+    `A` (m, d); `B` (n, d)
+    `candidates` (m, k): Rows of B; -1 for none, which counts as very far.
+
+    O(m k d) time in blocks of bounded memory.
+    """
+    squared = np.empty(candidates.shape)
+    index = np.maximum(candidates, 0)
+    own, other = (A * A).sum(axis=1), (B * B).sum(axis=1)
+    step = max(1, _BLOCK_ENTRIES // max(candidates.shape[1] * A.shape[1], 1))
+    for start in range(0, len(A), step):
+        part = slice(start, start + step)
+        products = np.einsum("id,ikd->ik", A[part], B[index[part]])
+        squared[part] = own[part, None] + other[index[part]] - 2.0 * products
+    np.maximum(squared, 0.0, out=squared)
+    squared[candidates < 0] = _FAR * (1.0 + squared.max(initial=0.0))
     return Neighbors(index, squared)
 
 

@@ -52,6 +52,8 @@ STANDARD_SCHEDULE = (Phase(250, 12.0, 0.8), Phase(500, 1.0, 0.8))
 """Schedule of common t-SNE programs, for comparison."""
 REFIT_SCHEDULE = (Phase(100, 1.0, 0.8),)
 """Schedule that starts from an earlier layout, which moves as little as possible."""
+SHORT_SCHEDULE = (Phase(40, 1.0, 0.8),)
+"""Schedule of many layouts that start near an earlier one, to see which points do not return."""
 PAPER_SCHEDULE = (
     Phase(400, 1.0, 0.5, 4.0 * 100.0, gains=False, longest_step=1e30),
     Phase(100, 1.0, 0.5, 4.0 * 10.0, gains=False, longest_step=1e30),

@@ -142,6 +142,7 @@ class SneMap:
         earlier: Mapping[str, Floats] | None = None,
         *,
         again: bool = False,
+        refit_schedule: Sequence[Phase] = REFIT_SCHEDULE,
         n_iter: int = 400,
         exaggeration: float = 12.0,
         paper: bool = False,
@@ -170,6 +171,7 @@ class SneMap:
         again = again and previous is not None
         Y, phases = self._start(previous, again, n_components, rng, n_iter, exaggeration, paper)
         if again:
+            phases = tuple(refit_schedule)
             bonds, boosted = self._table_links, placed.among(self._boosted_links)
             Y = move_linked_together(
                 boosted, placed.graph, Y, bonds.links, bonds.share, self._strength

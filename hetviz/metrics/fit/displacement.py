@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hetviz._types import Floats
-from hetviz.core.layout.procrustes import align
+from hetviz.core.measures.spread import aligned_distances, extent
 from hetviz.data import Embedding
 from hetviz.errors import HetvizError
-
-_STILL_SHARE = 0.8
 
 
 def displacements(before: Embedding, after: Embedding) -> Floats:
@@ -34,10 +32,4 @@ def displacements(before: Embedding, after: Embedding) -> Floats:
     B = np.vstack(list(after.coordinates.values()))
     k = min(A.shape[1], B.shape[1])
     A, B = A[:, :k], B[:, :k]
-    if not (np.isfinite(A) & np.isfinite(B)).all(axis=1).any():
-        return np.full(len(B), np.nan)
-    extent = float((np.nanmax(B, axis=0) - np.nanmin(B, axis=0)).max()) or 1.0
-    distance = np.linalg.norm(align(A, B)(A) - B, axis=1)
-    is_still = distance <= np.nanquantile(distance, _STILL_SHARE)
-    fit = align(np.where(is_still[:, None], A, np.nan), B)
-    return np.asarray(np.linalg.norm(fit(A) - B, axis=1) / extent)
+    return aligned_distances(A, B) / extent(B)

@@ -158,7 +158,7 @@ def run_of_map(
     if isinstance(embedding.made, EmbeddingOrigin):
         return embedding.made.run
     raise ParameterError(
-        "why: it is unknown how this map was made. Give the run, or method = its key and the "
+        "It is unknown how this map was made. Give the run, or method = its key and the "
         "parameters that differ from the defaults."
     )
 

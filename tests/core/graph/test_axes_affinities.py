@@ -85,3 +85,32 @@ def test_unknown_items_have_no_neighbors() -> None:
     P = dense(axes_affinities(joint, Z, [None, None], AxesBlend(0.0, 8.0)))
     assert not P[[5, 70]].any()
     assert not axes_affinities(joint, np.zeros_like(Z), [None, None], AxesBlend(0.0, 8.0)).nnz
+
+
+def test_candidates_of_the_same_data_give_the_same_affinities() -> None:
+    joint, Z = graph()
+    blend, candidates = AxesBlend(0.3, 8.0), {}
+    first = dense(axes_affinities(joint, Z, [None, None], blend, candidates=candidates))
+    assert set(candidates) == {(0, 0), (0, 1), (1, 0), (1, 1)}
+    again = dense(axes_affinities(joint, Z, [None, None], blend, candidates=candidates))
+    assert_allclose(first, dense(axes_affinities(joint, Z, [None, None], blend)), atol=0)
+    assert_allclose(again, first, atol=1e-12)
+
+
+def test_candidates_without_axes_are_no_neighbours() -> None:
+    joint, Z = graph()
+    blend, candidates = AxesBlend(0.0, 8.0), {}
+    axes_affinities(joint, Z, [None, None], blend, candidates=candidates)
+    Z = Z.copy()
+    Z[[3, 65]] = 0.0
+    P = dense(axes_affinities(joint, Z, [None, None], blend, candidates=candidates))
+    assert P[[3, 65]].max() < 1e-12
+    assert (np.delete(P, [3, 65], axis=0).sum(axis=1) > 0).all()
+    # New places have other distances, so the same candidates get other weights.
+    Z[:60] = unit(np.random.default_rng(1).normal(size=(60, 4)))
+    assert (
+        abs(dense(axes_affinities(joint, Z, [None, None], blend, candidates=candidates)) - P)[
+            :60, :60
+        ].max()
+        > 1e-4
+    )

@@ -1,0 +1,44 @@
+"""Distances between aligned maps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hetviz.core.measures.spread import aligned_distances, extent, mean_distances, random_distance
+
+
+def test_aligned_distances_ignores_rotation_scale_and_shift() -> None:
+    rng = np.random.default_rng(0)
+    Y = rng.standard_normal((50, 2))
+    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    moved = 3.0 * Y @ turn + 5.0
+    assert aligned_distances(moved, Y) == pytest.approx(np.zeros(50), abs=1e-12)
+
+
+def test_aligned_distances_finds_the_moved_row_only() -> None:
+    rng = np.random.default_rng(0)
+    Y = rng.standard_normal((50, 2))
+    moved = Y.copy()
+    moved[7] += 4.0
+    distance = aligned_distances(moved, Y)
+    assert distance[7] == pytest.approx(4.0 * np.sqrt(2.0))
+    assert np.delete(distance, 7) == pytest.approx(np.zeros(49), abs=1e-12)
+
+
+def test_mean_distances_counts_the_maps_with_a_position() -> None:
+    Y = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [1.0, 2.0], [0.5, 1.0]])
+    maps = np.stack([Y, Y, Y])
+    maps[0, 4] = np.nan
+    maps[:, 3] = np.nan
+    share, count = mean_distances(maps, Y)
+    assert count.tolist() == [3, 3, 3, 0, 2]
+    assert np.isnan(share).tolist() == [False, False, False, True, False]
+
+
+def test_extent_and_random_distance_of_a_unit_square() -> None:
+    Y = np.random.default_rng(0).random((2_000, 2))
+    assert extent(Y) == pytest.approx(1.0, abs=0.01)
+    # The mean distance of two random points of a unit square is 0.5214.
+    assert random_distance(Y, np.random.default_rng(0)) == pytest.approx(0.5214, abs=0.01)
+    assert extent(np.full((3, 2), np.nan)) == 1.0
