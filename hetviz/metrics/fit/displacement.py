@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetviz._types import Floats
-from hetviz.core.measures.spread import aligned_distances, extent
+from hetviz.core.layout.spread import aligned_distances, extent
 from hetviz.data import Embedding
 from hetviz.errors import HetvizError
 

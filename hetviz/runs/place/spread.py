@@ -15,7 +15,7 @@ from hetviz._types import Bools, Floats, Ints, Texts
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method
-from hetviz.core.measures.spread import mean_distances, random_distance
+from hetviz.core.layout.spread import mean_distances, random_distance
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.heterodata import with_statements

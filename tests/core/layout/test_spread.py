@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hetviz.core.measures.spread import aligned_distances, extent, mean_distances, random_distance
+from hetviz.core.layout.spread import aligned_distances, extent, mean_distances, random_distance
 
 
 def test_aligned_distances_ignores_rotation_scale_and_shift() -> None:
