@@ -10,7 +10,7 @@ from typing import Any
 from hetviz._types import JsonObject
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
-from hetviz.plots.colour import Colouring, colour_options, colouring
+from hetviz.plots.colour import Colouring, colour_options, colouring, find_option
 from hetviz.plots.curve import Curve
 from hetviz.plots.paper import FIGURE_FORMATS, figure_bytes
 from hetviz.plots.paper_charts import paper_bars, paper_curve
@@ -89,6 +89,9 @@ def colouring_of(data: HeteroData, name: str = "") -> Colouring:
     options = colour_options(data)
     if not name:
         return colouring(data)
+    option_of_key = find_option(data, name)
+    if option_of_key is not None:
+        return colouring(data, option_of_key.key)
     for option in options:
         # A key is a JSON list that ends in the name of the column.
         column = json.loads(option.key)[1] if option.key.startswith("[") else option.key

@@ -14,7 +14,8 @@ from hetviz._types import Array, Floats, Ints, JsonObject
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import DataError, Problem
 from hetviz.exports.page import escape_html, html_page, picture_data_url, read_asset
-from hetviz.plots.colour import NO_VALUE, OTHER, Colouring, display_name, number_range
+from hetviz.features.linked_values import NO_VALUE
+from hetviz.plots.colour import OTHER, Colouring, display_name, number_range
 from hetviz.plots.label_placement import MAX_NAME_LETTERS, NAME_FONT, Frame, name_anchors
 from hetviz.plots.palette import Theme, number_scale, shape_of, text_colour, tokens
 from hetviz.plots.planar import points_to_draw, unconnected_note

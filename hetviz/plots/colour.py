@@ -9,29 +9,28 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 
-from hetviz._types import Array, Bools, Floats, Ints, Reals
+from hetviz._types import Bools, Floats, Ints, Reals
 from hetviz.data import Dataset, HeteroData
 from hetviz.features.columns.levels import complete_order, is_cyclic, is_increasing, natural_order
+from hetviz.features.linked_values import NO_VALUE, borrowed_rows, fill_codes, fill_numbers
 from hetviz.memo import cached_while_alive
 from hetviz.plots.palette import N_COLOURS, N_SLOTS, Theme, category_colours
 
 Kind = Literal["dataset", "categories", "numbers"]
 
 BY_DATASET = "dataset"
-NO_VALUE, OTHER = -1, -2
+OTHER = -2
 _MAX_CATEGORIES = 200
 _FIRST_ROWS = 100
-_MAX_HOPS = 3
 
 
 @dataclass(frozen=True)
 class ColourOption:
     """Column or measure that can colour the map."""
 
-    # ``"dataset"``, a JSON list of dataset name and column name, ``"cluster"``, or one of
-    # `LAYERS`.
+    # ``"dataset"``, ``"cluster"``, one of `LAYERS`, or a JSON list: a dataset and a column, of
+    # which the title column stands for the items themselves; and a category for its share.
     key: str
     title: str  # Title in menus.
     kind: Kind  # One of {"dataset", "categories", "numbers"}.
@@ -63,6 +62,12 @@ class Colouring:
     # Datasets whose rows take the most frequent value of their linked rows.
     borrowed: tuple[str, ...] = ()
     ordered: bool = False  # Whether the categories form a scale and get a colour ramp.
+    # Shape (n_rows,). Rows with a value of linked items; None for none.
+    is_borrowed: Bools | None = None
+
+    def borrows(self, row: int) -> bool:
+        """Return whether the value of a row is that of the items it links to."""
+        return self.is_borrowed is not None and bool(self.is_borrowed[row])
 
     def colours(self, theme: Theme) -> tuple[str, ...]:
         """Return the colour of each category."""
@@ -96,27 +101,47 @@ def _list_options(data: HeteroData) -> list[ColourOption]:
             for column in dataset.table.columns:
                 if column != dataset.title_column:
                     add_option(name, str(column), dataset.table[column])
-    return [*options.values(), ColourOption(BY_DATASET, "dataset", "dataset")]
+    by_dataset = ColourOption(BY_DATASET, "dataset", "dataset")
+    return [*options.values(), by_dataset, *_item_options(data)]
+
+
+def _item_options(data: HeteroData) -> list[ColourOption]:
+    """Return options to color by the items of small datasets that many items link to."""
+    sizes = {name: len(dataset) for name, dataset in data.datasets.items()}
+    pairs = [(group.source, group.target) for group in data.links]
+    names = dict.fromkeys(
+        min(pair, key=lambda name: sizes[name])
+        for pair in pairs
+        if 2 * min(sizes[pair[0]], sizes[pair[1]]) <= max(sizes[pair[0]], sizes[pair[1]])
+    )
+    return [
+        ColourOption(
+            json.dumps([name, data[name].title_column or ""]), f"most linked {name}", "categories"
+        )
+        for name in names
+        if 2 <= sizes[name] <= _MAX_CATEGORIES
+    ]
 
 
 def colouring(data: HeteroData, key: str | None = None) -> Colouring:
     """Return the value of each row under an option, the first one if `key` is unknown."""
-    options = {option.key: option for option in colour_options(data)}
-    option = options.get(key or "") or next(iter(options.values()))
+    option = find_option(data, key or "") or colour_options(data)[0]
     none = np.full(data.n_rows, np.nan)
     if option.kind == "dataset":
         code = np.concatenate([np.full(len(d), k) for k, d in enumerate(data.datasets.values())])
         names = tuple(data.datasets)[:N_SLOTS]
         code = np.where(code < N_SLOTS, code, OTHER)
         return Colouring(option, names, code, none, max(len(data.datasets) - N_SLOTS, 0))
-    dataset, column = json.loads(option.key)
+    dataset, column, *category = json.loads(option.key)
     column_values = _column(data, data[dataset], column)
     if option.kind == "numbers":
         value = none.copy()
-        value[data.offsets[dataset]] = pd.to_numeric(column_values, errors="coerce").to_numpy(
-            np.float64
+        value[data.offsets[dataset]] = (
+            _is_category(column_values, category[0])
+            if category
+            else pd.to_numeric(column_values, errors="coerce").to_numpy(np.float64)
         )
-        spread = _spread_numbers(data, value)
+        spread = fill_numbers(data, dataset, value)
         return _with_borrowed(
             data, dataset, Colouring(option, (), np.zeros(data.n_rows, np.int64), spread)
         )
@@ -124,11 +149,17 @@ def colouring(data: HeteroData, key: str | None = None) -> Colouring:
     texts = column_values[has_value].astype(str)
     sizes = texts.value_counts()
     order = sorted(sizes.index, key=lambda name: (-sizes[name], name))
-    listed = order[:N_COLOURS]
     code = np.full(data.n_rows, NO_VALUE)
     rows = np.flatnonzero(has_value) + data.offsets[dataset].start
     code[rows] = pd.Index(order).get_indexer(pd.Index(texts))
-    code = _spread_codes(data, code, len(order))
+    code = fill_codes(data, dataset, code, len(order))
+    if _is_of_items(data[dataset], column):
+        # Items are listed by the number of rows that take their colour.
+        n_rows = np.bincount(code[code >= 0], minlength=len(order))
+        by_rows = np.argsort(-n_rows, kind="stable")
+        code[code >= 0] = np.argsort(by_rows)[code[code >= 0]]
+        order = [order[k] for k in by_rows]
+    listed = order[:N_COLOURS]
     code[code >= len(listed)] = OTHER
     counts = np.bincount(code[code >= 0], minlength=len(listed))
     user_order = data[dataset].orders.get(column)
@@ -142,6 +173,44 @@ def colouring(data: HeteroData, key: str | None = None) -> Colouring:
     ordered = _is_ordered(column_values, names, user_order)
     result = Colouring(option, names, code, none, len(order) - len(listed), ordered=ordered)
     return _with_borrowed(data, dataset, result)
+
+
+def find_option(data: HeteroData, key: str) -> ColourOption | None:
+    """Return the option of a key, also for the share of a category, or None."""
+    option = next((option for option in colour_options(data) if option.key == key), None)
+    if option is not None or not key.startswith("["):
+        return option
+    try:
+        dataset, column, category = json.loads(key)
+    except ValueError:
+        return None
+    of_column = find_option(data, json.dumps([dataset, column]))
+    if of_column is None or of_column.kind != "categories":
+        return None
+    return _share_option(data, dataset, column, str(category))
+
+
+def share_options(data: HeteroData, colours: Colouring) -> list[ColourOption]:
+    """Return options for the share of each category among linked items."""
+    if not (colours.borrowed and colours.option.key.startswith("[")):
+        return []
+    dataset, column, *category = json.loads(colours.option.key)
+    if category:
+        return [colours.option]
+    return [_share_option(data, dataset, column, name) for name in colours.categories]
+
+
+def _share_option(data: HeteroData, dataset: str, column: str, category: str) -> ColourOption:
+    is_of_items = _is_of_items(data[dataset], column)
+    label = category if is_of_items else f"{display_name(column)}: {display_name(category)}"
+    key = json.dumps([dataset, column, category])
+    return ColourOption(key, f"{label}, share of linked {dataset}", "numbers")
+
+
+def _is_category(values: pd.Series, category: str) -> Floats:
+    """Return 1 for the rows of a category, 0 for others and NaN for missing values."""
+    is_category = (values.astype(str) == category).to_numpy(np.float64)
+    return np.where(values.isna().to_numpy(dtype=bool), np.nan, is_category)
 
 
 def _natural_order(
@@ -197,16 +266,22 @@ def display_name(text: str) -> str:
 
 def _with_borrowed(data: HeteroData, owner: str, result: Colouring) -> Colouring:
     has = np.asarray(result.code != NO_VALUE if result.categories else ~np.isnan(result.value))
-    borrowed = tuple(
-        name for name, rows in data.offsets.items() if name != owner and bool(has[rows].any())
-    )
-    return replace(result, borrowed=borrowed)
+    is_borrowed = borrowed_rows(data, owner, has)
+    borrowed = tuple(name for name, rows in data.offsets.items() if is_borrowed[rows].any())
+    return replace(result, borrowed=borrowed, is_borrowed=is_borrowed if borrowed else None)
+
+
+def _is_of_items(dataset: Dataset, column: str) -> bool:
+    """Return whether a column of an option stands for the items themselves."""
+    return column == (dataset.title_column or "")
 
 
 def _column(data: HeteroData, dataset: Dataset, column: str) -> pd.Series:
     for label in data.labels:
         if label.dataset == dataset.name and label.name == column:
             return pd.Series(label.values)
+    if _is_of_items(dataset, column):
+        return pd.Series(dataset.titles)
     assert dataset.table is not None  # noqa: S101 - colour_options found the column there
     return dataset.table[column]
 
@@ -233,57 +308,6 @@ def _all_numbers(present: pd.Series) -> bool:
         bool(pd.to_numeric(part, errors="coerce").notna().all())
         for part in (present.iloc[:_FIRST_ROWS], present.iloc[_FIRST_ROWS:])
     )
-
-
-def _spread_codes(data: HeteroData, code: Ints, n_codes: int) -> Ints:
-    """Fill rows without a code from the same object, else by a vote of their links."""
-    out = code.copy()
-    _fill_from_same_object(data, out, out == NO_VALUE, NO_VALUE)
-    if not (out == NO_VALUE).any():
-        return out
-    rows = np.flatnonzero(out != NO_VALUE)
-    shape = (data.n_rows, n_codes)
-    # Share of each code in the votes of each row.
-    V = sp.csr_array((np.ones(len(rows)), (rows, out[rows])), shape=shape)
-    W = data.adjacency("+")
-    for _ in range(_MAX_HOPS):
-        missing = np.flatnonzero(out == NO_VALUE)
-        votes = sp.coo_array(W[missing] @ V)
-        if not votes.nnz:
-            break
-        total = np.bincount(votes.row, weights=votes.data, minlength=len(missing))
-        # The code with most votes comes first. Ties go to the more frequent code.
-        order = np.lexsort((votes.col, -votes.data, votes.row))
-        reached, first = np.unique(votes.row[order], return_index=True)
-        out[missing[reached]] = votes.col[order][first]
-        shares = votes.data / total[votes.row]
-        V = V + sp.csr_array((shares, (missing[votes.row], votes.col)), shape=shape)
-    return out
-
-
-def _spread_numbers(data: HeteroData, value: Floats) -> Floats:
-    """Fill NaN rows from the same object, else with the mean of their linked rows."""
-    out = value.copy()
-    _fill_from_same_object(data, out, np.isnan(out), np.nan)
-    if not np.isnan(out).any():
-        return out
-    W = data.adjacency("+")
-    for _ in range(_MAX_HOPS):
-        missing = np.isnan(out)
-        weight = W @ (~missing).astype(np.float64)
-        reached = missing & (weight > 0)
-        if not reached.any():
-            break
-        out[reached] = (W @ np.where(missing, 0.0, out))[reached] / weight[reached]
-    return out
-
-
-def _fill_from_same_object(data: HeteroData, out: Array, missing: Bools, nothing: float) -> None:
-    if len(data.entities) == len(data.datasets):
-        return
-    by_object = np.full(data.n_objects, nothing, dtype=out.dtype)
-    by_object[data.object_of[~missing]] = out[~missing]
-    out[missing] = by_object[data.object_of[missing]]
 
 
 def map_alt(data: HeteroData, colouring: Colouring, hidden: Collection[str] = ()) -> str:

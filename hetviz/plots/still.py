@@ -7,7 +7,8 @@ import re
 import numpy as np
 
 from hetviz.data import Embedding, HeteroData
-from hetviz.plots.colour import NO_VALUE, Colouring, number_range
+from hetviz.features.linked_values import NO_VALUE
+from hetviz.plots.colour import Colouring, number_range
 from hetviz.plots.palette import N_COLOURS, Theme, category_colours, number_scale, tokens
 
 _MAX_POINTS = 1500

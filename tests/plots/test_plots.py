@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -11,13 +12,21 @@ import pandas as pd
 import pytest
 
 from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
+from hetviz.features.linked_values import NO_VALUE
 from hetviz.plots import (
     colour_options,
     colouring,
     still_map,
     tokens,
 )
-from hetviz.plots.colour import NO_VALUE, OTHER, Colouring, display_name, map_alt
+from hetviz.plots.colour import (
+    OTHER,
+    Colouring,
+    display_name,
+    find_option,
+    map_alt,
+    share_options,
+)
 from hetviz.plots.curve import curve_alt, curve_figure, share_close_at
 from hetviz.plots.label_placement import Frame, name_places, name_size
 from hetviz.plots.palette import Theme, category_colours, mix, text_colour
@@ -86,6 +95,8 @@ def test_colour_options_start_with_labels_and_skip_unique_text() -> None:
         ("Group of animals", "categories"),
         ("Size of animals", "numbers"),
         ("dataset", "dataset"),
+        # Four words for 60 animals are groups.
+        ("most linked words", "categories"),
     ]
 
 
@@ -181,6 +192,35 @@ def test_colouring_borrows_values_over_links() -> None:
     assert names == ["p", "q", None]
     assert colours.code[8] == NO_VALUE
     assert colours.borrowed == ("b",)
+
+
+def test_colouring_does_not_fill_missing_values_of_the_column_itself() -> None:
+    a = Dataset("a", list("uvwxyz"), table=pd.DataFrame({"g": [*"ppqqp", None]}))
+    b = Dataset("b", ["1"])
+    data = HeteroData([a, b], [Links("a", "b", range(6), [0] * 6)])
+    colours = colouring(data, json.dumps(["a", "g"]))
+    assert colours.code.tolist() == [0, 0, 1, 1, 0, NO_VALUE, 0]
+    assert [colours.borrows(row) for row in range(7)] == [False] * 6 + [True]
+
+
+def test_colouring_by_most_linked_items_and_their_shares() -> None:
+    airlines = Dataset("airlines", ["B6", "MQ"], table=pd.DataFrame({"name": ["JetBlue", "Envoy"]}))
+    airlines = replace(airlines, recipe={"title": "name"})
+    planes = Dataset("planes", list("uvwxy"))
+    links = Links("planes", "airlines", [0, 0, 1, 2, 3], [0, 1, 0, 0, 1], [0.6, 0.2, 1, 1, 1])
+    data = HeteroData([planes, airlines], [links])
+    key = json.dumps(["airlines", "name"])
+    colours = colouring(data, key)
+    assert colours.option.title == "most linked airlines"
+    assert colours.categories == ("JetBlue", "Envoy")
+    assert colours.code.tolist() == [0, 0, 0, 1, NO_VALUE, 0, 1]
+    assert colours.borrowed == ("planes",)
+    jetblue = share_options(data, colours)[0]
+    assert jetblue.title == "JetBlue, share of linked airlines"
+    share = colouring(data, jetblue.key)
+    np.testing.assert_allclose(share.value, [0.75, 1, 1, 0, np.nan, 1, 0])
+    assert find_option(data, json.dumps(["airlines", "gone", "JetBlue"])) is None
+    assert share_options(data, share) == [jetblue]
 
 
 def test_colouring_shares_values_between_views() -> None:
@@ -291,7 +331,7 @@ def test_colour_options_are_cached(monkeypatch: pytest.MonkeyPatch):
     first = colour_options(data)
     first.clear()
     monkeypatch.setattr("hetviz.plots.colour._kind", None)
-    assert len(colour_options(data)) == 3
+    assert len(colour_options(data)) == 4
 
 
 def test_small_dataset_is_enlarged_with_a_note() -> None:

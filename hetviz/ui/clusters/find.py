@@ -186,12 +186,12 @@ def _choose_label(state: State) -> None:
 
 def label_columns(state: State) -> list[str]:
     """Return the categorical columns, labels first, each name once."""
-    names = [
-        str(json.loads(option.key)[1])
-        for option in colour_options(state.opened())
-        if option.kind == "categories"
+    data = state.opened()
+    columns = [
+        json.loads(option.key) for option in colour_options(data) if option.kind == "categories"
     ]
-    return list(dict.fromkeys(names))
+    titles = {name: dataset.title_column or "" for name, dataset in data.datasets.items()}
+    return list(dict.fromkeys(column for name, column in columns if column != titles[name]))
 
 
 def _find_again() -> None:

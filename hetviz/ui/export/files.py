@@ -29,7 +29,7 @@ from hetviz.exports.tables import (
 )
 from hetviz.io.bundle.saving import bundle_bytes
 from hetviz.io.intake.guidance import guidance_csv
-from hetviz.plots.colour import colour_options
+from hetviz.plots.colour import find_option
 from hetviz.runs.compare.measures import MEASURES
 from hetviz.runs.embed.run import versions
 from hetviz.runs.recipe import coordinates_hash
@@ -231,9 +231,7 @@ def show_report_files(source: ExportSource) -> None:
         download_button("Report", f"{source.stem}-report.html", lambda: report().encode())
         if fitted_run is not None:
             figure_settings = source.options.settings.to_dict()
-            if figure_settings["colour"] not in {
-                option.key for option in colour_options(source.data)
-            }:
+            if find_option(source.data, figure_settings["colour"]) is None:
                 figure_settings["colour"] = ""
             recipe = partial(_recipe_content, source, fitted_run, figure_settings)
             download_button("Reproduce this", f"{source.stem}-recipe.zip", recipe)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from hetviz.exports.figures import SIZES, FigureSettings
-from hetviz.plots.colour import Colouring, colour_options
+from hetviz.plots.colour import Colouring, colour_options, share_options
 from hetviz.ui.map_data import layers
 from hetviz.ui.shell import theme
 from hetviz.workspace import MapResult, State
@@ -34,10 +34,15 @@ def choose_options(state: State, run: MapResult) -> ExportOptions:
     data = state.opened()
     theme.show_section("Appearance")
     size = st.selectbox("Size", list(SIZES), key="export-size", persist_state="session")
-    options = [*layers.layer_options(state, run), *colour_options(data)]
+    colours = layers.colours_of(state, run)
+    options = [
+        *layers.layer_options(state, run),
+        *colour_options(data),
+        *share_options(data, colours),
+    ]
     titles = {option.key: option.title for option in options}
     keys = list(titles)
-    current = layers.colours_of(state, run).option.key
+    current = colours.option.key
     colour = st.selectbox(
         "Colour",
         keys,

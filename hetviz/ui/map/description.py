@@ -15,16 +15,17 @@ from numpy.typing import ArrayLike
 
 from hetviz._text import is_word, shorten
 from hetviz.data import HeteroData
+from hetviz.features.linked_values import NO_VALUE
 from hetviz.jobs import Job
 from hetviz.plots.colour import (
     CLUSTER,
-    NO_VALUE,
     OTHER,
     Colouring,
     colour_options,
     display_name,
     map_alt,
     number_range,
+    share_options,
 )
 from hetviz.plots.label_placement import MAX_NAME_LETTERS, NAME_FONT, name_anchors
 from hetviz.plots.palette import Theme, number_scale, shape_of, tokens
@@ -117,7 +118,11 @@ def map_spec(
         "tokens": {name: asdict(tokens(name)) for name in THEMES},
         "colours": [
             {"key": option.key, "title": option.title}
-            for option in (*colour_options(data), *layers.layer_options(state, run))
+            for option in (
+                *colour_options(data),
+                *share_options(data, colours),
+                *layers.layer_options(state, run),
+            )
         ],
     }
 

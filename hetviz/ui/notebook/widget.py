@@ -25,7 +25,7 @@ from hetviz.errors import DataError, HetvizError, ParameterError, Problem
 from hetviz.exports.page import picture_data_url
 from hetviz.features.relations.grouping import links_between
 from hetviz.metrics.trust.consequences import Consequences, consequences
-from hetviz.plots.colour import ColourOption, colour_options
+from hetviz.plots.colour import ColourOption, colour_options, find_option
 from hetviz.runs.embed.run import fit_run
 from hetviz.ui.item.item import find_item
 from hetviz.ui.map import description
@@ -342,8 +342,8 @@ class MapWidget(anywidget.AnyWidget):
         for option in self._colour_options():
             if name in (option.key, option.title):
                 return option.key
-        if name is None:
-            return None
+        if name is None or find_option(self._data, str(name)) is not None:
+            return None if name is None else str(name)
         suggestions = (
             get_close_matches(str(name), self.colours, _MAX_SUGGESTIONS, 0.3) or self.colours
         )
@@ -388,9 +388,10 @@ class MapWidget(anywidget.AnyWidget):
             body = bytes(buffers[0]) if buffers else b""
             self._respond(message["request"], str(message.get("path", "")), body)
         elif message.get("trigger") == "colour":
+            key = str(message.get("value"))
             keys = {option.key for option in self._colour_options()}
-            if message.get("value") in keys:
-                self.colour = message["value"]
+            if key in keys or find_option(self._data, key) is not None:
+                self.colour = key
         elif message.get("trigger") == "missing":
             self._send_spec()
 

@@ -149,5 +149,5 @@ def _colour_of(view: DisplaySettings, old: str, new: str) -> str | None:
     """Return the colour key of the display settings after a dataset was renamed."""
     if view.colour is None or not view.colour.startswith("["):
         return view.colour
-    dataset, column = json.loads(view.colour)
-    return json.dumps([new if dataset == old else dataset, column])
+    dataset, *column = json.loads(view.colour)
+    return json.dumps([new if dataset == old else dataset, *column])
