@@ -213,13 +213,12 @@ class JointMap(NeighborMapEmbedder):
     exaggeration: Exaggeration = 12.0
     device: Device = "cpu"
     random_state: RandomState = 0
-    # Possible neighbours in refits to nearly equal data, None outside of them.
-    _candidates: ClassVar[Candidates | None] = None
 
     def prepare_refits(self, data: HeteroData) -> None:
         """See `BaseEmbedder.prepare_refits`."""
         super().prepare_refits(data)
-        self._candidates = {}
+        # Possible neighbours in refits.
+        self._candidates: Candidates = {}
         self.attraction_graph(data)
 
     def _fit_from(
@@ -317,7 +316,7 @@ class JointMap(NeighborMapEmbedder):
         self, graph: JointGraph, features: list[Floats | None], names: list[str]
     ) -> JointGraph:
         """Return the graph with less weight on kinds of links that cannot be predicted."""
-        known = self.link_evidence_ if self._candidates else None
+        known = self.link_evidence_ if getattr(self, "_candidates", None) else None
         self.link_evidence_: dict[tuple[str, str, str], LinkEvidence] = {}
         if not self.check_links or not graph.links:
             return graph
@@ -409,7 +408,13 @@ class JointMap(NeighborMapEmbedder):
         if has_table_links(graph):
             blend = AxesBlend(self.link_strength, self.perplexity, own=self.own_share)
             P = axes_affinities(
-                graph, axes.Z, features, blend, self.random_state, progress, self._candidates
+                graph,
+                axes.Z,
+                features,
+                blend,
+                self.random_state,
+                progress,
+                getattr(self, "_candidates", None),
             )
         else:
             joint = joint_affinities(graph, Balance(0.5))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -23,11 +23,10 @@ class NeighborMapEmbedder(BaseEmbedder):
     """Base class of methods that end with a `SneMap`."""
 
     refits_fast = True
-    _refit_schedule: ClassVar[Sequence[Phase]] = REFIT_SCHEDULE
 
     def prepare_refits(self, data: HeteroData) -> None:
         """See `BaseEmbedder.prepare_refits`."""
-        self._refit_schedule = SHORT_SCHEDULE
+        self._refit_schedule: Sequence[Phase] = SHORT_SCHEDULE
 
     @classmethod
     def warm_up(cls) -> None:
@@ -52,7 +51,7 @@ class NeighborMapEmbedder(BaseEmbedder):
                 ProgressPart(progress, 0.4, 0.95),
                 coordinates_of(data, start) if start else None,
                 again=self._is_own_map(start),
-                refit_schedule=self._refit_schedule,
+                refit_schedule=getattr(self, "_refit_schedule", REFIT_SCHEDULE),
                 **options,
             )
         return make_fit()

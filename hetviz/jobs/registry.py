@@ -30,6 +30,9 @@ TASKS: dict[str, TaskSpec] = {
     "make-map": TaskSpec("hetviz.jobs.tasks.maps:make_map", "Map", True),
     "make-first-map": TaskSpec("hetviz.jobs.tasks.maps:make_first_map", "First map", True),
     "find-clusters": TaskSpec("hetviz.jobs.tasks.cluster:find_clusters", "Clusters", True),
+    "find-spread": TaskSpec(
+        "hetviz.jobs.tasks.spread:find_spread", "Refits with resampled links", True
+    ),
     "compare-methods": TaskSpec("hetviz.jobs.tasks.compare:compare_methods", "Comparison", True),
     "measure-costs": TaskSpec("hetviz.jobs.tasks.compare:measure_costs", "Times", True),
     "search-settings": TaskSpec("hetviz.jobs.tasks.compare:search", "Search of settings", True),

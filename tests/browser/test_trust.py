@@ -32,3 +32,28 @@ def test_trust_overlay_is_shown_and_hidden(page: Page, picture: Picture) -> None
     expect(button).to_have_attribute("aria-pressed", "true")
     button.click()
     until(page, "!map.points.drawer.trustOverlay")
+
+
+def test_unstable_positions_are_measured_and_faded(page: Page, picture: Picture) -> None:
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    button = page.get_by_role("button", name="Fade unstable positions")
+    more = page.get_by_role("button", name="More tools")
+    more.click()
+    button.click()
+    until(page, "map.scene.unstable")
+    painted(page)
+    settled(page)
+    picture(page, "faded")
+    note = page.locator(".hv-legend-note")
+    n = page.evaluate(
+        "document.querySelector('.st-key-map .hv-map').__hv.map.scene.unstable"
+        ".reduce((a, b) => a + b, 0)"
+    )
+    expect(note).to_contain_text(f"Faded: {n} items that in 8 refits with resampled links")
+    more.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    button.click()
+    until(page, "!map.scene.unstable")
+    expect(note).not_to_contain_text("Faded")

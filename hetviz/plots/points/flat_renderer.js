@@ -3,7 +3,7 @@
 
 import { context2d, makeCanvas } from "./canvas.js";
 import { HIDDEN, IndexPort } from "./point_index.js";
-import { rgb, SHAPES } from "./renderer.js";
+import { rgb, SHAPES, UNSTABLE } from "./renderer.js";
 import { RendererBase } from "./renderer_base.js";
 
 /** @import { LayoutOptions } from "./renderer_base.js" */
@@ -136,9 +136,10 @@ export class FlatRenderer extends RendererBase {
   sprite(r, faded, ratio) {
     const { bytes, kinds } = this;
     const state = bytes.state ? bytes.state[r] & 3 : 0;
+    const unstable = !faded && !(this.hasFocus && state) && Boolean(bytes.state && bytes.state[r] & UNSTABLE);
     const dataset = bytes.dataset ? bytes.dataset[r] & 7 : 0;
     const colour = this.colours[bytes.colour ? bytes.colour[r] : 0] ?? "#888888";
-    const key = `${dataset}|${colour}|${faded ? "f" : this.hasFocus ? state : ""}|${ratio}`;
+    const key = `${dataset}|${colour}|${faded ? "f" : unstable ? "u" : this.hasFocus ? state : ""}|${ratio}`;
     if (this.sprites.has(key)) return this.sprites.get(key);
     const kind = kinds[dataset] ?? { shape: SHAPES[0], size: 1 };
     const scale = this.hasFocus && !faded ? (state & 2 ? 1.25 : 1.12) : 1;
@@ -149,9 +150,10 @@ export class FlatRenderer extends RendererBase {
     ctx.translate(side / 2, side / 2);
     ctx.scale(ratio, ratio);
     outline(ctx, kind.shape, size);
-    const mixed = (a, b) => `rgb(${rgb(a).map((v, k) => Math.round(255 * (v + (rgb(b)[k] - v) * this.faded)))})`;
+    const share = faded ? this.faded : 0.3;
+    const mixed = (a, b) => `rgb(${rgb(a).map((v, k) => Math.round(255 * (v + (rgb(b)[k] - v) * share)))})`;
     ctx.globalAlpha = this.alpha;
-    ctx.fillStyle = faded ? mixed(this.ground, colour) : colour;
+    ctx.fillStyle = faded || unstable ? mixed(this.ground, colour) : colour;
     ctx.fill();
     if (this.size > 3.5) {
       ctx.strokeStyle = this.ground;

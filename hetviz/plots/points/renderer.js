@@ -20,6 +20,7 @@ import {
 
 export const FOCUS = 1;
 export const SELECTED = 2;
+export const UNSTABLE = 8; // 4 is HIDDEN
 export { HIDDEN };
 export const SHAPES = [
   "circle", "diamond", "square", "triangle-up", "cross", "star", "hexagon", "triangle-down",

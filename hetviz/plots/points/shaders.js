@@ -35,6 +35,7 @@ void main() {
   float alpha = focus ? min(uAlpha * 1.06, 1.) : uAlpha * clamp(pow(max(over, 1.), -.6), .04, 1.);
   vec3 colour = texelFetch(uPalette, ivec2(aMeta.y, 0), 0).rgb;
   if (faded) colour = mix(uGround, colour, uFaded); // paler, never grey
+  else if (!focus && (state & 8u) != 0u) colour = mix(uGround, colour, .3); // an unstable position
   vColour = vec4(colour, alpha);
   gl_Position.z = faded ? .5 : 0.;
   vShape = int(kind.x); gl_PointSize = vSize + 3.;

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from hetviz._text import round_percent
-from hetviz._types import Bools, Floats, Ints, Texts
+from hetviz._types import Bools
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method
@@ -22,86 +18,15 @@ from hetviz.data.model.heterodata import with_statements
 from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning, NotApplicableError
 from hetviz.features.relations.user_links import USER_LINK_KINDS
 from hetviz.metrics.fit.rows import coordinates_of
+from hetviz.metrics.trust.spread import Spread
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 from hetviz.runs.embed.run import Run
 from hetviz.runs.embed.scope import scope_of
 from hetviz.runs.place.why import run_of_map
 
-MAX_UNASKED_ROWS = 50_000
-"""With more rows the app computes the spread only on request."""
 _N_REFITS, _N_FULL_FITS = 8, 3
 _NOISE = 0.3
 """Standard deviation of the start around the map, relative to that of the map."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Spread:
-    """How much the position of each item varies over refits of a map.
-
-    Attributes
-    ----------
-    share : array of shape (n_rows,)
-        Mean distance between the position of the row on the map and in the refits, relative to the
-        longer side of the map. NaN for rows without a position.
-    n_placed : array of int, shape (n_rows,)
-        In how many refits the row has a position.
-    n_refits : int
-    chance : float
-        Mean distance between two random items of the map, relative to its longer side.
-    resampled : bool
-        Whether there were links to resample.
-    ids : mapping of str to array
-        Ids of the rows of each dataset.
-    """
-
-    share: Floats
-    n_placed: Ints
-    n_refits: int
-    chance: float
-    resampled: bool
-    ids: Mapping[str, Texts]
-
-    def __repr__(self) -> str:
-        median = "none" if self._median is None else f"{self._median:.3f}"
-        return f"Spread({self.n_refits} refits, median {median}, by chance {self.chance:.3f})"
-
-    def frame(self) -> pd.DataFrame:
-        """Return dataset, id, spread and the number of refits with a position."""
-        return pd.DataFrame(
-            {
-                "dataset": np.repeat(list(self.ids), [len(ids) for ids in self.ids.values()]),
-                "id": np.concatenate([np.asarray(ids, dtype=object) for ids in self.ids.values()]),
-                "spread": self.share,
-                "refits": self.n_placed,
-            }
-        )
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the number of refits, the median, and the chance level, JSON-ready."""
-        return {
-            "refits": self.n_refits,
-            "links_resampled": self.resampled,
-            "median": self._median,
-            "chance": None if np.isnan(self.chance) else self.chance,
-        }
-
-    @property
-    def _median(self) -> float | None:
-        placed = self.share[np.isfinite(self.share)]
-        return float(np.median(placed)) if len(placed) else None
-
-    @property
-    def sentence(self) -> str:
-        """The spread of a typical item, in a sentence."""
-        median = self._median
-        if median is None:
-            return "No item has a position in the refits."
-        links = " with resampled links" if self.resampled else ""
-        return (
-            f"In {self.n_refits} refits{links}, half of the items were on average at most "
-            f"{round_percent(median, 1)} of the map's longer side away from "
-            f"their position on the map. Two random items are {round_percent(self.chance)} apart."
-        )
 
 
 @one_thread()
@@ -248,10 +173,10 @@ def _fit(
     data: HeteroData,
     start: Embedding | None,
     progress: Progress,
-    message: str,
+    title: str,
 ) -> Embedding:
-    def report(share: float, detail: str = "", **figures: object) -> None:
-        progress(share, message)
+    def report(fraction: float, message: str = "", **figures: object) -> None:
+        progress(fraction, title)
 
     try:
         return model.fit(data, report, start).embedding_

@@ -12,8 +12,9 @@ from hetviz.plots.curve import share_close_at
 from hetviz.ui.app import panel
 from hetviz.ui.map import description, preload
 from hetviz.ui.map.component import component
-from hetviz.ui.map.component.messages import FilmStripSpec, MapSpec
-from hetviz.ui.map_data import layers, selection_codec
+from hetviz.ui.map.component.messages import FilmStripSpec, MapSpec, SpreadSpec
+from hetviz.ui.map_data import layers, selection_codec, spread
+from hetviz.ui.map_data.array_cache import send_array
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
 from hetviz.ui.shell.page_state import project_id
@@ -61,6 +62,7 @@ def show_map(state: State, place: str) -> None:
                 "n_failures": len(layers.find_failures(state, state.run)),
                 "draft": messages.draft_spec(state, sid),
                 "film_strip": _film_strip(state, sid),
+                "spread": _spread_spec(state, sid),
                 "notes": [*gallery.borrowed_colour_notes(state), *_map_notes(spec)],
             },
             _component_key(_STAGE),
@@ -92,6 +94,19 @@ def _film_strip(state: State, sid: str) -> list[FilmStripSpec]:
             }
         )
     return specs
+
+
+def _spread_spec(state: State, sid: str) -> SpreadSpec | None:
+    """Return what the map needs to fade unstable positions."""
+    if not spread.can_measure(state.run):
+        return None
+    measured = spread.find(state, state.run)
+    if measured is None:
+        return {"key": None, "text": ""}
+    return {
+        "key": send_array(sid, spread.unstable_flags(state, measured)),
+        "text": spread.faded_text(measured),
+    }
 
 
 def _map_notes(spec: MapSpec) -> list[str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
+import streamlit as st
+
 from hetviz.metrics.trust.trust import Trust
 from hetviz.plots.curve import CLOSE_SHARE
-from hetviz.ui.map_data import worker_results
-from hetviz.ui.shell import theme
+from hetviz.ui.map_data import spread, worker_results
+from hetviz.ui.shell import background, theme
 from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets import charts, failure
 from hetviz.workspace import MapResult, State
@@ -29,9 +31,26 @@ def show_item_trust(state: State, run: MapResult, row: int) -> None:
             run,
         )
     texts = None if result is None else trust_sentences(result[0], row, result[1], result[2])
-    if texts:
+    measured = spread.find(state, run)
+    spread_text = "" if measured is None else measured.sentence_of(row)
+    can_measure = measured is None and spread.can_measure(run)
+    if texts or spread_text or can_measure:
         theme.show_section("How reliable is this spot?")
+    if texts:
         theme.show_note(" ".join([*texts[0], *texts[1]]))
+    if spread_text:
+        theme.show_note(spread_text)
+    if can_measure:
+        st.button(
+            "Measure how stable positions are",
+            type="tertiary",
+            key="measure-spread",
+            disabled=background.running_job() is not None,
+            on_click=background.measure_spread,
+            args=(state,),
+            help="Refits the map several times with resampled links. Takes up to three times as "
+            "long as making the map.",
+        )
 
 
 def trust_sentences(

@@ -100,6 +100,13 @@ def refit(state: State, free_rows: Ints | None = None, statements: Collection[st
     return True
 
 
+def measure_spread(state: State) -> None:
+    """Start measuring how much the positions of the shown map vary over refits."""
+    run = state.run
+    if run is not None:
+        start_task("find-spread", {"map": run.id, **run.settings}, only=run.only, start=run.id)
+
+
 def start_preview(state: State, data: HeteroData, statements: Collection[str], mark: str) -> None:
     """Start a preview of the shown map for other data, and cancel the previous preview."""
     # The result is not recorded. Nothing is started while a requested job runs.
@@ -233,7 +240,12 @@ def _start_positions(
     # A method recognises its own maps by the note.
     note = get_method(method).card.title if run.method == method else places.note
     return Embedding(
-        coordinates, places.ids, places.entity, components=places.components, note=note
+        coordinates,
+        places.ids,
+        places.entity,
+        components=places.components,
+        note=note,
+        drawn=places.drawn if free_rows is None else None,
     )
 
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from hetviz.errors import HetvizError
 from hetviz.ui.map.component.messages import DraftSpec
-from hetviz.ui.map_data import selection_codec
+from hetviz.ui.map_data import selection_codec, spread
 from hetviz.ui.map_data.array_cache import PackedArray, send_array
 from hetviz.ui.map_data.parts import get_geometry, visible_mask
-from hetviz.ui.shell import session
+from hetviz.ui.shell import background, session
 from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.statements import actions, preview, statement_draft
 from hetviz.ui.statements.statement_draft import KIND_TITLES, StatementState
@@ -56,6 +56,8 @@ def _handle_request(request: Mapping[str, Any]) -> None:
             _on_drop(state, request)
         case "cancel":
             statement_draft.clear_groups()
+        case "spread" if spread.can_measure(state.run):
+            background.measure_spread(state)
 
 
 def draft_spec(state: State, owner: str) -> DraftSpec:

@@ -106,6 +106,13 @@ class DraftSpec(TypedDict):
     acknowledged: int
 
 
+class SpreadSpec(TypedDict):
+    """Key of the flags of unstable positions, None until they are measured, and a sentence."""
+
+    key: str | None
+    text: str
+
+
 class FilmStripSpec(TypedDict):
     """A map of the film strip; shares in percent."""
 
@@ -151,6 +158,7 @@ class MapSpec(TypedDict):
     n_failures: NotRequired[int]
     draft: NotRequired[DraftSpec]
     film_strip: NotRequired[list[FilmStripSpec]]
+    spread: NotRequired[SpreadSpec | None]
     linked_group: NotRequired[str]
     regions: NotRequired[bool]
 
@@ -189,10 +197,10 @@ class SelectionState(TypedDict):
 
 
 class StatementRequest(TypedDict):
-    """Request about the draft: set a group, choose the kind, drop an item or cancel that."""
+    """Request: set a group, choose the kind, drop an item or cancel that, or measure the spread."""
 
     number: int
-    kind: Literal["group", "statement", "drop", "cancel"]
+    kind: Literal["group", "statement", "drop", "cancel", "spread"]
     group: NotRequired[str]
     packed: NotRequired[str]
     statement: NotRequired[str]

@@ -55,7 +55,7 @@ export class Legend {
     const colourKey = data.colour?.key;
     if (colourKey !== this.colourKey) Object.assign(this, { colourKey, hiddenCodes: new Set(), range: null, isolated: { set: this.isolated.set, code: new Set() } });
     const state = JSON.stringify([
-      data.datasets, data.colour, data.colours, data.notes, scheme, hidden, [...this.isolated.set], [...this.isolated.code], [...this.hiddenCodes], this.range,
+      data.datasets, data.colour, data.colours, data.notes, this.scene.unstable && data.spread?.text, scheme, hidden, [...this.isolated.set], [...this.isolated.code], [...this.hiddenCodes], this.range,
     ]);
     if (state !== this.drawnState) {
       this.drawnState = state;
@@ -80,7 +80,8 @@ export class Legend {
       type: "button", "aria-pressed": String(option.key === colour?.option), onclick: () => this.colourBy(option.key),
     }, option.title)));
     this.colours.replaceChildren(...this.meaning(colour));
-    this.note.textContent = data.notes.join(" ");
+    const faded = this.scene.unstable ? data.spread?.text ?? "" : "";
+    this.note.textContent = [...data.notes, faded].filter(Boolean).join(" ");
   }
 
   /** @param {string | number} key */

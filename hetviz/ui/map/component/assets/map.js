@@ -31,6 +31,7 @@ import { Selection } from "./selection.js";
 import { Tooltip } from "./tooltip.js";
 import { LinkedMaps } from "./linked_maps.js";
 import { Transition } from "./transition.js";
+import { Spread } from "./spread.js";
 import { Trust } from "./trust.js";
 
 /** @import { Media } from "./media.js" */
@@ -75,6 +76,7 @@ export class HetMap {
     this.transition = new Transition(this);
     this.points = new Points(this);
     this.trust = new Trust(this);
+    this.spread = new Spread(this);
     this.regions = new Regions(this);
     this.overlay = new Overlay(canvas, this);
     this.outline = new Outline(this);

@@ -102,6 +102,12 @@
  */
 
 /**
+ * @typedef {object} SpreadSpec
+ * @property {string | null} key flags of unstable positions, null until they are measured
+ * @property {string} text
+ */
+
+/**
  * @typedef {object} MapSpec
  * @property {string} session
  * @property {number} n number of rows
@@ -134,6 +140,7 @@
  * @property {number} [n_failures] a changed number makes the browser repeat failed requests
  * @property {DraftSpec} [draft]
  * @property {FilmStripSpec[]} [film_strip]
+ * @property {SpreadSpec | null} [spread] null if it cannot be measured
  * @property {string} [linked_group] maps of a group share selection and camera
  * @property {boolean} [regions] whether regions are named, apart from the stage
  */
@@ -171,7 +178,7 @@
 /**
  * @typedef {object} StatementRequest
  * @property {number} number
- * @property {"group" | "statement" | "drop" | "cancel"} kind
+ * @property {"group" | "statement" | "drop" | "cancel" | "spread"} kind
  * @property {string} [group]
  * @property {string} [packed]
  * @property {string} [statement]

@@ -150,7 +150,7 @@ export class Overlay {
         continue;
       }
       const chosen = scene.picked[p.row];
-      if (focus && !focusFlags && !chosen) alpha *= 0.4;
+      if ((focus && !focusFlags && !chosen) || (scene.unstable?.[p.row] && !chosen)) alpha *= 0.4;
       this.picture(ctx, p, x, y, alpha, chosen && this.ringEach);
       ringed.add(p.row);
     }

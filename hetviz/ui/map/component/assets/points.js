@@ -4,7 +4,7 @@ import { MAX_NAMED } from "./linked_items.js";
 import { FlatRenderer } from "./flat_renderer.js";
 import { inside, nearest } from "./pick.js";
 import { proposedPairs, proposedFlags } from "./proposed_pairs.js";
-import { FOCUS, HIDDEN, Renderer, SELECTED, abilities, dotSize } from "./renderer.js";
+import { FOCUS, HIDDEN, Renderer, SELECTED, UNSTABLE, abilities, dotSize } from "./renderer.js";
 import { h } from "./dom.js";
 
 /** @import { HetMap } from "./map.js" */
@@ -117,11 +117,12 @@ export class Points {
     if (changed("slot", slot)) bytes.colour = slot;
     const { legend } = map;
     const isolated = JSON.stringify([[...legend.isolated.set], [...legend.isolated.code], legend.range]);
-    if (changed("state", isShown, picked, scene.count, isolated, scene.links, map.statements.groups, map.statements.pairs, map.outline.rows, proposedPairs())) {
+    if (changed("state", isShown, picked, scene.count, isolated, scene.links, scene.unstable, map.statements.groups, map.statements.pairs, map.outline.rows, proposedPairs())) {
       const state = new Uint8Array(n);
       const focused = map.outline.focus() ?? this.focusFlags() ?? legend.focus() ?? proposedFlags(n);
       for (let r = 0; r < n; r++) {
-        state[r] = (isShown[r] ? 0 : HIDDEN) | (picked[r] ? SELECTED : 0) | (focused?.[r] ? FOCUS : 0);
+        state[r] = (isShown[r] ? 0 : HIDDEN) | (picked[r] ? SELECTED : 0) | (focused?.[r] ? FOCUS : 0)
+          | (scene.unstable?.[r] ? UNSTABLE : 0);
       }
       bytes.state = state;
     }

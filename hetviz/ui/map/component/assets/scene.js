@@ -39,6 +39,8 @@ export class Scene {
     this.hidden = [];
     /** @type {Uint8Array | null} Trust of each row, 0 to 200, above if unknown. */
     this.trust = null;
+    /** @type {Uint8Array | null} Flags of items with an unstable position; null if they are not faded. */
+    this.unstable = null;
 
     // Colours.
     /** @type {"light" | "dark"} */

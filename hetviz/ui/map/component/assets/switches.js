@@ -9,6 +9,7 @@
  * @property {string} icon
  * @property {[on: string, off: string]} announcements texts for screen readers
  * @property {(map: HetMap) => Promise<void>} [load] loads what it shows
+ * @property {(map: HetMap) => boolean} [isOffered] always without it
  */
 
 /** @type {Record<string, Switch>} */
@@ -18,6 +19,13 @@ export const SWITCHES = {
     icon: "waves",
     announcements: ["Unreliable areas are marked", "Unreliable areas are not marked"],
     load: (map) => map.trust.load(),
+  },
+  spread: {
+    label: "Fade unstable positions",
+    icon: "fade",
+    announcements: ["Unstable positions are faded", "Unstable positions are not faded"],
+    load: (map) => map.spread.load(),
+    isOffered: (map) => Boolean(map.scene.data.spread),
   },
 };
 

@@ -98,7 +98,10 @@ export class Toolbar {
     for (const button of [...this.tools, this.box]) {
       set(button, { "aria-pressed": String(button.dataset.tool === scene.tool) });
     }
-    for (const [name, button] of this.switches) set(button, { "aria-pressed": String(Boolean(scene.switches[name])) });
+    for (const [name, button] of this.switches) {
+      set(button, { "aria-pressed": String(Boolean(scene.switches[name])) });
+      button.hidden = SWITCHES[name].isOffered?.(map) === false;
+    }
     map.stage.dataset.tool = scene.tool;
     // The search box belongs in the top bar, if there is one.
     const host = (scene.data.stage && document.querySelector(".hv-find-host")) || map.root;

@@ -141,6 +141,7 @@ export class Updates {
     if (!data.live) map.transition.moveToGeometry();
     scene.moving = Boolean(data.live) || Boolean(scene.motion);
     map.trust.load();
+    map.spread.load();
     const datasetsChanged = isNewMap || previous.datasets.some(({ name }, k) => name !== data.datasets[k]?.name);
     if (datasetsChanged) map.regions.clear();
     map.regions.load();
@@ -177,6 +178,7 @@ export class Updates {
       cursor: -1, hovered: -1, sketch: null, ghosts: null, flight: null, motion: null,
     });
     map.trust.clear();
+    map.spread.clear();
     map.points.begin();
     map.points.layout(scene.pos.slice(), null, () => map.requestDraw({ paint: true, place: true }));
     map.keys.walk = null;

@@ -1,0 +1,45 @@
+// Spread of the positions: items whose position varies much over refits are faded.
+
+import { array } from "./store.js";
+
+/** @import { HetMap } from "./map.js" */
+
+export class Spread {
+  /** @param {HetMap} map */
+  constructor(map) {
+    this.map = map;
+    this.scene = map.scene;
+    /** @type {string | null} Key of the flags that are shown. */
+    this.key = null;
+    /** @type {string | null} Map whose spread was requested. */
+    this.requested = null;
+  }
+
+  /** Forget the flags, since the items are others. */
+  clear() {
+    this.scene.unstable = null;
+    this.key = null;
+  }
+
+  /** Load the flags if the switch is on; request them if they were not measured. */
+  async load() {
+    const { map, scene } = this;
+    const { data } = scene;
+    if (!scene.switches.spread) this.requested = null;
+    const key = scene.switches.spread ? data.spread?.key ?? null : null;
+    if (scene.switches.spread && data.spread && !key && !data.live && this.requested !== data.geometry.id) {
+      this.requested = data.geometry.id;
+      map.statements.send({ kind: "spread" });
+      map.announce("Refits with resampled links begin");
+    }
+    if (key === this.key) return;
+    this.key = key;
+    const flags = key ? await array(data.session, key, "u1").catch(() => null) : null;
+    if (this.key !== key) return;
+    scene.unstable = flags?.length === scene.n ? flags : null;
+    if (key && !scene.unstable) this.key = null;
+    if (scene.unstable) map.announce(data.spread.text);
+    map.legend.update();
+    map.requestDraw({ paint: true, place: true });
+  }
+}

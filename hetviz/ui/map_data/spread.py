@@ -1,0 +1,52 @@
+"""Spread of the positions of the shown map, and which positions are faded."""
+
+from __future__ import annotations
+
+from hetviz._text import round_percent
+from hetviz.algorithms.registry import methods
+from hetviz.metrics.trust.spread import SPREAD, Spread
+from hetviz.ui.map_data.array_cache import RESULTS, PackedArray
+from hetviz.workspace import MapResult, State
+
+
+def can_measure(run: MapResult | None) -> bool:
+    """Return whether the spread of a map can be measured: hetviz made it."""
+    return run is not None and run.method in {card.key for card in methods()}
+
+
+def find(state: State, run: MapResult | None) -> Spread | None:
+    """Return the spread of a map if it was measured for the current items."""
+    finding, data = state.findings.get(SPREAD), state.opened()
+    if finding is None or run is None or finding.content["map"] != run.id:
+        return None
+    content = finding.content
+
+    def read() -> Spread | bool:
+        if content["items"] != data.digest_of_items().hexdigest():
+            return False
+        return Spread.from_dict(
+            content, {name: dataset.ids for name, dataset in data.datasets.items()}
+        )
+
+    spread = RESULTS.get_or_compute(data, (SPREAD, id(finding)), read, finding)
+    return spread if isinstance(spread, Spread) else None
+
+
+def unstable_flags(state: State, spread: Spread) -> PackedArray:
+    """Return which rows have an unstable position, for the browser."""
+    return RESULTS.get_or_compute(
+        state.opened(),
+        ("unstable", id(spread)),
+        lambda: PackedArray.pack(spread.is_unstable, "|u1"),
+        spread,
+    )
+
+
+def faded_text(spread: Spread) -> str:
+    """Return which items are faded, in a sentence."""
+    n = int(spread.is_unstable.sum())
+    links = " with resampled links" if spread.resampled else ""
+    return (
+        f"Faded: {n:,} {'item' if n == 1 else 'items'} that in {spread.n_refits} refits{links} "
+        f"moved by more than {round_percent(spread.limit)} of the map's longer side on average."
+    )

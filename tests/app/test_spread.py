@@ -1,0 +1,69 @@
+"""Spread of positions in the app: job, item panel and faded items."""
+
+from __future__ import annotations
+
+from html import unescape
+
+import numpy as np
+
+from hetviz.metrics.trust.spread import SPREAD, Spread
+from hetviz.ui.app.view import _spread_spec
+from hetviz.ui.map_data import spread
+from hetviz.workspace import ChooseRun
+from tests.app.conftest import Visit, html_of, sid_of, workspace_of
+from tests.app.test_map_panel import pick
+
+
+def test_spread_is_measured_from_the_item_panel(visit: Visit) -> None:
+    app = visit("map")
+    state = workspace_of(app).state
+    row = state.opened()["emoji"].titles.tolist().index("fishing pole")
+    assert spread.find(state, state.run) is None
+    assert _spread_spec(state, sid_of(app)) == {"key": None, "text": ""}
+    app = pick(app, row)
+    assert "refits" not in html_of(app)
+    app.button("measure-spread").click().run()
+    assert not app.exception
+    state = workspace_of(app).state
+    measured = spread.find(state, state.run)
+    assert measured is not None and measured.n_refits == 8
+    assert measured.sentence_of(row) in unescape(html_of(app))
+    assert "In 8 refits with resampled links, it was on average" in html_of(app)
+    n_unstable = int(measured.is_unstable.sum())
+    spec = _spread_spec(state, sid_of(app))
+    assert spec is not None and spec["key"]
+    assert spec["text"].startswith(f"Faded: {n_unstable} items that in 8 refits")
+    assert 0 < n_unstable < 400
+
+
+def test_spread_belongs_to_one_map(visit: Visit) -> None:
+    app = visit("map")
+    workspace = workspace_of(app)
+    app = pick(app, 3)
+    app.button("measure-spread").click().run()
+    state = workspace.state
+    run = state.run
+    assert run is not None and spread.find(state, run) is not None
+    other = [one for one in state.runs if one is not run]
+    assert all(spread.find(state, one) is None for one in other)
+    # A filtered or reordered table has other items.
+    finding = state.findings[SPREAD]
+    assert finding.content["items"] == state.opened().digest_of_items().hexdigest()
+    workspace.do(ChooseRun(run.id))
+    assert spread.find(workspace.state, workspace.state.run) is not None
+
+
+def test_spread_survives_a_round_trip() -> None:
+    ids = {"a": np.array(["x", "y", "z"], dtype=object)}
+    measured = Spread(
+        np.array([0.1, np.nan, 0.3]), np.array([8, 0, 5]), 8, 0.5, resampled=True, ids=ids
+    )
+    again = Spread.from_dict(measured.rows_to_dict(), ids)
+    assert again.frame().equals(measured.frame())
+    assert again.to_dict() == measured.to_dict()
+    assert measured.is_unstable.tolist() == [False, False, True]
+    assert measured.sentence_of(1) == ""
+    assert measured.sentence_of(2) == (
+        "In 8 refits with resampled links, it was on average 30.0 % of the map's longer side away "
+        "from here. 100 % of the other items vary less. In 3 of them it had no position."
+    )
