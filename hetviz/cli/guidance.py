@@ -263,6 +263,14 @@ def add_join(add: AddCommand) -> None:
         "(may be repeated)",
     )
     join.add_argument(
+        "--include",
+        action="append",
+        default=[],
+        metavar="DATASET=COLUMN",
+        help="use a column that the summary of a dataset leaves out, such as a clock time "
+        "(may be repeated)",
+    )
+    join.add_argument(
         "--unlink",
         action="append",
         default=[],
@@ -314,7 +322,12 @@ def _join(args: argparse.Namespace) -> int:
         rows = dict(item.rpartition("=")[::2] for item in args.rows)
         joined = data
         if chosen:
-            joined = hetviz.join_tables(data, [proposals[number - 1] for number in chosen], rows)
+            include: dict[str, list[str]] = {}
+            for item in args.include:
+                name, _, column = item.partition("=")
+                include.setdefault(name, []).append(column)
+            accepted = [proposals[number - 1] for number in chosen]
+            joined = hetviz.join_tables(data, accepted, rows, include=include)
         for text in args.unlink:
             joined = joined.edit().unlink(*text.partition(":")[::2])
         for name in args.leave_unlinked:

@@ -19,11 +19,11 @@ def most_frequent(votes: Sparse) -> tuple[Ints, Ints]:
 
     `votes` (n, n_codes): weights of each code. Ties go to the lower code.
     """
-    votes = sp.coo_array(votes)
-    votes.eliminate_zeros()
-    order = np.lexsort((votes.col, -votes.data, votes.row))
-    rows, first = np.unique(votes.row[order], return_index=True)
-    return rows.astype(np.int64), votes.col[order][first].astype(np.int64)
+    cells = sp.coo_array(votes)
+    cells.eliminate_zeros()
+    order = np.lexsort((cells.col, -cells.data, cells.row))
+    rows, first = np.unique(cells.row[order], return_index=True)
+    return rows.astype(np.int64), cells.col[order][first].astype(np.int64)
 
 
 def fill_codes(data: HeteroData, owner: str, code: Ints, n_codes: int) -> Ints:
@@ -44,11 +44,12 @@ def fill_codes(data: HeteroData, owner: str, code: Ints, n_codes: int) -> Ints:
     W = data.adjacency("+")
     for _ in range(_MAX_HOPS):
         missing = np.flatnonzero(may_fill & (out == NO_VALUE))
-        votes = sp.coo_array(W[missing] @ V)
-        if not votes.nnz:
+        sums = W[missing] @ V
+        if not sums.nnz:
             break
-        reached, best = most_frequent(votes)
+        reached, best = most_frequent(sums)
         out[missing[reached]] = best
+        votes = sp.coo_array(sums)
         total = np.bincount(votes.row, weights=votes.data, minlength=len(missing))
         shares = votes.data / total[votes.row]
         V = V + sp.csr_array((shares, (missing[votes.row], votes.col)), shape=shape)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -17,17 +17,15 @@ from hetviz.data import Dataset, HeteroData, Links
 from hetviz.data.joins.join import Join, add_match, share_linked
 from hetviz.data.joins.key_names import (
     NAME_WORDS,
-    TIME_WORDS,
     is_named_key,
-    table_words,
     words_of_name,
 )
 from hetviz.data.joins.matching import Match
 from hetviz.data.joins.proposals import Proposal, propose_joins
 from hetviz.errors import DataError, ParameterError, Problem
-from hetviz.features.columns.names import is_named_id, label_reason
 from hetviz.features.link_values import LinkValue, link_values
 from hetviz.features.recipe import columns_used, make_features_with_notes, recipe_of
+from hetviz.features.summaries import SummaryColumn, summarise_rows, summary_columns
 
 ROWS: Mapping[str, str] = {
     "items": "items",
@@ -43,8 +41,6 @@ _FEATURE_NOTES = frozenset(
     | {"many-categories", "log-negative", "no-features", "row-numbers"}
 )
 _MIN_SUMMARY_ROWS = 1_000
-_MAX_LEVELS = 8
-_MAX_COLUMNS = 60
 _MAX_TITLE_PARTS = 3
 _MIN_CODE_SHARE = 0.8
 _CODE = re.compile(r"\W*[A-Za-z]{0,3}\W*\d[\w.\-]*")
@@ -72,6 +68,8 @@ class DetailTable:
         Columns that can weigh the links.
     value : LinkValue or None
         Suggested weights; None for the number of rows.
+    columns : tuple of SummaryColumn
+        Columns of a summary, and those that it leaves out with the reason.
     """
 
     dataset: str
@@ -80,6 +78,7 @@ class DetailTable:
     kind: str = "event"
     values: tuple[LinkValue, ...] = ()
     value: LinkValue | None = None
+    columns: tuple[SummaryColumn, ...] = field(default=(), compare=False)
 
     @property
     def weight(self) -> str:
@@ -141,17 +140,19 @@ def detail_tables(data: HeteroData, joins: Sequence[Join]) -> list[DetailTable]:
             if join.target == name or kinds.get(join.target) in (None, "entity")
         ]
         outer = [join for join in refs if join.target != name]
-        values = link_values(data[name], _key_columns(references[name]))
+        keys = _key_columns(references[name])
+        values = link_values(data[name], keys)
+        columns = () if kind == "entity" else summary_columns(data[name], keys)
         named = tuple(join.target for join in outer)
         take = "items"
         if kind != "entity" and len(outer) >= 2:
-            has_summary = len(_summarised(data[name], _key_columns(references[name]))) > 0
+            has_summary = any(not column.reason for column in columns)
             take = "both" if kind == "event" and has_summary else "links"
         elif kind == "event" and outer and _is_large_detail(data, name, outer):
             take = "summary"
         if named:
             value = values[0] if values else None
-            out.append(DetailTable(name, named, take, kind, values, value))
+            out.append(DetailTable(name, named, take, kind, values, value, columns))
     return out
 
 
@@ -202,6 +203,7 @@ def join_tables(
     joins: Sequence[Join | Proposal] | None = None,
     rows: Mapping[str, str] | None = None,
     values: Mapping[str, LinkValue | Mapping[str, Any] | None] | None = None,
+    include: Mapping[str, Collection[str]] | None = None,
 ) -> HeteroData:
     """Join datasets by keys, lists and places, and prepare them for a map.
 
@@ -212,14 +214,17 @@ def join_tables(
         Joins to apply; default: the certain proposals of `hetviz.propose_joins`.
     rows : mapping of str to {"items", "links", "summary", "both", "none"}, optional
         Use of the rows of a dataset with references: "items"; "links" between the items they refer
-        to, weighted by `values`; "summary" columns of these items, such as means and shares;
-        "both" links and summary; "none": the dataset is left out. Default: items, and the rows of
-        tables of pure links become links if `joins` is not given.
+        to, weighted by `values`; "summary" columns of these items: counts, means, shares, first
+        and last dates; "both" links and summary; "none": the dataset is left out. Default: items,
+        and the rows of tables of pure links become links if `joins` is not given.
     values : mapping of str to LinkValue, dict or None, optional
         The column that weighs the links of a dataset, and its meaning; None for the number of
         rows. Default: the first of `hetviz.features.link_values.link_values`. Signs and ratings
         are averaged over the rows of a pair, counts and amounts are added, then all are divided by
         the largest.
+    include : mapping of str to collection of str, optional
+        Columns of a dataset that its summary uses although they are left out by default: clock
+        times, parts of dates, codes, counters and categories of more than 8 values.
 
     Returns
     -------
@@ -231,7 +236,8 @@ def join_tables(
     Raises
     ------
     hetviz.errors.DataError
-        If a join is not possible, or rows used as links or summary have no references.
+        If a join is not possible, rows used as links or summary have no references, or an included
+        column cannot be summarised.
     hetviz.errors.ParameterError
         If the use of rows is unknown.
 
@@ -292,7 +298,8 @@ def join_tables(
         if links_of.get(name):
             out = out.edit().add(*links_of[name])
         if use in ("summary", "both"):
-            out = _add_summaries(out, data, name, refs_of[name])
+            included = (include or {}).get(name, ())
+            out = _add_summaries(out, data, name, refs_of[name], included)
     out = out.edit().drop(*use_of) if use_of else out
     for name in out.datasets:
         if name in data.datasets:
@@ -361,21 +368,6 @@ def _partners(match: Match, n: int) -> Ints:
     return out
 
 
-def _numbers(dataset: Dataset, keys: set[str]) -> list[str]:
-    """Return the numeric columns of a table with measurements."""
-    if dataset.table is None:
-        return []
-    return [
-        str(column)
-        for column in dataset.table.columns
-        if str(column) not in keys
-        and pd.api.types.is_numeric_dtype(dataset.table[column])
-        and not pd.api.types.is_bool_dtype(dataset.table[column])
-        and not is_named_id(str(column))
-        and dataset.table[column].nunique() > 1
-    ]
-
-
 def _rows_as_links(
     data: HeteroData, name: str, refs: Sequence[tuple[Join, Match]], value: LinkValue | None
 ) -> list[Links]:
@@ -416,9 +408,13 @@ def _rows_as_links(
 
 
 def _add_summaries(
-    out: HeteroData, data: HeteroData, name: str, refs: Sequence[tuple[Join, Match]]
+    out: HeteroData,
+    data: HeteroData,
+    name: str,
+    refs: Sequence[tuple[Join, Match]],
+    include: Collection[str],
 ) -> HeteroData:
-    """Add means and shares of rows as columns of the items that they refer to."""
+    """Add summaries of rows as columns of the items that they refer to."""
     dataset, keys = data[name], _key_columns([join for join, _ in refs])
     for join, match in refs:
         parent = out[join.target]
@@ -426,7 +422,7 @@ def _add_summaries(
         is_repeated = sum(other.target == join.target for other, _ in refs) > 1
         head = f"{name} by {join.source_column or 'id'}" if is_repeated else name
         at = _partners(match, len(dataset))
-        new = _summary_columns(dataset, keys, at, len(parent), head)
+        new = summarise_rows(dataset, keys, at, len(parent), head, include)
         table_before = (
             parent.table if parent.table is not None else pd.DataFrame(index=range(len(parent)))
         )
@@ -440,63 +436,6 @@ def _add_summaries(
         labels = [column.name for column in out.labels if column.dataset == parent.name]
         extended = replace(parent, table=table)
         out = out.edit().replace(make_features_with_notes(extended, use, None, labels)[0])
-    return out
-
-
-def _summarised(dataset: Dataset, keys: set[str]) -> list[str]:
-    """Return the columns of a table that a summary can use: no keys, labels, times or constants."""
-    table, numbers = dataset.table, _numbers(dataset, keys)
-    if table is None:
-        return []
-    own = table_words(dataset.name, [dataset.name])
-    out = []
-    for column in map(str, table.columns):
-        words, values = words_of_name(column), table[column]
-        if column in keys or TIME_WORDS & set(words):
-            continue
-        x = values.to_numpy(np.float64, na_value=np.nan) if column in numbers else None
-        whole = x if x is not None and bool((x[np.isfinite(x)] % 1 == 0).all()) else None
-        if label_reason(column, whole) is not None or (whole is not None and words == own):
-            continue
-        is_category = (
-            not pd.api.types.is_numeric_dtype(values)
-            and not pd.api.types.is_datetime64_any_dtype(values)
-            and not is_named_id(column)
-            and 2 <= values.nunique() <= _MAX_LEVELS
-        )
-        if x is not None or is_category:
-            out.append(column)
-    return out
-
-
-def _summary_columns(
-    dataset: Dataset, keys: set[str], at: Ints, n: int, head: str
-) -> dict[str, Floats]:
-    is_matched = at >= 0
-    rows = np.bincount(at[is_matched], minlength=n).astype(np.float64)
-    out = {f"{head}: how many": rows}
-    table = dataset.table
-    numbers = _numbers(dataset, keys)
-    for column in _summarised(dataset, keys):
-        if len(out) >= _MAX_COLUMNS or table is None:
-            break
-        values = table[column]
-        if column in numbers:
-            x = values.to_numpy(np.float64)
-            mask = is_matched & np.isfinite(x)
-            n_values = np.bincount(at[mask], minlength=n)
-            total = np.bincount(at[mask], weights=x[mask], minlength=n)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                out[f"{head}: mean {column}"] = np.where(n_values > 0, total / n_values, np.nan)
-        else:
-            codes, levels = pd.factorize(values)
-            mask = is_matched & (codes >= 0)
-            n_values = np.bincount(at[mask], minlength=n)
-            for code, level in enumerate(levels):
-                n_level = np.bincount(at[mask & (codes == code)], minlength=n)
-                with np.errstate(invalid="ignore", divide="ignore"):
-                    share = np.where(n_values > 0, n_level / n_values, np.nan)
-                out[f"{head}: share with {column} {level}"] = share
     return out
 
 

@@ -69,7 +69,7 @@ class _Groups:
         rng = np.random.default_rng(0)
         nearest = self.sample.nearest
         random = [_code_agreement(self.permuted(rng), nearest) for _ in range(_N_PERMUTATIONS)]
-        limit = np.mean(random) + _MIN_STANDARD_ERRORS * np.std(random)
+        limit = float(np.mean(random) + _MIN_STANDARD_ERRORS * np.std(random))
         return _code_agreement(self.codes, nearest) > limit
 
 

@@ -111,6 +111,24 @@ def test_describing_rows_become_links_or_summary(visit: Visit) -> None:
     assert "games: mean minutes" in (data["people"].feature_names or ())
 
 
+def test_columns_left_out_of_a_summary_are_listed_and_used_on_click(visit: Visit) -> None:
+    people = "id,name,age\n" + "".join(f"p{k},Person {k},{20 + k}\n" for k in range(9))
+    games = "game,player,goals,minute,phone\n" + "".join(
+        f"{k},p{k % 9},{k % 5}.5,{(7 * k) % 60},{5550000 + k}\n" for k in range(1_200)
+    )
+    app = upload(visit(), people_csv=people, games_csv=games)
+    pills = app.get("button_group")
+    (pills,) = [group for group in pills if "Left out of the summary of games" in group.label]
+    options = [option.replace("\\", "") for option in pills.options]
+    assert options == ["minute: part of a clock time", "phone: a phone number"]
+    pills.set_value(["minute"]).run()
+    press(app, "go-on")
+    table = workspace_of(app).state.opened()["people"].table
+    assert table is not None
+    assert "games: mean minute" in table.columns
+    assert "games: mean phone" not in table.columns
+
+
 def test_two_views_are_recognised(visit: Visit) -> None:
     names = ["rye bread", "barley soup", "oat milk", "corn cake"]
     one = "id,weight\n" + "".join(f"{name},{k}.5\n" for k, name in enumerate(names))

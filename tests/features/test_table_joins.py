@@ -115,3 +115,91 @@ def test_join_tables_refuses_invalid_rows() -> None:
         join_tables(data, [FROM], {"flights": "links"})
     with pytest.raises(DataError, match="must refer to 1 item"):
         join_tables(data, [], {"flights": "summary"})
+
+
+def events(n_items: int = 40, n_rows: int = 1_600) -> HeteroData:
+    """Trips of planes with measures, and columns whose means would say nothing."""
+    rng = np.random.default_rng(0)
+    plane = np.sort(rng.integers(n_items, size=n_rows))
+    clock = rng.integers(24, size=n_rows) * 100 + rng.integers(60, size=n_rows)
+    date = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(300, size=n_rows), unit="D")
+    trips = pd.DataFrame(
+        {
+            "tail": [f"N{k}" for k in plane],
+            "row": np.arange(1, n_rows + 1),
+            "leg": pd.Series(plane).groupby(plane).cumcount() + 1,
+            "trips": rng.integers(10, 999, size=n_rows),
+            "dep_time": clock,
+            "hour": clock // 100,
+            "minute": clock % 100,
+            "day": rng.integers(1, 32, size=n_rows),
+            "month": rng.integers(1, 13, size=n_rows),
+            "flight_number": rng.integers(100, 9_999, size=n_rows),
+            "phone": rng.integers(10**6, 10**7, size=n_rows),
+            "zip_code": rng.integers(10_000, 99_999, size=n_rows),
+            "crew": [f"crew {k}" for k in rng.integers(20, size=n_rows)],
+            "delay": rng.normal(size=n_rows) + plane,
+            "minutes": rng.integers(30, 400, size=n_rows),
+            "late": rng.random(n_rows) < 0.3,
+            "date": date,
+            "ended": date.strftime("%Y-%m-%d").tolist(),
+            "remark": [f"remark {k} on this trip" for k in range(n_rows)],
+        }
+    )
+    planes = Dataset("planes", [f"N{k}" for k in range(n_items)])
+    return HeteroData([planes, Dataset("trips", list(map(str, range(n_rows))), table=trips)])
+
+
+TAIL = Join("key", "trips", "planes", "tail")
+MEANINGLESS = ["row", "leg", "trips", "dep_time", "hour", "minute", "day", "month", "phone"]
+MEANINGLESS += ["flight_number", "zip_code"]
+
+
+def test_summary_leaves_out_columns_without_meaningful_mean() -> None:
+    data = events()
+    (details,) = detail_tables(data, [TAIL])
+    reasons = {column.name: column.reason for column in details.columns}
+    assert {name for name, reason in reasons.items() if reason} == {*MEANINGLESS, "crew", "remark"}
+    assert reasons["row"] == "it only counts the rows"
+    assert reasons["leg"] == "it only counts the rows of each tail"
+    assert reasons["dep_time"] == "clock times such as 1545"
+    assert reasons["crew"] == "too many different values: 20"
+    table = join_tables(data, [TAIL], {"trips": "summary"})["planes"].table
+    assert table is not None
+    means = {"mean delay", "mean minutes", "share with late True", "share with late False"}
+    dates = {"first date", "last date", "first ended", "last ended"}
+    assert set(table.columns) == {f"trips: {name}" for name in {"how many", *means, *dates}}
+    trips = data["trips"].table
+    assert trips is not None
+    of_first = trips[trips["tail"] == "N0"]
+    assert table["trips: first date"][0] == of_first["date"].min()
+    assert table["trips: last ended"][0] == pd.Timestamp(of_first["ended"].max())
+    assert table["trips: share with late True"][0] == pytest.approx(of_first["late"].mean())
+
+
+@pytest.mark.parametrize("column", MEANINGLESS)
+def test_summary_includes_a_column_that_was_left_out(column: str) -> None:
+    data = events()
+    include = {"trips": [column]}
+    table = join_tables(data, [TAIL], {"trips": "summary"}, include=include)["planes"].table
+    trips = data["trips"].table
+    assert table is not None and trips is not None
+    mean = trips[trips["tail"] == "N3"][column].mean()
+    assert table[f"trips: mean {column}"][3] == pytest.approx(mean)
+
+
+def test_summary_includes_the_most_frequent_of_many_categories() -> None:
+    data = events()
+    include = {"trips": ["crew"]}
+    table = join_tables(data, [TAIL], {"trips": "summary"}, include=include)["planes"].table
+    assert table is not None
+    assert sum("share with crew" in name for name in table.columns) == 8
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [("remark", "no mean, share or span"), ("gone", "no column of a summary"), ("tail", "no col")],
+)
+def test_summary_refuses_columns_that_it_cannot_use(column: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        join_tables(events(), [TAIL], {"trips": "summary"}, include={"trips": [column]})

@@ -231,7 +231,7 @@ def show_report_files(source: ExportSource) -> None:
         download_button("Report", f"{source.stem}-report.html", lambda: report().encode())
         if fitted_run is not None:
             figure_settings = source.options.settings.to_dict()
-            if find_option(source.data, figure_settings["colour"]) is None:
+            if find_option(source.data, str(figure_settings["colour"])) is None:
                 figure_settings["colour"] = ""
             recipe = partial(_recipe_content, source, fitted_run, figure_settings)
             download_button("Reproduce this", f"{source.stem}-recipe.zip", recipe)

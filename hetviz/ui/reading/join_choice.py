@@ -38,6 +38,7 @@ class ChosenJoins:
     joins: tuple[Join, ...] = ()
     rows: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, JsonObject | None] = field(default_factory=dict)
+    include: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def command(self) -> JoinTables | None:
@@ -45,7 +46,8 @@ class ChosenJoins:
         if not self.joins:
             return None
         joins = [join.to_dict() for join in self.joins]
-        return JoinTables(joins, dict(self.rows), dict(self.values))
+        include = {name: list(columns) for name, columns in self.include.items()}
+        return JoinTables(joins, dict(self.rows), dict(self.values), include)
 
 
 @dataclass
@@ -109,10 +111,16 @@ def choose_joins(
         for lines in line_tables
         if rows[lines.dataset] in ("links", "both") and lines.values
     }
+    include = {
+        lines.dataset: columns
+        for lines in line_tables
+        if rows[lines.dataset] in ("summary", "both") and (columns := _choose_left_out(lines, key))
+    }
     chosen = ChosenJoins(
         tuple(ticked),
         {name: meaning for name, meaning in rows.items() if meaning != "items"},
         {name: None if value is None else value.to_dict() for name, value in values.items()},
+        include,
     )
     with diagram_box:
         _show_join_map(data, ticks, ticked, key)
@@ -307,6 +315,26 @@ def _choose_value(lines: DetailTable, key: str) -> LinkValue | None:
     return options[at]
 
 
+def _choose_left_out(lines: DetailTable, key: str) -> tuple[str, ...]:
+    """List the columns that a summary leaves out, and return those to use anyway."""
+    left_out = [column for column in lines.columns if column.reason]
+    reasons = {column.name: column.reason for column in left_out if column.can_be_used}
+    unusable = [f"{column.name} ({column.reason})" for column in left_out if not column.can_be_used]
+    chosen: Sequence[str] = ()
+    if reasons:
+        chosen = st.pills(
+            theme.escape_markdown(f"Left out of the summary of {lines.dataset}"),
+            list(reasons),
+            selection_mode="multi",
+            format_func=lambda name: theme.escape_markdown(f"{name}: {reasons[name]}"),
+            key=f"include-{key}-{lines.dataset}",
+            help="Click a column to use it anyway.",
+        )
+    if unusable:
+        theme.show_note(f"Not used in the summary of {lines.dataset}: {join_words(unusable)}.")
+    return tuple(chosen)
+
+
 _VALUE_HELP = (
     "Positive values pull what a row links together, negative ones push it apart. Without a value, "
     "every row counts the same."
@@ -470,7 +498,7 @@ def _choose_row_meaning(data: HeteroData, lines: DetailTable, key: str) -> str:
         help=theme.escape_markdown(
             f"{lines.sentence} As items, each is a point on the map. As links, they pull together "
             "what they refer to, more strongly the more of them there are. As a summary, what they "
-            "refer to gets counts, means and shares as columns."
+            "refer to gets counts, means, shares and first and last dates as columns."
         ),
     )
 
@@ -481,11 +509,13 @@ def _show_preview(
     if not chosen.joins or data.n_rows > _MAX_PREVIEW_ROWS:
         return
     values = tuple(sorted((name, str(value)) for name, value in chosen.values.items()))
-    key = ("belonging", id(data), chosen.joins, tuple(sorted(chosen.rows.items())), values)
+    include = tuple(sorted(chosen.include.items()))
+    rows = tuple(sorted(chosen.rows.items()))
+    key = ("belonging", id(data), chosen.joins, rows, values, include)
 
     def join() -> HeteroData | HetvizError:
         try:
-            return join_tables(data, chosen.joins, chosen.rows, chosen.values)
+            return join_tables(data, chosen.joins, chosen.rows, chosen.values, chosen.include)
         except HetvizError as error:
             return error
 

@@ -127,9 +127,11 @@ class JoinTables(Command, op="join-tables", label="join tables"):
     """Join datasets in several ways at once."""
 
     joins: Sequence[Mapping[str, Any]]  # Joins as from `hetviz.data.joins.join.Join.to_dict`.
-    # `rows`, `values`: see `hetviz.join_tables`; values are those of `LinkValue.to_dict`, or None.
+    # `rows`, `values`, `include`: see `hetviz.join_tables`; values are those of
+    # `LinkValue.to_dict`, or None.
     rows: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, Any] | None] = field(default_factory=dict)
+    include: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def apply(self, state: State, context: Context) -> State:
         before = state.opened()
@@ -137,7 +139,7 @@ class JoinTables(Command, op="join-tables", label="join tables"):
             joins = [Join(**fields) for fields in self.joins]
         except TypeError as error:
             raise DataError(Problem("bad-join", "join tables", str(error))) from None
-        data = join_tables(before, joins, self.rows, self.values)
+        data = join_tables(before, joins, self.rows, self.values, self.include)
         removed = set(before.datasets) - set(data.datasets)
         held_out = state.held_out
         if held_out is not None:
