@@ -58,6 +58,11 @@ def add_embed(add: AddCommand) -> None:
     )
     embed.add_argument("--only", metavar="FILE", help="CSV of the rows to map: dataset, id")
     embed.add_argument(
+        "--start",
+        metavar="FILE",
+        help="CSV of coordinates to start from, such as those of an earlier run",
+    )
+    embed.add_argument(
         "--hold-out",
         type=float,
         default=0.0,
@@ -98,6 +103,7 @@ def _embed(args: argparse.Namespace) -> int:
         weights=weights,
         only=None if args.only is None else read_rows_file(Path(args.only), loaded.data),
         hold_out=args.hold_out,
+        start=None if args.start is None else read_map(args.start, loaded.data),
     )
     source = args.data if args.data in hetviz.samples() else str(Path(args.data).resolve())
     record = write_run(args.out, source, loaded.data, fitted, loaded.held_out)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -295,7 +294,7 @@ def _load_fitted(path: Path, data: hetviz.HeteroData, source: str) -> Any:
                 f"{path}: this run was made from other data than {source}. Use those data, or fit "
                 "the map again with `hetviz embed`."
             )
-        return fit_again(data, replace(run, only=recipe.rows(data)), make_progress())
+        return fit_again(data, recipe.run_of(data), make_progress())
     model = hetviz.load_model(path)
     mismatched = [
         name

@@ -94,7 +94,7 @@ def _project(args: argparse.Namespace) -> int:
 
 _CONTENTS = (
     "map", "curves", "coordinates", "neighbors", "atlas", "guidance", "graph", "anndata",
-    "projector", "project",
+    "projector", "project", "recipe",
 )  # fmt: skip
 _NAMES = ("groups", "groups and items", "items", "none")
 

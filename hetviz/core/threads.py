@@ -14,6 +14,9 @@ from typing import Self
 
 import threadpoolctl
 
+N_THREADS = 1
+"""Number of threads of linear algebra in a fit."""
+
 _lock = threading.Lock()
 # OpenMP limits threads for each thread separately, BLAS for the whole process.
 _process_state = SimpleNamespace(inside=0, algebra=None)
@@ -35,11 +38,12 @@ class one_thread(ContextDecorator):  # noqa: N801 - used as a decorator and afte
         depth = getattr(_thread_state, "depth", 0)
         if depth == 0:
             libraries = threadpoolctl.ThreadpoolController()
-            _thread_state.openmp = libraries.select(user_api="openmp").limit(limits=1)
+            _thread_state.openmp = libraries.select(user_api="openmp").limit(limits=N_THREADS)
             with _lock:
                 if _process_state.inside == 0:
                     _allow_all_threads()
-                    _process_state.algebra = libraries.select(user_api="blas").limit(limits=1)
+                    algebra = libraries.select(user_api="blas")
+                    _process_state.algebra = algebra.limit(limits=N_THREADS)
                 _process_state.inside += 1
         _thread_state.depth = depth + 1
         return self

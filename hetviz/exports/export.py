@@ -21,6 +21,7 @@ from hetviz.exports.figures import (
 from hetviz.exports.interactive import interactive_map
 from hetviz.exports.networks import GRAPH_FORMATS, network_bytes
 from hetviz.exports.project import project_bytes
+from hetviz.exports.reproduce import embedding_recipe
 from hetviz.exports.tables import (
     TABLE_FORMATS,
     atlas_table,
@@ -44,6 +45,7 @@ EXPORT_FORMS = {
     "anndata": ("h5ad",),
     "projector": ("zip",),
     "project": ("hetviz",),
+    "recipe": ("zip",),
 }
 """File formats by kind of export."""
 
@@ -81,14 +83,16 @@ def export(
         A file. Its extension gives the format.
     what : str, optional
         "map", "curves", "coordinates", "neighbors", "selection", "atlas", "guidance", "graph",
-        "anndata", "projector" or "project".
+        "anndata", "projector", "project" or "recipe".
         By default a picture of the map or its coordinates, as the format allows. "curves" are
         satisfaction curves of the links (of the comparisons if there are no links). "atlas" is
         the Parquet file that Embedding Atlas opens with
         ``embedding-atlas FILE --x x --y y --text text --neighbors neighbors``. "graph" is the map
         with its links as GraphML, GEXF (Gephi) or Cytoscape JSON (``.cyjs``), "anndata" an
         ``.h5ad`` with the map as ``obsm["X_hetviz"]``, "projector" a zip for the TensorBoard
-        embedding projector, "project" a project file (``.hetviz``), which the app opens.
+        embedding projector, "project" a project file (``.hetviz``), which the app opens, "recipe"
+        a zip with the data, a recipe and a script that give the same map again. It needs a map of
+        `hetviz.embed` or `hetviz.load_run`, as it was returned.
     kind : str, optional
         The format, instead of the extension.
     colour : str
@@ -149,6 +153,8 @@ def export(
         return write_file(path, network_bytes(data, embedding, form))
     if chosen == "project":
         return write_file(path, project_bytes(data, embedding, Path(path).stem))
+    if chosen == "recipe":
+        return write_file(path, embedding_recipe(embedding, settings, title))
     if chosen in _CONTAINERS:
         return write_file(path, _CONTAINERS[chosen](data, embedding))
     if chosen == "guidance":

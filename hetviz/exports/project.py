@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import fields
 from pathlib import Path
 
 from hetviz.algorithms.registry import get_method
@@ -37,13 +38,9 @@ def fill_workspace(
     opened = workspace.state.opened()
     made = embedding.made.run if isinstance(embedding.made, EmbeddingOrigin) else None
     run = made or Run("", "", {}, 0)
+    record = {field.name: getattr(run, field.name) for field in fields(Run)}
     result = MapResult(
-        opened.fingerprint(),
-        run.method,
-        dict(run.params),
-        run.seed,
-        weights=dict(run.weights),
-        hold_out=run.hold_out,
+        **record | {"fingerprint": opened.fingerprint()},
         title=get_method(run.method).card.title if made else "Map",
         embedding=embedding,
         figures=figures_of(opened, embedding),

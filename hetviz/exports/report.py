@@ -29,7 +29,7 @@ from hetviz.plots.curve import Curve, curve_alt, default_pair_share, share_close
 from hetviz.plots.paper import figure_bytes
 from hetviz.plots.paper_charts import paper_curve
 from hetviz.plots.paper_map import paper_map
-from hetviz.runs.embed.run import Run, versions
+from hetviz.runs.embed.run import MACHINE, Run, versions
 from hetviz.runs.recipe import coordinates_hash
 
 _CURVES = {
@@ -350,7 +350,11 @@ def methods_paragraph(
         if kind in kinds
     ]
     sentences += judged
-    others = [f"{name} {version}" for name, version in versions.items() if name != "hetviz"]
+    others = [
+        f"{name} {version}"
+        for name, version in versions.items()
+        if name != "hetviz" and name not in MACHINE
+    ]
     if others:
         sentences.append(f"Computed with {join_words(others)}.")
     return " ".join(sentences)

@@ -56,7 +56,7 @@ def read_result(folder: str | Path) -> RunResult:
         raise gate.refusal("bad-json", SCORES, "this is not JSON") from None
     diagnostics = from_json(scores.get("diagnostics") if isinstance(scores, dict) else None, SCORES)
     embedding = replace(embedding, diagnostics=diagnostics).with_made(
-        EmbeddingOrigin(loaded.data, recipe.run)
+        EmbeddingOrigin(loaded.data, recipe.run_of(loaded.data))
     )
     return RunResult(recipe, loaded.data, embedding, scores, loaded.held_out)
 

@@ -36,7 +36,7 @@ from hetviz.features.spaces.landmarks import MIN_ROWS, N_LANDMARKS, landmarks, p
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 from hetviz.runs.compare.compare import candidate, judge
 from hetviz.runs.compare.comparison import Candidate, Comparison
-from hetviz.runs.embed.run import EmbeddingOrigin, MapResult, fit_run, notes_of
+from hetviz.runs.embed.run import STOPPED, EmbeddingOrigin, MapResult, fit_run, notes_of
 
 MAX_SECONDS = 12.0
 """Maximum time to try methods, by the times of `expected_seconds`."""
@@ -227,9 +227,8 @@ def first_map(
         report(0.0, "A quick first sketch", layout=lambda: quick_sketch(data, random_state))
     if data.n_rows > MIN_ROWS:
         return _first_map_of_many_rows(data, report, seconds, random_state)
-    result = _fit_choice(
-        data, choose_method(data, seconds=0.0), random_state, ProgressPart(report, 0.0, 0.4)
-    )
+    first = choose_method(data, seconds=0.0)
+    result = _fit_choice(data, first, random_state, ProgressPart(report, 0.0, 0.4))
     try:
         choice = choose_method(
             data, ProgressPart(report, 0.4, 0.8), seconds=seconds, random_state=random_state
@@ -237,7 +236,7 @@ def first_map(
     except Cancelled as cancelled:
         cancelled.partial = result
         raise
-    if (choice.method, choice.params) == (result.method, result.params):
+    if (choice.method, choice.params) == (first.method, first.params):
         result = replace(result, figures={**(result.figures or {}), **choice.figures})
     else:
         try:
@@ -255,9 +254,8 @@ def _first_map_of_many_rows(
 ) -> MapResult:
     """Fit landmarks, choose a method on them, and fit all rows with it."""
     rows = landmarks(data)
-    landmark_map = _fit_choice(
-        data, choose_method(data, seconds=0.0), random_state, ProgressPart(report, 0.0, 0.05), rows
-    )
+    first = choose_method(data, seconds=0.0)
+    landmark_map = _fit_choice(data, first, random_state, ProgressPart(report, 0.0, 0.05), rows)
     all_placed = _place_all_by_landmarks(
         data, rows, landmark_map, random_state, lambda: report(0.05, "Placing all items")
     )
@@ -266,7 +264,7 @@ def _first_map_of_many_rows(
         choice = choose_method(
             data, ProgressPart(report, 0.05, 0.2), seconds=seconds, random_state=random_state
         )
-        if (choice.method, choice.params) != (landmark_map.method, landmark_map.params):
+        if (choice.method, choice.params) != (first.method, first.params):
             quiet = _fixed_message_progress(
                 ProgressPart(report, 0.2, 0.25), "Fitting landmarks with the chosen method"
             )
@@ -304,7 +302,12 @@ def _place_all_by_landmarks(
         data, rows, landmark_map.embedding.stacked()[rows], features, random_state, beat
     )
     places = {name: Y[span] for name, span in data.offsets.items()}
-    return replace(landmark_map, embedding=landmark_map.embedding.moved(places))
+    return replace(
+        landmark_map,
+        only=None,
+        embedding=landmark_map.embedding.moved(places),
+        unrepeatable=STOPPED,
+    )
 
 
 def embed(
@@ -492,7 +495,7 @@ def _fit_choice(
         warnings.simplefilter("always")
         fitted = fit_run(data, choice.method, choice.params, seed, progress, only=only, start=start)
     figures = {**choice.figures, **notes_of(caught)}
-    return replace(fitted.result, params=choice.params, only=None, figures=figures)
+    return replace(fitted.result, figures=figures)
 
 
 def _fixed_message_progress(progress: Progress, words: str) -> Progress:

@@ -15,11 +15,12 @@ from hetviz._samples import samples
 from hetviz._text import join_words
 from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method
+from hetviz.core.threads import N_THREADS
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.diagnostics import to_json
 from hetviz.data.queries.rows import select_rows
 from hetviz.errors import DataWarning, ParameterError
-from hetviz.io import Loaded, coordinates_csv, gate, read_bundle, toml
+from hetviz.io import Loaded, coordinates_csv, gate, read_bundle, read_coordinates, toml
 from hetviz.metrics.fit.summary import evaluate
 from hetviz.progress import Progress
 from hetviz.runs.embed.run import FittedRun, Run, fit_again
@@ -30,7 +31,7 @@ from hetviz.runs.large.schedulers import TLS, Scheduler
 
 FORMAT = 1
 RECIPE, COORDINATES, SCORES = "recipe.toml", "coordinates.csv", "scores.json"
-ONLY = "only.csv"
+ONLY, START = "only.csv", "start.csv"
 _KEYS: dict[str, type | tuple[type, ...]] = {
     "format": int,
     "data": str,
@@ -39,10 +40,13 @@ _KEYS: dict[str, type | tuple[type, ...]] = {
     "seed": int,
     "hold_out": (int, float),
     "only": str,
+    "start": str,
+    "start_note": str,
     "params": dict,
     "weights": dict,
     "unset": list,
     "versions": dict,
+    "threads": int,
     "coordinates_sha256": str,
     "figures": dict,
 }
@@ -53,9 +57,11 @@ class Recipe:
     """Content of a recipe.toml."""
 
     data: str  # A sample name, or a path (relative to the recipe).
-    run: Run  # Without `only`, which needs the data; see `rows`.
+    run: Run  # Without `only` and `start`, which need the data; see `run_of`.
     folder: Path = field(default_factory=Path)  # Folder of the recipe.
     only: str | None = None  # A table of the rows that the method sees (relative to the recipe).
+    start: str | None = None  # Coordinates that the fit starts from (relative to the recipe).
+    start_note: str = ""  # ``note`` of that map, by which a method recognises its own.
     sha256: str = ""  # Hash of the coordinates.csv of the recipe; empty if unknown.
     # Settings of figures, see `hetviz.exports.figures.FigureSettings`.
     figures: Mapping[str, Any] = field(default_factory=dict)
@@ -73,13 +79,21 @@ class Recipe:
         """Return the global rows that the method sees, or None for all."""
         return None if self.only is None else read_rows_file(self.folder / self.only, data)
 
+    def run_of(self, data: HeteroData) -> Run:
+        """Return the run with all that the fit needs."""
+        start = None
+        if self.start is not None:
+            content = gate.read_file(self.folder / self.start)
+            start = replace(read_coordinates(self.start, content, data), note=self.start_note)
+        return replace(self.run, only=self.rows(data), start=start)
+
 
 def recipe_text(
     data: str, run: Run, sha256: str = "", figures: Mapping[str, object] | None = None
 ) -> str:
     """Return a recipe as text, with parameters that are None under ``unset``.
 
-    A run of only some rows refers to ``only.csv`` in the same folder. `sha256` is the hash of its
+    It refers to the files of `files_of_run` in the same folder. `sha256` is the hash of its
     coordinates, `figures` holds settings of figures.
     """
     document = {
@@ -90,14 +104,23 @@ def recipe_text(
         "seed": run.seed,
         "hold_out": run.hold_out or None,
         "only": None if run.only is None else ONLY,
+        **({} if run.start is None else {"start": START, "start_note": run.start.note}),
         "unset": [name for name, value in run.params.items() if value is None],
         "params": {name: value for name, value in run.params.items() if value is not None},
         **({"weights": dict(run.weights)} if run.weights else {}),
         "versions": dict(run.versions),
+        "threads": N_THREADS,
         "coordinates_sha256": sha256 or None,
         **({"figures": dict(figures)} if figures else {}),
     }
     return toml.dumps(document)
+
+
+def files_of_run(data: HeteroData, run: Run) -> dict[str, str]:
+    """Return the files that the recipe of a run refers to: rows and start, if it has them."""
+    only = {} if run.only is None else {ONLY: rows_table(data, run.only)}
+    start = {} if run.start is None else {START: coordinates_csv(run.start)}
+    return only | start
 
 
 def read_recipe(path: str | Path) -> Recipe:
@@ -141,6 +164,8 @@ def read_recipe(path: str | Path) -> Recipe:
         run,
         file.parent,
         document.get("only"),
+        document.get("start"),
+        document.get("start_note", ""),
         document.get("coordinates_sha256", ""),
         document.get("figures", {}),
     )
@@ -208,8 +233,7 @@ def run_recipe(
             DataWarning,
             stacklevel=2,
         )
-    run = recipe.run
-    fitted = fit_again(data, replace(run, only=recipe.rows(data)), progress)
+    fitted = fit_again(data, recipe.run_of(data), progress)
     target = recipe.folder / "run" if out is None else Path(out)
     record = write_run(target, recipe.source, data, fitted, loaded.held_out, recipe)
     if record.get("same_coordinates") is False:
@@ -257,9 +281,9 @@ def write_run(
 ) -> Mapping[str, Any]:
     """Write coordinates.csv, scores.json and recipe.toml; return the content of scores.json.
 
-    A run of some rows is measured on those, and only.csv lists them. Data that the run held out
-    itself take precedence over `held_out`. With a `recipe` the record tells whether the
-    coordinates equal those of the recipe.
+    A run of some rows is measured on those. Files of `files_of_run` are written too. Data that
+    the run held out itself take precedence over `held_out`. With a `recipe` the record tells
+    whether the coordinates equal those of the recipe.
     """
     scope = fitted.scope
     judged = scope.held_out
@@ -287,8 +311,8 @@ def write_run(
         _write(target / COORDINATES, coordinates_csv(fitted.result.embedding))
         _write(target / SCORES, json.dumps(record, indent=2) + "\n")
         _write(target / RECIPE, recipe_text(source, fitted.result, sha256, figures))
-        if scope.rows is not None:
-            _write(target / ONLY, rows_table(data, scope.rows))
+        for name, text in files_of_run(data, fitted.result).items():
+            _write(target / name, text)
     except OSError as error:
         raise gate.refusal(
             "not-written", str(folder), f"cannot be written: {error.strerror}"

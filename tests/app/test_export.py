@@ -35,7 +35,7 @@ def _fail_if_called(*_: object, **__: object) -> None:
 def test_page_offers_files_without_making_them(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("map_bytes", "interactive_map", "report_page", "recipe_zip", "table_bytes"):
+    for name in ("map_bytes", "interactive_map", "report_page", "map_recipe", "table_bytes"):
         monkeypatch.setattr(export_files, name, _fail_if_called)
     app = opened(visit)
     labels = [one.proto.label for one in app.get("download_button")]

@@ -32,7 +32,7 @@ from hetviz.exports.tables import selection_table
 from hetviz.io import read_coordinates
 from hetviz.io.intake.guidance import read_guidance
 from hetviz.plots.colour import colouring
-from hetviz.runs.embed.run import fit_run
+from hetviz.runs.embed.run import EmbeddingOrigin, Run, fit_run
 from hetviz.runs.recipe import coordinates_hash, read_recipe
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -170,7 +170,8 @@ def test_interactive_map_limits_picture_bytes() -> None:
     ("what", "form"), [(w, f) for w, forms in EXPORT_FORMS.items() for f in forms]
 )
 def test_export_writes_every_format(what: str, form: str, tmp_path: Path) -> None:
-    file = hetviz.export(sheep(), flock(), tmp_path / f"x.{form}", what, rows=[0])
+    embedding = flock().with_made(EmbeddingOrigin(sheep(), Run("", "pca", {}, 0)))
+    file = hetviz.export(sheep(), embedding, tmp_path / f"x.{form}", what, rows=[0])
     assert file.stat().st_size > 30
 
 

@@ -5,23 +5,30 @@ from __future__ import annotations
 import platform
 import time
 import warnings
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import metadata
 from typing import Any
 
+import threadpoolctl
+
 from hetviz import params as parameters
+from hetviz._text import join_words
 from hetviz._types import Ints
 from hetviz._version import __version__
 from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning
+from hetviz.metrics.fit.rows import coordinates_of, drawn_of
 from hetviz.progress import Progress, ignore_progress
 from hetviz.runs.embed.scope import Scope, scope_of
 
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "numba")
+_LIBRARY_PARTS = ("internal_api", "version", "architecture")
+STOPPED = "The map was stopped early."
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +45,8 @@ class Run:
         Every parameter, given or default; without the seed.
     seed : int
     versions : mapping of str to str
-        Versions of Python, hetviz and the numeric packages, and the graphics card if one was used.
+        Versions of Python, hetviz, the numeric packages and linear algebra, the system, and the
+        graphics card if one was used.
     seconds : float
         Wall-clock time of the fit.
     weights : mapping of str to float
@@ -47,6 +55,10 @@ class Run:
         Global rows that the method saw; None for all.
     hold_out : float
         Share of the links, and of the comparisons, that the method did not see.
+    start : Embedding or None
+        The map of all rows that the fit started from, see `start_of`.
+    unrepeatable : str
+        Why a fit with this record gives another map, as a sentence; empty if it gives the same.
     """
 
     fingerprint: str
@@ -58,6 +70,8 @@ class Run:
     weights: Mapping[str, float] = field(default_factory=dict)
     only: Ints | None = None
     hold_out: float = 0.0
+    start: Embedding | None = None
+    unrepeatable: str = ""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -92,6 +106,8 @@ class MapResult(Run):
         Time of recording: ISO 8601, UTC; empty for the original map of the data.
     before : Embedding or None
         The map that this one replaced when it was refitted.
+    origin : MapOrigin or None
+        In a project: the map as it was made, with its data; None if they are unknown.
     """
 
     title: str
@@ -101,6 +117,15 @@ class MapResult(Run):
     starred: bool = False
     when: str = ""
     before: Embedding | None = None
+    origin: MapOrigin | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class MapOrigin:
+    """Data and map as they were when the map was made, before items were added or renamed."""
+
+    data: HeteroData
+    result: MapResult
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,8 +173,7 @@ def fit_run(
     partial layouts as layouts of all rows. `weights`: key of a kind of links
     (`hetviz.data.model.links.kind_key`) to a factor from 0 to 1. `only`: global rows that the
     method sees; the others get no place. `hold_out`: share of the links and of the comparisons of
-    those rows to hold out. `start`: an earlier map to start from, for methods that can; it is not
-    part of the record.
+    those rows to hold out. `start`: an earlier map to start from, for methods that can.
     """
     method = get_method(key)
     checked = parameters.check(key, method.params, dict(params or {}))
@@ -158,6 +182,7 @@ def fit_run(
         checked["random_state"] = parameters.check(key, method.params, seed_param)["random_state"]
     seed = int(checked.pop("random_state", seed))
     scope = scope_of(data, weights, only, hold_out, seed)
+    start = start_of(data, start, method, checked)
     settings = scope.params(checked)
     if "random_state" in method.params:
         settings["random_state"] = seed
@@ -176,6 +201,7 @@ def fit_run(
             dict(weights or {}),
             scope.rows,
             hold_out,
+            start,
             title=title,
             embedding=scope.extend_to_all_rows(embedding),
         )
@@ -185,13 +211,35 @@ def fit_run(
         model.fit(scope.seen, scope.progress(report), start)
     except Cancelled as cancelled:
         if cancelled.partial is not None:
-            cancelled.partial = result_of(cancelled.partial, f"{title}, stopped early")
+            partial = result_of(cancelled.partial, f"{title}, stopped early")
+            cancelled.partial = replace(partial, unrepeatable=STOPPED)
         raise
     return FittedRun(result_of(model.embedding_, title), model, scope)
 
 
+def start_of(
+    data: HeteroData,
+    start: Embedding | None,
+    method: type[BaseEmbedder],
+    params: Mapping[str, object],
+) -> Embedding | None:
+    """Return the part of an earlier map that a fit depends on, for all rows of `data`.
+
+    None if the method does not use it.
+    """
+    uses_start = Capability.WARM_START in method.card.capabilities
+    if start is None or not (uses_start or params.get("drawn_by") == "neighbors"):
+        return None
+    return Embedding(
+        coordinates_of(data, start),
+        {name: dataset.ids for name, dataset in data.datasets.items()},
+        note=start.note,
+        drawn=drawn_of(data, start),
+    )
+
+
 def fit_again(data: HeteroData, run: Run, progress: Progress | None = None) -> FittedRun:
-    """Repeat a recorded fit with the same method, parameters, seed, weights and rows.
+    """Repeat a recorded fit with the same method, parameters, seed, weights, rows and start.
 
     `data`: the data of that run; the caller must ensure that they are the same.
     """
@@ -204,6 +252,7 @@ def fit_again(data: HeteroData, run: Run, progress: Progress | None = None) -> F
         weights=run.weights,
         only=run.only,
         hold_out=run.hold_out,
+        start=run.start,
     )
 
 
@@ -215,9 +264,30 @@ def computed_on(model: BaseEmbedder) -> dict[str, str]:
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions of Python and packages that affect results."""
+    """Return the versions of Python and packages, and the machine, that affect results."""
     versions_of_hetviz = {"python": platform.python_version(), "hetviz": __version__}
-    return versions_of_hetviz | {name: metadata.version(name) for name in _PACKAGES}
+    packages = {name: metadata.version(name) for name in _PACKAGES}
+    return versions_of_hetviz | packages | {name: make() for name, make in MACHINE.items()}
+
+
+def _algebra() -> str:
+    """Return the linear algebra libraries with the processor that they compute for."""
+    # numpy and scipy may each bring their own.
+    import scipy.linalg  # noqa: F401
+
+    libraries = {
+        " ".join(str(library[part]) for part in _LIBRARY_PARTS if library.get(part))
+        for library in threadpoolctl.threadpool_info()
+        if library["user_api"] == "blas"
+    }
+    return join_words(sorted(libraries))
+
+
+MACHINE: Mapping[str, Callable[[], str]] = {
+    "linear algebra": _algebra,
+    "system": lambda: f"{platform.system()} {platform.machine()}",
+}
+"""What else than packages affects results, in `versions`."""
 
 
 def notes_of(caught: Iterable[warnings.WarningMessage]) -> dict[str, list[str]]:

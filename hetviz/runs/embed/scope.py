@@ -140,6 +140,19 @@ def rows_table(data: HeteroData, rows: Ints) -> str:
     return cells.csv_text(["dataset", "id"], lines)
 
 
+def rows_of_map(data: HeteroData, embedding: Embedding, rows: Ints) -> Ints:
+    """Return the global rows of `data` that are the items of global rows of a map."""
+    chosen = np.zeros(embedding.n_rows, dtype=bool)
+    chosen[rows] = True
+    found, first = [], 0
+    for name, ids in embedding.ids.items():
+        mask, first = chosen[first : first + len(ids)], first + len(ids)
+        if name in data.datasets:
+            at = data[name].find(ids[mask])
+            found.append(at[at >= 0] + data.offsets[name].start)
+    return np.sort(np.concatenate([np.empty(0, dtype=np.int64), *found]))
+
+
 def read_rows_file(path: Path, data: HeteroData) -> Ints:
     """Read global rows from a file; see `read_rows`."""
     return read_rows(path.name, gate.read_file(path), data)

@@ -19,7 +19,7 @@ from hetviz.exports.figures import bars_bytes, curve_bytes, map_bytes
 from hetviz.exports.interactive import interactive_map
 from hetviz.exports.model import MODEL
 from hetviz.exports.report import report_page
-from hetviz.exports.reproduce import recipe_zip
+from hetviz.exports.reproduce import map_recipe, reason_against_recipe
 from hetviz.exports.tables import (
     atlas_table,
     coordinates_table,
@@ -29,10 +29,8 @@ from hetviz.exports.tables import (
 )
 from hetviz.io.bundle.saving import bundle_bytes
 from hetviz.io.intake.guidance import guidance_csv
-from hetviz.plots.colour import find_option
 from hetviz.runs.compare.measures import MEASURES
 from hetviz.runs.embed.run import versions
-from hetviz.runs.recipe import coordinates_hash
 from hetviz.ui.export.options import ExportOptions
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.shell.comparison_results import (
@@ -229,32 +227,43 @@ def show_report_files(source: ExportSource) -> None:
     )
     with st.container(horizontal=True):
         download_button("Report", f"{source.stem}-report.html", lambda: report().encode())
-        if fitted_run is not None:
-            figure_settings = source.options.settings.to_dict()
-            if find_option(source.data, str(figure_settings["colour"])) is None:
-                figure_settings["colour"] = ""
-            recipe = partial(_recipe_content, source, fitted_run, figure_settings)
+        reason = reason_against_recipe(run.origin)
+        if run.origin is not None and not reason:
+            recipe = partial(
+                map_recipe,
+                run.origin,
+                source.options.settings,
+                state.title,
+                is_exact=run.id != ORIGINAL_MAP,
+            )
             download_button("Reproduce this", f"{source.stem}-recipe.zip", recipe)
         if fitted_run is not None:
             _show_model_file(source)
-    theme.show_note(
-        "The report has a methods paragraph and citations. “Reproduce this” has the data, a recipe "
-        "and a Python script."
-    )
+    for note in _recipe_notes(source, reason):
+        theme.show_note(note)
+
+
+def _recipe_notes(source: ExportSource, reason: str) -> list[str]:
+    """Return what the report and the recipe hold; `reason`: why there is no recipe."""
+    run, state = source.run, source.state
+    notes = ["The report has a methods paragraph and citations."]
+    if run.origin is None or reason:
+        return [*notes, f"There is no recipe that gives the same map again. {reason}"]
+    notes[0] += " “Reproduce this” has the data, a recipe and a script that make the map again."
     if not state.is_current(run):
-        theme.show_note(
-            "The data changed since this map was made, so a recipe would give another map."
+        notes.append(
+            "The data changed since this map was made. The recipe has the data that it was made "
+            "from."
         )
-
-
-def _recipe_content(
-    source: ExportSource, fitted_run: MapResult, figure_settings: dict[str, Any]
-) -> bytes:
-    # A shipped map is rounded, so its hash would not match.
-    digest = "" if source.run.id == ORIGINAL_MAP else coordinates_hash(source.embedding)
-    return recipe_zip(
-        source.data, fitted_run, sha256=digest, figures=figure_settings, title=source.state.title
-    )
+    n_added = run.embedding.n_rows - run.origin.result.embedding.n_rows
+    if n_added:
+        notes.append(
+            f"{theme.count(n_added, 'item')} placed later on this map "
+            f"{'is' if n_added == 1 else 'are'} not in the recipe."
+        )
+    if run.id == ORIGINAL_MAP:
+        notes.append("The original map came with the data, so the new one may differ from it.")
+    return notes
 
 
 def _show_model_file(source: ExportSource) -> None:

@@ -134,7 +134,7 @@ def _place_files(name: str, contents: Mapping[str, bytes]) -> None:
         **run.settings,
         "asked": {"run": run.id, "files": files, "id_column": id_column, "choices": choices},
     }
-    background.start_task("place-items", arguments, start=run.id, only=run.only)
+    background.start_task("place-items", arguments, start=run.id, only=state.rows_of(run))
 
 
 def _show_result(state: State, run: MapResult, finding: Finding) -> None:

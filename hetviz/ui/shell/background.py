@@ -93,7 +93,7 @@ def refit(state: State, free_rows: Ints | None = None, statements: Collection[st
         "make-map",
         run.settings | ({"said": list(statements)} if statements else {}),
         title=get_method(run.method).card.title,
-        only=run.only,
+        only=state.rows_of(run),
         start=run.id,
         free_rows=free_rows,
     )
@@ -121,6 +121,7 @@ def start_preview(state: State, data: HeteroData, statements: Collection[str], m
         "data": data,
         "start": _start_positions(state, run, run.method, None),
         "said": list(statements),
+        "only": state.rows_of(run),
     }
     task = Task("make-map", arguments)
     JOBS.start(owner, Kind.PREVIEW, "Preview", task, _on_preview_end, {"mark": mark})

@@ -8,7 +8,7 @@ from typing import Any
 
 from hetviz.errors import DataError
 from hetviz.io import Loaded
-from hetviz.runs.embed.run import MapResult
+from hetviz.runs.embed.run import MapOrigin, MapResult
 from hetviz.workspace.commands.command import Command, Context
 from hetviz.workspace.commands.state import ORIGINAL_MAP, State
 from hetviz.workspace.commands.view import MAX_TITLE, validate_title
@@ -80,7 +80,7 @@ def _initial_state(before: State, loaded: Loaded, source: str) -> State:
             embedding=loaded.map,
             id=ORIGINAL_MAP,
         )
-        runs = (original,)
+        runs = (replace(original, origin=MapOrigin(loaded.data, original)),)
     return State(
         title=validate_title((loaded.title or loaded.name)[:MAX_TITLE]),
         description=loaded.description,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
+from hetviz.data import HeteroData
 from hetviz.errors import DataError, Problem
-from hetviz.runs.embed.run import MapResult
+from hetviz.runs.embed.run import MapOrigin, MapResult
 from hetviz.workspace.commands.clusters import CLUSTERS, with_found_clusters
 from hetviz.workspace.commands.command import Command, Context
 from hetviz.workspace.commands.state import ORIGINAL_MAP, OUTCOMES, Finding, PendingJob, State
@@ -30,7 +32,8 @@ class RecordMap(Command, op="record-map", label="new map"):
         return self.replaces is None
 
     def apply(self, state: State, context: Context) -> State:
-        result = unpack_map(context.blobs.get(self.map), state.opened())
+        content, is_refit = context.blobs.get(self.map), self.replaces is not None
+        result = _unpack(state, self.job, lambda data: unpack_map(content, data, is_refit))
         return _with_map(state, result, context, self.job, self.replaces)
 
 
@@ -58,7 +61,8 @@ class RecordRun(Command, op="record-run", label="new map"):
         return self.replaces is None
 
     def apply(self, state: State, context: Context) -> State:
-        result = earlier_map(vars(self), state.opened(), context.blobs.get)
+        get = context.blobs.get
+        result = _unpack(state, self.job, lambda data: earlier_map(vars(self), data, get))
         return _with_map(state, result, context, self.job, self.replaces)
 
 
@@ -100,11 +104,14 @@ class KeepFindings(Command, op="keep-findings", label="result"):
         return self.kind if self.kind == "clusters" else self.label
 
     def apply(self, state: State, context: Context) -> State:
+        def unpack(stored: str | Mapping[str, Any], data: HeteroData) -> MapResult:
+            if isinstance(stored, str):
+                return unpack_map(context.blobs.get(stored), data)
+            return earlier_map(vars(RecordRun(**stored)), data, context.blobs.get)
+
         new_runs = tuple(
             replace(
-                unpack_map(context.blobs.get(stored), state.opened())
-                if isinstance(stored, str)
-                else earlier_map(vars(RecordRun(**stored)), state.opened(), context.blobs.get),
+                _unpack(state, self.job, partial(unpack, stored)),
                 id=f"{context.run}.{number}",
                 when=context.when,
             )
@@ -195,7 +202,8 @@ class StartJob(Command, op="start-job", label="start", undoable=False):
     note: Mapping[str, Any] = field(default_factory=dict)
 
     def apply(self, state: State, context: Context) -> State:
-        return replace(state, pending=PendingJob(self.job, self.title, dict(self.note)))
+        pending = PendingJob(self.job, self.title, dict(self.note), data=state.guided)
+        return replace(state, pending=pending)
 
 
 @dataclass(frozen=True)
@@ -219,6 +227,20 @@ class EndJob(Command, op="end-job", label="end", undoable=False):
             raise DataError(Problem("bad-outcome", "job", message, str(self.outcome)))
         ended = replace(pending, outcome=self.outcome, message=self.message)
         return replace(state, pending=ended)
+
+
+def _unpack(state: State, job: str | None, unpack: Callable[[HeteroData], MapResult]) -> MapResult:
+    """Return a new map with its origin, if the data that it was made from are known."""
+    result = unpack(state.opened())
+    # The data may have changed since the job started.
+    pending = state.pending
+    data = pending.data if pending is not None and pending.job == job else None
+    if data is None and state.is_current(result):
+        data = state.guided
+    if data is None:
+        return result
+    original = result if data.datasets == state.opened().datasets else unpack(data)
+    return replace(result, origin=MapOrigin(data, original))
 
 
 def _pending_without(state: State, job: str | None) -> PendingJob | None:

@@ -18,6 +18,7 @@ from hetviz.io import DatasetInfo
 from hetviz.metrics.fit.rows import coordinates_of, drawn_of
 from hetviz.runs.cluster.codes import cluster_frame
 from hetviz.runs.embed.run import MapResult
+from hetviz.runs.embed.scope import rows_of_map
 
 ORIGINAL_MAP = "shipped"
 OUTCOMES = ("interrupted", "failed", "cancelled")
@@ -55,6 +56,7 @@ class PendingJob:
     # One of {"interrupted", "failed", "cancelled", None}. None while it may still succeed.
     outcome: str | None = None
     message: str = ""
+    data: HeteroData | None = field(default=None, compare=False)  # The data that it is about.
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +157,10 @@ class State:
     def is_current(self, run: MapResult) -> bool:
         """Whether a run was made from the current data."""
         return self.guided is not None and run.fingerprint == self.guided.fingerprint()
+
+    def rows_of(self, run: MapResult) -> Ints | None:
+        """Return the current global rows that a run used, None for all."""
+        return None if run.only is None else rows_of_map(self.opened(), run.embedding, run.only)
 
     def embedding(self, run: MapResult) -> Embedding | None:
         """Return the positions of the current rows in a run. Rows unknown to it have none."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from hetviz import codec
-from hetviz._types import Array, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import DataError, Problem
-from hetviz.runs.embed.run import MapResult
+from hetviz.runs.embed.run import STOPPED, MapResult
 from hetviz.workspace.store.packing import (
     LIMITS,
     check_rows,
@@ -41,40 +41,58 @@ def pack_map(result: MapResult) -> bytes:
     stored = {name: getattr(result, name) for name in _FIELDS} | {
         "only": result.only,
         "figures": None if figures is None else json.dumps(figures).encode(),
-        "coordinates": list(embedding.coordinates.values()),
-        "drawn": None if embedding.drawn is None else list(embedding.drawn.values()),
-        "components": np.array(list(embedding.components.values()), dtype=np.int64),
-        "note": embedding.note,
+        "unrepeatable": result.unrepeatable,
+        "start": None if result.start is None else _arrays_of(result.start),
+        **_arrays_of(embedding),
     }
     return codec.encode(stored, compress=True)
 
 
-def unpack_map(content: bytes, data: HeteroData) -> MapResult:
-    """Return the map of `data` that `pack_map` packed."""
+def unpack_map(content: bytes, data: HeteroData, is_refit: bool = False) -> MapResult:
+    """Return the map of `data` that `pack_map` packed; `is_refit`: made from an earlier map."""
     try:
         stored = codec.decode(content, limits=LIMITS)
         fields = {name: stored[name] for name in _FIELDS}
-        only, figures, note = stored["only"], stored["figures"], stored["note"]
-        parts, drawn, components = stored["coordinates"], stored["drawn"], stored["components"]
-    except (codec.CodecError, KeyError, TypeError, IndexError):
+        only, figures, start = stored["only"], stored["figures"], stored.get("start")
+        # Earlier versions did not store starts.
+        reason = _reason_of_earlier(fields["title"], is_refit)
+        unrepeatable = stored.get("unrepeatable", reason)
+        embedding = _embedding_of(data, stored)
+        start_map = None if start is None else _embedding_of(data, start)
+    except (codec.CodecError, KeyError, TypeError, IndexError, AttributeError):
         raise damaged("map") from None
     rows_are_sound = only is None or (_is_array(only, "iu") and only.ndim == 1)
     if not (
         all(isinstance(fields[name], kind) for name, kind in _FIELDS.items())
         and isinstance(figures, bytes | None)
-        and isinstance(note, str)
+        and isinstance(unrepeatable, str)
         and rows_are_sound
-        and _are_arrays(parts)
-        and (drawn is None or _are_arrays(drawn))
-        and _is_array(components, "iu")
     ):
         raise damaged("map")
     return MapResult(
         **fields,
         only=None if only is None else check_rows(only.astype(np.int64), data.n_rows),
+        start=start_map,
+        unrepeatable=unrepeatable,
         figures=None if figures is None else unpack_json(figures),
-        embedding=_embedding_of(data, parts, drawn, components, note or fields["title"]),
+        embedding=embedding if embedding.note else replace(embedding, note=fields["title"]),
     )
+
+
+def _reason_of_earlier(title: str, is_refit: bool) -> str:
+    """Return why a map that an earlier version stored cannot be repeated; empty if it can."""
+    if title.endswith(", stopped early"):
+        return STOPPED
+    return "An earlier version made the map and did not store where it started." * is_refit
+
+
+def _arrays_of(embedding: Embedding) -> dict[str, object]:
+    return {
+        "coordinates": list(embedding.coordinates.values()),
+        "drawn": None if embedding.drawn is None else list(embedding.drawn.values()),
+        "components": np.array(list(embedding.components.values()), dtype=np.int64),
+        "note": embedding.note,
+    }
 
 
 def earlier_map(
@@ -87,7 +105,12 @@ def earlier_map(
     if "components" not in arrays or len(parts) != len(arrays) - 1:
         raise damaged("map")
     figures, only = fields["figures"], fields["only"]
-    note = fields["note"] or fields["title"]
+    stored = {
+        "coordinates": parts,
+        "drawn": drawn or None,
+        "components": arrays["components"],
+        "note": fields["note"] or fields["title"],
+    }
     return MapResult(
         fields["fingerprint"],
         fields["method"],
@@ -97,20 +120,22 @@ def earlier_map(
         only=None if only is None else unpack_rows(get(only), data.n_rows),
         hold_out=fields["hold_out"],
         title=fields["title"],
-        embedding=_embedding_of(data, parts, drawn or None, arrays["components"], note),
+        unrepeatable=_reason_of_earlier(fields["title"], fields["replaces"] is not None),
+        embedding=_embedding_of(data, stored),
         figures=None if figures is None else unpack_json(get(figures)),
     )
 
 
-def _embedding_of(
-    data: HeteroData,
-    parts: Sequence[Array],
-    drawn: Sequence[Array] | None,
-    components: Ints,
-    note: str,
-) -> Embedding:
-    """Return coordinates as an embedding with the ids and entities of `data`."""
-    if components.shape != (len(parts),) or (drawn is not None and len(drawn) != len(parts)):
+def _embedding_of(data: HeteroData, stored: Mapping[str, Any]) -> Embedding:
+    """Return the result of `_arrays_of` as an embedding with the ids and entities of `data`."""
+    parts, drawn, components = stored["coordinates"], stored["drawn"], stored["components"]
+    if not (
+        isinstance(stored["note"], str)
+        and _are_arrays(parts)
+        and (drawn is None or (_are_arrays(drawn) and len(drawn) == len(parts)))
+        and _is_array(components, "iu")
+        and components.shape == (len(parts),)
+    ):
         raise damaged("map")
     sizes = [len(Y) for Y in parts if Y.ndim == 2]
     if sizes != [len(dataset) for dataset in data.datasets.values()]:
@@ -122,7 +147,7 @@ def _embedding_of(
         {name: dataset.ids for name, dataset in data.datasets.items()},
         {name: dataset.entity for name, dataset in data.datasets.items()},
         components=dict(zip(data.datasets, components.tolist(), strict=True)),
-        note=note,
+        note=stored["note"],
         drawn=None if drawn is None else dict(zip(data.datasets, drawn, strict=True)),
     )
 
