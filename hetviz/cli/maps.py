@@ -360,18 +360,19 @@ def add_spread(add: AddCommand) -> None:
     spread = add(
         "spread",
         _spread,
-        "Measure how much the position of each item varies over refits with resampled links.",
+        "Measure how much the position of each item varies over refits with resampled links, and "
+        "add it to scores.json. `export` and `report` use it.",
         "spread result --out spread.csv",
     )
     spread.add_argument("result", help="the folder that `embed` or `run` wrote")
     spread.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (0)")
-    spread.add_argument("--out", metavar="FILE", help="write dataset, id and spread as CSV")
+    spread.add_argument("--out", metavar="FILE", help="also write dataset, id and spread as CSV")
 
 
 def _spread(args: argparse.Namespace) -> int:
     from dataclasses import replace
 
-    from hetviz.exports.result import read_result
+    from hetviz.exports.result import read_result, save_spread
     from hetviz.exports.tables import table_bytes
     from hetviz.exports.writing import write_file
 
@@ -383,7 +384,7 @@ def _spread(args: argparse.Namespace) -> int:
         random_state=args.seed,
         progress=make_progress(),
     )
-    lines = [measured.sentence]
+    lines = [measured.sentence, f"Added to {save_spread(result, measured)}"]
     if args.out is not None:
         write_file(args.out, table_bytes(measured.frame()))
         lines.append(f"Written to {args.out}")

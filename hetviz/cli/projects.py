@@ -150,13 +150,14 @@ def _export(args: argparse.Namespace) -> int:
     result: Any
     if large_recipe_at(args.result) is not None:
         result = read_large(args.result, args.rows)
-        held_out = None
+        held_out = spread = None
     else:
         if args.rows is not None:
             raise ParameterError("--rows is for results of recipes over files.")
         result = read_result(args.result)
         scope = result.scope
         held_out = scope.held_out if scope.held_out is not None else result.judged
+        spread = result.spread
     files = [
         hetviz.export(
             result.data,
@@ -174,6 +175,7 @@ def _export(args: argparse.Namespace) -> int:
             held_out=held_out,
             k=args.k,
             exact=args.exact,
+            spread=spread,
         )
         for file in args.file
     ]

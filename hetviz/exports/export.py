@@ -32,6 +32,7 @@ from hetviz.exports.tables import (
 )
 from hetviz.exports.writing import write_file
 from hetviz.io.intake.guidance import guidance_csv
+from hetviz.metrics.trust.spread import SPREAD, Spread
 
 EXPORT_FORMS = {
     "map": (*FIGURE_FORMATS, "html"),
@@ -71,6 +72,7 @@ def export(
     rows: ArrayLike | None = None,
     k: int = 10,
     exact: bool = False,
+    spread: Spread | None = None,
 ) -> Path:
     """Write a figure, a table or an interactive page of a map.
 
@@ -118,6 +120,8 @@ def export(
         Number of nearest items of each dataset, for "neighbors" and "atlas".
     exact : bool
         CSV only: write texts unchanged, even if a spreadsheet would read them as a formula.
+    spread : Spread, optional
+        Result of `hetviz.spread`: "coordinates" and "selection" get a column of it.
 
     Returns
     -------
@@ -159,10 +163,11 @@ def export(
         return write_file(path, _CONTAINERS[chosen](data, embedding))
     if chosen == "guidance":
         return write_file(path, guidance_csv(data).encode())
+    codes = {} if spread is None else {SPREAD: spread.share}
     tables: dict[str, Any] = {
-        "coordinates": lambda: coordinates_table(data, embedding),
+        "coordinates": lambda: coordinates_table(data, embedding, codes),
         "neighbors": lambda: neighbors_table(data, embedding, k),
-        "selection": lambda: selection_table(data, embedding, () if rows is None else rows),
+        "selection": lambda: selection_table(data, embedding, () if rows is None else rows, codes),
         "atlas": lambda: atlas_table(data, embedding, k),
     }
     return write_file(path, table_bytes(tables[chosen](), form, exact=exact))

@@ -24,6 +24,7 @@ from hetviz.exports.writing import write_file
 from hetviz.metrics.fit.curves import curves
 from hetviz.metrics.fit.summary import evaluate
 from hetviz.metrics.measure_names import MEASURE_TEXTS
+from hetviz.metrics.trust.spread import Spread
 from hetviz.plots.colour import Colouring, map_alt
 from hetviz.plots.curve import Curve, curve_alt, default_pair_share, share_close_at
 from hetviz.plots.paper import figure_bytes
@@ -32,6 +33,7 @@ from hetviz.plots.paper_map import paper_map
 from hetviz.runs.embed.run import MACHINE, Run, versions
 from hetviz.runs.recipe import coordinates_hash
 
+_N_UNSTABLE = 10
 _CURVES = {
     "links": "Links that pull together",
     "apart": "Links that push apart",
@@ -50,6 +52,7 @@ def write_report(
     title: str = "",
     notes: Sequence[str] = (),
     settings: FigureSettings = DEFAULT_SETTINGS,
+    spread: Spread | None = None,
 ) -> Path:
     """Write a report on a map as one self-contained HTML page.
 
@@ -72,6 +75,8 @@ def write_report(
         Warnings, one sentence each.
     settings : FigureSettings
         Settings of the map figure.
+    spread : Spread, optional
+        Result of `hetviz.spread`.
 
     Returns
     -------
@@ -94,6 +99,7 @@ def write_report(
         title=title,
         notes=notes,
         settings=settings,
+        spread=spread,
     )
     return write_file(path, text.encode())
 
@@ -109,6 +115,7 @@ def report_of_run(result: RunResult, title: str = "") -> str:
         measured_data=scope.measured,
         title=title or f"{result.recipe.data}, {result.title}",
         settings=FigureSettings.from_dict(result.recipe.figures),
+        spread=result.spread,
     )
 
 
@@ -125,6 +132,7 @@ def report_page(
     notes: Sequence[str] = (),
     settings: FigureSettings = DEFAULT_SETTINGS,
     colours: Colouring | None = None,
+    spread: Spread | None = None,
 ) -> str:
     """Return the report as HTML.
 
@@ -178,6 +186,8 @@ def report_page(
         parts.append(_method_html(run))
         notes_listed += card.caveats
     parts.append("<h2>Quality of the map</h2>" + _scores_html(scores))
+    if spread is not None:
+        parts.append("<h2>Spread of positions</h2>" + _spread_html(data, spread))
     diagnostics = embedding.diagnostics
     if figures and figures.get("diagnostics"):
         diagnostics = from_json(figures["diagnostics"])
@@ -291,6 +301,23 @@ def _scores_html(scores: Mapping[str, float]) -> str:
         rows.append([text.name + (", hidden" if key != name else ""), value, text.meaning])
     rows += [[key, f"{scores[key]:.3f}", ""] for key in other_keys]
     return _table_html(pd.DataFrame(rows, columns=["Measure", "Value", "Meaning"]))
+
+
+def _spread_html(data: HeteroData, spread: Spread) -> str:
+    """Describe how much positions vary, with the items that vary most."""
+    titles = [title for part in data.datasets.values() for title in part.titles]
+    frame = spread.frame().assign(title=titles).dropna(subset=["spread"])
+    most = frame.nlargest(_N_UNSTABLE, "spread", keep="first")
+    table = pd.DataFrame(
+        {
+            "Varies most": most["title"],
+            "Id": most["id"],
+            "Dataset": most["dataset"],
+            "Distance": [round_percent(value, 1) for value in most["spread"]],
+        }
+    )
+    note = "Distances are means over the refits, in % of the longer side of the map."
+    return f"<p>{escape_html(spread.sentence)} {note}</p>" + _table_html(table)
 
 
 def _table_html(table: pd.DataFrame) -> str:

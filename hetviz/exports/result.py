@@ -16,6 +16,7 @@ from hetviz.exports.large_result import read_large
 from hetviz.exports.writing import write_file
 from hetviz.io import gate, read_coordinates
 from hetviz.metrics.fit.curves import curves
+from hetviz.metrics.trust.spread import SPREAD, Spread
 from hetviz.runs.embed.run import EmbeddingOrigin
 from hetviz.runs.embed.scope import Scope, scope_of
 from hetviz.runs.recipe import COORDINATES, SCORES, Recipe, large_recipe_at, read_recipe
@@ -29,6 +30,7 @@ class RunResult:
     data: HeteroData
     embedding: Embedding
     scores: dict[str, Any]  # Content of scores.json.
+    spread: Spread | None  # From `hetviz spread`.
     judged: HeteroData | None  # Data that the map is judged by and that the method did not see.
 
     @property
@@ -58,7 +60,30 @@ def read_result(folder: str | Path) -> RunResult:
     embedding = replace(embedding, diagnostics=diagnostics).with_made(
         EmbeddingOrigin(loaded.data, recipe.run_of(loaded.data))
     )
-    return RunResult(recipe, loaded.data, embedding, scores, loaded.held_out)
+    spread = _read_spread(scores, loaded.data)
+    return RunResult(recipe, loaded.data, embedding, scores, spread, loaded.held_out)
+
+
+def _read_spread(scores: object, data: HeteroData) -> Spread | None:
+    content = scores.get(SPREAD) if isinstance(scores, dict) else None
+    if content is None:
+        return None
+    try:
+        spread = Spread.from_dict(
+            content, {name: dataset.ids for name, dataset in data.datasets.items()}
+        )
+    except (KeyError, TypeError, ValueError):
+        spread = None
+    if spread is None or not spread.share.shape == spread.n_placed.shape == (data.n_rows,):
+        remedy = "Run `hetviz spread` again."
+        raise gate.refusal("bad-spread", SCORES, "the spread is damaged", remedy=remedy)
+    return spread
+
+
+def save_spread(result: RunResult, spread: Spread) -> Path:
+    """Add the spread of the positions to the scores of a result folder."""
+    text = json.dumps({**result.scores, SPREAD: spread.rows_to_dict()}, allow_nan=False)
+    return write_file(result.recipe.folder / SCORES, f"{text}\n".encode())
 
 
 def load_run(folder: str | Path, rows: int | None = None) -> tuple[HeteroData, Embedding]:

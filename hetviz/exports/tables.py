@@ -41,10 +41,15 @@ def coordinates_table(
     return joined_table
 
 
-def selection_table(data: HeteroData, embedding: Embedding, rows: ArrayLike) -> pd.DataFrame:
+def selection_table(
+    data: HeteroData,
+    embedding: Embedding,
+    rows: ArrayLike,
+    codes: Mapping[str, ArrayLike] | None = None,
+) -> pd.DataFrame:
     """Return `coordinates_table` of the given global rows, in order."""
     chosen = check_global_rows(rows, data.n_rows)
-    return coordinates_table(data, embedding).iloc[chosen].reset_index(drop=True)
+    return coordinates_table(data, embedding, codes).iloc[chosen].reset_index(drop=True)
 
 
 def neighbors_table(

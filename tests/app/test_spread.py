@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from html import unescape
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import pytest
 
 from hetviz.metrics.trust.spread import SPREAD, Spread
 from hetviz.ui.app.view import _spread_spec
+from hetviz.ui.export import files as export_files
 from hetviz.ui.map_data import spread
 from hetviz.workspace import ChooseRun
 from tests.app.conftest import Visit, html_of, sid_of, workspace_of
@@ -51,6 +56,27 @@ def test_spread_belongs_to_one_map(visit: Visit) -> None:
     assert finding.content["items"] == state.opened().digest_of_items().hexdigest()
     workspace.do(ChooseRun(run.id))
     assert spread.find(workspace.state, workspace.state.run) is not None
+
+
+def test_export_has_the_spread(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    makers: dict[str, Any] = {}
+    monkeypatch.setattr(
+        export_files, "download_button", lambda label, name, make, *_: makers.update({name: make})
+    )
+    app = visit("export")
+    app.button("export-spread").click().run()
+    assert not app.exception
+    state = workspace_of(app).state
+    measured = spread.find(state, state.run)
+    assert measured is not None
+    assert "export-spread" not in [button.key for button in app.button]
+    table, report = (
+        next(make for name, make in makers.items() if name.endswith(end))()
+        for end in ("-coordinates.csv", "-report.html")
+    )
+    written = pd.read_csv(io.BytesIO(table))["spread"].tolist()
+    assert written == pytest.approx(measured.share.tolist(), nan_ok=True)
+    assert b"Spread of positions" in report
 
 
 def test_spread_survives_a_round_trip() -> None:

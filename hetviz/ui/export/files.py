@@ -29,9 +29,11 @@ from hetviz.exports.tables import (
 )
 from hetviz.io.bundle.saving import bundle_bytes
 from hetviz.io.intake.guidance import guidance_csv
+from hetviz.metrics.trust.spread import SPREAD
 from hetviz.runs.compare.measures import MEASURES
 from hetviz.runs.embed.run import versions
 from hetviz.ui.export.options import ExportOptions
+from hetviz.ui.map_data import spread
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.shell.comparison_results import (
     COMPARE,
@@ -159,6 +161,19 @@ def show_table_files(source: ExportSource) -> None:
         codes["cluster"] = [
             names[code] for code in source.state.clustering.of(source.data).tolist()
         ]
+    measured = spread.find(source.state, source.run)
+    if measured is not None:
+        codes[SPREAD] = measured.share
+    elif spread.can_measure(source.run):
+        st.button(
+            "Measure the spread of positions",
+            key="export-spread",
+            disabled=background.running_job() is not None,
+            on_click=background.measure_spread,
+            args=(source.state,),
+            help="Refits the map several times with resampled links, which takes up to three times "
+            "as long as making the map. Adds a column to the tables and a section to the report.",
+        )
     makers: dict[str, Callable[[], Any]] = {
         "Coordinates": partial(coordinates_table, source.data, source.embedding, codes),
         "Neighbours": partial(neighbors_table, source.data, source.embedding),
@@ -166,7 +181,7 @@ def show_table_files(source: ExportSource) -> None:
     selected = session.workspace().view_state.selection
     if len(selected):
         label = f"Selection ({len(selected):,})"
-        makers[label] = partial(selection_table, source.data, source.embedding, selected)
+        makers[label] = partial(selection_table, source.data, source.embedding, selected, codes)
     for label, make in makers.items():
         stem = f"{source.stem}-{label.split(' ')[0].lower()}"
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -224,6 +239,7 @@ def show_report_files(source: ExportSource) -> None:
         notes=tuple(scores.get("notes", ())),
         settings=source.options.settings,
         colours=source.options.colours,
+        spread=spread.find(state, run),
     )
     with st.container(horizontal=True):
         download_button("Report", f"{source.stem}-report.html", lambda: report().encode())
