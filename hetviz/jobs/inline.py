@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Mapping
 
 from hetviz.errors import Cancelled
 from hetviz.jobs.job_table import JobTable
-from hetviz.jobs.runner import Task, seconds_left
+from hetviz.jobs.runner import Task, TimeLeft
 from hetviz.workers.failures import is_unexpected, user_error
 from hetviz.workers.progress import normalise_parts, pack_frame
 
@@ -35,13 +34,13 @@ class InlineRunner(JobTable):
         return id
 
     def _run(self, id: str, task: Task) -> None:
-        started_at = time.monotonic()
+        time_left = TimeLeft()
         self._change(id, state="running", ahead=0)
 
         def progress(fraction: float, message: str = "", **figures: object) -> None:
             if id in self._cancelled:
                 raise Cancelled("Stopped.")
-            remaining = seconds_left(fraction, time.monotonic() - started_at)
+            remaining = time_left.update(fraction)
             self._change(id, fraction=fraction, message=message, seconds_left=remaining)
             if (parts := figures.get("parts")) is not None:
                 self._change(id, parts=normalise_parts(parts))

@@ -16,11 +16,11 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from hetviz.errors import HetvizError
 from hetviz.jobs.job_table import JobTable
-from hetviz.jobs.runner import Job, Task, seconds_left
+from hetviz.jobs.runner import Job, Task, TimeLeft
 from hetviz.workers.array_cache import ArrayNumbers
 from hetviz.workers.failures import (
     CANNOT_START,
@@ -77,7 +77,7 @@ class _Slot:
     failures: int = 0
     not_before: float = 0.0
     worker_started_at: float = 0.0
-    job_started_at: float = 0.0
+    time_left: TimeLeft = field(default_factory=TimeLeft)
     idle_since: float = 0.0
 
 
@@ -294,7 +294,7 @@ class Pool(JobTable):
         id = str(slot.job)
         slot.unsent = None
         self._change(id, state="running", message="Starting")
-        slot.job_started_at = time.monotonic()
+        slot.time_left = TimeLeft()
         try:
             value = encode_value(self._numbers.wrap(task.arguments, worker.cached))
         except Exception as error:
@@ -323,12 +323,11 @@ class Pool(JobTable):
         if message.kind == "begun":
             return
         if message.kind == "progress":
-            remaining = seconds_left(fields["fraction"], time.monotonic() - slot.job_started_at)
             self._change(
                 id,
                 fraction=fields["fraction"],
                 message=fields["text"],
-                seconds_left=remaining,
+                seconds_left=slot.time_left.update(fields["fraction"]),
                 parts=fields["parts"],
             )
             if fields["layout"] is not None:

@@ -5,6 +5,8 @@ A task is an id and arguments, so it can run in any process.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -15,6 +17,13 @@ from hetviz.jobs.registry import TASKS
 from hetviz.progress import Progress
 from hetviz.workers.progress import Part
 from hetviz.workers.worker import run_function
+
+# No time is estimated before this share of the work and this time.
+_MIN_FRACTION, _MIN_ELAPSED_S = 0.05, 1.0
+# An estimate follows a change of speed within this time, or this share of the time left.
+_MIN_REACTION_S, _REACTION_SHARE = 3.0, 0.1
+# The time left rises only by more than this.
+_RISE_RATIO, _MIN_RISE_S = 1.25, 5.0
 
 JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
 LIVE: frozenset[JobState] = frozenset({"waiting", "running"})
@@ -119,8 +128,32 @@ class Runner(Protocol):
         ...
 
 
-def seconds_left(fraction: float, elapsed: float) -> float | None:
-    """Estimate the seconds left from the share done; None while it is too early."""
-    if fraction < 0.02 or elapsed < 0.5:
-        return None
-    return elapsed * (1.0 - fraction) / fraction
+class TimeLeft:
+    """A steady estimate of the seconds left of one job.
+
+    It counts down, follows changes of speed slowly, and rises only if the job takes clearly longer.
+    """
+
+    def __init__(self) -> None:
+        self._started_at = self._updated_at = time.monotonic()
+        self._smoothed = 0.0
+        self._shown: float | None = None
+
+    def update(self, fraction: float, now: float | None = None) -> float | None:
+        """Return the seconds left at a share of the work done; None while it is too early."""
+        at = time.monotonic() if now is None else now
+        elapsed, passed = at - self._started_at, at - self._updated_at
+        if fraction < _MIN_FRACTION or elapsed < _MIN_ELAPSED_S:
+            return None
+        self._updated_at = at
+        estimate = elapsed * (1.0 - fraction) / fraction
+        if self._shown is None:
+            self._smoothed = self._shown = estimate
+            return estimate
+        expected = max(0.0, self._smoothed - passed)
+        reaction = max(_MIN_REACTION_S, _REACTION_SHARE * estimate)
+        self._smoothed = expected + (1.0 - math.exp(-passed / reaction)) * (estimate - expected)
+        is_longer = self._smoothed > max(_RISE_RATIO * self._shown, self._shown + _MIN_RISE_S)
+        if is_longer or self._smoothed < self._shown:
+            self._shown = self._smoothed
+        return self._shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from hetviz.errors import ParameterError
 from hetviz.jobs import InlineRunner, Job, Runner, Task
-from hetviz.jobs.runner import seconds_left
+from hetviz.jobs.runner import TimeLeft
 from hetviz.progress import Progress
 from hetviz.workers.failures import NO_MEMORY, UNEXPECTED
 from tests.jobs.chores import chore
@@ -153,7 +154,47 @@ def test_job_visible_to_owner_only(runner: Runner) -> None:
     assert runner.jobs("me") == []
 
 
-def test_seconds_left() -> None:
-    assert seconds_left(0.25, 10.0) == pytest.approx(30.0)
-    assert seconds_left(0.0, 10.0) is None
-    assert seconds_left(0.5, 0.1) is None
+def profile(phases: list[tuple[float, float]], noise: float = 0.0) -> list[tuple[float, float]]:
+    """Return times and shares done of a job whose phases are (share of the work, seconds)."""
+    rng = np.random.default_rng(0)
+    reports, done, at = [], 0.0, 0.0
+    for share, seconds in phases:
+        steps = np.arange(1, int(4 * seconds) + 1) / int(4 * seconds)
+        fractions = done + share * steps + rng.uniform(-noise, noise, len(steps))
+        reports += list(zip(at + seconds * steps, np.clip(fractions, 0.0, 1.0), strict=True))
+        done, at = done + share, at + seconds
+    return reports
+
+
+@pytest.mark.parametrize(
+    ("phases", "noise", "max_rises"),
+    [
+        ([(1.0, 40.0)], 0.0, 0),
+        ([(1.0, 40.0)], 0.02, 0),
+        ([(1.0, 300.0)], 0.02, 0),
+        ([(0.4, 4.0), (0.4, 24.0), (0.2, 12.0)], 0.01, 1),
+        ([(0.4, 30.0), (0.4, 180.0), (0.2, 90.0)], 0.01, 3),
+    ],
+)
+def test_time_left_does_not_jump(
+    phases: list[tuple[float, float]], noise: float, max_rises: int
+) -> None:
+    started_at, total = time.monotonic(), sum(seconds for _, seconds in phases)
+    time_left = TimeLeft()
+    reports = profile(phases, noise)
+    shown = [(at, time_left.update(done, started_at + at)) for at, done in reports]
+    estimates = [left for _, left in shown if left is not None]
+    changes = np.diff(estimates)
+    assert (changes > 0).sum() <= max_rises
+    # It ends at nothing, and a job of even speed is foreseen.
+    assert estimates[-1] < 0.05 * total
+    if len(phases) == 1:
+        late = [(total - at, left) for at, left in shown if left is not None and at > total / 4]
+        assert all(abs(left - true) < 0.2 * total for true, left in late)
+
+
+def test_time_left_is_unknown_at_first() -> None:
+    time_left, now = TimeLeft(), time.monotonic()
+    assert time_left.update(0.5, now + 0.5) is None
+    assert time_left.update(0.01, now + 10.0) is None
+    assert time_left.update(0.25, now + 10.0) == pytest.approx(30.0, rel=0.1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import streamlit as st
 
 from hetviz._version import __version__
@@ -20,6 +22,8 @@ from hetviz.workspace import SESSIONS, EndJob, PendingJob, SetTitle, Workspace
 from hetviz.workspace.store.blobs import MAX_BYTES, MAX_CACHE_BYTES
 
 _REFRESH_S, _FAST_REFRESH_S = 4.0, 0.5
+# Times left are rounded up to these, in seconds.
+_STEP_S, _MINUTE_S = 5, 60
 # The style sheet shows the same text on a slow page.
 _WORKING = (
     '<div class="hv-job hv-job-state">'
@@ -185,13 +189,20 @@ def _progress_html(job: Job) -> str:
         left = job.seconds_left
         text = f"{job.fraction:.0%}".replace("%", " %")
         if left is not None:
-            text += f", {max(1, round(left))} s left"
+            text += f", {_duration(left)} left"
     return (
         f'<div class="hv-job" role="status">'
         f'<span class="title" title="{theme.escape_html(title)}">{theme.escape_html(title)}</span>'
         f'<span class="bar"><i style="width:{job.fraction:.0%}"></i></span>'
         f"{theme.escape_html(text)}</div>"
     )
+
+
+def _duration(seconds: float) -> str:
+    """Return a rounded time, so that it does not change all the time."""
+    if seconds > _MINUTE_S:
+        return f"{math.ceil(seconds / _MINUTE_S)} min"
+    return f"{max(1, math.ceil(seconds / _STEP_S)) * _STEP_S} s"
 
 
 def _status_html() -> str:
