@@ -195,7 +195,7 @@ def test_warning_action_runs_and_can_be_undone(
     workspace = workspace_of(app)
     before = workspace.state
     made: list[object] = []
-    monkeypatch.setattr(background, "refit", lambda state: bool(made.append(state) or True))
+    monkeypatch.setattr(background, "refit", lambda state, **_: bool(made.append(state) or True))
     monkeypatch.setattr(background, "make_map", lambda *how: made.append(how))
     act.click().run()
     assert not app.exception
@@ -297,7 +297,7 @@ def test_stale_map_of_unknown_method_chooses_method(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[str] = []
-    monkeypatch.setattr(background, "refit", lambda state: False)
+    monkeypatch.setattr(background, "refit", lambda state, **_: False)
     monkeypatch.setattr(background, "make_first_map", lambda: started.append("first"))
     app = stale(visit(), monkeypatch)
     press(app, "mend-stale")

@@ -26,6 +26,7 @@ from hetviz.io import coordinates_csv
 from hetviz.jobs import InlineRunner
 from hetviz.runs.embed.run import STOPPED, MapResult, fit_run
 from hetviz.ui.jobs.jobs import JOBS
+from hetviz.ui.map import map_warnings
 from hetviz.ui.shell import background, session
 from hetviz.workspace import (
     AddComparisons,
@@ -270,6 +271,44 @@ def test_map_of_earlier_data_is_reproduced(project: Project, tmp_path: Path) -> 
     assert not project.state.is_current(project.run)
     text = reproduce(recipe_of(project.run), tmp_path)
     assert text == coordinates_csv(result.embedding)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_make_it_again_is_one_step(
+    share: float, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A map is refitted, or after larger changes its method is chosen again."""
+    messages: list[str] = []
+    monkeypatch.setattr(session, "add_message", lambda text, *_: messages.append(text))
+    workspace = project.workspace
+    background.make_map("pca", "A map", {}, 0, 0.0)
+    data = project.state.opened()
+    pairs = [[i, j] for i in data["plants"].ids[:20] for j in data["birds"].ids[24:27]]
+    workspace.do(AddLinks("plants", "birds", pairs[: int(share * 120)]))
+    before, n_steps = project.state, workspace.steps
+    assert before.run is not None
+    assert before.share_changed_since(before.run) == pytest.approx(
+        int(share * 120) / (sum(map(len, data.links)) + int(share * 120) + 62)
+    )
+    map_warnings.make_map_again()
+    assert project.state.pending is None
+    assert workspace.steps == n_steps + 1
+    assert project.state.is_current(project.run)
+    assert (project.run.method == "pca") == (share < 0.2)
+    assert bool(messages) == (share > 0.2)
+    workspace.undo()
+    assert project.state.run is before.run
+    assert project.state.data is before.data
+
+
+def test_share_changed_follows_renames(project: Project) -> None:
+    project.make_map()
+    project.rename()
+    assert project.state.share_changed_since(project.run) == 0.0
+    project.leave_out()
+    share = project.state.share_changed_since(project.run)
+    assert share is not None
+    assert 0.0 < share < 0.1
 
 
 def test_recipe_is_of_the_map_before_items_were_placed(project: Project, tmp_path: Path) -> None:

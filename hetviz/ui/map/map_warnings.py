@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import streamlit as st
 
-from hetviz._text import per_hundred
+from hetviz._text import per_hundred, round_percent
 from hetviz.data.queries.reach import LinkWarning, Reach, link_reach
 from hetviz.plots.colour import colour_options
 from hetviz.plots.planar import unconnected_note
@@ -28,6 +28,9 @@ from hetviz.workspace import (
     SetView,
     State,
 )
+
+MAX_SHARE_CHANGED = 0.2
+"""If more of the data changed, *Make it again* chooses the method again."""
 
 WarningKind = Literal[
     "stale",
@@ -160,15 +163,25 @@ def _stale_warnings(state: State, run: MapResult) -> list[MapWarning]:
         return []
     return [
         MapWarning(
-            "stale", "The data changed since this map was made.", "Make it again", _make_map_again
+            "stale", "The data changed since this map was made.", "Make it again", make_map_again
         )
     ]
 
 
-def _make_map_again() -> None:
-    # The method of the original map may be unknown, then one is chosen.
-    if not background.refit(session.workspace().state):
-        background.make_first_map()
+def make_map_again() -> None:
+    """Refit the shown map, or choose its method again if much of the data changed."""
+    state = session.workspace().state
+    share = None if state.run is None else state.share_changed_since(state.run)
+    if share is not None and share > MAX_SHARE_CHANGED:
+        session.add_message(
+            f"{round_percent(share)} of the data changed since the map was made, so the method is "
+            "chosen again.",
+            "note",
+        )
+    elif background.refit(state, requested=True):
+        return
+    # The method of the original map may be unknown.
+    background.make_first_map()
 
 
 def _unjoined_warnings(state: State, run: MapResult) -> list[MapWarning]:

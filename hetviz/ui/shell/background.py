@@ -78,10 +78,16 @@ def make_first_map() -> None:
     start_task("make-first-map", {}, with_sketch=True)
 
 
-def refit(state: State, free_rows: Ints | None = None, statements: Collection[str] = ()) -> bool:
+def refit(
+    state: State,
+    free_rows: Ints | None = None,
+    statements: Collection[str] = (),
+    requested: bool = False,
+) -> bool:
     """Refit the shown map with the current guidance; return whether the job was started."""
     # A method that can warm-start keeps the positions, except those of `free_rows`. The effects of
-    # the statements with the keys `statements` are measured.
+    # the statements with the keys `statements` are measured. A `requested` refit is a step of its
+    # own, others are undone with the edit before.
     run = state.run
     if (
         run is None
@@ -96,6 +102,7 @@ def refit(state: State, free_rows: Ints | None = None, statements: Collection[st
         only=state.rows_of(run),
         start=run.id,
         free_rows=free_rows,
+        requested=requested,
     )
     return True
 
@@ -170,7 +177,14 @@ def restart_job(pending: PendingJob) -> None:
         except HetvizError as error:
             session.add_message(f"{pending.title}: {error}")
             return
-    start_task(task, arguments, title=pending.title, only=only, start=note.get("start"))
+    start_task(
+        task,
+        arguments,
+        title=pending.title,
+        only=only,
+        start=note.get("start"),
+        requested=bool(note.get("requested")),
+    )
 
 
 def start_task(
@@ -181,6 +195,7 @@ def start_task(
     only: Ints | None = None,
     start: str | None = None,
     free_rows: Ints | None = None,
+    requested: bool = False,
     with_sketch: bool = False,
 ) -> None:
     """Start a task about the open data, or about some of its global rows."""
@@ -200,6 +215,7 @@ def start_task(
         "arguments": dict(arguments),
         "only": None if only is None else workspace.blobs.put(pack_rows(only)),
         "start": start,
+        "requested": requested,
         "fingerprint": data.fingerprint(),
     }
     if session.run_command(StartJob(job, title, note)):
@@ -308,7 +324,12 @@ def outcome_command(job: Job, workspace: Workspace) -> Command:
             [workspace.blobs.put(pack_map(new_map)) for new_map in result.maps],
             job.id,
         )
-    return RecordMap(workspace.blobs.put(pack_map(result)), job.id, job.note.get("start"))
+    return RecordMap(
+        workspace.blobs.put(pack_map(result)),
+        job.id,
+        job.note.get("start"),
+        bool(job.note.get("requested")),
+    )
 
 
 def _merge_findings(

@@ -25,11 +25,12 @@ class RecordMap(Command, op="record-map", label="new map"):
     map: str  # Blob, see `hetviz.workspace.store.maps.pack_map`.
     job: str | None = None  # The job that made it.
     replaces: str | None = None  # A map that it replaces, unless that one is starred.
+    requested: bool = False  # Whether the user asked for it, and not an edit of the data.
 
     @property
     def is_step(self) -> bool:
-        """A refitted map is undone together with the edit that caused it."""
-        return self.replaces is None
+        """A map that is refitted for an edit is undone together with the edit."""
+        return self.replaces is None or self.requested
 
     def apply(self, state: State, context: Context) -> State:
         content, is_refit = context.blobs.get(self.map), self.replaces is not None

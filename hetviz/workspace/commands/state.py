@@ -13,6 +13,7 @@ from hetviz._types import Ints, Texts
 from hetviz.data import Embedding, Filter, HeteroData
 from hetviz.data.edits.statement_edits import without_sets
 from hetviz.data.model.dataset import ITEM_RESULTS
+from hetviz.data.queries.changes import share_changed
 from hetviz.errors import DataError, Problem
 from hetviz.io import DatasetInfo
 from hetviz.metrics.fit.rows import coordinates_of, drawn_of
@@ -157,6 +158,18 @@ class State:
     def is_current(self, run: MapResult) -> bool:
         """Whether a run was made from the current data."""
         return self.guided is not None and run.fingerprint == self.guided.fingerprint()
+
+    def share_changed_since(self, run: MapResult) -> float | None:
+        """Return the share of the data that changed since a map was made, None if unknown."""
+        if run.origin is None or self.guided is None:
+            return None
+        data = run.origin.data
+        for old, new in zip(
+            run.origin.result.embedding.coordinates, run.embedding.coordinates, strict=True
+        ):
+            if old != new and new not in data.datasets:
+                data = data.edit().rename(old, new)
+        return share_changed(data, self.guided)
 
     def rows_of(self, run: MapResult) -> Ints | None:
         """Return the current global rows that a run used, None for all."""
