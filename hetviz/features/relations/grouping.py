@@ -9,7 +9,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hetviz._types import Ints, JsonObject
+from hetviz._types import Ints
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData, Links
 from hetviz.data.model.checks import check_global_rows
@@ -63,24 +63,6 @@ class GroupLinks(Sequence[Links]):
             return f"{self.n_pairs:,} of {self.n_possible:,} pairs. Every item is in one of them."
         items = " and ".join(f"{len(rows):,}" for rows in self.exemplars)
         return f"{self.n_pairs:,} of {self.n_possible:,} pairs, between {items} typical items."
-
-    def to_command(self, data: HeteroData, note: str = "", set: str = "") -> JsonObject:
-        """Return the command that adds these links in one step, JSON-ready."""
-        kinds = {links.kind for links in self.links}
-        return {
-            "op": "add-pairs",
-            "pairs": [
-                [[links.source, str(a)], [links.target, str(b)]]
-                for links in self.links
-                for a, b in zip(
-                    data[links.source].ids[links.i], data[links.target].ids[links.j], strict=True
-                )
-            ],
-            "weight": [float(weight) for links in self.links for weight in links.weight],
-            "kind": kinds.pop() if len(kinds) == 1 else "said",
-            "note": note,
-            "set": set,
-        }
 
 
 @one_thread()

@@ -41,7 +41,6 @@ _MONTHS = {
     if name != "jui"
 } | {"juin": 6, "juil": 7}
 _MONTH = r"(?P<month>[^\W\d_]{3,10})\.?"
-_DAY = r"(?P<day>\d{1,2})(?:\.|st|nd|rd|th)?"
 _NAMED_MONTH = (
     re.compile(
         rf"(?P<day>\d{{1,2}})(?:\.|st|nd|rd|th)?[ /-]?{_MONTH},?[ /-]?(?P<year>\d{{4}}|\d\d)"

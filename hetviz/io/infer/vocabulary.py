@@ -4,14 +4,6 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
-from hetviz.features.columns.number_parsing import parse
-from hetviz.io.infer.dates import is_date
-
-TITLE_WORDS = frozenset(
-    {"name", "names", "title", "titel", "label", "bezeichnung", "nom", "nombre", "nome", "titre"}
-)
 TOTALS = re.compile(
     r"(grand |sub)?totals?|sum(me)?n?|gesamt(summe)?|mittel(wert)?|mean|average|durchschnitt|"
     r"somme|moyenne|totale|suma|insgesamt",
@@ -29,21 +21,7 @@ YES_NO = (
 PICTURE_NAME = re.compile(r".+\.(png|jpe?g|webp|gif|bmp|tiff?)", re.I)
 
 
-def are_short_words(cells: list[str]) -> bool:
-    """Whether nearly all cells are short words, as names are."""
-    tolerance = 0.1 * len(cells)
-    if len(cells) - sum(any(map(str.isalpha, cell)) for cell in cells) > tolerance:
-        return False
-    numbers = sum(parse(cell) is not None or is_date(cell) for cell in cells)
-    return numbers <= tolerance and sum(map(len, cells)) <= 60 * len(cells)
-
-
 def are_words(cells: list[str]) -> bool:
     """Whether nearly all cells are words, not codes."""
     words = sum(len(re.findall(r"[^\W\d_]", cell)) >= max(4, 0.7 * len(cell)) for cell in cells)
     return words >= 0.7 * len(cells)
-
-
-def are_phrases(cells: list[str]) -> bool:
-    """Whether the cells are phrases, too long for names."""
-    return float(np.median([len(cell.split()) for cell in cells])) >= 4

@@ -52,17 +52,6 @@ class GuidanceReport:
     coverage: pd.DataFrame
     missing: tuple[str, ...] = ()
 
-    def conflict_rows(self) -> list[pd.DataFrame]:
-        """Return the comparison rows of each conflict, with the number of their statement."""
-        if self.comparisons is None:
-            return []
-        tables = []
-        for conflict in self.comparisons.conflicts:
-            numbers = [(row, part) for part, rows in enumerate(conflict.rows) for row in rows]
-            at, statement = zip(*numbers, strict=True)
-            tables.append(self.rows.iloc[list(at)].assign(statement=list(statement)))
-        return tables
-
     @property
     def repeated_fix(self) -> JsonObject:
         """JSON-ready command that removes duplicate links."""

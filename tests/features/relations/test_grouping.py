@@ -106,15 +106,6 @@ def test_views_count_once() -> None:
         hetviz.links_between(data, [0], [40], 1)
 
 
-def test_group_links_to_command() -> None:
-    data = clumps()
-    result = hetviz.links_between(data, [0, 80], [1, 81], 1)
-    command = result.to_command(data, set="lasso 1")
-    assert command["op"] == "add-pairs"
-    assert len(command["pairs"]) == len(command["weight"]) == result.n_pairs == 4
-    assert [["a", "a0"], ["bare", "b1"]] in command["pairs"]
-
-
 def test_typical_items_by_embedding() -> None:
     data = clumps()
     far = np.zeros((40, 2))

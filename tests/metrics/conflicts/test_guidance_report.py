@@ -21,10 +21,9 @@ def test_opposite_comparisons_across_views_are_found() -> None:
     )
     assert report.comparisons is not None
     assert report.rows["stage"].tolist() == ["contradicted", "contradicted", "kept", "impossible"]
-    (conflict,) = report.conflict_rows()
-    assert conflict["row"].tolist() == [0, 1]
-    assert conflict["statement"].tolist() == [0, 1]
-    assert conflict["near_b"].tolist() == ["first: b", "second: c"]
+    (conflict,) = report.comparisons.conflicts
+    assert conflict.rows == ((0,), (1,))
+    assert report.rows["near_b"].tolist()[:2] == ["first: b", "second: c"]
     assert report.missing == ()
     assert [conflict.kind for conflict in report.conflicts] == ["comparisons"]
     assert json.loads(json.dumps(report.to_dict()))["comparisons"]["n_conflicts"] == 1
@@ -34,7 +33,6 @@ def test_report_without_guidance() -> None:
     report = hetviz.guidance_report(data_with_comparisons([]))
     assert report.comparisons is None
     assert report.rows.empty
-    assert report.conflict_rows() == []
     assert "There are no comparisons." in str(report)
     assert "There are no contradictions." in str(report)
     json.dumps(report.to_dict())
