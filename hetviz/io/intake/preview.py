@@ -12,8 +12,12 @@ from hetviz._json import records
 from hetviz._pandas import TEXT
 from hetviz._text import count
 from hetviz.codec import Buffer, Records, decode, encode
+from hetviz.data import Dataset, HeteroData
+from hetviz.data.joins.key_columns import MADE_IDS
+from hetviz.data.joins.keys import column_keys
+from hetviz.data.joins.proposals import propose_joins
 from hetviz.errors import DataError, Problem
-from hetviz.features.columns.names import words_of
+from hetviz.io.infer.cells import infer_types
 from hetviz.io.infer.column_rows import ColumnRows
 from hetviz.io.infer.columns import read_columns
 from hetviz.io.infer.ids import IdCandidate, id_candidates
@@ -34,7 +38,6 @@ _N_PREVIEW_ROWS = 3
 _MAX_COLUMNS = 2_000
 # Longer tables are sampled evenly.
 _MAX_SAMPLE_ROWS = 50_000
-_MIN_KEY_SHARE = 0.8
 _POSSIBLE_KEY_TYPES = ("category", "text", "whole number", "title")
 
 
@@ -326,42 +329,57 @@ def _with_key_hints(
     """Return the previews with hints on columns that contain ids of another table."""
     if len(looks) < 2:
         return looks
-    ids = [
-        set(frame[look.id_from[0]]) if len(look.id_from) == 1 else set()
-        for look, frame in zip(looks, frames, strict=True)
+    look_of: dict[str, TablePreview] = {}
+    datasets = []
+    for look, frame in zip(looks, frames, strict=True):
+        name = _table_name(look)
+        name = look.name if name in look_of else name
+        look_of[name] = look
+        try:
+            datasets.append(_dataset_of(name, look, frame))
+        except DataError:
+            # Such as a table without rows. Reading the file reports the problem.
+            continue
+    if len(datasets) < 2:
+        return looks
+    data = HeteroData(datasets)
+    hints: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in look_of}
+    for proposal in propose_joins(data):
+        join = proposal.join
+        if join.kind != "key" or not proposal.sure or join.also:
+            continue
+        if join.source == join.target or join.target_column or not join.source_column:
+            continue
+        values = column_keys(data[join.source], join.source_column, loose=True).distinct
+        known = set(column_keys(data[join.target], "", loose=True).distinct.tolist())
+        n_known = sum(value in known for value in values.tolist())
+        other = look_of[join.target].sheet or look_of[join.target].file
+        why = f"{n_known:,} of {count(len(values), 'value')} are ids of {other}"
+        hints[join.source].setdefault(join.source_column, (other, why))
+    return [
+        _with_hints(look, of_column) for look, of_column in zip(looks, hints.values(), strict=True)
     ]
-    out = []
-    for at, (look, frame) in enumerate(zip(looks, frames, strict=True)):
-        columns = []
-        for column in look.recipe.columns:
-            if not column.said and column.type in _POSSIBLE_KEY_TYPES:
-                values = set(frame[column.name]) - {""}
-                for other_at, known_ids in enumerate(ids):
-                    shared = len(values & known_ids)
-                    # Counts can equal row numbers by chance.
-                    if column.type == "whole number" and not _named_alike(
-                        column.name, looks[other_at]
-                    ):
-                        continue
-                    if (
-                        other_at != at
-                        and len(values) > 2
-                        and shared >= _MIN_KEY_SHARE * len(values)
-                    ):
-                        other = looks[other_at].sheet or looks[other_at].file
-                        why = f"{shared:,} of {count(len(values), 'value')} are ids of {other}"
-                        column = replace(column, of=other, why=why)
-                        break
-            columns.append(column)
-        out.append(replace(look, recipe=replace(look.recipe, columns=tuple(columns))))
-    return out
 
 
-def _named_alike(column: str, look: TablePreview) -> bool:
-    """Whether a column name resembles a table or its ids (customer_no, customers)."""
-    table_words = " ".join((look.sheet or stem(look.file), *look.id_from)).lower()
-    words = [word for word in words_of(column) if len(word) > 2]
-    return any(word.rstrip("s") in table_words for word in words)
+def _with_hints(look: TablePreview, hints: Mapping[str, tuple[str, str]]) -> TablePreview:
+    columns = [
+        replace(column, of=hints[column.name][0], why=hints[column.name][1])
+        if column.name in hints and not column.said and column.type in _POSSIBLE_KEY_TYPES
+        else column
+        for column in look.recipe.columns
+    ]
+    return replace(look, recipe=replace(look.recipe, columns=tuple(columns)))
+
+
+def _dataset_of(name: str, look: TablePreview, frame: pd.DataFrame) -> Dataset:
+    """Return the sampled rows of a table as a dataset, with row numbers unless it has an id."""
+    id_column = look.id_from[0] if len(look.id_from) == 1 else None
+    ids = None if id_column is None else frame[id_column].str.strip()
+    if ids is None or not ids.is_unique or ids.eq("").any():
+        ids, id_column = pd.Series(range(1, len(frame) + 1)).astype(str), None
+    others, _ = infer_types(frame.drop(columns=id_column or []), look.decimal)
+    recipe: dict[str, object] = {MADE_IDS: True} if id_column is None else {"id": id_column}
+    return Dataset(name, ids.tolist(), table=others, recipe=recipe)
 
 
 # The table, its rows, and the target table of each key that the file declares.

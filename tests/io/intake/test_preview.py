@@ -72,6 +72,19 @@ def test_preview_hints_at_key_columns():
     assert not any(column.of for column in owners.recipe.columns)
 
 
+def test_preview_hints_at_no_measure_and_needs_no_rows():
+    # Each rating is an id of a shop too.
+    rated = "id,rating\n" + "".join(f"f{k},{1 + k % 5}\n" for k in range(40))
+    visits = "id,shop_id\n" + "".join(f"v{k},{1 + 3 * k % 29}\n" for k in range(40))
+    shops = "id,town\n" + "".join(f"{k},town {k}\n" for k in range(1, 30))
+    files = {"films": rated, "visits": visits, "shops": shops, "empty": "id,shop_id\n"}
+    looks = previews([(f"{name}.csv", text.encode()) for name, text in files.items()])
+    of = {look.file: look.recipe.columns[1].of for look in looks}
+    assert of["films.csv"] == ""
+    assert of["visits.csv"] == "shops.csv"
+    assert of["empty.csv"] == ""
+
+
 def test_preview_of_sheets_in_one_process(monkeypatch):
     files = [("book.xlsx", workbook({"Wells": WELLS, "Owners": OWNERS}))]
     looks, container = child.preview_tables(files, {})
