@@ -49,7 +49,10 @@ def square_table(table: Table, chosen: str | None = None) -> Table:
         return table
     if len(set(ids)) != len(ids):
         return table
-    X = np.column_stack([numbers(frame[name].tolist(), table.decimal) for name in ids])
+    X = _with_both_halves(
+        np.column_stack([numbers(frame[name].tolist(), table.decimal) for name in ids]),
+        np.column_stack([frame[name].str.strip().eq("").to_numpy() for name in ids]),
+    )
     if not np.isfinite(X).all():
         return table
     rounding = _rounding_error(frame[others], table.decimal)
@@ -62,12 +65,25 @@ def square_table(table: Table, chosen: str | None = None) -> Table:
         role="dataset",
         frame=pd.DataFrame({"id": frame[first].tolist()}, dtype=TEXT),
         id_column="id",
+        recipe=None,
         facts={
             **table.facts,
             "matrix": f"{matrix_sentence(kind, X.shape)}, named by the first row",
         },
         **{kind: symmetric},  # type: ignore[arg-type]
     )
+
+
+def _with_both_halves(X: Floats, is_blank: Bools) -> Floats:
+    """Return a square matrix with a blank half mirrored, and with a blank diagonal as 0."""
+    n = len(X)
+    upper = np.triu(np.ones((n, n), dtype=bool), 1)
+    for half in (upper, upper.T):
+        for blank in (half, half | np.eye(n, dtype=bool)):
+            if np.array_equal(is_blank, blank):
+                filled = np.where(is_blank, 0.0, X)
+                return filled + np.where(half, filled.T, 0.0)
+    return X
 
 
 def _unnamed_square(table: Table, chosen: str | None) -> Table:

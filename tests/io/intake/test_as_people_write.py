@@ -11,6 +11,7 @@ import pytest
 
 import hetviz
 from hetviz.data import Dataset
+from hetviz.errors import DataError
 from hetviz.io import Loaded, read_tables
 from tests.io.file_builders import sqlite
 
@@ -287,6 +288,84 @@ def test_square_table_without_names(kind: str) -> None:
     loaded = load("m.csv", rows)
     assert getattr(only(loaded), kind).shape == (9, 9)
     assert "square" in codes(loaded)
+
+
+FAR = np.array(
+    [[0, 3, 5, 4, 7], [3, 0, 4, 5, 6], [5, 4, 0, 2, 5], [4, 5, 2, 0, 6], [7, 6, 5, 6, 0]], float
+)
+ANIMALS = ["Turkey", "Salmo gair", "H. sapiens", "Chimp", "Gorilla"]
+
+
+def phylip(layout: str) -> str:
+    width = {
+        "square": lambda at: slice(0, 5),
+        "lower": lambda at: slice(0, at),
+        "upper": lambda at: slice(at + 1, 5),
+    }[layout]
+    rows = [
+        f"{name:<10}" + " ".join(f"{far:.4f}" for far in FAR[at, width(at)])
+        for at, name in enumerate(ANIMALS)
+    ]
+    return "    5\n" + "\n".join(rows) + "\n"
+
+
+@pytest.mark.parametrize("layout", ["square", "lower", "upper"])
+def test_phylip_distances(layout: str) -> None:
+    loaded = load("tree.phy", phylip(layout))
+    dataset = only(loaded)
+    assert not loaded.errors
+    assert dataset.ids.tolist() == ANIMALS
+    assert np.array_equal(dataset.distance, FAR)
+    assert "square" in codes(loaded)
+
+
+def test_phylip_rows_may_go_on_in_the_next_line() -> None:
+    lines = phylip("square").splitlines()
+    wrapped = [part for line in lines[1:] for part in (line[:24], "  " + line[24:])]
+    assert np.array_equal(only(load("t.txt", "\n".join([lines[0], *wrapped]))).distance, FAR)
+    with pytest.raises(DataError, match="not symmetric"):
+        load("t.phy", phylip("square").replace("3.0000", "9.0000", 1))
+
+
+@pytest.mark.parametrize("separator", [",", "\t", " ", ";"])
+@pytest.mark.parametrize("half", ["lower", "upper", "lower padded", "lower without diagonal"])
+def test_triangle_without_names(separator: str, half: str) -> None:
+    n_blank = 4 if separator != " " else 0
+    cells = {
+        "lower": [FAR[at, : at + 1] for at in range(5)],
+        "upper": [FAR[at, at:] for at in range(5)],
+        "lower padded": [FAR[at, : at + 1] for at in range(5)],
+        "lower without diagonal": [FAR[at, :at] for at in range(1, 5)],
+    }[half]
+    rows = [separator.join(f"{far:.2f}" for far in row) for row in cells]
+    if half == "lower padded":
+        rows = [row + separator * (n_blank - at) for at, row in enumerate(rows)]
+    dataset = only(load("far.csv", "\n".join(rows)))
+    assert np.array_equal(dataset.distance, FAR)
+    assert dataset.ids.tolist() == ["1", "2", "3", "4", "5"]
+
+
+@pytest.mark.parametrize("half", ["lower", "upper"])
+def test_triangle_with_names(half: str) -> None:
+    blank = np.triu(np.ones((5, 5), bool), 1) if half == "lower" else np.tri(5, k=-1, dtype=bool)
+    rows = [
+        ",".join([name, *("" if out else f"{far:g}" for far, out in zip(*row, strict=True))])
+        for name, row in zip(ANIMALS, zip(FAR, blank, strict=True), strict=True)
+    ]
+    loaded = load("far.csv", "\n".join([",".join(["", *ANIMALS]), *rows]))
+    assert np.array_equal(only(loaded).distance, FAR)
+    assert only(loaded).ids.tolist() == ANIMALS
+
+
+def test_triangle_of_similarities_and_what_is_none() -> None:
+    rng = np.random.default_rng(0)
+    alike = np.corrcoef(rng.normal(size=(6, 40))).round(6)
+    text = "\n".join(" ".join(map(repr, alike[at, : at + 1].tolist())) for at in range(6))
+    assert only(load("alike.txt", text)).kernel == pytest.approx(alike)
+    # One column of counts, and rows of other lengths, are no triangle.
+    assert only(load("n.csv", "count\n3\n1\n2\n5\n4\n")).distance is None
+    named = "".join(f"{k},{k * 3 % 7},{k * 2 % 5}\n" for k in range(9))
+    assert only(load("t.csv", f"a,b,c\n{named}")).distance is None
 
 
 @pytest.mark.parametrize("start", ["A2:A4", "A2:A5"])
