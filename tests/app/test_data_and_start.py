@@ -96,6 +96,7 @@ def test_project_is_listed_after_first_change(visit: Visit) -> None:
     told = project_of(app, "recent")
     assert (told["title"], told["record"], told["show"]) == ("<b>Mine</b>", True, True)
     assert told["id"] == sid_of(app)
+    assert told["renames"] is True
     for page in ("map", "data"):
         assert project_of(go(app, page), "record_project")["record"] is True
 

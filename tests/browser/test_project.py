@@ -46,6 +46,29 @@ def test_project_file_is_downloaded_and_opened(
     settled(other)
 
 
+def test_second_project_of_a_name_gets_a_number(open_page: Open, server: Server) -> None:
+    page = open_page(server.url)
+    page.goto("/")
+    settled(page)
+    rename(page, "Twins")
+    listed, title = page.locator(".hv-projects"), page.locator(".st-key-project")
+    for number in (2, 3):
+        page.get_by_role("button", name="New project").click()
+        expect(title.get_by_text("Emoji and the words")).to_be_visible()
+        settled(page)
+        rename(page, "Twins")
+        expect(title.get_by_text(f"Twins ({number})")).to_be_visible()
+        said = f"Another project is called “Twins”, so this one is “Twins ({number})”."
+        expect(page.get_by_text(said)).to_be_visible()
+        settled(page)
+    names = sorted(listed.locator(".name").all_inner_texts())
+    assert names == ["Twins", "Twins (2)", "Twins (3)"]
+    # The name that the app chose is no step of its own.
+    page.get_by_role("button", name="Undo project name").click()
+    expect(title.get_by_text("Emoji and the words")).to_be_visible()
+    settled(page)
+
+
 def test_project_removal_is_undone_and_deletion_confirmed(open_page: Open, server: Server) -> None:
     page = open_page(server.url)
     page.goto("/")

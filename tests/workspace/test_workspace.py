@@ -154,6 +154,16 @@ def test_set_view_is_no_step(blobs: BlobStore) -> None:
     assert [entry["op"] for entry in workspace.log][-2:] == ["set-view", "undo"]
 
 
+def test_automatic_title_is_no_step(blobs: BlobStore) -> None:
+    workspace = opened(blobs)
+    workspace.do(SetTitle("Woods"))
+    workspace.do(SetTitle("Woods (2)", automatic=True))
+    assert (workspace.state.title, workspace.steps) == ("Woods (2)", 2)
+    again = Workspace.replay(workspace.log, blobs)
+    assert (again.state.title, again.steps) == ("Woods (2)", 2)
+    assert workspace.undo().title != "Woods"
+
+
 def test_sample_has_original_map(blobs: BlobStore) -> None:
     state = Workspace(blobs).do(OpenSample("emoji"))
     assert state.chosen == ORIGINAL_MAP

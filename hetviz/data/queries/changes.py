@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -84,7 +85,8 @@ def _different_rows(old: Dataset, new: Dataset, rows: Ints, new_rows: Ints) -> B
         return different
     if old.X is None or new.X is None or old.X.shape[1] != new.X.shape[1]:
         return different | (old.X is not new.X)
-    return different | (np.asarray((old.X[rows] != new.X[new_rows]).sum(axis=1)).ravel() > 0)
+    cells: Any = old.X[rows] != new.X[new_rows]
+    return different | (np.asarray(cells.sum(axis=1)).ravel() > 0)
 
 
 def _table(ends: Sequence[Ints], weight: Floats) -> pd.DataFrame:

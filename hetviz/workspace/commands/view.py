@@ -19,6 +19,12 @@ class SetTitle(Command, op="set-title", label="project name"):
     """Name the project."""
 
     title: str
+    automatic: bool = False  # Whether the app chose it, so that undo skips it.
+
+    @property
+    def is_step(self) -> bool:
+        """See `automatic`."""
+        return not self.automatic
 
     def apply(self, state: State, context: Context) -> State:
         return replace(state, title=validate_title(self.title))

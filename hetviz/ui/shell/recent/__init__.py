@@ -12,8 +12,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from hetviz.ui.shell import deleting, session, theme
+from hetviz.ui.shell import deleting, people, session, theme
 from hetviz.ui.shell.page_state import page_state, project_id
+from hetviz.workspace import SetTitle
 
 _HERE = Path(__file__).parent
 _HTML = (
@@ -55,11 +56,14 @@ def _mount_list(key: str, is_shown: bool) -> None:
             "title": workspace.state.title or "No project",
             # An unchanged sample is not recorded.
             "record": workspace.version > 1,
+            # Another name is proposed if another project has this one.
+            "renames": people.get_role(project_id()) == "own",
             "show": is_shown,
             "asks": page_state().asks_last,
         },
         on_last_change=partial(_resume, key),
         on_gone_change=partial(_delete_project, key),
+        on_title_change=partial(_rename_project, key),
     )
 
 
@@ -74,6 +78,14 @@ def _resume(key: str) -> None:
 def _delete_project(key: str) -> None:
     if key in st.session_state:
         deleting.delete_project(st.session_state[key].gone)
+
+
+def _rename_project(key: str) -> None:
+    if key not in st.session_state:
+        return
+    old, new = session.workspace().state.title, str(st.session_state[key].title)
+    if session.run_command(SetTitle(new, automatic=True)):
+        session.add_message(f"Another project is called “{old}”, so this one is “{new}”.", "note")
 
 
 def _new_project() -> None:

@@ -1,6 +1,7 @@
 // The visitor's projects, kept by this browser alone (localStorage) and never sent anywhere.
 const STORE = "hetviz-projects";
 const MAX_PROJECTS = 40;
+const MAX_TITLE = 80;
 const ID = /^[A-Za-z0-9_-]{22}$/;
 
 function read() {
@@ -25,6 +26,29 @@ function write(projects) {
 function remember(here) {
   const others = read().filter((project) => project.id !== here.id);
   write([{ id: here.id, title: here.title, seen: Date.now() }, ...others]);
+}
+
+// A title with a number that no other project has, or null if the title is free.
+function freeTitle(here) {
+  const taken = new Set(read().filter((project) => project.id !== here.id).map((project) => project.title));
+  if (!taken.has(here.title)) return null;
+  const base = [...here.title.replace(/ \(\d+\)$/, "")];
+  for (let number = 2; ; number++) {
+    const end = ` (${number})`;
+    const title = base.slice(0, MAX_TITLE - end.length).join("") + end;
+    if (!taken.has(title)) return title;
+  }
+}
+
+// The project and title for which another title was sent, so that it is sent once.
+let renamed = "";
+
+function sendFreeTitle(here, send) {
+  const title = freeTitle(here);
+  const asked = `${here.id} ${here.title}`;
+  if (!here.renames || title === null || renamed === asked) return;
+  renamed = asked;
+  send("title", title);
 }
 
 function day(seen) {
@@ -124,7 +148,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const moves = data.asks && sendLast(data, setTriggerValue);
   // An open project that was removed stays off the list while this can be undone.
   const isRemoved = data.show && removed && removed.project.id === data.id;
-  if (!moves && !isRemoved && data.record && ID.test(data.id)) remember(data);
+  if (!moves && !isRemoved && data.record && ID.test(data.id)) {
+    remember(data);
+    sendFreeTitle(data, setTriggerValue);
+  }
   const list = parentElement.querySelector(".hv-projects");
   const empty = parentElement.querySelector(".hv-none");
   const draw = (focused) => {
