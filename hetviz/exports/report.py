@@ -26,7 +26,7 @@ from hetviz.metrics.fit.summary import evaluate
 from hetviz.metrics.measure_names import MEASURE_TEXTS
 from hetviz.metrics.trust.spread import Spread
 from hetviz.plots.colour import Colouring, map_alt
-from hetviz.plots.curve import Curve, curve_alt, default_pair_share, share_close_at
+from hetviz.plots.curve import Curve, chance_of, curve_alt, pair_share_of, share_close_at
 from hetviz.plots.paper import figure_bytes
 from hetviz.plots.paper_charts import paper_curve
 from hetviz.plots.paper_map import paper_map
@@ -211,13 +211,13 @@ def _headline(data: HeteroData, kinds: Mapping[str, Mapping[str, Curve]]) -> str
     for kind in ("links", "comparisons"):
         if kind in kinds:
             key = "held_out" if "held_out" in kinds[kind] else "given"
-            pair_share = default_pair_share(kind)
-            share = round(100 * share_close_at(kinds[kind][key], pair_share))
+            curve = kinds[kind][key]
+            share = round(100 * share_close_at(curve, 1.0 if kind == "comparisons" else None))
             which = "hidden links" if key == "held_out" else "links"
             if kind == "links":
                 return (
                     f"{sizes}. {share} % of the {which} are close. "
-                    f"By chance it would be {round(100 * pair_share)} %."
+                    f"By chance it would be {round_percent(chance_of(curve))}."
                 )
             which = "hidden comparisons" if key == "held_out" else "comparisons"
             return f"{sizes}. The map agrees with {share} % of the {which}."
@@ -400,20 +400,22 @@ def _comparisons_text(data: HeteroData) -> str:
 
 
 def _close_sentence(kind: str, curves: Mapping[str, Curve]) -> str:
-    pair_share = default_pair_share(kind)
-    shares = {
-        key: round_percent(share_close_at(curve, pair_share)) for key, curve in curves.items()
-    }
+    read_at = 1.0 if kind == "comparisons" else None
+    shares = {key: round_percent(share_close_at(curve, read_at)) for key, curve in curves.items()}
     names = {"given": "given", "held_out": "held-out"}
     parts = join_words([f"{share} of the {names[key]} ones" for key, share in shares.items()])
     if kind == "comparisons":
         return f"The map agrees with comparisons: {parts} (50 % by chance)."
-    closest = round_percent(pair_share)
+    closest = round_percent(pair_share_of(curves, kind))
+    chance = round_percent(chance_of(next(iter(curves.values()))))
     if kind == "apart":
-        return f"Of the apart links, {parts} are not among the closest {closest} of all pairs."
+        return (
+            f"Of the apart links, {parts} are not close: not among the closest {closest} of all "
+            f"pairs of items with links ({chance} by chance)."
+        )
     return (
-        f"Of the together links, {parts} are among the closest {closest} of all pairs of "
-        f"their datasets ({closest} by chance)."
+        f"Of the together links, {parts} are close: among the closest {closest} of all pairs of "
+        f"items with links ({chance} by chance)."
     )
 
 

@@ -16,6 +16,12 @@ class MeasureText:
     percent: bool = False
 
 
+CLOSE_MEANING = (
+    "A link is close if its pair is among the closest pairs of items with links. As many pairs "
+    "count as lie within the groups that links form, at least 5 %."
+)
+"""Meaning of "close", for all texts."""
+
 MEASURE_TEXTS = {
     "guidance_area": MeasureText(
         "Link closeness",
@@ -48,7 +54,12 @@ MEASURE_TEXTS = {
     ),
     "links_kept": MeasureText(
         "Links close",
-        "Share of links whose pair is among the closest 5 % of all pairs that could be linked.",
+        f"Share of links that are close. {CLOSE_MEANING}",
+        True,
+    ),
+    "links_kept_chance": MeasureText(
+        "Links close by chance",
+        "Share of pairs that count as close: what “Links close” would be on a random map.",
         True,
     ),
     "rand_index": MeasureText(
@@ -148,6 +159,7 @@ GROUPS = {
         "link_auc",
         "degree_auc",
         "links_kept",
+        "links_kept_chance",
         "rand_index",
         "rand_index_pairs",
     ),

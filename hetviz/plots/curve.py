@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 Curve = Sequence[Sequence[float]]
-"""Shares of pairs, and share of satisfied guidance at each."""
+"""Shares of pairs, share of satisfied guidance at each, and for links chance level and value of the
+share of links that are close (see `hetviz.curves`); curves of earlier versions have no third."""
 
-CLOSE_SHARE = NEAR_SHARE
 _NAMES = {"given": "given", "held_out": "hidden"}
 _DASH = {"given": "solid", "held_out": "5px,3px"}
 _TICKS = (0.001, 0.01, 0.1, 1.0)
@@ -37,7 +37,7 @@ class CurveKind:
     The axis is logarithmic from 0.001 to 1. `to_curve_x` converts it to the x of the curve.
     """
 
-    read_at: float  # x of the curve
+    read_at: float  # x of the curve, where it has no own
     to_curve_x: Callable[[Floats], Floats]
     chance: Callable[[Floats], Floats]
     ticks: tuple[float, ...]
@@ -55,7 +55,7 @@ def _even_spread(x: Floats) -> Floats:
 
 CURVE_KINDS = {
     "links": CurveKind(
-        CLOSE_SHARE,
+        NEAR_SHARE,
         lambda x: x,
         lambda x: x,
         _TICKS,
@@ -66,7 +66,7 @@ CURVE_KINDS = {
         "close",
     ),
     "apart": CurveKind(
-        CLOSE_SHARE,
+        NEAR_SHARE,
         lambda x: x,
         lambda x: 1.0 - x,
         _TICKS,
@@ -91,14 +91,32 @@ CURVE_KINDS = {
 }
 
 
-def share_close_at(curve: Curve, share: float = CLOSE_SHARE) -> float:
-    """Return the share of links among the closest `share` of all pairs."""
+def share_close_at(curve: Curve, share: float | None = None) -> float:
+    """Return the share of links that are close, or among the closest `share` of all pairs."""
+    if share is None:
+        if has_close_level(curve):
+            return curve[2][1]
+        share = NEAR_SHARE
     return float(np.interp(share, np.asarray(curve[0]), np.asarray(curve[1])))
 
 
-def default_pair_share(kind: str) -> float:
-    """Return the default x at which curves of a kind are read off."""
-    return CURVE_KINDS[kind].read_at
+def has_close_level(curve: Curve) -> bool:
+    """Whether a curve has the share of links that are close; those of earlier versions do not."""
+    return len(curve) > 2
+
+
+def chance_of(curve: Curve) -> float:
+    """Return the chance level of the share of links that are close."""
+    return curve[2][0] if has_close_level(curve) else NEAR_SHARE
+
+
+def pair_share_of(curves: Mapping[str, Curve], kind: str) -> float:
+    """Return the x at which curves of a kind are read off: where pairs count as close."""
+    spec = CURVE_KINDS[kind]
+    levels = [curve[2][0] for curve in curves.values() if len(curve) > 2]
+    if kind == "comparisons" or not levels:
+        return spec.read_at
+    return 1.0 - levels[0] if kind == "apart" else levels[0]
 
 
 def curve_figure(
@@ -114,7 +132,8 @@ def curve_figure(
 
     token = tokens(theme)
     spec = CURVE_KINDS[kind]
-    pair_share = default_pair_share(kind) if pair_share is None else pair_share
+    asked, usual = pair_share, pair_share_of(curves, kind)
+    pair_share = usual if pair_share is None else pair_share
     x = np.geomspace(_TICKS[0], 1.0, 121)
     curve_x = spec.to_curve_x(x)
     drawn_at = float(10.0 ** np.interp(pair_share, curve_x, np.log10(x)))
@@ -140,7 +159,8 @@ def curve_figure(
         y = np.interp(curve_x, np.asarray(curve[0]), np.asarray(curve[1]))
         hover = f"{_NAMES[key]}: {spec.hover}<extra></extra>"
         line(y, token.accent, 2.5 if key == "given" else 2, _DASH[key], hover)
-    heights = {key: share_close_at(curve, pair_share) for key, curve in curves.items()}
+    read_at = pair_share if kind == "comparisons" or asked not in (None, usual) else None
+    heights = {key: share_close_at(curve, read_at) for key, curve in curves.items()}
     figure.add_scatter(
         x=[drawn_at] * len(heights),
         y=list(heights.values()),
@@ -230,22 +250,19 @@ def curve_alt(curves: Mapping[str, Curve], kind: str = "links") -> str:
             for key, curve in curves.items()
         ]
         return f"Curve of comparisons: the map agrees with {join_words(shares)}. Chance is 50 %."
-    if kind == "apart":
-        shares = [
-            f"{round_percent(share_close_at(curve))} of the {_NAMES[key]} ones"
-            for key, curve in curves.items()
-        ]
-        return (
-            f"Curve of apart links: {join_words(shares)} are not among the closest "
-            f"{round_percent(CLOSE_SHARE)} of all pairs. "
-            f"Chance is {round_percent(1 - CLOSE_SHARE)}."
-        )
-    parts = [
-        f"{round_percent(share_close_at(curve))} of the {_NAMES[key]} links"
+    shares = [
+        f"{round_percent(share_close_at(curve))} of the {_NAMES[key]} "
+        f"{'links' if kind == 'links' else 'ones'}"
         for key, curve in curves.items()
     ]
-    closest = round_percent(CLOSE_SHARE)
+    closest = round_percent(pair_share_of(curves, kind))
+    chance = round_percent(chance_of(next(iter(curves.values()))))
+    if kind == "apart":
+        return (
+            f"Curve of apart links: {join_words(shares)} are not close (not among the closest "
+            f"{closest} of all pairs). Chance is {chance}."
+        )
     return (
-        f"Curve of links: {join_words(parts)} are among the closest {closest} of all pairs. "
-        f"Chance is {closest}."
+        f"Curve of links: {join_words(shares)} are close (among the closest {closest} of all "
+        f"pairs). Chance is {chance}."
     )

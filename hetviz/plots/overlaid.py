@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import plotly.graph_objects as go
 
+from hetviz._text import round_percent
 from hetviz.plots.charts import outer_ticks, style_chart, write_text
-from hetviz.plots.curve import CLOSE_SHARE, share_close_at
+from hetviz.plots.curve import Curve, pair_share_of, share_close_at
 from hetviz.plots.palette import Theme, tokens
 
-Curve = tuple[Sequence[float], Sequence[float]]
-
-# Range of the share of pairs. Beyond a fifth the curves meet.
+# Range of the share of pairs. Beyond a fifth the curves meet, if no more pairs are close.
 _LOW, _HIGH = 0.001, 0.2
-_TICKS = (0.001, 0.01, CLOSE_SHARE, 0.2)
 _HEIGHT, _MARGIN = 260, {"l": 46, "r": 150, "t": 8, "b": 44}
 _LINE_PX = 17
 _MAX_LINE_LETTERS = 21
@@ -28,7 +26,9 @@ def overlaid_figure(
 ) -> go.Figure:
     """Draw overlaid curves."""
     token = tokens(theme)
-    x = np.geomspace(_LOW, _HIGH, 101)
+    close = pair_share_of(curves, "links")
+    highest = min(max(_HIGH, 1.5 * close), 1.0)
+    x = np.geomspace(_LOW, highest, 101)
     lines = {name: np.interp(x, curve[0], curve[1]) for name, curve in curves.items()}
     top = min(max([*(float(y[-1]) for y in lines.values()), 0.25]) * 1.06, 1.03)
     figure = go.Figure()
@@ -50,21 +50,21 @@ def overlaid_figure(
                 f"{_escape_plotly(name)}: %{{y:.0%}} among the closest %{{x:.1%}}<extra></extra>"
             ),
         )
-    ends = {name: float(y[-1]) for name, y in lines.items()} | {CHANCE: _HIGH}
+    ends = {name: float(y[-1]) for name, y in lines.items()} | {CHANCE: highest}
     named = sorted(ends, key=lambda name: (name not in (winner, CHANCE), -ends[name]))
     inner = height - _MARGIN["t"] - _MARGIN["b"]
     for name, place in _spread_labels(
         {name: ends[name] for name in named[:_MAX_NAMES]}, top, inner
     ).items():
         text = "<br>".join(_escape_plotly(line) for line in _wrap_name(name))
-        end = float(np.log10(_HIGH)), place
+        end = float(np.log10(highest)), place
         colour = token.accent if name == winner else token.mute
         text = f"<b>{text}</b>" if name == winner else text
         write_text(
             figure, end, text, colour, xshift=6, xanchor="left", yanchor="middle", align="left"
         )
     figure.add_shape(
-        type="line", x0=CLOSE_SHARE, x1=CLOSE_SHARE, y0=0, y1=top, layer="below",
+        type="line", x0=close, x1=close, y0=0, y1=top, layer="below",
         line={"color": token.line, "width": 1},
     )  # fmt: skip
     steps = [0, 0.25, 0.5, 0.75, 1.0] if top > 0.4 else [0, 0.1, 0.2, 0.3, 0.4]
@@ -77,9 +77,9 @@ def overlaid_figure(
         _MARGIN,
         {
             "type": "log",
-            "range": [float(np.log10(_LOW)), float(np.log10(_HIGH))],
-            "tickvals": list(_TICKS),
-            "ticktext": ["0.1 %", "1 %", "5 %", "20 %"],
+            "range": [float(np.log10(_LOW)), float(np.log10(highest))],
+            "tickvals": [_LOW, 0.01, close, highest],
+            "ticktext": ["0.1 %", "1 %", round_percent(close), round_percent(highest)],
             **outer_ticks(theme),
         },
         {"range": [0, top], "tickvals": ticks, "ticktext": tick_texts},
@@ -94,9 +94,9 @@ def overlaid_alt(curves: Mapping[str, Curve]) -> str:
         f"{name} {100 * share_close_at(curve):.0f} %"
         for name, curve in sorted(curves.items(), key=lambda item: -share_close_at(item[1]))
     ]
-    share = f"{100 * CLOSE_SHARE:.0f} %"
+    share = round_percent(pair_share_of(curves, "links"))
     return (
-        f"Links among the closest {share} of all pairs: {', '.join(parts)}. "
+        f"Close links, among the closest {share} of all pairs: {', '.join(parts)}. "
         f"By chance it would be {share}."
     )
 

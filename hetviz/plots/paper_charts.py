@@ -46,7 +46,8 @@ def paper_curve(
     axes.set_xlabel(
         spec.title, fontproperties=font(size, text=spec.title), color=PAPER.mute, labelpad=2
     )
-    heights = {key: share_close_at(curve, spec.read_at) for key, curve in curves.items()}
+    read_at = spec.read_at if kind == "comparisons" else None
+    heights = {key: share_close_at(curve, read_at) for key, curve in curves.items()}
     texts = [
         f"{_NAMES[key]}: {round_percent(share)} {spec.outcome}" for key, share in heights.items()
     ]

@@ -54,5 +54,5 @@ def test_overlaid_labels_are_escaped() -> None:
 def test_overlaid_alt_lists_shares_best_first() -> None:
     alt = overlaid_alt({"A": ([0, 1], [0, 1]), "B": ([0, 0.05, 1], [0, 0.47, 1])})
     assert alt == (
-        "Links among the closest 5 % of all pairs: B 47 %, A 5 %. By chance it would be 5 %."
+        "Close links, among the closest 5 % of all pairs: B 47 %, A 5 %. By chance it would be 5 %."
     )

@@ -20,7 +20,7 @@ from hetviz.features.item_columns import item_columns
 from hetviz.features.recipe import make_features_with_notes, recipe_of
 from hetviz.metrics.conflicts.guidance_report import GuidanceReport, guidance_report
 from hetviz.metrics.conflicts.pricing import price
-from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness
+from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness, satisfied_links
 from hetviz.metrics.trust.trust import Trust, trust
 from hetviz.progress import Progress
 from hetviz.runs.ask.questions import Question, suggest_questions
@@ -75,23 +75,17 @@ def columns(data: HeteroData, dataset: str, progress: Progress) -> dict[str, Col
 
 
 def trust_of_row(
-    data: HeteroData, embedding: Embedding, row: int, near: float, progress: Progress
+    data: HeteroData, embedding: Embedding, row: int, progress: Progress
 ) -> tuple[Trust, int, int]:
     """Return the trust of a row, the number of its statements the map breaks, and their total."""
     progress(0.0, "Checking the neighbours of an item")
     rows = statement_rows(data)
     own_statements = np.flatnonzero((rows == row).any(axis=1))
     n_links = sum(map(len, data.links))
-    together = (
-        np.concatenate([np.empty(0), *(links_of_kind.weight for links_of_kind in data.links)]) > 0
-    )
-    share = np.concatenate([link_closeness(data, embedding), comparison_closeness(data, embedding)])
-    is_satisfied = np.where(
-        own_statements < n_links,
-        (share[own_statements] >= 1.0 - near)
-        == np.append(together, False)[np.minimum(own_statements, n_links)],
-        share[own_statements] > 0.5,
-    )
+    closeness = link_closeness(data, embedding)
+    share = np.concatenate([closeness, comparison_closeness(data, embedding)])
+    satisfied = np.concatenate([satisfied_links(data, closeness), share[n_links:] > 0.5])
+    is_satisfied = satisfied[own_statements]
     is_known = np.isfinite(share[own_statements])
     return (
         trust(data, embedding, rows=[row]),
@@ -109,7 +103,7 @@ def report(data: HeteroData, progress: Progress) -> GuidanceReport:
 def prices(
     data: HeteroData,
     embedding: Embedding,
-    near: float,
+    near: float | None,
     keys: Collection[str],
     progress: Progress,
 ) -> dict[str, str]:

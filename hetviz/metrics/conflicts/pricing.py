@@ -10,12 +10,13 @@ import pandas as pd
 from hetviz._text import count
 from hetviz._types import Bools, Floats, Ints, Json
 from hetviz.core.graph.neighbors import nearest_columns
-from hetviz.core.measures.satisfaction import NEAR_SHARE, distance_percentiles
+from hetviz.core.measures.satisfaction import distance_percentiles
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.affinities import space_of
 from hetviz.metrics.conflicts.conflicts import StatementArrays
+from hetviz.metrics.fit.guidance import linkable_pairs_of
 from hetviz.metrics.fit.nearest import close_distances
 from hetviz.metrics.fit.rows import coordinates_of
 
@@ -31,7 +32,7 @@ def price(
     data: HeteroData,
     embedding: Embedding,
     *,
-    near: float = NEAR_SHARE,
+    near: float | None = None,
     most: int = 500,
     k: int = 10,
     keys: Collection[str] | None = None,
@@ -44,8 +45,9 @@ def price(
     data : HeteroData
     embedding : Embedding
         Rows are matched by dataset and id.
-    near : float
-        A pair is close if it is among this share of the closest pairs of its two datasets.
+    near : float, optional
+        A pair is close if it is among this share of the closest pairs of its two datasets, of
+        items with links. Default: as for ``links_kept`` of `hetviz.evaluate`.
     most : int
         Maximum number of statements, the worst first.
     k : int
@@ -91,7 +93,7 @@ def price(
     -----
     Only one item moves, so this is the direct cost, not the cost on a new map.
     """
-    if not 0 < near < 1:
+    if near is not None and not 0 < near < 1:
         raise ParameterError(f"price: near = {near!r} must be between 0 and 1.")
     for name, value in (("most", most), ("k", k)):
         if isinstance(value, bool) or value < 1:
@@ -111,9 +113,9 @@ class _StatementMap:
     """A map with the statements about its items."""
 
     def __init__(
-        self, data: HeteroData, embedding: Embedding, close_share: float, k: int, seed: int
+        self, data: HeteroData, embedding: Embedding, close_share: float | None, k: int, seed: int
     ) -> None:
-        self.data, self.close_share, self.k = data, close_share, k
+        self.data, self.k = data, k
         self.arrays = StatementArrays(data)
         self.places = coordinates_of(data, embedding)
         self.Y = np.vstack(list(self.places.values()))
@@ -149,12 +151,16 @@ class _StatementMap:
             names = (group.source, group.target) if forward else (group.target, group.source)
             ends = (group.i, group.j) if forward else (group.j, group.i)
             blocks.setdefault(names, []).append((indices, *ends))
+        linkable = linkable_pairs_of(self.data)
         for (source, target), groups in blocks.items():
             indices, i, j = (np.concatenate(side) for side in zip(*groups, strict=True))
             if source == target:
                 i, j = np.minimum(i, j), np.maximum(i, j)
             other = None if source == target else self.places[target]
-            percentiles = distance_percentiles(self.places[source], i, j, other, random_state=seed)
+            masks = linkable[source, target].masks
+            percentiles = distance_percentiles(
+                self.places[source], i, j, other, candidates=masks, random_state=seed
+            )
             F[indices], n_candidates[indices] = percentiles.values, percentiles.candidates
         return F, n_candidates
 

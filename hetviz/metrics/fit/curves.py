@@ -11,9 +11,10 @@ from hetviz.core.measures.satisfaction import satisfaction_curve
 from hetviz.core.ordinal.comparisons import comparison_curve
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
-from hetviz.metrics.fit.guidance import BlockScore
+from hetviz.metrics.fit.guidance import BlockScore, weighted_mean
 from hetviz.metrics.fit.measured_map import MeasuredMap
 
+_SATISFIED = "share_satisfied"
 Curves = dict[str, dict[str, list[list[float]]]]
 
 # Evenly spaced on the logarithmic axis of the plot.
@@ -35,7 +36,9 @@ def curves(
 
     Returns points (x, y) by kind, JSON-ready, without empty entries. "links": the share y of the
     positive links of all blocks among the closest x of all pairs of their block; chance level x.
-    "apart": the share y of the negative links not among these; chance level 1 - x.
+    "apart": the share y of the negative links not among these; chance level 1 - x. These have a
+    third entry: chance level and value of the share of links that are (or are not) close, as
+    ``links_kept`` of `evaluate`.
     ``<source>|<target>``: as "links", for one pair of datasets. "comparisons": the share y whose
     near pair is at most x times as long as its far pair. At x = 1 it is the share that the map
     agrees with, with chance level 0.5.
@@ -55,7 +58,10 @@ def curves_of_map(measured: MeasuredMap) -> Curves:
             F = np.concatenate([block.F for block in chosen])
             if np.isfinite(F).any():
                 y = satisfaction_curve(F, sign, at=_SHARES)[1]
-                curves_by_kind.setdefault(kind, {})[part] = _rounded_points(_SHARES, y)
+                points = _rounded_points(_SHARES, y)
+                levels = [weighted_mean(chosen, name, sign) for name in ("chance", _SATISFIED)]
+                points.append([round(level or 0.0, 6) for level in levels])
+                curves_by_kind.setdefault(kind, {})[part] = points
     comparison_parts = (
         ("given", measured.data, measured.places),
         ("held_out", measured.held_out, measured.held_out_places),

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Bools, Floats, Ints
 from hetviz.core.measures.resolution import error_of_mean
 from hetviz.core.measures.satisfaction import (
     NEAR_SHARE,
     degree_placements,
     distance_percentiles,
+    group_share,
     link_auc,
     satisfaction_area,
     satisfaction_curve,
@@ -21,7 +22,81 @@ from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData, Links
 from hetviz.data.model.checks import ProblemCollector, check_positions
 from hetviz.errors import DataError, Problem
-from hetviz.metrics.fit.rows import coordinates_of
+from hetviz.memo import Memo
+from hetviz.metrics.fit.rows import coordinates_of, has_same_rows
+
+
+@dataclass(frozen=True, eq=False)
+class LinkablePairs:
+    """The pairs of two datasets that links are ranked among.
+
+    `rows`, `other_rows` (n_a,), (n_b,): Rows with links. Other rows are no candidates, so that
+        leaving them out changes nothing.
+    `share`: Share of these pairs that count as close, see
+        `hetviz.core.measures.satisfaction.group_share`.
+    """
+
+    rows: Bools
+    other_rows: Bools
+    share: float
+
+    @property
+    def masks(self) -> tuple[Bools, Bools]:
+        """Both masks."""
+        return self.rows, self.other_rows
+
+
+_LINKABLE = Memo(max_entries=8)
+
+
+def linkable_pairs(
+    sizes: Mapping[str, int], links: Sequence[Links]
+) -> dict[tuple[str, str], LinkablePairs]:
+    """Return the linkable pairs of each two linked datasets, in the order of `sizes`.
+
+    `sizes`: dataset -> number of rows. `links`: Given and held-out links.
+    """
+    if not links:
+        return {}
+
+    def find() -> dict[tuple[str, str], LinkablePairs]:
+        return _find_linkable_pairs(sizes, links)
+
+    return _LINKABLE.get_or_compute(tuple(links), tuple(sizes.items()), find)
+
+
+def _find_linkable_pairs(
+    sizes: Mapping[str, int], links: Sequence[Links]
+) -> dict[tuple[str, str], LinkablePairs]:
+    order = {name: position for position, name in enumerate(sizes)}
+    parts: dict[tuple[str, str], list[tuple[Ints, Ints, Floats]]] = {}
+    for group in links:
+        forward = order[group.source] <= order[group.target]
+        names = (group.source, group.target) if forward else (group.target, group.source)
+        ends = (group.i, group.j) if forward else (group.j, group.i)
+        parts.setdefault(names, []).append((*ends, group.weight))
+    found = {}
+    for (source, target), entries in parts.items():
+        i, j, weight = (np.concatenate(side) for side in zip(*entries, strict=True))
+        rows, other_rows = (np.zeros(sizes[name], dtype=bool) for name in (source, target))
+        rows[i], other_rows[j] = True, True
+        within = source == target
+        if within:
+            rows = other_rows = rows | other_rows
+        i, j = i[weight > 0], j[weight > 0]
+        share = group_share(i, j, sizes[source], None if within else sizes[target])
+        found[source, target] = LinkablePairs(rows, other_rows, share)
+    return found
+
+
+def linkable_pairs_of(
+    data: HeteroData, others: HeteroData | None = None
+) -> dict[tuple[str, str], LinkablePairs]:
+    """Return the `linkable_pairs` of data, and of `others` if they have the same rows."""
+    sizes = {name: len(dataset) for name, dataset in data.datasets.items()}
+    if others is None or not has_same_rows(data, others):
+        return linkable_pairs(sizes, data.links)
+    return linkable_pairs(sizes, [*data.links, *others.links])
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +106,7 @@ class BlockScore:
     `sign`: 1 for positive links (together), -1 for negative links (apart).
     `F` (m,): Share of candidate pairs that are closer than each link, ties half. NaN for links
         with an end without a place.
-    `candidates`: Number of pairs that could be linked: n_a n_b, or n (n - 1) / 2 within a dataset.
+    `candidates`: Number of pairs of placed items that have links.
     `standard_error`: Standard error of one value of F. 0 if all candidates were counted.
     `distinct` (array): F of each distinct linked pair, for `auc`.
     `degree_auc`: Mean of `hetviz.core.measures.satisfaction.degree_placements`. NaN for negative
@@ -39,6 +114,7 @@ class BlockScore:
     `degree_error`: Standard error from sampling. 0 if all pairs of ends were compared.
     `ends` ((array, array), each of shape (m,), or None): Rows of the links in F.
     `degree_spread`: Standard error of `degree_auc` over the links.
+    `close_limit`: Share of the candidate pairs that are close; chance level of `share_close`.
     """
 
     source: str
@@ -52,6 +128,7 @@ class BlockScore:
     degree_error: float = 0.0
     ends: tuple[Ints, Ints] | None = None
     degree_spread: float = float("nan")
+    close_limit: float = NEAR_SHARE
 
     @property
     def n_links(self) -> int:
@@ -79,7 +156,7 @@ class BlockScore:
         if measure == "degree_auc":
             return self.degree_spread
         if measure == "share_close":
-            return error_of_mean((self.F <= NEAR_SHARE).astype(np.float64), *ends)
+            return error_of_mean((self.close_limit >= self.F).astype(np.float64), *ends)
         error = error_of_mean(self.F, *ends)
         if measure == "auc":
             error /= max(1.0 - np.isfinite(self.distinct).sum() / self.candidates, 1e-12)
@@ -93,17 +170,24 @@ class BlockScore:
 
     @property
     def share_close(self) -> float:
-        """Share of all links that are among the closest 5 % of the candidate pairs.
+        """Share of all links that are close: among the closest `close_limit` of the candidates.
 
         Links with an end without a place are not close.
         """
-        return float((self.F <= NEAR_SHARE).sum() / len(self.F)) if len(self.F) else float("nan")
+        n_links = len(self.F)
+        return float((self.close_limit >= self.F).sum() / n_links) if n_links else float("nan")
 
     @property
-    def share_close_ceiling(self) -> float:
-        """Maximum of `share_close`: there may be more links than 5 % of the pairs."""
-        linked = len(self.distinct)
-        return min(1.0, NEAR_SHARE * self.candidates / linked) if linked else float("nan")
+    def share_satisfied(self) -> float:
+        """Share of all links that the map satisfies: close, or not close for negative links."""
+        if self.sign > 0 or not len(self.F):
+            return self.share_close
+        return float((self.close_limit < self.F).sum() / len(self.F))
+
+    @property
+    def chance(self) -> float:
+        """Chance level of `share_satisfied`."""
+        return self.close_limit if self.sign > 0 else 1.0 - self.close_limit
 
 
 def block_scores(data: HeteroData, embedding: Embedding, random_state: int = 0) -> list[BlockScore]:
@@ -112,13 +196,14 @@ def block_scores(data: HeteroData, embedding: Embedding, random_state: int = 0) 
     Links of all kinds and both directions between two datasets form one block. Exact up to
     20,000,000 candidate pairs, sampled above. O(candidates) time, bounded memory.
     """
-    (scores,) = block_scores_of_parts(coordinates_of(data, embedding), [data.links], random_state)
+    Y = coordinates_of(data, embedding)
+    (scores,) = block_scores_of_parts(Y, [data.links], random_state)
     return scores
 
 
 def block_scores_of_parts(
     Y: Mapping[str, Floats],
-    link_groups: Sequence[Iterable[Links]],
+    link_groups: Sequence[Sequence[Links]],
     seed: int,
     beat: Callable[[], None] = lambda: None,
 ) -> list[list[BlockScore]]:
@@ -128,6 +213,8 @@ def block_scores_of_parts(
     may take a second, so that they can be cancelled.
     """
     order = {name: position for position, name in enumerate(Y)}
+    sizes = {name: len(A) for name, A in Y.items()}
+    linkable = linkable_pairs(sizes, [group for links in link_groups for group in links])
     pairs: dict[tuple[str, str], list[tuple[int, int, Ints, Ints]]] = {}
     for part, links in enumerate(link_groups):
         for group in links:
@@ -145,7 +232,10 @@ def block_scores_of_parts(
             i, j = np.minimum(i, j), np.maximum(i, j)
         other = None if source == target else Y[target]
         beat()
-        ranked = distance_percentiles(Y[source], i, j, other, random_state=seed)
+        among = linkable[source, target]
+        ranked = distance_percentiles(
+            Y[source], i, j, other, candidates=among.masks, random_state=seed
+        )
         block_code = np.concatenate(
             [np.full(len(entry[2]), 2 * entry[0] + (entry[1] < 0)) for entry in entries]
         )
@@ -181,6 +271,7 @@ def block_scores_of_parts(
                     *degree,
                     (i[in_block], j[in_block]),
                     degree_spread,
+                    among.share,
                 )
             )
     return scores
@@ -191,7 +282,7 @@ def weighted_mean(blocks: Iterable[BlockScore], measure: str, sign: int) -> floa
 
     Shares of all links also count links without a place. Other measures count placed links only.
     """
-    counts_unplaced = measure in ("share_close", "share_close_ceiling")
+    counts_unplaced = measure in ("share_close", "share_satisfied", "chance")
     rows = [
         (getattr(block, measure), len(block.F) if counts_unplaced else block.n_links)
         for block in blocks

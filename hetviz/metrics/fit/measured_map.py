@@ -12,7 +12,7 @@ from hetviz._types import Bools, Floats, Ints
 from hetviz.core.graph.neighbors import nearest_places
 from hetviz.data import Embedding, HeteroData
 from hetviz.metrics.fit.guidance import BlockScore, block_scores_of_parts
-from hetviz.metrics.fit.rows import coordinates_of
+from hetviz.metrics.fit.rows import coordinates_of, has_same_rows
 
 MeasureValues = dict[str, tuple[float, float]]
 """Value and standard error by measure. The error of exact values is 0."""
@@ -185,10 +185,3 @@ def cross_dataset_links(data: HeteroData) -> dict[tuple[str, str], sp.csr_array]
         W.data[:] = 1.0
         links_by_pair[source, target] = W
     return links_by_pair
-
-
-def has_same_rows(data: HeteroData, other: HeteroData) -> bool:
-    """Whether two data have the same datasets with the same rows in the same order."""
-    return list(data.datasets) == list(other.datasets) and all(
-        np.array_equal(data[name].ids, other[name].ids) for name in data.datasets
-    )

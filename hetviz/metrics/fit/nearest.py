@@ -14,6 +14,7 @@ from hetviz.core.measures.satisfaction import near_distance as reach_of
 from hetviz.data import Embedding, HeteroData, Links
 from hetviz.data.queries.rows import TouchingLinks, links_touching
 from hetviz.memo import Memo
+from hetviz.metrics.fit.guidance import linkable_pairs_of
 from hetviz.metrics.fit.rows import coordinates_of
 
 # Closeness of a group of links is cached while the links, their datasets and the map are the same.
@@ -28,8 +29,7 @@ class NearestItems:
     `rows` int (m,): Global rows, the nearest first.
     `linked` bool (m,): Whether the row has a positive link to the item.
     `n_others`: Number of placed rows of the dataset, without the item itself.
-    `n_close`: How many of them are close: within the distance of the closest 5 % of all pairs of
-        the two datasets.
+    `n_close`: How many of them are close, see `close_distances`.
     `n_links`, `n_links_close`: Number of placed rows with a positive link to the item, and how
         many of them are close.
     `ends` int (e,): Global rows of the dataset with any link to the item, the nearest first.
@@ -58,7 +58,6 @@ def nearest(
     embedding: Embedding,
     row: int,
     n: int = 10,
-    close_share: float = NEAR_SHARE,
     links: TouchingLinks | None = None,
     *,
     max_distances: Floats | None = None,
@@ -68,9 +67,8 @@ def nearest(
     `embedding`: Map of rows of `data`. Its axes measure the distance.
     `row`: Global row of the item.
     `n`: Number of items of each dataset.
-    `close_share`: Share of all pairs of two datasets that counts as close.
     `links`: Links of the item, by default those of `data`.
-    `max_distances` (n_datasets, n_datasets): Result of `close_distances` for that share, if known.
+    `max_distances` (n_datasets, n_datasets): Result of `close_distances`, if known.
 
     Returns: Without datasets that have no other placed row. Empty if the item has no place.
 
@@ -88,9 +86,7 @@ def nearest(
     out: dict[str, NearestItems] = {}
     if not np.isfinite(place).all():
         return out
-    distance_limits = (
-        close_distances(data, embedding, close_share) if max_distances is None else max_distances
-    )
+    distance_limits = close_distances(data, embedding) if max_distances is None else max_distances
     row_limits = distance_limits[_dataset_index(data, row)]
     for (name, Y), limit in zip(places.items(), row_limits.tolist(), strict=True):
         start = data.offsets[name].start
@@ -121,13 +117,16 @@ def nearest(
 def close_distances(
     data: HeteroData,
     embedding: Embedding,
-    close_share: float = NEAR_SHARE,
+    close_share: float | None = None,
     random_state: int = 0,
     pairs: Collection[tuple[str, str]] | None = None,
+    others: HeteroData | None = None,
 ) -> Floats:
     """Return the distance up to which pairs of two datasets are close.
 
-    `close_share`: Share of all pairs of two datasets that counts as close.
+    `close_share`: Share of the pairs of items with links that counts as close; default: as
+        `hetviz.metrics.fit.guidance.linkable_pairs` says, 5 % for datasets without links.
+    `others`: Other links of the same items, held out or given.
     `pairs` (collection of (str, str)): Pairs of datasets to compute, in any order. All by default.
 
     Returns (n_datasets, n_datasets): See `hetviz.core.measures.satisfaction.near_distance`. NaN
@@ -138,11 +137,15 @@ def close_distances(
     places = coordinates_of(data, embedding)
     dataset_pairs = None if pairs is None else {frozenset(pair) for pair in pairs}
     distances = np.full((len(places), len(places)), np.nan)
+    linkable = linkable_pairs_of(data, others)
     for b, (name, B) in enumerate(places.items()):
         for a, (first, A) in enumerate(islice(places.items(), b + 1)):
             if dataset_pairs is None or frozenset((first, name)) in dataset_pairs:
-                other = None if a == b else B
-                length = reach_of(A, other, close_share, random_state=random_state)
+                among = linkable.get((first, name))
+                share = close_share or (NEAR_SHARE if among is None else among.share)
+                here, there = (A, B) if among is None else (A[among.rows], B[among.other_rows])
+                other = None if a == b else there
+                length = reach_of(here, other, share, random_state=random_state)
                 distances[a, b] = distances[b, a] = length
     return distances
 
@@ -151,8 +154,15 @@ def _dataset_index(data: HeteroData, row: int) -> int:
     return next(k for k, rows in enumerate(data.offsets.values()) if row < rows.stop)
 
 
-def link_closeness(data: HeteroData, embedding: Embedding, random_state: int = 0) -> Floats:
-    """Return how close the ends of each link are, among all pairs that could be linked.
+def link_closeness(
+    data: HeteroData,
+    embedding: Embedding,
+    random_state: int = 0,
+    others: HeteroData | None = None,
+) -> Floats:
+    """Return how close the ends of each link are, among all pairs of items with links.
+
+    `others`: Other links of the same items, held out or given.
 
     Returns (m,): In the order of ``data.link_table()``: the share of candidate pairs of the two
         datasets that are farther, ties half. 1 is closest. NaN if an end has no place.
@@ -170,7 +180,8 @@ def link_closeness(data: HeteroData, embedding: Embedding, random_state: int = 0
 
     def place(links: Links) -> tuple[object, object]:
         owner = (embedding, links, data[links.source], data[links.target])
-        return owner, (id(links), random_state)
+        # All links decide which pairs are candidates.
+        return owner, (id(links), random_state, tuple(map(id, data.links)), id(others))
 
     for links, start in zip(data.links, starts, strict=False):
         cached = _CLOSENESS.get(*place(links))
@@ -185,12 +196,14 @@ def link_closeness(data: HeteroData, embedding: Embedding, random_state: int = 0
             blocks.setdefault((links.target, links.source), []).append(
                 (links.j, links.i, int(start))
             )
+    linkable = linkable_pairs_of(data, others) if blocks else {}
     for (source, target), parts in blocks.items():
         ranked = distance_percentiles(
             Y[source],
             np.concatenate([i for i, _, _ in parts]),
             np.concatenate([j for _, j, _ in parts]),
             None if source == target else Y[target],
+            candidates=linkable[source, target].masks,
             random_state=random_state,
         ).values
         at = 0
@@ -201,6 +214,24 @@ def link_closeness(data: HeteroData, embedding: Embedding, random_state: int = 0
         if len(links) > _MIN_CACHED_LINKS:
             _CLOSENESS.put(*place(links), out[start : start + len(links)].copy())
     return out
+
+
+def satisfied_links(data: HeteroData, closeness: Floats, others: HeteroData | None = None) -> Bools:
+    """Return which links a map satisfies: close ones, and negative ones that are not close.
+
+    `closeness` (m,): From `link_closeness`. NaN is not satisfied.
+    `others`: Other links of the same items, held out or given.
+    """
+    linkable = linkable_pairs_of(data, others)
+    satisfied = [np.zeros(0, dtype=bool)]
+    start = 0
+    for links in data.links:
+        own = closeness[start : start + len(links)]
+        start += len(links)
+        names = links.source, links.target
+        share = (linkable.get(names) or linkable[names[::-1]]).share
+        satisfied.append(np.isfinite(own) & ((own >= 1.0 - share) == (links.weight > 0)))
+    return np.concatenate(satisfied)
 
 
 def comparison_closeness(data: HeteroData, embedding: Embedding) -> Floats:

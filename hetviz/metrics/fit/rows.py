@@ -36,3 +36,10 @@ def _match_rows(
                 Y[rows >= 0] = places[name][rows[rows >= 0]]
         out[name] = Y
     return out
+
+
+def has_same_rows(data: HeteroData, other: HeteroData) -> bool:
+    """Whether two data have the same datasets with the same rows in the same order."""
+    return list(data.datasets) == list(other.datasets) and all(
+        np.array_equal(data[name].ids, other[name].ids) for name in data.datasets
+    )

@@ -48,15 +48,16 @@ _COLUMNS = [
     "standard_error",
     "degree_auc",
     "kept",
-    "kept_ceiling",
+    "chance",
 ]
-_BLOCK_ATTRIBUTES = {"kept": "share_close", "kept_ceiling": "share_close_ceiling"}
+_BLOCK_ATTRIBUTES = {"kept": "share_satisfied"}
 _LINK_MEASURES = (
     ("guidance_area", "area", 1),
     ("negative_guidance_area", "area", -1),
     ("link_auc", "auc", 1),
     ("degree_auc", "degree_auc", 1),
     ("links_kept", "share_close", 1),
+    ("links_kept_chance", "chance", 1),
 )
 
 
@@ -67,12 +68,11 @@ class Scores(Immutable):
     `values`: Measures that apply, see `evaluate`.
     `standard_errors`: Standard errors of sampled values.
     `blocks`: One row per pair of datasets and sign: source, target, sign, held_out, n_links,
-        n_unplaced, area, auc, standard_error, degree_auc, kept (share of close links),
-        kept_ceiling.
-    `ceilings`: Maximum of each value on these data, if it is not 1. Not all links can be close if
-        there are more than 5 % of the pairs. An item with a unique label has no neighbour with the
-        same label. At most half of contradicting comparisons can hold. NaN for values without a
-        maximum. See `ceiling`.
+        n_unplaced, area, auc, standard_error, degree_auc, kept (share of close links, or of
+        negative links that are not close) and its chance level.
+    `ceilings`: Maximum of each value on these data, if it is not 1. An item with a unique label
+        has no neighbour with the same label. At most half of contradicting comparisons can hold.
+        NaN for values without a maximum. See `ceiling`.
     `resolutions`: Smallest significant difference between two maps of these data, by name: 1.96
         sqrt(2) standard errors over the links, comparisons or items. Links that share an item
         count less than links of different items.
@@ -146,8 +146,11 @@ def evaluate(
             The same against pairs of ends of two different links, so that popular items have no
             advantage. See `hetviz.core.measures.satisfaction.degree_placements`.
         links_kept
-            Share of links among the closest 5 % of all pairs that could be linked. Links with an
-            end without a place are not close.
+            Share of links that are close: among the closest share of the pairs of items with
+            links that `links_kept_chance` gives. Links with an end without a place are not close.
+        links_kept_chance
+            Chance level of links_kept: the share of pairs within the groups that links form, at
+            least 5 %. See `hetviz.core.measures.satisfaction.group_share`.
         comparison_accuracy
             Share of comparisons that the map agrees with, ties half.
         ndcg, ndcg_guess
@@ -175,7 +178,7 @@ def evaluate(
             The same with the 5 nearest labelled items of other datasets, for items whose label
             occurs in another dataset.
 
-        The first seven, ndcg, ndcg_guess and rand_index also have the ending ``_held_out``.
+        The first eight, ndcg, ndcg_guess and rand_index also have the ending ``_held_out``.
 
     Warns
     -----
@@ -246,7 +249,6 @@ def _ceilings(measured: MeasuredMap, values: MeasureValues) -> dict[str, float]:
     ceilings: dict[str, float] = {}
     for blocks, ending in zip(measured.blocks, ("", "_held_out"), strict=True):
         for name, measure, sign in (
-            ("links_kept", "share_close_ceiling", 1),
             ("guidance_area", "area_ceiling", 1),
             ("negative_guidance_area", "area_ceiling", -1),
         ):
@@ -281,8 +283,10 @@ def link_measures(measured: MeasuredMap) -> MeasureValues:
             if value is not None:
                 error_name = "degree_error" if measure == "degree_auc" else "standard_error"
                 error = max(getattr(block, error_name) for block in blocks if block.sign == sign)
+                error = 0.0 if measure == "chance" else error
                 values[name + ending] = (value, error)
-                measured.errors[name + ending] = weighted_mean_error(blocks, measure, sign)
+                if measure != "chance":
+                    measured.errors[name + ending] = weighted_mean_error(blocks, measure, sign)
         apart = apart_auc(blocks)
         if apart is not None:
             values["apart_auc" + ending] = (apart[0], 0.0)

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 
 from hetviz._text import count, round_percent
-from hetviz._types import Bools, Floats, Ints, JsonObject
-from hetviz.core.measures.satisfaction import NEAR_SHARE
+from hetviz._types import Bools, Ints, JsonObject
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.statements import statement_positions, statement_rows
 from hetviz.errors import ParameterError
 from hetviz.features.relations.user_links import table_links, user_link_weights
 from hetviz.metrics.fit.displacement import displacements
-from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness
+from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness, satisfied_links
 from hetviz.metrics.trust.trust import trust
 
 MOVED_THRESHOLD = 0.05
@@ -32,8 +31,8 @@ class Consequences:
     """Effects of statements on a map.
 
     `n_items`, `n_said`: Number of items of the statements, and number of statements.
-    `kept_before`, `kept_after`: How many statements each map satisfies: positive links among the
-        closest 5 % of all pairs, negative links outside them, comparisons that hold.
+    `kept_before`, `kept_after`: How many statements each map satisfies: positive links that are
+        close, negative links that are not, comparisons that hold.
     `apart_before`, `apart_after`: Mean distance of the linked pairs as a share of the extent of
         the map. NaN without pairs.
     `true_before`, `true_after`: Share of the ten nearest items of each named item, in its own
@@ -194,9 +193,7 @@ def consequences(
 
 def _satisfied_mask(data: HeteroData, embedding: Embedding) -> Bools:
     """Return a mask of the statements that a map satisfies."""
-    is_positive = np.concatenate([np.empty(0), *(links.weight for links in data.links)]) > 0
-    links: Floats = link_closeness(data, embedding)
-    satisfied = np.isfinite(links) & (is_positive == (links >= 1.0 - NEAR_SHARE))
+    satisfied = satisfied_links(data, link_closeness(data, embedding))
     return np.concatenate([satisfied, comparison_closeness(data, embedding) > 0.5])
 
 

@@ -9,11 +9,10 @@ from hetviz._types import Bools, Floats, Ints
 from hetviz.core.graph.distances import Space
 from hetviz.core.graph.neighbors import nearest_columns
 from hetviz.core.measures.ranking import stored_entries
-from hetviz.core.measures.satisfaction import NEAR_SHARE
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.statements import statement_rows
 from hetviz.metrics.fit.measured_map import cross_dataset_links
-from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness
+from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness, satisfied_links
 from hetviz.metrics.trust.neighborhoods import Neighborhoods
 
 _MAX_ENTRIES = 500_000
@@ -214,17 +213,15 @@ def count_broken_statements(
     `query_rows` bool (n_rows,)
 
     Returns `violated`, `said` (n_rows,): NaN for rows without a place or not requested. Positive
-        links are satisfied among the closest 5 % of all pairs of the two datasets, negative links
-        outside them. Each statement counts for each of its items.
+        links are satisfied if they are close, negative links if they are not. Each statement counts
+        for each of its items.
     """
     closeness, comparison_scores = (
         link_closeness(data, embedding),
         comparison_closeness(data, embedding),
     )
     weight = np.concatenate([np.empty(0), *(links.weight for links in data.links)])
-    is_satisfied = np.concatenate(
-        [(closeness >= 1.0 - NEAR_SHARE) == (weight > 0), comparison_scores > 0.5]
-    )
+    is_satisfied = np.concatenate([satisfied_links(data, closeness), comparison_scores > 0.5])
     counted = np.isfinite(np.concatenate([closeness, comparison_scores]))
     counted[: len(weight)] &= weight != 0
     rows = np.sort(statement_rows(data), axis=1)

@@ -33,8 +33,7 @@ class Trust:
         data, are far on the map.
     `of_across` (array): Total of the two counts above: k, as shares are means over datasets.
     `violated` (array): How many statements about the row the map does not satisfy: positive links
-        that are not among the closest 5 % of all pairs of the two datasets, negative links that
-        are, and comparisons that do not hold.
+        that are not close, negative links that are, and comparisons that do not hold.
     `said` (array): Number of statements about the row whose items all have places.
     `score` (array): From 0 (bad) to 1 (good): mean of the correct shares within the dataset,
         across datasets, and of the statements.

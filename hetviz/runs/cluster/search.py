@@ -22,8 +22,7 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.errors import Cancelled, HetvizError, ParameterError
 from hetviz.features.item_columns import item_columns
 from hetviz.metrics.fit.clustering import rand_on_links
-from hetviz.metrics.fit.measured_map import has_same_rows
-from hetviz.metrics.fit.rows import coordinates_of
+from hetviz.metrics.fit.rows import coordinates_of, has_same_rows
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 from hetviz.runs.cluster.cards import capital, value_words
 from hetviz.runs.cluster.contrast import plain_text

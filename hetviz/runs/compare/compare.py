@@ -21,13 +21,13 @@ from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import Cancelled, HetvizError, ParameterError
 from hetviz.metrics.fit.curves import curves_of_map
-from hetviz.metrics.fit.guidance import guidance_curve
+from hetviz.metrics.fit.guidance import block_scores_of_parts, weighted_mean
 from hetviz.metrics.fit.measured_map import MeasuredMap
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.metrics.fit.summary import evaluate_measured
 from hetviz.progress import Progress, ignore_progress
 from hetviz.runs.compare.comparison import Candidate, Comparison, FitScores, LinkCurve
-from hetviz.runs.compare.measures import CLOSE_SHARE, overall
+from hetviz.runs.compare.measures import overall
 from hetviz.runs.compare.predicted_links import (
     held_out_scores,
     new_item_scores,
@@ -314,8 +314,7 @@ def measure_map(
 ) -> tuple[dict[str, float], dict[str, LinkCurve]]:
     """Return every measure that applies to a map, and its curves.
 
-    ``links_kept`` (and ``links_kept_held_out``) is the value of the curve at 5 % of the pairs;
-    links of items without a place do not count as close. ``placed`` is the share of rows with a
+    ``placed`` is the share of rows with a
     place, ``overall`` is from `hetviz.runs.compare.measures.overall`. `beat` is called in between.
     """
     scores, curves, _ = measure_map_with_limits(train, embedding, held_out, beat)
@@ -339,10 +338,11 @@ def measure_map_with_limits(
     for kind, ending, links_data in (("given", "", train), ("held_out", "_held_out", held_out)):
         if links_data is None or not any((group.weight > 0).any() for group in links_data.links):
             continue
-        x, y = link_curves.get(kind, ([0.0, 1.0], [0.0, 0.0]))
+        x, y, *level = link_curves.get(kind, ([0.0, 1.0], [0.0, 0.0]))
         close = np.asarray(y) * _share_of_placed_links(links_data, embedding)
-        curves[kind] = np.round(x, 7).tolist(), np.round(close, 6).tolist()
-        scores[f"links_kept{ending}"] = float(np.interp(CLOSE_SHARE, *curves[kind]))
+        curves[kind] = [np.round(x, 7).tolist(), np.round(close, 6).tolist(), *level]
+        # No link of the map has a place.
+        scores.setdefault(f"links_kept{ending}", 0.0)
     overall_score = overall(scores)
     if overall_score is not None:
         scores["overall"] = overall_score
@@ -386,10 +386,10 @@ def placing_scores(
     Returns
     -------
     dict
-        ``links_kept_new_items``: share of the links of new items whose pair is among the closest
-        5 % of all pairs. ``link_score_auc_new_items``: AUC of these links among all pairs of the
-        items by the method's own scores, or else by closeness. Empty for methods that cannot place
-        new items, and where no new item has links.
+        ``links_kept_new_items``: share of the links of new items that are close, and its chance
+        level ``links_kept_chance_new_items``. ``link_score_auc_new_items``: AUC of these links
+        among all pairs of the items by the method's own scores, or else by closeness. Empty for
+        methods that cannot place new items, and where no new item has links.
 
     Notes
     -----
@@ -426,8 +426,12 @@ def placing_scores(
             )
         ).any()
     ]
-    x, y = guidance_curve(embedding, links)
-    scores = {"links_kept_new_items": float(np.interp(CLOSE_SHARE, x, y))}
+    blocks, _ = block_scores_of_parts(coordinates_of(data, embedding), [links, data.links], seed)
+    scores = {
+        f"{name}_new_items": value
+        for name, measure in (("links_kept", "share_close"), ("links_kept_chance", "chance"))
+        if (value := weighted_mean(blocks, measure, 1)) is not None
+    }
     return scores | new_item_scores(data, fitted.model, embedding, is_new)
 
 

@@ -20,7 +20,7 @@ from hetviz.data import Embedding
 from hetviz.runs.compare.measures import MEASURES, DecidingMeasure
 from hetviz.runs.compare.predicted_links import prediction_sentence
 
-LinkCurve = tuple[list[float], list[float]]
+LinkCurve = list[list[float]]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class FitScores:
 
     `key`: Key of the candidate.
     `seed`: Seed of the split and of the method.
-    `curves` (mapping of {"given", "held_out"} to (share of pairs, share of links close))
+    `curves` (mapping of {"given", "held_out"} to a curve of `hetviz.curves`)
     `ceilings`: The largest possible score on this split, where it is below 1.
     `resolutions`: The smallest difference between two maps on this split that is not chance, if
         known; see `hetviz.evaluate`.
@@ -206,10 +206,13 @@ class Comparison:
             fits = list(self._fits(candidate.key))
             kinds = [kind for kind in ("given", "held_out") if fits and kind in fits[0].curves]
             by_candidate[candidate.key] = {
-                kind: (
+                kind: [
                     list(fits[0].curves[kind][0]),
-                    np.mean([fit.curves[kind][1] for fit in fits], axis=0).tolist(),
-                )
+                    *(
+                        np.mean([fit.curves[kind][part] for fit in fits], axis=0).tolist()
+                        for part in range(1, min(len(fit.curves[kind]) for fit in fits))
+                    ),
+                ]
                 for kind in kinds
             }
         return {key: curves for key, curves in by_candidate.items() if curves}
@@ -320,6 +323,13 @@ class Comparison:
         """Return the mean of a measure over the splits; NaN if it was never measured."""
         values = self._values(key, measure)
         return float(values.mean()) if len(values) else math.nan
+
+    def chance(self, measure: str) -> float | None:
+        """Return the value of a measure for a random map; None where there is none."""
+        texts = MEASURES[measure]
+        key = texts.chance_key
+        values = [fit.scores[key] for fit in self.fits if key and key in fit.scores]
+        return float(np.mean(values)) if values else texts.chance
 
     def seconds(self, key: str) -> float:
         """Return the mean seconds of a fit; NaN without any."""
@@ -492,8 +502,9 @@ def recommend_tied(comparison: Comparison, measure: str, tied: Sequence[str]) ->
             sentence += f" Next is {comparison.candidate(second).title} ({after} %)."
         if len(comparison.seeds) > 1 and others:
             sentence += f" The difference over {splits} is more than one standard error."
-    if texts.chance is not None and comparison.mean(best, measure) <= texts.chance:
-        sentence += f" That is no better than chance ({per_hundred(texts.chance)} %)."
+    chance = comparison.chance(measure)
+    if chance is not None and comparison.mean(best, measure) <= chance:
+        sentence += f" That is no better than chance ({per_hundred(chance)} %)."
     if len(comparison.seeds) == 1:
         sentence += " One split gives no error. More splits show whether the difference is real."
     return Recommendation(key, sentence)

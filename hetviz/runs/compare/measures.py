@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hetviz.core.measures.satisfaction import NEAR_SHARE
+from hetviz.metrics.measure_names import CLOSE_MEANING
 
 
 @dataclass(frozen=True)
@@ -17,14 +18,9 @@ class DecidingMeasure:
     does: str  # What a good method is best at: "finding hidden links again".
     chance: float | None  # Its value for a random map; None where there is none.
     meaning: str  # One sentence.
+    chance_key: str = ""  # Key of the value for a random map, if it depends on the data.
 
 
-CLOSE_SHARE = NEAR_SHARE
-"""A link counts as close when its pair is among this share of all pairs, the closest ones."""
-
-_CLOSE_MEANING = (
-    "A link is close when its pair is among the closest 5 % of all pairs that could be linked."
-)
 _SCORED_BY = "by the method's own scores where it has some, else by closeness on its map."
 MEASURES: Mapping[str, DecidingMeasure] = {
     measure.key: measure
@@ -41,15 +37,17 @@ MEASURES: Mapping[str, DecidingMeasure] = {
             "links_kept_held_out",
             "Hidden links found again",
             "finding hidden links again",
-            CLOSE_SHARE,
-            _CLOSE_MEANING,
+            NEAR_SHARE,
+            CLOSE_MEANING,
+            "links_kept_chance_held_out",
         ),
         DecidingMeasure(
             "links_kept_new_items",
             "Links of new items close",
             "placing new items close to what they link to",
-            CLOSE_SHARE,
-            "Some items were left out and placed afterwards by their features. " + _CLOSE_MEANING,
+            NEAR_SHARE,
+            "Some items were left out and placed afterwards by their features. " + CLOSE_MEANING,
+            "links_kept_chance_new_items",
         ),
         DecidingMeasure(
             "link_auc_held_out",
@@ -102,7 +100,12 @@ MEASURES: Mapping[str, DecidingMeasure] = {
             "The probability that a hidden “apart” pair is farther than a hidden “together” pair.",
         ),
         DecidingMeasure(
-            "links_kept", "Links close", "placing linked items close", CLOSE_SHARE, _CLOSE_MEANING
+            "links_kept",
+            "Links close",
+            "placing linked items close",
+            NEAR_SHARE,
+            CLOSE_MEANING,
+            "links_kept_chance",
         ),
         DecidingMeasure(
             "comparison_accuracy",

@@ -50,7 +50,11 @@ GLOSSARY = (
     ("Guidance", "all links, comparisons and labels that you gave"),
     ("Method", "an algorithm that makes a map from data and guidance"),
     ("Map", "positions of all items, so that linked and similar items are close"),
-    ("Close", "a link is close if its ends are among the nearest 5 % on the map"),
+    (
+        "Close",
+        "a link is close if its ends are among the closest pairs on the map: as many as lie within "
+        "the groups that links form, at least 5 %",
+    ),
     ("Held out", "hidden from the method, to see whether the map finds it again"),
     ("Conflict", "guidance that contradicts other guidance"),
     ("Trust", "how many of the similar items in the data are close on the map"),

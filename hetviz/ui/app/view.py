@@ -8,7 +8,7 @@ import streamlit as st
 
 from hetviz.errors import HetvizError
 from hetviz.plots.colour import LAYERS
-from hetviz.plots.curve import share_close_at
+from hetviz.plots.curve import has_close_level, share_close_at
 from hetviz.ui.app import panel
 from hetviz.ui.map import description, preload
 from hetviz.ui.map.component import component
@@ -88,7 +88,9 @@ def _film_strip(state: State, sid: str) -> list[FilmStripSpec]:
                 "id": run.id,
                 "title": run.title,
                 "geometry": places,
-                "share_close": None if curve is None else round(100 * share_close_at(curve)),
+                "share_close": round(100 * share_close_at(curve))
+                if curve is not None and has_close_level(curve)
+                else None,
                 "comparisons_met": scores.get("comparison_accuracy"),
                 "is_open": run.id == state.chosen,
             }

@@ -147,7 +147,7 @@ def with_hidden_links(
 ) -> list[dict[str, Any]]:
     """Return the measures of each number, with those of hidden links."""
     from hetviz.metrics.fit.clustering import rand_on_links
-    from hetviz.metrics.fit.measured_map import has_same_rows
+    from hetviz.metrics.fit.rows import has_same_rows
 
     rows = [dict(row) for row in choice]
     data, held_out = state.opened(), state.held_out

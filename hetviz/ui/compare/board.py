@@ -85,7 +85,7 @@ class _Scale:
         values = [v for key in keys for v in comparison.values(key, measure)]
         for key in keys:
             values += [v for v in comparison.interval(key, measure) if math.isfinite(v)]
-        self.chance = MEASURES[measure].chance
+        self.chance = comparison.chance(measure)
         if self.chance is not None:
             values.append(self.chance)
         low, high = (min(values), max(values)) if values else (0.0, 1.0)

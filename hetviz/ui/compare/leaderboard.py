@@ -52,8 +52,9 @@ def show_headline(state: State, finding: Finding) -> None:
         headline_text = f"{winners} tie: {value} %"
     else:
         headline_text = f"{title} is best at {measure_text.does}: {value} %"
-    if measure_text.chance is not None:
-        headline_text += f" (chance: {per_hundred(measure_text.chance)} %)"
+    chance = comparison.chance(measure)
+    if chance is not None:
+        headline_text += f" (chance: {per_hundred(chance)} %)"
     theme.show_headline(
         headline_text, f"{_method_text(comparison, measure)}{_ties_text(comparison, measure)}"
     )

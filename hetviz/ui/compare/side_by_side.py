@@ -17,9 +17,9 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.errors import HetvizError
 from hetviz.metrics.fit.displacement import displacements
 from hetviz.plots.colour import display_name
+from hetviz.plots.curve import share_close_at
 from hetviz.plots.palette import shape_of
 from hetviz.plots.planar import points_to_draw
-from hetviz.runs.compare.measures import CLOSE_SHARE
 from hetviz.ui.compare import leaderboard
 from hetviz.ui.item import item_chip
 from hetviz.ui.item.item import find_item
@@ -238,8 +238,8 @@ def _show_head(
         curves = charts.run_figures(state, original)["curves"]
         kind = "held_out" if "held_out" in curves else "given"
         if kind in curves:
-            share = per_hundred(float(np.interp(CLOSE_SHARE, *curves[kind])))
-            score_text = f"{share} % of {'hidden' if kind == 'held_out' else 'given'} links"
+            share = per_hundred(share_close_at(curves[kind]))
+            score_text = f"{share} % of {'hidden' if kind == 'held_out' else 'given'} links close"
     st.html(
         f'<div class="hv-map-head"><b>{look.escape_html(titles[run.id])}</b>'
         f"<span>{look.escape_html(score_text)}</span></div>"

@@ -12,10 +12,10 @@ import streamlit as st
 from hetviz._text import percent
 from hetviz._types import Bools, Floats, Ints
 from hetviz.data import HeteroData
-from hetviz.plots.curve import Curve, default_pair_share
+from hetviz.plots.curve import Curve, pair_share_of
 from hetviz.ui.guidance import comparison_order as guidance_order
 from hetviz.ui.guidance import sentences
-from hetviz.ui.guidance.ledger import UNPLACED, Ledger, datasets_text, goodness, records
+from hetviz.ui.guidance.ledger import UNMET, UNPLACED, Ledger, datasets_text, goodness, records
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.page_state import project_id
@@ -34,18 +34,19 @@ _UNMET_TITLES = {"apart": "Apart, but close", "comparisons": "Comparisons not me
 class CurvePoint:
     """Point at which a curve is read.
 
-    `share` is a share of all pairs; for comparisons it is the length of the close pair divided by
-    that of the far pair. `kind` is a kind of statements, as in `hetviz.metrics.fit.curves`.
+    `share` is a share of all pairs, None where pairs count as close; for comparisons it is the
+    length of the close pair divided by that of the far pair, None for 1. `kind` is a kind of
+    statements, as in `hetviz.metrics.fit.curves`.
     """
 
     kind: str
-    share: float
+    share: float | None = None
 
 
 def usual_point(form: str) -> CurvePoint:
     """Return the default point at which the curve is read."""
     kind = "comparisons" if form == "comparison" else "links"
-    return CurvePoint(kind, default_pair_share(kind))
+    return CurvePoint(kind)
 
 
 def show_small_curve(state: State, *, low: bool = False) -> None:
@@ -79,9 +80,11 @@ def show_curves(state: State, data: HeteroData, form: str) -> CurvePoint:
 
 def _choose_point(curves: Mapping[str, Curve], kind: str) -> CurvePoint:
     curve_kind = charts.curve_type(kind)
-    key = f"look-at-{curve_kind}"
+    usual = float(f"{100 * pair_share_of(curves, curve_kind):.3g}")
+    key = f"look-at-{curve_kind}-{usual}"
     # The field is below its curve, so its value comes from the session.
-    share = float(st.session_state.setdefault(key, 100.0 * default_pair_share(curve_kind))) / 100.0
+    chosen = float(st.session_state.setdefault(key, usual))
+    share = None if chosen == usual else chosen / 100.0
     with st.container(height=190, border=False, key="clicked-curve"):
         charts.show_curve(curves, kind, share, lambda chart: _on_click(chart, key), _KEY_SUFFIX)
     theme.show_note(charts.curve_sentence(curves, kind, share))
@@ -118,9 +121,8 @@ def show_unmet(
         ("lost", id(ledger), form, point), ledger, lambda: _unmet(statements, point)
     )
     title = _UNMET_TITLES.get(point.kind, "Links still far")
-    is_usual = point.share == default_pair_share(charts.curve_type(point.kind))
     theme.show_section(
-        f"{title}{'' if is_usual else f' at {percent(point.share)}'}",
+        f"{title}{'' if point.share is None else f' at {percent(point.share)}'}",
         f"{len(unmet):,} of {n_rows:,}",
     )
     if not n_rows:
@@ -163,6 +165,8 @@ def _unmet(statements: pd.DataFrame, point: CurvePoint) -> tuple[int, Ints, Floa
 def is_unmet(rows: pd.DataFrame, point: CurvePoint) -> Bools:
     """Return which statements are not met at a point of the curve."""
     closeness = rows["near"].to_numpy(dtype=np.float64)
+    if point.share is None:
+        return (rows["fate"] == UNMET).to_numpy(dtype=bool)
     if point.kind == "comparisons":
         # far / (close + far) for a close pair that is `share` times as long as the far one
         return np.asarray(
@@ -199,8 +203,8 @@ def _costs(state: State, keys: Sequence[str], point: CurvePoint) -> dict[str, st
     """Return, by key, what meeting a statement would cost."""
     data, run = state.guided, state.run
     embedding = None if run is None else charts.embedding_of(state, run)
-    share = default_pair_share("links") if point.kind == "comparisons" else point.share
-    if data is None or embedding is None or not 0 < share < 1:
+    share = None if point.kind == "comparisons" else point.share
+    if data is None or embedding is None or (share is not None and not 0 < share < 1):
         return {}
 
     # Until the costs are ready, statements are shown without them.

@@ -18,7 +18,6 @@ from hetviz.data.model.statements import COMPARISON_SET as COMPARED_SET
 from hetviz.data.model.statements import statement_keys, statements
 from hetviz.data.queries.filters import fold_text
 from hetviz.data.queries.groups import NamedGroup, named_groups
-from hetviz.plots.curve import CLOSE_SHARE
 from hetviz.ui.map import search
 from hetviz.ui.map.links_of_rows import links_hidden_from
 from hetviz.ui.map_data import worker_results
@@ -150,20 +149,21 @@ def _make_ledger(state: State) -> Ledger:
     links, comparisons = _link_frame(data), _comparison_frame(data)
     for frame in (links, comparisons):
         frame["on"] = ~frame["set"].isin(list(state.off))
-    link_values = np.full(len(links), np.nan)
+    link_values, links_met = np.full(len(links), np.nan), np.zeros(len(links), dtype=bool)
     comparison_values = np.full(len(comparisons), np.nan)
     embedding = None if run is None else state.embedding(run)
     if run is not None and embedding is not None:
-        from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness
+        from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness, satisfied_links
 
         link_values = link_closeness(data, embedding)
+        links_met = satisfied_links(data, link_values)
         comparison_values = comparison_closeness(data, embedding)
         hidden = links_hidden_from(state.guided or data, run)
         if hidden is not None:
             links["held"] = links["key"].isin(statement_keys(hidden))
             comparisons["held"] = comparisons["key"].isin(statement_keys(hidden))
     has_map = embedding is not None
-    links = _with_fate(links, link_values, has_map)
+    links = _with_fate(links, link_values, links_met, has_map)
     comparisons["near"] = comparison_values
     comparisons["fate"] = _fate_column(comparison_values > 0.5, comparison_values, has_map)
     ledger = Ledger(links, comparisons, _hidden_links(state, data, links), tuple(groups_of(data)))
@@ -173,11 +173,10 @@ def _make_ledger(state: State) -> Ledger:
     return ledger
 
 
-def _with_fate(links: pd.DataFrame, closeness: Floats, has_map: bool) -> pd.DataFrame:
-    is_together, is_close = links["weight"].to_numpy() > 0, closeness >= 1.0 - CLOSE_SHARE
-    return links.assign(
-        near=closeness, fate=_fate_column(is_together == is_close, closeness, has_map)
-    )
+def _with_fate(
+    links: pd.DataFrame, closeness: Floats, are_met: Bools, has_map: bool
+) -> pd.DataFrame:
+    return links.assign(near=closeness, fate=_fate_column(are_met, closeness, has_map))
 
 
 def _fate_column(is_met: Bools, closeness: Floats, has_map: bool) -> pd.Categorical:
@@ -319,12 +318,15 @@ def _hidden_links(state: State, data: HeteroData, links: pd.DataFrame) -> pd.Dat
     is_present = (ends[0] >= 0) & (ends[1] >= 0)
     run = state.run
     embedding = None if run is None else state.embedding(run)
-    closeness = np.full(len(frame), np.nan)
+    closeness, are_met = np.full(len(frame), np.nan), np.zeros(len(frame), dtype=bool)
     if embedding is not None:
-        from hetviz.metrics.fit.nearest import link_closeness
+        from hetviz.metrics.fit.nearest import link_closeness, satisfied_links
 
-        closeness = link_closeness(held_out, embedding)
-    return _with_fate(frame, closeness, embedding is not None)[is_present].reset_index(drop=True)
+        closeness = link_closeness(held_out, embedding, others=data)
+        are_met = satisfied_links(held_out, closeness, others=data)
+    return _with_fate(frame, closeness, are_met, embedding is not None)[is_present].reset_index(
+        drop=True
+    )
 
 
 def records(rows: pd.DataFrame) -> list[dict[str, Any]]:

@@ -8,7 +8,8 @@ import streamlit as st
 
 from hetviz._text import per_hundred, round_percent
 from hetviz.data import HeteroData
-from hetviz.plots.curve import CLOSE_SHARE, share_close_at
+from hetviz.metrics.measure_names import CLOSE_MEANING
+from hetviz.plots.curve import chance_of, share_close_at
 from hetviz.ui.guidance import add, ask_me, conflicts, curves, group_table, label_table, table
 from hetviz.ui.guidance import file as guidance_file
 from hetviz.ui.guidance.conflicts import report_of
@@ -179,16 +180,15 @@ def _show_headline(state: State, data: HeteroData) -> None:
         return
     curves = charts.run_figures(state, run)["curves"]
     scores = charts.run_figures(state, run)["scores"]
-    share = f"{CLOSE_SHARE:.0%}".replace("%", " %")
     title = theme.join_words(counts)
     sentences = []
     if "given" in curves:
         close_share = per_hundred(share_close_at(curves["given"]))
-        title = f"{close_share} % of your links ended up close together"
+        title = f"{close_share} % of links are close"
         sentences += [
-            f"By chance it would be {per_hundred(CLOSE_SHARE)} %.",
+            f"By chance it would be {round_percent(chance_of(curves['given']))}.",
             count_sentence,
-            f"Close means among the closest {share} of all pairs.",
+            CLOSE_MEANING,
         ]
     if "held_out" in curves:
         sentences.append(

@@ -13,7 +13,7 @@ import streamlit as st
 from hetviz._types import Ints, Texts
 from hetviz.data import HeteroData
 from hetviz.data.model.statements import COMPARISON_SET as COMPARED_SET
-from hetviz.plots.curve import CLOSE_SHARE
+from hetviz.metrics.measure_names import CLOSE_MEANING
 from hetviz.ui.guidance import editor, sentences
 from hetviz.ui.guidance.ledger import (
     MET,
@@ -251,8 +251,7 @@ def _show_table(data: HeteroData, form: str, rows: pd.DataFrame, has_observed: b
         "Met?",
         width=76,
         help=(
-            f"Together is met among the closest {100 * CLOSE_SHARE:.0f} % of all pairs of the two "
-            "datasets, apart outside them."
+            f"Together is met if the items are close, apart if they are not. {CLOSE_MEANING}"
             if form == "link"
             else "Whether the closer pair is closer on the map."
         ),

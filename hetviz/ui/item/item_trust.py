@@ -7,7 +7,6 @@ import math
 import streamlit as st
 
 from hetviz.metrics.trust.trust import Trust
-from hetviz.plots.curve import CLOSE_SHARE
 from hetviz.ui.map_data import spread, worker_results
 from hetviz.ui.shell import background, theme
 from hetviz.ui.shell.page_state import project_id
@@ -27,7 +26,7 @@ def show_item_trust(state: State, run: MapResult, row: int) -> None:
             data,
             ("item trust", id(run), row),
             "item-trust",
-            {"embedding": embedding, "row": row, "near": CLOSE_SHARE},
+            {"embedding": embedding, "row": row},
             run,
         )
     texts = None if result is None else trust_sentences(result[0], row, result[1], result[2])

@@ -80,7 +80,7 @@ def link_reach(state: State, run: MapResult | None) -> Floats | None:
     joined = frozenset((group.source, group.target) for group in links)
     key = ("reach", id(run), joined)
     return _compute_for_items(
-        data, key, lambda: close_distances(data, embedding, pairs=joined), run
+        data, key, lambda: close_distances(data, embedding, pairs=joined, others=held_out), run
     )
 
 

@@ -10,7 +10,15 @@ import streamlit as st
 
 from hetviz._text import percent
 from hetviz.data import Embedding
-from hetviz.plots.curve import Curve, curve_alt, curve_figure, default_pair_share, share_close_at
+from hetviz.plots.curve import (
+    Curve,
+    chance_of,
+    curve_alt,
+    curve_figure,
+    has_close_level,
+    pair_share_of,
+    share_close_at,
+)
 from hetviz.ui.shell import session
 from hetviz.ui.shell import theme as look
 from hetviz.workspace import MapResult, State
@@ -36,8 +44,9 @@ def embedding_of(state: State, run: MapResult) -> Embedding | None:
 def run_figures(state: State, run: MapResult) -> Mapping[str, Any]:
     """Return a run's measures and curves, measured now where none are stored."""
     stored = run.figures or {}
-    # A map that was stopped during measuring has only part of its figures.
-    if "curves" in stored:
+    # A map that was stopped during measuring has only part of its figures, and maps of earlier
+    # versions have another definition of close.
+    if "curves" in stored and all(map(has_close_level, stored["curves"].values())):
         return stored
     # Imported late: it loads scikit-learn.
     from hetviz.jobs.tasks.maps import figures_of
@@ -52,7 +61,7 @@ def run_figures(state: State, run: MapResult) -> Mapping[str, Any]:
         run.embedding,
         lambda: figures_of(data, embedding, state.held_out),
     )
-    return {**measured, **stored}
+    return {**stored, **measured}
 
 
 def curves_of(
@@ -112,7 +121,7 @@ def show_curve(
         ),
     )
     # With the same key the chart would keep its point, and a second click there would remove it.
-    key = f"curve{key_suffix}-{kind}-{share}"
+    key = f"curve{key_suffix}-{kind}-{share}{'-clicked' if clickable else ''}"
     alt = curve_alt(curves, curve_kind)
     if on_click is None:
         show_figure(figure, key, alt)
@@ -139,11 +148,14 @@ def curve_sentence(
 ) -> str:
     """Return in words what the curves show at a share of all pairs."""
     curve_kind = curve_type(kind)
-    at_share = default_pair_share(curve_kind) if at_share is None else at_share
+    is_usual = at_share is None
+    at_share = pair_share_of(curves, curve_kind) if at_share is None else at_share
+    read_at = None if is_usual and curve_kind != "comparisons" else at_share
     shares = {
-        key: f"{share_close_at(curve, at_share):.0%}".replace("%", " %")
+        key: f"{share_close_at(curve, read_at):.0%}".replace("%", " %")
         for key, curve in curves.items()
     }
+    chance = percent(chance_of(next(iter(curves.values())))) if is_usual else None
     noun = _CURVE_NOUNS[curve_kind]
     hidden_note = f" Of the hidden ones it is {shares['held_out']}." if len(shares) > 1 else ""
     if "given" not in shares:
@@ -151,14 +163,15 @@ def curve_sentence(
     first = shares.get("given") or shares["held_out"]
     share = percent(at_share)
     if curve_kind == "links":
+        place = f"close, among the closest {share}" if is_usual else f"among the closest {share}"
         return (
-            f"{first} of the {noun} are among the closest {share} of all pairs.{hidden_note} "
-            f"By chance it would be {share}."
+            f"{first} of the {noun} are {place} of all pairs.{hidden_note} "
+            f"By chance it would be {chance or share}."
         )
     if curve_kind == "apart":
         return (
             f"{first} of the {noun} are outside the closest {share} of all pairs.{hidden_note} "
-            f"By chance it would be {percent(1.0 - at_share)}."
+            f"By chance it would be {chance or percent(1.0 - at_share)}."
         )
     if at_share < 1.0:
         return (

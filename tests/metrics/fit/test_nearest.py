@@ -8,7 +8,13 @@ from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Links
 from hetviz.data.model.statements import statement_keys
 from hetviz.metrics.conflicts.pricing import price
 from hetviz.metrics.fit import nearest as near_module
-from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness, nearest
+from hetviz.metrics.fit.nearest import (
+    close_distances,
+    comparison_closeness,
+    link_closeness,
+    nearest,
+    satisfied_links,
+)
 from hetviz.metrics.fit.summary import evaluate
 
 rng = np.random.default_rng(3)
@@ -24,15 +30,14 @@ def example() -> tuple[HeteroData, Embedding]:
 
 def test_nearest_equal_brute_force_and_links_are_marked() -> None:
     data, embedding = example()
-    nearest_by_dataset = nearest(data, embedding, 2, n=6, close_share=0.1)
+    limits = close_distances(data, embedding, 0.1)
+    nearest_by_dataset = nearest(data, embedding, 2, n=6, max_distances=limits)
     to_b = np.linalg.norm(B - A[2], axis=1)
     order = [k for k in np.argsort(to_b) if k != 5]
     assert (nearest_by_dataset["b"].rows - 30).tolist() == order[:6]
     assert nearest_by_dataset["b"].linked.tolist() == [k in (0, 1) for k in order[:6]]
-    # Close means among the closest tenth of all pairs of both datasets, not of this item.
-    both = np.delete(A, 7, axis=0)[:, None], np.delete(B, 5, axis=0)[None]
-    far = np.sort(np.linalg.norm(both[0] - both[1], axis=2), axis=None)
-    n_near = sum(to_b[k] <= far[len(far) // 10 - 1] for k in order)
+    # Only row 2 and three others have links, so a tenth of their pairs is less than one.
+    n_near = 0
     assert (
         nearest_by_dataset["b"].n_others,
         nearest_by_dataset["b"].n_close,
@@ -60,10 +65,12 @@ def test_closeness_of_links_is_consistent() -> None:
     i, j = np.unique(np.column_stack([i, j]), axis=0).T
     data = HeteroData(list(data.datasets.values()), [Links("a", "b", i, j, weight[: len(i)])])
     near = link_closeness(data, embedding)
-    is_satisfied = np.where(
-        data.links[0].weight > 0, near >= 1.0 - NEAR_SHARE, near < 1.0 - NEAR_SHARE
-    )
+    share = evaluate(data, embedding).to_dict()["links_kept_chance"]
+    assert share > NEAR_SHARE
+    weight = data.links[0].weight
     placed = np.isfinite(near)
+    is_satisfied = placed & np.where(weight > 0, near >= 1.0 - share, near < 1.0 - share)
+    np.testing.assert_array_equal(satisfied_links(data, near), is_satisfied)
     assert 0 < is_satisfied[placed].sum() < placed.sum()
     for row in range(30):
         mine = placed & (i == row)
@@ -73,7 +80,7 @@ def test_closeness_of_links_is_consistent() -> None:
     assert broken == set(statement_keys(data)[placed & ~is_satisfied])
     # For the whole map, links without a place are not close.
     summary = evaluate(data, embedding).to_dict()["links_kept"]
-    assert summary == pytest.approx((near[data.links[0].weight > 0] >= 0.95).mean())
+    assert summary == pytest.approx((near[weight > 0] >= 1.0 - share).mean())
 
 
 def test_close_distances_separate_close_from_far_pairs() -> None:
@@ -115,15 +122,15 @@ def map_of(data: HeteroData, a: list[float], b: list[float]) -> Embedding:
 def test_link_closeness_ranks_among_all_pairs() -> None:
     data = data_of([Links("a", "b", [0, 3], [0, 0]), Links("b", "a", [2], [0])])
     near = link_closeness(data, map_of(data, [0.0, 1.0, 2.0, 10.0], [0.0, 1.5, 3.2]))
-    # Twelve pairs. Ties with itself count half. Distances from a to b: 0 is the smallest,
-    # 10 the largest, and three are above 3.2: 6.8, 8.5 and 10.
-    assert near == pytest.approx([11.5 / 12, 0.5 / 12, 3.5 / 12])
+    # Four pairs of p and s with x and z, 0, 3.2, 6.8 and 10 apart. A tie with itself counts half.
+    assert near == pytest.approx([3.5 / 4, 0.5 / 4, 2.5 / 4])
 
 
 def test_link_closeness_within_a_dataset() -> None:
     data = data_of([Links("a", "a", [0, 0], [1, 3])])
     near = link_closeness(data, map_of(data, [0.0, 1.0, 3.0, 10.0], [0.0] * 3))
-    assert near == pytest.approx([5.5 / 6, 0.5 / 6])
+    # Of the three pairs of p, q and s, that of q and s is between.
+    assert near == pytest.approx([2.5 / 3, 0.5 / 3])
 
 
 def test_link_closeness_without_a_place_is_nan() -> None:

@@ -87,8 +87,9 @@ def test_table_has_means_and_standard_errors() -> None:
 def test_links_kept_is_a_point_of_the_curve() -> None:
     comparison = hetviz.compare(paired_views(), ["cdmca"], seeds=2)
     for kind, key in (("given", "links_kept"), ("held_out", "links_kept_held_out")):
-        x, y = comparison.curves["cdmca"][kind]
-        assert np.interp(0.05, x, y) == pytest.approx(comparison.mean("cdmca", key), abs=1e-6)
+        x, y, (chance, value) = comparison.curves["cdmca"][kind]
+        assert value == pytest.approx(comparison.mean("cdmca", key), abs=1e-6)
+        assert chance == pytest.approx(comparison.chance(key), abs=1e-6)
         assert (x[0], y[0], x[-1], y[-1]) == (0.0, 0.0, 1.0, 1.0)
 
 
