@@ -149,7 +149,7 @@ def test_all_curves_and_measures_are_shown(visit: Visit) -> None:
     for kind, words in (
         ("comparisons", "The map agrees with"),
         ("apart", "of the apart links are outside"),
-        ("links", "of the links are among the closest"),
+        ("links", "of the links are close, among the closest"),
     ):
         app.selectbox(key="curve-of").set_value(kind).run()
         assert not app.exception

@@ -111,7 +111,7 @@ def _comparison_map(fingerprint: str, comparison: Comparison, key: str) -> MapRe
     fit = next(fit for fit in comparison.fits if fit.key == key)
     figures = {
         "scores": dict(fit.scores),
-        "curves": {kind: [list(x), list(y)] for kind, (x, y) in fit.curves.items()},
+        "curves": {kind: [list(part) for part in curve] for kind, curve in fit.curves.items()},
         "notes": list(comparison.notes.get(key, ())),
     }
     return MapResult(

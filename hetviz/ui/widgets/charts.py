@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from hetviz._text import percent
+from hetviz._text import percent, round_percent
 from hetviz.data import Embedding
 from hetviz.plots.curve import (
     Curve,
@@ -155,13 +155,13 @@ def curve_sentence(
         key: f"{share_close_at(curve, read_at):.0%}".replace("%", " %")
         for key, curve in curves.items()
     }
-    chance = percent(chance_of(next(iter(curves.values())))) if is_usual else None
+    chance = round_percent(chance_of(next(iter(curves.values())))) if is_usual else None
     noun = _CURVE_NOUNS[curve_kind]
     hidden_note = f" Of the hidden ones it is {shares['held_out']}." if len(shares) > 1 else ""
     if "given" not in shares:
         noun = f"hidden {noun}"
     first = shares.get("given") or shares["held_out"]
-    share = percent(at_share)
+    share = round_percent(at_share) if is_usual else percent(at_share)
     if curve_kind == "links":
         place = f"close, among the closest {share}" if is_usual else f"among the closest {share}"
         return (

@@ -47,7 +47,8 @@ def test_make_map_is_reproducible() -> None:
 
 def test_curves_go_from_0_to_1() -> None:
     created = make_map(linked(), "pca", {}, 0, 0.0, ignore_progress)
-    (x, y) = created.figures["curves"]["given"]
+    x, y, (chance, share) = created.figures["curves"]["given"]
+    assert 0 < chance <= share <= 1
     assert (x[0], x[-1]) == (0.0, 1.0)
     assert (y[0], y[-1]) == (0.0, pytest.approx(1.0))
     assert all(b >= a for a, b in itertools.pairwise(y))
