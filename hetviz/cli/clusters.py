@@ -68,7 +68,10 @@ def _clusters(args: argparse.Namespace) -> int:
         progress=make_progress(),
     )
     if args.out is not None:
-        result.frame().to_csv(args.out, index=False)
+        frame = result.frame()
+        parts = loaded.data.datasets.values()
+        frame.insert(2, "title", [title for part in parts for title in part.titles])
+        frame.to_csv(args.out, index=False)
     lines = [f"{card.number:>3}  {card.name}: {card.sentence}" for card in result.cards]
     print_result(args, result.to_dict(), lines)
     return 0

@@ -25,6 +25,7 @@ from hetviz.cli.arguments import (
 )
 from hetviz.errors import ParameterError
 from hetviz.metrics.fit.summary import Scores
+from hetviz.metrics.measure_names import measure_text
 from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.measures import MEASURES
 
@@ -520,9 +521,18 @@ def _compare(args: argparse.Namespace) -> int:
     )
     if args.out is not None:
         write_output(Path(args.out) / "compare.json", comparison.to_dict(), make_folder=True)
-        write_output(Path(args.out) / "compare.csv", comparison.table.to_csv())
+        table = comparison.table.rename(columns=_readable_name)
+        write_output(Path(args.out) / "compare.csv", table.to_csv())
     print_result(args, comparison.to_dict(), _comparison_lines(comparison))
     return 0
+
+
+def _readable_name(column: str) -> str:
+    """Return the name of a measure in a table of methods, or the column itself."""
+    key = column.removesuffix("_se")
+    text = measure_text(key)
+    name = MEASURES[key].label if key in MEASURES else key if text is None else text.name
+    return column if name == key else f"{name}, standard error" if key != column else name
 
 
 def _comparison_lines(comparison: Comparison) -> list[str]:

@@ -127,11 +127,19 @@ def _links(args: argparse.Namespace) -> int:
         args.top,
     ).content
     titles = {
-        name: dict(zip(data[name].ids, data[name].titles, strict=True))
+        name: dict(zip(data[name].ids, data[name].display_names, strict=True))
         for name in (args.source, args.target)
     }
     head = ["source_id", "target_id", "score", "rank", "rank_best", "rank_worst"]
-    rows = [[_cell(candidate[key]) for key in head] for candidate in result["candidates"]]
+    rows = [
+        [_cell(candidate[key]) for key in head]
+        + [
+            titles[args.source][candidate["source_id"]],
+            titles[args.target][candidate["target_id"]],
+        ]
+        for candidate in result["candidates"]
+    ]
+    head += ["source_title", "target_title"]
     lines = [
         f"{candidate['rank']:>4}  {candidate['score']:.4f}  "
         f"{titles[args.source][candidate['source_id']]} - "
@@ -156,8 +164,9 @@ def _labels(args: argparse.Namespace) -> int:
     if args.method is None and args.set:
         args.method = "gbc"
     params = {} if args.method in (None, "blend") and not args.set else parse_params(args)
+    data = hetviz.load(args.data)
     prediction = hetviz.predict_labels(
-        hetviz.load(args.data),
+        data,
         dataset,
         label,
         method=args.method,
@@ -170,7 +179,9 @@ def _labels(args: argparse.Namespace) -> int:
         **params,
     )
     columns = ["dataset", "id", "label", "known", "probability", "doubt", "decided", "low", "high"]
-    table = prediction.table[[name for name in columns if name in prediction.table]]
+    table = prediction.table[[name for name in columns if name in prediction.table]].copy()
+    titles = dict(zip(data[dataset].ids, data[dataset].titles, strict=True))
+    table.insert(2, "title", [str(titles[id]) for id in table["id"]])
     rows = [[_cell(value) for value in row] for row in table.itertuples(index=False)]
     lines = [
         f"{row.id}  {_cell(row.label)}"

@@ -23,7 +23,7 @@ from hetviz.exports.result import RunResult, read_result
 from hetviz.exports.writing import write_file
 from hetviz.metrics.fit.curves import curves
 from hetviz.metrics.fit.summary import evaluate
-from hetviz.metrics.measure_names import MEASURE_TEXTS
+from hetviz.metrics.measure_names import MEASURE_TEXTS, MeasureText, measure_text
 from hetviz.metrics.trust.spread import Spread
 from hetviz.plots.colour import Colouring, map_alt
 from hetviz.plots.curve import Curve, chance_of, curve_alt, pair_share_of, share_close_at
@@ -287,19 +287,16 @@ def _diagnostics(diagnostics: Mapping[str, Diagnostic]) -> str:
 
 
 def _scores_html(scores: Mapping[str, float]) -> str:
+    if not scores:
+        return "<p>There is no guidance and there are no features to measure the map by.</p>"
     titled_keys = [
         key for name in MEASURE_TEXTS for key in (name, f"{name}_held_out") if key in scores
     ]
-    other_keys = [key for key in scores if key not in titled_keys]
-    if not scores:
-        return "<p>There is no guidance and there are no features to measure the map by.</p>"
     rows = []
-    for key in titled_keys:
-        name = key.removesuffix("_held_out")
-        text = MEASURE_TEXTS[name]
+    for key in dict.fromkeys([*titled_keys, *scores]):
+        text = measure_text(key) or MeasureText(key, "")
         value = f"{100 * scores[key]:.1f} %" if text.percent else f"{scores[key]:.3f}"
-        rows.append([text.name + (", hidden" if key != name else ""), value, text.meaning])
-    rows += [[key, f"{scores[key]:.3f}", ""] for key in other_keys]
+        rows.append([text.name, value, text.meaning])
     return _table_html(pd.DataFrame(rows, columns=["Measure", "Value", "Meaning"]))
 
 

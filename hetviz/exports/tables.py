@@ -65,20 +65,24 @@ def neighbors_table(
             nearest = _nearest(places[name], places[other], k, same=name == other)
             if nearest is not None:
                 rows, neighbors, distances = nearest
-                ids, their = data[name].ids, data[other].ids
+                of, to = data[name], data[other]
+                start = np.repeat(rows, neighbors.shape[1])
                 parts.append(
                     pd.DataFrame(
                         {
                             "dataset": name,
-                            "id": np.repeat(ids[rows].astype(str), neighbors.shape[1]),
+                            "id": of.ids[start].astype(str),
+                            "title": of.titles[start].astype(str),
                             "neighbor_dataset": other,
-                            "neighbor_id": their[neighbors.ravel()].astype(str),
+                            "neighbor_id": to.ids[neighbors.ravel()].astype(str),
+                            "neighbor_title": to.titles[neighbors.ravel()].astype(str),
                             "rank": np.tile(np.arange(1, neighbors.shape[1] + 1), len(rows)),
                             "distance": distances.ravel(),
                         }
                     )
                 )
-    columns = ["dataset", "id", "neighbor_dataset", "neighbor_id", "rank", "distance"]
+    columns = ["dataset", "id", "title", "neighbor_dataset", "neighbor_id", "neighbor_title"]
+    columns += ["rank", "distance"]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
 

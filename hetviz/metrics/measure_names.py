@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 
@@ -146,6 +147,28 @@ MEASURE_TEXTS = {
         "all, 1 fully.",
     ),
 }
+
+_HELD_OUT = "_held_out"
+_AMONG = re.compile(r"(?P<name>.+)@(?P<k>\d+)")
+
+
+def measure_text(key: str) -> MeasureText | None:
+    """Return the text of a measure, also of hidden links and of other numbers of neighbours."""
+    if key in MEASURE_TEXTS:
+        return MEASURE_TEXTS[key]
+    if key.endswith(_HELD_OUT):
+        text = measure_text(key.removesuffix(_HELD_OUT))
+        return None if text is None else replace(text, name=f"{text.name}, hidden")
+    match = _AMONG.fullmatch(key)
+    among_10 = MEASURE_TEXTS.get(f"{match['name']}@10") if match else None
+    if match is None or among_10 is None:
+        return None
+    name, meaning = (
+        text.replace("10 nearest", f"{match['k']} nearest")
+        for text in (among_10.name, among_10.meaning)
+    )
+    return replace(among_10, name=name, meaning=meaning)
+
 
 MAIN_MEASURES = ("guidance_area", "apart_auc", "comparison_accuracy", "trustworthiness")
 """Measures shown first, all with 0.5 as chance level."""

@@ -281,7 +281,7 @@ def _column(data: HeteroData, dataset: Dataset, column: str) -> pd.Series:
         if label.dataset == dataset.name and label.name == column:
             return pd.Series(label.values)
     if _is_of_items(dataset, column):
-        return pd.Series(dataset.titles)
+        return pd.Series(dataset.display_names)
     assert dataset.table is not None  # noqa: S101 - colour_options found the column there
     return dataset.table[column]
 

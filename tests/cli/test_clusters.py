@@ -20,6 +20,7 @@ def test_clusters_prints_and_writes_csv(tmp_path: Path, capsys: pytest.CaptureFi
     frame = pd.read_csv(out)
     assert len(frame) == 2100
     assert set(frame["cluster"]) == {1, 2, 3, 4}
+    assert frame.loc[0, ["id", "title"]].tolist() == ["p0004", "p0004.png"]
 
 
 def test_clusters_json_and_errors(capsys: pytest.CaptureFixture[str]) -> None:

@@ -32,7 +32,9 @@ def test_predict_links_ranks_tests_writes(run: Run, tmp_path: Path) -> None:
     assert code == 0
     assert "AUC on held-out links, method" in text
     lines = out.read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "source_id,target_id,score,rank,rank_best,rank_worst"
+    assert (
+        lines[0] == "source_id,target_id,score,rank,rank_best,rank_worst,source_title,target_title"
+    )
     assert len(lines) == 4
     code, text, _ = run(*LINKS, "--method", "profiles", "--top", 2, "--json")
     assert code == 0

@@ -91,6 +91,9 @@ def test_neighbors_table_lists_nearest_by_dataset(tmp_path: Path) -> None:
     mine = table[(table["id"] == ids[10]) & (table["neighbor_dataset"] == "sheep")]
     assert mine["neighbor_id"].tolist() == ids[np.argsort(far)[:2]].tolist()
     assert mine["rank"].tolist() == [1, 2]
+    titles = dict(zip(ids, sheep()["sheep"].titles, strict=True))
+    assert mine["neighbor_title"].tolist() == [titles[id] for id in mine["neighbor_id"]]
+    assert mine["title"].tolist() == [titles[ids[10]]] * 2
     assert ids[7] not in set(table["id"]) | set(table["neighbor_id"])
     assert len(table) == 32 * 4
 

@@ -231,6 +231,19 @@ class Dataset(Immutable):
                     out[row] = text
         return checks.read_only(out)
 
+    @cached_property
+    def display_names(self) -> Texts:
+        """Name of each row for people, length n: the title, with the id if titles repeat."""
+        titles = self.titles
+        is_repeated = pd.Series(titles).duplicated(keep=False).to_numpy(dtype=bool)
+        is_repeated = is_repeated & (titles != self.ids)
+        if not is_repeated.any():
+            return titles
+        out = titles.copy()
+        for row in np.flatnonzero(is_repeated).tolist():
+            out[row] = f"{titles[row]} ({self.ids[row]})"
+        return checks.read_only(out)
+
     def subset(self, rows: Sequence[int] | Ints) -> Dataset:
         """Return the given rows in the given order; a square kernel is reduced on both axes."""
         take = np.asarray(rows, dtype=np.int64)

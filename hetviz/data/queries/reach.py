@@ -181,7 +181,7 @@ def link_reach(data: HeteroData, links: Iterable[Links] | None = None) -> Reach:
             Hub(
                 name,
                 str(dataset.ids[at]),
-                str(dataset.titles[at]),
+                str(dataset.display_names[at]),
                 int(counts[row]),
                 float(weight_of[row]) / weight if weight else 0.0,
             )

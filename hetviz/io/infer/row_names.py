@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -37,6 +38,14 @@ _MIN_INCLUDED_SHARE = 0.5
 _MIN_CONTAINED_SHARE = 0.8
 _SAMPLE_ROWS = 1_000
 _MIN_TITLE_MERIT = 0.75
+_MIN_FILLED_SHARE = 0.7
+_MIN_DISTINCT_SHARE = 0.5
+# Of rows that otherwise have only a code.
+_MIN_FILLED_SHARE_OF_CODES = 0.5
+_MIN_DISTINCT_SHARE_OF_CODES = 0.1
+_MIN_WORDS = 3
+_MIN_CODE_SHARE = 0.8
+_WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u9fff\uac00-\ud7af]")
 _MAX_TITLE_CHARS = 80
 _N_DATES_TESTED = 20
 _TITLE_WORDS = NAME_WORDS | {"descr", "desc", "description", "beschreibung", "term", "descripcion"}
@@ -159,6 +168,9 @@ def choose_title(
 ) -> tuple[str, ...]:
     """Return the columns with the names of the rows: words, mostly different, named as names.
 
+    Rows that otherwise have only a code are named by the best text, even if it repeats or is
+    sometimes missing.
+
     Parameters
     ----------
     name : str
@@ -187,6 +199,10 @@ def choose_title(
         is_worse_than_id = are_ids_names and not NAME_WORDS & set(of_column)
         if merit > best_merit and not is_worse_than_id:
             best, best_merit = column, merit
+    if not best and ids and not are_ids_names:
+        best = _best_repeated_text(
+            sample, dict(zip(map(str, frame.columns), words, strict=True)), own, {*ids, *plain}
+        )
     both = full_name(frame.columns)
     if both is not None and not set(both) & set(ids):
         names = joined_cells(sample, both)
@@ -198,15 +214,51 @@ def choose_title(
     return (best,) if best else ()
 
 
+def _best_repeated_text(
+    sample: pd.DataFrame,
+    words: Mapping[str, Sequence[str]],
+    own: Sequence[str],
+    others: Collection[str],
+) -> str:
+    """Return the column with the best text for rows that have only codes, or ""."""
+    best, best_merit = "", 0.0
+    for column, of_column in words.items():
+        if column in others:
+            continue
+        cells = sample[column]
+        n_words = cells[cells.str.strip().ne("")].str.split().str.len().mean()
+        if not (_is_title_name(of_column) or n_words >= _MIN_WORDS):
+            continue
+        if _POOR_TITLE_WORDS & set(of_column):
+            continue
+        merit = _title_merit(
+            cells, of_column, own, _MIN_FILLED_SHARE_OF_CODES, _MIN_DISTINCT_SHARE_OF_CODES
+        )
+        if merit > best_merit:
+            best, best_merit = column, merit
+    return best
+
+
 def _is_title_name(words: Sequence[str]) -> bool:
     """Return whether a column is named as a title: name, Bezeichnung, abteilungsname."""
     return bool(_TITLE_WORDS & set(words)) or "".join(words).endswith(tuple(NAME_WORDS))
 
 
-def _title_merit(cells: pd.Series, words: Sequence[str], own: Sequence[str]) -> float:
+def _is_code(text: str) -> bool:
+    """Return whether a text is a code such as R/69/286: digits without a word."""
+    return any(map(str.isdigit, text)) and _WORD.search(text) is None
+
+
+def _title_merit(
+    cells: pd.Series,
+    words: Sequence[str],
+    own: Sequence[str],
+    min_filled: float = _MIN_FILLED_SHARE,
+    min_distinct: float = _MIN_DISTINCT_SHARE,
+) -> float:
     filled = [text for cell in cells if (text := cell.strip())]
     distinct = len(set(filled))
-    if len(filled) < 0.7 * len(cells) or not filled or (distinct < 2 and len(cells) > 3):
+    if len(filled) < min_filled * len(cells) or not filled or (distinct < 2 and len(cells) > 3):
         return -1.0
     is_name = _is_title_name(words)
     if is_named_key(words) and (not is_name or words[-1] not in NAME_WORDS):
@@ -218,12 +270,14 @@ def _title_merit(cells: pd.Series, words: Sequence[str], own: Sequence[str]) -> 
         return -1.0
     if all(map(is_date, filled[:_N_DATES_TESTED])):
         return -1.0
+    if not is_name and sum(map(_is_code, filled)) >= _MIN_CODE_SHARE * len(filled):
+        return -1.0
     length = sum(map(len, filled)) / len(filled)
     is_own = tuple(words) == tuple(own) or has_common_part(words, own)
     merit = distinct / len(filled) + 1.0 * is_name + 0.5 * is_own
     merit += 0.3 * ("".join(words) in NAME_WORDS)
     merit -= 0.5 * (length > _MAX_TITLE_CHARS) + 0.4 * bool(_POOR_TITLE_WORDS & set(words))
-    return merit if distinct >= 0.5 * len(filled) else -1.0
+    return merit if distinct >= min_distinct * len(filled) else -1.0
 
 
 def ids_of_tables(tables: Sequence[Table]) -> dict[str, tuple[str, ...]]:

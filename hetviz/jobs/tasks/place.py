@@ -149,7 +149,7 @@ def _content(placed: RowPlacement, items: NewItems, dataset: str) -> dict[str, o
     return {
         "dataset": dataset,
         "ids": [str(text) for text in placed.rows.ids],
-        "titles": [str(text) for text in placed.rows.titles],
+        "titles": [str(text) for text in placed.rows.display_names],
         "places": [Y.tolist() if np.isfinite(Y).all() else None for Y in places],
         "doubt": [None if np.isnan(value) else float(value) for value in placed.doubt["doubt"]],
         "why": list(placed.doubt["why"]),

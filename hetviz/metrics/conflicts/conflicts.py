@@ -80,7 +80,7 @@ class StatementArrays:
         """Return the title of a row."""
         for name, span in self.data.offsets.items():
             if span.start <= row < span.stop:
-                return str(self.data[name].titles[row - span.start])
+                return str(self.data[name].display_names[row - span.start])
         raise IndexError(row)
 
     def quoted_title_of(self, row: int) -> str:

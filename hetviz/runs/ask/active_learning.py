@@ -198,7 +198,7 @@ class QuestionFinder:
         parts, quoted = list(self.data.datasets.values()), []
         for row in rarest.tolist():
             number = int(self.dataset_of_row[row])
-            title = str(parts[number].titles[row - self.spans[number].start])
+            title = str(parts[number].display_names[row - self.spans[number].start])
             quoted.append(f"“{shorten(title, _MAX_TITLE_LENGTH)}”")
         return f"Both are linked to {' and '.join(dict.fromkeys(quoted))}."
 

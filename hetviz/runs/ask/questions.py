@@ -313,7 +313,7 @@ def _member_questions(
 
 def _title_of(data: HeteroData, item: tuple[str, str]) -> str:
     dataset = data[item[0]]
-    return str(dataset.titles[int(dataset.find([item[1]])[0])])
+    return str(dataset.display_names[int(dataset.find([item[1]])[0])])
 
 
 def still_open(
@@ -382,7 +382,7 @@ def _question(
         for name, span in data.offsets.items():
             if span.start <= row < span.stop:
                 items.append((name, str(data[name].ids[row - span.start])))
-                names.append(f"“{data[name].titles[row - span.start]}”")
+                names.append(f"“{data[name].display_names[row - span.start]}”")
     if kind == "comparison":
         text = f"Is {names[0]} closer to {names[1]} than to {names[2]}?"
     else:

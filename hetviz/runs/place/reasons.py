@@ -200,7 +200,7 @@ def dataset_at(data: HeteroData, row: int) -> tuple[Dataset, int]:
 def item_of(data: HeteroData, row: int) -> tuple[str, str, str]:
     """Return dataset, id and title of a global row."""
     dataset, at = dataset_at(data, row)
-    return dataset.name, str(dataset.ids[at]), str(dataset.titles[at])
+    return dataset.name, str(dataset.ids[at]), str(dataset.display_names[at])
 
 
 def link_sort(data: HeteroData, links: TouchingLinks, k: int) -> str:

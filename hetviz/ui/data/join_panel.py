@@ -93,7 +93,7 @@ def show_notes(notes: tuple[str, ...] | list[str]) -> None:
 def _end_html(data: HeteroData, match: Match, name: str, row: int) -> str:
     if match.new_dataset is not None and name == match.new_dataset.name:
         # The new dataset is not in the data: it has no pictures and gets the next shape.
-        title, picture = str(match.new_dataset.titles[row]), None
+        title, picture = str(match.new_dataset.display_names[row]), None
         glyph = shape_of(len(data.datasets))[1]
     else:
         item = find_item(data, data.offsets[name].start + row)
@@ -248,7 +248,7 @@ def _show_match(data: HeteroData, match: Match, command: Command, key: str) -> N
     ):
         if len(rows):
             dataset = joined[name]
-            titles = [shorten(str(dataset.titles[row]), 40) for row in rows[:_MAX_NAMED]]
+            titles = [shorten(str(dataset.display_names[row]), 40) for row in rows[:_MAX_NAMED]]
             others = f" and {len(rows) - _MAX_NAMED:,} more" if len(rows) > _MAX_NAMED else ""
             theme.show_note(f"{name} without a partner:  {', '.join(titles)}{others}.")
     map_warnings.show_warnings(map_warnings.join_warnings(command, linked_shares, key))

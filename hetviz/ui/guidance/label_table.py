@@ -72,7 +72,7 @@ def _choose_rows(data: HeteroData) -> tuple[Labels, list[int]]:
         mask = np.array([str(value) == choice for value in label.values]) & label.known
     needle = fold_text(text.strip())
     if needle:
-        mask &= [needle in fold_text(str(name)) for name in data[label.dataset].titles]
+        mask &= [needle in fold_text(str(name)) for name in data[label.dataset].display_names]
     return label, np.flatnonzero(mask).tolist()
 
 
@@ -93,7 +93,7 @@ def _show_table(data: HeteroData, label: Labels, rows: list[int]) -> None:
     start = data.offsets[label.dataset].start
     frame = pd.DataFrame(index=pd.Index([str(dataset.ids[row]) for row in rows], name="key"))
     frame["face"] = [item_chip.picture_of(data, find_item(data, start + row)) for row in rows]
-    frame["item"] = [str(dataset.titles[row]) for row in rows]
+    frame["item"] = [str(dataset.display_names[row]) for row in rows]
     frame["label"] = ["" if label.values[row] is None else str(label.values[row]) for row in rows]
     columns: dict[str, Any] = {}
     if frame["face"].notna().any():

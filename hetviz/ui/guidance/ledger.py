@@ -352,12 +352,13 @@ def by_key(ledger: Ledger, keys: Collection[str]) -> dict[str, dict[str, object]
 
 
 def titles(data: HeteroData) -> Texts:
-    """Return the title of each global row."""
+    """Return the name of each global row."""
     return ITEM_RESULTS.get_or_compute(
         tuple(data.datasets.values()),
         "titles",
         lambda: np.array(
-            [str(title) for part in data.datasets.values() for title in part.titles], dtype=object
+            [str(title) for part in data.datasets.values() for title in part.display_names],
+            dtype=object,
         ),
     )
 

@@ -21,8 +21,8 @@ class MapItem:
 
     @property
     def title(self) -> str:
-        """Title of the item."""
-        return str(self.dataset.titles[self.row])
+        """Name of the item: its title, with the id if titles repeat."""
+        return str(self.dataset.display_names[self.row])
 
     @property
     def glyph(self) -> str:

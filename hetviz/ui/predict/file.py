@@ -184,7 +184,7 @@ def _show_table(data: HeteroData, content: Mapping[str, Any]) -> None:
         for name in data.datasets:
             near_ids = content["near"][number].get(name, [])
             near_titles = [
-                str(data[name].titles[k]) for k in data[name].find(near_ids[:2]) if k >= 0
+                str(data[name].display_names[k]) for k in data[name].find(near_ids[:2]) if k >= 0
             ]
             row.append(", ".join(near_titles) or "–")
         rows.append(row)

@@ -68,8 +68,8 @@ def _open_candidates(data: HeteroData, finding: Finding) -> list[LinkCandidate]:
         ):
             continue
         titles = (
-            str(data[source].titles[p - data.offsets[source].start]),
-            str(data[target].titles[q - data.offsets[target].start]),
+            str(data[source].display_names[p - data.offsets[source].start]),
+            str(data[target].display_names[q - data.offsets[target].start]),
         )
         evidence = (
             rows_of_ids(data, target, record["source_evidence"]),

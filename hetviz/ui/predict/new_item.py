@@ -104,7 +104,7 @@ def _show_headline(data: HeteroData, new_item: NewItem, answer: NewItemNeighbors
 def _nearest_titles(data: HeteroData, answer: NewItemNeighbors) -> list[str]:
     top = answer.nearest[answer.nearest["rank"] == 1]
     pairs = zip(top["dataset"], top["id"], strict=True)
-    return [str(data[name].titles[data[name].position(id)]) for name, id in pairs]
+    return [str(data[name].display_names[data[name].position(id)]) for name, id in pairs]
 
 
 def _show_form(data: HeteroData) -> None:

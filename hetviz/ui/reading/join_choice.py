@@ -541,8 +541,8 @@ def _example_sentence(joined: HeteroData, lines: DetailTable, meaning: str) -> s
         for group in groups[:1]:
             strongest = int(group.weight.argmax())
             ends = (
-                joined[group.source].titles[group.i[strongest]],
-                joined[group.target].titles[group.j[strongest]],
+                joined[group.source].display_names[group.i[strongest]],
+                joined[group.target].display_names[group.j[strongest]],
             )
             parts.append(f"the strongest link is {shorten(ends[0], 30)} – {shorten(ends[1], 30)}")
     if meaning in ("summary", "both"):
@@ -556,6 +556,6 @@ def _example_sentence(joined: HeteroData, lines: DetailTable, meaning: str) -> s
         )
         parts.append(f"{lines.named[0]} get the columns {column_names}{others}")
     if meaning == "items":
-        titles = joined[name].titles
+        titles = joined[name].display_names
         parts.append(f"the first is called {shorten(str(titles[0]), 60)}")
     return f"{name[:1].upper()}{name[1:]}: {', '.join(parts)}."

@@ -1,0 +1,58 @@
+"""Titles of rows: the best text of a row, not its code."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from hetviz.data import Dataset
+from hetviz.io.infer.row_names import choose_title
+
+N = 60
+CODES = [f"r{5_300 + k}" for k in range(N)]
+LONG = [
+    f"Resolution on subject {k} of the {k % 7}th session, and on the further measures that members "
+    f"asked for in their {k}th request"
+    for k in range(N)
+]
+
+
+@pytest.mark.parametrize(
+    ("column", "cells"),
+    [
+        ("content", LONG),
+        ("content", [text if k % 5 < 3 else "" for k, text in enumerate(LONG)]),
+        ("descr", [LONG[k % 20] for k in range(N)]),
+        ("label", [f"Wine {k % 10} of the north" for k in range(N)]),
+    ],
+    ids=["long", "partly missing", "repeated", "short and repeated"],
+)
+def test_codes_are_named_by_the_best_text(column: str, cells: list[str]) -> None:
+    frame = pd.DataFrame({"rcid": CODES, "unres": [f"R/69/{k}" for k in range(N)], column: cells})
+    assert choose_title("resolutions", frame, ["rcid"]) == (column,)
+
+
+def test_categories_and_codes_are_no_titles() -> None:
+    frame = pd.DataFrame(
+        {
+            "tail": [f"N{k}" for k in range(N)],
+            "model": [f"A{k % 9}-{k % 4}" for k in range(N)],
+            "type": ["fixed wing multi engine" if k % 9 else "rotorcraft" for k in range(N)],
+        }
+    )
+    assert choose_title("planes", frame, ["tail"]) == ()
+
+
+def test_ids_that_are_words_need_no_repeated_text() -> None:
+    names = [f"{a}{b}" for a in ("amber", "birch", "cedar") for b in ("wood", "field", "hill")]
+    frame = pd.DataFrame({"name": names, "note": ["Built in the old town"] * 5 + ["New"] * 4})
+    assert choose_title("streets", frame, ["name"]) == ()
+
+
+def test_display_names_add_ids_to_repeated_titles() -> None:
+    table = pd.DataFrame({"name": ["Oslo", "Riga", "Oslo", None, "x"]})
+    cities = Dataset("cities", ["a", "b", "c", "d", "x"], table=table)
+    assert cities.titles.tolist() == ["Oslo", "Riga", "Oslo", "d", "x"]
+    assert cities.display_names.tolist() == ["Oslo (a)", "Riga", "Oslo (c)", "d", "x"]
+    plain = Dataset("plain", ["a", "b"])
+    assert plain.display_names is plain.titles
