@@ -14,7 +14,7 @@ from hetviz._moved import current_class, current_field
 from hetviz._types import Ints
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
-from hetviz.data import Dataset, HeteroData
+from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import DataError, HetvizError, Problem
 from hetviz.exports import earlier_model
 from hetviz.exports.writing import write_file
@@ -136,8 +136,9 @@ def fit_model(
     progress: Progress,
     weights: Mapping[str, float] | None = None,
     only: Ints | None = None,
+    start: Embedding | None = None,
 ) -> Findings:
-    """Fit a method and return the saved model.
+    """Fit a method again, from the same `start` as its map, and return the saved model.
 
     Returns kind "model" with ``method``, ``bytes`` and the file as base64 under ``zip``.
     """
@@ -150,6 +151,7 @@ def fit_model(
         weights=weights,
         only=only,
         hold_out=hold_out,
+        start=start,
     )
     progress(0.9, "Writing the method")
     content = model_bytes(fitted.model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import os
@@ -21,6 +22,7 @@ import pytest
 import hetviz
 from hetviz import codec
 from hetviz.errors import Cancelled, DataError, HetvizError, ParameterError
+from hetviz.exports.model import MODEL
 from hetviz.exports.reproduce import map_recipe, reason_against_recipe
 from hetviz.io import coordinates_csv
 from hetviz.jobs import InlineRunner
@@ -271,6 +273,20 @@ def test_map_of_earlier_data_is_reproduced(project: Project, tmp_path: Path) -> 
     assert not project.state.is_current(project.run)
     text = reproduce(recipe_of(project.run), tmp_path)
     assert text == coordinates_csv(result.embedding)
+
+
+def test_fitted_method_has_the_map_of_a_refit(project: Project) -> None:
+    project.make_map_of_some()
+    project.add_links()
+    project.refit_some_freely()
+    project.rename()
+    run = project.run
+    assert project.state.is_current(run)
+    background.start_task("fit-model", run.settings, repeats=run.id, only=run.only)
+    assert project.state.pending is None
+    model = hetviz.load_model(base64.b64decode(project.state.findings[MODEL].content["zip"]))
+    expected = run.embedding.stacked()[run.only]
+    np.testing.assert_array_equal(model.embedding_.stacked(), expected)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5])

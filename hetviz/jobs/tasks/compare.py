@@ -14,7 +14,7 @@ from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.compare.compare import compare
 from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.search import SettingsResult, search_settings
-from hetviz.runs.embed.run import MapResult
+from hetviz.runs.embed.run import MapResult, versions
 from hetviz.runs.findings import Findings
 
 _STILL_DOTS = 1200
@@ -102,11 +102,18 @@ def _keep_times(data: HeteroData, comparison: Comparison) -> None:
 
 def _comparison_findings(data: HeteroData, comparison: Comparison) -> Findings:
     fingerprint = data.fingerprint()
-    maps = tuple(_comparison_map(fingerprint, comparison, key) for key in comparison.embeddings)
+    # Data without guidance are not split.
+    is_split = bool(data.links) or (data.comparisons is not None and len(data.comparisons) > 0)
+    hold_out = comparison.hold_out if is_split else 0.0
+    maps = tuple(
+        _comparison_map(fingerprint, comparison, key, hold_out) for key in comparison.embeddings
+    )
     return Findings("compare", comparison.to_dict() | {"maps": list(comparison.embeddings)}, maps)
 
 
-def _comparison_map(fingerprint: str, comparison: Comparison, key: str) -> MapResult:
+def _comparison_map(
+    fingerprint: str, comparison: Comparison, key: str, hold_out: float
+) -> MapResult:
     candidate = comparison.candidate(key)
     fit = next(fit for fit in comparison.fits if fit.key == key)
     figures = {
@@ -119,7 +126,8 @@ def _comparison_map(fingerprint: str, comparison: Comparison, key: str) -> MapRe
         candidate.method,
         dict(candidate.params),
         fit.seed,
-        hold_out=comparison.hold_out if "held_out" in fit.curves else 0.0,
+        versions(),
+        hold_out=hold_out,
         title=candidate.title,
         embedding=comparison.embeddings[key],
         figures=figures,

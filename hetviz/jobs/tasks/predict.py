@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.progress import Progress, ProgressPart
-from hetviz.runs.embed.run import MapResult, fit_run, notes_of
+from hetviz.runs.embed.run import FittedRun, MapResult, fit_run, notes_of, versions
 from hetviz.runs.findings import Findings
 from hetviz.runs.predict.held_out_links import CHANCE, HeldOutRanking, rank_held_out
 from hetviz.runs.predict.label_blend import BLEND
@@ -53,7 +53,7 @@ def find_links(
     tests: list[HeldOutRanking] = []
     unseen: list[HeldOutRanking] = []
     predictor: LinkPredictor | None = None
-    models: list[BaseEmbedder] = []
+    runs: list[FittedRun] = []
     fits = start is None and not plain
     steps = (len(seeds) if fits else 0) + (2 * len(seeds) if hold_out else 0) + 1
     done = 0
@@ -67,7 +67,7 @@ def find_links(
         warnings.simplefilter("always")
         if fits:
             chosen = with_chosen_axes(data, method, source, target, params, seeds[0])
-            models = [fit_run(data, method, chosen, seed, part()).model for seed in seeds]
+            runs = [fit_run(data, method, chosen, seed, part()) for seed in seeds]
         for items, results in ((0.0, tests), (_ITEMS, unseen)):
             if not hold_out:
                 break
@@ -88,6 +88,7 @@ def find_links(
             ]
             results += [ranking for ranking in rankings if ranking is not None]
         progress((steps - 1) / steps, "Ranking pairs")
+        models = [run.model for run in runs]
         by: str | FittedPredictor | Sequence[FittedPredictor] = models if start is None else start
         if method == STACK:
             by = predictor = fit_link_predictor(
@@ -114,17 +115,7 @@ def find_links(
         "quick": quick,
         "notes": sorted(notes_of(caught)["notes"]),
     }
-    maps = tuple(
-        MapResult(
-            data.fingerprint(),
-            method,
-            dict(params),
-            seed,
-            title=f"{title}, links",
-            embedding=model.embedding_,
-        )
-        for model, seed in zip(models[:1], seeds, strict=False)
-    )
+    maps = tuple(replace(run.result, title=f"{title}, links") for run in runs[:1])
     return Findings(LINKS, content, maps)
 
 
@@ -240,6 +231,9 @@ def find_labels(
             prediction.method,
             _of_map(prediction.method, content),
             seed,
+            versions(),
+            # The method saw other labels than the data have, or only some of the datasets.
+            unrepeatable="The map was made to predict labels.",
             title=f"{get_method(prediction.method).card.title}, {label}",
             embedding=prediction.embedding,
         )

@@ -302,7 +302,7 @@ def _show_model_file(source: ExportSource) -> None:
 
 
 def _fit_model(run: MapResult) -> None:
-    background.start_task("fit-model", run.settings)
+    background.start_task("fit-model", run.settings, repeats=run.id)
 
 
 def _size_text(n_bytes: int) -> str:

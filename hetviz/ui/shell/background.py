@@ -184,6 +184,7 @@ def restart_job(pending: PendingJob) -> None:
         only=only,
         start=note.get("start"),
         requested=bool(note.get("requested")),
+        repeats=note.get("repeats"),
     )
 
 
@@ -196,11 +197,12 @@ def start_task(
     start: str | None = None,
     free_rows: Ints | None = None,
     requested: bool = False,
+    repeats: str | None = None,
     with_sketch: bool = False,
 ) -> None:
     """Start a task about the open data, or about some of its global rows."""
     # With `start`, the id of a map, a method that can warm-start replaces it, and only `free_rows`
-    # start from new positions.
+    # start from new positions. With `repeats`, the id of a map, the task starts where that did.
     workspace = session.workspace()
     state = workspace.state
     data = state.guided
@@ -216,6 +218,7 @@ def start_task(
         "only": None if only is None else workspace.blobs.put(pack_rows(only)),
         "start": start,
         "requested": requested,
+        "repeats": repeats,
         "fingerprint": data.fingerprint(),
     }
     if session.run_command(StartJob(job, title, note)):
@@ -230,6 +233,9 @@ def start_task(
             task_arguments["start"] = _start_positions(
                 state, earlier, str(arguments["method"]), free_rows
             )
+        repeated = next((run for run in state.runs if run.id == repeats), None)
+        if repeated is not None:
+            task_arguments["start"] = repeated.start
         # The person is not in the project's journal, which may be given to others.
         person = {"person": people.name_in_records()}
         seen = _quick_sketch(data) if with_sketch and is_sketch_quick(data) else None

@@ -141,6 +141,13 @@ def _renamed_map(
         embedding=_rename_keys(run.embedding, old, new),
         fingerprint=fingerprint,
         before=None,
+        start=run.start and _rename_keys(run.start, old, new),
+        params={
+            name: {(new if key == old else key): item for key, item in value.items()}
+            if isinstance(value, Mapping)
+            else value
+            for name, value in run.params.items()
+        },
         weights={kinds.get(key, key): factor for key, factor in run.weights.items()},
     )
 

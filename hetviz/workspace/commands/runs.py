@@ -17,6 +17,9 @@ from hetviz.workspace.commands.view import validate_title
 from hetviz.workspace.store.maps import earlier_map, unpack_map
 from hetviz.workspace.store.packing import unpack_json
 
+# Findings whose maps earlier versions stored with incomplete settings.
+_PREDICTIONS = ("labels", "links")
+
 
 @dataclass(frozen=True)
 class RecordMap(Command, op="record-map", label="new map"):
@@ -107,7 +110,8 @@ class KeepFindings(Command, op="keep-findings", label="result"):
     def apply(self, state: State, context: Context) -> State:
         def unpack(stored: str | Mapping[str, Any], data: HeteroData) -> MapResult:
             if isinstance(stored, str):
-                return unpack_map(context.blobs.get(stored), data)
+                content = context.blobs.get(stored)
+                return unpack_map(content, data, self.kind in _PREDICTIONS)
             return earlier_map(vars(RecordRun(**stored)), data, context.blobs.get)
 
         new_runs = tuple(

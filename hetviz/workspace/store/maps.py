@@ -48,14 +48,16 @@ def pack_map(result: MapResult) -> bytes:
     return codec.encode(stored, compress=True)
 
 
-def unpack_map(content: bytes, data: HeteroData, is_refit: bool = False) -> MapResult:
-    """Return the map of `data` that `pack_map` packed; `is_refit`: made from an earlier map."""
+def unpack_map(content: bytes, data: HeteroData, depends_on_more: bool = False) -> MapResult:
+    """Return the map of `data` that `pack_map` packed.
+
+    `depends_on_more`: whether it depends on more than earlier versions stored.
+    """
     try:
         stored = codec.decode(content, limits=LIMITS)
         fields = {name: stored[name] for name in _FIELDS}
         only, figures, start = stored["only"], stored["figures"], stored.get("start")
-        # Earlier versions did not store starts.
-        reason = _reason_of_earlier(fields["title"], is_refit)
+        reason = _reason_of_earlier(fields["title"], depends_on_more)
         unrepeatable = stored.get("unrepeatable", reason)
         embedding = _embedding_of(data, stored)
         start_map = None if start is None else _embedding_of(data, start)
@@ -79,11 +81,11 @@ def unpack_map(content: bytes, data: HeteroData, is_refit: bool = False) -> MapR
     )
 
 
-def _reason_of_earlier(title: str, is_refit: bool) -> str:
+def _reason_of_earlier(title: str, depends_on_more: bool) -> str:
     """Return why a map that an earlier version stored cannot be repeated; empty if it can."""
     if title.endswith(", stopped early"):
         return STOPPED
-    return "An earlier version made the map and did not store where it started." * is_refit
+    return "An earlier version made the map and did not store all that it needs." * depends_on_more
 
 
 def _arrays_of(embedding: Embedding) -> dict[str, object]:

@@ -11,7 +11,7 @@ import pytest
 
 import hetviz
 from hetviz.algorithms.cost import stored_seconds
-from hetviz.data import Dataset, HeteroData, Links
+from hetviz.data import Comparisons, Dataset, HeteroData, Links
 from hetviz.errors import Cancelled
 from hetviz.jobs.tasks import compare
 from hetviz.progress import ignore_progress
@@ -45,6 +45,18 @@ def test_findings_have_comparison_and_maps() -> None:
     # The map is the one that its record makes again.
     again = fit_run(data(), "cdmca", chosen.params, chosen.seed, hold_out=chosen.hold_out)
     assert np.array_equal(again.result.embedding.stacked(), chosen.embedding.stacked())
+
+
+def test_maps_of_data_with_comparisons_only_are_repeatable() -> None:
+    whole = data()
+    rng = np.random.default_rng(1)
+    triplets = [rng.choice(30, 3, replace=False) for _ in range(80)]
+    compared = HeteroData([whole["a"]], comparisons=Comparisons(triplets))
+    created = compare.compare_methods(compared, ["pca", "gnmds"], 1, 0.2, ignore_progress)
+    assert [made.hold_out for made in created.maps] == [0.2, 0.2]
+    for made in created.maps:
+        again = fit_run(compared, made.method, made.params, made.seed, hold_out=made.hold_out)
+        assert np.array_equal(again.result.embedding.stacked(), made.embedding.stacked())
 
 
 def test_measured_times_are_stored() -> None:

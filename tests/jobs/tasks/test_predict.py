@@ -11,6 +11,7 @@ from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import NotApplicableError, ParameterError
 from hetviz.jobs.tasks.predict import find_links
 from hetviz.progress import ignore_progress
+from hetviz.runs.embed.run import fit_run
 
 N = 40
 
@@ -53,6 +54,9 @@ def test_find_links_recovers_hidden_links(method: str) -> None:
     assert precision[30] > 3 * chance[30]
     assert chance[1] == pytest.approx(test["n_links"] / test["n_pairs"], rel=0.05)
     assert len(result.maps) == (method != "profiles")
+    for made in result.maps:
+        again = fit_run(clustered(), made.method, made.params, made.seed)
+        np.testing.assert_array_equal(again.result.embedding.stacked(), made.embedding.stacked())
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
 
