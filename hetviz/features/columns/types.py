@@ -108,6 +108,8 @@ def infer(name: str, cells: Sequence[object] | pd.Series, decimal: str = ".") ->
         return _text_column(name, texts, codes, counts, [])
     if pd.api.types.is_datetime64_any_dtype(series.dtype):
         return _date_column(name, pd.to_datetime(series, utc=True), [])
+    if pd.api.types.is_timedelta64_dtype(series.dtype):
+        series = series.dt.total_seconds()
     if pd.api.types.is_numeric_dtype(series.dtype):
         return _number_column(name, np.asarray(series.to_numpy(np.float64, na_value=np.nan)), [])
     quick = _arrow_numbers(name, series, decimal)

@@ -37,7 +37,9 @@ from hetviz.features.columns.types import (
     why_unusable,
 )
 from hetviz.io.infer.dates import FIRST_DAY, LAST_DAY, are_dates, convert_dates, may_be_counts
+from hetviz.io.infer.durations import are_durations, text_of_seconds
 from hetviz.io.infer.ids import guess_id_column
+from hetviz.io.infer.marks import convert_marks, mark_of
 from hetviz.io.infer.parsed import Table
 from hetviz.io.infer.recipe import NUMBERS, SAMPLE_ROWS, ColumnRecipe, TableRecipe
 from hetviz.io.infer.row_names import choose_title
@@ -48,6 +50,7 @@ from hetviz.io.infer.vocabulary import (
 
 _MAX_ORDER_VALUES = 30
 _MIN_SCALE_VALUES = 3
+_MIN_MARKS = 2
 
 
 def read_columns(
@@ -150,6 +153,11 @@ def _propose_column(
         return ColumnRecipe(name, "leave out", unit, why="empty")
     present = [cell for cell in filled if cell.lower() not in MISSING]
     distinct = {cell.lower() for cell in present}
+    mark = mark_of(list(dict.fromkeys(texts)))
+    if mark is not None and len(present) >= _MIN_MARKS and not _is_id_name(name):
+        return ColumnRecipe(name, "yes/no", why=f"blank or “{mark}”, blank means no")
+    if present and are_durations(present):
+        return ColumnRecipe(name, "number", unit or "s", decimal, why="durations, in seconds")
     if present and are_dates(present) and not may_be_counts(present):
         return ColumnRecipe(name, "date")
     sign = detect_decimal(filled, decimal)
@@ -230,7 +238,9 @@ def _convert_column(
         return _convert_numbers(where, cells, column, decimal)
     if column.type == "date":
         return convert_dates(where, cells)
-    if column.type in ("yes/no", "ordered category"):
+    if column.type == "yes/no":
+        return convert_marks(where, cells)
+    if column.type == "ordered category":
         return cells.str.strip(), []
     return cells, []
 
@@ -241,6 +251,13 @@ def _convert_numbers(
     if column.decimal == decimal and is_plain_numbers(cells, decimal):
         return cells, []
     texts = cells.tolist()
+    present = [text for text in texts if text.strip() and text.strip().lower() not in MISSING]
+    if present and are_durations(present[:SAMPLE_ROWS]):
+        texts = [text_of_seconds(text, column.decimal) for text in texts]
+        note = Problem(
+            "durations", where, "durations are read in seconds", present[0], severity="note"
+        )
+        return pd.Series(texts, index=cells.index, dtype=TEXT), [note]
     parsed_numbers = number_column(texts, column.decimal, force=True)
     if parsed_numbers is None:
         message = "no cell contains a number, so all cells count as missing"

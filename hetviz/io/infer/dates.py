@@ -47,6 +47,14 @@ _NAMED_MONTH = (
     ),
     re.compile(rf"{_MONTH} ?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})"),
 )
+_NOT_YET = frozenset(
+    {
+        "not yet", "open", "still open", "pending", "ongoing", "in progress", "present", "current",
+        "to date", "now", "tbd", "tba", "to be determined", "to be announced", "noch nicht",
+        "offen", "noch offen", "ausstehend", "laufend", "heute", "pas encore", "en cours",
+        "pendiente", "en curso",
+    }
+)  # fmt: skip
 _MIN_VALID_SHARE = 0.5
 _SHORT_OFFSET = re.compile(r"(:\d{2}(?:\.\d+)?) ?([+-]\d{2})$")
 
@@ -67,9 +75,14 @@ def are_dates(cells: Sequence[str]) -> bool:
     for cell in cells:
         if is_date(cell):
             n_valid += 1
-        elif not _has_date_form(cell.strip()):
+        elif not _has_date_form(cell.strip()) and not _is_not_yet(cell):
             return False
     return n_valid > _MIN_VALID_SHARE * len(cells)
+
+
+def _is_not_yet(cell: str) -> bool:
+    """Whether a cell says that something has no date yet, such as open or pending."""
+    return " ".join(cell.lower().strip(" .()").split()) in _NOT_YET
 
 
 def _has_date_form(text: str) -> bool:
@@ -173,7 +186,13 @@ def convert_dates(where: str, cells: pd.Series) -> tuple[pd.Series, list[Problem
     iso_dates = [iso_date(text, day_first) or "" for text in texts]
     iso_dates, zone = _without_offsets(iso_dates)
     dates = np.array([*iso_dates, ""], dtype=object)
+    not_yet = [at for at, text in enumerate(texts) if text and _is_not_yet(text)]
     unreadable = [at for at, text in enumerate(texts) if text and not dates[at]]
+    unreadable = [at for at in unreadable if at not in not_yet]
+    if not_yet:
+        n_cells = count(int(np.isin(codes, not_yet).sum()), "cell")
+        message = f"{n_cells} without a date yet treated as missing"
+        notes.append(Problem("not-yet", where, message, texts[not_yet[0]][:60], severity="note"))
     if zone:
         notes.append(Problem("time-zone", where, f"times are in {zone}", severity="note"))
     if unreadable:

@@ -12,6 +12,7 @@ import pytest
 import hetviz
 from hetviz.data import Dataset
 from hetviz.errors import DataError
+from hetviz.features.columns.types import infer
 from hetviz.io import Loaded, read_tables
 from tests.io.file_builders import sqlite
 
@@ -391,3 +392,67 @@ def test_hdf5_after_a_user_block() -> None:
                 group.attrs["_index"] = "_index"
                 group["_index"] = np.array([f"{name}{k}" for k in range(n)], dtype="S")
         assert len(only(load("cells.h5ad", content.getvalue()))) == 12
+
+
+@pytest.mark.parametrize(("mark", "blank"), [("x", ""), ("Yes", ""), ("✓", "-")])
+def test_blank_or_marked_is_yes_or_no(mark: str, blank: str) -> None:
+    cells, loaded = column([mark if at % 3 else blank for at in range(30)], "member")
+    assert cells.tolist() == ["yes" if at % 3 else "no" for at in range(30)]
+    (note,) = [problem for problem in loaded.problems if problem.code == "marks"]
+    assert "10 blank cells" in note.what and note.value == mark
+
+
+@pytest.mark.parametrize("cells", [["yes", "no", ""], ["x", "y", ""], ["x"] * 3, ["Anna", ""]])
+def test_other_words_and_blanks_are_no_marks(cells: list[str]) -> None:
+    read, loaded = column(cells * 10, "member")
+    assert "marks" not in codes(loaded)
+    assert set(read.fillna("")) == set(cells)
+
+
+@pytest.mark.parametrize("word", ["not yet", "Open"])
+def test_dates_with_not_yet(word: str) -> None:
+    cells, loaded = column([f"2024-04-{k:02}" if k % 4 else word for k in range(1, 29)])
+    assert cells.iloc[0] == "2024-04-01"
+    assert cells.isna().sum() == 7
+    (note,) = [problem for problem in loaded.problems if problem.code == "not-yet"]
+    assert note.value == word and note.what.startswith("7 cells")
+
+
+@pytest.mark.parametrize(
+    ("texts", "seconds"),
+    [
+        (["1 days 02:00:00", "0 days 00:00:30", "-1 days +23:00:00"], [93_600, 30, -3_600]),
+        (["37:15:00", "00:00:09.5", "102:00:01"], [134_100, 9.5, 367_201]),
+        (["PT1H30M", "P2D", "PT5S"], [5_400, 172_800, 5]),
+    ],
+)
+def test_durations_are_seconds(texts: list[str], seconds: list[float]) -> None:
+    cells, loaded = column(texts * 8, "took")
+    assert [float(cell) for cell in cells[:3]] == seconds
+    assert "durations" in codes(loaded)
+
+
+@pytest.mark.parametrize("form", ["parquet", "frames"])
+def test_durations_with_a_type_are_seconds(form: str) -> None:
+    frame = pd.DataFrame(
+        {
+            "id": [f"x{k}" for k in range(12)],
+            "took": pd.to_timedelta([60 * k + 0.5 for k in range(12)], unit="s"),
+        }
+    )
+    if form == "frames":
+        dataset = next(iter(hetviz.HeteroData.from_frames({"t": frame}).datasets.values()))
+    else:
+        content = io.BytesIO()
+        frame.to_parquet(content, index=False)
+        dataset = only(load("t.parquet", content.getvalue()))
+    assert dataset.table is not None
+    read = infer("took", dataset.table["took"])
+    assert read.kind == "number"
+    assert read.values.tolist() == [60 * k + 0.5 for k in range(12)]
+
+
+def test_times_of_day_are_no_durations() -> None:
+    cells, loaded = column([f"{k % 24:02}:30:00" for k in range(30)])
+    assert "durations" not in codes(loaded)
+    assert cells.iloc[3] == "03:30:00"
