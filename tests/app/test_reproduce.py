@@ -26,6 +26,7 @@ from hetviz.exports.model import MODEL
 from hetviz.exports.reproduce import map_recipe, reason_against_recipe
 from hetviz.io import coordinates_csv
 from hetviz.jobs import InlineRunner
+from hetviz.runs import first_map
 from hetviz.runs.embed.run import STOPPED, MapResult, fit_run
 from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.map import map_warnings
@@ -211,7 +212,9 @@ def reproduce(content: bytes, folder: Path, command: tuple[str, ...] = ()) -> st
         archive.extractall(folder)
     out = folder / "run"
     if command:
-        env = {**os.environ, "PYTHONPATH": str(ROOT)}
+        # The number of threads does not matter.
+        threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "2")
+        env = {**os.environ, **threads, "PYTHONPATH": str(ROOT)}
         subprocess.run([sys.executable, *command], cwd=folder, env=env, check=True, timeout=120)
     else:
         with warnings.catch_warnings(record=True) as caught:
@@ -287,6 +290,20 @@ def test_fitted_method_has_the_map_of_a_refit(project: Project) -> None:
     model = hetviz.load_model(base64.b64decode(project.state.findings[MODEL].content["zip"]))
     expected = run.embedding.stacked()[run.only]
     np.testing.assert_array_equal(model.embedding_.stacked(), expected)
+
+
+@pytest.mark.parametrize("min_rows", [100, 40])
+def test_first_map_is_reproduced(
+    min_rows: int, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first map of many rows starts from a map of landmarks."""
+    monkeypatch.setattr(first_map, "MIN_ROWS", min_rows)
+    monkeypatch.setattr(first_map, "landmarks", lambda data: np.arange(0, data.n_rows, 2))
+    background.make_first_map()
+    assert project.state.pending is None
+    assert (project.run.start is not None) == (min_rows == 40)
+    text = reproduce(recipe_of(project.run), tmp_path)
+    assert text == coordinates_csv(project.run.embedding)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5])
