@@ -358,6 +358,43 @@ def test_triangle_with_names(half: str) -> None:
     assert only(loaded).ids.tolist() == ANIMALS
 
 
+@pytest.mark.parametrize("separator", [",", ";", "\t", " "])
+@pytest.mark.parametrize("half", ["lower", "lower without diagonal", "upper without diagonal"])
+def test_triangle_with_names_and_rows_of_different_length(separator: str, half: str) -> None:
+    names = [name.replace(" ", "_") for name in ANIMALS]
+    first, last = {
+        "lower": (lambda at: 0, lambda at: at + 1),
+        "lower without diagonal": (lambda at: 0, lambda at: at),
+        "upper without diagonal": (lambda at: at + 1, lambda at: 5),
+    }[half]
+    rows = [
+        separator.join([name, *(f"{far:.2f}" for far in FAR[at, first(at) : last(at)])])
+        for at, name in enumerate(names)
+    ]
+    for text in ("\n".join(rows), "    5\n" + "\n".join(rows).replace(separator, "  ")):
+        dataset = only(load("far.txt", text))
+        assert np.array_equal(dataset.distance, FAR)
+        assert dataset.ids.tolist() == names
+
+
+def test_triangle_with_decimal_commas_and_as_r_prints_it() -> None:
+    rows = [";".join(f"{far:.2f}" for far in FAR[at, : at + 1]) for at in range(5)]
+    assert np.array_equal(only(load("far.csv", "\n".join(rows).replace(".", ","))).distance, FAR)
+    names = [name.split()[-1] for name in ANIMALS]
+    # The first row and the last column are left out.
+    rows = [" ".join([names[at], *map(str, FAR[at, :at])]) for at in range(1, 5)]
+    dataset = only(load("far.txt", "\n".join([f"      {' '.join(names[:-1])}", *rows])))
+    assert np.array_equal(dataset.distance, FAR)
+    assert dataset.ids.tolist() == names
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_triangle_of_covariances(seed: int) -> None:
+    X = np.random.default_rng(seed).normal(size=(6, 40)) * np.arange(1, 7)[:, None]
+    rows = [",".join(f"{value:.4f}" for value in row[: at + 1]) for at, row in enumerate(np.cov(X))]
+    assert only(load("cov.csv", "\n".join(rows))).kernel == pytest.approx(np.cov(X), abs=1e-4)
+
+
 def test_triangle_of_similarities_and_what_is_none() -> None:
     rng = np.random.default_rng(0)
     alike = np.corrcoef(rng.normal(size=(6, 40))).round(6)
