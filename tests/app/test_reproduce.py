@@ -299,6 +299,8 @@ def test_first_map_is_reproduced(
     """The first map of many rows starts from a map of landmarks."""
     monkeypatch.setattr(first_map, "MIN_ROWS", min_rows)
     monkeypatch.setattr(first_map, "landmarks", lambda data: np.arange(0, data.n_rows, 2))
+    choice = first_map.MethodChoice("mr-sne", "Map", METHODS["mr-sne"], "It was chosen.")
+    monkeypatch.setattr(first_map, "choose_method", lambda *_, **__: choice)
     background.make_first_map()
     assert project.state.pending is None
     assert (project.run.start is not None) == (min_rows == 40)
