@@ -56,6 +56,7 @@ __all__ = [
     "price",
     "propose_joins",
     "recognise_views",
+    "regions",
     "run_recipe",
     "samples",
     "save",
@@ -108,6 +109,7 @@ _MODULES = {
     "metrics.conflicts.pricing": ("price",),
     "algorithms.registry": ("get_method", "methods", "suggest"),
     "runs.cluster.clusters": ("clusters",),
+    "runs.cluster.regions": ("regions",),
     "runs.compare.compare": ("compare",),
     "runs.place.place_rows": ("place_rows",),
     "runs.ask.learned": ("learned_from",),
@@ -164,6 +166,7 @@ if TYPE_CHECKING:
     from hetviz.runs.ask.gain import gains_ahead
     from hetviz.runs.ask.questions import suggest_questions
     from hetviz.runs.cluster.clusters import clusters
+    from hetviz.runs.cluster.regions import regions
     from hetviz.runs.compare.compare import compare
     from hetviz.runs.compare.search import search_cost, search_settings
     from hetviz.runs.compare.sweep import sweep

@@ -62,10 +62,23 @@ def trust_of_rows(data: HeteroData, embedding: Embedding, progress: Progress) ->
     return trust(data, embedding).score
 
 
-def regions_of_map(data: HeteroData, places: Floats, progress: Progress) -> tuple[RegionLevel, ...]:
-    """Return the regions of a map, see `hetviz.runs.cluster.regions.find_regions`."""
+def regions_of_map(
+    data: HeteroData,
+    places: Floats,
+    progress: Progress,
+    before: Sequence[tuple[Ints, Sequence[str]]] = (),
+    places_before: Floats | None = None,
+) -> tuple[RegionLevel, ...]:
+    """Return the regions of a map, see `hetviz.runs.cluster.regions.find_regions`.
+
+    `places_before`: the map that this one was refitted from, if its regions are not known.
+    """
     progress(0.0, "Finding regions of the map")
-    return find_regions(Contrasts(data), places)
+    contrasts = Contrasts(data)
+    if not before and places_before is not None:
+        earlier = find_regions(contrasts, places_before)
+        before = [(level.codes, level.names) for level in earlier]
+    return find_regions(contrasts, places, before)
 
 
 def columns(data: HeteroData, dataset: str, progress: Progress) -> dict[str, Column]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from hetviz.core.clustering.partition import choose_exemplars
 from hetviz.data import HeteroData
 from hetviz.features.relations.label_links import MAX_CANDIDATES
 from hetviz.runs.cluster.contrast import ContrastLabel, Contrasts
+from hetviz.runs.cluster.names import name_groups, plain_value
 
 N_EXEMPLARS = 8
 MAX_Q = 0.05
@@ -93,7 +94,7 @@ def cluster_cards(
 
     `contrasts`: words and columns of the data, read once for any number of clusterings. `Y`
     (n_rows, k): coordinates, NaN without a place; they define typical examples. `codes` (n_rows,):
-    cluster of each row, -1 without one. `names`: made from distinctive words when absent.
+    cluster of each row, -1 without one. `names`: see `cluster_names` when absent.
 
     Costs O(words + columns x clusters x rows). A map made from links has clusters that differ in
     linked names by construction, so the tests are a guide and no proof.
@@ -101,21 +102,17 @@ def cluster_cards(
     data = contrasts.data
     tables_of_all = contrasts.of(codes, n_clusters)
     degree = data.adjacency("+").astype(bool).astype(np.float64)
-    names_so_far: list[str] = []
+    names = cluster_names(contrasts, codes, n_clusters) if names is None else names
     cards = []
     for code in range(n_clusters):
         rows = np.flatnonzero(codes == code)
         tables = {kind: _rows_of_group(table, code) for kind, table in tables_of_all.items()}
         counts, typical = _members_by_dataset(data, rows, Y)
         main = _main_label(contrasts.labels, rows, counts)
-        name = (
-            _make_name(code + 1, tables, main, names_so_far) if names is None else str(names[code])
-        )
-        names_so_far.append(name)
         cards.append(
             ClusterCard(
                 code + 1,
-                name,
+                str(names[code]),
                 _make_sentence(counts, tables, main),
                 counts,
                 typical,
@@ -140,16 +137,6 @@ class _MainLabel:
     classes: tuple[str, ...] = ()
     shares: tuple[float, ...] = ()
     whose: str = ""
-
-    @property
-    def summary(self) -> str:
-        """The class of at least half of the members, or the two most common, or ""."""
-        if self.classes and self.shares[0] >= _MIN_CLASS_SHARE:
-            return self.classes[0]
-        if len(self.classes) > 1 and sum(self.shares[:2]) >= _MIN_TWO_CLASSES_SHARE:
-            second = self.classes[1].removeprefix(_plain_text(self.column)).strip()
-            return f"{self.classes[0]} or {second}"
-        return ""
 
 
 def _main_label(
@@ -177,25 +164,16 @@ def cluster_names(
     codes: Ints,
     n_clusters: int,
     among: Bools | None = None,
-    words_only: bool = False,
+    taken: Collection[str] = (),
 ) -> list[str]:
-    """Return names of clusters by their differences to other rows `among`.
+    """Return names of clusters, see `hetviz.runs.cluster.names.name_groups`.
 
-    With `words_only` only words count. "Cluster 3" is the name without a difference.
+    "Cluster 3" is the name of the third if nothing is true of enough members.
     """
-    tables_of_all = contrasts.of(codes, n_clusters, among, words_only)
-    names: list[str] = []
-    for code in range(n_clusters):
-        rows = np.flatnonzero(codes == code)
-        tables = {kind: _rows_of_group(table, code) for kind, table in tables_of_all.items()}
-        counts = {
-            name: n
-            for name, span in contrasts.data.offsets.items()
-            if (n := int(((rows >= span.start) & (rows < span.stop)).sum()))
-        }
-        main = _MainLabel() if words_only else _main_label(contrasts.labels, rows, counts)
-        names.append(_make_name(code + 1, tables, main, names))
-    return names
+    names = name_groups(
+        contrasts.data, contrasts.facts, codes, n_clusters, among=among, taken=taken
+    )
+    return [name.text or f"Cluster {number}" for number, name in enumerate(names, 1)]
 
 
 def _rows_of_group(table: pd.DataFrame, code: int) -> pd.DataFrame:
@@ -262,34 +240,6 @@ def top_words(table: pd.DataFrame, max_words: int = _MAX_WORDS) -> list[str]:
     return words
 
 
-def _make_name(
-    number: int, tables: Mapping[str, pd.DataFrame], main: _MainLabel, used_names: Sequence[str]
-) -> str:
-    words = top_words(tables["words"], _MAX_NAME_WORDS + 1)
-    features = tables["features"]
-    features = features[
-        (features["effect"].abs() >= _MIN_EFFECT)
-        & features["thing"].map(lambda name: bool(_LETTERS.search(str(name)))).astype(bool)
-    ]
-    categories = top_categories(tables["categories"], main.column)
-    used = {used_name.casefold() for used_name in used_names}
-    if words:
-        name = ", ".join(words[:_MAX_NAME_WORDS])
-        if name.casefold() in used:
-            name = ", ".join(words)
-    elif main.summary:
-        name = main.summary
-    elif categories:
-        name = categories[0]
-    elif len(features):
-        high = features.iloc[0]["effect"] > 0
-        name = f"{'high' if high else 'low'} {_plain_text(str(features.iloc[0]['thing']))}"
-    else:
-        name = f"cluster {number}"
-    name = capital(name)
-    return name if name.casefold() not in used else f"{name} ({number})"
-
-
 def top_categories(
     table: pd.DataFrame, excluded_column: str = "", max_categories: int = 2
 ) -> list[str]:
@@ -297,7 +247,7 @@ def top_categories(
     categories: list[str] = []
     for thing in table[table["inside"] >= _MIN_CATEGORY_SHARE]["thing"]:
         column, _, value = str(thing).partition(": ")
-        text = _plain_text(value)
+        text = plain_value(value)
         if (
             column != excluded_column
             and _LETTERS.search(text)
@@ -311,18 +261,8 @@ def top_categories(
 def value_words(thing: str) -> str:
     """Return "column: value" as words: the value alone if it is a word."""
     column, _, value = thing.partition(": ")
-    text = _plain_text(value)
-    return text if _LETTERS.search(text) else f"{_plain_text(column)} {text}"
-
-
-def capital(text: str) -> str:
-    """Return the text with a capital first letter."""
-    return text[:1].upper() + text[1:]
-
-
-def _plain_text(text: str) -> str:
-    slug = text == text.lower() and re.fullmatch(r"[^\W\d_]+(?:[-_][^\W\d_]+)*", text)
-    return text.replace("-", " ").replace("_", " ") if slug else text
+    text = plain_value(value)
+    return text if _LETTERS.search(text) else f"{plain_value(column)} {text}"
 
 
 def _make_sentence(

@@ -12,11 +12,13 @@ import scipy.sparse as sp
 
 from hetviz._types import Bools, Floats, Ints, Texts
 from hetviz.data import Dataset, HeteroData
+from hetviz.features.columns.names import is_named_id, label_reason
 from hetviz.features.columns.types import Column
 from hetviz.features.interpretation import feature_names
 from hetviz.features.item_columns import group_values, item_columns
 from hetviz.features.relations.words import item_words
 from hetviz.metrics.contrast import correct_p_values, find_frequent_things, find_shifted_numbers
+from hetviz.runs.cluster.names import Facts
 
 _MAX_VALUES = 200
 _MAX_NUMBERS = 300
@@ -54,6 +56,28 @@ class Contrasts:
     @cached_property
     def _columns(self) -> dict[str, dict[str, Column]]:
         return {name: item_columns(self.data, name) for name in self.data.datasets}
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What may be true of items, for names of groups."""
+        columns: list[tuple[str, str, Texts, bool]] = []
+        for label in self.labels:
+            for name in label.datasets:
+                values = label.values[self.data.offsets[name]]
+                columns.append((name, label.column, values, True))
+        labelled = {(name, column) for name, column, _, _ in columns}
+        for name, own_columns in self._columns.items():
+            for column in own_columns.values():
+                values = group_values(column)
+                if (
+                    values is not None
+                    and (name, column.name) not in labelled
+                    and column.kind == "category"
+                    and label_reason(column.name) is None
+                    and not is_named_id(column.name)
+                ):
+                    columns.append((name, column.name, values, False))
+        return Facts.of(self.data, columns, self._words)
 
     @cached_property
     def labels(self) -> list[ContrastLabel]:

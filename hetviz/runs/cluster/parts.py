@@ -65,7 +65,7 @@ def part_names(
         parts = np.full(len(codes), -1)
         parts[rows] = partition(Y[rows], "k-means", k)
         n_parts = int(parts.max()) + 1
-        part_titles = cluster_names(contrasts, parts, n_parts, parts >= 0, words_only=True)
+        part_titles = cluster_names(contrasts, parts, n_parts, parts >= 0, names)
         parts_of_all += [
             PartName(name, cluster, np.flatnonzero(parts == part))
             for part, name in enumerate(part_titles)

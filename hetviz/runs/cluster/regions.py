@@ -2,89 +2,162 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
-from hetviz._text import is_word
-from hetviz._types import Floats, Ints, Sparse
+from hetviz._types import Bools, Floats, Ints
 from hetviz.core.clustering.partition import code_of_nearest, number_by_size, partition
-from hetviz.data import HeteroData
-from hetviz.runs.cluster.cards import cluster_names
+from hetviz.core.graph.neighbors import nearest_places
+from hetviz.data import Embedding, HeteroData
+from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.runs.cluster.contrast import Contrasts
+from hetviz.runs.cluster.names import GroupName, name_groups
 
 LEVELS = (9, 30)
 _MIN_REGION_SIZE = 12
 _MAX_FITTED = 3_000
-_MAX_TITLE_LENGTH = 24
-_STEM_LENGTH = 4
-_COVER_EXPONENT = 1.2
-_MIN_LINKS = 3
-_MIN_COMMON = 2
-# File names and machine names are no names of regions.
-_FILE_PATTERN = re.compile(r"_|/|\\|::|\.\w{1,4}$")
-_BAD_WORD_PATTERN = re.compile(rf"\d|{_FILE_PATTERN.pattern}")
-# Running ids such as shop-07 are not either.
-_RUNNING_ID = r"(?:^|\s)[^\W\d]+[-#.]\d+(?=$|[\s,])"
-_BAD_NAME_PATTERN = re.compile(rf"[^\W\d]\d|\(\d+\)$|{_RUNNING_ID}|{_FILE_PATTERN.pattern}")
-# Minimum mean number of links of a dataset, relative to the best linked dataset.
-_MIN_RELATIVE_LINKS = 0.6
+_CORE_SHARE, _MIN_CORE = 0.7, 8
+_N_NEIGHBOURS = 10
+_MIN_STAYED = 0.6
 
 
 @dataclass(frozen=True, eq=False)
 class RegionLevel:
-    """One division of a map into regions."""
+    """One division of a map into regions.
 
-    codes: Ints  # Shape (n_rows,). Region of each row, 0 for the largest; -1 without a place.
-    names: tuple[str, ...]  # Names of the regions; empty for a region without a good name.
+    `codes` int (n_rows,): Region of each row, 0 for the largest; -1 without a place.
+    `details`: Name of each region, with what it rests on.
+    """
+
+    codes: Ints
+    details: tuple[GroupName, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the regions; empty where nothing is true of enough members."""
+        return tuple(name.text for name in self.details)
+
+    @property
+    def is_true(self) -> Bools:
+        """Rows that the name of their region is true of."""
+        mask = np.zeros(len(self.codes), dtype=bool)
+        for name in self.details:
+            mask[name.rows] = True
+        return mask
 
 
-def find_regions(contrasts: Contrasts, Y: Floats) -> tuple[RegionLevel, ...]:
-    """Divide a map into regions by Ward's linkage, and name them.
+def find_regions(
+    contrasts: Contrasts, Y: Floats, before: Sequence[tuple[Ints, Sequence[str]]] = ()
+) -> tuple[RegionLevel, ...]:
+    """Divide a map into regions, and name them by what is true of most of their members.
 
-    `Y` (n_rows, 2): coordinates, NaN without a place.
+    `Y` (n_rows, 2): coordinates, NaN without a place. `before`: codes and names of each level
+    of the map that this one was refitted from; then a row belongs to the earlier region of most of its neighbours, and a
+    name stays while 60 % of its members stay and it still holds.
 
     Returns about 9 regions, then about 30, with at least 12 items on average; empty with too few
-    placed items.
-
-    A name has the two titles (one on the second level) with the highest score: the share of their
-    links inside the region, times the number of links inside to the power of 1.2, which prefers
-    words that cover many members. A title names only the region with its highest score. Titles of
-    sparsely linked datasets name none. Two titles are not combined if they share their first four
-    letters or fewer than two common linked items. A region without such titles gets a name from
-    its differences to other regions, if it has any and the name is new. Ward's linkage is fitted
-    to at most 3,000 rows; the others join the nearest.
+    placed items. Otherwise regions are from Ward's linkage, fitted to at most 3,000 rows; the
+    others join the nearest. See `hetviz.runs.cluster.names.name_groups` for the names. The core of
+    a region are the 70 % of its members in the densest places.
     """
     placed = np.flatnonzero(np.isfinite(Y).all(axis=1))
     data = contrasts.data
     if len(placed) < 2 * _MIN_REGION_SIZE:
         return ()
-    A = data.adjacency("+").astype(bool).astype(np.float64)
-    degree = np.asarray(A.sum(axis=1), dtype=np.float64).ravel()
-    titles = _usable_titles(data, degree)
     levels: list[RegionLevel] = []
+    taken: list[str] = []
     for level, size in enumerate(LEVELS):
+        kept: list[str] = []
         codes = np.full(data.n_rows, -1)
-        codes[placed] = _ward_codes(Y[placed], min(size, len(placed) // _MIN_REGION_SIZE))
-        n = int(codes.max()) + 1
-        names = _linked_names(A, degree, codes, n, titles, 1 if level else 2)
-        if not all(names):
-            candidates = cluster_names(contrasts, codes, n, codes >= 0)
-            for k, candidate in enumerate(candidates):
-                is_used = candidate in names or any(
-                    candidate in earlier.names for earlier in levels
-                )
-                if not (
-                    names[k]
-                    or is_used
-                    or candidate == f"Cluster {k + 1}"
-                    or _BAD_NAME_PATTERN.search(candidate)
-                ):
-                    names[k] = candidate
-        levels.append(RegionLevel(codes, tuple(names)))
+        if len(before) == len(LEVELS) and len(before[level][0]) == data.n_rows:
+            earlier_codes, earlier_names = before[level]
+            codes[placed] = _followed_codes(Y[placed], earlier_codes[placed])
+            kept = _kept_names(codes, earlier_codes, earlier_names)
+        else:
+            codes[placed] = _ward_codes(Y[placed], min(size, len(placed) // _MIN_REGION_SIZE))
+        # A region that lost all members keeps its number.
+        n_regions = max(int(codes.max()) + 1, len(kept))
+        details = name_groups(
+            data,
+            contrasts.facts,
+            codes,
+            n_regions,
+            core=_core(Y, codes, n_regions),
+            taken=taken,
+            kept=kept,
+            parts=1 if level else 2,
+        )
+        taken += [part for name in details for part in name.text.split(" · ") if part]
+        levels.append(RegionLevel(codes, tuple(details)))
     return tuple(levels)
+
+
+def regions(data: HeteroData, m: Embedding, *, before: Embedding | None = None) -> pd.DataFrame:
+    """Return the named regions of a map, at two levels.
+
+    A region is named by what is true of at least 40 % of its members and of its core: a value of a
+    category, an item that they are linked with, or a word. Otherwise it has no name.
+
+    Parameters
+    ----------
+    data : HeteroData
+    m : Embedding
+        Map in the plane. Rows are matched by dataset and id.
+    before : Embedding, optional
+        Map that this one was refitted from. Regions follow their items, and names stay while they
+        hold.
+
+    Returns
+    -------
+    DataFrame
+        One row per region, the largest first in each level:
+
+        level
+            0 for about 9 regions, 1 for about 30.
+        name
+            Empty without a name.
+        share
+            Share of the members that the name is true of, NaN without a name.
+        true, members
+            The same as numbers.
+        account
+            The same in words, such as "JetBlue Airways: 130 of 186 planes".
+        x, y
+            Place of the name: the densest place of the members that it is true of.
+        rows
+            Global rows of the members, in the order of `HeteroData.offsets`.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If the map shares no row with the data.
+
+    Notes
+    -----
+    Deterministic. O(n log n + nonzeros of links, categories and words).
+    """
+    contrasts = Contrasts(data)
+    Y = _plane(data, m)
+    earlier = [] if before is None else find_regions(contrasts, _plane(data, before))
+    followed = [(level.codes, level.names) for level in earlier]
+    records = []
+    for number, level in enumerate(find_regions(contrasts, Y, followed)):
+        for code, name in enumerate(level.details):
+            members = np.flatnonzero(level.codes == code)
+            x, y = _densest(Y[name.rows if len(name.rows) else members])
+            records.append(
+                (number, name.text, name.share, name.n_true, name.n_members, name.account, x, y,
+                 members)
+            )  # fmt: skip
+    columns = ["level", "name", "share", "true", "members", "account", "x", "y", "rows"]
+    return pd.DataFrame(records, columns=columns)
+
+
+def _plane(data: HeteroData, m: Embedding) -> Floats:
+    return np.vstack([places[:, :2] for places in coordinates_of(data, m).values()])
 
 
 def _ward_codes(P: Floats, size: int) -> Ints:
@@ -95,61 +168,47 @@ def _ward_codes(P: Floats, size: int) -> Ints:
     return number_by_size(P, code_of_nearest(P[fitted], code, P))
 
 
-def _usable_titles(data: HeteroData, degree: Floats) -> list[str]:
-    """Return the title of each row that may be part of a name, else ""."""
-    mean = {name: float(degree[rows].mean()) for name, rows in data.offsets.items()}
-    titles: list[str] = []
-    for name, dataset in data.datasets.items():
-        is_linked = mean[name] >= _MIN_RELATIVE_LINKS * max(mean.values())
-        titles += [
-            title
-            if is_linked
-            and is_word(title)
-            and len(title) <= _MAX_TITLE_LENGTH
-            and not _BAD_WORD_PATTERN.search(title)
-            else ""
-            for title in map(str, dataset.titles)
-        ]
-    return titles
+def _followed_codes(P: Floats, codes: Ints) -> Ints:
+    """Return the earlier region of most of the neighbours of each row."""
+    known = np.flatnonzero(codes >= 0)
+    k = min(_N_NEIGHBOURS + 1, len(known))
+    near = codes[known][nearest_places(P, P[known], k)]
+    votes = np.zeros((len(P), int(codes.max()) + 1))
+    np.add.at(votes, (np.arange(len(P))[:, None], near), 1.0)
+    # A row keeps its region if its neighbours are of two minds.
+    own = np.flatnonzero(codes >= 0)
+    votes[own, codes[own]] += 0.5
+    return votes.argmax(axis=1)
 
 
-def _linked_names(
-    A: Sparse, degree: Floats, codes: Ints, n_regions: int, titles: Sequence[str], words: int
-) -> list[str]:
-    """Return names of regions from titles with most links inside, or ""."""
-    allowed = np.flatnonzero([bool(title) for title in titles])
-    member = np.zeros((len(codes), n_regions))
-    placed = np.flatnonzero(codes >= 0)
-    member[placed, codes[placed]] = 1.0
-    inside: Floats = np.asarray(A[allowed] @ member)
-    total = np.maximum(degree[allowed], 1.0)
-    score = np.where(inside >= _MIN_LINKS, inside / total[:, None] * inside**_COVER_EXPONENT, 0.0)
-    best_region = score.argmax(axis=1) if len(allowed) else np.zeros(0, dtype=np.int64)
+def _kept_names(codes: Ints, earlier_codes: Ints, earlier_names: Sequence[str]) -> list[str]:
     names = []
-    for code in range(n_regions):
-        own_titles = np.flatnonzero((best_region == code) & (score[:, code] > 0))
-        chosen: list[str] = []
-        first_title = -1
-        for at in own_titles[np.argsort(-score[own_titles, code], kind="stable")]:
-            title = titles[allowed[at]]
-            if title[:_STEM_LENGTH].casefold() in {
-                chosen_title[:_STEM_LENGTH].casefold() for chosen_title in chosen
-            }:
-                continue
-            # Two words without common items name two things, not one region.
-            if (
-                first_title < 0
-                or _count_common_links(A, int(allowed[first_title]), int(allowed[at]))
-                >= _MIN_COMMON
-            ):
-                chosen.append(title)
-                first_title = at if first_title < 0 else first_title
-            if len(chosen) == words:
-                break
-        names.append(" · ".join(chosen))
+    for code, name in enumerate(earlier_names):
+        members = earlier_codes == code
+        stayed = (codes[members] == code).mean() if members.any() else 0.0
+        names.append(name if stayed >= _MIN_STAYED else "")
     return names
 
 
-def _count_common_links(A: Sparse, row: int, other_row: int) -> int:
-    """Return the number of items that link to both rows."""
-    return len(np.intersect1d(A[[row]].indices, A[[other_row]].indices))
+def _core(Y: Floats, codes: Ints, n_regions: int) -> Bools:
+    """Return the members of each region in its densest places."""
+    core = np.zeros(len(codes), dtype=bool)
+    for code in range(n_regions):
+        rows = np.flatnonzero(codes == code)
+        n_core = max(int(np.ceil(_CORE_SHARE * len(rows))), min(_MIN_CORE, len(rows)))
+        core[rows[np.argsort(_crowding(Y[rows]), kind="stable")[:n_core]]] = True
+    return core
+
+
+def _crowding(P: Floats) -> Floats:
+    """Return the distance of each place to its tenth nearest, smaller where it is denser."""
+    k = min(_N_NEIGHBOURS, len(P) - 1)
+    if k < 1:
+        return np.zeros(len(P))
+    farthest = P[nearest_places(P, P, k + 1)[:, -1]]
+    return np.asarray(((P - farthest) ** 2).sum(axis=1))
+
+
+def _densest(P: Floats) -> tuple[float, float]:
+    x, y = P[int(np.argmin(_crowding(P)))]
+    return float(x), float(y)

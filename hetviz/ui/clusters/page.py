@@ -61,6 +61,7 @@ class ListedRegion:
     """A region as it is listed."""
 
     name: str
+    account: str  # What the name rests on; empty without a name.
     rows: Ints
     inside: float
     typical: Ints
@@ -122,7 +123,7 @@ def _listed_regions(state: State, run: MapResult, level: RegionLevel) -> tuple[L
         Y = map_parts.get_geometry(state, run).points.astype(np.float64)
         A = data.adjacency("+").astype(bool).astype(np.float64)
         regions = []
-        for code, name in enumerate(level.names):
+        for code, name in enumerate(level.details):
             member = (level.codes == code).astype(np.float64)
             rows = np.flatnonzero(member)
             touching = float(np.asarray(A @ member).sum())
@@ -130,7 +131,8 @@ def _listed_regions(state: State, run: MapResult, level: RegionLevel) -> tuple[L
             sample = rows[:: max(1, len(rows) // _SAMPLE_SIZE)]
             regions.append(
                 ListedRegion(
-                    name or f"Region {code + 1}",
+                    name.text or f"Region {code + 1}",
+                    name.account.partition(": ")[2],
                     rows,
                     within / touching if touching else float("nan"),
                     sample[choose_exemplars(Y[sample], 2 * _MAX_PICTURES)],
@@ -159,10 +161,11 @@ def _show_headline(regions: tuple[ListedRegion, ...]) -> None:
 
 def _region_html(state: State, region: ListedRegion, colours: Colouring, where: str) -> str:
     inside = "" if np.isnan(region.inside) else f" · {round_percent(region.inside)}"
+    account = f"<p>True of {theme.escape_html(region.account)}.</p>" if region.account else ""
     return (
         f'<div class="hv-cluster hv-quick" data-hv-cluster="{where}" '
         f'data-hv-name="{theme.escape_html(region.name)}"><h3>{theme.escape_html(region.name)}'
-        f"<span>{len(region.rows):,}{inside}</span></h3>{_pictures_html(state, region)}"
+        f"<span>{len(region.rows):,}{inside}</span></h3>{account}{_pictures_html(state, region)}"
         f"{_mix_html(region, colours)}</div>"
     )
 

@@ -192,7 +192,9 @@ def _respond_regions(opened: OpenProject, request: MapRequest) -> MapResponse:
     specs = [
         {
             "key": send_array(opened.session, PackedArray.pack(level.codes, "|i1")),
+            "true": send_array(opened.session, PackedArray.pack(level.is_true, "|u1")),
             "names": list(level.names),
+            "accounts": [name.account for name in level.details],
         }
         for level in levels or ()
     ]

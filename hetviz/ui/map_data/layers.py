@@ -8,6 +8,8 @@ import numpy as np
 
 from hetviz._types import Floats
 from hetviz.data import HeteroData
+from hetviz.memo import Memo
+from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.plots.colour import (
     BY_DATASET,
     CLUSTER,
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 TRUST_STEPS = 200
 UNKNOWN_TRUST = 255
+# Regions by the coordinates of their map, which a refitted map keeps.
+_REGIONS = Memo(max_entries=1)
 
 
 def layer_options(state: State, run: MapResult | None) -> list[ColourOption]:
@@ -106,16 +110,21 @@ def find_regions(
     state: State, run: MapResult, session: str, *, redraw: bool = True
 ) -> tuple[RegionLevel, ...] | None:
     """Return the named regions of a map at two levels, or None while they are computed."""
-    places = parts.get_geometry(state, run).points.astype(np.float64)
+    data = state.opened()
+    arguments: dict[str, object] = {
+        "places": parts.get_geometry(state, run).points.astype(np.float64)
+    }
+    if run.before is not None:
+        # Regions and names follow those of the map that was refitted.
+        earlier: tuple[RegionLevel, ...] = _REGIONS.get(run.before, "levels") or ()
+        arguments["before"] = [(level.codes, list(level.names)) for level in earlier]
+        if not earlier and run.before.n_components == 2:
+            arguments["places_before"] = np.vstack(list(coordinates_of(data, run.before).values()))
     levels: tuple[RegionLevel, ...] | None = worker_results.fetch_from_worker(
-        session,
-        state.opened(),
-        ("regions", id(run)),
-        "find-regions",
-        {"places": places},
-        run,
-        redraw=redraw,
+        session, data, ("regions", id(run)), "find-regions", arguments, run, redraw=redraw
     )
+    if levels is not None:
+        _REGIONS.put(run.embedding, "levels", levels)
     return levels
 
 

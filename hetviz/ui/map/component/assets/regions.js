@@ -52,7 +52,10 @@ export class Regions {
       // The page shows the error and offers to retry; the next update loads again.
       if (failed) this.mapId = null;
       levels = await Promise.all(namedLevels.map(
-        async ({ key, names }) => ({ names, codes: await array(data.session, key, "i1") })));
+        async ({ key, names, accounts, true: holds }) => {
+          const [codes, isTrue] = await Promise.all([array(data.session, key, "i1"), array(data.session, holds, "u1")]);
+          return { names, accounts, codes, isTrue };
+        }));
     } catch {
       // The server may be restarting; the next update loads again.
       this.mapId = null;
@@ -70,7 +73,7 @@ export class Regions {
   /** Levels with names; none if the map is coloured by clusters, which have their own names. */
   get named() { return this.scene.data.colour?.option === "cluster" ? [] : this.levels; }
 
-  /** The densest shown member of each region, in units of the map. */
+  /** The densest shown member that the name of each region is true of, in units of the map. */
   anchors() {
     const { named, scene } = this;
     const { pos, isShown, n } = scene;
@@ -78,10 +81,10 @@ export class Regions {
     if (cached && cached.named === named && cached.isShown === isShown && cached.geometry === scene.geometry) return cached.list;
     const list = [];
     const wide = extentOf(pos, isShown, n) / CELLS;
-    named.forEach(({ names, codes }, level) => {
+    named.forEach(({ names, codes, isTrue }, level) => {
       const cells = names.map(() => new Map());
       for (let r = 0; r < n; r++) {
-        if (!isShown[r] || !names[codes[r]]) continue;
+        if (!isShown[r] || !names[codes[r]] || !isTrue[r]) continue;
         const c = Math.floor(pos[2 * r] / wide) * 65536 + Math.floor(pos[2 * r + 1] / wide);
         const cell = cells[codes[r]].get(c);
         if (cell) cell.push(r);
@@ -113,11 +116,11 @@ export class Regions {
    */
   visibleAnchor(region, covered) {
     const { pos, isShown, view, n } = this.scene;
-    const { codes } = this.named[region.level];
+    const { codes, isTrue } = this.named[region.level];
     const cells = new Map();
     let count = 0;
     for (let r = 0; r < n; r++) {
-      if (codes[r] !== region.code || !isShown[r]) continue;
+      if (codes[r] !== region.code || !isShown[r] || !isTrue[r]) continue;
       const [x, y] = this.scene.pixel(r);
       if (!(x > 0 && y > 0 && x < view.W && y < view.H) || under(covered, x, y)) continue;
       count += 1;
