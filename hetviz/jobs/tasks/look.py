@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hetviz._types import Floats
+from hetviz._types import Floats, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.joins.proposals import Proposal, propose_joins
 from hetviz.data.model.statements import statement_rows

@@ -68,15 +68,9 @@ class Contrasts:
         labelled = {(name, column) for name, column, _, _ in columns}
         for name, own_columns in self._columns.items():
             for column in own_columns.values():
-                values = group_values(column)
-                if (
-                    values is not None
-                    and (name, column.name) not in labelled
-                    and column.kind == "category"
-                    and label_reason(column.name) is None
-                    and not is_named_id(column.name)
-                ):
-                    columns.append((name, column.name, values, False))
+                is_choice = column.kind == "category" and (name, column.name) not in labelled
+                if is_choice and not is_named_id(column.name) and not label_reason(column.name):
+                    columns.append((name, column.name, column.values, False))
         return Facts.of(self.data, columns, self._words)
 
     @cached_property

@@ -54,9 +54,9 @@ def find_regions(
 ) -> tuple[RegionLevel, ...]:
     """Divide a map into regions, and name them by what is true of most of their members.
 
-    `Y` (n_rows, 2): coordinates, NaN without a place. `before`: codes and names of each level
-    of the map that this one was refitted from; then a row belongs to the earlier region of most of its neighbours, and a
-    name stays while 60 % of its members stay and it still holds.
+    `Y` (n_rows, 2): coordinates, NaN without a place. `before`: codes and names of each level of
+    the map that this one was refitted from. Then a row belongs to the earlier region of most of its
+    neighbours, and a name stays while 60 % of its members stay and it still holds.
 
     Returns about 9 regions, then about 30, with at least 12 items on average; empty with too few
     placed items. Otherwise regions are from Ward's linkage, fitted to at most 3,000 rows; the
@@ -147,6 +147,8 @@ def regions(data: HeteroData, m: Embedding, *, before: Embedding | None = None) 
     for number, level in enumerate(find_regions(contrasts, Y, followed)):
         for code, name in enumerate(level.details):
             members = np.flatnonzero(level.codes == code)
+            if not len(members):
+                continue
             x, y = _densest(Y[name.rows if len(name.rows) else members])
             records.append(
                 (number, name.text, name.share, name.n_true, name.n_members, name.account, x, y,
@@ -178,7 +180,7 @@ def _followed_codes(P: Floats, codes: Ints) -> Ints:
     # A row keeps its region if its neighbours are of two minds.
     own = np.flatnonzero(codes >= 0)
     votes[own, codes[own]] += 0.5
-    return votes.argmax(axis=1)
+    return np.asarray(votes.argmax(axis=1))
 
 
 def _kept_names(codes: Ints, earlier_codes: Ints, earlier_names: Sequence[str]) -> list[str]:

@@ -24,8 +24,9 @@ from hetviz.features.item_columns import item_columns
 from hetviz.metrics.fit.clustering import rand_on_links
 from hetviz.metrics.fit.rows import coordinates_of, has_same_rows
 from hetviz.progress import Progress, ProgressPart, ignore_progress
-from hetviz.runs.cluster.cards import capital, value_words
+from hetviz.runs.cluster.cards import value_words
 from hetviz.runs.cluster.contrast import plain_text
+from hetviz.runs.cluster.names import capital
 from hetviz.runs.embed.run import Run, fit_again
 
 LABEL = "label"

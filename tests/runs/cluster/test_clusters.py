@@ -46,7 +46,7 @@ def test_cluster_card_describes_the_cluster() -> None:
     assert fruit.sentence == (
         "12 things and 3 words, all of the things fruit, with the words juice, summer, sweet."
     )
-    assert fruit.name == "Juice, summer"
+    assert fruit.name == "Fruit"
     assert (fruit.purity, fruit.label) == (1.0, "fruit")
     assert fruit.counts == {"things": 12, "words": 3}
     assert set(fruit.words["thing"]) == set(FRUIT)

@@ -211,6 +211,12 @@ export class PointerInput {
       if (this.scene.isClosed || this.scene.pointerDown) return;
       if (!this.spot) return;
       const [px, py] = this.spot;
+      const account = this.map.overlay.accountAt(px, py);
+      if (account) {
+        this.setHovered(-1);
+        this.map.tooltip.say(account, px, py);
+        return;
+      }
       this.rowAt(px, py, REACH_PX, (row) => (
         !this.scene.pointerDown && this.spot?.[0] === px && this.spot[1] === py && this.setHovered(row)));
     });

@@ -81,7 +81,7 @@ export class Regions {
     if (cached && cached.named === named && cached.isShown === isShown && cached.geometry === scene.geometry) return cached.list;
     const list = [];
     const wide = extentOf(pos, isShown, n) / CELLS;
-    named.forEach(({ names, codes, isTrue }, level) => {
+    named.forEach(({ names, accounts, codes, isTrue }, level) => {
       const cells = names.map(() => new Map());
       for (let r = 0; r < n; r++) {
         if (!isShown[r] || !names[codes[r]] || !isTrue[r]) continue;
@@ -102,7 +102,7 @@ export class Regions {
           }
           if (density > maxDensity) [maxDensity, best] = [density, rows];
         }
-        if (text && count) list.push({ text, level, code, count, x: pos[2 * best[0]], y: pos[2 * best[0] + 1] });
+        if (text && count) list.push({ text, account: accounts[code], level, code, count, x: pos[2 * best[0]], y: pos[2 * best[0] + 1] });
       });
     });
     list.sort((a, b) => a.level - b.level || b.count - a.count);
@@ -207,7 +207,7 @@ export class Regions {
       }
     }
     return {
-      kind: "name", text: region.text, level: region.level, code: -1, font, x: region.x, y: region.y,
+      kind: "name", text: region.text, account: region.account, level: region.level, code: -1, font, x: region.x, y: region.y,
       dx: (box[0] + box[2]) / 2 - ax, dy: (box[1] + box[3]) / 2 - ay, box: shift(box, -ax, -ay),
       lead: length > MIN_LEADER_PX ? [end[0] - ax, end[1] - ay] : null,
     };

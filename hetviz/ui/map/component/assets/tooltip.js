@@ -13,14 +13,16 @@ export class Tooltip {
     this.map = map;
     this.scene = map.scene;
     this.row = -1;
+    this.isSaying = false;
     this.element = h("div", { class: "hv-tooltip", hidden: true, "aria-hidden": "true" });
     map.stage.append(this.element);
   }
 
   /** Show the card of a row; -1 hides it. @param {number} row */
   show(row) {
-    if (row === this.row) return;
+    if (row === this.row && !this.isSaying) return;
     this.row = row;
+    this.isSaying = false;
     clearTimeout(this.timer);
     if (row < 0) {
       this.element.hidden = true;
@@ -29,6 +31,16 @@ export class Tooltip {
     const { media } = this.map;
     if (media.cards.has(row)) this.draw(media.cards.get(row));
     else this.timer = setTimeout(() => this.fetch(row), CARD_DELAY_MS);
+  }
+
+  /** Show a sentence beside a place. @param {string} text @param {number} x @param {number} y */
+  say(text, x, y) {
+    this.row = -1;
+    clearTimeout(this.timer);
+    this.element.replaceChildren(h("div", { class: "hv-tooltip-text" }, h("p", {}, text)));
+    this.element.hidden = false;
+    this.moveTo(x, y);
+    this.isSaying = true;
   }
 
   /** @param {number} row */
@@ -77,8 +89,12 @@ export class Tooltip {
   position() {
     if (this.row < 0 || this.element.hidden) return;
     const { view, pos } = this.scene;
-    const x = view.x(pos[2 * this.row]);
-    const y = view.y(pos[2 * this.row + 1]);
+    this.moveTo(view.x(pos[2 * this.row]), view.y(pos[2 * this.row + 1]));
+  }
+
+  /** @param {number} x @param {number} y */
+  moveTo(x, y) {
+    const { view } = this.scene;
     const { offsetWidth: w, offsetHeight: height } = this.element;
     const left = x + 18 + w < view.W - 4 ? x + 18 : x - 18 - w;
     const top = Math.min(Math.max(y - height / 2, 4), Math.max(view.H - height - 4, 4));

@@ -1,0 +1,149 @@
+"""Names of regions of maps with planted groups of random names and unequal sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import hetviz
+from hetviz import Embedding, HeteroData
+from hetviz.runs.cluster.contrast import Contrasts
+from hetviz.runs.cluster.regions import find_regions
+
+N_GROUPS = 6
+_SYLLABLES = ("ba", "du", "fen", "gor", "hil", "jam", "kos", "lem", "nar", "pil", "ros", "tul")
+
+
+def random_name(rng: np.random.Generator) -> str:
+    return "".join(rng.choice(_SYLLABLES, 3)).capitalize()
+
+
+def planted(seed: int, *, links_only: bool = False) -> tuple[HeteroData, np.ndarray, list[str]]:
+    """Return artists and halls whose links stay within groups, the groups, and their names.
+
+    Artists say their group, unless `links_only`: then each group has a festival that most of its
+    artists are linked with. Halls say nothing.
+    """
+    rng = np.random.default_rng(seed)
+    names = list(dict.fromkeys(random_name(rng) for _ in range(40)))[:N_GROUPS]
+    sizes = rng.integers(40, 160, N_GROUPS)
+    group = np.repeat(np.arange(N_GROUPS), sizes)
+    halls = np.repeat(np.arange(N_GROUPS), sizes // 5)
+    artists = pd.DataFrame({"artist_id": [f"A{k:04d}" for k in range(len(group))]})
+    artists["name"] = [f"Artist {k}" for k in range(len(group))]
+    artists["year"] = rng.integers(1950, 2020, len(group)).astype(str)
+    if not links_only:
+        artists["genre"] = [names[k] for k in group]
+    venues = pd.DataFrame({"venue_id": [f"V{k:03d}" for k in range(len(halls))]})
+    venues["name"] = [f"Hall {k}" for k in range(len(halls))]
+    rows = np.repeat(np.arange(len(group)), 2)
+    at = np.array([rng.choice(np.flatnonzero(halls == group[k])) for k in rows])
+    pairs = np.unique(np.column_stack([rows, at]), axis=0)
+    gigs = pd.DataFrame(
+        {"artist_id": artists["artist_id"].to_numpy()[pairs[:, 0]]}
+        | {"venue_id": venues["venue_id"].to_numpy()[pairs[:, 1]]}
+    )
+    tables = {"artists": artists, "venues": venues}
+    links = {("artists", "venues"): gigs}
+    if links_only:
+        festivals = pd.DataFrame({"festival_id": [f"F{k}" for k in range(N_GROUPS)]})
+        festivals["name"] = names
+        there = rng.random(len(group)) < 0.8
+        ends = pd.DataFrame(
+            {"artist_id": artists["artist_id"][there]}
+            | {"festival_id": [f"F{k}" for k in group[there]]}
+        )
+        tables["festivals"] = festivals
+        links["artists", "festivals"] = ends
+    ids = {name: table.columns[0] for name, table in tables.items()}
+    titles = dict.fromkeys(tables, "name")
+    data = HeteroData.from_frames(tables, links, ids=ids, titles=titles)
+    truth = [group, halls, *([np.arange(N_GROUPS)] if links_only else [])]
+    return data, np.concatenate(truth), names
+
+
+def map_of(data: HeteroData, group: np.ndarray, seed: int) -> Embedding:
+    rng = np.random.default_rng(seed)
+    angle = 2 * np.pi * np.arange(N_GROUPS) / N_GROUPS
+    centre = 10 * np.column_stack([np.cos(angle), np.sin(angle)])
+    Y = centre[group] + rng.normal(size=(len(group), 2))
+    places = {name: Y[rows] for name, rows in data.offsets.items()}
+    return Embedding(places, {name: part.ids for name, part in data.datasets.items()})
+
+
+@pytest.mark.parametrize("links_only", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_printed_names_are_true(seed: int, links_only: bool) -> None:
+    data, group, names = planted(seed, links_only=links_only)
+    m = map_of(data, group, seed)
+    frame = hetviz.regions(data, m)
+    printed = frame[frame["name"] != ""]
+    Y = np.vstack(list(m.coordinates.values()))
+    true = []
+    for row in printed.itertuples():
+        members = np.asarray(row.rows)
+        planted_group = names.index(row.name) if row.name in names else -1
+        share = (group[members] == planted_group).mean()
+        assert row.share >= 0.4
+        assert row.members == len(members)
+        true.append(share >= 0.4)
+        # The name stands among the members that it is true of.
+        near = np.argsort(((Y - [row.x, row.y]) ** 2).sum(axis=1))[:10]
+        assert (group[near] == planted_group).mean() >= 0.8
+    assert np.mean(true) >= 0.95
+    first = printed[printed["level"] == 0]
+    assert len(first) >= N_GROUPS - 1
+    assert first["name"].is_unique
+
+
+def test_groups_that_nothing_is_true_of_have_no_name() -> None:
+    data, group, _ = planted(0)
+    rng = np.random.default_rng(0)
+    shuffled = map_of(data, rng.permutation(group), 0)
+    assert (hetviz.regions(data, shuffled)["name"] == "").all()
+
+
+def test_ids_codes_and_titles_are_no_names() -> None:
+    data, group, _ = planted(1)
+    frame = hetviz.regions(data, map_of(data, group, 1))
+    for name in frame["name"]:
+        assert not name.startswith(("A0", "V0", "Artist", "Hall", "Year"))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_names_stay_when_few_items_move(seed: int) -> None:
+    data, group, _ = planted(seed)
+    first = map_of(data, group, seed)
+    rng = np.random.default_rng(seed)
+    moved = {}
+    for name, Y in first.coordinates.items():
+        Y = Y + 0.05 * rng.normal(size=Y.shape)
+        few = rng.choice(len(Y), len(Y) // 50, replace=False)
+        Y[few] += rng.normal(scale=8.0, size=(len(few), 2))
+        moved[name] = Y
+    later = Embedding(moved, first.ids)
+    before = hetviz.regions(data, first)
+    after = hetviz.regions(data, later, before=first)
+    for level in (0, 1):
+        names = [set(frame.loc[frame["level"] == level, "name"]) for frame in (before, after)]
+        assert names[0] - {""} == names[1] - {""}
+    for row in before[before["level"] == 0].itertuples():
+        (rows,) = [one for one in after["rows"] if np.isin(row.rows, one).mean() > 0.8][:1]
+        assert len(rows) < 2 * len(row.rows)
+
+
+def test_account_counts_the_members() -> None:
+    data, group, names = planted(2)
+    contrasts = Contrasts(data)
+    Y = np.vstack(list(map_of(data, group, 2).coordinates.values()))
+    level = find_regions(contrasts, Y)[0]
+    n_artists = len(data["artists"])
+    for code, name in enumerate(level.details):
+        if not name.text:
+            continue
+        members = np.flatnonzero(level.codes == code)
+        own = members[members < n_artists]
+        n_true = int((group[own] == names.index(name.text)).sum())
+        assert f"{name.text}: {n_true:,} of {len(own):,} artists" in name.account
+        assert name.n_true >= n_true
