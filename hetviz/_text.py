@@ -33,12 +33,21 @@ def percent(share: float, digits: int = 3) -> str:
 
 
 def round_percent(share: float, decimals: int = 0) -> str:
-    """Return a share as "84 %", with a fixed number of decimals."""
-    return f"{100 * share:.{decimals}f} %"
+    """Return a share as "84 %", with a fixed number of decimals; only 1 is "100 %"."""
+    almost = almost_all(share)
+    return f"{100 * share:.{decimals}f} %" if almost is None or decimals else f"{almost} %"
+
+
+def almost_all(share: float) -> float | None:
+    """Return a share that would round to 100 in percent with one decimal, None for others."""
+    return min(round(100 * share, 1), 99.9) if 0.995 <= share < 1 else None
 
 
 def per_hundred(value: float) -> str:
-    """Return a share as a number out of 100: "47", or "0.4" below one."""
+    """Return a share as a number out of 100: "47", "0.4" below one, "99.6" near 100."""
+    almost = almost_all(value)
+    if almost is not None:
+        return str(almost)
     return f"{100 * value:.0f}" if value >= 0.0095 or value <= 0 else f"{100 * value:.1f}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hetviz._text import format_number, is_name
+from hetviz._text import format_number, is_name, per_hundred, round_percent
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,11 @@ def test_format_number_digits(value: float, words: str) -> None:
 )
 def test_is_name_rejects_files_and_ids(title: str, own_id: str, is_one: bool) -> None:
     assert is_name(title, own_id) == is_one
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(1.0, "100"), (0.9996, "99.9"), (0.996, "99.6"), (0.994, "99"), (0.5, "50")]
+)
+def test_only_all_is_a_hundred_percent(share: float, text: str) -> None:
+    assert per_hundred(share) == text
+    assert round_percent(share) == f"{text} %"

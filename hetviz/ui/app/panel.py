@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from hetviz._text import per_hundred
 from hetviz.plots.curve import share_close_at
 from hetviz.ui.app import help_texts
 from hetviz.ui.item import item_panel
@@ -84,11 +85,13 @@ def _tab_state(tab: str) -> tuple[object, ...]:
     )
 
 
-def _shares_close(state: State) -> dict[str, int]:
+def _shares_close(state: State) -> dict[str, float]:
     """Return the percentage of close links of the shown map, by run."""
     run = state.run
     curve = None if run is None else charts.run_figures(state, run)["curves"].get("given")
-    return {} if run is None or curve is None else {run.id: round(100 * share_close_at(curve))}
+    return (
+        {} if run is None or curve is None else {run.id: float(per_hundred(share_close_at(curve)))}
+    )
 
 
 def note_drawn() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from hetviz._text import per_hundred
 from hetviz.errors import HetvizError
 from hetviz.plots.colour import LAYERS
 from hetviz.plots.curve import has_close_level, share_close_at
@@ -88,7 +89,7 @@ def _film_strip(state: State, sid: str) -> list[FilmStripSpec]:
                 "id": run.id,
                 "title": run.title,
                 "geometry": places,
-                "share_close": round(100 * share_close_at(curve))
+                "share_close": float(per_hundred(share_close_at(curve)))
                 if curve is not None and has_close_level(curve)
                 else None,
                 "comparisons_met": scores.get("comparison_accuracy"),

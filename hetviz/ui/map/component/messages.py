@@ -119,7 +119,7 @@ class FilmStripSpec(TypedDict):
     id: str
     title: str
     geometry: LayoutSpec
-    share_close: int | None
+    share_close: float | None
     comparisons_met: float | None
     is_open: bool
 
@@ -173,7 +173,7 @@ class PanelSpec(TypedDict):
     version: int
     open: bool
     has_selection: bool
-    shares_close: dict[str, int]
+    shares_close: dict[str, float]
     assets: NotRequired[str]
 
 
