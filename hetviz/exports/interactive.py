@@ -127,6 +127,7 @@ def _content(
         "ids": [None if id == title else id for id, title in zip(ids, titles, strict=True)],
         "titles": titles,
         "code": _text(code, "<i2"),
+        "borrowed": "" if colours.is_borrowed is None else _text(colours.is_borrowed[rows], "|u1"),
         "value": _text(_steps(colours, rows), "|u1") if numbers else "",
         "numbers": _range(colours) if numbers else "",
         "byDataset": colours.option.kind == "dataset",
@@ -191,7 +192,7 @@ def _names(
 ) -> list[JsonObject]:
     names = []
     rows = rows[frame.inside(points[rows])]
-    positions, code = points[rows], colours.code[rows]
+    positions, code = points[rows], colours.own_code[rows]
     for k, category in enumerate(colours.categories):
         members = positions[code == k]
         if len(members):

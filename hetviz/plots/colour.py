@@ -64,10 +64,31 @@ class Colouring:
     ordered: bool = False  # Whether the categories form a scale and get a colour ramp.
     # Shape (n_rows,). Rows with a value of linked items; None for none.
     is_borrowed: Bools | None = None
+    of_items: bool = False  # Whether the categories are items, and not values of a column.
 
     def borrows(self, row: int) -> bool:
         """Return whether the value of a row is that of the items it links to."""
         return self.is_borrowed is not None and bool(self.is_borrowed[row])
+
+    @property
+    def own_code(self) -> Ints:
+        """The code of each row, -1 for values of linked items, unless categories are items."""
+        if self.is_borrowed is None or self.of_items:
+            return self.code
+        return np.where(self.is_borrowed, NO_VALUE, self.code)
+
+    def value_text(self, row: int) -> str:
+        """Return the value of a row in words, marked if it is that of linked items; or ""."""
+        if not self.categories:
+            value = float(self.value[row])
+            if np.isnan(value):
+                return ""
+            return f"{value:.6g}, mean of links" if self.borrows(row) else f"{value:.6g}"
+        code = int(self.code[row])
+        name = "other" if code < NO_VALUE else display_name(self.categories[code])
+        if code == NO_VALUE:
+            return ""
+        return f"mostly {name}, by links" if self.borrows(row) else name
 
     def colours(self, theme: Theme) -> tuple[str, ...]:
         """Return the colour of each category."""
@@ -89,6 +110,8 @@ def _list_options(data: HeteroData) -> list[ColourOption]:
         kind = _kind(values)
         if kind is not None:
             unit = data[dataset].units.get(column) if kind == "numbers" else None
+            if kind == "numbers" and pd.api.types.is_datetime64_any_dtype(values):
+                unit = "year"
             title = display_name(column) + (f" ({unit})" if unit else "")
             title += f" of {dataset}" if many else ""
             key = json.dumps([dataset, column])
@@ -137,9 +160,7 @@ def colouring(data: HeteroData, key: str | None = None) -> Colouring:
     if option.kind == "numbers":
         value = none.copy()
         value[data.offsets[dataset]] = (
-            _is_category(column_values, category[0])
-            if category
-            else pd.to_numeric(column_values, errors="coerce").to_numpy(np.float64)
+            _is_category(column_values, category[0]) if category else _numbers(column_values)
         )
         spread = fill_numbers(data, dataset, value)
         return _with_borrowed(
@@ -171,7 +192,15 @@ def colouring(data: HeteroData, key: str | None = None) -> Colouring:
     code[code >= 0] = new_code[code[code >= 0]]
     names = tuple(listed[k] for k in position)
     ordered = _is_ordered(column_values, names, user_order)
-    result = Colouring(option, names, code, none, len(order) - len(listed), ordered=ordered)
+    result = Colouring(
+        option,
+        names,
+        code,
+        none,
+        len(order) - len(listed),
+        ordered=ordered,
+        of_items=_is_of_items(data[dataset], column),
+    )
     return _with_borrowed(data, dataset, result)
 
 
@@ -205,6 +234,14 @@ def _share_option(data: HeteroData, dataset: str, column: str, category: str) ->
     label = category if is_of_items else f"{display_name(column)}: {display_name(category)}"
     key = json.dumps([dataset, column, category])
     return ColourOption(key, f"{label}, share of linked {dataset}", "numbers")
+
+
+def _numbers(values: pd.Series) -> Floats:
+    """Return numbers, dates as years with a fraction, NaN for missing values."""
+    if pd.api.types.is_datetime64_any_dtype(values):
+        years = values.dt.year + (values.dt.day_of_year - 1) / 365.25
+        return np.asarray(years.to_numpy(np.float64, na_value=np.nan))
+    return np.asarray(pd.to_numeric(values, errors="coerce").to_numpy(np.float64))
 
 
 def _is_category(values: pd.Series, category: str) -> Floats:

@@ -219,7 +219,7 @@ class _MapDrawing:
     def _place_names(self, board: Board, positions: Floats) -> dict[int, tuple[str, float, float]]:
         """Return the names that fit: text, left end and baseline, relative to the middle."""
         size = self._name_size
-        code = self.colouring.code[self.rows]
+        code = self.colouring.own_code[self.rows]
         reach = 0.06 * max(board.width, board.height)
         names = {}
         for k, name in enumerate(self.colouring.categories):

@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from hetviz.data import Dataset, HeteroData, Links
+from hetviz.plots import colouring
 from hetviz.ui.item import item_head
+from hetviz.ui.item.item import find_item
+from hetviz.ui.item.item_head import item_line
 from hetviz.ui.reading import join_choice
 from tests.app.conftest import Visit, html_of, workspace_of
 
@@ -51,3 +56,12 @@ def test_item_head_names_dataset_linked_within_once(visit: Visit) -> None:
     assert "each other" in html
     assert html.count(f"<b>{first}<") == 1
     assert html.count(f"<b>{second}<") == 1
+
+
+def test_item_line_marks_the_value_of_linked_items() -> None:
+    planes = Dataset("planes", list("uvw"), table=pd.DataFrame({"engine": ["fan", "fan", "jet"]}))
+    airlines = Dataset("airlines", ["B6"])
+    data = HeteroData([planes, airlines], [Links("planes", "airlines", range(3), [0] * 3)])
+    colours = colouring(data, json.dumps(["planes", "engine"]))
+    lines = [item_line(data, find_item(data, row), row, colours) for row in (0, 3)]
+    assert lines == ["planes · Fan", "airlines · mostly Fan, by links"]

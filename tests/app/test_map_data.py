@@ -95,7 +95,8 @@ def test_spec_has_positions_colours_and_order() -> None:
     assert [len(spec["colour"]["palette"][name]) for name in ("light", "dark")] == [3, 3]
     borrowed = [spec["colour"]["categories"][k] if k >= 0 else None for k in code[60:]]
     assert borrowed == ["P", "R", None, None]
-    assert spec["colour"]["counts"] == {"categories": [21, 21, 20], "other": 0, "none": 2}
+    counts = {"categories": [20, 20, 20], "borrowed": [1, 1, 0], "other": 0, "none": 2}
+    assert spec["colour"]["counts"] == counts
     order = array(spec["order"], "<i4")
     assert sorted(order.tolist()) == list(range(63))
     assert spec["unplaced"] == 1
@@ -172,8 +173,8 @@ def test_filters_give_mask_and_move_names_only() -> None:
     assert mask[60:].all()
     assert spec["frame"] == told(state)["frame"]
     assert told(state)["mask"] is None
-    # Only categories without rows lose their names.
-    assert {name["text"] for name in spec["names"]} == {"P", "R"}
+    # Categories without rows of their own lose their names: a word has R from its link.
+    assert {name["text"] for name in spec["names"]} == {"P"}
 
 
 def test_hidden_datasets_are_listed_and_not_counted() -> None:

@@ -126,6 +126,7 @@ def spec(
     else:
         shade = {
             "key": keep(w.group), "kind": "categories", "title": "Group", "categories": GROUPS,
+            "borrowed": [],
             "palette": {k: list(one.categories[: len(GROUPS)]) for k, one in token.items()},
             "ghost": ghost,
         }  # fmt: skip

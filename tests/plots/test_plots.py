@@ -200,7 +200,9 @@ def test_colouring_does_not_fill_missing_values_of_the_column_itself() -> None:
     data = HeteroData([a, b], [Links("a", "b", range(6), [0] * 6)])
     colours = colouring(data, json.dumps(["a", "g"]))
     assert colours.code.tolist() == [0, 0, 1, 1, 0, NO_VALUE, 0]
+    assert colours.own_code.tolist() == [0, 0, 1, 1, 0, NO_VALUE, NO_VALUE]
     assert [colours.borrows(row) for row in range(7)] == [False] * 6 + [True]
+    assert [colours.value_text(row) for row in (0, 5, 6)] == ["P", "", "mostly P, by links"]
 
 
 def test_colouring_by_most_linked_items_and_their_shares() -> None:
@@ -214,13 +216,27 @@ def test_colouring_by_most_linked_items_and_their_shares() -> None:
     assert colours.option.title == "most linked airlines"
     assert colours.categories == ("JetBlue", "Envoy")
     assert colours.code.tolist() == [0, 0, 0, 1, NO_VALUE, 0, 1]
+    assert colours.own_code.tolist() == colours.code.tolist()
     assert colours.borrowed == ("planes",)
     jetblue = share_options(data, colours)[0]
     assert jetblue.title == "JetBlue, share of linked airlines"
     share = colouring(data, jetblue.key)
     np.testing.assert_allclose(share.value, [0.75, 1, 1, 0, np.nan, 1, 0])
+    assert share.value_text(0) == "0.75, mean of links"
+    assert share.value_text(4) == ""
+    assert colours.value_text(0) == "mostly JetBlue, by links"
     assert find_option(data, json.dumps(["airlines", "gone", "JetBlue"])) is None
     assert share_options(data, share) == [jetblue]
+
+
+def test_colouring_by_dates_is_in_years() -> None:
+    dates = pd.Series(pd.date_range("2013-01-01", periods=30, freq="ME"))
+    dates[3] = pd.NaT
+    data = HeteroData([Dataset("a", list(map(str, range(30))), table=pd.DataFrame({"due": dates}))])
+    colours = colouring(data, json.dumps(["a", "due"]))
+    assert colours.option.title == "Due (year)"
+    np.testing.assert_allclose(colours.value[[0, 11, 12]], [2013.08, 2014, 2014.08], atol=0.01)
+    assert np.isnan(colours.value[3])
 
 
 def test_colouring_shares_values_between_views() -> None:

@@ -26,6 +26,7 @@ function numbers(text, Type) {
 
 const pos = numbers(D.at, Float32Array);
 const code = numbers(D.code, Int16Array);
+const borrowed = D.borrowed ? numbers(D.borrowed, Uint8Array) : null;
 const value = D.value ? numbers(D.value, Uint8Array) : null;
 const n = pos.length / 2;
 const datasetOf = new Uint8Array(n); // dataset of each item
@@ -272,7 +273,10 @@ function drawLabels() {
 /** @param {number} i */
 function kind(i) {
   const parts = [D.datasets[datasetOf[i]].name];
-  if (code[i] >= 0 && !value && !D.byDataset) parts.push(D.categories[code[i]]);
+  if (code[i] >= 0 && !value && !D.byDataset) {
+    const name = D.categories[code[i]];
+    parts.push(borrowed?.[i] ? `mostly ${name}, by links` : name);
+  }
   return parts.join(" · ");
 }
 

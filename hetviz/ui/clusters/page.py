@@ -201,9 +201,18 @@ def _mix_html(region: ListedRegion, colours: Colouring) -> str:
     pieces = "".join(
         f'<i style="flex:{sizes[code]};background:{palette[code]}"></i>' for code in order
     )
-    first = [f"{display_name(colours.categories[code])} {sizes[code]}" for code in order[:3]]
+    is_own = np.ones(len(codes), dtype=bool)
+    if colours.is_borrowed is not None:
+        is_own = ~colours.is_borrowed[region.rows]
+    own_sizes = np.bincount(codes[is_own & (codes >= 0)], minlength=len(colours.categories))
+    first = [_mix_text(colours, code, int(sizes[code]), int(own_sizes[code])) for code in order[:3]]
     label = theme.escape_html(", ".join(first))
     return f'<div class="hv-mix" role="img" aria-label="{label}">{pieces}</div>'
+
+
+def _mix_text(colours: Colouring, code: int, size: int, own_size: int) -> str:
+    text = f"{display_name(colours.categories[code])} {size}"
+    return text if own_size == size else f"{text} ({size - own_size} by links)"
 
 
 def _keep_as_clusters(level: RegionLevel) -> None:

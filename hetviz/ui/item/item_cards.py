@@ -118,13 +118,8 @@ def _item_text(item: MapItem) -> str | None:
 
 
 def _colour_value(colours: Colouring, row: int) -> dict[str, object] | None:
-    title = colours.option.title
-    if colours.option.kind == "numbers":
-        value = float(colours.value[row])
-        return None if math.isnan(value) else {"title": title, "value": f"{value:.6g}", "code": 0}
-    code = int(colours.code[row])
-    if code < -1:
-        return {"title": title, "value": "other", "code": code}
-    if code < 0:
+    text = colours.value_text(row)
+    if not text:
         return None
-    return {"title": title, "value": display_name(colours.categories[code]), "code": code}
+    code = int(colours.code[row]) if colours.categories else 0
+    return {"title": colours.option.title, "value": text, "code": code}

@@ -16,7 +16,7 @@ from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import TouchingLinks, links_touching
 from hetviz.metrics.fit.nearest import NearestItems, nearest
-from hetviz.plots.colour import Colouring, display_name
+from hetviz.plots.colour import Colouring
 from hetviz.ui.item import pictures
 from hetviz.ui.item.item import MapItem, find_item
 from hetviz.ui.map_data.layers import colours_of
@@ -150,9 +150,10 @@ def item_line(data: HeteroData, item: MapItem, row: int, colours: Colouring) -> 
     code = int(colours.code[row]) if colours.categories else -1
     if code < 0:
         return text
-    group = display_name(colours.categories[code])
+    group = colours.value_text(row)
     # A number needs the title of its column.
-    return f"{text} · {group if group[:1].isalpha() else f'{colours.option.title} {group}'}"
+    is_word = colours.categories[code][:1].isalpha()
+    return f"{text} · {group if is_word else f'{colours.option.title} {group}'}"
 
 
 def picture_addresses(

@@ -208,6 +208,7 @@ def _colour_spec(data: HeteroData, colours: Colouring, session: str) -> ColourSp
         "option": colours.option.key,
         "title": colours.option.title,
         "categories": [display_name(name) for name in colours.categories],
+        "borrowed": list(colours.borrowed),
         "counts": counts,
         "palette": palette,
         "ghost": {name: tokens(name).ghost for name in THEMES},
@@ -226,10 +227,15 @@ def _pack_colour(colours: Colouring) -> PackedArray:
 def _category_counts(colours: Colouring) -> dict[str, object]:
     """Return the numbers of rows by category, of other categories and without a value."""
     if colours.option.kind == "numbers":
-        return {"categories": [], "other": 0, "none": int(np.isnan(colours.value).sum())}
-    sizes = np.bincount(colours.code + 2, minlength=2 + len(colours.categories))
+        none = int(np.isnan(colours.value).sum())
+        return {"categories": [], "borrowed": [], "other": 0, "none": none}
+    n = 2 + len(colours.categories)
+    sizes = np.bincount(colours.code + 2, minlength=n)
+    own_sizes = np.bincount(colours.own_code + 2, minlength=n)
     return {
-        "categories": sizes[2:].tolist(),
+        "categories": own_sizes[2:].tolist(),
+        # Rows that take the value of what they link to.
+        "borrowed": (sizes - own_sizes)[2:].tolist(),
         "other": int(sizes[OTHER + 2]),
         "none": int(sizes[NO_VALUE + 2]),
     }
@@ -243,7 +249,7 @@ def _category_names(state: State, run: MapResult | None, colours: Colouring) -> 
         form, frame = get_geometry(state, run), frame_of(state, run)
         dots = np.flatnonzero(visible_mask(state) & form.placed)
         points = form.points[dots].astype(np.float64)
-        code = colours.code[dots]
+        code = colours.own_code[dots]
         inside = frame.inside(points)
         points, code = points[inside], code[inside]
         names = []

@@ -49,6 +49,7 @@ class ColourSpec(TypedDict):
     option: str
     title: str
     categories: list[str]
+    borrowed: list[str]
     counts: dict[str, Any]
     palette: dict[Theme, list[str]]
     ghost: dict[Theme, str]

@@ -112,7 +112,7 @@ export class Legend {
     const palette = colour.palette[this.scene.scheme];
     /** @type {HTMLElement[]} */
     const rows = colour.categories.map((name, code) => this.row({
-      kind: "code", name, key: code, count: counts[code], maxCount, shown: !this.hiddenCodes.has(code), barColour: palette[code],
+      kind: "code", name, key: code, count: counts[code], borrowed: colour.counts?.borrowed?.[code] ?? 0, maxCount, shown: !this.hiddenCodes.has(code), barColour: palette[code],
       mark: mark(palette[code]), hide: () => this.toggleCode(code), rows: () => this.rowsOf((r) => this.scene.slot[r] === code + 1),
     }));
     if (others) {
@@ -122,12 +122,12 @@ export class Legend {
     return rows;
   }
 
-  row({ kind, name, key, count, maxCount, shown, barColour: colour, mark: sign, hide, rows }) {
+  row({ kind, name, key, count, borrowed = 0, maxCount, shown, barColour: colour, mark: sign, hide, rows }) {
     const chosen = this.isolated[kind].has(key);
     return h("button", {
       type: "button", class: "hv-row", "aria-pressed": String(chosen), "data-shown": String(shown), "data-name": name,
       "data-code": kind === "code" ? key : null,
-      title: `${name}: click to show only these, Shift + click to add more, Ctrl + click to select, double-click to ${shown ? "hide" : "show"}`,
+      title: `${name}${borrowed ? ` (${thousands(count)}, and ${thousands(borrowed)} by what they link to)` : ""}: click to show only these, Shift + click to add more, Ctrl + click to select, double-click to ${shown ? "hide" : "show"}`,
       onclick: (event) => this.click(event, kind, key, shown, hide, rows),
     }, sign, h("span", { class: "hv-name" }, name), lengthBar(count ?? 0, maxCount, colour),
     h("span", { class: "hv-count", title: count >= 1e6 ? thousands(count) : "" }, count === undefined ? "" : compact(count)));

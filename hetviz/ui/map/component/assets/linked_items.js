@@ -274,8 +274,10 @@ export function bundles(map, ctx, boxes) {
   for (const [i, j] of links) {
     const to = picked[i] ? j : i;
     if (picked[to] || !isShown[to]) continue;
-    const code = named ? scene.slot[to] : 1 + data.datasets.findIndex((d) => to >= d.start && to < d.stop);
-    const name = (named ? data.colour.categories : data.datasets.map((d) => d.name))[code - 1] ?? "others";
+    const dataset = data.datasets.find((d) => to >= d.start && to < d.stop)?.name ?? "others";
+    // A borrowed colour is no group of the item.
+    const own = named && !data.colour.borrowed.includes(dataset);
+    const name = own ? data.colour.categories[scene.slot[to] - 1] ?? "others" : dataset;
     if (!groups.has(name)) groups.set(name, { name, count: 0, x: [], y: [] });
     const group = groups.get(name);
     group.count += 1;

@@ -40,7 +40,8 @@
  * @property {string} option
  * @property {string} title
  * @property {string[]} categories
- * @property {{ categories: number[], other: number, none: number }} counts
+ * @property {string[]} borrowed datasets with the colour of what they link to
+ * @property {{ categories: number[], borrowed: number[], other: number, none: number }} counts
  * @property {Record<Theme, string[]>} palette
  * @property {Record<Theme, string>} ghost colour of items without a value
  * @property {number | null} low
