@@ -35,6 +35,11 @@ _CODECS = ("ascii", "utf-16-le", "utf-16-be")
 _DOCTYPE = ("<!DOCTYPE", "<!ENTITY")
 _NOT_STORED = re.compile(rb"<f[^>]*>[^<]*</f>\s*(?:</c>|<v\s*/>|<v></v>)")
 _AS_TEXT = "Save the sheet as CSV or Parquet: those are read at this size."
+# Rows with cells that a filter or a person has hidden.
+_HIDDEN_ROW = re.compile(rb'<row\b[^>]*\bhidden="(?:1|true)"(?:[^>]*[^/>])?>\s*<c\b')
+_HIDDEN_ODS_ROW = re.compile(
+    rb'<table:table-row\b[^>]*table:visibility="(?:filter|collapse)"(?:[^>]*[^/>])?>'
+)
 _SHARED_TEXTS = "xl/sharedStrings.xml"
 _SHARED = re.compile(rb"<si[\s>/]")
 _SHARED_CELL = re.compile(rb'<c\b[^>]*\bt="s"[^>]*>\s*<v>(\d{1,9})</v>')
@@ -70,6 +75,10 @@ def read_workbook(name: str, content: bytes, choices: Choices) -> list[Table]:
         cells = count(checked.n_failed, "cell")
         message = f"{cells} with a formula error such as #N/A treated as missing"
         notes.append(Problem("formula-error", name, message, severity="note"))
+    if checked.has_hidden_rows:
+        message = "some rows are hidden or filtered in the spreadsheet, and are read too"
+        remedy = "To leave them out, delete them or copy the visible rows to a new sheet."
+        notes.append(Problem("hidden-rows", name, message, "", remedy, severity="note"))
     if not sheets:
         raise DataError([_no_table_problem(name), *notes])
     tables: list[Table] = []
@@ -104,6 +113,7 @@ class _PartCheck:
 
     n_unstored: int = 0
     n_failed: int = 0
+    has_hidden_rows: bool = False
     is_sparse: bool = False
 
 
@@ -130,6 +140,9 @@ def _check_parts(name: str, content: bytes) -> _PartCheck:
                 "the file declares a document type, which is not allowed",
                 remedy="Save it again with a spreadsheet program.",
             )
+        hidden = _HIDDEN_ROW if is_sheet else _HIDDEN_ODS_ROW
+        if (is_sheet or member == "content.xml") and hidden.search(text):
+            checked.has_hidden_rows = True
         if is_sheet:
             checked.n_failed += text.count(_FAILED_CELL)
             checked.n_unstored += len(_NOT_STORED.findall(text)) if b"<f" in text else 0

@@ -22,6 +22,7 @@ from hetviz.data.joins.key_names import (
     words_of_name,
 )
 from hetviz.io.infer.dates import is_date
+from hetviz.io.infer.durations import are_durations
 from hetviz.io.infer.ids import guess_id_column, holds_measurements, is_unique, joined_ids
 from hetviz.io.infer.parsed import Table
 from hetviz.io.infer.recipe import ColumnRecipe
@@ -268,7 +269,8 @@ def _title_merit(
     with_letters = sum(any(map(str.isalpha, text)) for text in filled)
     if with_letters < 0.8 * len(filled) or holds_measurements(cells):
         return -1.0
-    if all(map(is_date, filled[:_N_DATES_TESTED])):
+    tested = filled[:_N_DATES_TESTED]
+    if all(map(is_date, tested)) or are_durations(tested):
         return -1.0
     if not is_name and sum(map(_is_code, filled)) >= _MIN_CODE_SHARE * len(filled):
         return -1.0

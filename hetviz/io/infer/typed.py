@@ -19,6 +19,7 @@ from hetviz.io.infer.column_rows import ColumnRows
 from hetviz.io.infer.columns import read_columns
 from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.infer.parsed import NAMES, NO_NAMES, Choices, Table, TextRow
+from hetviz.io.infer.placeholders import question_placeholders
 from hetviz.io.infer.raw_rows import RawTable
 from hetviz.io.infer.recipe import TableRecipe
 from hetviz.io.infer.rows import adapt_recipe, find_layout
@@ -32,8 +33,12 @@ def typed_table(table: Table, choices: Choices) -> Table:
     if table.cells is None:
         return table
     if table.cells.rows is None:
-        return _with_typed_columns(table, table.cells.words, choices)
-    return _with_named_columns(table, table.cells.rows, table.cells.is_sheet, choices)
+        typed = _with_typed_columns(table, table.cells.words, choices)
+    else:
+        typed = _with_named_columns(table, table.cells.rows, table.cells.is_sheet, choices)
+    if choices.exact:
+        return typed
+    return replace(typed, problems=(*typed.problems, *question_placeholders(typed)))
 
 
 def _with_typed_columns(table: Table, words: Sequence[str] | None, choices: Choices) -> Table:

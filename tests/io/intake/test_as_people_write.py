@@ -493,3 +493,75 @@ def test_times_of_day_are_no_durations() -> None:
     cells, loaded = column([f"{k % 24:02}:30:00" for k in range(30)])
     assert "durations" not in codes(loaded)
     assert cells.iloc[3] == "03:30:00"
+
+
+def placeholders(loaded: Loaded) -> list[str]:
+    return [problem.value for problem in loaded.problems if problem.code == "placeholder"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (["3.5", "4", "-999", "7"], ["-999"]),
+        (["1", "12", "9999", "37"], ["9999"]),
+        (["2024-03-01", "2024-03-02", "2023-01-05", "9999-12-31"], ["9999-12-31"]),
+        (["5", "-99", "40", "12", "-9"], ["-9", "-99"]),
+    ],
+)
+def test_values_that_may_mean_missing_are_questioned(cells: list[str], values: list[str]) -> None:
+    read, loaded = column(cells * 8)
+    assert placeholders(loaded) == values
+    (note, *_) = [problem for problem in loaded.problems if problem.code == "placeholder"]
+    assert note.what.startswith("8 cells with") and "leave these cells empty" in note.remedy
+    assert not read.isna().any()
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["-900", "-999", "-850", "-700"],
+        ["900", "999", "1020", "1100"],
+        ["2024-03-01", "2031-12-31", "2099-12-31", "2020-01-01"],
+        ["A9", "-999", "B7", "C1"],
+        ["0", "999", "0", "999"],
+    ],
+)
+def test_true_values_are_not_questioned(cells: list[str]) -> None:
+    assert not placeholders(column(cells * 8)[1])
+
+
+def test_placeholders_in_typed_columns_are_questioned() -> None:
+    frame = pd.DataFrame({"id": [f"x{k}" for k in range(20)], "v": [k % 7 for k in range(20)]})
+    frame.loc[[3, 8], "v"] = -999
+    content = io.BytesIO()
+    frame.to_parquet(content, index=False)
+    assert placeholders(load("t.parquet", content.getvalue())) == ["-999"]
+
+
+@pytest.mark.parametrize("filtered", [True, False])
+def test_filtered_rows_of_a_workbook_are_reported(filtered: bool) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["id", "city", "n"])
+    for k in range(9):
+        book.active.append([f"r{k}", "Graz" if k % 2 else "Linz", k])
+    if filtered:
+        book.active.auto_filter.ref = "A1:C10"
+        for at in range(3, 11, 2):
+            book.active.row_dimensions[at].hidden = True
+    # Unused rows below the table are often hidden.
+    book.active.row_dimensions[40].hidden = True
+    content = io.BytesIO()
+    book.save(content)
+    loaded = load("t.xlsx", content.getvalue())
+    assert len(only(loaded)) == 9
+    assert ("hidden-rows" in codes(loaded)) == filtered
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_infinite_numbers_are_reported(form: str) -> None:
+    frame = pd.DataFrame({"id": [f"x{k}" for k in range(20)], "v": np.arange(20.0)})
+    frame.loc[3, "v"] = np.inf
+    content = io.BytesIO()
+    frame.to_csv(content, index=False) if form == "csv" else frame.to_parquet(content, index=False)
+    (note,) = [p for p in load(f"t.{form}", content.getvalue()).problems if "infinite" in p.what]
+    assert note.where == f"t.{form}, row 4, column v"
