@@ -188,7 +188,8 @@ def number_column(
 
     "Most" is half of the filled cells if all others are missing-value texts (``n. b.``), four in
     five if the others have few distinct texts, else 19 in 20. Numbers with leading zeros (codes)
-    or with many different units do not count. O(n).
+    or with many different units do not count, nor do limits on both sides alone (``<=50K``,
+    ``>50K``). O(n).
     """
     parsed: dict[str, ParsedNumber | None] = {}
     filled = [cell for text in cells if (cell := text.strip())]
@@ -224,6 +225,9 @@ def number_column(
     n = sum(counts[cell] for cell in numbers)
     others = {cell: counts[cell] for cell, number in parsed.items() if number is None}
     if not n:
+        return None
+    if not force and {number.limit for number in parsed.values() if number} == {-1, 1}:
+        # Classes such as <=50K and >50K.
         return None
     if not force:
         if any(_CODE.fullmatch(cell) for cell in numbers):

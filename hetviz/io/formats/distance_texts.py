@@ -220,12 +220,16 @@ def _triangle(rows: list[list[str]]) -> _Square | None:
         return None
     m, widths = len(rows), [len(row) for row in values]
     is_upper = bool(widths) and widths[0] > widths[-1]
-    least = min(widths, default=0)
-    steps = list(range(least, least + m))
-    if least > 1 or widths != (steps[::-1] if is_upper else steps) or (not least and not is_named):
+    min_width = min(widths, default=0)
+    steps = list(range(min_width, min_width + m))
+    if (
+        min_width > 1
+        or widths != (steps[::-1] if is_upper else steps)
+        or (not min_width and not is_named)
+    ):
         return None
-    has_diagonal = least == 1 and _has_diagonal(values, names, header, is_upper)
-    if least == 1 and not has_diagonal:
+    has_diagonal = min_width == 1 and _has_diagonal(values, names, header, is_upper)
+    if min_width == 1 and not has_diagonal:
         # The row without numbers is left out.
         values = [*values, []] if is_upper else [[], *values]
         if names:

@@ -317,7 +317,12 @@ def _with_first_edge(
         is_graph = overlap >= _MIN_OVERLAP * min(len(first), len(second))
         return (below, row) if is_graph and is_weight else (frame, row)
     has_weight = len(names) == 2 or not np.isnan(numbers([names[2]])).any()
-    if not {*names[:2]} <= first | second or not overlap or not has_weight:
+    nodes = first | second
+    is_graph = overlap > 0 and {*names[:2]} <= nodes
+    # A node of the first edge may have no other edge, or its group may only be linked to another.
+    is_graph |= overlap >= _MIN_OVERLAP * min(len(first), len(second)) and names[1] in first
+    is_graph |= names[0] in first and names[1] in second
+    if not is_graph or not has_weight:
         return frame, row
     top = pd.DataFrame([names], columns=ends, dtype=TEXT)
     return pd.concat([top, below], ignore_index=True), [0, *(place + 1 for place in row)]

@@ -1,4 +1,4 @@
-"""SIF (relations of nodes) and GMT (sets and members) text files, recognised by extension."""
+"""Networks as text: SIF, Pajek, and GMT (sets and members)."""
 
 from __future__ import annotations
 
@@ -121,6 +121,45 @@ def _sets(
     ]  # fmt: skip
 
 
+def read_pajek(name: str, content: bytes, choices: Choices) -> list[Table]:
+    """Read a Pajek file: numbered vertices, then arcs and edges, or lists of them."""
+    notes: list[Problem] = []
+    text, _ = encodings.decode(name, content, choices.encoding, notes)
+    graph = Graph(name, problems=notes)
+    section, wrong = "", []
+    for at, line in enumerate(re.split(r"\r\n|\r|\n", text)):
+        words = [quoted or word for quoted, word in _PAJEK_WORD.findall(line)]
+        if not words or words[0].startswith("%"):
+            continue
+        if words[0].startswith("*"):
+            section = words[0][1:].lower()
+            graph.is_directed |= section.startswith("arcs")
+        elif section == "vertices":
+            graph.value("node", graph.node(words[0]), "label", words[-1 if len(words) < 3 else 1])
+        elif section in _PAJEK_PAIRS and len(words) > 1:
+            edge = graph.edge(words[0], words[1])
+            graph.value("edge", edge, "weight", words[2] if len(words) > 2 else "")
+        elif section in _PAJEK_LISTS and len(words) > 1:
+            for target in words[1:]:
+                graph.edge(words[0], target)
+        else:
+            message = "the line belongs to no part that can be read"
+            remedy = "Save the network with *Vertices, *Arcs and *Edges."
+            where = f"{name}, line {at + 1}"
+            wrong.append(Problem("bad-pajek", where, message, line[:80], remedy, row=at))
+    graph.problems += wrong
+    return graph_tables(name, choices, graph.checked(), "label")
+
+
+def _is_pajek(content: bytes) -> bool:
+    return _PAJEK_START.match(content[:4_000].removeprefix(b"\xef\xbb\xbf")) is not None
+
+
+_PAJEK_START = re.compile(rb"(?:\s*(?:%|\*network)[^\r\n]*[\r\n])*\s*\*vertices\s+\d", re.I)
+_PAJEK_WORD = re.compile(r'"([^"]*+)"|([^\s"]++)')
+_PAJEK_PAIRS = ("arcs", "edges")
+_PAJEK_LISTS = ("arcslist", "edgeslist")
+
 _network_text = partial(
     FileFormat,
     kind="network",
@@ -132,4 +171,8 @@ _network_text = partial(
 FORMATS = (
     _network_text("sif", "a SIF network", extensions=(".sif",)),
     _network_text("gmt", "a GMT list of sets", extensions=(".gmt",)),
-)
+    FileFormat(
+        "pajek", "a Pajek network", "network", (".net", ".paj"), read_pajek,
+        detect_text=_is_pajek,
+    ),
+)  # fmt: skip

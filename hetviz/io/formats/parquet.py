@@ -70,7 +70,10 @@ def arrow_table(
     if not table.num_columns or not table.num_rows:
         raise gate.refusal("empty-file", where, "the table has no rows")
     # The index of pandas has no name.
-    names = ["index" if name.startswith(_INDEX) else name for name in table.column_names]
+    names = table.column_names
+    for at, column in enumerate(names):
+        if column.startswith(_INDEX):
+            names[at] = "index" if "index" not in names else column.strip("_")
     table = table.rename_columns(names)
     return table_of_arrow(dataset_name or stem(name), where, table, choices)
 

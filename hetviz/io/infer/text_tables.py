@@ -15,10 +15,18 @@ _SAMPLE_LINES = 200
 _ATTRIBUTE = re.compile(
     r"@attribute\s+('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^\s'\"]\S*)\s", re.I
 )
+# A cell in either quotes may contain commas.
+_ARFF_CELL = re.compile(
+    r"(?:^|(?<=,))((?:\s*(?:'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\")\s*(?=,|$))|[^,]*+)(?:,|$)"
+)
+_EDGE = re.compile(r"(\S+)\s+(\S+)\s+(\{.*\})")
+_EDGE_VALUE = re.compile(r"'(\w+)': ('[^']*'|\"[^\"]*\"|[^,{}\[\]]+)(?=[,}])")
 _RULE_SIGNS = frozenset("-:=+| \t")
 _ROW_COUNT = re.compile(r"\(\d+ rows?\)")
 _BAR = re.compile(r"(?<!\\)\|")
-_INDEX_VALUE_PAIRS = re.compile(r"[-+]?\d[\d.eE+-]*(?:\s+(?:qid|\d+):[-+\d.eE]+)+\s*(?:#.*)?")
+_INDEX_VALUE_PAIRS = re.compile(
+    r"(?:[-+]?\d[\d.,eE+-]*(?=\s|$))?(?:\s*(?:qid|\d+):[-+\d.eE]+)*\s*(?:#.*)?"
+)
 
 
 def to_delimited(name: str, text: str, separator: str | None) -> tuple[str, str]:
@@ -34,6 +42,8 @@ def to_delimited(name: str, text: str, separator: str | None) -> tuple[str, str]
             "the svmlight and LIBSVM format is not supported",
             remedy="Save it as CSV, or the matrix with scipy.sparse.save_npz.",
         )
+    if separator is None and (edges := _edges_to_delimited(text)) is not None:
+        return edges, "\t"
     used_separator = separator or dialect.separator_of(text, name)
     return (
         dialect.tabs_for_spaces(text) if used_separator == dialect.SPACES else text
@@ -122,6 +132,14 @@ def _arff_to_delimited(name: str, text: str) -> str:
     lines = (line for line in _filled_lines(text, len(text)) if not line.startswith("%"))
     for line in lines:
         if (attribute := _ATTRIBUTE.match(line)) is not None:
+            if line[attribute.end() :].strip().lower() == "relational":
+                raise gate.refusal(
+                    "unknown-format",
+                    name,
+                    "this is an ARFF with tables inside tables",
+                    attribute[1][:60],
+                    "Save each table as CSV.",
+                )
             names.append(re.sub(r"\\(.)", r"\1", attribute[1].strip("'\"")))
         elif line.lower().startswith("@data"):
             break
@@ -131,12 +149,35 @@ def _arff_to_delimited(name: str, text: str) -> str:
         raise gate.refusal(
             "unknown-format", name, "this is a sparse ARFF", remedy="Save it as CSV from Weka."
         )
-    quote = "'" if any("'" in row for row in rows) else '"'
-    try:
-        for cells in csv.reader(rows, quotechar=quote, escapechar="\\", skipinitialspace=True):
-            write(["" if cell.strip() == "?" else cell.strip() for cell in cells])
-    except csv.Error as error:
-        raise gate.refusal("bad-quotes", name, f"the data rows cannot be read: {error}") from None
+    for row in rows:
+        cells = _ARFF_CELL.findall(row)
+        write([_arff_cell(cell) for cell in cells])
+    return out.getvalue()
+
+
+def _arff_cell(cell: str) -> str:
+    text = cell.strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        return re.sub(r"\\(.)", r"\1", text[1:-1])
+    return "" if text == "?" else text
+
+
+def _edges_to_delimited(text: str) -> str | None:
+    """Return edges with values in braces, as networkx writes them, as a delimited table."""
+    first = next(_filled_lines(text, dialect.MAX_CELL), "")
+    if _EDGE.fullmatch(first) is None:
+        return None
+    edges = [_EDGE.fullmatch(line) for line in _filled_lines(text, len(text)) if line[0] != "#"]
+    matches = [edge for edge in edges if edge is not None]
+    if len(matches) < len(edges):
+        return None
+    values = [dict(_EDGE_VALUE.findall(edge[3])) for edge in matches]
+    names = list(dict.fromkeys(name for row in values for name in row))
+    out = io.StringIO()
+    write = csv.writer(out, delimiter="\t", lineterminator="\n").writerow
+    write(["source", "target", *names])
+    for edge, row in zip(matches, values, strict=True):
+        write([edge[1], edge[2], *(row.get(name, "").strip("'\"") for name in names)])
     return out.getvalue()
 
 
@@ -144,4 +185,5 @@ def is_pairs(text: str) -> bool:
     """Whether each line is a number followed by index:value pairs."""
     sample = islice(_filled_lines(text, dialect.MAX_CELL), _SAMPLE_LINES)
     lines = [line for line in sample if not line.startswith("#")]
-    return len(lines) > 1 and all(map(_INDEX_VALUE_PAIRS.fullmatch, lines[:-1]))
+    n_pairs = sum(":" in line.partition("#")[0] for line in lines)
+    return 2 * n_pairs > max(len(lines), 1) and all(map(_INDEX_VALUE_PAIRS.fullmatch, lines[:-1]))

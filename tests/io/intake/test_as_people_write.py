@@ -164,6 +164,15 @@ def test_one_decimal_sign_per_file(cells: list[str]) -> None:
     assert "written-numbers" in codes(loaded)
 
 
+@pytest.mark.parametrize("cells", [["<=50K", ">50K"], ["<65", "≥65"]])
+def test_limits_on_both_sides_are_classes(cells: list[str]) -> None:
+    values, _ = column(cells * 10, "class")
+    assert values.tolist()[:2] == cells
+    # One side alone is below what can be measured.
+    lead, _ = column(["<5", "<2"] * 10, "lead")
+    assert lead.tolist()[:2] == [5, 2]
+
+
 def test_plus_and_minus_are_values() -> None:
     strand, _ = column(["+", "-"] * 10, "strand")
     assert strand.tolist()[:2] == ["+", "-"]
