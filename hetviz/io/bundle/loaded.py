@@ -81,3 +81,13 @@ class Loaded(ProblemReport):
     map_params: Mapping[str, Any] = field(default_factory=dict)
     map_seed: int = 0
     held_out: HeteroData | None = None  # Held-out links of the bundle for judging a map.
+
+    @property
+    def unused_columns(self) -> tuple[tuple[str, str], ...]:
+        """The (dataset, column) of each column that is only shown."""
+        return tuple(
+            (info.dataset, column.name)
+            for info in self.understood
+            for column in info.columns
+            if column.role == "shown"
+        )

@@ -40,6 +40,7 @@ from hetviz.workspace.store.content import (
 )
 
 _TABLE_FIELDS = ("encoding", "separator", "decimal", "header", "skip", "sheet", "role")
+_MAX_NAMED_COLUMNS = 3
 _LINK_ROLES = ("links", "comparisons")
 
 
@@ -375,14 +376,37 @@ def tables_title(loaded: Loaded, proposals: Sequence[Proposal]) -> str:
     )
 
 
+def usage_text(loaded: Loaded, proposals: Sequence[Proposal]) -> str:
+    """Return whether everything in files without errors is used, in sentences."""
+    keys = {
+        (dataset, column)
+        for proposal in proposals
+        for dataset, columns in (
+            (proposal.join.source, proposal.join.source_columns),
+            (proposal.join.target, proposal.join.target_columns),
+        )
+        for column in columns
+    }
+    shown = [place for place in loaded.unused_columns if place not in keys]
+    is_certain = not loaded.problems and all(proposal.declared for proposal in proposals)
+    if is_certain and not shown:
+        return "Everything in these files can be used."
+    sentences = ["No row was refused."]
+    if shown:
+        names = [column for _, column in shown[:_MAX_NAMED_COLUMNS]]
+        more = len(shown) - len(names)
+        names += [f"{more:,} more"] * bool(more)
+        verb = "is" if len(shown) == 1 else "are"
+        word = "Column" if len(shown) == 1 else "Columns"
+        sentences.append(f"{word} {theme.join_words(names)} {verb} shown but not used for the map.")
+    if not is_certain:
+        sentences.append("Check what was guessed below.")
+    return " ".join(sentences)
+
+
 def _subtitle(loaded: Loaded, staged: StagedFiles, errors: list[Problem]) -> str:
     if not errors:
-        is_plain = not loaded.problems and all(proposal.declared for proposal in staged.proposals)
-        all_used = (
-            "Everything in these files can be used."
-            if is_plain
-            else "No row was refused. Check what was guessed below."
-        )
+        all_used = usage_text(loaded, staged.proposals)
         rows = contents_text(loaded)
         return all_used if tables_title(loaded, staged.proposals) == rows else f"{rows}. {all_used}"
     n = sum(problem.count for problem in errors)
