@@ -25,15 +25,26 @@ def share_changed(before: HeteroData, after: HeteroData) -> float:
     names = list(dict.fromkeys([*old_sets, *new_sets]))
     rows = {name: _new_rows(old_sets.get(name), new_sets.get(name)) for name in names}
     counts = [_items_changed(old_sets.get(name), new_sets.get(name), rows[name]) for name in names]
-    for kind in dict.fromkeys(map(kind_key, [*before.links, *after.links])):
+    # Unchanged groups of links need no comparison.
+    same = {
+        id(links)
+        for links in before.links
+        if any(links is other for other in after.links)
+        and old_sets[links.source] is new_sets.get(links.source)
+        and old_sets[links.target] is new_sets.get(links.target)
+    }
+    counts += [(0.0, len(links)) for links in after.links if id(links) in same]
+    old_groups = [links for links in before.links if id(links) not in same]
+    new_groups = [links for links in after.links if id(links) not in same]
+    for kind in dict.fromkeys(map(kind_key, [*old_groups, *new_groups])):
         old_links = [
             _table([rows[links.source][links.i], rows[links.target][links.j]], links.weight)
-            for links in before.links
+            for links in old_groups
             if kind_key(links) == kind
         ]
         new_links = [
             _table([links.i, links.j], links.weight)
-            for links in after.links
+            for links in new_groups
             if kind_key(links) == kind
         ]
         counts.append(_rows_changed(old_links, new_links))
@@ -53,6 +64,8 @@ def _new_rows(old: Dataset | None, new: Dataset | None) -> Ints:
     """Return the row of each old item in the new dataset, -1 if it is gone."""
     if old is None:
         return np.empty(0, dtype=np.int64)
+    if old is new:
+        return np.arange(len(old))
     return np.full(len(old), -1) if new is None else new.find(old.ids)
 
 
