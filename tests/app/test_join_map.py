@@ -50,6 +50,17 @@ def test_join_is_left_out_reversed_and_undone(drawn: DrawnJoins) -> None:
     assert not join_choice.st.session_state[TICK]
 
 
+def test_end_of_a_join_is_changed_in_one_step(drawn: DrawnJoins) -> None:
+    data, ticks = games()
+    other = Dataset("friends", ["ann", "bob", "cem", "dan"])
+    data = HeteroData([*data.datasets.values(), other])
+    apply_act(data, ticks, {**DRAW, "target": "friends", "instead_of": TICK})
+    assert [(join.source, join.target) for join in drawn.joins] == [("games", "friends")]
+    assert not join_choice.st.session_state[TICK]
+    apply_act(data, ticks, {"do": "undo"})
+    assert drawn.joins == () and join_choice.st.session_state[TICK]
+
+
 @pytest.mark.parametrize(
     "action", [None, {"do": "set", "key": "no", "on": True}, {**DRAW, "column": "gone"}]
 )

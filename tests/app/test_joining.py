@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from hetviz.data.joins.join import Join
+from hetviz.ui.reading.join_choice import DrawnJoins
 from hetviz.workspace import Workspace
 from tests.app.conftest import Visit, go, html_of, workspace_of
 from tests.app.test_pages import press, upload
@@ -212,12 +214,25 @@ def test_join_of_any_two_columns_can_be_added(visit: Visit) -> None:
     orders = "order,x1\n" + "".join(f"o{k},{1 + k % 30}\n" for k in range(60))
     app = upload(visit(), parts_csv=parts, orders_csv=orders)
     assert not [box for box in app.checkbox if box.value]
-    app.selectbox(key="door-from-table").set_value("orders").run()
-    app.selectbox(key="door-from-column-orders").set_value("x1").run()
-    app.selectbox(key="door-to-table").set_value("parts").run()
-    notes = [text for text in html_of(app).splitlines() if 'hv-quiet"' in text]
-    assert any("60 of 60 orders and 30 of 30 parts match." in text for text in notes), notes
-    press(app, "door-add-join")
+    drawn = app.session_state["page-state"].part(DrawnJoins)
+    drawn.joins = (Join("key", "orders", "parts", "x1", "", loose=True),)
+    app.run()
     assert [box.label for box in app.checkbox if box.value] == ["x1 in orders matches parts"]
     press(app, "go-on")
     assert kinds(workspace_of(app)) == ["same x1"]
+
+
+def test_answers_about_values_are_undone(visit: Visit) -> None:
+    app = upload(visit(), votes_csv=VOTES, countries_csv=COUNTRIES, matters_csv=MATTERS)
+
+    def answer() -> object:
+        (box,) = [box for box in app.selectbox if box.label == "What counts in votes"]
+        return box.value
+
+    before = answer()
+    (box,) = [box for box in app.selectbox if box.label == "What counts in votes"]
+    box.set_value(1).run()
+    assert answer() != before
+    drawn = app.session_state["page-state"].part(DrawnJoins)
+    *_, (_, values) = drawn.history
+    assert before in values.values()

@@ -287,8 +287,7 @@ def _as_draft(draft: _KeyDraft, doubt: str) -> Draft:
     n_filled = "" if a.rows == a.n_rows else " that have a value"
     sentences = [
         f"{draft.n_rows:,} of {a.rows:,} {a.dataset}{n_filled} and {draft.n_target_rows:,} of "
-        f"{b.n_rows:,} {b.dataset} match: {round_percent(share)}. By chance it would be "
-        f"{round_percent(chance)}."
+        f"{b.n_rows:,} {b.dataset} match: {round_percent(share)}. {_chance_words(chance)}"
     ]
     alike = evidence.name >= NAMED
     if alike:
@@ -311,6 +310,8 @@ def _as_draft(draft: _KeyDraft, doubt: str) -> Draft:
     return Draft(join, draft.score, tuple(sentences), share, chance, doubt, alike)
 
 
+# From this share of matches by chance on, the share is no evidence.
+_LIKELY = 0.5
 _RUNNING = "Both are running numbers, which unrelated tables have too. Check the pairs first."
 
 
@@ -455,8 +456,7 @@ def _list_drafts(
         return
     evidence = [
         f"{n_found:,} of {n_entries:,} entries of {source.column} and {n_target:,} of "
-        f"{target.n_rows:,} {target.dataset} match: {round_percent(share)}. By chance it would be "
-        f"{round_percent(chance)}."
+        f"{target.n_rows:,} {target.dataset} match: {round_percent(share)}. {_chance_words(chance)}"
     ]
     evidence += ["The columns have similar names."] if alike else []
     doubt = ""
@@ -465,6 +465,12 @@ def _list_drafts(
     join = Join("list", source.dataset, target.dataset, source.column, target.column,
                 source.separator or ";", loose=True)  # fmt: skip
     yield Draft(join, score, tuple(evidence), share, by_chance, doubt, alike)
+
+
+def _chance_words(chance: float) -> str:
+    if chance >= _LIKELY:
+        return "That says little, because most such values would match by chance."
+    return f"By chance it would be {round_percent(chance)}."
 
 
 def above_chance(share: float, chance: float) -> float:

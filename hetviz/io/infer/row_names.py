@@ -227,7 +227,7 @@ def _best_repeated_text(
         if column in others:
             continue
         cells = sample[column]
-        n_words = cells[cells.str.strip().ne("")].str.split().str.len().mean()
+        n_words = cells[cells.str.strip().ne("")].str.split().map(len).mean()
         if not (_is_title_name(of_column) or n_words >= _MIN_WORDS):
             continue
         if _POOR_TITLE_WORDS & set(of_column):

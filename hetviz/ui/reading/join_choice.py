@@ -55,8 +55,10 @@ class DrawnJoins:
     """Joins that the user made of two columns, for the tables that are being reviewed."""
 
     joins: tuple[Join, ...] = ()
-    # The earlier joins, with the ticks at that time.
-    history: tuple[tuple[tuple[Join, ...], Mapping[str, bool]], ...] = ()
+    # The earlier joins, with the ticks and answers at that time.
+    history: tuple[tuple[tuple[Join, ...], Mapping[str, object]], ...] = ()
+    # What the rows and values of tables were said to be when the page was last drawn.
+    answers: Mapping[str, object] = field(default_factory=dict)
 
     def of(self, data: HeteroData) -> list[Join]:
         """Return the joins whose columns exist in the data."""
@@ -76,6 +78,11 @@ def column_options(data: HeteroData, name: str) -> list[str]:
     """Return the columns of a dataset that a join can use, "" for the ids."""
     table = data[name].table
     return ["", *([] if table is None else map(str, table.columns))]
+
+
+def id_column(data: HeteroData, name: str) -> str:
+    """Return the name of the id column of a dataset, "row number" if it has none."""
+    return str((data[name].recipe or {}).get("id", "")) or "row number"
 
 
 def choose_joins(
@@ -103,11 +110,14 @@ def choose_joins(
         for tick, proposal in ticks.items()
         if _join_checkbox(data, proposal, tick, list(ticks))
     ]
-    _show_join_form(data, key, list(ticks))
     line_tables = detail_tables(data, ticked)
-    rows = {lines.dataset: _choose_row_meaning(data, lines, key) for lines in line_tables}
+    answers: dict[str, object] = {}
+    rows = {
+        lines.dataset: _choose_row_meaning(data, lines, key, list(ticks), answers)
+        for lines in line_tables
+    }
     values = {
-        lines.dataset: _choose_value(lines, key)
+        lines.dataset: _choose_value(lines, key, list(ticks), answers)
         for lines in line_tables
         if rows[lines.dataset] in ("links", "both") and lines.values
     }
@@ -116,6 +126,7 @@ def choose_joins(
         for lines in line_tables
         if rows[lines.dataset] in ("summary", "both") and (columns := _choose_left_out(lines, key))
     }
+    state_of(DrawnJoins).answers = answers
     chosen = ChosenJoins(
         tuple(ticked),
         {name: meaning for name, meaning in rows.items() if meaning != "items"},
@@ -137,7 +148,7 @@ def _show_join_map(
 ) -> None:
     drawn = state_of(DrawnJoins)
     infos = [
-        (tick, proposal_sentence(one), one, one.join in ticked, one.join in drawn.joins)
+        (tick, proposal_sentence(data, one), one, one.join in ticked, one.join in drawn.joins)
         for tick, one in ticks.items()
     ]
     map_key = f"join-map-{key}"
@@ -168,12 +179,15 @@ def apply_act(data: HeteroData, ticks: Mapping[str, Proposal], action: object) -
             ends = [(source, join.source_columns), (target, join.target_columns)]
             if all(_has_columns(data, *end) for end in ends):
                 _add_join(join, list(ticks))
+                replaced = ticks.get(str(action.get("instead_of")))
+                if replaced is not None and isinstance(_checked_join(data, join), Proposal):
+                    _leave_out(replaced.join, str(action["instead_of"]))
         case {"do": "set", "key": str(key), "on": bool(on)} if proposal is not None:
             remember(list(ticks))
             st.session_state[key] = on
-        case {"do": "remove"} if proposal is not None and proposal.join in drawn.joins:
+        case {"do": "remove", "key": str(key)} if proposal and proposal.join in drawn.joins:
             remember(list(ticks))
-            drawn.joins = tuple(join for join in drawn.joins if join != proposal.join)
+            _leave_out(proposal.join, key)
         case {"do": "reverse", "key": str(key)} if proposal is not None:
             join = proposal.join
             if join.kind != "key" or join.also:
@@ -187,20 +201,30 @@ def apply_act(data: HeteroData, ticks: Mapping[str, Proposal], action: object) -
             )
             _add_join(turned, list(ticks))
             if isinstance(_checked_join(data, turned), Proposal):
-                st.session_state[key] = False
+                _leave_out(join, key)
+
+
+def _leave_out(join: Join, tick: str) -> None:
+    """Remove a join of the user's, and untick a proposed one."""
+    drawn = state_of(DrawnJoins)
+    drawn.joins = tuple(one for one in drawn.joins if one != join)
+    st.session_state[tick] = False
 
 
 def remember(ticks: Sequence[str], changed: str = "") -> None:
     """Keep the joins and ticks for undo; `changed`: a tick that was just changed."""
     drawn = state_of(DrawnJoins)
-    values = {tick: bool(st.session_state.get(tick)) ^ (tick == changed) for tick in ticks}
+    values: dict[str, object] = {
+        tick: bool(st.session_state.get(tick)) ^ (tick == changed) for tick in ticks
+    }
+    values |= drawn.answers
     drawn.history = (*drawn.history, (drawn.joins, values))
 
 
 def forget_edits() -> None:
     """Forget the joins of the tables that were reviewed."""
     drawn = state_of(DrawnJoins)
-    drawn.joins, drawn.history = (), ()
+    drawn.joins, drawn.history, drawn.answers = (), (), {}
 
 
 def _drawn_proposals(
@@ -236,51 +260,6 @@ def _checked_join(data: HeteroData, join: Join) -> Proposal | str:
     return session.get_or_compute(("join", id(data), _ends_of(join)), data, check)
 
 
-def _show_join_form(data: HeteroData, key: str, ticks: Sequence[str]) -> None:
-    """Show a form that joins any two columns, with the number of rows that match."""
-    names = list(data.datasets)
-    with st.expander("Join other columns"):
-        first, second = st.columns(2)
-        with first:
-            source, column = _choose_column(data, "This column of", names, 0, f"{key}-from")
-        with second:
-            target, other = _choose_column(
-                data, "names rows of", names, min(1, len(names) - 1), f"{key}-to"
-            )
-        join = Join("key", source, target, column, other, loose=True)
-        checked: Proposal | str
-        if source == target and column == other:
-            checked = "Choose two different columns."
-        else:
-            checked = _checked_join(data, join)
-        is_possible = isinstance(checked, Proposal)
-        theme.show_note(checked.evidence[0] if isinstance(checked, Proposal) else checked)
-        st.button(
-            "Add this join",
-            key=f"{key}-add-join",
-            disabled=not is_possible,
-            on_click=_add_join,
-            args=(join, ticks),
-        )
-
-
-def _choose_column(
-    data: HeteroData, label: str, names: Sequence[str], at: int, key: str
-) -> tuple[str, str]:
-    """Show the choice of a table and one of its columns, and return both."""
-    name = st.selectbox(label, names, index=at, key=f"{key}-table")
-    options = column_options(data, name)
-    id_name = str((data[name].recipe or {}).get("id", "")) or "id"
-    column = st.selectbox(
-        "Column",
-        options,
-        format_func=lambda column: column or id_name,
-        key=f"{key}-column-{name}",
-        label_visibility="collapsed",
-    )
-    return name, column
-
-
 def _add_join(join: Join, ticks: Sequence[str]) -> None:
     remember(ticks)
     drawn = state_of(DrawnJoins)
@@ -300,14 +279,19 @@ def _undo_join() -> None:
             st.session_state[tick] = value
 
 
-def _choose_value(lines: DetailTable, key: str) -> LinkValue | None:
+def _choose_value(
+    lines: DetailTable, key: str, ticks: Sequence[str], answers: dict[str, object]
+) -> LinkValue | None:
     """Ask what the values of rows mean for their links, and return the answer."""
     options: list[LinkValue | None] = [*lines.values, None]
-    at = st.selectbox(
+    name = f"value-{key}-{lines.dataset}-{len(options)}"
+    at = answers[name] = st.selectbox(
         theme.escape_markdown(f"What counts in {lines.dataset}"),
         range(len(options)),
         format_func=lambda at: _value_text(options[at]),
-        key=f"value-{key}-{lines.dataset}-{len(options)}",
+        key=name,
+        on_change=remember,
+        args=(ticks,),
         help=theme.escape_markdown(
             " ".join([*(value.question for value in lines.values[:1]), _VALUE_HELP])
         ),
@@ -359,10 +343,10 @@ def _value_text(value: LinkValue | None) -> str:
     return f"{value.column}: the more, the stronger"
 
 
-def proposal_sentence(proposal: Proposal) -> str:
+def proposal_sentence(data: HeteroData, proposal: Proposal) -> str:
     """Return a proposal in words."""
     join = proposal.join
-    column = join_words([name or "id" for name in join.source_columns])
+    column = join_words([name or id_column(data, join.source) for name in join.source_columns])
     if join.kind == "views":
         return f"{join.source} and {join.target} show the same items"
     if join.kind == "tags":
@@ -455,7 +439,7 @@ def _join_checkbox(data: HeteroData, proposal: Proposal, tick: str, ticks: Seque
         # Not a default of the checkbox, as undo and the drawing change it too.
         st.session_state.setdefault(tick, proposal.sure)
         is_ticked = st.checkbox(
-            theme.escape_markdown(proposal_sentence(proposal)),
+            theme.escape_markdown(proposal_sentence(data, proposal)),
             key=tick,
             on_change=remember,
             args=(ticks, tick),
@@ -464,13 +448,18 @@ def _join_checkbox(data: HeteroData, proposal: Proposal, tick: str, ticks: Seque
         if proposal.declared:
             return is_ticked
         _show_match_share(proposal)
-        examples = f"{theme.count(len(match.i), 'link')}, such as "
-        examples += " and ".join(
-            f"{shorten(first, 30)} – {shorten(other, 30)}"
-            for first, other in proposal.examples(data)[: 1 if proposal.sure else 2]
-        )
-        theme.show_note(f"{proposal.doubt} {examples}." if proposal.doubt else f"{examples}.")
+        shown = proposal.examples(data)[: 1 if proposal.sure else 2]
+        examples = " and ".join(_example(data, proposal.join.source, *pair) for pair in shown)
+        note = f"{theme.count(len(match.i), 'link')}, such as {examples.removesuffix('.')}."
+        theme.show_note(f"{proposal.doubt} {note}" if proposal.doubt else note)
     return is_ticked
+
+
+def _example(data: HeteroData, source: str, first: str, other: str) -> str:
+    """Return a linked pair in words; a row number tells nothing of its row."""
+    has_ids = bool((data[source].recipe or {}).get("id")) or data[source].title_column is not None
+    other = shorten(other, 30)
+    return f"{shorten(first, 30)} – {other}" if has_ids else f"row {first} – {other}"
 
 
 def _show_match_share(proposal: Proposal) -> None:
@@ -487,20 +476,29 @@ def _show_match_share(proposal: Proposal) -> None:
     )
 
 
-def _choose_row_meaning(data: HeteroData, lines: DetailTable, key: str) -> str:
-    n_named, meanings = len(lines.named), lines.uses
-    return st.selectbox(
+def _choose_row_meaning(
+    data: HeteroData,
+    lines: DetailTable,
+    key: str,
+    ticks: Sequence[str],
+    answers: dict[str, object],
+) -> str:
+    name, meanings = f"rows-{key}-{lines.dataset}-{len(lines.named)}", lines.uses
+    meaning = answers[name] = st.selectbox(
         theme.escape_markdown(f"The {len(data[lines.dataset]):,} {lines.dataset} are"),
         meanings,
         index=meanings.index(lines.take),
         format_func=lambda way: ROWS[way],
-        key=f"rows-{key}-{lines.dataset}-{n_named}",
+        key=name,
+        on_change=remember,
+        args=(ticks,),
         help=theme.escape_markdown(
             f"{lines.sentence} As items, each is a point on the map. As links, they pull together "
             "what they refer to, more strongly the more of them there are. As a summary, what they "
             "refer to gets counts, means, shares and first and last dates as columns."
         ),
     )
+    return meaning
 
 
 def _show_preview(

@@ -220,6 +220,7 @@ def show_review(staged: StagedFiles) -> None:
     with side:
         right = st.container(key="reading-side")
     with left:
+        map_box = st.container(key="join-map", gap=None)
         if staged.looks:
             can_undo = bool(staged.history)
             files = () if staged.loaded is None else staged.loaded.files
@@ -227,16 +228,20 @@ def show_review(staged: StagedFiles) -> None:
             sheets.show_sheets(
                 staged.looks, staged.choices, can_undo, _apply_edit, _undo_edit, roles
             )
+        place = map_box.empty()
         if not staged.read:
+            if len(staged.looks or ()) > 1:
+                # Keeps the tables in place until their drawing is known.
+                place.html('<div class="hv-join-map-place"></div>')
             # Drawn below the tables, which can be edited meanwhile.
             with _progress_with_cancel("Reading the files", "stop-reading") as on_progress:
                 staged = _read_files(staged, on_progress)
                 staged = replace(staged, proposals=_join_proposals(staged))
+            place.empty()
             state_of(Uploads).staged = staged
             if staged.loaded and any(info.role in _LINK_ROLES for info in staged.loaded.files):
                 # The tabs described these tables as datasets.
                 st.rerun()
-        map_box = st.container(key="join-map")
     loaded = staged.loaded
     errors = [problem for problem in staged.problems if problem.severity == "error"]
     notes = [problem for problem in staged.problems if problem.severity != "error"]

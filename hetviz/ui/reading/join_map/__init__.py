@@ -47,7 +47,7 @@ def draw_join_map(
 
 def _table_info(data: HeteroData, name: str) -> dict[str, object]:
     dataset = data[name]
-    id_name = str((dataset.recipe or {}).get("id", "")) or "id"
+    id_name = str((dataset.recipe or {}).get("id", "")) or "row number"
     columns = [] if dataset.table is None else list(map(str, dataset.table.columns))
     marks = {dataset.title_column: "title"}
     return {

@@ -38,6 +38,8 @@ class JoinMap {
     this.chosen = "";
     /** @type {[string, string] | null} The column that waits for its partner. */
     this.from = null;
+    /** The join that the next one replaces, or "". */
+    this.replaced = "";
     this.boxes = h("div");
     this.svg = document.createElementNS(SVG, "svg");
     this.count = 0;
@@ -60,8 +62,9 @@ class JoinMap {
     this.draw();
   }
 
-  start(end) {
+  start(end, replaced = "") {
     this.from = end;
+    this.replaced = replaced;
     this.draw();
   }
 
@@ -72,8 +75,10 @@ class JoinMap {
   }
 
   join(from, to) {
+    const instead = this.replaced ? { instead_of: this.replaced } : {};
     this.from = null;
-    if (id(...from) !== id(...to)) this.send({ do: "join", source: from[0], column: from[1], target: to[0], other: to[1] });
+    this.replaced = "";
+    if (id(...from) !== id(...to)) this.send({ do: "join", source: from[0], column: from[1], target: to[0], other: to[1], ...instead });
     this.draw();
   }
 
@@ -204,6 +209,7 @@ class JoinMap {
     return [h("div", { class: "panel", role: "group", "aria-label": join.words }, h("b", {}, join.words), h("p", {}, join.evidence),
       join.examples.length ? h("p", { class: "quiet" }, `Such as ${join.examples.join(" and ")}`) : null,
       h("div", { class: "acts" }, button(join.on ? "Leave out" : "Join", { do: "set", on: !join.on }),
+        join.can_reverse ? h("button", { type: "button", "data-focus": "act-Change", onclick: () => this.start([join.source, join.columns[0]], join.key) }, "Change") : null,
         join.can_reverse ? button("Reverse", { do: "reverse" }) : null, join.drawn ? button("Remove", { do: "remove" }) : null))];
   }
 }
