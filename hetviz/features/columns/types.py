@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
+# Words for nothing, which can also be a value or a surname.
+_NOTHING = frozenset({"none", "null"})
+_MIN_WORDS_BESIDE = 2
 MAX_CATEGORIES = 50
 _MIN_WIDE_COLUMNS = 200
 _CELLS_PER_BLOCK = 1_000_000
@@ -118,7 +121,7 @@ def infer(name: str, cells: Sequence[object] | pd.Series, decimal: str = ".") ->
     # Only distinct texts are tested; most columns have few.
     codes, texts = encode_texts(series)
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
-    blank = _missing_texts(texts)
+    blank = missing_texts(texts)
     markers = sorted({text.strip() for text in texts if text in blank} - {""})
     present_texts = [None if text in blank else text for text in texts]
     stripped = [text.strip() for text in present_texts if text is not None]
@@ -364,8 +367,8 @@ def number(text: str, decimal: str = ".") -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _missing_texts(texts: Sequence[str | None]) -> set[str]:
-    """Return the texts that mark missing values."""
+def missing_texts(texts: Sequence[str | None]) -> set[str]:
+    """Return the distinct texts of a column that mark missing values."""
     distinct = {text for text in texts if text is not None}
     missing = {text for text in distinct if text.strip().lower() in MISSING}
     others = {text for text in distinct - missing if text.strip()}
@@ -375,7 +378,23 @@ def _missing_texts(texts: Sequence[str | None]) -> set[str]:
     if {text.strip() for text in others} == {"+"}:
         # The strands of a gene.
         missing = {text for text in missing if text.strip() != "-"}
-    return missing
+    return {text for text in missing if not _is_word_among(text.strip(), others)}
+
+
+def _is_word_among(marker: str, others: set[str]) -> bool:
+    """Whether a word such as None is a value as the other words of its column are.
+
+    They must be written in the same way: programs write None and null next to any words.
+    """
+    if marker.lower() not in _NOTHING or len(others) < _MIN_WORDS_BESIDE:
+        return False
+    words = [text.strip() for text in others]
+    if not all(len(word) > 1 and word.replace(" ", "").isalpha() for word in words):
+        return False
+    if marker.islower():
+        # A missing value is rarely written as none, but often as null.
+        return marker == "none" and all(map(str.islower, words))
+    return all(word[0].isupper() and word.isupper() == marker.isupper() for word in words)
 
 
 def _number_column(name: str, values: Array, markers: Sequence[str]) -> Column:

@@ -33,6 +33,7 @@ from hetviz.features.columns.types import (
     MISSING,
     encode_texts,
     infer,
+    missing_texts,
     plain_columns,
     why_unusable,
 )
@@ -92,7 +93,8 @@ def read_columns(
                 column_recipe = replace(column_recipe, type="category")
         if column_recipe.type == "ordered category":
             values = [text for cell in encode_texts(cells)[1] if (text := cell.strip())]
-            values = [text for text in dict.fromkeys(values) if text.lower() not in MISSING]
+            gaps = missing_texts(values)
+            values = [text for text in dict.fromkeys(values) if text not in gaps]
             order = complete_order(column_recipe.order or proposed_order(values), values)
             if not column_recipe.said and len(order) > len(column_recipe.order):
                 # A word outside the scale, below the sampled rows.
@@ -151,7 +153,8 @@ def _propose_column(
     filled = [cell for text in texts if (cell := text.strip())]
     if not filled:
         return ColumnRecipe(name, "leave out", unit, why="empty")
-    present = [cell for cell in filled if cell.lower() not in MISSING]
+    gaps = missing_texts(filled)
+    present = [cell for cell in filled if cell not in gaps]
     distinct = {cell.lower() for cell in present}
     mark = mark_of(list(dict.fromkeys(texts)))
     if mark is not None and len(present) >= _MIN_MARKS and not _is_id_name(name):
@@ -199,7 +202,8 @@ def find_scales(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
     orders = {}
     for name, cells in frame.items():
         values = [text for cell in encode_texts(cells)[1] if (text := str(cell).strip())]
-        values = [text for text in dict.fromkeys(values) if text.lower() not in MISSING]
+        gaps = missing_texts(values)
+        values = [text for text in dict.fromkeys(values) if text not in gaps]
         # A column that differs in every row contains names.
         if len(values) < len(frame) and (order := _order_of_scale(values)):
             orders[str(name)] = order
@@ -241,8 +245,23 @@ def _convert_column(
     if column.type == "yes/no":
         return convert_marks(where, cells)
     if column.type == "ordered category":
-        return cells.str.strip(), []
-    return cells, []
+        return cells.str.strip(), _marker_notes(where, cells)
+    return cells, _marker_notes(where, cells) if column.type == "category" else []
+
+
+def _marker_notes(where: str, cells: pd.Series) -> list[Problem]:
+    """Return a note about a word such as None that is a value here and often means missing."""
+    codes, distinct = encode_texts(cells)
+    texts = [text.strip() for text in distinct]
+    gaps = missing_texts(texts)
+    words = [at for at, text in enumerate(texts) if text.lower() in MISSING and text not in gaps]
+    if not words:
+        return []
+    n_cells = count(int(np.isin(codes, words).sum()), "cell")
+    names = " and ".join(f"“{text}”" for text in dict.fromkeys(texts[at] for at in words))
+    message = f"{n_cells} with {names} read as a value, as the other cells suggest"
+    remedy = "If it means a missing value, leave these cells empty."
+    return [Problem("marker-value", where, message, texts[words[0]], remedy, severity="note")]
 
 
 def _convert_numbers(

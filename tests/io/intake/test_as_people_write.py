@@ -180,6 +180,32 @@ def test_plus_and_minus_are_values() -> None:
     assert change.isna().sum() == 7
 
 
+@pytest.mark.parametrize(
+    "cells", [["None", "Peanut", "Milk"], ["none", "mild", "severe"], ["NONE", "LOW", "HIGH"]]
+)
+def test_none_among_words_is_a_value(cells: list[str]) -> None:
+    values, loaded = column(cells * 10, "kind")
+    assert values.tolist()[:3] == cells
+    (note,) = [problem for problem in loaded.problems if problem.code == "marker-value"]
+    assert note.what.startswith(f"10 cells with “{cells[0]}” read as a value")
+    # The titles of rows too: Null is a surname.
+    people = "".join(f"p{k},{['Meyer', 'Null', 'Smith', 'Kovacs'][k % 4]},{k}\n" for k in range(12))
+    table = only(load("people.csv", f"id,surname,age\n{people}")).table
+    assert table is not None
+    assert table["surname"].tolist()[1] == "Null"
+
+
+@pytest.mark.parametrize(
+    "cells", [["None", "peanut", "milk"], ["null", "mild", "severe"], ["None", "R2", "R3"]]
+)
+def test_none_written_by_programs_is_missing(cells: list[str]) -> None:
+    values, loaded = column(cells * 10, "kind")
+    assert values.isna().tolist()[:3] == [True, False, False]
+    assert "marker-value" not in codes(loaded)
+    numbers, _ = column(["None", "1.5", "2.5"] * 10, "size")
+    assert numbers.isna().sum() == 10
+
+
 def test_blanks_make_no_category() -> None:
     for cells in (["Bern", "Bern ", "Bern\u00a0", "Basel"], ["a\u200b", "a", " b", "b"]):
         values, _ = column(cells * 5, "city")
