@@ -18,8 +18,8 @@ class MeasureText:
 
 
 CLOSE_MEANING = (
-    "A link is close if its pair is among the closest pairs of items with links. As many pairs "
-    "count as lie within the groups that links form, at least 5 %."
+    "A link is close if its pair is among the closest pairs of items with links. The closest 5 % "
+    "count, or more where the links form larger groups or are more."
 )
 """Meaning of "close", for all texts."""
 

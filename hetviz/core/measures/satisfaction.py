@@ -6,23 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from hetviz._types import Bools, Floats, Ints
 
 NEAR_SHARE = 0.05
 """A pair is near if it is among this share of the closest possible pairs, or a larger one where
-`group_share` is larger."""
+`hetviz.core.measures.close_pairs.close_share` is larger."""
 EXACT_PAIRS = 20_000_000
 """Up to this many candidate pairs all are counted; above, they are sampled."""
 SAMPLED_PAIRS = 1_000_000
 EXACT_ENDS = 4_000_000
 """Up to this many pairs of ends of links all are compared; above, they are sampled."""
 SAMPLED_ENDS = 500_000
-_N_STEPS = 9
-_ABOVE_CHANCE = 1.25
-_N_STARTS = 16, 256
-_WALK_COST = 400_000_000
 _BLOCK_PAIRS = 2_000_000
 _N_DRAWN = 100_000
 _SPARE_SHARE = 0.02
@@ -46,59 +41,6 @@ class Percentiles:
     def skipped(self) -> int:
         """Number of guided pairs without a position."""
         return int(np.isnan(self.values).sum())
-
-
-def group_share(i: Ints, j: Ints, n_a: int, n_b: int | None = None, random_state: int = 0) -> float:
-    """Return the share of pairs that are near on a map that shows the groups of these links.
-
-    Links join items into groups, and a map that separates the groups is as good as it can be. A
-    pair is in one group if a random walk of nine links from one end visits the other at least 1.25
-    times as often as by chance. The share is counted among the items with links, for at most 256
-    of them, and is at least `NEAR_SHARE` and the share of linked pairs. It does not depend on a
-    map, and is the chance level of the share of links that are near.
-
-    `i`, `j` (m,): Linked pairs: rows of a and of b.
-    `n_a`, `n_b`: Numbers of rows; without `n_b` the links lie within a.
-
-    O(m) time and O(n) memory for each start.
-    """
-    if not len(i):
-        return NEAR_SHARE
-    within = n_b is None
-    columns = n_a if n_b is None else n_b
-    ends = (np.r_[i, j], np.r_[j, i]) if within else (i, j)
-    A = sp.csr_array((np.ones(len(ends[0])), ends), shape=(n_a, columns))
-    A.sum_duplicates()
-    A.data[:] = 1.0
-    degree, other_degree = A.sum(axis=1), A.sum(axis=0)
-    rows, is_linked = np.flatnonzero(degree), other_degree > 0
-    n_linked = int(is_linked.sum())
-    n_pairs = len(rows) * (n_linked - 1 if within else n_linked)
-    if n_pairs <= 0:
-        return 1.0
-    n_starts = int(np.clip(_WALK_COST // (_N_STEPS * A.nnz), *_N_STARTS))
-    if len(rows) > n_starts:
-        drawn = np.random.default_rng(random_state).choice(rows, n_starts, replace=False)
-        rows = np.sort(drawn)
-    forward = sp.csr_array(A.multiply(1.0 / np.maximum(degree, 1.0)[:, None])).T.tocsr()
-    back = forward if within else sp.csr_array(A.multiply(1.0 / np.maximum(other_degree, 1.0)))
-    chance = other_degree / other_degree.sum()
-    in_group = 0
-    for start in range(0, len(rows), _N_STARTS[0]):
-        some = rows[start : start + _N_STARTS[0]]
-        before = np.zeros((n_a, len(some)))
-        before[some, np.arange(len(some))] = 1.0
-        visits = forward @ before
-        for _ in range((_N_STEPS - 1) // 2):
-            before = back @ visits
-            visits = forward @ before
-        if within:
-            # A walk may alternate between two halves of a group.
-            visits = (visits + before) / 2.0
-            visits[some, np.arange(len(some))] = 0.0
-        in_group += int((visits[is_linked] >= _ABOVE_CHANCE * chance[is_linked, None]).sum())
-    share = in_group / (len(rows) * (n_linked - 1 if within else n_linked))
-    return float(min(max(share, A.nnz / n_pairs, NEAR_SHARE), 1.0))
 
 
 def distance_percentiles(

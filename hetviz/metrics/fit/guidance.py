@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetviz._types import Bools, Floats, Ints
+from hetviz.core.measures.close_pairs import MIN_LINKED_ROWS, close_share
 from hetviz.core.measures.resolution import error_of_mean
 from hetviz.core.measures.satisfaction import (
     NEAR_SHARE,
     degree_placements,
     distance_percentiles,
-    group_share,
     link_auc,
     satisfaction_area,
     satisfaction_curve,
@@ -22,6 +22,7 @@ from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData, Links
 from hetviz.data.model.checks import ProblemCollector, check_positions
 from hetviz.errors import DataError, Problem
+from hetviz.features.relations.user_links import USER_LINK_KINDS
 from hetviz.memo import Memo
 from hetviz.metrics.fit.rows import coordinates_of, has_same_rows
 
@@ -31,9 +32,10 @@ class LinkablePairs:
     """The pairs of two datasets that links are ranked among.
 
     `rows`, `other_rows` (n_a,), (n_b,): Rows with links. Other rows are no candidates, so that
-        leaving them out changes nothing.
+        leaving them out changes nothing. All rows if fewer than 20 of either dataset have links
+        other than statements of a user, who may link any items.
     `share`: Share of these pairs that count as close, see
-        `hetviz.core.measures.satisfaction.group_share`.
+        `hetviz.core.measures.close_pairs.close_share`.
     """
 
     rows: Bools
@@ -69,22 +71,35 @@ def _find_linkable_pairs(
     sizes: Mapping[str, int], links: Sequence[Links]
 ) -> dict[tuple[str, str], LinkablePairs]:
     order = {name: position for position, name in enumerate(sizes)}
-    parts: dict[tuple[str, str], list[tuple[Ints, Ints, Floats]]] = {}
+    parts: dict[tuple[str, str], list[tuple[Ints, Ints, Floats, Bools]]] = {}
     for group in links:
         forward = order[group.source] <= order[group.target]
         names = (group.source, group.target) if forward else (group.target, group.source)
         ends = (group.i, group.j) if forward else (group.j, group.i)
-        parts.setdefault(names, []).append((*ends, group.weight))
+        is_user = np.full(len(group), group.kind in USER_LINK_KINDS)
+        parts.setdefault(names, []).append((*ends, group.weight, is_user))
     found = {}
     for (source, target), entries in parts.items():
-        i, j, weight = (np.concatenate(side) for side in zip(*entries, strict=True))
-        rows, other_rows = (np.zeros(sizes[name], dtype=bool) for name in (source, target))
-        rows[i], other_rows[j] = True, True
+        i, j, weight, is_user = (np.concatenate(side) for side in zip(*entries, strict=True))
         within = source == target
         if within:
+            i, j = np.minimum(i, j), np.maximum(i, j)
+        rows, other_rows = (np.zeros(sizes[name], dtype=bool) for name in (source, target))
+        rows[i[~is_user]], other_rows[j[~is_user]] = True, True
+        if within:
             rows = other_rows = rows | other_rows
-        i, j = i[weight > 0], j[weight > 0]
-        share = group_share(i, j, sizes[source], None if within else sizes[target])
+        if min(rows.sum(), other_rows.sum()) < MIN_LINKED_ROWS:
+            rows[:], other_rows[:] = True, True
+        rows[i], other_rows[j] = True, True
+        if within:
+            rows[j] = True
+        pairs = np.unique(np.column_stack([i, j])[weight > 0], axis=0)
+        share = close_share(
+            (np.cumsum(rows) - 1)[pairs[:, 0]],
+            (np.cumsum(other_rows) - 1)[pairs[:, 1]],
+            int(rows.sum()),
+            None if within else int(other_rows.sum()),
+        )
         found[source, target] = LinkablePairs(rows, other_rows, share)
     return found
 

@@ -150,7 +150,7 @@ def evaluate(
             links that `links_kept_chance` gives. Links with an end without a place are not close.
         links_kept_chance
             Chance level of links_kept: the share of pairs within the groups that links form, at
-            least 5 %. See `hetviz.core.measures.satisfaction.group_share`.
+            least 5 %. See `hetviz.core.measures.close_pairs.close_share`.
         comparison_accuracy
             Share of comparisons that the map agrees with, ties half.
         ndcg, ndcg_guess

@@ -13,33 +13,32 @@ X = [[0.0], [1.0], [2.0], [50.0], [51.0], [90.0]]
 
 
 def line(links: list[Links], compared: Comparisons | None = None) -> tuple[HeteroData, Embedding]:
-    """Six items on a line, and a map equal to the line."""
+    """Six items on a line, and a map equal to the line. 3 of 15 pairs are close."""
     data = HeteroData([Dataset("x", list("abcdef"), X)], links, compared)
     return data, Embedding({"x": np.array(X)}, {"x": data["x"].ids})
 
 
 def priced(links: list[Links], compared: Comparisons | None = None) -> list[dict[str, object]]:
-    table = hetviz.price(*line(links, compared), near=0.4, k=2)
+    table = hetviz.price(*line(links, compared), near=0.2, k=2)
     return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
 
 
 def test_price_moves_the_cheaper_end() -> None:
     links = [Links("x", "x", [0, 0, 3], [3, 1, 4]), Links("x", "x", [0], [1], kind="met")]
     (row,) = priced(links)
-    # 2 of 6 pairs of items with links are close, so links a-b and d-e are satisfied. Moving a to d
-    # breaks a-b twice, moving d to a breaks d-e.
+    # Links a-b and d-e are satisfied. Moving a to d breaks a-b twice, moving d to a breaks d-e.
     assert row["key"] == "link|x|a|x|d|link"
-    assert (row["price"], row["of"]) == (1, 6)
+    assert (row["price"], row["of"]) == (1, 15)
     assert row["row"] == 3
     assert row["opposed_by"] == ["link|x|d|x|e|link"]
     # Of its two nearest, d is close only to e.
     assert row["neighbours"] == 1
-    assert row["kept"] == pytest.approx(1 - row["rank"] / 6, abs=1 / 6)  # type: ignore[operator]
+    assert row["kept"] == pytest.approx(1 - row["rank"] / 15, abs=1 / 15)  # type: ignore[operator]
     assert "Moving “d” to “a” would undo 1 other statement" in str(row["sentence"])
 
 
 def test_price_of_a_free_move() -> None:
-    (row,) = priced([Links("x", "x", [0, 1], [5, 2])])
+    (row,) = priced([Links("x", "x", [0], [5])])
     assert (row["row"], row["price"], row["neighbours"]) == (5, 0, 0)
     assert "nothing else" in str(row["sentence"])
 
@@ -56,8 +55,8 @@ def test_price_of_selected_statements() -> None:
 
 def test_price_of_negative_links() -> None:
     data, embedding = line([Links("x", "x", [0, 0, 1], [1, 2, 2], [-1, 1, 1])])
-    # All 3 pairs of items with links are close, so a-c and b-c are satisfied.
-    table = hetviz.price(data, embedding, near=0.9, k=2)
+    # 5 of 15 pairs are close, so a-c and b-c are satisfied.
+    table = hetviz.price(data, embedding, near=0.3, k=2)
     assert table["key"].tolist() == ["link|x|a|x|b|link"]
     assert (table["price"][0], table["neighbours"][0]) == (1, 1)
     assert table["opposed_by"][0] == ["link|x|a|x|c|link"]
@@ -65,7 +64,7 @@ def test_price_of_negative_links() -> None:
 
 
 def test_price_of_comparisons() -> None:
-    (row,) = priced([Links("x", "x", [0, 3], [1, 4])], Comparisons([[0, 5, 1], [0, 1, 5]]))
+    (row,) = priced([Links("x", "x", [0], [1])], Comparisons([[0, 5, 1], [0, 1, 5]]))
     assert (row["form"], row["rank"]) == ("comparison", -1)
     assert row["kept"] == pytest.approx(1 / 91)
     assert row["opposed_by"] == ["comparison|x|a|x|b|x|f"]
@@ -81,6 +80,6 @@ def test_price_skips_items_without_a_place() -> None:
 
 
 def test_price_of_a_satisfied_map_is_empty() -> None:
-    assert list(priced([Links("x", "x", [0, 3], [1, 4])])) == []
+    assert list(priced([Links("x", "x", [0], [1])])) == []
     with pytest.raises(ParameterError, match="near"):
         hetviz.price(*line([]), near=0)

@@ -36,8 +36,10 @@ def test_nearest_equal_brute_force_and_links_are_marked() -> None:
     order = [k for k in np.argsort(to_b) if k != 5]
     assert (nearest_by_dataset["b"].rows - 30).tolist() == order[:6]
     assert nearest_by_dataset["b"].linked.tolist() == [k in (0, 1) for k in order[:6]]
-    # Only row 2 and three others have links, so a tenth of their pairs is less than one.
-    n_near = 0
+    # Few items have links, so close means among the closest tenth of all pairs of both datasets.
+    both = np.delete(A, 7, axis=0)[:, None], np.delete(B, 5, axis=0)[None]
+    far = np.sort(np.linalg.norm(both[0] - both[1], axis=2), axis=None)
+    n_near = sum(to_b[k] <= far[len(far) // 10 - 1] for k in order)
     assert (
         nearest_by_dataset["b"].n_others,
         nearest_by_dataset["b"].n_close,
@@ -122,15 +124,15 @@ def map_of(data: HeteroData, a: list[float], b: list[float]) -> Embedding:
 def test_link_closeness_ranks_among_all_pairs() -> None:
     data = data_of([Links("a", "b", [0, 3], [0, 0]), Links("b", "a", [2], [0])])
     near = link_closeness(data, map_of(data, [0.0, 1.0, 2.0, 10.0], [0.0, 1.5, 3.2]))
-    # Four pairs of p and s with x and z, 0, 3.2, 6.8 and 10 apart. A tie with itself counts half.
-    assert near == pytest.approx([3.5 / 4, 0.5 / 4, 2.5 / 4])
+    # Twelve pairs. Ties with itself count half. Distances from a to b: 0 is the smallest,
+    # 10 the largest, and three are above 3.2: 6.8, 8.5 and 10.
+    assert near == pytest.approx([11.5 / 12, 0.5 / 12, 3.5 / 12])
 
 
 def test_link_closeness_within_a_dataset() -> None:
     data = data_of([Links("a", "a", [0, 0], [1, 3])])
     near = link_closeness(data, map_of(data, [0.0, 1.0, 3.0, 10.0], [0.0] * 3))
-    # Of the three pairs of p, q and s, that of q and s is between.
-    assert near == pytest.approx([2.5 / 3, 0.5 / 3])
+    assert near == pytest.approx([5.5 / 6, 0.5 / 6])
 
 
 def test_link_closeness_without_a_place_is_nan() -> None:
