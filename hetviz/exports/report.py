@@ -137,7 +137,8 @@ def report_page(
     """Return the report as HTML.
 
     Parameters are those of `write_report`. `measured_data` restricts the measures to a part of the
-    data. `figures` holds ``scores``, ``kinds`` (curves) and ``diagnostics`` if already computed.
+    data. `figures` holds ``scores``, ``kinds`` (curves), ``diagnostics`` if already computed, and
+    ``best``, a sentence on the best map so far.
     """
     measured = data if measured_data is None else measured_data
     curves_by_kind: Mapping[str, Mapping[str, Curve]] = (
@@ -148,6 +149,7 @@ def report_page(
         kind: curves_of_kind for kind, curves_of_kind in curves_by_kind.items() if curves_of_kind
     }
     scores = figures["scores"] if figures else evaluate(measured, embedding, held_out).to_dict()
+    best = str(figures.get("best", "")) if figures else ""
     card = None if run is None else get_method(run.method).card
     method_title = "" if card is None else card.title
     colouring = colouring_of(data, settings.colour) if colours is None else colours
@@ -178,7 +180,7 @@ def report_page(
         )
     parts = [
         f"<header><h1>{escape_html(title or 'Joint map')}</h1>"
-        f'<p class="line">{escape_html(_headline(data, kinds))}</p></header>',
+        f'<p class="line">{escape_html(_headline(data, kinds, best))}</p></header>',
         f"<div class='two'><div>{picture}</div><div>{charts}</div></div>",
         "<h2>Data</h2>" + _datasets_html(data) + _guidance_html(data),
     ]
@@ -206,21 +208,24 @@ def report_page(
     return html_page(title or "Joint map", "\n".join(parts), read_asset("report.css"))
 
 
-def _headline(data: HeteroData, kinds: Mapping[str, Mapping[str, Curve]]) -> str:
+def _headline(data: HeteroData, kinds: Mapping[str, Mapping[str, Curve]], best: str = "") -> str:
     sizes = join_words([f"{len(part):,} {name}" for name, part in data.datasets.items()])
-    for kind in ("links", "comparisons"):
-        if kind in kinds:
-            key = "held_out" if "held_out" in kinds[kind] else "given"
-            curve = kinds[kind][key]
-            share = round(100 * share_close_at(curve, 1.0 if kind == "comparisons" else None))
-            which = "hidden links" if key == "held_out" else "links"
-            if kind == "links":
-                return (
-                    f"{sizes}. {share} % of the {which} are close. "
-                    f"By chance it would be {round_percent(chance_of(curve))}."
-                )
-            which = "hidden comparisons" if key == "held_out" else "comparisons"
-            return f"{sizes}. The map agrees with {share} % of the {which}."
+    if "links" in kinds:
+        shares = {key: round(100 * share_close_at(curve)) for key, curve in kinds["links"].items()}
+        which = "links" if "given" in shares else "hidden links"
+        chance = round_percent(chance_of(next(iter(kinds["links"].values()))))
+        sentences = [
+            f"{next(iter(shares.values()))} % of the {which} are close.",
+            f"By chance it would be {chance}.",
+            best,
+            f"Of the hidden links it is {shares['held_out']} %." if len(shares) > 1 else "",
+        ]
+        return " ".join([f"{sizes}.", *filter(None, sentences)])
+    if "comparisons" in kinds:
+        key = "held_out" if "held_out" in kinds["comparisons"] else "given"
+        share = round(100 * share_close_at(kinds["comparisons"][key], 1.0))
+        which = "hidden comparisons" if key == "held_out" else "comparisons"
+        return f"{sizes}. The map agrees with {share} % of the {which}."
     return f"{sizes}."
 
 

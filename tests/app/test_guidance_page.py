@@ -64,10 +64,13 @@ def test_headline_shows_counts_and_share_of_close_links(visit: Visit) -> None:
 def test_headline_and_curve_show_same_share(visit: Visit) -> None:
     page = html_of(visit("guidance"))
     share = re.search(r"(\d+) % of links are close", page)
-    chance = re.search(r"By chance it would be (\d+) %. 4,130 links", page)
+    chance = re.search(
+        r"By chance it would be (\d+) %. Best map so far: (\d+) %. 4,130 links", page
+    )
     assert share is not None and chance is not None
     words = f"{share[1]} % of the links are close, among the closest {chance[1]} % of all pairs."
     assert words in page
+    assert int(chance[2]) >= int(share[1])
 
 
 def test_unmet_statements_follow_point_of_curve(

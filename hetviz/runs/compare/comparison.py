@@ -234,7 +234,7 @@ class Comparison:
         """Return the best candidate and those less than one standard error behind it.
 
         The standard error is that of the paired difference over the splits. After a single split
-        only equal values tie.
+        only equal values tie. All share the first rank of `places`, which may hold more.
         """
         measure = measure or self.decides
         best = self.best(measure)
@@ -242,7 +242,7 @@ class Comparison:
             return []
         top = self._values(best, measure)
         tied = [best]
-        for key in self.sound(measure):
+        for key in next(iter(self.places(measure)), []):
             behind = top - self._values(key, measure)
             error = _standard_error(behind)
             if key != best and behind.mean() <= (0.0 if math.isnan(error) else error) + 1e-12:
@@ -310,8 +310,8 @@ class Comparison:
     def recommend(self, measure: str | None = None) -> Recommendation:
         """Return the recommended candidate by a measure, with the reason.
 
-        Among tied candidates it is the simplest: solved in one step before iterative, then fewer
-        parameters, then the higher mean.
+        Among `tied` candidates it is the simplest: solved in one step before iterative, then fewer
+        parameters, then the higher mean. The reason names all that share the first rank.
         """
         measure = measure or self.decides
         tied = self.tied(measure)
@@ -483,16 +483,18 @@ def recommend_tied(comparison: Comparison, measure: str, tied: Sequence[str]) ->
     title = comparison.candidate(key).title
     splits = f"{len(comparison.seeds)} splits" if len(comparison.seeds) > 1 else "one split"
     value = per_hundred(comparison.mean(best, measure))
-    if len(tied) > 1:
-        names = join_words(_shorten_names([comparison.candidate(k).title for k in tied]))
-        shares = {per_hundred(comparison.mean(k, measure)) for k in tied}
+    leaders = next(iter(comparison.places(measure)), [best])
+    if len(leaders) > 1:
+        names = join_words(_shorten_names([comparison.candidate(k).title for k in leaders]))
+        shares = {per_hundred(comparison.mean(k, measure)) for k in leaders}
         low, high = min(shares, key=float), max(shares, key=float)
         values = high if low == high else f"{low} to {high}"
-        apart = (
-            " Their differences are below one standard error." if len(comparison.seeds) > 1 else ""
-        )
+        apart = " Their differences may be chance." if len(comparison.seeds) > 1 else ""
         sentence = f"{names} tie at {values} % over {splits}.{apart} Take {title}"
-        sentence += f"{_simplicity_reason(comparison, key, tied)}."
+        if len(tied) > 1:
+            sentence += f"{_simplicity_reason(comparison, key, tied)}."
+        else:
+            sentence += ", which has the highest mean."
     else:
         sentence = f"Take {title}. It is best at {texts.does} ({value} %)."
         others = [k for k in comparison.sound(measure) if k != best]
@@ -501,7 +503,7 @@ def recommend_tied(comparison: Comparison, measure: str, tied: Sequence[str]) ->
             after = per_hundred(comparison.mean(second, measure))
             sentence += f" Next is {comparison.candidate(second).title} ({after} %)."
         if len(comparison.seeds) > 1 and others:
-            sentence += f" The difference over {splits} is more than one standard error."
+            sentence += f" The difference over {splits} is larger than chance (95 %)."
     chance = comparison.chance(measure)
     if chance is not None and comparison.mean(best, measure) <= chance:
         sentence += f" That is no better than chance ({per_hundred(chance)} %)."

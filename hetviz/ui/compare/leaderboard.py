@@ -45,7 +45,7 @@ def show_headline(state: State, finding: Finding) -> None:
     measure_text = MEASURES[measure]
     value = per_hundred(comparison.mean(best, measure))
     title = short_title(comparison.candidate(best).title)
-    tied = comparison.tied(measure)
+    tied = next(iter(comparison.places(measure)), [best])
     if len(tied) > 1:
         names = [short_title(comparison.candidate(key).title) for key in tied]
         winners = theme.join_words(names) if len(names) <= 3 else f"{len(names)} methods"
@@ -55,9 +55,7 @@ def show_headline(state: State, finding: Finding) -> None:
     chance = comparison.chance(measure)
     if chance is not None:
         headline_text += f" (chance: {per_hundred(chance)} %)"
-    theme.show_headline(
-        headline_text, f"{_method_text(comparison, measure)}{_ties_text(comparison, measure)}"
-    )
+    theme.show_headline(headline_text, f"{_method_text(comparison, measure)}")
     theme.show_note(comparison.limits(measure))
     if not is_current(state, finding):
         theme.show_note("Found before the data changed. Compare again to use the new data.")
@@ -84,16 +82,6 @@ def show_details(finding: Finding) -> None:
                 theme.show_note(comparison.link_prediction_note)
             _show_curves(comparison, measure)
     _show_failures(comparison)
-
-
-def _ties_text(comparison: Comparison, measure: str) -> str:
-    """Return which methods the splits cannot distinguish from the best one."""
-    tied_keys = next(iter(comparison.places(measure)), [])
-    names = [short_title(comparison.candidate(key).title) for key in tied_keys]
-    if len(names) < 2 or len(comparison.seeds) < 2:
-        return ""
-    subject = theme.join_words(names) if len(names) <= 3 else f"the first {len(names)}"
-    return f" These {len(comparison.seeds)} splits cannot distinguish {subject}."
 
 
 def deciding_measure(comparison: Comparison) -> str | None:

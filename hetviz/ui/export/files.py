@@ -233,6 +233,7 @@ def show_report_files(source: ExportSource) -> None:
             "scores": scores["scores"],
             "kinds": charts.curves_of(scores),
             "diagnostics": scores.get("diagnostics"),
+            "best": charts.best_close_text(state, run),
         },
         clusters=None if state.clustering is None else state.clustering.summary(source.data),
         title=f"{state.title}: {source.method_title or run.title}",

@@ -187,6 +187,7 @@ def _show_headline(state: State, data: HeteroData) -> None:
         title = f"{close_share} % of links are close"
         sentences += [
             f"By chance it would be {round_percent(chance_of(curves['given']))}.",
+            charts.best_close_text(state, run),
             count_sentence,
             CLOSE_MEANING,
         ]

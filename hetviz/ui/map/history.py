@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 import streamlit as st
 
+from hetviz._text import round_percent
 from hetviz.data import HeteroData
 from hetviz.errors import ParameterError
 from hetviz.params import Choice, Param, PerDataset
@@ -92,11 +93,12 @@ def run_facts(state: State, run: MapResult) -> list[str]:
     texts = [] if method is None or method[0] == run.title else [method[0]]
     texts += [time_text(run.when)] if run.when else ["original map"]
     scores = (run.figures or {}).get("scores", {})
-    if "guidance_area" in scores:
-        score = f"link closeness {scores['guidance_area']:.2f}"
-        hidden_score = scores.get("guidance_area_held_out")
+    # Scores of earlier versions have another definition of close.
+    if "links_kept_chance" in scores:
+        score = f"{round_percent(scores['links_kept'])} of links are close"
+        hidden_score = scores.get("links_kept_held_out")
         if hidden_score is not None:
-            score += f" ({hidden_score:.2f} for hidden links)"
+            score += f" ({round_percent(hidden_score)} of hidden links)"
         texts.append(score)
     placed = sum(int(mask.sum()) for mask in run.embedding.placed.values())
     texts.append(theme.count(placed, "item"))

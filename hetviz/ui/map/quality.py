@@ -37,7 +37,8 @@ def show_quality(state: State, run: MapResult) -> None:
         theme.show_section("Links on the map", theme.count(links, "link"))
         curves, kind = charts.choose_curve(figures)
         charts.show_curve(curves, kind)
-        theme.show_note(charts.curve_sentence(curves, kind))
+        best = charts.best_close_text(state, run) if kind == "links" else ""
+        theme.show_note(f"{charts.curve_sentence(curves, kind)} {best}".rstrip())
         st.page_link(
             PAGES / "guidance.py",
             label="Links that are far apart, and what fixing them would take",

@@ -64,6 +64,18 @@ def run_figures(state: State, run: MapResult) -> Mapping[str, Any]:
     return {**stored, **measured}
 
 
+def best_close_text(state: State, run: MapResult) -> str:
+    """Return the largest share of links that are close on any map, in words, or ""."""
+    # Scores of earlier versions have another definition of close.
+    stored = [(other.figures or {}).get("scores", {}) for other in state.runs]
+    shares = [
+        scores["links_kept"]
+        for scores in (run_figures(state, run)["scores"], *stored)
+        if "links_kept_chance" in scores
+    ]
+    return f"Best map so far: {round_percent(max(shares))}." if shares else ""
+
+
 def curves_of(
     figures: Mapping[str, Any], form: str | None = None
 ) -> Mapping[str, Mapping[str, Curve]]:

@@ -268,7 +268,7 @@ def test_recommendation_of_a_clear_winner() -> None:
     assert comparison.recommendation.method == "a"
     assert comparison.recommendation.sentence == (
         "Take A. It is best at finding hidden links again (47 %). Next is B (31 %). "
-        "The difference over 3 splits is more than one standard error."
+        "The difference over 3 splits is larger than chance (95 %)."
     )
 
 
@@ -282,7 +282,7 @@ def test_recommendation_of_a_tie_takes_the_simpler_method() -> None:
     assert comparison.recommendation == (
         "plain",
         "SLOW and PLAIN tie at 44 to 45 % over 3 splits. "
-        "Their differences are below one standard error. "
+        "Their differences may be chance. "
         "Take PLAIN, which is solved in one step and faster (0.03 s instead of 28 s).",
     )
 
@@ -340,6 +340,16 @@ def test_recommendation_mentions_a_single_split() -> None:
 def test_recommendation_mentions_chance_level() -> None:
     sentence = comparison_of_shares({"a": [0.04, 0.05, 0.045]}).recommendation.sentence
     assert sentence.endswith("That is no better than chance (5 %).")
+
+
+def test_verdict_names_all_that_share_the_first_rank() -> None:
+    # b is behind by more than one standard error, but within Student's t of three splits.
+    comparison = comparison_of_shares({"a": [0.46, 0.48, 0.47], "b": [0.45, 0.46, 0.47]})
+    assert (comparison.tied(), comparison.places()) == (["a"], [["a", "b"]])
+    assert comparison.recommendation.sentence == (
+        "A and B tie at 46 to 47 % over 3 splits. Their differences may be chance. "
+        "Take A, which has the highest mean."
+    )
 
 
 def test_recommendation_is_none_without_measures() -> None:
