@@ -197,8 +197,10 @@ def _names(
         members = positions[code == k]
         if len(members):
             name = shorten(display_name(category), MAX_NAME_LETTERS)
-            best = (name_anchors(frame, members, positions, name, NAME_FONT)[0] - frame.low) * scale
-            names.append({"text": name, "code": k, "at": best.tolist()})
+            anchors = name_anchors(frame, members, positions, code, k, name, NAME_FONT)
+            places = (anchors - frame.low) * scale
+            if len(places):
+                names.append({"text": name, "code": k, "at": places.tolist()})
     return names
 
 

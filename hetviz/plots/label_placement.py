@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hetviz._types import Bools, Floats
+from hetviz._types import Bools, Floats, Ints
+from hetviz.features.linked_values import NO_VALUE
 
 NAME_FONT = 16
 MAX_NAME_LETTERS = 28
@@ -20,6 +21,9 @@ _CANDIDATES = 25
 # Up to this many points, a name goes next to its group so that it covers no points.
 _MAX_SMALL_MAP, _N_OUTSIDE = 150, 8
 _DOT_RADIUS = 7.0
+# Dots that decide whose place a name stands on: those under it, at least the nearest ones. More
+# than a bare majority, as the picture may have another shape.
+_N_JUDGES, _MAX_JUDGED, _MIN_OWN = 5, 20_000, 0.6
 _PICTURE = (900.0, 620.0)
 
 
@@ -128,13 +132,24 @@ def densest_first(at: Floats, reach: float, max_points: int = _CANDIDATES) -> li
 def name_places(
     at: Floats,
     dots: Floats,
+    code: Ints,
+    own: int,
     size: tuple[float, float],
     reach: float,
 ) -> Floats:
-    """Return candidate centres for the name of a group in pixels, best first."""
+    """Return candidate centres for the name of a group in pixels, best first.
+
+    At each, most dots under the name, or the nearest ones, are of the group. Without such a place
+    there is none.
+
+    `at`: members that the name is about. `code` (n,): group of each of `dots`; dots without a value
+    decide nothing. `own`: code of the group.
+    """
     densest = at[densest_first(at, reach)]
     if len(dots) > _MAX_SMALL_MAP:
-        return densest
+        # Names cover less of the map when it is enlarged: their middle counts, too.
+        mask = _are_own(densest, dots, code, own, size)
+        return densest[mask & _are_own(densest, dots, code, own, (0.0, 0.0))]
     width, height = size[0] / 2 + _DOT_RADIUS, size[1] / 2 + _DOT_RADIUS
     aside = np.array([[0, height], [0, -height], [width, 0], [-width, 0]])
     places = (densest[:_N_OUTSIDE, None, :] + aside).reshape(-1, 2)
@@ -142,14 +157,36 @@ def name_places(
     # The point next to the name touches its box and does not count as covered.
     covered = (distance < 0.99 * np.array([width, height])).all(axis=2).sum(axis=1)
     nearest: Floats = places[np.argsort(covered, kind="stable")[:_CANDIDATES]]
-    return nearest
+    return nearest[_are_own(nearest, dots, code, own, size)]
 
 
-def name_anchors(frame: Frame, at: Floats, dots: Floats, name: str, font: float) -> Floats:
+def _are_own(
+    places: Floats, dots: Floats, code: Ints, own: int, size: tuple[float, float]
+) -> Bools:
+    """Return at which places most dots under a name are of its group, or of the nearest dots."""
+    rows = np.flatnonzero(code != NO_VALUE)
+    rows = rows[:: max(1, len(rows) // _MAX_JUDGED)]
+    is_own = code[rows] == own
+    n_judges = min(_N_JUDGES, len(rows), int((code == own).sum()))
+    mask = np.zeros(len(places), dtype=bool)
+    for number, place in enumerate(places):
+        beyond = np.maximum(np.abs(dots[rows] - place) - np.array(size) / 2, 0.0)
+        distance = (beyond**2).sum(axis=1)
+        judges = np.flatnonzero(distance == 0.0)
+        if len(judges) < n_judges:
+            judges = np.argsort(distance, kind="stable")[:n_judges]
+        mask[number] = len(judges) > 0 and is_own[judges].mean() > _MIN_OWN
+    return mask
+
+
+def name_anchors(
+    frame: Frame, at: Floats, dots: Floats, code: Ints, own: int, name: str, font: float
+) -> Floats:
     """Return `name_places` for a typical picture size, in map coordinates, shape (k, 2)."""
     picture = _PICTURE
     group, seen = frame.pixels(at, *picture), frame.pixels(dots, *picture)
-    places = name_places(group.at, seen.at, name_size(name, font), _CELL * max(picture))
+    size, reach = name_size(name, font), _CELL * max(picture)
+    places = name_places(group.at, seen.at, code, own, size, reach)
     anchors: Floats = places / group.scale + (frame.low + frame.high) / 2
     return anchors
 

@@ -229,7 +229,7 @@ class _MapDrawing:
                 continue
             wide = text_size(text, size, bold=True)
             box = (wide + 4.0, size * 1.3)
-            for x, y in name_places(members, positions, box, reach).tolist():
+            for x, y in name_places(members, positions, code, k, box, reach).tolist():
                 if board.put(x, y, *box):
                     names[k] = (text, x - wide / 2, y - 0.36 * size)
                     break

@@ -319,7 +319,7 @@ def test_chance_label_clears_its_line():
 def test_name_places_clear_dots_on_small_maps():
     dots = np.array([[0.0, 0.0], [30.0, 10.0], [-150.0, 60.0], [100.0, -80.0]])
     size = name_size("Mammals", 16)
-    place = name_places(dots[:2], dots, size, 35)[0]
+    place = name_places(dots[:2], dots, np.array([0, 0, 1, 1]), 0, size, 35)[0]
     distance = np.abs(dots - place)
     assert not (distance < 0.5 * np.array(size)).all(axis=1).any()
 
@@ -327,7 +327,9 @@ def test_name_places_clear_dots_on_small_maps():
 def test_name_places_centre_on_large_groups():
     rng = np.random.default_rng(0)
     crowd = rng.normal(size=(500, 2)) * 40
-    assert np.hypot(*name_places(crowd, crowd, name_size("Mammals", 16), 35)[0]) < 40
+    size = name_size("Mammals", 16)
+    code = np.zeros(500, dtype=np.int64)
+    assert np.hypot(*name_places(crowd, crowd, code, 0, size, 35)[0]) < 40
 
 
 def test_colouring_votes_over_three_links_and_breaks_ties():

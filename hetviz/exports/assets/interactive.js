@@ -236,7 +236,8 @@ function placeLabels() {
   };
   for (const name of D.names) {
     if (hiddenCodes.has(name.code)) continue;
-    put(name.text, name.at, 0, "600 16px system-ui, sans-serif", p.texts[name.code % p.texts.length]);
+    const fill = p.texts[name.code % p.texts.length];
+    name.at.some((at) => put(name.text, at, 0, "600 16px system-ui, sans-serif", fill));
   }
   let left = Math.round((w * h) / 15000 * Math.min(3, view.s / view.fitted));
   const mute = css("--mute");

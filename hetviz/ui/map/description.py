@@ -257,7 +257,7 @@ def _category_names(state: State, run: MapResult | None, colours: Colouring) -> 
             members = points[code == k]
             if len(members):
                 name = shorten(display_name(category), MAX_NAME_LETTERS)
-                at = name_anchors(frame, members, points, name, NAME_FONT)
+                at = name_anchors(frame, members, points, code, k, name, NAME_FONT)
                 names.append((name, k, at.tolist()))
         return names
 
@@ -271,7 +271,10 @@ def _category_names(state: State, run: MapResult | None, colours: Colouring) -> 
             members = points[part.rows[mask[part.rows]]]
             if len(members):
                 name = shorten(display_name(part.name), MAX_NAME_LETTERS)
-                at = name_anchors(frame, members, points[mask], name, NAME_FONT)
+                code = np.full(data.n_rows, OTHER)
+                code[part.rows] = 0
+                dots = points[mask], code[mask]
+                at = name_anchors(frame, members, *dots, 0, name, NAME_FONT)
                 names.append((name, part.cluster, at.tolist()))
         return names
 

@@ -8,7 +8,7 @@ import { MAX_NAMED, arrangeLinked, bundles, clearOf } from "./linked_items.js";
 /** @import { HetMap } from "./map.js" */
 /** @import { Scene } from "./scene.js" */
 
-const NAME_SHIFTS = [0, -20, 20, -38, 38, -56, 56, -76, 76];
+const NAME_SHIFTS = [0, -20, 20];
 const WORD_SHIFTS = [[8, 0], [-8, 0]];
 const EMPHASISED_SHIFTS = [[9, 0], [-9, 0], [9, -15], [9, 15], [-9, -15], [-9, 15]];
 const CROWD_PX = 34; // px; on the whole map a picture needs others within this cell
@@ -237,7 +237,7 @@ function members(map, boxes, kinds, missing, size, detailed) {
 }
 
 /**
- * Place names of groups: at precomputed places, else where the group is densest in view.
+ * Place names of groups: at precomputed places, else where the group is densest in view and the majority.
  * @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {Boxes} boxes
  * @param {any[]} pieces
  */
@@ -248,6 +248,10 @@ function names(scene, ctx, boxes, groups, pieces) {
   const font = `600 ${tall}px ${scene.family}`;
   const isWhole = view.s <= view.fitted * 1.35;
   const written = new Set();
+  const totals = new Map(); // cell -> number of points of all groups
+  for (const cells of groups.values()) {
+    for (const [c, [count]] of cells) totals.set(c, (totals.get(c) || 0) + count);
+  }
   /** @param {number} size */
   const write = (name, face, size, places) => {
     const w = textWidth(ctx, name.text, face);
@@ -281,7 +285,8 @@ function names(scene, ctx, boxes, groups, pieces) {
   for (const name of data.names) {
     const cells = groups.get(name.code + 1);
     if (!cells || name.within || inParts.has(name.code)) continue;
-    const dense = [...cells.values()].sort((a, b) => b[0] - a[0]);
+    const own = [...cells].filter(([c, [count]]) => count > totals.get(c) / 2);
+    const dense = own.map(([, cell]) => cell).sort((a, b) => b[0] - a[0]);
     const total = dense.reduce((sum, cell) => sum + cell[0], 0);
     // When zoomed in, the name of a stray point would seem to name its surroundings.
     if (!isWhole && total < 3) continue;
