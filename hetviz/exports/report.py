@@ -316,6 +316,9 @@ def _spread_html(data: HeteroData, spread: Spread) -> str:
             "Id": most["id"],
             "Dataset": most["dataset"],
             "Distance": [round_percent(value, 1) for value in most["spread"]],
+            "Standard error": [
+                "" if pd.isna(value) else round_percent(value, 1) for value in most["error"]
+            ],
         }
     )
     note = "Distances are means over the refits, in % of the longer side of the map."

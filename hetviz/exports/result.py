@@ -74,7 +74,8 @@ def _read_spread(scores: object, data: HeteroData) -> Spread | None:
         )
     except (KeyError, TypeError, ValueError):
         spread = None
-    if spread is None or not spread.share.shape == spread.n_placed.shape == (data.n_rows,):
+    sizes = () if spread is None else (spread.share, spread.error, spread.n_placed)
+    if spread is None or any(values.shape != (data.n_rows,) for values in sizes):
         remedy = "Run `hetviz spread` again."
         raise gate.refusal("bad-spread", SCORES, "the spread is damaged", remedy=remedy)
     return spread

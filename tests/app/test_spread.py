@@ -82,7 +82,13 @@ def test_export_has_the_spread(visit: Visit, monkeypatch: pytest.MonkeyPatch) ->
 def test_spread_survives_a_round_trip() -> None:
     ids = {"a": np.array(["x", "y", "z"], dtype=object)}
     measured = Spread(
-        np.array([0.1, np.nan, 0.3]), np.array([8, 0, 5]), 8, 0.5, resampled=True, ids=ids
+        np.array([0.1, np.nan, 0.3]),
+        np.array([0.01, np.nan, 0.04]),
+        np.array([8, 0, 5]),
+        8,
+        0.5,
+        resampled=True,
+        ids=ids,
     )
     again = Spread.from_dict(measured.rows_to_dict(), ids)
     assert again.frame().equals(measured.frame())
@@ -90,6 +96,6 @@ def test_spread_survives_a_round_trip() -> None:
     assert measured.is_unstable.tolist() == [False, False, True]
     assert measured.sentence_of(1) == ""
     assert measured.sentence_of(2) == (
-        "In 8 refits with resampled links, it was on average 30.0 % of the map's longer side away "
-        "from here. 100 % of the other items vary less. In 3 of them it had no position."
+        "In 8 refits with resampled links, it was on average 30.0 ± 4.0 % of the map's longer side "
+        "away from here. 100 % of the other items vary less. In 3 of them it had no position."
     )

@@ -33,19 +33,23 @@ def extent(Y: Floats) -> float:
     return (float(np.ptp(placed, axis=0).max()) if len(placed) else 0.0) or 1.0
 
 
-def mean_distances(maps: Floats, reference: Floats) -> tuple[Floats, Ints]:
+def mean_distances(maps: Floats, reference: Floats) -> tuple[Floats, Floats, Ints]:
     """Return the mean distance of each row from its reference position over aligned maps.
 
     `maps` (m, n, k), `reference` (n, k): NaN without a position.
 
     Returns (n,): Relative to the extent of the reference. NaN without a position.
+    Returns (n,): Standard error of the mean. NaN with fewer than two positions.
     Returns (n,): In how many maps the row has a position.
     """
     distances = np.stack([aligned_distances(Y, reference) for Y in maps]) / extent(reference)
     is_placed = np.isfinite(distances)
     count = is_placed.sum(axis=0)
     total = np.where(is_placed, distances, 0.0).sum(axis=0)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan), count
+    mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    squares = np.where(is_placed, (distances - mean) ** 2, 0.0).sum(axis=0)
+    variance = squares / np.maximum(count - 1, 1) / np.maximum(count, 1)
+    return mean, np.where(count > 1, np.sqrt(variance), np.nan), count
 
 
 def random_distance(Y: Floats, rng: np.random.Generator) -> float:

@@ -27,6 +27,8 @@ class Spread:
     share : array of shape (n_rows,)
         Mean distance between the position of the row on the map and in the refits, relative to the
         longer side of the map. NaN for rows without a position.
+    error : array of shape (n_rows,)
+        Standard error of `share` over the refits.
     n_placed : array of int, shape (n_rows,)
         In how many refits the row has a position.
     n_refits : int
@@ -39,6 +41,7 @@ class Spread:
     """
 
     share: Floats
+    error: Floats
     n_placed: Ints
     n_refits: int
     chance: float
@@ -50,12 +53,13 @@ class Spread:
         return f"Spread({self.n_refits} refits, median {median}, by chance {self.chance:.3f})"
 
     def frame(self) -> pd.DataFrame:
-        """Return dataset, id, spread and the number of refits with a position."""
+        """Return dataset, id, spread, its error and the number of refits with a position."""
         return pd.DataFrame(
             {
                 "dataset": np.repeat(list(self.ids), [len(ids) for ids in self.ids.values()]),
                 "id": np.concatenate([np.asarray(ids, dtype=object) for ids in self.ids.values()]),
                 "spread": self.share,
+                "error": self.error,
                 "refits": self.n_placed,
             }
         )
@@ -71,14 +75,22 @@ class Spread:
 
     def rows_to_dict(self) -> dict[str, Any]:
         """Return `to_dict` with the values of all rows, for `from_dict`."""
-        shares = [None if np.isnan(share) else round(float(share), 6) for share in self.share]
-        return self.to_dict() | {"share": shares, "placed": self.n_placed.tolist()}
+        shares, errors = (
+            [None if np.isnan(value) else round(float(value), 6) for value in values]
+            for values in (self.share, self.error)
+        )
+        return self.to_dict() | {
+            "share": shares,
+            "error": errors,
+            "placed": self.n_placed.tolist(),
+        }
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], ids: Mapping[str, Texts]) -> Spread:
         """Return the spread from `rows_to_dict` and the ids of the rows."""
         return cls(
             np.array(content["share"], dtype=np.float64),
+            np.array(content["error"], dtype=np.float64),
             np.array(content["placed"], dtype=np.int64),
             int(content["refits"]),
             float("nan") if content["chance"] is None else float(content["chance"]),
@@ -102,9 +114,10 @@ class Spread:
         if np.isnan(share):
             return ""
         others = self.share[np.isfinite(self.share)]
+        error = "" if np.isnan(self.error[row]) else f" ± {100 * self.error[row]:.1f}"
         text = (
             f"In {self.n_refits} refits{self._links_text}, it was on average "
-            f"{round_percent(float(share), 1)} of the map's longer side away from here. "
+            f"{100 * share:.1f}{error} % of the map's longer side away from here. "
             f"{round_percent(float((others < share).sum()) / max(len(others) - 1, 1))} of the "
             "other items vary less."
         )

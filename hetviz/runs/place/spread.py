@@ -122,13 +122,14 @@ def spread(
             part = ProgressPart(report, number / n_refits, (number + 1) / n_refits)
             refit = _fit(model, refit_data, start, part, f"Refit {number + 1} of {n_refits}")
             refits[number] = np.vstack(list(coordinates_of(seen, refit.planar()).values()))
-    share, n_placed = mean_distances(refits, Y)
-    all_shares, all_counts = np.full(data.n_rows, np.nan), np.zeros(data.n_rows, dtype=np.int64)
     rows = slice(None) if scope.rows is None else scope.rows
-    all_shares[rows], all_counts[rows] = share, n_placed
+    all_shares, all_errors = np.full((2, data.n_rows), np.nan)
+    all_counts = np.zeros(data.n_rows, dtype=np.int64)
+    all_shares[rows], all_errors[rows], all_counts[rows] = mean_distances(refits, Y)
     report(1.0, "Done")
     return Spread(
         all_shares,
+        all_errors,
         all_counts,
         n_refits,
         random_distance(Y, np.random.default_rng(random_state)),

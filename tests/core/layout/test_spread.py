@@ -31,9 +31,21 @@ def test_mean_distances_counts_the_maps_with_a_position() -> None:
     maps = np.stack([Y, Y, Y])
     maps[0, 4] = np.nan
     maps[:, 3] = np.nan
-    share, count = mean_distances(maps, Y)
+    share, error, count = mean_distances(maps, Y)
     assert count.tolist() == [3, 3, 3, 0, 2]
     assert np.isnan(share).tolist() == [False, False, False, True, False]
+    assert np.isnan(error).tolist() == [False, False, False, True, False]
+
+
+def test_mean_distances_has_the_standard_error_of_the_mean() -> None:
+    Y = np.random.default_rng(0).random((400, 2))
+    maps = np.stack([Y, Y, Y, Y])
+    for at, step in enumerate((0.1, 0.2, 0.1, 0.4)):
+        maps[at, 5, 0] += step
+    share, error, _ = mean_distances(maps, Y)
+    steps = np.array([0.1, 0.2, 0.1, 0.4]) / extent(Y)
+    assert share[5] == pytest.approx(steps.mean(), rel=1e-6)
+    assert error[5] == pytest.approx(steps.std(ddof=1) / 2, rel=1e-6)
 
 
 def test_extent_and_random_distance_of_a_unit_square() -> None:

@@ -83,7 +83,7 @@ def test_spread_of_some_rows_leaves_the_others_empty() -> None:
     assert np.isnan(spread.share[:60]).all() and np.isfinite(spread.share[only]).any()
     assert (spread.n_placed[:60] == 0).all()
     frame = spread.frame()
-    assert frame.columns.tolist() == ["dataset", "id", "spread", "refits"]
+    assert frame.columns.tolist() == ["dataset", "id", "spread", "error", "refits"]
     assert frame["id"].tolist() == [id for part in data.datasets.values() for id in part.ids]
 
 
