@@ -43,12 +43,16 @@ class Difference:
 
 
 def find_differences(
-    columns: Mapping[str, Column], chosen: Bools, max_items: int = 6
+    columns: Mapping[str, Column],
+    chosen: Bools,
+    max_items: int = 6,
+    among: Bools | None = None,
 ) -> list[Difference]:
     """Return the differences between chosen rows and other rows of a dataset, clearest first.
 
     `columns`: Columns of the dataset, see `hetviz.features.item_columns.item_columns`.
     `chosen` bool (n,)
+    `among` bool (n,): Rows to compare with, such as those that a filter shows; default: all.
     `max_items`: Maximum number of differences.
 
     Returns: Values of at least a tenth of the chosen rows, 1.5 times as frequent as in others, and
@@ -59,20 +63,25 @@ def find_differences(
     (1947) with its normal approximation. With many columns, a difference of 3 standard errors is
     a hint and no proof. Costs O(n log n) per column.
     """
-    if min(chosen.sum(), (~chosen).sum()) < MIN_ITEMS:
+    counted = np.ones(len(chosen), dtype=bool) if among is None else among | chosen
+    if min(chosen.sum(), (counted & ~chosen).sum()) < MIN_ITEMS:
         return []
     differences: list[Difference] = []
     for name, column in columns.items():
         groups = group_values(column)
         if groups is not None:
-            differences += list(_group_differences(name, groups, chosen))[:_MAX_VALUES_PER_COLUMN]
+            differences += list(_group_differences(name, groups, chosen, counted))[
+                :_MAX_VALUES_PER_COLUMN
+            ]
         elif column.kind in ("number", "date"):
-            differences += _number_differences(name, column, chosen)
+            differences += _number_differences(name, column, chosen, counted)
     return sorted(differences, key=lambda difference: -difference.z)[:max_items]
 
 
-def _group_differences(name: str, groups: Texts, chosen: Bools) -> Iterator[Difference]:
-    is_known = np.array([value is not None for value in groups])
+def _group_differences(
+    name: str, groups: Texts, chosen: Bools, counted: Bools
+) -> Iterator[Difference]:
+    is_known = counted & np.array([value is not None for value in groups])
     n_in, n_out = int((is_known & chosen).sum()), int((is_known & ~chosen).sum())
     if min(n_in, n_out) < MIN_ITEMS:
         return
@@ -88,8 +97,10 @@ def _group_differences(name: str, groups: Texts, chosen: Bools) -> Iterator[Diff
             yield Difference(name, str(value), p_in, p_out, "category", z)
 
 
-def _number_differences(name: str, column: Column, chosen: Bools) -> list[Difference]:
-    is_known = ~np.isnan(column.values)
+def _number_differences(
+    name: str, column: Column, chosen: Bools, counted: Bools
+) -> list[Difference]:
+    is_known = counted & ~np.isnan(column.values)
     values, is_chosen = column.values[is_known], chosen[is_known]
     n_in, n_out = int(is_chosen.sum()), int((~is_chosen).sum())
     if min(n_in, n_out) < MIN_ITEMS:

@@ -348,3 +348,21 @@ def test_dataset_weights_are_shown_if_supported(visit: Visit) -> None:
     app.selectbox(key="method").set_value("hemap").run()
     assert "weights" not in page_of(app).part(MapForm).recipe["params"]
     assert "This method gives all datasets the same weight." in html_of(app)
+
+
+def test_hidden_items_are_compared_and_added_only_on_request(visit: Visit) -> None:
+    app = visit("map")
+    workspace = workspace_of(app)
+    workspace.run(SetFilters((Filter("emoji", "group", values=("food-drink", "symbols")),)))
+    data = workspace.state.opened()
+    food = np.flatnonzero(data["emoji"].table["group"].to_numpy() == "food-drink")
+    workspace.select(food.tolist())
+    app.run()
+    page = html_of(app)
+    assert "here and among the others shown" in page
+    shares = re.findall(r"<td>([^<]*: [^<]*)</td><td>([^<]*)</td><td>([^<]*)</td>", page)
+    assert shares
+    toggle = app.toggle(key="compare-with-hidden")
+    assert toggle.label.startswith("Compare with the ") and "hidden items too" in toggle.label
+    toggle.set_value(True).run()
+    assert "here and elsewhere" in html_of(app)

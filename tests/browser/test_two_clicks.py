@@ -160,7 +160,7 @@ NAMED = """() => {
 
 def named(page: Page) -> dict[int, set[str]]:
     found: dict[str, dict[str, int]] = page.evaluate("() => window.hvNamed")
-    return {int(n): set(names) for n, names in found.items()}
+    return {int(n): set(names) - {""} for n, names in found.items()}
 
 
 def test_messy_workbook_becomes_titled_figure(page: Page) -> None:

@@ -117,3 +117,14 @@ def test_correct_p_values_by_hand() -> None:
     )
     assert correct_p_values(np.array([0.01]), 10).tolist() == pytest.approx([0.1])
     assert correct_p_values(np.empty(0)).tolist() == []
+
+
+def test_find_differences_compares_with_chosen_rows_only() -> None:
+    kind = ["cake"] * 30 + ["tree"] * 10 + ["cake"] * 16 + ["tree"] * 144
+    columns = {"kind": infer("kind", kind)}
+    among = np.zeros(200, dtype=bool)
+    among[50:90] = True
+    (difference,) = find_differences(columns, CHOSEN, among=among)
+    assert (difference.value, difference.inside, difference.outside) == ("cake", 0.75, 6 / 40)
+    # With nothing but the chosen rows there is nothing to compare.
+    assert find_differences(columns, CHOSEN, among=CHOSEN) == []

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from hetviz._text import shorten
+from hetviz._types import Bools
 from hetviz.data import Filter, HeteroData, passing
 from hetviz.data.queries.filters import column_of, filters_for_rows
 from hetviz.features.columns.types import Column
@@ -74,13 +75,16 @@ def _chip(key: str, text: str, remaining: Sequence[Filter]) -> None:
 
 def count_shown(state: State) -> int:
     """Return how many items pass the filters."""
-    data = state.data
-    if data is None:
-        return 0
-    mask = session.get_or_compute(
+    return 0 if state.data is None else int(shown_rows(state).sum())
+
+
+def shown_rows(state: State) -> Bools:
+    """Return which items pass the filters."""
+    data = state.opened()
+    mask: Bools = session.get_or_compute(
         ("passing", id(data), state.filters), data, lambda: passing(data, state.filters)
     )
-    return int(mask.sum())
+    return mask
 
 
 def filter_words(data: HeteroData, item: Filter) -> str:

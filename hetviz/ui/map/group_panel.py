@@ -20,6 +20,7 @@ from hetviz.ui.shell import selection, session, theme
 from hetviz.workspace import State
 
 _MAX_ITEMS_SHOWN = 30
+_WITH_HIDDEN = "compare-with-hidden"
 _MAX_IDS_COPIED = 2000
 
 
@@ -33,8 +34,9 @@ def show_group(state: State, rows: Ints) -> None:
         st.button("Clear", type="tertiary", key="clear", on_click=selection.clear_selection)
     st.html(f'<div class="hv-summary">{"".join(_count_texts(data, rows))}</div>')
     _show_actions(state, data, rows)
-    _show_differences(data, rows)
-    _show_links(data, rows)
+    shown = filters.shown_rows(state)
+    _show_differences(data, rows, shown)
+    _show_links(data, rows, shown)
     theme.show_section("Items", f"first {_MAX_ITEMS_SHOWN}" if len(rows) > _MAX_ITEMS_SHOWN else "")
     item_chip.show_named(data, rows[:_MAX_ITEMS_SHOWN].tolist())
 
@@ -88,28 +90,43 @@ def _show_ids(data: HeteroData, rows: Ints) -> None:
         theme.show_note(f"At most {_MAX_IDS_COPIED:,} items can be copied.")
 
 
-def _show_differences(data: HeteroData, rows: Ints) -> None:
-    """Show the columns that differ from the other items, by dataset."""
+def _show_differences(data: HeteroData, rows: Ints, shown: Bools) -> None:
+    """Show the columns that differ from the other items that are shown, by dataset."""
+    n_hidden = int((~shown).sum())
+    if n_hidden and st.session_state.get(_WITH_HIDDEN):
+        shown = np.ones_like(shown)
     differences: list[tuple[str, Difference]] = []
     is_comparable = False
     for name, span in data.offsets.items():
         mask = np.zeros(len(data[name]), dtype=bool)
         mask[rows[(rows >= span.start) & (rows < span.stop)] - span.start] = True
-        is_comparable |= min(int(mask.sum()), int((~mask).sum())) >= MIN_ITEMS
-        differences += [(name, difference) for difference in _find_differences(data, name, mask)]
-    if not is_comparable:
+        others = shown[span] & ~mask
+        is_comparable |= min(int(mask.sum()), int(others.sum())) >= MIN_ITEMS
+        found = _find_differences(data, name, mask, shown[span])
+        differences += [(name, difference) for difference in found]
+    if not is_comparable and not n_hidden:
         return
     if any(item_text.is_loading(data, name) for name in data.datasets):
         theme.show_section("What sets them apart")
         theme.show_note("Reading the columns.")
         return
-    theme.show_section("What sets them apart", "here and elsewhere")
+    elsewhere = "among the others shown" if n_hidden and not shown.all() else "elsewhere"
+    theme.show_section("What sets them apart", f"here and {elsewhere}")
+    if n_hidden:
+        st.toggle(
+            f"Compare with the {n_hidden:,} hidden items too",
+            key=_WITH_HIDDEN,
+            persist_state="session",
+        )
+    if not is_comparable:
+        theme.show_note("The filter hides the other items, so there is nothing to compare with.")
+        return
     if not differences:
         theme.show_note("No column differs clearly between these items and the others.")
         return
     many = len({name for name, _ in differences}) > 1
     theme.show_table(
-        ["", "here", "elsewhere"],
+        ["", "here", "others shown" if elsewhere != "elsewhere" else elsewhere],
         [
             _difference_row(f"{name}, " if many else "", difference)
             for name, difference in differences
@@ -117,14 +134,14 @@ def _show_differences(data: HeteroData, rows: Ints) -> None:
     )
 
 
-def _find_differences(data: HeteroData, name: str, mask: Bools) -> list[Difference]:
+def _find_differences(data: HeteroData, name: str, mask: Bools, among: Bools) -> list[Difference]:
     if item_text.is_loading(data, name):
         return []
-    mark = hashlib.sha256(mask.tobytes()).hexdigest()
+    mark = hashlib.sha256(mask.tobytes() + among.tobytes()).hexdigest()
     return session.get_or_compute(
         ("contrast", id(data), name, mark),
         data,
-        lambda: find_differences(item_text.columns_of(data, name), mask),
+        lambda: find_differences(item_text.columns_of(data, name), mask, among=among),
     )
 
 
@@ -143,7 +160,7 @@ def _difference_row(prefix: str, difference: Difference) -> list[str]:
     ]
 
 
-def _show_links(data: HeteroData, rows: Ints) -> None:
+def _show_links(data: HeteroData, rows: Ints, shown: Bools) -> None:
     touching_links = links_touching(data, rows)
     if not len(touching_links):
         return
@@ -156,11 +173,22 @@ def _show_links(data: HeteroData, rows: Ints) -> None:
         lines.append(("Links apart among them", f"{int((apart & touching_links.inside).sum()):,}"))
     theme.show_section("Their links")
     theme.show_pairs(lines)
-    linked = [*rows.tolist(), *touching_links.leads_to().tolist()]
+    linked = touching_links.leads_to()
+    visible = linked[shown[linked]]
+    n_hidden = len(linked) - len(visible)
     st.button(
-        "Add linked items",
+        f"Add {theme.count(len(visible), 'linked item')}",
         key="pick-linked",
-        disabled=len(linked) == len(rows),
+        disabled=not len(visible),
         on_click=selection.select_rows,
-        args=(linked,),
+        args=([*rows.tolist(), *visible.tolist()],),
     )
+    if n_hidden:
+        st.button(
+            f"Add {theme.count(n_hidden, 'hidden one')} too",
+            key="pick-hidden",
+            type="tertiary",
+            on_click=selection.select_rows,
+            args=([*rows.tolist(), *linked.tolist()],),
+            help="The filter hides them. They are selected, and shown once it is removed.",
+        )
