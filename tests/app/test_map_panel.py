@@ -21,7 +21,7 @@ from tests.workspace.helpers import record_map
 HOSTILE = "<img src=x onerror=alert(1)> $x$ [l](j) 🦊 " + "long name " * 15
 PLANTS = "id,name,kind,size,note\n" + "".join(
     f'p{k},"{HOSTILE if k == 3 else f"Oak {k}"}",{"<b>tree</b>" if k < 8 else "moss"},'
-    f"{k * 7 % 11 + 0.5},{'' if k % 4 else 'x'}\n"
+    f"{k * 7 % 11 + 0.5},{'' if k % 4 else 'old' if k % 8 else 'new'}\n"
     for k in range(20)
 )
 BIRDS = "id,name,span,mass\n" + "".join(
@@ -353,10 +353,10 @@ def test_dataset_weights_are_shown_if_supported(visit: Visit) -> None:
 def test_hidden_items_are_compared_and_added_only_on_request(visit: Visit) -> None:
     app = visit("map")
     workspace = workspace_of(app)
-    workspace.run(SetFilters((Filter("emoji", "group", values=("food-drink", "symbols")),)))
+    workspace.do(SetFilters((Filter("emoji", "group", values=("food-drink", "symbols")),)))
     data = workspace.state.opened()
     food = np.flatnonzero(data["emoji"].table["group"].to_numpy() == "food-drink")
-    workspace.select(food.tolist())
+    workspace.set_view_state(selection=food.tolist())
     app.run()
     page = html_of(app)
     assert "here and among the others shown" in page
