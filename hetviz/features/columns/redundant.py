@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from hetviz._types import Floats
-from hetviz.features.columns.names import is_measured, is_named_id, label_reason
+from hetviz.features.columns.names import is_measured, is_named_id, label_reason, words_of
 from hetviz.features.columns.types import MAX_CATEGORIES, Column
 
 MAX_KEY_LEVELS = 20
@@ -18,6 +18,9 @@ _MIN_COVERED_SHARE = 0.5
 _MIN_SAME_CORRELATION = 0.998
 _MAX_COLUMNS = 300
 _MAX_ROWS = 5_000
+_MONTHS = frozenset({"month", "monat", "mois", "mes", "mese"})
+_DAYS = frozenset({"day", "tag", "jour", "dia", "día", "giorno", "mday"})
+_MAX_DAY = 31
 
 
 def exclusion_reasons(columns: Mapping[str, Column], free: Collection[str]) -> dict[str, str]:
@@ -28,19 +31,24 @@ def exclusion_reasons(columns: Mapping[str, Column], free: Collection[str]) -> d
 
     Returns: Column -> reason.
 
-    Excluded are phone numbers, postal codes, clock times, numbers named as keys or codes, row
-    counters, other keys (named like ids, with more than 20 values), columns with
-    values in fewer than one row in 20, categories whose 50 most frequent values cover less than
-    half of the rows, and the coarser of two redundant columns: numbers with a correlation of at
-    least 0.998, or categories that are equal except for their names. Tables of fewer than 12 rows
-    are tested for the first four only. Correlations use at most 300 columns and 5,000 rows:
-    O(n p^2).
+    Excluded are phone numbers, postal codes, clock times, days of the month next to a column of
+    months, numbers named as keys or codes, row counters, other keys (named like ids, with more than
+    20 values), columns with values in fewer than one row in 20, categories whose 50 most frequent
+    values cover less than half of the rows, and the coarser of two redundant columns: numbers with
+    a correlation of at least 0.998, or categories that are equal except for their names. Tables of
+    fewer than 12 rows are tested for the first five only. Correlations use at most 300 columns and
+    5,000 rows: O(n p^2).
     """
     n = max((len(column.values) for column in columns.values()), default=0)
     reason_of: dict[str, str] = {}
+    months = {
+        tuple(words[:-1]) for name in columns if (words := words_of(name)) and words[-1] in _MONTHS
+    }
     for name in free:
-        why = _label_reason(columns[name]) or (
-            None if n < _MIN_ROWS else _reason_alone(columns[name], n)
+        why = (
+            _label_reason(columns[name])
+            or _day_reason(columns[name], months)
+            or (None if n < _MIN_ROWS else _reason_alone(columns[name], n))
         )
         if why is not None:
             reason_of[name] = why
@@ -59,6 +67,16 @@ def _label_reason(column: Column) -> str | None:
         return None
     is_whole = column.kind == "number" and column.whole
     return label_reason(column.name, column.values if is_whole else None)
+
+
+def _day_reason(column: Column, months: Collection[tuple[str, ...]]) -> str | None:
+    """Return the reason of days of the month, next to a column of months."""
+    words = words_of(column.name)
+    if column.kind != "number" or not column.whole or not words or words[-1] not in _DAYS:
+        return None
+    present = column.values[np.isfinite(column.values)]
+    is_day = tuple(words[:-1]) in months and present.min() >= 1 and present.max() <= _MAX_DAY
+    return "a day of the month" if is_day else None
 
 
 def _reason_alone(column: Column, n: int) -> str | None:

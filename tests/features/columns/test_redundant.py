@@ -67,6 +67,16 @@ def test_given_columns_are_used():
     ]
 
 
+def test_days_of_the_month_are_excluded_next_to_months():
+    days = RNG.integers(1, 32, N)
+    table = TABLE[["size"]].assign(birthMonth=RNG.integers(1, 13, N), birthDay=days)
+    assert left_out(fit(table)) == {"birthDay": "a day of the month"}
+    # Days of an experiment, and days of something else, are measures.
+    assert left_out(fit(table.rename(columns={"birthMonth": "x"}))) == {}
+    assert left_out(fit(table.rename(columns={"birthMonth": "deathMonth"}))) == {}
+    assert left_out(fit(table.assign(birthDay=days + 20))) == {}
+
+
 def test_years_and_small_tables_are_not_excluded():
     years = pd.DataFrame({"year": np.arange(1900, 1900 + N), "x": RNG.normal(size=N)})
     assert left_out(fit(years)) == {}
