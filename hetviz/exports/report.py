@@ -211,21 +211,23 @@ def report_page(
 def _headline(data: HeteroData, kinds: Mapping[str, Mapping[str, Curve]], best: str = "") -> str:
     sizes = join_words([f"{len(part):,} {name}" for name, part in data.datasets.items()])
     if "links" in kinds:
-        shares = {key: round(100 * share_close_at(curve)) for key, curve in kinds["links"].items()}
+        shares = {
+            key: round_percent(share_close_at(curve)) for key, curve in kinds["links"].items()
+        }
         which = "links" if "given" in shares else "hidden links"
         chance = round_percent(chance_of(next(iter(kinds["links"].values()))))
         sentences = [
-            f"{next(iter(shares.values()))} % of the {which} are close.",
+            f"{next(iter(shares.values()))} of the {which} are close.",
             f"By chance it would be {chance}.",
             best,
-            f"Of the hidden links it is {shares['held_out']} %." if len(shares) > 1 else "",
+            f"Of the hidden links it is {shares['held_out']}." if len(shares) > 1 else "",
         ]
         return " ".join([f"{sizes}.", *filter(None, sentences)])
     if "comparisons" in kinds:
         key = "held_out" if "held_out" in kinds["comparisons"] else "given"
-        share = round(100 * share_close_at(kinds["comparisons"][key], 1.0))
+        share = round_percent(share_close_at(kinds["comparisons"][key], 1.0))
         which = "hidden comparisons" if key == "held_out" else "comparisons"
-        return f"{sizes}. The map agrees with {share} % of the {which}."
+        return f"{sizes}. The map agrees with {share} of the {which}."
     return f"{sizes}."
 
 

@@ -91,7 +91,7 @@ def overlaid_figure(
 def overlaid_alt(curves: Mapping[str, Curve]) -> str:
     """Return the text alternative of the figure."""
     parts = [
-        f"{name} {100 * share_close_at(curve):.0f} %"
+        f"{name} {round_percent(share_close_at(curve))}"
         for name, curve in sorted(curves.items(), key=lambda item: -share_close_at(item[1]))
     ]
     share = round_percent(pair_share_of(curves, "links"))

@@ -236,10 +236,8 @@ def _show_head(
     else:
         original = next(candidate for candidate in state.runs if candidate.id == run.id)
         curves = charts.run_figures(state, original)["curves"]
-        kind = "held_out" if "held_out" in curves else "given"
-        if kind in curves:
-            share = per_hundred(share_close_at(curves[kind]))
-            score_text = f"{share} % of {'hidden' if kind == 'held_out' else 'given'} links close"
+        if "given" in curves:
+            score_text = f"{per_hundred(share_close_at(curves['given']))} % of links are close"
     st.html(
         f'<div class="hv-map-head"><b>{look.escape_html(titles[run.id])}</b>'
         f"<span>{look.escape_html(score_text)}</span></div>"

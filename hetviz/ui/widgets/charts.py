@@ -163,10 +163,7 @@ def curve_sentence(
     is_usual = at_share is None
     at_share = pair_share_of(curves, curve_kind) if at_share is None else at_share
     read_at = None if is_usual and curve_kind != "comparisons" else at_share
-    shares = {
-        key: f"{share_close_at(curve, read_at):.0%}".replace("%", " %")
-        for key, curve in curves.items()
-    }
+    shares = {key: round_percent(share_close_at(curve, read_at)) for key, curve in curves.items()}
     chance = round_percent(chance_of(next(iter(curves.values())))) if is_usual else None
     noun = _CURVE_NOUNS[curve_kind]
     hidden_note = f" Of the hidden ones it is {shares['held_out']}." if len(shares) > 1 else ""
