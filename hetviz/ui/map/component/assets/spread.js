@@ -38,7 +38,7 @@ export class Spread {
     if (this.key !== key) return;
     scene.unstable = flags?.length === scene.n ? flags : null;
     if (key && !scene.unstable) this.key = null;
-    if (scene.unstable) map.announce(data.spread.text);
+    if (scene.unstable && data.spread) map.announce(data.spread.text);
     map.legend.update();
     map.requestDraw({ paint: true, place: true });
   }
