@@ -96,7 +96,7 @@ _CONTENTS = (
     "map", "curves", "coordinates", "neighbors", "atlas", "guidance", "graph", "anndata",
     "projector", "project", "recipe",
 )  # fmt: skip
-_NAMES = ("groups", "groups and items", "items", "none")
+_NAMES = ("groups", "groups and items", "items", "none", "regions", "regions and items")
 
 
 def add_export(add: AddCommand) -> None:

@@ -104,8 +104,9 @@ def export(
         Size of figures in millimetres. By default the height follows from the plot.
     dpi : int
         Resolution of a PNG.
-    names : {"groups", "groups and items", "items", "none"}
-        Names written on the map.
+    names : {"groups", "groups and items", "items", "none", "regions", "regions and items"}
+        Names written on the map: of the groups of the colour, of regions as `hetviz.regions` finds
+        them, and of items.
     hidden : collection of str
         Datasets to leave out of pictures.
     caption : bool
@@ -146,7 +147,7 @@ def export(
     settings = FigureSettings(colour, width, height, dpi, names, tuple(hidden), caption)
     if chosen == "map" and form == "html":
         page = interactive_map(
-            data, embedding, colouring_of(data, colour), title=title, hidden=hidden
+            data, embedding, colouring_of(data, colour), title=title, hidden=hidden, names=names
         )
         return write_file(path, page.encode())
     if chosen == "map":

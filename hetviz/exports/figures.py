@@ -15,6 +15,7 @@ from hetviz.plots.curve import Curve
 from hetviz.plots.paper import FIGURE_FORMATS, figure_bytes
 from hetviz.plots.paper_charts import paper_bars, paper_curve
 from hetviz.plots.paper_map import NAME_CHOICES, paper_map
+from hetviz.runs.cluster.regions import RegionLevel
 
 SIZES: Mapping[str, tuple[float, float | None]] = {
     "One column, 85 mm": (85.0, None),
@@ -110,6 +111,7 @@ def map_bytes(
     title: str = "",
     colours: Colouring | None = None,
     name: str = "",
+    regions: Sequence[RegionLevel] | None = None,
 ) -> bytes:
     """Return the map as a PNG, SVG or PDF. Equal maps give equal bytes."""
     picture = paper_map(
@@ -122,6 +124,7 @@ def map_bytes(
         hidden=settings.hidden,
         title=title,
         caption=settings.caption,
+        regions=regions,
     )
     return figure_bytes(picture.figure, form, settings.dpi, name)
 

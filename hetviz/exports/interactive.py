@@ -18,8 +18,10 @@ from hetviz.features.linked_values import NO_VALUE
 from hetviz.plots.colour import OTHER, Colouring, display_name, number_range
 from hetviz.plots.label_placement import MAX_NAME_LETTERS, NAME_FONT, Frame, name_anchors
 from hetviz.plots.palette import Theme, number_scale, shape_of, text_colour, tokens
+from hetviz.plots.paper_map import region_names
 from hetviz.plots.planar import points_to_draw, unconnected_note
 from hetviz.plots.points import bundle_script
+from hetviz.runs.cluster.regions import RegionLevel
 
 PICTURE_BYTES = 12_000_000
 """Budget of all pictures. The most linked items come first."""
@@ -45,8 +47,10 @@ def interactive_map(
     subtitle: str = "",
     hidden: Collection[str] = (),
     picture_bytes: int = PICTURE_BYTES,
+    names: str = "groups",
+    regions: Sequence[RegionLevel] | None = None,
 ) -> str:
-    """Return a map as one HTML page."""
+    """Return a map as one HTML page. `names` and `regions` are those of `paper_map`."""
     picture = points_to_draw(embedding)
     is_visible = np.zeros(data.n_rows, dtype=bool)
     for name, span in data.offsets.items():
@@ -62,6 +66,11 @@ def interactive_map(
     content = _content(data, colouring, picture.points, rows, frame, hidden, picture_bytes) | {
         "facts": facts
     }
+    region = None
+    if names.startswith("regions"):
+        region = region_names(data, picture.points, colouring, regions)
+    if region is not None:
+        content["names"] = _region_names(region, rows, picture.points, frame)
     if left_out:
         notes.append(f"Too large for this file: {', '.join(left_out)}.")
     outside = frame.outside
@@ -201,6 +210,24 @@ def _names(
             places = (anchors - frame.low) * scale
             if len(places):
                 names.append({"text": name, "code": k, "at": places.tolist()})
+    return names
+
+
+def _region_names(
+    region: RegionLevel, rows: Ints, points: Floats, frame: Frame
+) -> list[JsonObject]:
+    scale = 1.0 / float(max(*(frame.high - frame.low), 1e-12))
+    rows = rows[frame.inside(points[rows])]
+    positions, code, is_true = points[rows], region.codes[rows], region.is_true[rows]
+    names: list[JsonObject] = []
+    for k, name in enumerate(region.names):
+        members = positions[(code == k) & is_true]
+        if name and len(members):
+            text = shorten(name, MAX_NAME_LETTERS)
+            anchors = name_anchors(frame, members, positions, code, k, text, NAME_FONT)
+            places = (anchors - frame.low) * scale
+            if len(places):
+                names.append({"text": text, "code": None, "at": places.tolist()})
     return names
 
 

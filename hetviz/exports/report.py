@@ -30,6 +30,7 @@ from hetviz.plots.curve import Curve, chance_of, curve_alt, pair_share_of, share
 from hetviz.plots.paper import figure_bytes
 from hetviz.plots.paper_charts import paper_curve
 from hetviz.plots.paper_map import paper_map
+from hetviz.runs.cluster.regions import RegionLevel
 from hetviz.runs.embed.run import MACHINE, Run, versions
 from hetviz.runs.recipe import coordinates_hash
 
@@ -133,6 +134,7 @@ def report_page(
     settings: FigureSettings = DEFAULT_SETTINGS,
     colours: Colouring | None = None,
     spread: Spread | None = None,
+    regions: Sequence[RegionLevel] | None = None,
 ) -> str:
     """Return the report as HTML.
 
@@ -161,6 +163,7 @@ def report_page(
         names=settings.names,
         hidden=settings.hidden,
         title=method_title,
+        regions=regions,
     )
     used = dict(versions()) if run is None or not run.versions else dict(run.versions)
     charts = "".join(

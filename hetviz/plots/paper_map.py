@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from hetviz._text import format_number, is_name, is_word, shorten
 from hetviz._types import Floats, Ints
 from hetviz.data import Embedding, HeteroData
-from hetviz.plots.colour import Colouring, display_name, number_range
+from hetviz.plots.colour import CLUSTER, Colouring, display_name, number_range
 from hetviz.plots.label_placement import Board, Frame, name_places, place_items
 from hetviz.plots.palette import N_SLOTS, number_colour, shape_of, text_colour
 from hetviz.plots.paper import (
@@ -30,8 +30,12 @@ from hetviz.plots.paper import (
 )
 from hetviz.plots.planar import points_to_draw, unconnected_note
 from hetviz.progress import Progress
+from hetviz.runs.cluster.contrast import Contrasts
+from hetviz.runs.cluster.regions import RegionLevel, find_regions
 
-NAME_CHOICES = ("groups", "groups and items", "items", "none")
+NAME_CHOICES = (
+    "groups", "groups and items", "items", "none", "regions", "regions and items",
+)  # fmt: skip
 # Above this number, points become one picture inside a PDF or SVG. As separate shapes they would
 # take minutes to open.
 _MAX_SHAPES = 20_000
@@ -59,8 +63,12 @@ def paper_map(
     hidden: Collection[str] = (),
     title: str = "",
     caption: bool = False,
+    regions: Sequence[RegionLevel] | None = None,
 ) -> PaperMap:
-    """Draw a map for print."""
+    """Draw a map for print.
+
+    `regions`: those of the map, found if needed and not known.
+    """
     width = check_size("width", width)
     picture = points_to_draw(embedding)
     is_visible = np.zeros(data.n_rows, dtype=bool)
@@ -73,9 +81,27 @@ def paper_map(
         data, colouring, frame, hidden, int((is_visible & ~picture.placed).sum()), title
     )
     caption_text = " ".join([caption_text, *picture.notes, *unconnected_note(embedding, hidden)])
-    map_drawing = _MapDrawing(data, colouring, picture.points, inside, frame, width, names, hidden)
+    region = None
+    if names.startswith("regions"):
+        region = region_names(data, picture.points, colouring, regions)
+    map_drawing = _MapDrawing(
+        data, colouring, picture.points, inside, frame, width, names, hidden, region
+    )
     figure = map_drawing.draw(height, caption_text if caption else "")
     return PaperMap(figure, caption_text)
+
+
+def region_names(
+    data: HeteroData,
+    points: Floats,
+    colouring: Colouring,
+    regions: Sequence[RegionLevel] | None = None,
+) -> RegionLevel | None:
+    """Return the large regions of a map, or None without names. Clusters have their own names."""
+    if colouring.option.key == CLUSTER.key:
+        return None
+    levels = find_regions(Contrasts(data), points) if regions is None else regions
+    return levels[0] if levels and any(levels[0].names) else None
 
 
 def _caption(
@@ -123,7 +149,9 @@ class _MapDrawing:
         width: float,
         names: str,
         hidden: Collection[str],
+        region: RegionLevel | None = None,
     ) -> None:
+        self.region = region
         self.data, self.colouring, self.rows, self.frame = data, colouring, rows, frame
         self.palette = colouring.colours("light")
         self.points, self.names = points[rows], names
@@ -149,8 +177,9 @@ class _MapDrawing:
             body = max(whole - footer_height - 2 * _EDGE, 0.3 * whole)
         local = self.frame.pixels(self.points, W - 2 * _EDGE, body).at
         board = Board(W, body)
-        placed_names = self._place_names(board, local) if self.names.startswith("groups") else {}
-        self.written = set(placed_names)
+        has_names = self.names.startswith(("groups", "regions"))
+        placed_names = self._place_names(board, local) if has_names else {}
+        self.written = set(placed_names) if self.region is None else set()
         legend = self._legend(W)
         footer_height = len(legend) * self.font * 1.7 + _GAP + caption_height
         total_height = (body + footer_height + 2 * _EDGE) / Page(1, 1).points[1]
@@ -161,7 +190,8 @@ class _MapDrawing:
         dot = self._dot_size()
         self._draw_dots(axes, local + middle, dot)
         for k, (text, left, base) in placed_names.items():
-            colour = text_colour(self._colour(k), "light")
+            is_region = self.region is not None
+            colour = PAPER.ink if is_region else text_colour(self._colour(k), "light")
             x, y = left + middle[0], base + middle[1]
             put_text(axes, x, y, text, self._name_size, colour, bold=True, halo=_HALO)
         if self.names.endswith("items"):
@@ -219,12 +249,9 @@ class _MapDrawing:
     def _place_names(self, board: Board, positions: Floats) -> dict[int, tuple[str, float, float]]:
         """Return the names that fit: text, left end and baseline, relative to the middle."""
         size = self._name_size
-        code = self.colouring.own_code[self.rows]
         reach = 0.06 * max(board.width, board.height)
         names = {}
-        for k, name in enumerate(self.colouring.categories):
-            members = positions[code == k]
-            text = shorten(display_name(name), 28)
+        for k, text, members, code in self._named_groups(positions):
             if not len(members) or not has_all_letters(text):
                 continue
             wide = text_size(text, size, bold=True)
@@ -234,6 +261,18 @@ class _MapDrawing:
                     names[k] = (text, x - wide / 2, y - 0.36 * size)
                     break
         return names
+
+    def _named_groups(self, positions: Floats) -> Iterator[tuple[int, str, Floats, Ints]]:
+        """Yield number, name, the members that it is true of, and the groups of all dots."""
+        if self.region is not None:
+            code, is_true = self.region.codes[self.rows], self.region.is_true[self.rows]
+            for k, name in enumerate(self.region.names):
+                if name:
+                    yield k, shorten(name, 28), positions[(code == k) & is_true], code
+            return
+        code = self.colouring.own_code[self.rows]
+        for k, name in enumerate(self.colouring.categories):
+            yield k, shorten(display_name(name), 28), positions[code == k], code
 
     def _write_titles(self, axes: Axes, board: Board, positions: Floats, middle: Floats) -> None:
         degree = self.data.adjacency("+").astype(bool).sum(axis=1)[self.rows]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +14,12 @@ from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
+import hetviz
 from hetviz import Embedding, HeteroData
 from hetviz.exports.interactive import interactive_map
-from hetviz.plots.colour import Colouring, colour_options, colouring
+from hetviz.plots.colour import BY_DATASET, Colouring, colour_options, colouring
+from hetviz.plots.label_placement import Frame
+from hetviz.plots.paper import figure_bytes
 from hetviz.plots.paper_map import paper_map
 from tests.truth.test_region_names import N_GROUPS, map_of, planted
 
@@ -57,9 +61,17 @@ def dots_of(figure: Figure) -> tuple[np.ndarray, list[str]]:
     """Return positions and colours of the dots of a figure."""
     (axes,) = figure.axes
     parts = [part for part in axes.collections if isinstance(part, PathCollection)]
+    # Single dots are those of the legend.
+    parts = [part for part in parts if len(part.get_offsets()) > 1]
     places = np.vstack([np.asarray(part.get_offsets()) for part in parts])
     colours = [to_hex(colour) for part in parts for colour in part.get_facecolors()]
     return places, colours
+
+
+def content_of(page: str) -> dict[str, Any]:
+    (text,) = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.S)
+    content: dict[str, Any] = json.loads(text)
+    return content
 
 
 def own_share(dots: np.ndarray, is_own: np.ndarray, box: np.ndarray) -> float:
@@ -99,8 +111,7 @@ def test_names_in_page_stand_on_their_members(seed: int, make) -> None:  # type:
     data, group, names = planted(seed)
     colours = by_genre(data)
     page = interactive_map(data, make(data, group, seed), colours)
-    (text,) = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.S)
-    content = json.loads(text)
+    content = content_of(page)
     dots = np.frombuffer(base64.b64decode(content["at"]), "<f4").reshape(-1, 2)
     code = np.frombuffer(base64.b64decode(content["code"]), "<i2")
     for name in content["names"]:
@@ -109,3 +120,45 @@ def test_names_in_page_stand_on_their_members(seed: int, make) -> None:  # type:
             assert (code[near] == name["code"]).mean() > 0.5
     if make is map_of:
         assert {name["text"] for name in content["names"]} == set(names)
+
+
+def coordinates_of(m: Embedding) -> np.ndarray:
+    return np.vstack(list(m.coordinates.values()))
+
+
+@pytest.mark.parametrize("links_only", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_region_names_in_figure_are_those_of_regions(seed: int, links_only: bool) -> None:
+    data, group, names = planted(seed, links_only=links_only)
+    m = map_of(data, group, seed)
+    regions = hetviz.regions(data, m)
+    first = set(regions.loc[(regions["level"] == 0) & (regions["name"] != ""), "name"])
+    colours = colouring(data, BY_DATASET)
+    figure = paper_map(data, m, colours, width=174, names="regions").figure
+    boxes = boxes_of(figure, names)
+    assert set(boxes) <= first
+    assert len(boxes) >= N_GROUPS - 1
+    # The same frame as in the figure gives the group of each dot.
+    Y = coordinates_of(m)
+    dots, _ = dots_of(figure)
+    frame = Frame.around(Y)
+    inside = frame.inside(Y)
+    assert len(dots) == inside.sum()
+    scaled = frame.pixels(Y[inside], 1.0, 1.0)
+    size = np.ptp(dots, axis=0) / np.ptp(scaled.at, axis=0)
+    places = (scaled.at - scaled.at.min(axis=0)) * size + dots.min(axis=0)
+    for name, box in boxes.items():
+        assert own_share(places, group[inside] == names.index(name), box) > 0.5, name
+    page = interactive_map(data, m, colours, names="regions")
+    assert {name["text"] for name in content_of(page)["names"]} == first
+
+
+def test_figure_without_true_names_has_the_names_of_groups() -> None:
+    data, group, _ = planted(0)
+    m = map_of(data, np.random.default_rng(0).permutation(group), 0)
+    assert (hetviz.regions(data, m)["name"] == "").all()
+    plain, regional = (
+        figure_bytes(paper_map(data, m, by_genre(data), names=choice).figure, "svg")
+        for choice in ("groups", "regions")
+    )
+    assert plain == regional

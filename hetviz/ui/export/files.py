@@ -30,6 +30,7 @@ from hetviz.exports.tables import (
 from hetviz.io.bundle.saving import bundle_bytes
 from hetviz.io.intake.guidance import guidance_csv
 from hetviz.metrics.trust.spread import SPREAD
+from hetviz.runs.cluster.regions import RegionLevel
 from hetviz.runs.compare.measures import MEASURES
 from hetviz.runs.embed.run import versions
 from hetviz.ui.export.options import ExportOptions
@@ -56,6 +57,7 @@ class ExportSource:
     embedding: Embedding
     options: ExportOptions
     stem: str
+    regions: tuple[RegionLevel, ...] | None  # None while a worker finds them.
 
     @property
     def method_title(self) -> str:
@@ -79,6 +81,7 @@ def show_map_files(source: ExportSource) -> None:
                 title=title,
                 colours=colours,
                 name=source.state.title,
+                regions=source.regions,
             )
             download_button(
                 f"{extension.upper()} of the map", f"{source.stem}-map.{extension}", make
@@ -91,6 +94,8 @@ def show_map_files(source: ExportSource) -> None:
             title=source.state.title,
             subtitle=title,
             hidden=settings.hidden,
+            names=settings.names,
+            regions=source.regions,
         )
         download_button(
             "Interactive page",
@@ -241,6 +246,7 @@ def show_report_files(source: ExportSource) -> None:
         settings=source.options.settings,
         colours=source.options.colours,
         spread=spread.find(state, run),
+        regions=source.regions,
     )
     with st.container(horizontal=True):
         download_button("Report", f"{source.stem}-report.html", lambda: report().encode())

@@ -13,6 +13,8 @@ from hetviz.ui.shell import theme
 from hetviz.workspace import MapResult, State
 
 _NAME_OPTIONS = {
+    "regions": "Regions",
+    "regions and items": "Regions and items",
     "groups": "Groups",
     "groups and items": "Groups and items",
     "items": "Items",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import streamlit as st
 
 from hetviz.exports.figures import FigureSettings
 from hetviz.ui.export import files, options
 from hetviz.ui.export import files as export_files
-from hetviz.ui.map_data import worker_results
+from hetviz.ui.map_data import layers, worker_results
 from hetviz.ui.shell import theme
 from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets import charts, failure
@@ -38,8 +40,13 @@ def show(state: State, run: MapResult) -> None:
         with st.container(key="primary_export"):
             menu = st.popover("Export", type="primary", width="stretch", key="export-menu")
         figure_options = options.choose_options(state, run)
+    regions = None
+    if figure_options.settings.names.startswith("regions"):
+        # If this fails, the figure finds them again.
+        with suppress(worker_results.WorkerError):
+            regions = layers.find_regions(state, run, project_id())
     source = export_files.ExportSource(
-        state, run, data, embedding, figure_options, stem_of(state.title)
+        state, run, data, embedding, figure_options, stem_of(state.title), regions
     )
     preview, is_complete = None, False
     with caption_box, failure.show_failure("figure"):
@@ -67,7 +74,7 @@ def show(state: State, run: MapResult) -> None:
 def _draw_preview(source: export_files.ExportSource) -> tuple[bytes, str] | None:
     """Return the preview and its caption, or None while a worker draws it."""
     settings = source.options.settings
-
+    is_known = source.regions is not None
     if settings.height:
         # Reserve space of about the shape of the figure before it is drawn.
         shape = settings.width / settings.height
@@ -76,7 +83,7 @@ def _draw_preview(source: export_files.ExportSource) -> tuple[bytes, str] | None
     preview: tuple[bytes, str] | None = worker_results.fetch_from_worker(
         project_id(),
         source.data,
-        ("export", id(source.run), id(source.options.colours), _preview_key(settings)),
+        ("export", id(source.run), id(source.options.colours), is_known, _preview_key(settings)),
         "draw-preview",
         {
             "embedding": source.embedding,
@@ -88,6 +95,7 @@ def _draw_preview(source: export_files.ExportSource) -> tuple[bytes, str] | None
             "hidden": settings.hidden,
             "title": source.method_title,
             "caption": settings.caption,
+            "regions": source.regions,
         },
         (source.run, source.options.colours),
     )
