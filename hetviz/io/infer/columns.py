@@ -52,6 +52,7 @@ from hetviz.io.infer.vocabulary import (
 _MAX_ORDER_VALUES = 30
 _MIN_SCALE_VALUES = 3
 _MIN_MARKS = 2
+_ENDS = frozenset({"dataset", "source", "target"})
 
 
 def read_columns(
@@ -157,7 +158,9 @@ def _propose_column(
     present = [cell for cell in filled if cell not in gaps]
     distinct = {cell.lower() for cell in present}
     mark = mark_of(list(dict.fromkeys(texts)))
-    if mark is not None and len(present) >= _MIN_MARKS and not _is_id_name(name):
+    # Tables of links name datasets, which may be called x.
+    is_reference = _is_id_name(name) or bool(_ENDS & set(words_of(name)[-1:]))
+    if mark is not None and len(present) >= _MIN_MARKS and not is_reference:
         return ColumnRecipe(name, "yes/no", why=f"blank or “{mark}”, blank means no")
     if present and are_durations(present):
         return ColumnRecipe(name, "number", unit or "s", decimal, why="durations, in seconds")
