@@ -218,10 +218,11 @@ def _region_names(
 ) -> list[JsonObject]:
     scale = 1.0 / float(max(*(frame.high - frame.low), 1e-12))
     rows = rows[frame.inside(points[rows])]
-    positions, code, is_true = points[rows], region.codes[rows], region.is_true[rows]
+    # Members that a name is not true of count as others.
+    positions, code = points[rows], np.where(region.is_true, region.codes, OTHER)[rows]
     names: list[JsonObject] = []
     for k, name in enumerate(region.names):
-        members = positions[(code == k) & is_true]
+        members = positions[code == k]
         if name and len(members):
             text = shorten(name, MAX_NAME_LETTERS)
             anchors = name_anchors(frame, members, positions, code, k, text, NAME_FONT)

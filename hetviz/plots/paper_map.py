@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from hetviz._text import format_number, is_name, is_word, shorten
 from hetviz._types import Floats, Ints
 from hetviz.data import Embedding, HeteroData
-from hetviz.plots.colour import CLUSTER, Colouring, display_name, number_range
+from hetviz.plots.colour import CLUSTER, OTHER, Colouring, display_name, number_range
 from hetviz.plots.label_placement import Board, Frame, name_places, place_items
 from hetviz.plots.palette import N_SLOTS, number_colour, shape_of, text_colour
 from hetviz.plots.paper import (
@@ -265,10 +265,11 @@ class _MapDrawing:
     def _named_groups(self, positions: Floats) -> Iterator[tuple[int, str, Floats, Ints]]:
         """Yield number, name, the members that it is true of, and the groups of all dots."""
         if self.region is not None:
-            code, is_true = self.region.codes[self.rows], self.region.is_true[self.rows]
+            # Members that a name is not true of count as others.
+            code = np.where(self.region.is_true, self.region.codes, OTHER)[self.rows]
             for k, name in enumerate(self.region.names):
                 if name:
-                    yield k, shorten(name, 28), positions[(code == k) & is_true], code
+                    yield k, shorten(name, 28), positions[code == k], code
             return
         code = self.colouring.own_code[self.rows]
         for k, name in enumerate(self.colouring.categories):
