@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.harness import Picture
 from tests.browser.test_app import drop, serious_barriers, settled, stage
@@ -147,3 +147,51 @@ def test_start_page_shows_reading_progress(page: Page) -> None:
     expect(page.get_by_role("button", name="Create map")).to_be_visible()
     shown = page.evaluate("window.shown")
     assert [True, True, True] in shown, shown
+
+
+PEOPLE = "who,city\n" + "".join(f"p{k},City {k % 5}\n" for k in range(12))
+GAMES = "game,played,won\n" + "".join(f"g{k},p{k % 12},p{(k + 5) % 12}\n" for k in range(30))
+SEATS = "seat,guest\n" + "".join(f"s{k},p{k % 9}\n" for k in range(20))
+
+
+def test_joins_are_drawn_changed_and_undone(page: Page) -> None:
+    page.goto("/")
+    settled(page)
+    drop(page, people_csv=PEOPLE, games_csv=GAMES, seats_csv=SEATS)
+    drawing = page.locator(".hv-join-map")
+    joins = drawing.locator("ul .join.on")
+    expect(page.get_by_role("button", name="Create map")).to_be_visible()
+    settled(page)
+    before = joins.count()
+
+    def column(table: str, name: str) -> Locator:
+        box = drawing.get_by_role("region", name=table, exact=True)
+        return box.get_by_role("button", name=f"{name} of {table}")
+
+    # By the keyboard: one column, then the other.
+    column("seats", "guest").focus()
+    page.keyboard.press("Enter")
+    expect(drawing.get_by_role("status")).to_contain_text("Now choose the column")
+    column("games", "played").focus()
+    page.keyboard.press("Enter")
+    expect(joins).to_have_count(before + 1)
+    settled(page)
+    page.keyboard.press("Control+z")
+    expect(joins).to_have_count(before)
+    settled(page)
+    # By dragging.
+    column("seats", "guest").drag_to(column("games", "won"))
+    expect(joins).to_have_count(before + 1)
+    settled(page)
+    drawn = drawing.get_by_role("button", name="guest in seats matches games")
+    drawn.click()
+    drawing.get_by_role("button", name="Reverse").click()
+    turned = drawing.get_by_role("button", name="won in games matches seats")
+    expect(turned).to_be_visible()
+    settled(page)
+    turned.click()
+    drawing.get_by_role("button", name="Remove").click()
+    expect(turned).to_have_count(0)
+    settled(page)
+    drawing.get_by_role("button", name="Undo").click()
+    expect(turned).to_be_visible()
