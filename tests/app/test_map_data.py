@@ -38,6 +38,9 @@ def example(n: int = 60, seed: int = 0) -> State:
     links = Links("trees", "words", [0, 1, 2, 2], [0, 0, 1, 2], [1.0, 0.5, 1.0, -1.0])
     data = HeteroData([trees, words], [links])
     places = {"trees": rng.normal(size=(n, 2)), "words": rng.normal(size=(4, 2))}
+    # Each kind has its own place.
+    centres = np.tile([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]], (n // 3, 1))
+    places["trees"] = 0.3 * places["trees"] + centres
     places["words"][3] = np.nan
     ids = {name: part.ids for name, part in data.datasets.items()}
     run = MapResult(
