@@ -31,8 +31,8 @@ _NOTHING = frozenset(
      "sonstige", "sonstiges", "andere"}
 )  # fmt: skip
 _MIN_LETTERS = 4
-# Minimum mean number of links of a dataset, relative to the best linked dataset.
-_MIN_RELATIVE_LINKS = 0.6
+# Minimum size of a dataset relative to the one whose items describe it.
+_MIN_RELATIVE_SIZE = 0.6
 _DIGIT = re.compile(r"\d")
 _LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\u9fff\uac00-\ud7af]")
 # File names, machine names, codes and running ids such as shop-07 are no names.
@@ -129,7 +129,8 @@ def _are_codes(values: Sequence[str]) -> bool:
 def _value_text(column: str, value: str, is_label: bool) -> str:
     """Return a value as a name, "" if it is none."""
     text = plain_value(value)
-    if text.casefold() in _NO | _NOTHING:
+    is_code = len(text) < _MIN_LETTERS and text.isupper() and not is_label
+    if text.casefold() in _NO | _NOTHING or is_code:
         return ""
     if text.casefold() in _YES:
         return capital(plain_value(column))
@@ -144,21 +145,21 @@ def _linked_facts(data: HeteroData) -> Iterator[_Fact]:
     degree = np.asarray(A.sum(axis=1)).ravel()
     starts = np.array([rows.start for rows in data.offsets.values()])
     datasets = list(data.datasets)
-    # Of two linked datasets, the items with more links describe the others.
-    mean = np.array([degree[rows].mean() for rows in data.offsets.values()])
-    sizes = [len(part) for part in data.datasets.values()]
-    degree[np.repeat(mean < _MIN_RELATIVE_LINKS * mean.max(), sizes)] = 0
+    sizes = np.array([len(part) for part in data.datasets.values()])
     best = np.argsort(-degree, kind="stable")[:_MAX_LINKED_NAMES]
     for row in best[degree[best] >= _MIN_TRUE].tolist():
-        name = datasets[int(np.searchsorted(starts, row, side="right")) - 1]
-        title = str(data[name].titles[row - data.offsets[name].start])
+        own = int(np.searchsorted(starts, row, side="right")) - 1
+        title = str(data[datasets[own]].titles[row - starts[own]])
         if not is_word(title) or not _is_good_word(title):
             continue
         linked = A[[row]].indices.astype(np.int64)
-        owners = {
-            datasets[at] for at in np.unique(np.searchsorted(starts, linked, side="right") - 1)
-        }
-        yield _Fact(capital(title), _LINKED, np.union1d(linked, [row]), owners)
+        owner = np.searchsorted(starts, linked, side="right") - 1
+        # Of two linked datasets, the items with more links each describe the others.
+        is_described = sizes[owner] >= _MIN_RELATIVE_SIZE * sizes[own]
+        linked, owner = linked[is_described], owner[is_described]
+        if len(linked) >= _MIN_TRUE:
+            owners = {datasets[at] for at in np.unique(owner)}
+            yield _Fact(capital(title), _LINKED, np.union1d(linked, [row]), owners)
 
 
 def _word_facts(data: HeteroData, words: Sequence[str], M: Sparse) -> Iterator[_Fact]:
