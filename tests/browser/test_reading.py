@@ -176,6 +176,7 @@ def test_joins_are_drawn_changed_and_undone(page: Page) -> None:
     page.keyboard.press("Enter")
     expect(joins).to_have_count(before + 1)
     settled(page)
+    column("seats", "guest").focus()
     page.keyboard.press("Control+z")
     expect(joins).to_have_count(before)
     settled(page)
