@@ -250,11 +250,11 @@ def join_tables(
     >>> import pandas as pd
     >>> from hetviz import Dataset, HeteroData, join_tables
     >>> people = Dataset("people", ["ann", "bob", "cem"])
-    >>> table = pd.DataFrame({"who": ["ann", "bob", "cem", "ann"], "goals": [1.0, 2, 3, 4]})
+    >>> table = pd.DataFrame({"who": ["ann", "bob", "cem", "ann"], "goals": [2.0, 0, 3, 5]})
     >>> games = Dataset("games", ["1", "2", "3", "4"], table=table)
     >>> joined = join_tables(HeteroData([people, games]), rows={"games": "summary"})
     >>> joined["people"].table["games: mean goals"].tolist()
-    [2.5, 2.0, 3.0]
+    [3.5, 0.0, 3.0]
     """
     if joins is None:
         joins = [proposal for proposal in propose_joins(data) if proposal.sure]

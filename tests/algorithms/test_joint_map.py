@@ -140,7 +140,7 @@ def test_link_strength_trades_neighbours_for_links() -> None:
     scores = [
         evaluate(WORLD, quick(link_strength=m).fit(WORLD).embedding_).to_dict() for m in (0.0, 0.9)
     ]
-    assert scores[1]["links_kept"] > scores[0]["links_kept"]
+    assert scores[1]["guidance_area"] > scores[0]["guidance_area"]
     assert scores[1]["trustworthiness"] < scores[0]["trustworthiness"]
 
 

@@ -255,7 +255,7 @@ def test_many_links_are_limited_and_ties_spread() -> None:
 
 def test_regions_belong_to_requested_map() -> None:
     rng = np.random.default_rng(0)
-    parts = [Dataset("a", map(str, range(60))), Dataset("b", ["sun", "moon"])]
+    parts = [Dataset("a", map(str, range(60))), Dataset("b", ["planet", "moon"])]
     data = HeteroData(parts, [Links("a", "b", np.arange(60), np.repeat([0, 1], 30))])
     side = np.repeat([0.0, 20.0], 30)
     places = {
@@ -277,7 +277,7 @@ def test_regions_belong_to_requested_map() -> None:
     of = description.map_spec(state, run, session=sid)["geometry"]["id"]
     levels = ask(f"/hv/regions/{sid}?of={of}").json["levels"]
     assert len(levels) == 2
-    assert {"sun", "moon"} <= set(levels[0]["names"])
+    assert {"Planet", "Moon"} <= set(levels[0]["names"])
     codes = np.frombuffer(ask(f"/hv/array/{sid}/{levels[0]['key']}").body, dtype=np.int8)
     assert len(codes) == data.n_rows
     assert codes.max() == len(levels[0]["names"]) - 1
