@@ -119,7 +119,7 @@ def _content(
     local = rows - starts[owner]
     parts = list(data.datasets.values())
     # Scaled to the frame, single precision is enough at the highest zoom.
-    scale = 1.0 / float(max(*(frame.high - frame.low), 1e-12))
+    scale = _page_scale(frame)
     positions = (points[rows] - frame.low) * scale
     degree = data.adjacency("+").astype(bool).sum(axis=1)[rows]
     by_degree = np.argsort(-degree, kind="stable")
@@ -158,7 +158,10 @@ def _content(
             for name in layers
         ],
         "pictures": _pictures(parts, owner, local, by_degree, picture_bytes),
-        "names": [] if numbers else _names(colours, rows, points, frame, scale),
+        "names": [] if numbers else _names(
+            [display_name(name) for name in colours.categories],
+            colours.own_code, rows, points, frame,
+        ),
         "order": list(islice(nameable, _MAX_NAMES)),
         "light": _palette(colours, "light"),
         "dark": _palette(colours, "dark"),
@@ -192,20 +195,23 @@ def _range(colours: Colouring) -> str:
     return f"Colour: {colours.option.title}, from {low:,.3g} (dark) to {high:,.3g} (light)"
 
 
+def _page_scale(frame: Frame) -> float:
+    """Return page units per map unit: the wider side of the frame is 1."""
+    return 1.0 / float(max(*(frame.high - frame.low), 1e-12))
+
+
 def _names(
-    colours: Colouring,
-    rows: Ints,
-    points: Floats,
-    frame: Frame,
-    scale: float,
+    categories: Sequence[str], codes: Ints, rows: Ints, points: Floats, frame: Frame
 ) -> list[JsonObject]:
-    names = []
+    """Return the names of groups with their possible places, without those that have none."""
+    scale = _page_scale(frame)
     rows = rows[frame.inside(points[rows])]
-    positions, code = points[rows], colours.own_code[rows]
-    for k, category in enumerate(colours.categories):
+    positions, code = points[rows], codes[rows]
+    names: list[JsonObject] = []
+    for k, category in enumerate(categories):
         members = positions[code == k]
-        if len(members):
-            name = shorten(display_name(category), MAX_NAME_LETTERS)
+        if category and len(members):
+            name = shorten(category, MAX_NAME_LETTERS)
             anchors = name_anchors(frame, members, positions, code, k, name, NAME_FONT)
             places = (anchors - frame.low) * scale
             if len(places):
@@ -216,20 +222,9 @@ def _names(
 def _region_names(
     region: RegionLevel, rows: Ints, points: Floats, frame: Frame
 ) -> list[JsonObject]:
-    scale = 1.0 / float(max(*(frame.high - frame.low), 1e-12))
-    rows = rows[frame.inside(points[rows])]
     # Members that a name is not true of count as others.
-    positions, code = points[rows], np.where(region.is_true, region.codes, OTHER)[rows]
-    names: list[JsonObject] = []
-    for k, name in enumerate(region.names):
-        members = positions[code == k]
-        if name and len(members):
-            text = shorten(name, MAX_NAME_LETTERS)
-            anchors = name_anchors(frame, members, positions, code, k, text, NAME_FONT)
-            places = (anchors - frame.low) * scale
-            if len(places):
-                names.append({"text": text, "code": None, "at": places.tolist()})
-    return names
+    codes = np.where(region.is_true, region.codes, OTHER)
+    return [{**name, "code": None} for name in _names(region.names, codes, rows, points, frame)]
 
 
 def _facts(

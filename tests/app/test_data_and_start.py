@@ -93,10 +93,10 @@ def test_project_is_listed_after_first_change(visit: Visit) -> None:
     assert project_of(app, "recent")["record"] is False
     workspace_of(app).do(SetTitle("<b>Mine</b>"))
     app.run()
-    told = project_of(app, "recent")
-    assert (told["title"], told["record"], told["show"]) == ("<b>Mine</b>", True, True)
-    assert told["id"] == sid_of(app)
-    assert told["renames"] is True
+    project = project_of(app, "recent")
+    assert (project["title"], project["record"], project["show"]) == ("<b>Mine</b>", True, True)
+    assert project["id"] == sid_of(app)
+    assert project["renames"] is True
     for page in ("map", "data"):
         assert project_of(go(app, page), "record_project")["record"] is True
 
