@@ -16,13 +16,10 @@ import pytest
 
 import hetviz
 from hetviz.exports.mathml import mathml
-from hetviz.runs.predict import link_predictor
-from hetviz.runs.predict.link_settings import LinkSettings
 from tests.samples import read_once
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-SOON = {"n_iter": 5}
 
 
 def tool() -> ModuleType:
@@ -113,8 +110,6 @@ def test_page_code_runs(
 ) -> None:
     # What a page shows does not depend on how many digits there are.
     read_once(monkeypatch, subset=True)
-    settings = LinkSettings(member_params=dict.fromkeys(("kbmf2k", "pmvge"), SOON))
-    monkeypatch.setattr(link_predictor, "SETTINGS", settings)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "page"}
     if page == "README.md":

@@ -9,8 +9,7 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from hetviz.runs.predict import label_models, link_predictor
-from hetviz.runs.predict.link_settings import LinkSettings
+from hetviz.runs.predict import label_models
 from hetviz.ui.map.panel_view import PanelView
 from hetviz.workspace import SESSIONS, Workspace
 from tests.app.conftest import Visit, go, html_of, page_of, sid_of, workspace_of
@@ -150,14 +149,7 @@ def test_links_by_shown_map(visit: Visit) -> None:
     assert content["method"] == run.method
 
 
-def test_default_is_tested_on_hidden_links_and_items(
-    visit: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Fewer iterations, as six predictors are tested on hidden links and two of them are fitted
-    # dozens of times.
-    soon = {"n_iter": 5}
-    settings = LinkSettings(member_params={"kbmf2k": soon, "pmvge": soon})
-    monkeypatch.setattr(link_predictor, "SETTINGS", settings)
+def test_default_is_tested_on_hidden_links_and_items(visit: Visit) -> None:
     app = own_data(visit)
     app.button(key="find-links").click().run()
     content = workspace_of(app).state.findings["links"].content

@@ -27,6 +27,7 @@ _MIN_RELATIVE_VALUE = 1e-10
 _OVERSAMPLING, _N_POWERS, _MANY_ROWS = 16, 2, 10_000
 _MAX_PAIRS_EXACT, _CELL_PAIR_SHARE = 10_000_000, 0.02
 _MIN_SPREAD = 0.1
+_MAX_ENTRIES_PER_PAIR = 30  # A whole product of matrices is faster up to here.
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +151,8 @@ class LowRankScores:
 
     def pairs(self, i: Ints, j: Ints) -> Floats:
         """Return the scores of pairs, shape (p,)."""
+        if len(self.left) * len(self.right) <= _MAX_ENTRIES_PER_PAIR * len(i):
+            return np.asarray((self.left @ self.right.T)[i, j])
         return np.asarray(np.einsum("pr,pr->p", self.left[i], self.right[j]))
 
 
@@ -279,6 +282,15 @@ class KroneckerRidge:
         S = np.multiply.outer(self.a.values, self.b.values)
         return LowRankScores(self.a.U @ (self.C * (S / (S + ridge))), self.b.U)
 
+    def two_sided_scores(self, ridge: float) -> LowRankScores:
+        r"""Return :math:`K_a (K_a + ridge)^{-1} Y (K_b + ridge)^{-1} K_b`.
+
+        Ridge regression first over the rows, then over the columns, which predicts items without
+        links better than the ridge over pairs (Stock et al. 2018, two-step kernel ridge).
+        """
+        shares = [values / (values + ridge) for values in (self.a.values, self.b.values)]
+        return LowRankScores((self.a.U * shares[0]) @ self.C, self.b.U * shares[1])
+
     def weights(self, ridge: float) -> LowRankScores:
         r"""Return the dual coefficients :math:`\tilde{A}` within the span of the spectra."""
         S = np.multiply.outer(self.a.values, self.b.values)
@@ -370,6 +382,7 @@ class ScoreStack:
         counts: Floats,
         free: Sequence[str] = (),
         strength: float = 1.0,
+        labelled_share: float = 1.0,
     ) -> ScoreStack:
         """Fit to pairs.
 
@@ -380,22 +393,28 @@ class ScoreStack:
         `free`: Columns whose weights may be negative; the others have non-negative weights, for
             which few links are enough.
         `strength`: Precision of the zero-mean prior of the weights of columns of unit spread.
+        `labelled_share`: Share of the links among these pairs that have `y` 1; the others have 0.
 
+        A pair with `y` 1 has probability c expit(z), with c the labelled share and expit(z) the
+        probability of a link (Elkan and Noto 2008, learning from positive and unlabelled data).
         Maximum a posteriori by L-BFGS-B; O(p k) per step.
         """
         spread = X.std(axis=0)
         spread = np.maximum(spread, _MIN_SPREAD)
         Z = X / spread
-        signs = 2.0 * y - 1.0
+        log_missing = np.log(max(1.0 - labelled_share, 1e-12))
 
         def loss(parameters: Floats) -> tuple[float, Floats]:
-            margin = signs * (Z @ parameters[:-1] + parameters[-1])
-            slope = -signs * counts * expit(-margin)
-            value = (
-                float(counts @ np.logaddexp(0.0, -margin))
-                + 0.5 * strength * parameters[:-1] @ parameters[:-1]
-            )
-            return float(value), np.append(Z.T @ slope + strength * parameters[:-1], slope.sum())
+            w = parameters[:-1]
+            z = Z @ w + parameters[-1]
+            p = expit(z)
+            # 1 - c p is (1 + (1 - c) exp(z)) / (1 + exp(z)); as a logarithm it does not overflow.
+            log_unknown = np.logaddexp(0.0, z + log_missing)
+            loss_unknown = np.logaddexp(0.0, z) - log_unknown
+            value = counts @ np.where(y > 0, np.logaddexp(0.0, -z), loss_unknown)
+            slope = counts * np.where(y > 0, p - 1.0, labelled_share * p * np.exp(-log_unknown))
+            gradient = np.append(Z.T @ slope + strength * w, slope.sum())
+            return float(value + 0.5 * strength * w @ w), gradient
 
         start = np.append(
             np.zeros(X.shape[1]), np.log((counts @ y + 0.5) / (counts @ (1 - y) + 0.5))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
 
 from hetviz import params as parameters
-from hetviz._types import Bools, Floats, Ints, Sparse, is_sparse
+from hetviz._types import Floats, Ints, Sparse, is_sparse
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
 from hetviz.core.arrays import as_dense
@@ -35,12 +35,18 @@ from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import HetvizError
 from hetviz.features.spaces.affinities import own_affinities
 from hetviz.runs.predict.link_settings import (
+    FEATURES,
+    LINKS_ALONE,
     LINKS_OF_SOURCE,
     LINKS_OF_TARGET,
     MIXED,
     NEAREST_SOURCE,
     NEAREST_TARGET,
+    PLAIN,
     SIMILARITY,
+    TWO_SIDED,
+    TWO_SIDED_SOURCE,
+    TWO_SIDED_TARGET,
     WALKS,
     LinkSettings,
 )
@@ -63,29 +69,25 @@ class _ItemSimilarity:
         F = _factor(dataset, random_state)
         return cls(None, F, None if F is None else Spectrum.of_factor(F))
 
-    def with_profiles(self, profiles: Sparse, shares: Sequence[float]) -> list[Spectrum]:
-        """Return the spectra of mixtures with the similarity of link profiles, by share."""
+    def with_profiles(self, profiles: Sparse, needs_links: bool) -> tuple[Spectrum, Spectrum]:
+        """Return the spectra of an equal mixture with the similarity of links, and of this alone.
+
+        `needs_links`: Whether the second is needed; else it may be the first.
+        """
         n = profiles.shape[0]
         if n <= MAX_EXACT_ROWS:
             G = profile_kernel(profiles)
-            K = G if self.K is None else self.K
-            kernels = [(1 - share) * K + share * G for share in shares]
-            return [
-                self.own if share == 0.0 and self.own is not None else Spectrum.of_kernel(mixed)
-                for share, mixed in zip(shares, kernels, strict=True)
-            ]
-        F, spectrum = self.factor, self.own
+            if self.K is None:
+                links = Spectrum.of_kernel(G)
+                return links, links
+            mixed = Spectrum.of_kernel((self.K + G) / 2)
+            return mixed, Spectrum.of_kernel(G) if needs_links else mixed
         G = thin_factor(sp.csr_array(unit_rows(profiles)), rank_for(n))
-        spectra = []
-        for share in shares:
-            if F is None or spectrum is None or share == 1.0:
-                spectra.append(Spectrum.of_factor(G))
-            elif share == 0.0:
-                spectra.append(spectrum)
-            else:
-                combined = np.hstack([np.sqrt(1 - share) * F, np.sqrt(share) * G])
-                spectra.append(Spectrum.of_factor(combined))
-        return spectra
+        if self.factor is None:
+            links = Spectrum.of_factor(G)
+            return links, links
+        mixed = Spectrum.of_factor(np.hstack([self.factor, G]) * np.sqrt(0.5))
+        return mixed, Spectrum.of_factor(G) if needs_links else mixed
 
 
 def _kernel(dataset: Dataset, random_state: int) -> Floats | None:
@@ -279,9 +281,13 @@ class FittedScores:
             out[name] = model_scores(problem.data, model, problem.source, problem.target, rows)
         return out
 
-    def is_cold(self, i: Ints, j: Ints) -> Bools:
-        """Return a mask of pairs with an item that has no link between the two datasets."""
-        return np.asarray((self.degrees[0][i] == 0) | (self.degrees[1][j] == 0))
+    def unlinked_sides(self, i: Ints, j: Ints) -> Ints:
+        """Return which item of each pair has no link: 0 none, 1 source, 2 target alone.
+
+        Within a dataset 1 stands for either.
+        """
+        source, target = self.degrees[0][i] == 0, self.degrees[1][j] == 0
+        return np.where(source, 1, np.where(target, 1 if self.problem.within else 2, 0))
 
 
 def signed_links(data: HeteroData, source: str, target: str) -> Sparse:
@@ -311,36 +317,21 @@ def fit_scores(problem: LinkProblem, Y: Sparse, axes_of: Mapping[str, int]) -> F
     together_or_same = together
     if problem.within:
         together_or_same = sp.csr_array(together + sp.eye_array(problem.shape[0]))
-    profiles = [
-        _fill_empty_profiles(
-            sp.csr_array(sp.hstack([part, other_profiles])) if other_profiles is not None else part,
-            nearest_links,
-        )
-        for part, other_profiles, nearest_links in zip(
-            (together_or_same, sp.csr_array(together_or_same.T)),
-            problem.others,
-            (problem.P, problem.Q),
-            strict=True,
-        )
-    ]
-    solved: dict[str, KroneckerRidge] = {}
-    target = sp.csr_array(Y + sp.eye_array(problem.shape[0])) if problem.within else Y
-    no_features = problem.a.own is None and problem.b.own is None
-    kinds = {
-        name: share
-        for name, share in problem.settings.profile_shares.items()
-        if not no_features or name == MIXED
-    }
-    left = problem.a.with_profiles(profiles[0], list(kinds.values()))
+    left = _spectra(problem.a, together_or_same, problem.others[0], problem.P)
     right = left
     if not problem.within:
-        right = problem.b.with_profiles(profiles[1], list(kinds.values()))
-    for name, a, b in zip(kinds, left, right, strict=True):
-        solved[name] = KroneckerRidge.of(target, a, b)
+        right = _spectra(problem.b, sp.csr_array(together.T), problem.others[1], problem.Q)
+    target = sp.csr_array(Y + sp.eye_array(problem.shape[0])) if problem.within else Y
+    has_features = problem.a.own is not None or problem.b.own is not None
+    solved = {
+        name: KroneckerRidge.of(target, left[name], right[name])
+        for name in ((FEATURES, MIXED, PLAIN, LINKS_ALONE) if has_features else (MIXED,))
+    }
     ridges = {
         name: {ridge: ridge_fit.scores(ridge) for ridge in problem.settings.ridges}
         for name, ridge_fit in solved.items()
     }
+    ridges |= _two_sided_ridges(problem, target, left, right)
     nearest = {}
     if problem.P is not None:
         nearest_links = sp.csr_array(problem.P @ together)
@@ -360,6 +351,38 @@ def fit_scores(problem: LinkProblem, Y: Sparse, axes_of: Mapping[str, int]) -> F
         if model is not None:
             models[name] = model
     return FittedScores(problem, Y, ridges, solved, nearest, walk, models, degrees)
+
+
+def _spectra(
+    items: _ItemSimilarity, profiles: Sparse, others: Sparse | None, affinities: Sparse | None
+) -> dict[str, Spectrum]:
+    """Return the spectra of the kernels of each ridge, for the items of one dataset."""
+    if others is not None:
+        profiles = sp.csr_array(sp.hstack([profiles, others]))
+    filled = _fill_empty_profiles(profiles, affinities)
+    plain, links = items.with_profiles(profiles, needs_links=True)
+    mixed = plain if filled is profiles else items.with_profiles(filled, needs_links=False)[0]
+    features = links if items.own is None else items.own
+    return {FEATURES: features, MIXED: mixed, PLAIN: plain, LINKS_ALONE: links}
+
+
+def _two_sided_ridges(
+    problem: LinkProblem, Y: Sparse, left: Mapping[str, Spectrum], right: Mapping[str, Spectrum]
+) -> dict[str, dict[float, LowRankScores]]:
+    """Return two-sided ridges, on links and features, and on the features alone of one side.
+
+    The features alone suit items without links best.
+    """
+    kinds = {TWO_SIDED: (MIXED, MIXED)}
+    if problem.a.own is not None and not problem.within:
+        kinds[TWO_SIDED_SOURCE] = (FEATURES, MIXED)
+    if problem.b.own is not None and not problem.within:
+        kinds[TWO_SIDED_TARGET] = (MIXED, FEATURES)
+    ridge = problem.settings.two_sided_ridge
+    return {
+        name: {ridge: KroneckerRidge.of(Y, left[a], right[b]).two_sided_scores(ridge)}
+        for name, (a, b) in kinds.items()
+    }
 
 
 def _fill_empty_profiles(profiles: Sparse, affinities: Sparse | None) -> Sparse:

@@ -10,8 +10,14 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 from sklearn.metrics import average_precision_score
 
-from hetviz._types import Bools, Floats, Ints, Sparse
-from hetviz.core.prediction.link_ridge import ScoreScale, ScoreStack
+from hetviz._types import Bools, Floats, Ints
+from hetviz.core.prediction.link_ridge import (
+    LowRankScores,
+    ScoreScale,
+    ScoreStack,
+    best_products,
+    is_among,
+)
 from hetviz.data import HeteroData
 from hetviz.runs.predict.link_fitting import (
     FittedScores,
@@ -28,18 +34,27 @@ from hetviz.runs.predict.link_settings import (
     LINKS_OF_SOURCE,
     LINKS_OF_TARGET,
     MIXED,
+    PLAIN,
     SETTINGS,
 )
+
+# Share of the links without which the scores learn that were hidden, so are known.
+_LABELLED_SHARE = SETTINGS.hidden_share / (SETTINGS.hidden_share + SETTINGS.missing_per_known)
 
 
 @dataclass(frozen=True, eq=False)
 class _SampledPairs:
-    """Sampled pairs with hidden links; `counts` is how many candidates each represents."""
+    """Sampled pairs with hidden links.
+
+    `counts`: How many candidates each represents.
+    `is_random`: Whether a pair without a link was drawn at random, not for its score.
+    """
 
     i: Ints
     j: Ints
     is_link: Bools
     counts: Floats
+    is_random: Bools
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +63,7 @@ class _HiddenTest:
 
     pairs: _SampledPairs
     scores: Mapping[str, Floats]
-    is_cold: Bools
+    unlinked_side: Ints  # See `FittedScores.unlinked_sides`.
     scales: Mapping[str, ScoreScale]
 
     def take(self, mask: Bools) -> _HiddenTest:
@@ -56,7 +71,7 @@ class _HiddenTest:
         return _HiddenTest(
             _SampledPairs(*(part[mask] for part in vars(self.pairs).values())),
             {name: S[mask] for name, S in self.scores.items()},
-            self.is_cold[mask],
+            self.unlinked_side[mask],
             self.scales,
         )
 
@@ -103,7 +118,8 @@ def with_chosen_axes(
 
 def best_axes(problem: LinkProblem, key: str, params: Mapping[str, object]) -> int:
     """Return the number of axes with which a method finds most hidden links."""
-    i, j, pairs = _hide_links(problem, problem.random_state)
+    i, j, rng = _hide_links(problem, problem.random_state)
+    pairs = _judged_pairs(problem, i, j, rng)
     remaining = data_with_links(problem, problem.without(i, j))
     precision_by_axes: dict[int, float] = {}
     for axes in problem.settings.axes:
@@ -120,19 +136,29 @@ def best_axes(problem: LinkProblem, key: str, params: Mapping[str, object]) -> i
     )
 
 
-def _hide_links(problem: LinkProblem, seed: int) -> tuple[Ints, Ints, _SampledPairs]:
-    """Sample links to hide, and pairs to judge: these and pairs without a link."""
+def _hide_links(problem: LinkProblem, seed: int) -> tuple[Ints, Ints, np.random.Generator]:
+    """Sample links to hide; return also the generator for the pairs to judge."""
     rng = np.random.default_rng((seed, 17))
     i, j = problem.links()
     hidden = np.sort(
         rng.permutation(len(i))[: max(1, round(problem.settings.hidden_share * len(i)))]
     )
-    return i[hidden], j[hidden], _judged_pairs(problem, i[hidden], j[hidden], rng)
+    return i[hidden], j[hidden], rng
 
 
 def _judged_pairs(
-    problem: LinkProblem, i: Ints, j: Ints, rng: np.random.Generator, rows: Ints | None = None
+    problem: LinkProblem,
+    i: Ints,
+    j: Ints,
+    rng: np.random.Generator,
+    rows: Ints | None = None,
+    scores: LowRankScores | None = None,
 ) -> _SampledPairs:
+    """Return pairs of rows of source: links (i, j) and pairs without any link.
+
+    The latter are drawn at random. If there are too many to take all, the best by `scores` are
+    added, because users see the top of the ranking.
+    """
     (n, m), settings = problem.shape, problem.settings
     if rows is None:
         rows = np.arange(n)
@@ -158,12 +184,25 @@ def _judged_pairs(
         is_unknown &= p != q
     candidates = size - (problem.Y[rows].nnz if len(rows) < n else problem.Y.nnz)
     p, q = p[is_unknown], q[is_unknown]
-    weight = max(1.0, candidates / max(len(p), 1))
+    top = np.empty(0, np.int64)
+    if scores is not None and len(p) < candidates:
+        known = problem.Y[rows].tocoo()
+        linked = [rows[known.coords[0]] * m + known.coords[1]]
+        if problem.within:
+            linked.append(rows * (m + 1))
+        a, b = best_products(
+            scores.left, scores.right, rows, settings.max_top_pairs, np.unique(np.hstack(linked))
+        )
+        top = np.sort(a * m + b)
+    # The best pairs represent themselves, the others all candidates that are left.
+    is_other = ~is_among(p * m + q, top)
+    weight = max(1.0, (candidates - len(top)) / max(int(is_other.sum()), 1))
     return _SampledPairs(
-        np.concatenate([i, p]),
-        np.concatenate([j, q]),
-        np.arange(len(i) + len(p)) < len(i),
-        np.concatenate([np.ones(len(i)), np.full(len(p), weight)]),
+        np.concatenate([i, p, top // m]),
+        np.concatenate([j, q, top % m]),
+        np.arange(len(i) + len(p) + len(top)) < len(i),
+        np.concatenate([np.ones(len(i)), weight * is_other, np.ones(len(top))]),
+        np.repeat([False, True, False], [len(i), len(p), len(top)]),
     )
 
 
@@ -171,8 +210,8 @@ def judge_on_hidden_links(
     problem: LinkProblem, axes_of: Mapping[str, int], seed: int
 ) -> _HiddenTest:
     """Fit without a share of the links, and score these."""
-    i, j, pairs = _hide_links(problem, seed)
-    return _test_on(problem, problem.without(i, j), pairs, axes_of)
+    i, j, rng = _hide_links(problem, seed)
+    return _test_without(problem, i, j, rng, None, axes_of)
 
 
 def judge_on_hidden_items(
@@ -196,25 +235,29 @@ def judge_on_hidden_items(
         : max(len(rows), min(problem.settings.max_judged_rows, problem.shape[0]))
     ]
     judged = np.unique(np.concatenate([rows, other_rows]))
-    pairs = _judged_pairs(problem, i[is_hidden], j[is_hidden], rng, judged)
-    return _test_on(problem, problem.without(i[is_hidden], j[is_hidden]), pairs, axes_of)
+    return _test_without(problem, i[is_hidden], j[is_hidden], rng, judged, axes_of)
 
 
-def _test_on(
-    problem: LinkProblem, Y: Sparse, pairs: _SampledPairs, axes_of: Mapping[str, int]
+def _test_without(
+    problem: LinkProblem,
+    i: Ints,
+    j: Ints,
+    rng: np.random.Generator,
+    rows: Ints | None,
+    axes_of: Mapping[str, int],
 ) -> _HiddenTest:
-    fit = fit_scores(problem, Y, axes_of)
+    """Fit without the links (i, j), and score them and pairs without a link."""
+    fit = fit_scores(problem, problem.without(i, j), axes_of)
+    pairs = _judged_pairs(problem, i, j, rng, rows, fit.ridges.get(PLAIN, fit.ridges[MIXED])[1.0])
     scores = fit.scores_of_pairs(pairs.i, pairs.j)
-    not_link = ~pairs.is_link
-    scales = {name: ScoreScale.of(S[not_link]) for name, S in scores.items()}
-    cold = fit.is_cold(pairs.i, pairs.j)
-    allowed = np.ones(len(cold), dtype=bool)
+    scales = {name: ScoreScale.of(S[pairs.is_random]) for name, S in scores.items()}
+    allowed = np.ones(len(pairs.i), dtype=bool)
     if problem.once[0]:
         allowed &= fit.degrees[0][pairs.i] == 0
     if problem.once[1]:
         allowed &= fit.degrees[1][pairs.j] == 0
     # Items that may have one link and have it are no candidates.
-    test = _HiddenTest(pairs, scores, cold, scales)
+    test = _HiddenTest(pairs, scores, fit.unlinked_sides(pairs.i, pairs.j), scales)
     return test.take(allowed) if any(problem.once) else test
 
 
@@ -236,9 +279,10 @@ def best_ridges(fit: FittedScores, tests: Sequence[_HiddenTest]) -> dict[str, fl
                 np.mean([t.average_precision(t.scores[ridge_name(name, ridge)]) for t in tests])
             )
             for ridge in fit.ridges[name]
-            if tests
+            if tests and len(fit.ridges[name]) > 1
         }
-        chosen[name] = max(precision, key=lambda ridge: precision[ridge]) if precision else 1.0
+        usual = 1.0 if 1.0 in fit.ridges[name] else next(iter(fit.ridges[name]))
+        chosen[name] = max(precision, key=lambda ridge: precision[ridge]) if precision else usual
     return chosen
 
 
@@ -282,7 +326,10 @@ def fit_stack(tests: Sequence[_HiddenTest]) -> tuple[ScoreStack, dict[str, float
         if gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)):
             names = [best]
             columns = [_score_table(test, names) for test in usable]
-    return _stack_of(names, columns, usable), judged
+    stack = _stack_of(names, columns, usable)
+    # During learning the hidden links were missing as well.
+    shift = np.log1p(-_LABELLED_SHARE)
+    return replace(stack, intercept=stack.intercept + shift), judged
 
 
 def _score_table(test: _HiddenTest, names: Sequence[str]) -> Floats:
@@ -294,7 +341,14 @@ def _stack_of(
 ) -> ScoreStack:
     y = np.concatenate([test.pairs.is_link for test in tests]).astype(np.float64)
     counts = np.concatenate([test.pairs.counts for test in tests])
-    return ScoreStack.fit(names, np.vstack(columns), y, counts, (LINKS_OF_SOURCE, LINKS_OF_TARGET))
+    return ScoreStack.fit(
+        names,
+        np.vstack(columns),
+        y,
+        counts,
+        (LINKS_OF_SOURCE, LINKS_OF_TARGET),
+        labelled_share=_LABELLED_SHARE,
+    )
 
 
 def fit_cold_stack(
@@ -302,13 +356,22 @@ def fit_cold_stack(
     colds: Sequence[_HiddenTest],
     warm: ScoreStack,
     problem: LinkProblem,
+    side: int,
 ) -> ScoreStack:
-    """Return the stack for pairs with an item without links, calibrated to their own rate."""
-    cold_tests = [test.take(test.is_cold) for test in tests if test.is_cold.any()]
-    all_tests = [test.take(test.is_cold) for test in colds if test.is_cold.any()] + cold_tests
+    """Return the stack for pairs whose item of a side has no links, calibrated to their rate.
+
+    `side`: 1 for source, 2 for target, see `FittedScores.unlinked_sides`.
+    """
+    cold_tests, hidden_items = (
+        [part for test in group if len((part := test.take(test.unlinked_side == side)).pairs.i)]
+        for group in (tests, colds)
+    )
+    all_tests = hidden_items + cold_tests
     if sum(int(t.pairs.is_link.sum()) for t in all_tests) < problem.settings.min_cold_links:
         return warm
-    names = [name for name in all_tests[0].scores if name not in (LINKS_OF_SOURCE, LINKS_OF_TARGET)]
+    # Every item of this side has the same number of links, none.
+    same = LINKS_OF_SOURCE if side == 1 else LINKS_OF_TARGET
+    names = [name for name in all_tests[0].scores if name != same]
     stack = _stack_of(names, [_score_table(t, names) for t in all_tests], all_tests)
     if not cold_tests:
         return stack
@@ -318,6 +381,7 @@ def fit_cold_stack(
     predicted = np.concatenate([stack.probability(t.scores) for t in cold_tests])
     usual_rate = float(np.average(predicted, weights=counts))
     prior_weight = problem.settings.prior_items * problem.shape[1]
+    links *= SETTINGS.missing_per_known / SETTINGS.hidden_share
     rate = (links + prior_weight * usual_rate) / (float(counts.sum()) + prior_weight)
     margin = logit(np.clip(predicted, 1e-12, 1 - 1e-12))
 
@@ -325,7 +389,7 @@ def fit_cold_stack(
         return float(np.average(expit(margin + shift), weights=counts)) - float(rate)
 
     shift = float(brentq(above, -40.0, 40.0))
-    return ScoreStack(stack.names, stack.weights, stack.intercept + shift)
+    return replace(stack, intercept=stack.intercept + shift)
 
 
 def _average_precision(pairs: _SampledPairs, scores: Floats) -> float:

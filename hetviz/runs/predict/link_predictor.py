@@ -53,13 +53,12 @@ class LinkPredictor:
     n_links: int
     _fit: FittedScores
     _warm: ScoreStack
-    _cold: ScoreStack
+    _cold: tuple[ScoreStack, ScoreStack]  # For an unlinked item of source, and of target.
 
     def scores(self, rows: Ints) -> Floats:
         """Return probabilities of rows of source with all rows of target, shape (rows, m).
 
-        It is the probability that a pair is a missing link, if a fifth of all links is missing, as
-        during learning.
+        It is the probability that a pair is a missing link, if a fifth of all links is missing.
         """
         rows = np.asarray(rows, dtype=np.int64)
         i = np.repeat(rows[:, None], self._fit.problem.shape[1], axis=1)
@@ -73,8 +72,11 @@ class LinkPredictor:
     def _probability(self, raw: Mapping[str, Floats], i: Ints, j: Ints) -> Floats:
         scaled = {name: self._fit.scales[name](S) for name, S in raw.items()}
         degrees = self._fit.degrees
-        is_cold = self._fit.is_cold(i, j)
-        p = np.where(is_cold, self._cold.probability(scaled), self._warm.probability(scaled))
+        side = self._fit.unlinked_sides(i, j)
+        p = self._warm.probability(scaled)
+        for number, stack in enumerate(self._cold, 1):
+            if (side == number).any():
+                p = np.where(side == number, stack.probability(scaled), p)
         if self.once[0]:
             p[degrees[0][i] > 0] = 0.0
         if self.once[1]:
@@ -159,10 +161,10 @@ def fit_link_predictor(
     source, target : str
         Datasets; they may be the same.
     members : sequence of str, optional
-        Methods whose own scores are added: "kbmf2k", "pmvge". When absent both, if the two datasets
-        have at most 30,000 pairs; with more they would take minutes.
+        Methods whose own scores are added: "kbmf2k", "pmvge". They take most of the time, and
+        rarely find more links, so none are added by default.
     quick : bool
-        Hide links only once, and skip these methods.
+        Hide links only once.
     random_state : int
     progress : callable, optional
 
@@ -182,13 +184,17 @@ def fit_link_predictor(
     Notes
     -----
     The scores are: Kronecker ridge with kernels of features, of links (Gaussian interaction
-    profiles over the links to all datasets), and of both (van Laarhoven et al. 2011); weighted
-    nearest profiles, which also replace the profile of an item without links; random walks over
-    all links of the data; within a dataset the similarity itself; and the number of links of each
-    item. A fifth of the links is hidden, one to five times. The strengths of the ridges and the
-    weights of a logistic regression are chosen on the hidden links, and if a single score is
-    better than the combination, it is used alone. For items without any link, the weights are
-    learned by hiding all links of some items.
+    profiles over the links to all datasets), and of both (van Laarhoven et al. 2011), the last one
+    also with the profiles of the most similar items for an item without links; two-sided kernel
+    ridge, which suits items without links (Stock et al. 2018); weighted nearest profiles; random
+    walks over all links of the data; within a dataset the similarity itself; and the number of
+    links of each item. A fifth of the links is hidden, one to five times. The strengths of the
+    ridges and the weights of a logistic regression are chosen on the hidden links, and if a single
+    score is better than the combination, it is used alone. For items without any link, the weights
+    are learned by hiding all links of some items.
+
+    Pairs without a known link may be missing links. The regression estimates which share of all
+    links is known (Elkan and Noto 2008) and gives probabilities for a fifth missing.
 
     Costs two eigenproblems for each ridge, O(n^3 + m^3) up to 800 items and O(n r^2) with r from
     512 down to 96 above. Walks cost O(links n) for all pairs and are skipped above 12,000 items.
@@ -208,9 +214,6 @@ def fit_link_predictor(
         raise NotApplicableError(TITLE, [reason])
     if (too_much := memory_refusal(_MEMORY_ESTIMATE.total_bytes(data), data.n_rows)) is not None:
         raise NotApplicableError(TITLE, [too_much])
-    if members is None:
-        is_small = not quick and problem.shape[0] * problem.shape[1] <= SETTINGS.max_member_pairs
-        members = FACTORISATIONS if is_small and not problem.within else ()
     rounds = 1 if quick else SETTINGS.n_rounds(problem.n_links)
     tests, colds = [], []
     axes_of: dict[str, int] = {}
@@ -218,7 +221,8 @@ def fit_link_predictor(
     steps = (rounds + 1 if has_enough_links else 0) + 1
     if has_enough_links:
         axes_of = {
-            name: best_axes(problem, name, SETTINGS.member_params.get(name, {})) for name in members
+            name: best_axes(problem, name, SETTINGS.member_params.get(name, {}))
+            for name in members or ()
         }
         for number in range(rounds):
             report(number / steps, "Learning from hidden links")
@@ -232,7 +236,7 @@ def fit_link_predictor(
     tests = [keep_chosen_ridges(test, final) for test in tests]
     cold_tests = [keep_chosen_ridges(test, final) for test in colds if test is not None]
     warm, judged = fit_stack(tests)
-    cold = fit_cold_stack(tests, cold_tests, warm, problem)
+    cold = tuple(fit_cold_stack(tests, cold_tests, warm, problem, side) for side in (1, 2))
     report(1.0, "Done")
     weights = dict(zip(warm.names, warm.weights.tolist(), strict=True))
     return LinkPredictor(
@@ -245,5 +249,5 @@ def fit_link_predictor(
         problem.n_links,
         final,
         warm,
-        cold,
+        (cold[0], cold[1]),
     )

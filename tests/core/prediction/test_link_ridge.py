@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.special import expit
 
 from hetviz.core.prediction.link_ridge import (
     KroneckerRidge,
@@ -28,6 +29,18 @@ Y = sp.csr_array((RNG.random((7, 5)) < 0.3).astype(float))
 def kernel(n: int) -> np.ndarray:
     X = RNG.normal(size=(n, 3))
     return np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+
+
+def test_two_sided_ridge_equals_one_regression_after_the_other() -> None:
+    K, L, ridge = kernel(7), kernel(5), 0.7
+    scores = KroneckerRidge.of(Y, Spectrum.of_kernel(K), Spectrum.of_kernel(L)).two_sided_scores(
+        ridge
+    )
+    rows = K @ np.linalg.solve(K + ridge * np.eye(7), Y.toarray())
+    expected = np.linalg.solve(L + ridge * np.eye(5), rows.T).T @ L
+    np.testing.assert_allclose(scores.rows(np.arange(7)), expected, atol=1e-8)
+    i, j = np.array([0, 3]), np.array([4, 1])
+    np.testing.assert_allclose(scores.pairs(i, j), expected[i, j], atol=1e-8)
 
 
 def test_kronecker_ridge_equals_the_full_system() -> None:
@@ -134,6 +147,21 @@ def test_stack_weights_informative_scores() -> None:
     assert np.average(p, weights=counts) == pytest.approx(np.average(y, weights=counts), rel=1e-3)
     free = ScoreStack.fit(("good", "noise", "against"), X, y, counts, free=("against",))
     assert free.weights[2] < -1.0
+
+
+def test_score_stack_with_unknown_links_gives_probabilities_of_all_links() -> None:
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=20_000)
+    is_link = rng.random(len(x)) < expit(2 * x - 1)
+    is_known = is_link & (rng.random(len(x)) < 0.4)
+    arguments = (("score",), x[:, None], is_known.astype(float), np.ones(len(x)))
+    top = x > 1.5
+    for share, expected in ((0.4, is_link[top].mean()), (1.0, is_known[top].mean())):
+        p = ScoreStack.fit(*arguments, labelled_share=share).probability({"score": x})
+        assert p[top].mean() == pytest.approx(expected, abs=0.04 if share < 1 else 0.2)
+    stack = ScoreStack.fit(*arguments, labelled_share=0.4)
+    assert stack.weights[0] == pytest.approx(2.0, abs=0.2)
+    assert stack.intercept == pytest.approx(-1.0, abs=0.15)
 
 
 def test_score_scale_is_scale_invariant() -> None:
