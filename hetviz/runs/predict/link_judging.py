@@ -337,7 +337,11 @@ def _score_table(test: _HiddenTest, names: Sequence[str]) -> Floats:
 
 
 def _stack_of(
-    names: Sequence[str], columns: Sequence[Floats], tests: Sequence[_HiddenTest]
+    names: Sequence[str],
+    columns: Sequence[Floats],
+    tests: Sequence[_HiddenTest],
+    free: Sequence[str] = (LINKS_OF_SOURCE, LINKS_OF_TARGET),
+    strength: float = 1.0,
 ) -> ScoreStack:
     y = np.concatenate([test.pairs.is_link for test in tests]).astype(np.float64)
     counts = np.concatenate([test.pairs.counts for test in tests])
@@ -346,7 +350,8 @@ def _stack_of(
         np.vstack(columns),
         y,
         counts,
-        (LINKS_OF_SOURCE, LINKS_OF_TARGET),
+        free,
+        strength,
         labelled_share=_LABELLED_SHARE,
     )
 
@@ -372,7 +377,9 @@ def fit_cold_stack(
     # Every item of this side has the same number of links, none.
     same = LINKS_OF_SOURCE if side == 1 else LINKS_OF_TARGET
     names = [name for name in all_tests[0].scores if name != same]
-    stack = _stack_of(names, [_score_table(t, names) for t in all_tests], all_tests)
+    # All pairs of a hidden item depend on each other, so they count for less than they are.
+    columns = [_score_table(t, names) for t in all_tests]
+    stack = _stack_of(names, columns, all_tests, (), problem.settings.cold_prior)
     if not cold_tests:
         return stack
     counts = np.concatenate([t.pairs.counts for t in cold_tests])

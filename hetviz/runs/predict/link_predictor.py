@@ -218,7 +218,7 @@ def fit_link_predictor(
     tests, colds = [], []
     axes_of: dict[str, int] = {}
     has_enough_links = problem.n_links >= SETTINGS.min_links
-    steps = (rounds + 1 if has_enough_links else 0) + 1
+    steps = (rounds * (1 + problem.has_bare_items) if has_enough_links else 0) + 1
     if has_enough_links:
         axes_of = {
             name: best_axes(problem, name, SETTINGS.member_params.get(name, {}))
@@ -228,8 +228,9 @@ def fit_link_predictor(
             report(number / steps, "Learning from hidden links")
             tests.append(judge_on_hidden_links(problem, axes_of, random_state + number))
         if problem.has_bare_items:
-            report(rounds / steps, "Learning from hidden items")
-            colds.append(judge_on_hidden_items(problem, axes_of, random_state))
+            for number in range(rounds):
+                report((rounds + number) / steps, "Learning from hidden items")
+                colds.append(judge_on_hidden_items(problem, axes_of, random_state + number))
     report((steps - 1) / steps, "Learning from all links")
     final = fit_scores(problem, problem.Y, axes_of)
     final = add_scales(replace(final, chosen=best_ridges(final, tests)))

@@ -45,6 +45,7 @@ class LinkSettings:
     # others teach nothing.
     min_links: int = 10
     min_cold_links: int = 5
+    cold_prior: float = 100.0  # Precision of the prior of weights for items without links.
     # Items whose usual rate of links is mixed into that of items without links.
     prior_items: int = 5
     max_judged_rows: int = 1_500
