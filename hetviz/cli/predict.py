@@ -130,7 +130,7 @@ def _links(args: argparse.Namespace) -> int:
         name: dict(zip(data[name].ids, data[name].display_names, strict=True))
         for name in (args.source, args.target)
     }
-    head = ["source_id", "target_id", "score", "rank", "rank_best", "rank_worst"]
+    head = ["source_id", "target_id", "score", "rank", "rank_best", "rank_worst", "known_links"]
     rows = [
         [_cell(candidate[key]) for key in head]
         + [
@@ -151,6 +151,14 @@ def _links(args: argparse.Namespace) -> int:
         for name, (mean, error) in result["test"]["auc"].items():
             spread = "" if not error else f" +- {error:.3f}"
             summary.append(f"AUC on held-out links, {name}: {mean:.3f}{spread}")
+        for row in result["test"]["by_known_links"]:
+            mean, error = row["auc"]["method"]
+            spread = "" if not error else f" +- {error:.3f}"
+            links = "link" if row["known_links"] == "1" else "links"
+            summary.append(
+                f"AUC on held-out links, {row['known_links']} known {links}: {mean:.3f}{spread} "
+                f"({row['n_links']} held out)"
+            )
         unseen = result["test"]["unseen"]
         for name, (mean, error) in {} if unseen is None else unseen["auc"].items():
             spread = "" if not error else f" +- {error:.3f}"

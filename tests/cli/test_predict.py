@@ -31,10 +31,10 @@ def test_predict_links_ranks_tests_writes(run: Run, tmp_path: Path) -> None:
     code, text, _ = run(*LINKS, "--method", "cdmca", "--top", 3, "--hold-out", 0.2, "--out", out)
     assert code == 0
     assert "AUC on held-out links, method" in text
+    assert "AUC on held-out links, 1 known link: " in text
     lines = out.read_text(encoding="utf-8").splitlines()
-    assert (
-        lines[0] == "source_id,target_id,score,rank,rank_best,rank_worst,source_title,target_title"
-    )
+    ranks = "rank,rank_best,rank_worst,known_links"
+    assert lines[0] == f"source_id,target_id,score,{ranks},source_title,target_title"
     assert len(lines) == 4
     code, text, _ = run(*LINKS, "--method", "profiles", "--top", 2, "--json")
     assert code == 0

@@ -15,7 +15,12 @@ from hetviz.errors import ParameterError
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.run import FittedRun, MapResult, fit_run, notes_of, versions
 from hetviz.runs.findings import Findings
-from hetviz.runs.predict.held_out_links import CHANCE, HeldOutRanking, rank_held_out
+from hetviz.runs.predict.held_out_links import (
+    CHANCE,
+    KNOWN_LINKS,
+    HeldOutRanking,
+    rank_held_out,
+)
 from hetviz.runs.predict.label_blend import BLEND
 from hetviz.runs.predict.label_blend import TITLE as BLEND_TITLE
 from hetviz.runs.predict.labels import predict_labels
@@ -170,8 +175,32 @@ def _summary(
         "n_pairs": round(float(np.mean([test.n_pairs for test in tests]))),
         "repeats": len(tests),
         "own_scores": tests[0].own_scores,
+        "by_known_links": _summary_by_known_links(tests),
         "unseen": _summary(unseen),
     }
+
+
+def _summary_by_known_links(tests: Sequence[HeldOutRanking]) -> list[dict[str, object]]:
+    """Return means and standard errors for each group of pairs, over the tests that have it."""
+    rows: list[dict[str, object]] = []
+    for name, _ in KNOWN_LINKS:
+        groups = [group for test in tests for group in test.by_known_links]
+        groups = [group for group in groups if group.known_links == name]
+        if not groups:
+            continue
+        names = groups[0].auc
+        rows.append(
+            {
+                "known_links": name,
+                "auc": {key: _mean([group.auc[key] for group in groups]) for key in names},
+                "average_precision": {
+                    key: _mean([group.average_precision[key] for group in groups]) for key in names
+                },
+                "n_links": round(float(np.mean([group.n_links for group in groups]))),
+                "n_pairs": round(float(np.mean([group.n_pairs for group in groups]))),
+            }
+        )
+    return rows
 
 
 def _mean(values: Sequence[float]) -> list[float | None]:

@@ -21,7 +21,21 @@ from hetviz.runs.predict.pair_scores import PROFILES, PairScorer, pair_numbers_o
 
 TOP_COUNTS = (1, 3, 10, 30, 100, 300)
 METHOD, POPULARITY, CHANCE = "method", "popularity", "chance"
+# Names of groups of pairs, and the most known links that the item with fewer of them may have.
+KNOWN_LINKS = (("0", 0.0), ("1", 1.0), ("2 to 5", 5.0), ("more than 5", np.inf))
 _MAX_PAIRS = 10_000_000
+
+
+@dataclass(frozen=True)
+class GroupRanking:
+    """Ranking of the pairs whose item with fewer known links has this many of them."""
+
+    known_links: str
+    # As in `HeldOutRanking`, among the pairs of the group.
+    auc: Mapping[str, float]
+    average_precision: Mapping[str, float]
+    n_links: int
+    n_pairs: int
 
 
 @dataclass(frozen=True)
@@ -39,6 +53,8 @@ class HeldOutRanking:
     average_precision: Mapping[str, float]
     # Whether the method was judged by its own scores; else by closeness on its map.
     own_scores: bool
+    # For groups with a held-out link and another pair, fewest known links first.
+    by_known_links: tuple[GroupRanking, ...] = ()
 
 
 def rank_held_out(
@@ -110,6 +126,7 @@ def rank_held_out(
         return None
     auc: dict[str, float] = {}
     average: dict[str, float] = {}
+    scores_of_pairs: dict[str, Floats] = {}
     precision: dict[str, Mapping[int, float]] = {
         CHANCE: dict.fromkeys(TOP_COUNTS, float(is_link.mean()))
     }
@@ -118,10 +135,44 @@ def rank_held_out(
         for start in range(0, len(rows), 500):
             part = rows[start : start + 500]
             S[part] = scores(part)
-        pair_scores = S.ravel()[pairs].astype(np.float64)
-        auc[name], precision[name] = link_ranking(pair_scores, is_link, TOP_COUNTS)
-        average[name] = average_precision(pair_scores, is_link)
-    return HeldOutRanking(auc, precision, int(is_link.sum()), len(pairs), average, has_own_scores)
+        scores_of_pairs[name] = S.ravel()[pairs].astype(np.float64)
+        auc[name], precision[name] = link_ranking(scores_of_pairs[name], is_link, TOP_COUNTS)
+        average[name] = average_precision(scores_of_pairs[name], is_link)
+    return HeldOutRanking(
+        auc,
+        precision,
+        int(is_link.sum()),
+        len(pairs),
+        average,
+        has_own_scores,
+        _rank_by_known_links(
+            scores_of_pairs, is_link, np.minimum(degrees[0][pairs // m], degrees[1][pairs % m])
+        ),
+    )
+
+
+def _rank_by_known_links(
+    scores: Mapping[str, Floats], is_link: Bools, n_known: Floats
+) -> tuple[GroupRanking, ...]:
+    """Return the ranking within each group of pairs; `n_known` is of the item with fewer links."""
+    groups = []
+    minimum = 0.0
+    for name, maximum in KNOWN_LINKS:
+        inside = (n_known >= minimum) & (n_known <= maximum)
+        links = is_link[inside]
+        minimum = maximum + 1
+        if not links.any() or links.all():
+            continue
+        groups.append(
+            GroupRanking(
+                name,
+                {key: link_ranking(S[inside], links, ())[0] for key, S in scores.items()},
+                {key: average_precision(S[inside], links) for key, S in scores.items()},
+                int(links.sum()),
+                len(links),
+            )
+        )
+    return tuple(groups)
 
 
 def average_precision(scores: Floats, is_link: Bools) -> float:

@@ -73,7 +73,9 @@ def predict_links(
     -------
     DataFrame
         Columns source_id, target_id, score (higher is likelier; a probability for the default
-        predictor), rank (from 1); rank_best and rank_worst over several fits; source_evidence, ids
+        predictor), rank (from 1); rank_best and rank_worst over several fits; known_links, the
+        number of known links between the two datasets of the item that has fewer of them (the
+        fewer, the less sure the pair); source_evidence, ids
         of `target` that the source item links to, closest to the target item first;
         target_evidence, ids of `source` that the target item links to, closest to the source item
         first. For a `LinkPredictor` also carried_by, the known links (source id, target id) that
@@ -133,6 +135,11 @@ def predict_links(
         ]
         ranks = np.array(ranks_by_fit)
     best["rank_best"], best["rank_worst"] = ranks.min(axis=0), ranks.max(axis=0)
+    together = signed_links(data, source, target) > 0
+    best["known_links"] = np.minimum(
+        np.asarray(together.sum(axis=1)).ravel()[best["i"].to_numpy(np.int64)],
+        np.asarray(together.sum(axis=0)).ravel()[best["j"].to_numpy(np.int64)],
+    )
     evidence_finder = _Evidence(data, scorers[0], source, target, evidence)
     pairs = list(zip(best["i"].tolist(), best["j"].tolist(), strict=True))
     evidence_of_pairs = [evidence_finder.of(i, j) for i, j in pairs]

@@ -211,11 +211,13 @@ def _show_on_map(checked: list[LinkCandidate]) -> None:
 def _csv_text(finding: Finding, candidates: list[LinkCandidate]) -> str:
     source, target = finding.content["source"], finding.content["target"]
     head = ["source_dataset", "source_id", "target_dataset", "target_id", "score", "rank"]
-    head += ["rank_best", "rank_worst", "source_title", "target_title"]
+    head += ["rank_best", "rank_worst", "known_links", "source_title", "target_title"]
     lines = [
         [source, candidate.ids[0], target, candidate.ids[1]]
         + [f"{candidate.record['score']:.6g}"]
         + [str(candidate.record[key]) for key in ("rank", "rank_best", "rank_worst")]
+        # Candidates of earlier versions lack it.
+        + [str(candidate.record.get("known_links", ""))]
         + list(candidate.titles)
         for candidate in candidates
     ]

@@ -357,6 +357,7 @@ def _show_test(content: Mapping[str, Any]) -> None:
     theme.show_table(
         ["Hidden link ranked above another pair, %", "hidden links", "hidden items"], rows
     )
+    _show_by_known_links(test)
     basis = "its own scores" if test.get("own_scores", True) else "how close pairs are on its map"
     theme.show_note(
         f"Ranked by {basis}. Hidden links: single links were hidden. Hidden items: all links of "
@@ -369,6 +370,25 @@ def _show_test(content: Mapping[str, Any]) -> None:
             "ranked. Pairs without a link count as wrong here, though some may be right, so "
             "the true shares are higher. “Links of similar items” guesses from the links of items "
             "with the most similar features. ± is one standard error."
+        )
+
+
+def _show_by_known_links(test: Mapping[str, Any]) -> None:
+    """Show the test by the number of known links of an item, if its finding has it."""
+    rows = [
+        [
+            row["known_links"],
+            f"{row['n_links']:,}",
+            *(_percent_with_error(row["auc"][key]) for key in ("method", "popularity")),
+        ]
+        for row in test.get("by_known_links", ())
+    ]
+    if rows:
+        names = [MODEL_NAMES[key] for key in ("method", "popularity")]
+        theme.show_table(["Known links of the item with fewer", "hidden links", *names], rows)
+        theme.show_note(
+            "Last two columns: hidden link ranked above another pair of the same row, %. "
+            "The fewer links are known, the less sure is a candidate."
         )
 
 

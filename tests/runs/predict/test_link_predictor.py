@@ -219,6 +219,39 @@ def test_rank_held_out_of_links_and_of_items() -> None:
     assert not by_map.own_scores
 
 
+def test_rank_held_out_by_known_links() -> None:
+    data, _ = people_and_books(rate=0.2)
+
+    def quiet(fraction: float, message: str = "", **figures: object) -> None: ...
+
+    ranking = rank_held_out(data, "stack", {}, "people", "books", 0.2, 0, quiet, quick=True)
+    assert ranking is not None
+    groups = {group.known_links: group for group in ranking.by_known_links}
+    assert list(groups) == ["2 to 5", "more than 5"]  # No other item has a hidden link.
+    assert sum(group.n_links for group in groups.values()) == ranking.n_links
+    # The four people without links have 40 candidate pairs each.
+    assert sum(group.n_pairs for group in groups.values()) <= ranking.n_pairs - 4 * 40
+    for group in groups.values():
+        assert group.auc["method"] > group.auc["popularity"]
+        assert group.average_precision["method"] > group.n_links / group.n_pairs
+    sparse, _ = people_and_books(rate=0.06)
+    few = rank_held_out(sparse, "stack", {}, "people", "books", 0.2, 0, quiet, quick=True)
+    assert few is not None
+    assert [group.known_links for group in few.by_known_links][:2] == ["0", "1"]
+
+
+def test_predict_links_counts_known_links(
+    fitted_predictor: tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor],
+) -> None:
+    data, _, predictor = fitted_predictor
+    table = hetviz.predict_links(data, "people", "books", 300, by=predictor)
+    Y = signed_links(data, "people", "books").toarray() > 0
+    i, j = data["people"].find(table["source_id"]), data["books"].find(table["target_id"])
+    expected = np.minimum(Y.sum(axis=1)[i], Y.sum(axis=0)[j])
+    np.testing.assert_array_equal(table["known_links"], expected)
+    assert len(set(expected)) > 2
+
+
 def test_average_precision_handles_ties() -> None:
     is_link = np.array([True, False, True, False])
     assert average_precision(np.array([4.0, 3, 2, 1]), is_link) == pytest.approx((1 + 2 / 3) / 2)
