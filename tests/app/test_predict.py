@@ -155,6 +155,9 @@ def test_default_is_tested_on_hidden_links_and_items(visit: Visit) -> None:
     content = workspace_of(app).state.findings["links"].content
     assert content["method"] == "stack"
     assert content["test"]["unseen"]["own_scores"]
+    groups = content["test"]["by_known_links"]
+    assert sum(group["n_links"] for group in groups) == content["test"]["n_links"]
+    assert "Known links of the item with fewer" in html_of(app)
     assert all(0.0 <= one["score"] <= 1.0 for one in content["candidates"])
 
 
