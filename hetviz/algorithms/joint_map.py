@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -68,6 +68,10 @@ FULL_WEIGHT_AUC = 0.7
 """Links with at least this AUC on hidden links count in full."""
 MIN_LINK_WEIGHT = 0.1
 """Weight of links whose AUC on hidden links is at chance level."""
+DEFAULT_OWN_SHARE = 0.3
+DEFAULT_LINK_SHARE = 0.15
+MAX_LINK_SHARE = 0.3
+"""Share of links in the affinities of a map that follows links; more brings no more links close."""
 _NEW_PERPLEXITY = 10.0
 _N_NEIGHBORS_FOR_AXES = 5
 _NO_LINKS = (
@@ -76,6 +80,34 @@ _NO_LINKS = (
     np.zeros(0, np.int64),
     np.zeros(0),
 )
+
+
+@dataclass(frozen=True)
+class LinkBalance:
+    """Trade-off between features and links.
+
+    `own`: Share of own features in distances within a dataset.
+    `links`: Share of links in the affinities.
+    `min_weight`: Minimum weight of a kind of links that predicts no better than chance.
+    """
+
+    own: float
+    links: float
+    min_weight: float
+
+
+def link_balance(position: float) -> LinkBalance:
+    """Return the trade-off at a position from 0 (features) to 1 (links); 0.5 is the default."""
+    steps = (0.0, 0.5, 1.0)
+    own, links, weight = (
+        float(np.interp(position, steps, values))
+        for values in (
+            (1.0, DEFAULT_OWN_SHARE, 0.0),
+            (0.0, DEFAULT_LINK_SHARE, MAX_LINK_SHARE),
+            (MIN_LINK_WEIGHT, MIN_LINK_WEIGHT, 1.0),
+        )
+    )
+    return LinkBalance(own, links, weight)
 
 
 class JointMap(NeighborMapEmbedder):
@@ -166,7 +198,7 @@ class JointMap(NeighborMapEmbedder):
             log=False,
             details="The share m of links in the affinities. Links also define neighbours.",
         ),
-    ] = 0.15
+    ] = DEFAULT_LINK_SHARE
     perplexity: Annotated[
         Perplexity,
         Changed(
@@ -182,7 +214,23 @@ class JointMap(NeighborMapEmbedder):
             high=1.0,
             details="In the distances within a dataset.",
         ),
-    ] = 0.3
+    ] = DEFAULT_OWN_SHARE
+    links_over_features: Annotated[
+        float | None,
+        Real(
+            "Links over features",
+            "What decides the places, from 0 (features) to 1 (links). Replaces Own features and "
+            "Link strength.",
+            low=0.0,
+            high=1.0,
+            also=(None,),
+            advanced=True,
+            details=(
+                "0.5 is the same as the defaults of `own_share` and `link_strength`. Above 0.5, "
+                "kinds of links that predict little count more, and in full at 1."
+            ),
+        ),
+    ] = None
     n_axes: Annotated[
         int,
         Integer(
@@ -213,6 +261,13 @@ class JointMap(NeighborMapEmbedder):
     exaggeration: Exaggeration = 12.0
     device: Device = "cpu"
     random_state: RandomState = 0
+
+    @property
+    def balance(self) -> LinkBalance:
+        """Shares of own features and links by `links_over_features`, or as set one by one."""
+        if self.links_over_features is None:
+            return LinkBalance(self.own_share, self.link_strength, MIN_LINK_WEIGHT)
+        return link_balance(self.links_over_features)
 
     def prepare_refits(self, data: HeteroData) -> None:
         """See `BaseEmbedder.prepare_refits`."""
@@ -277,7 +332,7 @@ class JointMap(NeighborMapEmbedder):
         graph, axes = self._with_learned_groups(data, graph, axes, learned)
         P = self._affinities(graph, axes, features, ignore_progress)
         if has_table_links(graph):
-            links = axes_link_part(graph, P, AxesBlend(self.link_strength, self.perplexity))
+            links = axes_link_part(graph, P, AxesBlend(self.balance.links, self.perplexity))
         else:
             joint = joint_affinities(graph, Balance(0.5))
             links = sp.csr_array(P.shape) if joint is None else joint_link_part(graph, joint)
@@ -330,7 +385,7 @@ class JointMap(NeighborMapEmbedder):
         for link, evidence in zip(graph.links, evidence_list, strict=True):
             ends = names[link.source], names[link.target]
             self.link_evidence_[(*ends, link.kind)] = evidence
-            weight = 1.0 if link.kind in USER_LINK_KINDS else link_weight(evidence)
+            weight = self._link_weight(link.kind, evidence)
             links.append(replace(link, strength=link.strength * weight))
             if weight < 1.0:
                 weak_kinds.append(
@@ -345,6 +400,11 @@ class JointMap(NeighborMapEmbedder):
             "these links count less. Switch off Check links first to count them in full."
         )
         return replace(graph, links=tuple(links))
+
+    def _link_weight(self, kind: str, evidence: LinkEvidence) -> float:
+        if kind in USER_LINK_KINDS:
+            return 1.0
+        return max(link_weight(evidence), self.balance.min_weight)
 
     def _link_evidence(
         self, graph: JointGraph, features: list[Floats | None]
@@ -406,7 +466,8 @@ class JointMap(NeighborMapEmbedder):
         progress: Progress,
     ) -> Sparse:
         if has_table_links(graph):
-            blend = AxesBlend(self.link_strength, self.perplexity, own=self.own_share)
+            balance = self.balance
+            blend = AxesBlend(balance.links, self.perplexity, own=balance.own)
             P = axes_affinities(
                 graph,
                 axes.Z,
@@ -441,7 +502,7 @@ class JointMap(NeighborMapEmbedder):
                 "auc": None if not evidence.n_hidden else evidence.auc,
                 "standard_error": evidence.standard_error,
                 "hidden": evidence.n_hidden,
-                "counts": 1.0 if kind in USER_LINK_KINDS else link_weight(evidence),
+                "counts": self._link_weight(kind, evidence),
             }
             for (a, b, kind), evidence in self.link_evidence_.items()
         }

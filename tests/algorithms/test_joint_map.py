@@ -144,6 +144,29 @@ def test_link_strength_trades_neighbours_for_links() -> None:
     assert scores[1]["trustworthiness"] < scores[0]["trustworthiness"]
 
 
+def test_links_over_features_goes_from_features_to_links() -> None:
+    features, default, links = (
+        quick(links_over_features=position).fit(WORLD) for position in (0.0, 0.5, 1.0)
+    )
+    plain = quick().fit(WORLD).embedding_.stacked()
+    np.testing.assert_array_equal(default.embedding_.stacked(), plain)
+    # The parameter replaces the two that it combines.
+    replaced = quick(links_over_features=0.5, own_share=1.0, link_strength=0.9).fit(WORLD)
+    np.testing.assert_array_equal(replaced.embedding_.stacked(), plain)
+    scores = [evaluate(WORLD, model.embedding_).to_dict() for model in (features, links)]
+    assert scores[1]["guidance_area"] > scores[0]["guidance_area"]
+    assert scores[1]["trustworthiness"] < scores[0]["trustworthiness"]
+
+
+def test_links_over_features_counts_unpredictable_links_in_full_at_its_end() -> None:
+    chance = LinkEvidence(0.5, 0.0, 50)
+    weights = [
+        JointMap(links_over_features=position)._link_weight("tags", chance)
+        for position in (None, 0.0, 0.5, 0.75, 1.0)
+    ]
+    assert weights == pytest.approx([0.1, 0.1, 0.1, 0.55, 1.0])
+
+
 def test_dataset_of_weight_zero_is_left_out() -> None:
     method = quick(weights={"words": 0.0})
     with pytest.warns(DataWarning, match="30 of words"):
