@@ -38,11 +38,19 @@ from hetviz.runs.compare.compare import candidate, judge
 from hetviz.runs.compare.comparison import Candidate, Comparison
 from hetviz.runs.embed.run import STOPPED, EmbeddingOrigin, MapResult, fit_run, notes_of
 
-MAX_SECONDS = 12.0
+MAX_SECONDS = 16.0
 """Maximum time to try methods, by the times of `expected_seconds`."""
-N_SPLITS = 2
+N_SPLITS = 3
+"""Number of splits of the links; only `MAX_FINALISTS` candidates see more than the first."""
+MAX_FINALISTS = 2
+MIN_LEAD = 0.01
+MIN_LEAD_ERRORS = 2.0
+"""Minimum lead over the first candidate, also in standard errors, for another to replace it."""
 MAX_METHODS = 5
 """Maximum number of methods that are tried."""
+JOINT_MAP = "joint-map"
+SETTINGS = {"Joint map, more by links": 0.75, "Joint map by links": 1.0}
+"""Values of `links_over_features` that are tried next to the default, by title."""
 MAX_TIME_RATIO = 3.0
 """Maximum expected time of a tried method, as a multiple of the first method's time."""
 MIN_TRUST_GAIN = 0.03
@@ -51,7 +59,7 @@ MAX_SPREAD_RATIO = 3.0
 """Maximum ratio of the spreads of two datasets; beyond it the smaller one is hard to read."""
 MIN_CROWDING_SHARE = 0.125
 """Minimum share of the map's radius that half of the items need; below it they are too dense."""
-_COUNT_WORDS = ("no", "one", "two", "three", "four", "five")
+_COUNT_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +69,7 @@ class BestNeighbours:
     method: str
     title: str
     params: Mapping[str, Any]  # ``embed(data, method, **params)`` makes it.
-    # `score`, `chosen`: mean trustworthiness of that map and of the chosen one over the same
-    # splits.
+    # `score`, `chosen`: trustworthiness of that map and of the chosen one on the first split.
     score: float
     chosen: float
     # `kept`, `chosen_kept`: share of the hidden links that either map finds again; NaN without
@@ -108,16 +115,21 @@ class MethodChoice:
     @property
     def best_neighbours(self) -> BestNeighbours | None:
         """The readable tried map with the truest neighbours."""
-        comparison = self.comparison
-        if comparison is None:
+        if self.comparison is None:
             return None
+        # All candidates have the first split.
+        comparison = _first_split(self.comparison)
         embeddings = comparison.embeddings
         sound = comparison.sound("trustworthiness")
         keys = [key for key in sound if key not in embeddings or _is_readable(embeddings[key])]
         if not keys:
             return None
         best = max(keys, key=lambda key: comparison.mean(key, "trustworthiness"))
-        own_keys = [tried.key for tried in comparison.candidates if tried.method == self.method]
+        own_keys = [
+            tried.key
+            for tried in comparison.candidates
+            if (tried.method, tried.params) == (self.method, self.params)
+        ]
         close = [comparison.mean(key, "links_kept_held_out") for key in (best, *own_keys[:1])]
         return BestNeighbours(
             comparison.candidate(best).method,
@@ -142,12 +154,14 @@ def choose_method(
     `seconds`: maximum time for trying methods, by times of earlier fits, so that the choice does
     not depend on the machine; 0 tries none. `random_state`: seed of the splits.
 
-    Returns the first methods of `hetviz.suggest`, as many as there is time for, are fitted on two
-    splits of the links and comparisons and judged by `hetviz.runs.compare.measures.overall`.
-    Methods less than one standard error behind the best tie, and the simplest of them is chosen.
-    Maps that are hard to read come last: one dataset is more than three times as spread out as
-    another, or the items are too dense. Without time for two methods it is the first method of
-    `suggest`. With more than 20,000 rows, or without time for two methods on all rows, landmarks
+    The first methods of `hetviz.suggest`, as many as there is time for, and for linked data also
+    `joint-map` with more weight on links (`SETTINGS`), are fitted on a split of the links and
+    comparisons and judged by `hetviz.runs.compare.measures.overall`. The first method and the best
+    other one are fitted on two more splits. The first one is chosen unless the other one is ahead
+    by more than .01 and more than two standard errors of their difference. Maps that are hard to
+    read come last: one dataset is more than three times as spread out as another, or the items are
+    too dense. Without time for two methods it is the first method of `suggest`. With more than
+    20,000 rows, or without time for two methods on all rows, landmarks
     are used, see `hetviz.features.spaces.landmarks`. The order is stored for `suggest`.
     """
     report = ignore_progress if progress is None else progress
@@ -172,16 +186,7 @@ def choose_method(
         if part is not data:
             message += f" of {part.n_rows:,} items"
         quiet = _fixed_message_progress(report, message)
-        comparison = judge(
-            part,
-            candidates,
-            seeds=N_SPLITS,
-            hold_out=0.2,
-            new_items=0.0,
-            progress=quiet,
-            random_state=random_state,
-        )
-        chosen = _best_candidate(comparison)
+        comparison, chosen = _tried(part, candidates, random_state, quiet)
         if chosen is not None:
             order = [
                 chosen.method,
@@ -401,9 +406,9 @@ def _ordered_methods(data: HeteroData) -> list[Standing]:
 def _affordable_candidates(
     data: HeteroData, n_rows: int, ordered: list[Standing], seconds: float
 ) -> list[Candidate]:
-    """Return the measured methods that fit into the time, without very slow ones on all rows."""
-    seconds_left = seconds
-    candidates: list[Candidate] = []
+    """Return the candidates that fit into the time, without very slow ones on all rows."""
+    methods: list[Candidate] = []
+    costs: dict[str, float] = {}
     max_seconds = None
     for standing in ordered[:MAX_METHODS]:
         fit = expected_seconds(standing.method, n_rows)
@@ -413,21 +418,98 @@ def _affordable_candidates(
         max_seconds = MAX_TIME_RATIO * seconds_on_all if max_seconds is None else max_seconds
         if n_rows < data.n_rows and seconds_on_all > max_seconds:
             continue
-        seconds_left -= N_SPLITS * (fit + measuring_seconds(n_rows))
-        if seconds_left < 0:
+        methods.append(candidate(standing.method, standing.params))
+        costs[standing.method] = fit + measuring_seconds(n_rows)
+    candidates: list[Candidate] = []
+    for tried in _with_settings(data, methods):
+        first_split = sum(costs[other.method] for other in (*candidates, tried))
+        finalists = sorted(costs[other.method] for other in (*candidates, tried))[-MAX_FINALISTS:]
+        if first_split + (N_SPLITS - 1) * sum(finalists) > seconds:
             break
-        candidates.append(candidate(standing.method, standing.params))
+        candidates.append(tried)
     return candidates
 
 
+def _with_settings(data: HeteroData, methods: list[Candidate]) -> list[Candidate]:
+    """Return the methods with further settings of the joint map in between, the best first."""
+    settings = []
+    if data.links and any(tried.method == JOINT_MAP and not tried.params for tried in methods):
+        settings = [
+            candidate(
+                JOINT_MAP, {"links_over_features": position}, f"{JOINT_MAP}-{position:g}", title
+            )
+            for title, position in reversed(SETTINGS.items())
+        ]
+    return [*methods[:2], *settings[:1], *methods[2:3], *settings[1:], *methods[3:]]
+
+
+def _tried(
+    data: HeteroData, candidates: list[Candidate], random_state: int, progress: Progress
+) -> tuple[Comparison, Candidate | None]:
+    """Return the candidates compared on one split, the finalists on all, and the chosen one."""
+
+    def judged(part: list[Candidate], seeds: int, seed: int, progress: Progress) -> Comparison:
+        return judge(
+            data,
+            part,
+            seeds=seeds,
+            hold_out=0.2,
+            new_items=0.0,
+            progress=progress,
+            random_state=seed,
+            score_pairs=False,
+        )
+
+    n_fits = len(candidates) + (N_SPLITS - 1) * MAX_FINALISTS
+    share = len(candidates) / n_fits
+    comparison = judged(candidates, 1, random_state, ProgressPart(progress, 0.0, share))
+    finalists = _finalists(comparison)
+    if len(finalists) > 1:
+        further = ProgressPart(progress, share, 1.0)
+        comparison = comparison.with_splits(
+            judged(finalists, N_SPLITS - 1, random_state + 1, further)
+        )
+    return comparison, _best_candidate(comparison)
+
+
+def _readable(comparison: Comparison) -> Comparison:
+    """Return the comparison of the readable maps, or of all if none is."""
+    keys = [key for key, embedding in comparison.embeddings.items() if _is_readable(embedding)]
+    return comparison.only(keys) if keys else comparison
+
+
+def _finalists(comparison: Comparison) -> list[Candidate]:
+    """Return the first readable candidate, and the best ones of the others."""
+    readable = _readable(comparison)
+    keys = readable.sound(readable.decides)
+    if readable.decides is None or not keys:
+        return []
+    measure = readable.decides
+    others = sorted(keys[1:], key=lambda key: -readable.mean(key, measure))
+    return [readable.candidate(key) for key in (keys[0], *others[: MAX_FINALISTS - 1])]
+
+
 def _best_candidate(comparison: Comparison) -> Candidate | None:
-    """Return the best readable candidate, the simplest of those that tie."""
-    readable_keys = [
-        key for key, embedding in comparison.embeddings.items() if _is_readable(embedding)
-    ]
-    readable = comparison.only(readable_keys) if readable_keys else comparison
-    recommendation = readable.recommendation
-    return None if recommendation.method is None else comparison.candidate(recommendation.method)
+    """Return the first readable candidate, or the best one if it is clearly ahead."""
+    readable = _readable(comparison)
+    measure = readable.decides
+    keys = readable.sound(measure)
+    if measure is None or not keys:
+        return None
+    first, best = keys[0], max(keys, key=lambda key: readable.mean(key, measure))
+    return readable.candidate(best if _is_ahead(readable, best, first, measure) else first)
+
+
+def _is_ahead(comparison: Comparison, best: str, first: str, measure: str) -> bool:
+    """Return whether a candidate is ahead by the margin that replaces the first one."""
+    lead, error = comparison.lead(best, first, measure)
+    return lead > max(MIN_LEAD, 0.0 if math.isnan(error) else MIN_LEAD_ERRORS * error)
+
+
+def _first_split(comparison: Comparison) -> Comparison:
+    first = comparison.seeds[:1]
+    fits = tuple(fit for fit in comparison.fits if fit.seed in first)
+    return replace(comparison, fits=fits, seeds=first)
 
 
 def _is_readable(embedding: Embedding) -> bool:
@@ -458,28 +540,35 @@ def _reason_of_choice(comparison: Comparison, chosen: Candidate, n_rows: int = 0
         return f"{chosen.title} is the first method that suits these data."
     own_score = comparison.mean(chosen.key, measure)
     others = [key for key in comparison.sound(measure) if key != chosen.key]
+    tried = _first_split(comparison).sound(measure)
     splits = f"{len(comparison.seeds)} splits" + (f" of {n_rows:,} items" if n_rows else "")
     score = f"It scored {per_hundred(own_score)} % over {splits}."
     if not others:
         return f"Chosen because no other method could be scored. {score}"
     second = max(others, key=lambda key: comparison.mean(key, measure))
     second_score = comparison.mean(second, measure)
-    better = {key for key in others if comparison.mean(key, measure) > own_score}
-    tied = comparison.tied(measure)
-    if not better:
-        reason = f"Chosen because it scored best of {_COUNT_WORDS[len(others) + 1]} methods."
-    elif better | {chosen.key} <= set(tied):
-        reason = "Chosen because it is the simplest of the methods that scored about best."
+    lead, _ = comparison.lead(second, chosen.key, measure)
+    at_first = [comparison.values(key, measure)[0] for key in tried]
+    if lead <= 0:
+        is_best = comparison.values(chosen.key, measure)[0] >= max(at_first)
+        which = f"{_COUNT_WORDS[len(tried)]} maps" if is_best else "the maps tried on all splits"
+        reason = f"Chosen because it scored best of {which}."
+    elif not _is_ahead(comparison, second, chosen.key, measure):
+        reason = (
+            "Chosen because it is the first method that suits these data, and no other map scored "
+            "clearly better."
+        )
     else:
         reason = "Chosen as one of the best maps that are easy to read."
-    rank = "Highest" if better else "Next"
+    rank = "Highest" if lead > 0 else "Next"
     text = f"{reason} {score} {rank}: {comparison.candidate(second).title}"
     text += f" ({per_hundred(second_score)} %)."
+    others = [key for key in tried if key != chosen.key]
     further_titles = [comparison.candidate(key).title for key in others if key != second]
-    text += f" Also tried: {join_words(further_titles)}." if further_titles else ""
+    text += f" Also tried, on one split: {join_words(further_titles)}." if further_titles else ""
     return (
-        f"{text} Scores are from hidden links and comparisons, neighbours and labels, where there "
-        "are any."
+        f"{text} Scores are from hidden and other links, hidden comparisons, neighbours and "
+        "labels, where there are any."
     )
 
 

@@ -142,8 +142,12 @@ def judge(
     new_items: float,
     progress: Progress | None,
     random_state: int,
+    score_pairs: bool = True,
 ) -> Comparison:
-    """Fit candidates on the same splits and measure them; see `compare`."""
+    """Fit candidates on the same splits and measure them; see `compare`.
+
+    `score_pairs`: Also predict held-out links by scores, next to simple baselines.
+    """
     if not candidates:
         raise ParameterError("compare: there is no method to compare. None suits these data.")
     if not 1 <= seeds <= MAX_SEEDS:
@@ -153,6 +157,7 @@ def judge(
             raise ParameterError(f"compare: {name} = {share!r} must be a share from 0 to below 1.")
     split_seeds = tuple(range(random_state, random_state + seeds))
     state = _ComparisonState(data, candidates, split_seeds, hold_out, progress or ignore_progress)
+    state.score_pairs = score_pairs
     try:
         for seed in split_seeds:
             train, held_out = state.split(seed)
@@ -167,6 +172,8 @@ def judge(
 
 class _ComparisonState:
     """State of a running comparison."""
+
+    score_pairs = True
 
     def __init__(
         self,
@@ -198,7 +205,8 @@ class _ComparisonState:
             comparisons=self._hold_out if has_comparisons else 0.0,
             random_state=seed,
         )
-        for name, values in yardsticks(train, held_out, seed).items():
+        baselines = yardsticks(train, held_out, seed) if self.score_pairs else {}
+        for name, values in baselines.items():
             collected = self._yardsticks.setdefault(name, {})
             for key, value in values.items():
                 collected.setdefault(key, []).append(value)
@@ -235,7 +243,8 @@ class _ComparisonState:
                 scores, curves, limits = measure_map_with_limits(
                     train, embedding, held_out, lambda: report(1.0, "Measuring the map")
                 )
-                scores |= held_out_scores(train, fitted.model, held_out, seed)
+                if self.score_pairs:
+                    scores |= held_out_scores(train, fitted.model, held_out, seed)
                 if Capability.LABELS in get_method(contestant.method).card.capabilities:
                     # This method saw labels that the overall score of others is based on.
                     scores.pop("overall", None)

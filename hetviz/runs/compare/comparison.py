@@ -301,6 +301,29 @@ class Comparison:
             complete=self.complete and later.complete,
         )
 
+    def with_splits(self, later: Comparison) -> Comparison:
+        """Return the comparison with the fits of further splits, of some of its candidates."""
+        return replace(
+            self,
+            fits=(*self.fits, *later.fits),
+            seeds=(*self.seeds, *later.seeds),
+            failures={**self.failures, **later.failures},
+            refused=(*self.refused, *later.refused),
+        )
+
+    def lead(self, key: str, other: str, measure: str) -> tuple[float, float]:
+        """Return how far a candidate is ahead of another one, with the standard error.
+
+        The mean of the paired difference over the splits that both have; the error is NaN after
+        one split.
+        """
+        own, others = (
+            {fit.seed: fit.scores[measure] for fit in self._fits(k) if measure in fit.scores}
+            for k in (key, other)
+        )
+        leads = [own[seed] - others[seed] for seed in own if seed in others]
+        return (float(np.mean(leads)) if leads else math.nan), _standard_error(leads)
+
     def _is_tied(self, first: str, second: str, measure: str) -> bool:
         behind = self._values(first, measure) - self._values(second, measure)
         error = _standard_error(behind)

@@ -30,8 +30,8 @@ MEASURES: Mapping[str, DecidingMeasure] = {
             "Overall",
             "showing links, neighbours and labels",
             None,
-            "The mean over hidden links, hidden comparisons, neighbours and labels, where there "
-            "are any.",
+            "The mean over hidden links, links close, hidden comparisons, neighbours and labels, "
+            "where there are any.",
         ),
         DecidingMeasure(
             "links_kept_held_out",
@@ -144,6 +144,7 @@ MEASURES: Mapping[str, DecidingMeasure] = {
 _SORTS = (
     ("link_auc_held_out", "links_kept_held_out"),
     ("degree_auc_held_out",),
+    ("links_kept",),
     ("comparison_accuracy_held_out",),
     ("trustworthiness",),
     ("label_knn_accuracy", "label_across_accuracy"),
@@ -156,9 +157,11 @@ def overall(scores: Mapping[str, float]) -> float | None:
     `scores`: scores of one map, with ``placed``, the share of items with a place.
 
     The sorts have equal weight: held-out links (how close they are), the same regardless of
-    popularity, held-out comparisons, neighbours, and labels. The mean is multiplied by the share
-    of items with a place.
+    popularity, the other links, held-out comparisons, neighbours, and labels. Without held-out
+    links the others do not count. The mean is multiplied by the share of items with a place.
     """
+    if "link_auc_held_out" not in scores:
+        scores = {key: value for key, value in scores.items() if key != "links_kept"}
     sorts = [[scores[key] for key in keys if key in scores] for keys in _SORTS]
     means = [sum(values) / len(values) for values in sorts if values]
     if len(means) < 2:

@@ -137,7 +137,10 @@ def test_overall_is_the_mean_over_sorts_times_share_placed() -> None:
     others = {"trustworthiness": 0.6, "label_knn_accuracy": 0.4}
     assert overall(links | others) == pytest.approx((0.7 + 0.8 + 0.6 + 0.4) / 4)
     assert overall(links | others | {"placed": 0.5}) == pytest.approx(0.3125)
-    # Training links do not count.
+    assert overall(links | others | {"links_kept": 0.9}) == pytest.approx(
+        (0.7 + 0.8 + 0.9 + 0.6 + 0.4) / 5
+    )
+    # Training links alone do not count.
     assert overall({"links_kept": 0.9, "trustworthiness": 0.6}) is None
 
 
