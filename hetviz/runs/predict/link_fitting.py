@@ -186,6 +186,16 @@ class LinkProblem:
         together = self.Y > 0
         return any(bool((together.sum(axis=axis) == 0).any()) for axis in (0, 1))
 
+    def unlinked_share(self, side: int) -> float:
+        """Return the share of pairs on a side of `FittedScores.unlinked_sides`, 1 or 2."""
+        together = self.Y > 0
+        source, target = (
+            float((np.asarray(together.sum(axis=axis)) == 0).mean()) for axis in (1, 0)
+        )
+        if side == 2:
+            return target * (1.0 - source)
+        return 1.0 - (1.0 - source) ** 2 if self.within else source
+
     def links(self) -> tuple[Ints, Ints]:
         """Return the linked pairs, each once."""
         Y = self.Y.tocoo()

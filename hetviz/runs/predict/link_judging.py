@@ -389,6 +389,10 @@ def fit_cold_stack(
     usual_rate = float(np.average(predicted, weights=counts))
     prior_weight = problem.settings.prior_items * problem.shape[1]
     links *= SETTINGS.missing_per_known / SETTINGS.hidden_share
+    # Hiding links leaves more items without any, so the same links fall on more pairs.
+    share = float(counts.sum()) / sum(float(t.pairs.counts.sum()) for t in tests)
+    links *= max(1.0, share / max(problem.unlinked_share(side), 1e-12))
+    links = min(links, usual_rate * float(counts.sum()))
     rate = (links + prior_weight * usual_rate) / (float(counts.sum()) + prior_weight)
     margin = logit(np.clip(predicted, 1e-12, 1 - 1e-12))
 
