@@ -72,6 +72,11 @@ DEFAULT_OWN_SHARE = 0.3
 DEFAULT_LINK_SHARE = 0.15
 MAX_LINK_SHARE = 0.3
 """Share of links in the affinities of a map that follows links; more brings no more links close."""
+NEW_BALANCE = "new balance of links and features"
+"""Note of a start map that is laid out again from its positions, because it was balanced otherwise.
+
+A refit that keeps nearly all positions would hardly change the map."""
+NEW_BALANCE_ITERATIONS = 160
 _NEW_PERPLEXITY = 10.0
 _N_NEIGHBORS_FOR_AXES = 5
 _NO_LINKS = (
@@ -130,7 +135,8 @@ class JointMap(NeighborMapEmbedder):
     comparable features and without links have no place. User links within a dataset act in the
     layout and in the axes. In the axes they count less if the group was learned well. Negative
     links have negative weight in the axes and are a bounded force in the layout, but never enter
-    the affinities. From an earlier joint map the method makes 100 iterations.
+    the affinities. From an earlier joint map the method makes 100 iterations. From one whose note
+    is `NEW_BALANCE` it forms groups again and makes 160.
     Time: O(n^2) for the neighbours. An iteration is O(n^2) up to 8,000 items and O(n + links)
     above.
 
@@ -308,6 +314,7 @@ class JointMap(NeighborMapEmbedder):
         progress(0.25, "Neighbours on the joint axes")
         P = self._affinities(graph, axes, features, ProgressPart(progress, 0.25, 0.4))
         sne_map = SneMap(P, data, graph.negative, self.guidance_boost, self.cannot_link_strength)
+        is_rebalanced = start is not None and start.note == NEW_BALANCE
         return self._run(
             sne_map,
             lambda: self._make_fit(sne_map),
@@ -315,7 +322,7 @@ class JointMap(NeighborMapEmbedder):
             rng,
             progress,
             start,
-            n_iter=self.n_iter,
+            n_iter=min(self.n_iter, NEW_BALANCE_ITERATIONS) if is_rebalanced else self.n_iter,
             exaggeration=self.exaggeration,
             followers=learned.followers,
         )

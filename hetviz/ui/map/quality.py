@@ -14,7 +14,7 @@ from hetviz.metrics.measure_names import (
     MEASURE_TEXTS,
     score_text,
 )
-from hetviz.ui.map import map_warnings
+from hetviz.ui.map import balance, map_warnings
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.widgets import charts, diagnostics
@@ -28,6 +28,7 @@ def show_quality(state: State, run: MapResult) -> None:
     figures = charts.run_figures(state, run)
     # Warnings come before the measures.
     map_warnings.show_warnings(map_warnings.map_warnings(state, run, figures))
+    balance.show_balance(state, run)
     if figures.get("choice"):
         theme.show_section("Why this method")
         theme.show_note(str(figures["choice"]))

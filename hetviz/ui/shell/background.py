@@ -83,11 +83,14 @@ def refit(
     free_rows: Ints | None = None,
     statements: Collection[str] = (),
     requested: bool = False,
+    params: Mapping[str, object] | None = None,
+    start_note: str = "",
 ) -> bool:
     """Refit the shown map with the current guidance; return whether the job was started."""
     # A method that can warm-start keeps the positions, except those of `free_rows`. The effects of
     # the statements with the keys `statements` are measured. A `requested` refit is a step of its
-    # own, others are undone with the edit before.
+    # own, others are undone with the edit before. `params` replace parameters of the method, and
+    # `start_note` replaces the note of the start map.
     run = state.run
     if (
         run is None
@@ -97,10 +100,13 @@ def refit(
         return False
     start_task(
         "make-map",
-        run.settings | ({"said": list(statements)} if statements else {}),
+        run.settings
+        | {"params": {**run.params, **(params or {})}}
+        | ({"said": list(statements)} if statements else {}),
         title=get_method(run.method).card.title,
         only=state.rows_of(run),
         start=run.id,
+        start_note=start_note,
         free_rows=free_rows,
         requested=requested,
     )
@@ -183,6 +189,7 @@ def restart_job(pending: PendingJob) -> None:
         title=pending.title,
         only=only,
         start=note.get("start"),
+        start_note=str(note.get("start_note", "")),
         requested=bool(note.get("requested")),
         repeats=note.get("repeats"),
     )
@@ -195,6 +202,7 @@ def start_task(
     title: str = "",
     only: Ints | None = None,
     start: str | None = None,
+    start_note: str = "",
     free_rows: Ints | None = None,
     requested: bool = False,
     repeats: str | None = None,
@@ -217,6 +225,7 @@ def start_task(
         "arguments": dict(arguments),
         "only": None if only is None else workspace.blobs.put(pack_rows(only)),
         "start": start,
+        "start_note": start_note,
         "requested": requested,
         "repeats": repeats,
         "fingerprint": data.fingerprint(),
@@ -231,7 +240,7 @@ def start_task(
         earlier = next((run for run in state.runs if run.id == start), None)
         if earlier is not None:
             task_arguments["start"] = _start_positions(
-                state, earlier, str(arguments["method"]), free_rows
+                state, earlier, str(arguments["method"]), free_rows, start_note
             )
         repeated = next((run for run in state.runs if run.id == repeats), None)
         if repeated is not None:
@@ -249,7 +258,7 @@ def _quick_sketch(data: HeteroData) -> bytes:
 
 
 def _start_positions(
-    state: State, run: MapResult, method: str, free_rows: Ints | None
+    state: State, run: MapResult, method: str, free_rows: Ints | None, start_note: str = ""
 ) -> Embedding | None:
     places = state.embedding(run)
     if places is None:
@@ -261,13 +270,13 @@ def _start_positions(
             coordinates[name] = coordinates[name].copy()
             coordinates[name][rows] = np.nan
     # A method recognises its own maps by the note.
-    note = get_method(method).card.title if run.method == method else places.note
+    own_note = get_method(method).card.title if run.method == method else places.note
     return Embedding(
         coordinates,
         places.ids,
         places.entity,
         components=places.components,
-        note=note,
+        note=start_note or own_note,
         drawn=places.drawn if free_rows is None else None,
     )
 
