@@ -88,7 +88,7 @@ def rank_held_out(
     """
     only: Ints | None = None
     if items:
-        train, positive, only = _without_items(data, source, target, items, seed)
+        train, positive, only = without_items(data, source, target, items, seed)
     else:
         train, held_out = data.holdout(links=share, random_state=seed)
         positive = linked_pairs(held_out, source, target)
@@ -185,7 +185,7 @@ def average_precision(scores: Floats, is_link: Bools) -> float:
     return float((hits * np.cumsum(hits) / np.cumsum(size)).sum() / hits.sum())
 
 
-def _without_items(
+def without_items(
     data: HeteroData, source: str, target: str, share: float, seed: int
 ) -> tuple[HeteroData, Ints, Ints]:
     """Return the data without the links of some items, these links as pairs, and the items."""

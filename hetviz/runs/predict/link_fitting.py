@@ -64,7 +64,7 @@ class _ItemSimilarity:
     def of(cls, dataset: Dataset, random_state: int) -> _ItemSimilarity:
         n = len(dataset)
         if n <= MAX_EXACT_ROWS:
-            K = _kernel(dataset, random_state)
+            K = similarity_kernel(dataset, random_state)
             return cls(K, None, None if K is None else Spectrum.of_kernel(K))
         F = _factor(dataset, random_state)
         return cls(None, F, None if F is None else Spectrum.of_factor(F))
@@ -90,7 +90,7 @@ class _ItemSimilarity:
         return mixed, Spectrum.of_factor(G) if needs_links else mixed
 
 
-def _kernel(dataset: Dataset, random_state: int) -> Floats | None:
+def similarity_kernel(dataset: Dataset, random_state: int) -> Floats | None:
     """Return the similarity of items, 1 on the diagonal, by kernel, distances or features."""
     if dataset.kernel is not None:
         K = np.asarray(dataset.kernel, dtype=np.float64)
@@ -116,7 +116,7 @@ def _factor(dataset: Dataset, random_state: int) -> Floats | None:
     if X is None:
         if dataset.is_featureless:
             return None
-        K = _kernel(dataset, random_state)
+        K = similarity_kernel(dataset, random_state)
         assert K is not None  # noqa: S101 - the dataset has a kernel or distances
         return thin_factor(
             sp.csr_array(np.linalg.cholesky(K + 1e-6 * np.eye(len(K)))), rank_for(len(K))
