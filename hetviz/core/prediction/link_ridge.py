@@ -27,6 +27,7 @@ _MIN_RELATIVE_VALUE = 1e-10
 _OVERSAMPLING, _N_POWERS, _MANY_ROWS = 16, 2, 10_000
 _MAX_PAIRS_EXACT, _CELL_PAIR_SHARE = 10_000_000, 0.02
 _MIN_SPREAD = 0.1
+_GATHERED_ENTRIES = 100_000  # Blocks that fit the cache.
 _MAX_ENTRIES_PER_PAIR = 30  # A whole product of matrices is faster up to here.
 
 
@@ -153,7 +154,12 @@ class LowRankScores:
         """Return the scores of pairs, shape (p,)."""
         if len(self.left) * len(self.right) <= _MAX_ENTRIES_PER_PAIR * len(i):
             return np.asarray((self.left @ self.right.T)[i, j])
-        return np.asarray(np.einsum("pr,pr->p", self.left[i], self.right[j]))
+        scores = np.empty(len(i))
+        step = max(1, _GATHERED_ENTRIES // max(self.left.shape[1], 1))
+        for start in range(0, len(i), step):
+            part = slice(start, start + step)
+            np.einsum("pr,pr->p", self.left[i[part]], self.right[j[part]], out=scores[part])
+        return scores
 
 
 def best_products(
