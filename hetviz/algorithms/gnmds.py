@@ -30,11 +30,12 @@ from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.embedding import Hinge
 from hetviz.core.ordinal.fixed_rank import FixedRankEmbedding, critical_beta_for, embed_fixed_rank
 from hetviz.core.ordinal.polish import choose_pull, polish_map
+from hetviz.core.ordinal.soft_ordinal import N_STARTS, embed_soft_ordinal
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import optimum_diagnostics
 from hetviz.errors import Cancelled, ConvergenceWarning, NotApplicableError
 from hetviz.features.problems.comparison_problems import rows_from_objects
-from hetviz.params import Real
+from hetviz.params import Choice, Real
 from hetviz.progress import Progress, ProgressPart
 
 
@@ -44,8 +45,9 @@ class GNMDS(BaseEmbedder):
     Attributes
     ----------
     gap_ : float
-        (objective - bound) / objective of the convex problem.
+        (objective - bound) / objective of the convex problem; NaN with `loss="soft"`.
     critical_beta_ : float
+        NaN with `loss="soft"`.
     order_ : PartialOrder
         The comparisons after removing contradictions.
 
@@ -61,6 +63,7 @@ class GNMDS(BaseEmbedder):
     References
     ----------
     S. Agarwal et al., Generalized non-metric multidimensional scaling, AISTATS 2007.
+    Y. Terada and U. von Luxburg, Local ordinal embedding, ICML 2014: `loss="soft"`.
     """
 
     card: ClassVar[MethodCard] = MethodCard(
@@ -108,6 +111,21 @@ class GNMDS(BaseEmbedder):
             details="Below that critical value all items are at one point.",
         ),
     ] = 30.0
+    loss: Annotated[
+        str,
+        Choice(
+            "Loss",
+            "How comparisons that do not hold count.",
+            options={
+                "convex": "squared distances: one optimum, proven",
+                "soft": "distances: the best of ten starts (soft ordinal embedding)",
+            },
+            details=(
+                "'soft' minimises the squared hinge of Terada and von Luxburg (2014) on the axes "
+                "shown. Strength, precision and final adjustment do not apply."
+            ),
+        ),
+    ] = "convex"
     order: Order = "process"
     contradictions: Contradictions = "prune"
     tol: Tol = 3e-3
@@ -123,6 +141,8 @@ class GNMDS(BaseEmbedder):
             steps=self.order,
             random_state=self.random_state,
         )
+        if self.loss == "soft":
+            return self._fit_soft(data, objects, retained, rng, progress)
         share = self.order_.weight / self.order_.weight.sum()
         critical_beta = critical_beta_for([None], Hinge(len(objects), retained, share))
         if not np.isfinite(critical_beta):
@@ -167,6 +187,51 @@ class GNMDS(BaseEmbedder):
         if pull is not None:
             Y = polish_map(Y, retained, self.order_.weight, pull)
         return self._make_fit(data, objects, retained, flat, Y, tried)
+
+    def _fit_soft(
+        self,
+        data: HeteroData,
+        objects: Ints,
+        retained: Ints,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Fit:
+        latest: list[Floats] = []
+        self.gap_ = self.critical_beta_ = float("nan")
+
+        def report(done: int, Y: Floats) -> None:
+            latest[:] = [Y]
+            progress(
+                0.1 + 0.9 * done / N_STARTS,
+                f"Fitting comparisons, start {done} of {N_STARTS}",
+                layout=lambda: np.vstack(list(rows_from_objects(data, objects, Y).values())),
+            )
+
+        try:
+            Y, history = embed_soft_ordinal(
+                len(objects),
+                retained,
+                self.order_.weight,
+                self.n_components,
+                rng,
+                report=report,
+                beat=lambda done: progress(0.1 + 0.9 * done / N_STARTS, "Fitting comparisons"),
+            )
+        except Cancelled as stopped:
+            if latest:
+                places = rows_from_objects(data, objects, latest[0])
+                stopped.partial = Fit(places, stopping_reason="stopped early")
+            raise
+        satisfied = comparison_accuracy(Y, retained, self.order_.weight)
+        figures: dict[str, object] = {"kept_on_these_axes": satisfied}
+        return Fit(
+            rows_from_objects(data, objects, Y),
+            n_iter=N_STARTS,
+            loss_history=history,
+            stopping_reason=f"the best of {N_STARTS} starts",
+            diagnostics={**figures, "comparisons": self.order_.counts},
+            messages=optimum_diagnostics({"comparisons": figures}),
+        )
 
     def _pull(
         self,

@@ -59,6 +59,28 @@ def test_gnmds_reports_layouts_and_keeps_the_last_on_cancel() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
+def test_soft_gnmds_recovers_a_plane_and_keeps_the_last_start_on_cancel() -> None:
+    train, held_out = make_data().holdout(links=0, comparisons=0.3)
+    model = GNMDS(loss="soft").fit(train)
+    scores = hetviz.evaluate(train, model.embedding_, held_out).to_dict()
+    assert scores["comparison_accuracy_held_out"] > 0.9
+    assert model.embedding_.placed["b"].tolist() == [True] * 15 + [False]
+    assert np.isnan(model.gap_)
+    json.dumps(model.diagnostics_, allow_nan=False)
+    seen: list[np.ndarray] = []
+
+    def watch(fraction: float, message: str = "", **figures: Any) -> None:
+        if "layout" in figures:
+            seen.append(figures["layout"]())
+        elif len(seen) == 2:
+            raise Cancelled
+
+    with pytest.raises(Cancelled) as caught:
+        GNMDS(loss="soft").fit(train, progress=watch)
+    np.testing.assert_array_equal(caught.value.partial.stacked(), seen[-1])
+
+
+@pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
 def test_gnmds_warns_about_problems() -> None:
     data = make_data()
     with pytest.warns(ConvergenceWarning, match="relative gap"):
