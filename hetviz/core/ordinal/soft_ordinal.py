@@ -70,13 +70,16 @@ def embed_soft_ordinal(
         value, gradient = soft_ordinal_loss(flat.reshape(n, k), pairs, share, penalty)
         return value, gradient.ravel()
 
+    def step(xk: Floats) -> None:
+        beat(len(history) - 1)
+
     for start in range(n_starts):
         result = minimize(
             loss,
             _START_SCALE * rng.normal(size=n * k),
             jac=True,
             method="L-BFGS-B",
-            callback=lambda flat, done=start: beat(done),
+            callback=step,
             options={"maxiter": MAX_ITERATIONS, "maxfun": 2 * MAX_ITERATIONS},
         )
         if result.fun < history[-1]:
