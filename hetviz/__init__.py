@@ -48,6 +48,7 @@ __all__ = [
     "make_features",
     "merge_guidance",
     "methods",
+    "most_alike",
     "named_groups",
     "nearest_to",
     "place_rows",
@@ -100,6 +101,7 @@ _MODULES = {
     "features.recipe": ("make_features", "transform_features"),
     "io": ("load", "save"),
     "_samples": ("samples",),
+    "metrics.trust.alike": ("most_alike",),
     "metrics.trust.consequences": ("consequences",),
     "metrics.fit.guidance": ("guidance_curve",),
     "metrics.fit.summary": ("evaluate",),
@@ -160,6 +162,7 @@ if TYPE_CHECKING:
     from hetviz.metrics.conflicts.pricing import price
     from hetviz.metrics.fit.guidance import guidance_curve
     from hetviz.metrics.fit.summary import evaluate
+    from hetviz.metrics.trust.alike import most_alike
     from hetviz.metrics.trust.consequences import consequences
     from hetviz.metrics.trust.trust import trust
     from hetviz.runs.ask.active_learning import stopping_hint

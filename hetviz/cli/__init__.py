@@ -35,6 +35,7 @@ COMMANDS = {
     "run": "maps",
     "diagnostics": "maps",
     "why": "maps",
+    "alike": "maps",
     "spread": "maps",
     "export": "projects",
     "report": "projects",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hetviz
+from hetviz._json import records
 from hetviz._text import format_seconds, round_percent
 from hetviz.cli.arguments import (
     AddCommand,
@@ -458,6 +459,48 @@ def _why(args: argparse.Namespace) -> int:
         explanation.to_dict(),
         [*lines, explanation.how, *([explanation.note] if explanation.note else [])],
     )
+    return 0
+
+
+def add_alike(add: AddCommand) -> None:
+    """Add the command `alike`."""
+    alike = add(
+        "alike",
+        _alike,
+        "List the items most alike to an item, by links and by features, and the nearest on a map.",
+        "alike emoji emoji 1f408 --coordinates result/coordinates.csv",
+    )
+    add_data(alike)
+    alike.add_argument("dataset", help="the dataset of the item")
+    alike.add_argument("id", help="its id")
+    alike.add_argument("-k", type=int, default=8, help="number of items of each list (8)")
+    alike.add_argument(
+        "--coordinates",
+        metavar="FILE",
+        help="CSV with dataset, id and axes: also list the nearest items on this map, and mark "
+        "those that the data do not support",
+    )
+
+
+def _alike(args: argparse.Namespace) -> int:
+    data = hetviz.load(args.data)
+    embedding = None if args.coordinates is None else read_map(args.coordinates, data)
+    headings = {"links": "Most alike by links", "features": "Most alike by features"}
+    if embedding is not None:
+        headings["map"] = "Nearest on the map"
+    lines: list[str] = []
+    record = {}
+    for way, heading in headings.items():
+        frame = hetviz.most_alike(data, args.id, way, args.k, args.dataset, embedding=embedding)
+        record[way] = records(frame)
+        lines.append(f"{heading}:" if len(frame) else f"{heading}: none")
+        supported = frame["supported"] if way == "map" else [True] * len(frame)
+        for title, score, is_supported in zip(
+            frame["title"], frame["score"], supported, strict=True
+        ):
+            mark = "" if is_supported else "  not similar in the data"
+            lines.append(f"  {title:<32}  {round_percent(score, 1)}{mark}")
+    print_result(args, record, lines)
     return 0
 
 

@@ -42,6 +42,7 @@ SMALL = {
     "export": ["RUN", "OUT.csv"],
     "diagnostics": ["RUN"],
     "why": ["RUN", "plants", "p3"],
+    "alike": ["DATA", "plants", "p3", "--coordinates", "RUN/coordinates.csv"],
     "spread": ["RUN", "--out", "OUT.csv"],
     "report": ["RUN", "--out", "OUT.html"],
     "project": ["PROJECT"],

@@ -28,6 +28,7 @@ MAX_ITEMS_ALL_PAIRS = 3_000
 """Largest number of items for which all pairs are scored."""
 _N_NEAR, _N_FAR = 30, 30
 _SAME_TOLERANCE = 1e-9
+_BLOCK_ENTRIES = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +118,11 @@ class ItemSimilarity:
         i, j, share = i[mask], j[mask], share[mask]
         return i, j, self._of_pairs(i, j), share
 
+    def of_row(self, row: int) -> Floats:
+        """Return scores of one item with all items, shape (n,)."""
+        n = len(self.dataset)
+        return self._of_pairs(np.full(n, row), np.arange(n))
+
     def _of_pairs(self, i: Ints, j: Ints) -> Floats:
         if self.kind == "kernel":
             K = np.asarray(self.dataset.kernel)
@@ -128,8 +134,9 @@ class ItemSimilarity:
         X = features_of(self.dataset)
         X = _unit(X) if self.kind == "cosine" else X
         out = np.empty(len(i))
-        for start in range(0, len(i), 100_000):
-            part = slice(start, start + 100_000)
+        step = max(1, _BLOCK_ENTRIES // max(X.shape[1], 1))
+        for start in range(0, len(i), step):
+            part = slice(start, start + step)
             left, right = X[i[part]], X[j[part]]
             if self.kind == "cosine":
                 product = left.multiply(right) if is_sparse(left) else left * right
