@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -33,11 +33,14 @@ class SummaryColumn:
         Means of numbers, shares of categories, first and last date; "" if none is possible.
     reason : str
         Why it is left out; empty if it is used.
+    width : int
+        Number of columns that it adds to a summary.
     """
 
     name: str
     use: str
     reason: str = ""
+    width: int = 1
 
     @property
     def can_be_used(self) -> bool:
@@ -49,18 +52,22 @@ def summary_columns(dataset: Dataset, keys: Collection[str]) -> tuple[SummaryCol
     """Return the columns of rows, without keys, and their use in a summary.
 
     Left out are clock times, parts of dates, phone numbers, codes, keys and counters, which have no
-    meaningful mean, and categories of more than 8 values.
+    meaningful mean, categories of more than 8 values, and columns beyond 60 of a summary.
     """
     kinds = _uses(dataset)
     table = dataset.table
     out = []
+    n_columns = 1  # The number of rows
     for column in kinds.values():
         if column.name in keys:
             continue
         reason = column.reason
         if not reason and column.use == "mean" and table is not None:
             reason = _counter_reason(table, column.name, keys)
-        out.append(SummaryColumn(column.name, column.use, reason))
+        if not reason and n_columns + column.width > _MAX_COLUMNS:
+            reason = f"the summary already has {n_columns} columns"
+        n_columns += 0 if reason else column.width
+        out.append(replace(column, reason=reason))
     return tuple(out)
 
 
@@ -80,7 +87,7 @@ def _uses(dataset: Dataset) -> Mapping[str, SummaryColumn]:
 def _use_of(column: Column, own: tuple[str, ...]) -> SummaryColumn:
     name, words = column.name, words_of_name(column.name)
     if column.kind == "date":
-        return SummaryColumn(name, "span")
+        return SummaryColumn(name, "span", width=2)
     if column.kind == "number":
         whole = column.values if column.whole else None
         reason = label_reason(name, whole)
@@ -97,7 +104,7 @@ def _use_of(column: Column, own: tuple[str, ...]) -> SummaryColumn:
             reason = "part of a date"
         if reason is None and len(column.levels) > MAX_LEVELS:
             reason = f"too many different values: {len(column.levels):,}"
-        return SummaryColumn(name, "share", reason or "")
+        return SummaryColumn(name, "share", reason or "", min(len(column.levels), MAX_LEVELS))
     reasons = {
         "constant": "every row has the same value",
         "empty": "the column is empty",
@@ -132,7 +139,7 @@ def _counter_reason(table: pd.DataFrame, name: str, keys: Collection[str]) -> st
 def summarise_rows(
     dataset: Dataset, keys: Collection[str], at: Ints, n: int, head: str, include: Collection[str]
 ) -> dict[str, Floats | pd.Series]:
-    """Return summary columns of n items by name, at most 60.
+    """Return summary columns of n items by name.
 
     `at`: The item of each row, -1 for none. `head`: Start of the names. `include`: Columns to use
     although they are left out by default.
@@ -144,9 +151,7 @@ def summarise_rows(
     _check_included(dataset, columns, include)
     table = dataset.table
     for column in columns:
-        if len(out) >= _MAX_COLUMNS or table is None:
-            break
-        if column.reason and column.name not in include:
+        if table is None or (column.reason and column.name not in include):
             continue
         inferred = infer(column.name, table[column.name])
         if column.use == "share":

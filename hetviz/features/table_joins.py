@@ -224,7 +224,8 @@ def join_tables(
         the largest.
     include : mapping of str to collection of str, optional
         Columns of a dataset that its summary uses although they are left out by default: clock
-        times, parts of dates, codes, counters and categories of more than 8 values.
+        times, parts of dates, codes, counters, categories of more than 8 values, and columns after
+        the first 60 of a summary.
 
     Returns
     -------

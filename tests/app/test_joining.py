@@ -131,6 +131,24 @@ def test_columns_left_out_of_a_summary_are_listed_and_used_on_click(visit: Visit
     assert "games: mean phone" not in table.columns
 
 
+def test_columns_beyond_60_of_a_summary_are_listed_and_used_on_click(visit: Visit) -> None:
+    people = "id,name,age\n" + "".join(f"p{k},Person {k},{20 + k}\n" for k in range(9))
+    names = [f"m{j}" for j in range(90)]
+    games = "game,player," + ",".join(names) + "\n"
+    for k in range(1_200):
+        games += f"{k},p{k % 9}," + ",".join(f"{(k * (j + 3)) % 97}.5" for j in range(90)) + "\n"
+    app = upload(visit(), people_csv=people, games_csv=games)
+    (box,) = [box for box in app.multiselect if "Left out of the summary of games" in box.label]
+    assert box.options[0] == "m59: the summary already has 60 columns"
+    assert len(box.options) == 31
+    box.set_value(["m88"]).run()
+    press(app, "go-on")
+    table = workspace_of(app).state.opened()["people"].table
+    assert table is not None
+    assert "games: mean m88" in table.columns
+    assert "games: mean m87" not in table.columns
+
+
 def test_two_views_are_recognised(visit: Visit) -> None:
     names = ["rye bread", "barley soup", "oat milk", "corn cake"]
     one = "id,weight\n" + "".join(f"{name},{k}.5\n" for k, name in enumerate(names))

@@ -196,6 +196,40 @@ def test_summary_includes_the_most_frequent_of_many_categories() -> None:
     assert sum("share with crew" in name for name in table.columns) == 8
 
 
+def test_summary_lists_columns_beyond_60_as_left_out() -> None:
+    planes = Dataset("planes", ["N0", "N1"])
+    measures = {f"m{k}": np.arange(20.0) + 0.25 + k / 3 for k in range(57)}
+    trips = pd.DataFrame(
+        {
+            "tail": ["N0", "N1"] * 10,
+            **measures,
+            "class": ["a", "b", "c", "d"] * 5,
+            "cost": np.arange(20) * 1.5,
+            "day": pd.date_range("2013-01-01", periods=20),
+            "fuel": np.arange(20) * 2.5,
+        }
+    )
+    rows = Dataset("trips", list(map(str, range(20))), table=trips)
+    data = HeteroData([planes, rows])
+    (details,) = detail_tables(data, [TAIL])
+    left_out = {column.name: column.reason for column in details.columns if column.reason}
+    # The count, 57 means and "cost" are 59 columns. Four shares or two dates do not fit.
+    assert left_out == {
+        "class": "the summary already has 58 columns",
+        "day": "the summary already has 59 columns",
+    }
+    plain = join_tables(data, [TAIL], {"trips": "summary"})["planes"].table
+    assert plain is not None
+    assert len(plain.columns) == 60
+    assert "trips: mean fuel" in plain.columns
+    included = {"trips": ["class"]}
+    more = join_tables(data, [TAIL], {"trips": "summary"}, include=included)["planes"].table
+    assert more is not None
+    assert set(more.columns) - set(plain.columns) == {
+        f"trips: share with class {level}" for level in "abcd"
+    }
+
+
 @pytest.mark.parametrize(
     ("column", "message"),
     [("remark", "no mean, share or span"), ("gone", "no column of a summary"), ("tail", "no col")],

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -29,6 +30,7 @@ from hetviz.workspace import JoinTables, State, SwitchSet
 # Larger data are joined without a preview.
 _MAX_PREVIEW_ROWS = 60_000
 _MAX_COLUMNS = 3
+_MAX_PILLS = 20
 
 
 @dataclass(frozen=True)
@@ -306,11 +308,14 @@ def _choose_left_out(lines: DetailTable, key: str) -> tuple[str, ...]:
     unusable = [f"{column.name} ({column.reason})" for column in left_out if not column.can_be_used]
     chosen: Sequence[str] = ()
     if reasons:
-        chosen = st.pills(
+        # A long list is searched, not read. Its options are plain text.
+        is_short = len(reasons) <= _MAX_PILLS
+        choose = partial(st.pills, selection_mode="multi") if is_short else st.multiselect
+        escape = theme.escape_markdown if is_short else str
+        chosen = choose(
             theme.escape_markdown(f"Left out of the summary of {lines.dataset}"),
             list(reasons),
-            selection_mode="multi",
-            format_func=lambda name: theme.escape_markdown(f"{name}: {reasons[name]}"),
+            format_func=lambda name: escape(f"{name}: {reasons[name]}"),
             key=f"include-{key}-{lines.dataset}",
             help="Click a column to use it anyway.",
         )
