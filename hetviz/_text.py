@@ -33,9 +33,8 @@ def percent(share: float, digits: int = 3) -> str:
 
 
 def round_percent(share: float, decimals: int = 0) -> str:
-    """Return a share as "84 %", with a fixed number of decimals; only 1 is "100 %"."""
-    almost = almost_all(share)
-    return f"{100 * share:.{decimals}f} %" if almost is None or decimals else f"{almost} %"
+    """Return a share as "84 %", "0.4 %" or "99.6 %", or with a fixed number of decimals."""
+    return f"{100 * share:.{decimals}f} %" if decimals else f"{per_hundred(share)} %"
 
 
 def almost_all(share: float) -> float | None:
@@ -48,7 +47,9 @@ def per_hundred(value: float) -> str:
     almost = almost_all(value)
     if almost is not None:
         return str(almost)
-    return f"{100 * value:.0f}" if value >= 0.0095 or value <= 0 else f"{100 * value:.1f}"
+    if value >= 0.0095 or value <= 0:
+        return f"{100 * value:.0f}"
+    return f"{100 * value:.1f}" if value >= 0.00095 else "under 0.1"
 
 
 def format_seconds(seconds: float) -> str:

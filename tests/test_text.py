@@ -51,3 +51,9 @@ def test_is_name_rejects_files_and_ids(title: str, own_id: str, is_one: bool) ->
 def test_only_all_is_a_hundred_percent(share: float, text: str) -> None:
     assert per_hundred(share) == text
     assert round_percent(share) == f"{text} %"
+
+
+def test_small_share_is_not_zero_percent() -> None:
+    assert round_percent(0.004) == "0.4 %"
+    assert round_percent(0.0) == "0 %"
+    assert round_percent(0.0004) == "under 0.1 %"

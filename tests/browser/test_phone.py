@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -186,7 +187,10 @@ def test_sheet_head_resizes_sheet(phone: Page) -> None:
     maps = page.get_by_role("tabpanel", name="Maps").get_by_role("button")
     expect(maps).to_have_count(1)
     expect(maps).to_have_attribute("aria-pressed", "true")
-    expect(maps).to_contain_text("% of links are close")
+    expect(maps).to_contain_text(re.compile(r"[\d.]+ % of links are close \(chance: [\d.]+ %\)"))
+    (share,) = re.findall(r"([\d.]+) % of links", maps.inner_text())
+    title = maps.get_attribute("title") or ""
+    assert title.endswith(f"Best map so far: {share} %.")
     assert page.evaluate(
         "() => { const box = document.querySelector('.hv-maps button').getBoundingClientRect();"
         " const hit = document.elementFromPoint(box.left + 20, box.top + 20);"

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from hetviz._text import per_hundred
-from hetviz.plots.curve import share_close_at
 from hetviz.ui.app import help_texts
 from hetviz.ui.item import item_panel
 from hetviz.ui.map import group_panel, new_map, quality
@@ -52,6 +50,7 @@ def show_panel() -> None:
         st.rerun()
     state, view = session.workspace().state, state_of(PanelView)
     tabs = view.update_tabs({tab: _tab_state(tab) for tab in TABS})
+    close_texts, best_close = _close_texts(state, measure=view.tab in TABS[:2])
     with st.container(key="panel", gap=None):
         component.show_tabs(
             {
@@ -62,7 +61,8 @@ def show_panel() -> None:
                 "version": view.version,
                 "open": view.opens_panel,
                 "has_selection": bool(len(selection.selected_rows(state))),
-                "shares_close": _shares_close(state) if view.tab in TABS[:2] else {},
+                "close_texts": close_texts,
+                "best_close": best_close,
             },
             _KEY,
             on_view=_on_tab_change,
@@ -85,13 +85,12 @@ def _tab_state(tab: str) -> tuple[object, ...]:
     )
 
 
-def _shares_close(state: State) -> dict[str, float]:
-    """Return the percentage of close links of the shown map, by run."""
-    run = state.run
-    curve = None if run is None else charts.run_figures(state, run)["curves"].get("given")
-    return (
-        {} if run is None or curve is None else {run.id: float(per_hundred(share_close_at(curve)))}
-    )
+def _close_texts(state: State, measure: bool) -> tuple[dict[str, str], str]:
+    """Return the share of close links of the shown map, by run, and that of the best map."""
+    run = state.run if measure else None
+    text = None if run is None else charts.close_text(charts.run_figures(state, run))
+    texts = {} if run is None or text is None else {run.id: text}
+    return texts, charts.best_close_text(state, run)
 
 
 def note_drawn() -> None:

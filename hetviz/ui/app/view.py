@@ -6,10 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from hetviz._text import per_hundred
 from hetviz.errors import HetvizError
 from hetviz.plots.colour import LAYERS
-from hetviz.plots.curve import has_close_level, share_close_at
 from hetviz.ui.app import panel
 from hetviz.ui.map import description, preload
 from hetviz.ui.map.component import component
@@ -83,16 +81,13 @@ def _film_strip(state: State, sid: str) -> list[FilmStripSpec]:
     for run in state.runs[-_MAX_FILM:]:
         places = description.map_places(state, run, sid)
         figures = run.figures or {}
-        scores, curve = figures.get("scores", {}), figures.get("curves", {}).get("given")
         specs.append(
             {
                 "id": run.id,
                 "title": run.title,
                 "geometry": places,
-                "share_close": float(per_hundred(share_close_at(curve)))
-                if curve is not None and has_close_level(curve)
-                else None,
-                "comparisons_met": scores.get("comparison_accuracy"),
+                "close": charts.close_text(figures),
+                "comparisons_met": figures.get("scores", {}).get("comparison_accuracy"),
                 "is_open": run.id == state.chosen,
             }
         )

@@ -17,7 +17,6 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.errors import HetvizError
 from hetviz.metrics.fit.displacement import displacements
 from hetviz.plots.colour import display_name
-from hetviz.plots.curve import share_close_at
 from hetviz.plots.palette import shape_of
 from hetviz.plots.planar import points_to_draw
 from hetviz.ui.compare import leaderboard
@@ -235,9 +234,7 @@ def _show_head(
             score_text = f"{per_hundred(comparison.mean(key, measure))} %"
     else:
         original = next(candidate for candidate in state.runs if candidate.id == run.id)
-        curves = charts.run_figures(state, original)["curves"]
-        if "given" in curves:
-            score_text = f"{per_hundred(share_close_at(curves['given']))} % of links are close"
+        score_text = charts.close_text(charts.run_figures(state, original)) or ""
     st.html(
         f'<div class="hv-map-head"><b>{look.escape_html(titles[run.id])}</b>'
         f"<span>{look.escape_html(score_text)}</span></div>"

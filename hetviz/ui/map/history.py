@@ -14,7 +14,7 @@ from hetviz.errors import ParameterError
 from hetviz.params import Choice, Param, PerDataset
 from hetviz.ui.item import item_text
 from hetviz.ui.shell import session, theme
-from hetviz.ui.widgets import weights
+from hetviz.ui.widgets import charts, weights
 from hetviz.workspace import ChooseRun, DropRun, MapResult, RenameRun, StarRun, State
 
 _MAX_TITLE_CHARS = 80
@@ -92,14 +92,13 @@ def run_facts(state: State, run: MapResult) -> list[str]:
     method = _find_method(run.method)
     texts = [] if method is None or method[0] == run.title else [method[0]]
     texts += [time_text(run.when)] if run.when else ["original map"]
-    scores = (run.figures or {}).get("scores", {})
-    # Scores of earlier versions have another definition of close.
-    if "links_kept_chance" in scores:
-        score = f"{round_percent(scores['links_kept'])} of links are close"
-        hidden_score = scores.get("links_kept_held_out")
-        if hidden_score is not None:
-            score += f" ({round_percent(hidden_score)} of hidden links)"
+    figures = run.figures or {}
+    score = charts.close_text(figures)
+    if score is not None:
         texts.append(score)
+        hidden_score = figures.get("scores", {}).get("links_kept_held_out")
+        if hidden_score is not None:
+            texts.append(f"{round_percent(hidden_score)} of hidden links are close")
     placed = sum(int(mask.sum()) for mask in run.embedding.placed.values())
     texts.append(theme.count(placed, "item"))
     if not state.is_current(run):

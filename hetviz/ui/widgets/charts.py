@@ -64,14 +64,26 @@ def run_figures(state: State, run: MapResult) -> Mapping[str, Any]:
     return {**stored, **measured}
 
 
-def best_close_text(state: State, run: MapResult) -> str:
-    """Return the largest share of links that are close on any map, in words, or ""."""
-    # Scores of earlier versions have another definition of close.
-    stored = [(other.figures or {}).get("scores", {}) for other in state.runs]
+def close_text(figures: Mapping[str, Any]) -> str | None:
+    """Return the share of links that are close next to chance, or None if it is not known."""
+    curve = (figures.get("curves") or {}).get("given")
+    # Curves of earlier versions have another definition of close.
+    if curve is None or not has_close_level(curve):
+        return None
+    share, chance = round_percent(share_close_at(curve)), round_percent(chance_of(curve))
+    return f"{share} of links are close (chance: {chance})"
+
+
+def best_close_text(state: State, run: MapResult | None = None) -> str:
+    """Return the largest share of links that are close on any map, in words, or "".
+
+    `run`: a map to measure if it has no stored figures.
+    """
+    figures = [other.figures or {} for other in state.runs]
+    figures += [] if run is None else [run_figures(state, run)]
+    curves = [(stored.get("curves") or {}).get("given") for stored in figures]
     shares = [
-        scores["links_kept"]
-        for scores in (run_figures(state, run)["scores"], *stored)
-        if "links_kept_chance" in scores
+        share_close_at(curve) for curve in curves if curve is not None and has_close_level(curve)
     ]
     return f"Best map so far: {round_percent(max(shares))}." if shares else ""
 

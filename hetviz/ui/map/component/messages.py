@@ -115,12 +115,12 @@ class SpreadSpec(TypedDict):
 
 
 class FilmStripSpec(TypedDict):
-    """A map of the film strip; shares in percent."""
+    """A map of the film strip, with its share of close links in words."""
 
     id: str
     title: str
     geometry: LayoutSpec
-    share_close: float | None
+    close: str | None
     comparisons_met: float | None
     is_open: bool
 
@@ -165,7 +165,7 @@ class MapSpec(TypedDict):
 
 
 class PanelSpec(TypedDict):
-    """State of the panel: its tab, the tabs on the page, and the shares of close links by map."""
+    """State of the panel: its tab, the tabs on the page, and the shares of close links."""
 
     tab: str
     loaded: list[str]
@@ -174,7 +174,8 @@ class PanelSpec(TypedDict):
     version: int
     open: bool
     has_selection: bool
-    shares_close: dict[str, float]
+    close_texts: dict[str, str]
+    best_close: str
     assets: NotRequired[str]
 
 

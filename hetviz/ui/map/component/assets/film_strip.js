@@ -6,7 +6,7 @@ import { context2d } from "./canvas.js";
 import { h } from "./dom.js";
 import { send } from "./page_change.js";
 import { RovingFocus } from "./roving_focus.js";
-import { MAPS, shareClose, panel, watchShareClose, watchPanel } from "./panel.js";
+import { MAPS, bestCloseText, closeText, panel, watchCloseTexts, watchPanel } from "./panel.js";
 import { loadLayout } from "./store.js";
 import { frameOf } from "./view.js";
 
@@ -33,11 +33,11 @@ export class FilmStrip {
     this.onResize = () => this.layOutList();
     this.stop = watchPanel(this.onResize);
     addEventListener("resize", this.onResize);
-    watchShareClose(() => this.scene.data && !this.scene.isClosed && this.drawnState !== JSON.stringify(this.maps()) && this.update());
+    watchCloseTexts(() => this.scene.data && !this.scene.isClosed && this.drawnState !== JSON.stringify(this.maps()) && this.update());
   }
 
   /** The maps, each with its share of close links if known. */
-  maps() { return (this.scene.data.film_strip ?? []).map((entry) => ({ ...entry, share_close: entry.share_close ?? shareClose(entry.id) })); }
+  maps() { return (this.scene.data.film_strip ?? []).map((entry) => ({ ...entry, close: entry.close ?? closeText(entry.id), best_close: bestCloseText() })); }
 
   update() {
     const { data } = this.scene;
@@ -73,9 +73,9 @@ export class FilmStrip {
 
   frame(entry) {
     const canvas = h("canvas", { "aria-hidden": "true" });
-    const caption = entry.share_close !== null ? `${entry.share_close} % of links are close` : entry.comparisons_met ? `${Math.round(100 * entry.comparisons_met)} % of comparisons hold` : "";
+    const caption = entry.close ? entry.close : entry.comparisons_met ? `${Math.round(100 * entry.comparisons_met)} % of comparisons hold` : "";
     return h("button", {
-      type: "button", "aria-pressed": String(entry.is_open), "data-run": entry.id, title: entry.title,
+      type: "button", "aria-pressed": String(entry.is_open), "data-run": entry.id, title: [entry.title, entry.close, entry.close && entry.best_close].filter(Boolean).join("\n"),
       onclick: () => this.choose(entry), onpointerenter: () => this.preview(entry), onpointerleave: () => this.endPreview(),
     }, canvas, h("span", {}, h("b", {}, entry.title), h("small", {}, caption)));
   }

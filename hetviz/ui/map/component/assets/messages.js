@@ -97,7 +97,7 @@
  * @property {string} id
  * @property {string} title
  * @property {LayoutSpec} geometry
- * @property {number | null} share_close in percent
+ * @property {string | null} close share of close links in words
  * @property {number | null} comparisons_met share from 0 to 1
  * @property {boolean} is_open
  */
@@ -155,7 +155,8 @@
  * @property {number} version
  * @property {boolean} open
  * @property {boolean} has_selection
- * @property {Record<string, number>} shares_close
+ * @property {Record<string, string>} close_texts
+ * @property {string} best_close
  * @property {string} [assets]
  */
 

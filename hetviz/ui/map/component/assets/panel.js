@@ -22,7 +22,8 @@ const TAB_REQUEST_DELAY_MS = 700; // ms until a missing tab is requested
  * @property {Tabs | null} tabs
  * @property {((tabs: Tabs) => void)[]} waiting actions for when the tabs are loaded
  * @property {Record<string, number>} [scrolled]
- * @property {Record<string, number>} [shares]
+ * @property {Record<string, string>} [closeTexts] shares of close links in words
+ * @property {string} [bestClose]
  * @property {() => void} [onCounted]
  * @property {number} [lastVersion]
  * @property {number} [nRequests]
@@ -79,11 +80,14 @@ export function awaitPanel() {
   if (store.lastVersion === undefined && !panel.shut) change({ open: true });
 }
 
-/** Percentage of close links of a map, if the panel has counted it. */
-export const shareClose = (run) => store.shares?.[run] ?? null;
+/** Share of close links of a map in words, if the panel has counted it. */
+export const closeText = (run) => store.closeTexts?.[run] ?? null;
+
+/** Share of close links of the best map in words, or "". */
+export const bestCloseText = () => store.bestClose ?? "";
 
 /** Set the listener for counted shares. */
-export function watchShareClose(onCounted) { store.onCounted = onCounted; }
+export function watchCloseTexts(onCounted) { store.onCounted = onCounted; }
 
 /** Open a tab, like a click on it. @param {string} tab */
 export function openTab(tab) { withTabs((tabs) => tabs.choose(tab)); }
@@ -147,8 +151,9 @@ export class Tabs {
   receive(component) {
     const { data } = component;
     this.component = component;
-    if (data.shares_close) {
-      store.shares = { ...store.shares, ...data.shares_close };
+    if (data.close_texts) {
+      store.closeTexts = { ...store.closeTexts, ...data.close_texts };
+      store.bestClose = data.best_close;
       store.onCounted?.();
     }
     if (data.version !== store.lastVersion) {
