@@ -110,20 +110,11 @@ def test_trust_sentences_count_errors() -> None:
     data = HeteroData([Dataset("a", names, line)], links)
     found = trust(data, Embedding({"a": swapped}, {"a": names}))
     wrong, right = item_trust.trust_sentences(found, 50, 1, 1)
-    assert wrong == [
-        "10 of its 10 neighbours are not similar in the data.",
-        "10 of its 10 most similar items are far away.",
-        "The map contradicts 1 of 1 statement about it.",
-    ]
+    assert wrong == ["The map contradicts 1 of 1 statement about it."]
     assert right == []
     wrong, right = item_trust.trust_sentences(found, 0, 0, 1)
     assert wrong == []
-    assert right == [
-        "Its 10 neighbours are similar in the data, and no similar item is far away.",
-        "The map follows the statement about it.",
-    ]
-    wrong, _ = item_trust.trust_sentences(found, 47, 0, 0)
-    assert wrong[0] == "1 of its 10 neighbours is not similar in the data."
+    assert right == ["The map follows the statement about it."]
     nothing = trust(HeteroData([Dataset("a", names)]), Embedding({"a": line}, {"a": names}))
     assert item_trust.trust_sentences(nothing, 5, 0, 0) is None
 
@@ -137,7 +128,6 @@ def test_item_panel_shows_trust_sentences(visit: Visit) -> None:
     assert not app.exception
     text = html_of(app)
     assert "How reliable is this spot?" in text
-    assert "10 neighbours are not similar in the data." in text
     assert "statements about it." in text
 
 

@@ -102,8 +102,8 @@ def test_item_panel_shows_columns_neighbours_and_links(visit: Visit) -> None:
     text = html_of(pick(app, titles.index("birthday cake")))
     assert "<h2>birthday cake</h2>" in text
     assert "<span>Subgroup</span><b>Food sweet</b>" in text
-    assert "<span>Nearest emoji</span><small>10 of 1,272" in text
-    assert "<span>Nearest keywords</span><small>8 of 621, outlined if linked" in text
+    assert "<span>Nearest emoji</span><small>on the map<" in text
+    assert "<span>Nearest keywords</span><small>on the map, outline: linked" in text
     assert '<li class="on" title="pastry">' in text
     # Every link by name with its rank. Links beyond the mark are not close.
     assert re.search(r"<span>Linked with</span><small>[3-6] of 7 close</small>", text)

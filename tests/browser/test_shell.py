@@ -357,6 +357,30 @@ def test_item_head_appears_before_panel_and_does_not_move(
     expect(page.locator(".hv-item-preview")).to_have_count(0)
 
 
+def test_click_on_item_in_panel_selects_it(page: Page) -> None:
+    page.goto("/map")
+    expect(page.locator(".st-key-map .hv-map canvas").first).to_be_visible()
+    selected = "() => document.querySelector('.st-key-map .hv-map').__hv.map.selection.rows()"
+    page.wait_for_function(
+        "() => document.querySelector('.st-key-map .hv-map')?.__hv.map.component"
+    )
+    page.evaluate(
+        "() => document.querySelector('.st-key-map .hv-map').__hv.map.selection.select([100])"
+    )
+    items = page.locator(".st-key-tab-item .hv-strip [data-hv-row]")
+    expect(items.first).to_be_visible()
+    row = items.first.get_attribute("data-hv-row")
+    items.first.press("Enter")
+    expect(page.locator(f'.hv-shown-item[data-of="{row}"]')).to_be_attached()
+    assert page.evaluate(selected) == [int(row or -1)]
+    # Shift adds an item.
+    other = page.locator(".st-key-tab-item .hv-strip [data-hv-row]").first
+    added = int(other.get_attribute("data-hv-row") or -1)
+    other.click(modifiers=["Shift"])
+    page.wait_for_function(f"n => ({selected})().length === n", arg=2)
+    assert page.evaluate(selected) == sorted([int(row or -1), added])
+
+
 @pytest.mark.parametrize("look", [Look("dark")], indirect=True, ids=str)
 def test_popovers_have_theme_of_app(page: Page) -> None:
     page.goto("/map")

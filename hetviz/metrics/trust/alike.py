@@ -53,14 +53,14 @@ class AlikeItems:
     """Similarity scores of items, with what is shared by the items of a dataset computed once."""
 
     def __init__(self, data: HeteroData) -> None:
-        self._data = data
+        self.data = data
         self._links_of: dict[str, Sparse] = {}
         self._similarity_of: dict[str, ItemSimilarity | None] = {}
         self._adjacency: Sparse | None = None
 
     def scores(self, dataset: str, row: int) -> AlikeScores:
         """Return the similarity of an item, by its row in its dataset. O(links + features)."""
-        data = self._data
+        data = self.data
         start = data.offsets[dataset].start
         touching = links_touching(data, [start + row])
         is_linked = np.zeros(data.n_rows, dtype=bool)
@@ -78,15 +78,15 @@ class AlikeItems:
 
     def _links(self, dataset: str) -> Sparse:
         if self._adjacency is None:
-            self._adjacency = self._data.adjacency()
+            self._adjacency = self.data.adjacency()
         if dataset not in self._links_of:
-            span = self._data.offsets[dataset]
+            span = self.data.offsets[dataset]
             self._links_of[dataset] = self._adjacency[span.start : span.stop]
         return self._links_of[dataset]
 
     def _by_features(self, dataset: str, row: int) -> Floats | None:
         if dataset not in self._similarity_of:
-            self._similarity_of[dataset] = similarity_of(self._data[dataset])
+            self._similarity_of[dataset] = similarity_of(self.data[dataset])
         similarity = self._similarity_of[dataset]
         if similarity is None:
             return None

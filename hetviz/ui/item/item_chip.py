@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 import streamlit as st
 
@@ -14,6 +15,7 @@ from hetviz.ui.shell import theme
 from hetviz.ui.shell.page_state import project_id
 
 _MAX_NAME_CHARS = 26
+_NONE: Mapping[int, Sequence[str]] = MappingProxyType({})
 
 
 def picture_of(data: HeteroData, item: MapItem) -> str | None:
@@ -29,34 +31,82 @@ def small_face(data: HeteroData, item: MapItem) -> str:
     return f'<i aria-hidden="true">{item.glyph}</i>'
 
 
-def show_names(data: HeteroData, rows: Iterable[int], marked: Collection[int] = ()) -> None:
-    """Show items by name, those `marked` with an outline."""
+def show_names(
+    data: HeteroData,
+    rows: Iterable[int],
+    outlined: Collection[int] = (),
+    asides: Mapping[int, Sequence[str]] = _NONE,
+    unsupported: Collection[int] = (),
+) -> None:
+    """Show items by name; see `show_items`."""
     cells = []
     for row in rows:
         item = find_item(data, int(row))
-        kind = ' class="on"' if row in marked else ""
         words = theme.escape_html(shorten(item.title, _MAX_NAME_CHARS))
-        cells.append(
-            f'<li{kind} title="{theme.escape_html(item.title)}"><i>{item.glyph}</i> {words}</li>'
-        )
+        face = f"<i>{item.glyph}</i> {words}"
+        cells.append(_chip_html(item, row, face, outlined, asides, unsupported))
     st.html(f'<ul class="hv-names">{"".join(cells)}</ul>')
 
 
-def show_pictures(data: HeteroData, rows: Iterable[int], marked: Collection[int] = ()) -> None:
-    """Show items by their pictures, five in a row, those `marked` with an outline."""
+def show_items(
+    data: HeteroData,
+    rows: Sequence[int],
+    outlined: Collection[int] = (),
+    asides: Mapping[int, Sequence[str]] = _NONE,
+    unsupported: Collection[int] = (),
+) -> None:
+    """Show items by their pictures, five in a row, or by name if most have no picture.
+
+    `outlined`: Rows with an outline.
+    `asides`: Texts after each row.
+    `unsupported`: Rows that get a mark because the data do not support that they are near.
+    """
+    if not have_pictures(data, rows):
+        show_names(data, rows, outlined, asides, unsupported)
+        return
     cells = []
     for row in rows:
         item = find_item(data, int(row))
-        kind = ' class="on"' if row in marked else ""
-        title = theme.escape_html(item.title)
         source = picture_of(data, item)
         face = (
-            f'<img src="{theme.escape_html(source)}" alt="{title}" loading="lazy">'
+            f'<img src="{theme.escape_html(source)}" alt="{theme.escape_html(item.title)}" '
+            'loading="lazy">'
             if source
             else f"<i>{theme.escape_html(shorten(item.title, _MAX_NAME_CHARS))}</i>"
         )
-        cells.append(f'<li{kind} title="{title}">{face}</li>')
+        cells.append(_chip_html(item, row, face, outlined, asides, unsupported))
     st.html(f'<ul class="hv-strip">{"".join(cells)}</ul>')
+
+
+def have_pictures(data: HeteroData, rows: Sequence[int]) -> bool:
+    """Return whether most of the items have a picture."""
+    pictures = [picture_of(data, find_item(data, int(row))) for row in rows]
+    return sum(address is not None for address in pictures) > len(rows) / 2
+
+
+def _chip_html(
+    item: MapItem,
+    row: int,
+    face: str,
+    outlined: Collection[int],
+    asides: Mapping[int, Sequence[str]],
+    unsupported: Collection[int],
+) -> str:
+    title, kind, mark = item.title, "", ""
+    if row in unsupported:
+        title = f"{title}: not linked with it, and not similar by links or features"
+        kind, mark = ' class="weak"', " <em>not similar</em>"
+    elif row in outlined:
+        kind = ' class="on"'
+    aside = "".join(f" <small>{theme.escape_html(text)}</small>" for text in asides.get(row, ()))
+    return (
+        f'<li{kind} title="{theme.escape_html(title)}">{button_html(row, face + aside + mark)}</li>'
+    )
+
+
+def button_html(row: int, content: str) -> str:
+    """Return HTML of a button of the panel that selects an item on the map."""
+    return f'<button type="button" data-hv-row="{row}">{content}</button>'
 
 
 def show_named(data: HeteroData, rows: Iterable[int]) -> None:
@@ -65,7 +115,8 @@ def show_named(data: HeteroData, rows: Iterable[int]) -> None:
     for row in rows:
         item = find_item(data, int(row))
         title = theme.escape_html(item.title)
-        cells.append(f'<div title="{title}">{small_face(data, item)}{title}</div>')
+        content = button_html(int(row), f"{small_face(data, item)}{title}")
+        cells.append(f'<div title="{title}">{content}</div>')
     st.html(f'<div class="hv-items">{"".join(cells)}</div>')
 
 

@@ -9,7 +9,7 @@ from hetviz.data import HeteroData
 from hetviz.data.queries.rows import TouchingLinks, links_touching
 from hetviz.metrics.fit.nearest import NearestItems
 from hetviz.plots.colour import display_name
-from hetviz.ui.item import item_chip, item_head, item_text, item_trust, item_why
+from hetviz.ui.item import item_alike, item_chip, item_head, item_text, item_trust, item_why
 from hetviz.ui.item.item import MapItem, find_item
 from hetviz.ui.map_data import layers
 from hetviz.ui.shell import selection, session, theme
@@ -36,8 +36,8 @@ def show_item(state: State, row: int) -> None:
     _show_links(state, row, links, nearest_by_dataset)
     # The browser shows head and links until this element arrives.
     st.html(f'<i class="hv-shown-item" data-of="{row}"></i>')
-    for name, nearest_items in nearest_by_dataset.items():
-        _show_neighbours(data, name, nearest_items)
+    if run is not None:
+        _show_neighbours(state, run, row, item, nearest_by_dataset)
     _show_facts(data, item)
     if run is not None and nearest_by_dataset:
         item_why.show_item_why(state, run, row)
@@ -95,17 +95,27 @@ def _find_nearest(state: State, run: MapResult, row: int) -> dict[str, NearestIt
     )
 
 
-def _show_neighbours(data: HeteroData, name: str, nearest_items: NearestItems) -> None:
-    rows = nearest_items.rows
-    pictures = [item_chip.picture_of(data, find_item(data, int(row))) for row in rows]
-    mostly = sum(address is not None for address in pictures) > len(rows) / 2
-    rows = rows if mostly else rows[:_MAX_NAMES]
-    marked = set(nearest_items.rows[nearest_items.linked].tolist())
-    aside = f"{len(rows)} of {nearest_items.n_others:,}" + (
-        ", outlined if linked" if marked else ""
-    )
-    theme.show_section(f"Nearest {name}", aside)
-    (item_chip.show_pictures if mostly else item_chip.show_names)(data, rows.tolist(), marked)
+def _show_neighbours(
+    state: State,
+    run: MapResult,
+    row: int,
+    item: MapItem,
+    nearest_by_dataset: dict[str, NearestItems],
+) -> None:
+    """Show the nearest items on the map, and those that are most alike in the data."""
+    data, own = state.opened(), item.dataset.name
+    for name in sorted(nearest_by_dataset, key=lambda name: name != own):
+        nearest_items = nearest_by_dataset[name]
+        rows = nearest_items.rows.tolist()
+        rows = rows if item_chip.have_pictures(data, rows) else rows[:_MAX_NAMES]
+        linked = set(nearest_items.rows[nearest_items.linked].tolist())
+        alike = item_alike.find_alike(state, run, row, rows) if name == own else None
+        aside = "on the map" + (", outline: linked" if linked else "")
+        theme.show_section(f"Nearest {name}", aside)
+        unsupported = frozenset() if alike is None else alike.unsupported
+        item_chip.show_items(data, rows, linked, unsupported=unsupported)
+        for alike_list in () if alike is None else alike.lists:
+            item_alike.show_alike(state, alike_list)
 
 
 def _show_links(
@@ -160,7 +170,8 @@ def _show_linked(data: HeteroData, name: str, nearest_items: NearestItems) -> No
     """List the linked items of a dataset, the nearest first."""
     theme.show_note(item_head.bar_legend(name, nearest_items))
     rows = []
-    for end in item_head.linked_items(data, nearest_items, project_id()):
+    ends = item_head.linked_items(data, nearest_items, project_id())
+    for other, end in zip(nearest_items.ends.tolist(), ends, strict=False):
         face = (
             f'<img src="{theme.escape_html(end["picture"])}" alt="" loading="lazy">'
             if end["picture"]
@@ -169,7 +180,7 @@ def _show_linked(data: HeteroData, name: str, nearest_items: NearestItems) -> No
         apart = " <em>apart</em>" if end["is_apart"] else ""
         rows.append(
             f"<li{'' if end['is_met'] else ' class=not'}>{face}"
-            f"<span>{theme.escape_html(end['title'])}{apart}</span>"
+            f"{item_chip.button_html(other, theme.escape_html(end['title']) + apart)}"
             f'<u aria-hidden="true"><i style="width:{end["share"]}%"></i></u>'
             f"<b>{end['n_closer']}</b></li>"
         )

@@ -55,27 +55,14 @@ def show_item_trust(state: State, run: MapResult, row: int) -> None:
 def trust_sentences(
     trust: Trust, row: int, broken: int, n_statements: int
 ) -> tuple[list[str], list[str]] | None:
-    """Return sentences about errors and about correct neighbours of a row, or None."""
+    """Return sentences about errors and about what the map follows, of a row, or None."""
+    # Neighbours of the same dataset are marked one by one in the list of nearest items.
     wrong: list[str] = []
     right: list[str] = []
 
     def count(name: str) -> float:
         return float(getattr(trust, name)[row])
 
-    if math.isfinite(count("of_within")):
-        k, false, missing = (
-            round(count(name)) for name in ("of_within", "false_within", "missing_within")
-        )
-        if false:
-            wrong.append(
-                f"{false} of its {k} neighbours {_is_or_are(false)} not similar in the data."
-            )
-        if missing:
-            wrong.append(f"{missing} of its {k} most similar items {_is_or_are(missing)} far away.")
-        if not false and not missing:
-            right.append(
-                f"Its {k} neighbours are similar in the data, and no similar item is far away."
-            )
     if math.isfinite(count("of_across")):
         k, false = round(count("of_across")), round(count("false_across"))
         missing = round(count("missing_across"))
@@ -97,10 +84,6 @@ def trust_sentences(
             n_text = "the statement" if n_statements == 1 else f"all {n_statements:,} statements"
             right.append(f"The map follows {n_text} about it.")
     return (wrong, right) if wrong or right else None
-
-
-def _is_or_are(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 def _share_text(count: int, k: int) -> str:

@@ -22,6 +22,7 @@ import { Outline } from "./outline.js";
 import { Overlay } from "./overlay.js";
 import { Points } from "./points.js";
 import { offerPanel, watchPanel } from "./panel.js";
+import { watchPanelItems } from "./panel_items.js";
 import { watchProposedPairs } from "./proposed_pairs.js";
 import { Regions } from "./regions.js";
 import { remember } from "./remember.js";
@@ -101,6 +102,7 @@ export class HetMap {
         this.camera.showRows(pairs[0]?.slice(0, 2) ?? []);
         this.requestDraw({ paint: true, place: true });
       }),
+      watchPanelItems(this),
     ];
     watchFileDrops();
     watchPageChanges();
@@ -119,6 +121,17 @@ export class HetMap {
 
   /** Show the selection in the panel, unless the user closed it. */
   offer() { if (this.scene.data.stage) offerPanel("Item"); }
+
+  /** Select an item, also of a hidden layer, and bring it into view; false if it has no position. */
+  visit(row, mode = "replace") {
+    const { scene } = this;
+    if (!scene.data?.stage || Number.isNaN(scene.pos[2 * row] ?? NaN)) return false;
+    const dataset = scene.datasetOf(row);
+    if (dataset && scene.hidden.includes(dataset.name)) this.layers.toggle(dataset.name);
+    this.selection.select([row], mode);
+    this.camera.flyTo(row);
+    return true;
+  }
 
   announce(words) { this.liveRegion.textContent = words; }
 

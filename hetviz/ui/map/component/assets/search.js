@@ -163,7 +163,7 @@ export class Search {
 
   /** @param {number} k */
   choose(k) {
-    const { map, scene } = this;
+    const { map } = this;
     const item = this.results[k];
     this.hide();
     if (!item) return;
@@ -173,15 +173,10 @@ export class Search {
       return;
     }
     this.input.value = item.title;
-    const isPlaced = item.placed && !Number.isNaN(scene.pos[2 * item.row]);
-    if (!isPlaced) {
+    if (!item.placed || !map.visit(item.row)) {
       map.announce(`${item.title} is not on this map`);
       return;
     }
-    const dataset = scene.datasetOf(item.row);
-    if (dataset && scene.hidden.includes(dataset.name)) map.layers.toggle(dataset.name);
-    map.selection.select([item.row]);
-    map.camera.flyTo(item.row);
     map.stage.focus({ preventScroll: true });
   }
 

@@ -1,0 +1,122 @@
+"""Items most alike to an item in the data, next to its nearest items on the map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hetviz._text import count, round_percent
+from hetviz._types import Bools, Floats
+from hetviz.core.measures.alike import count_closer, most_alike_rows
+from hetviz.data import Embedding
+from hetviz.metrics.fit.rows import coordinates_of
+from hetviz.metrics.trust.alike import AlikeItems, is_far
+from hetviz.ui.item import item_chip
+from hetviz.ui.item.item import find_item
+from hetviz.ui.map_data import worker_results
+from hetviz.ui.shell import session, theme
+from hetviz.ui.shell.page_state import project_id
+from hetviz.ui.widgets import charts, failure
+from hetviz.workspace import MapResult, State
+
+_N_ALIKE = 8
+
+
+@dataclass(frozen=True, eq=False)
+class AlikeList:
+    """Items most alike to an item in one way.
+
+    `far`: Those of `rows` that are far away on the map.
+    `n_tied`, `tied_score`: Number of further items with the same score, next to the listed ones.
+    """
+
+    way: str
+    rows: list[int]
+    scores: list[float]
+    far: frozenset[int]
+    n_tied: int
+    tied_score: float
+
+
+@dataclass(frozen=True)
+class AlikeLists:
+    """Lists of alike items, and the nearest items on the map that the data do not support."""
+
+    lists: tuple[AlikeList, ...]
+    unsupported: frozenset[int]
+
+
+def find_alike(state: State, run: MapResult, row: int, nearest: list[int]) -> AlikeLists | None:
+    """Return items alike to an item, and which of its `nearest` items the data do not support.
+
+    None while they are computed.
+    """
+    data, embedding = state.opened(), charts.embedding_of(state, run)
+    if embedding is None:
+        return None
+    items = session.get_or_compute(("alike items", id(data)), data, lambda: AlikeItems(data))
+    lists = None
+    with failure.show_failure("alike"):
+        lists = worker_results.compute_in_thread(
+            project_id(),
+            data,
+            ("alike", id(run), row),
+            lambda: _make_lists(items, embedding, row, nearest),
+            run,
+        )
+    return lists  # noqa: RET504 - `show_failure` may stop the computation
+
+
+def _make_lists(
+    items: AlikeItems, embedding: Embedding, row: int, nearest: list[int]
+) -> AlikeLists:
+    item = find_item(items.data, row)
+    name, start = item.dataset.name, row - item.row
+    alike = items.scores(name, item.row)
+    closer = count_closer(coordinates_of(items.data, embedding)[name], item.row)
+    far = is_far(closer)
+    found = (("links", alike.by_links), ("features", alike.by_features))
+    supported = alike.supported()
+    return AlikeLists(
+        tuple(
+            _make_list(way, scores, item.row, start, far)
+            for way, scores in found
+            if scores is not None
+        ),
+        frozenset(other for other in nearest if not supported[other - start]),
+    )
+
+
+def _make_list(way: str, scores: Floats, row: int, start: int, far: Bools) -> AlikeList:
+    rows = most_alike_rows(scores, row, len(scores))
+    values = scores[rows]
+    last = float(values[:_N_ALIKE].min(initial=1.0))
+    n_above, n_last = int((values > last).sum()), int((values == last).sum())
+    n_listed = n_above + n_last
+    if n_listed > _N_ALIKE:
+        # Of equally similar items all are listed or none, unless these are the most similar.
+        n_listed = n_above or _N_ALIKE
+    listed = rows[:n_listed]
+    return AlikeList(
+        way,
+        (listed + start).tolist(),
+        scores[listed].tolist(),
+        frozenset((listed[far[listed]] + start).tolist()),
+        n_above + n_last - n_listed,
+        last,
+    )
+
+
+def show_alike(state: State, alike: AlikeList) -> None:
+    """Show the items that are most alike in one way, with their similarity."""
+    if not alike.rows:
+        return
+    theme.show_section(f"Most alike by {alike.way}", f"100 %: same {alike.way}")
+    asides = {
+        row: [round_percent(score), *(["far away"] if row in alike.far else [])]
+        for row, score in zip(alike.rows, alike.scores, strict=True)
+    }
+    item_chip.show_items(state.opened(), alike.rows, asides=asides)
+    if alike.n_tied:
+        theme.show_note(
+            f"{count(alike.n_tied, 'more item')} with {round_percent(alike.tied_score)}."
+        )

@@ -1,0 +1,15 @@
+// Items named in the panel. A click selects one and brings it into view, Shift + click adds it.
+
+import { closest } from "./dom.js";
+
+/** @import { HetMap } from "./map.js" */
+
+/** Watch clicks on items in the panel; returns a function that stops. @param {HetMap} map */
+export function watchPanelItems(map) {
+  const stop = new AbortController();
+  document.addEventListener("click", (event) => {
+    const button = /** @type {HTMLElement | null | undefined} */ (closest(event, ".st-key-panel [data-hv-row]"));
+    if (button) map.visit(Number(button.dataset.hvRow), event.shiftKey ? "add" : "replace");
+  }, { signal: stop.signal });
+  return () => stop.abort();
+}
