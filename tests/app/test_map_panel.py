@@ -9,11 +9,12 @@ from streamlit.testing.v1 import AppTest
 
 from hetviz.data import Filter
 from hetviz.data.model.statements import statement_rows
+from hetviz.data.queries.rows import links_touching
 from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness
 from hetviz.ui.map import filters
 from hetviz.ui.map.new_map import MapForm
 from hetviz.ui.map.panel_view import TABS, PanelView, note_tab
-from hetviz.workspace import RenameRun, SetFilters, StarRun
+from hetviz.workspace import RenameRun, SetFilters, SetView, StarRun
 from tests.app.asking import ask
 from tests.app.conftest import Visit, go, html_of, page_of, workspace_of
 from tests.workspace.helpers import record_map
@@ -366,3 +367,33 @@ def test_hidden_items_are_compared_and_added_only_on_request(visit: Visit) -> No
     assert toggle.label.startswith("Compare with the ") and "hidden items too" in toggle.label
     toggle.set_value(True).run()
     assert "here and elsewhere" in html_of(app)
+
+
+def test_buttons_select_what_is_shown_and_offer_hidden_items(visit: Visit) -> None:
+    app = visit("map")
+    workspace = workspace_of(app)
+    data = workspace.state.opened()
+    row = data["keywords"].position("k_cat") + 1273
+    linked = links_touching(data, [row]).leads_to().tolist()
+    chosen = [other for other in linked if other < 1273][:2]
+    ids = tuple(data["emoji"].ids[chosen])
+    workspace.do(SetFilters((Filter("emoji", kind="rows", values=ids),)))
+    pick(app, row)
+    shown = [other for other in linked if other in chosen or other >= 1273]
+    n_hidden = len(linked) - len(shown)
+    assert n_hidden > 1
+    assert app.button(key="pick-linked-hidden").label == f"Add {n_hidden} hidden linked items"
+    press(app, "pick-linked")
+    assert workspace.view_state.selection.tolist() == shown
+    press(pick(app, row), "pick-linked-hidden")
+    assert workspace.view_state.selection.tolist() == linked
+    press(pick(app, row), "pick-near")
+    selected = workspace.view_state.selection
+    assert row in selected
+    assert set(selected[selected < 1273]) <= set(chosen)
+    # Items of a hidden dataset are not shown either.
+    workspace.do(SetFilters(()))
+    workspace.do(SetView(hidden=["emoji"]))
+    press(pick(app, row), "pick-near")
+    assert (workspace.view_state.selection >= 1273).all()
+    assert len(workspace.view_state.selection) == 11

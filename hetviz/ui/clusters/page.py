@@ -20,9 +20,10 @@ from hetviz.ui.item.item import find_item
 from hetviz.ui.map_data import layers
 from hetviz.ui.map_data import parts as map_parts
 from hetviz.ui.map_data.array_cache import RESULTS
-from hetviz.ui.shell import background, selection, theme
+from hetviz.ui.shell import background, theme
 from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets import progress
+from hetviz.ui.widgets.select_buttons import show_select_button
 from hetviz.workspace import MapResult, State
 
 _MAX_PICTURES, _MAX_NAMES, _SAMPLE_SIZE = 7, 4, 400
@@ -106,12 +107,12 @@ def _show_regions(state: State, run: MapResult) -> bool:
     for number, region in enumerate(regions):
         with st.container(key=f"quick-{number}", gap=None):
             st.html(_region_html(state, region, colours, f"regions/{level_number}/{region.code}"))
-            st.button(
+            show_select_button(
+                state,
                 f"Select {region.name}",
-                key=f"quick-select-{number}",
-                type="tertiary",
-                on_click=selection.select_rows,
-                args=(region.rows.tolist(),),
+                f"quick-select-{number}",
+                region.rows.tolist(),
+                kind="tertiary",
             )
     return True
 

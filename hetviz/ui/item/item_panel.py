@@ -14,6 +14,7 @@ from hetviz.ui.item.item import MapItem, find_item
 from hetviz.ui.map_data import layers
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.shell.page_state import project_id
+from hetviz.ui.widgets.select_buttons import show_select_button
 from hetviz.workspace import MapResult, State
 
 _MAX_NAMES = 8
@@ -47,8 +48,10 @@ def show_item(state: State, row: int) -> None:
     ]
     linked = links.leads_to().tolist()
     with st.container(horizontal=True, gap="small"):
-        _select_button("Select neighbours", "pick-near", [row, *neighbours], bool(neighbours))
-        _select_button("Select linked", "pick-linked", linked, bool(linked))
+        show_select_button(
+            state, "Select neighbours", "pick-near", neighbours, noun="neighbour", selected=[row]
+        )
+        show_select_button(state, "Select linked", "pick-linked", linked, noun="linked item")
         st.button("Clear", type="tertiary", key="clear", on_click=selection.clear_selection)
 
 
@@ -160,10 +163,6 @@ def _held_out_links(state: State, row: int) -> TouchingLinks | None:
         return None
     links = links_touching(held_out, [row])
     return links if len(links) else None
-
-
-def _select_button(label: str, key: str, rows: list[int], enabled: bool) -> None:
-    st.button(label, key=key, disabled=not enabled, on_click=selection.select_rows, args=(rows,))
 
 
 def _show_linked(data: HeteroData, name: str, nearest_items: NearestItems) -> None:

@@ -17,6 +17,7 @@ from hetviz.plots.palette import shape_of
 from hetviz.ui.item import item_chip, item_text
 from hetviz.ui.map import filters, new_map
 from hetviz.ui.shell import selection, session, theme
+from hetviz.ui.widgets.select_buttons import show_select_button
 from hetviz.workspace import State
 
 _MAX_ITEMS_SHOWN = 30
@@ -36,7 +37,7 @@ def show_group(state: State, rows: Ints) -> None:
     _show_actions(state, data, rows)
     shown = filters.shown_rows(state)
     _show_differences(data, rows, shown)
-    _show_links(data, rows, shown)
+    _show_links(state, data, rows)
     theme.show_section("Items", f"first {_MAX_ITEMS_SHOWN}" if len(rows) > _MAX_ITEMS_SHOWN else "")
     item_chip.show_named(data, rows[:_MAX_ITEMS_SHOWN].tolist())
 
@@ -160,7 +161,7 @@ def _difference_row(prefix: str, difference: Difference) -> list[str]:
     ]
 
 
-def _show_links(data: HeteroData, rows: Ints, shown: Bools) -> None:
+def _show_links(state: State, data: HeteroData, rows: Ints) -> None:
     touching_links = links_touching(data, rows)
     if not len(touching_links):
         return
@@ -174,21 +175,11 @@ def _show_links(data: HeteroData, rows: Ints, shown: Bools) -> None:
     theme.show_section("Their links")
     theme.show_pairs(lines)
     linked = touching_links.leads_to()
-    visible = linked[shown[linked]]
-    n_hidden = len(linked) - len(visible)
-    st.button(
-        f"Add {theme.count(len(visible), 'linked item')}",
-        key="pick-linked",
-        disabled=not len(visible),
-        on_click=selection.select_rows,
-        args=([*rows.tolist(), *visible.tolist()],),
+    show_select_button(
+        state,
+        "Add {n}",
+        "pick-linked",
+        linked.tolist(),
+        noun="linked item",
+        selected=rows.tolist(),
     )
-    if n_hidden:
-        st.button(
-            f"Add {theme.count(n_hidden, 'hidden one')} too",
-            key="pick-hidden",
-            type="tertiary",
-            on_click=selection.select_rows,
-            args=([*rows.tolist(), *linked.tolist()],),
-            help="The filter hides them. They are selected, and shown once it is removed.",
-        )
