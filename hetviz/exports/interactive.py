@@ -17,7 +17,7 @@ from hetviz.exports.page import escape_html, html_page, picture_data_url, read_a
 from hetviz.features.linked_values import NO_VALUE
 from hetviz.plots.colour import OTHER, Colouring, display_name, number_range
 from hetviz.plots.label_placement import MAX_NAME_LETTERS, NAME_FONT, Frame, name_anchors
-from hetviz.plots.palette import Theme, number_scale, shape_of, text_colour, tokens
+from hetviz.plots.palette import Theme, number_scale, pale, shape_of, text_colour, tokens
 from hetviz.plots.paper_map import region_names
 from hetviz.plots.planar import points_to_draw, unconnected_note
 from hetviz.plots.points import bundle_script
@@ -136,6 +136,7 @@ def _content(
         "ids": [None if id == title else id for id, title in zip(ids, titles, strict=True)],
         "titles": titles,
         "code": _text(code, "<i2"),
+        "pale": "" if colours.is_pale is None else _text(colours.is_pale[rows], "|u1"),
         "borrowed": "" if colours.is_borrowed is None else _text(colours.is_borrowed[rows], "|u1"),
         "value": _text(_steps(colours, rows), "|u1") if numbers else "",
         "numbers": _range(colours) if numbers else "",
@@ -180,6 +181,7 @@ def _palette(colours: Colouring, theme: Theme) -> JsonObject:
     scale = list(number_scale(_STEPS, theme))
     return {
         "ghost": tokens(theme).ghost, "colours": list(palette), "texts": texts, "scale": scale,
+        "pale": [pale(colour, theme) for colour in (scale if not colours.categories else palette)],
     }  # fmt: skip
 
 

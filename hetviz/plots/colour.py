@@ -65,10 +65,19 @@ class Colouring:
     # Shape (n_rows,). Rows with a value of linked items; None for none.
     is_borrowed: Bools | None = None
     of_items: bool = False  # Whether the categories are items, and not values of a column.
+    of_share: bool = False  # Whether the numbers are shares of a category among linked items.
 
     def borrows(self, row: int) -> bool:
         """Return whether the value of a row is that of the items it links to."""
         return self.is_borrowed is not None and bool(self.is_borrowed[row])
+
+    @property
+    def is_pale(self) -> Bools | None:
+        """Which rows are drawn paler, shape (n_rows,): those with a value of linked items.
+
+        None for none, and where the colour is about linked items: the items themselves or a share.
+        """
+        return None if self.of_items or self.of_share else self.is_borrowed
 
     @property
     def own_code(self) -> Ints:
@@ -164,7 +173,9 @@ def colouring(data: HeteroData, key: str | None = None) -> Colouring:
         )
         spread = fill_numbers(data, dataset, value)
         return _with_borrowed(
-            data, dataset, Colouring(option, (), np.zeros(data.n_rows, np.int64), spread)
+            data,
+            dataset,
+            Colouring(option, (), np.zeros(data.n_rows, np.int64), spread, of_share=bool(category)),
         )
     has_value = column_values.notna().to_numpy(dtype=bool)
     texts = column_values[has_value].astype(str)

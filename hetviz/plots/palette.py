@@ -139,6 +139,10 @@ N_SLOTS = len(SHAPES)
 N_COLOURS = len(_LIGHT.categories)
 
 
+PALE_SHARE = 0.55
+"""Share of the page's colour in a paler colour. `colors.js` of the map has the same."""
+
+
 def tokens(theme: Theme) -> Tokens:
     """Return the colours of a theme."""
     return _DARK if theme == "dark" else _LIGHT
@@ -152,6 +156,11 @@ def mix(first: str, second: str, share: float) -> str:
 
     pairs = zip(channels(first), channels(second), strict=True)
     return "#" + "".join(f"{round((1 - share) * a + share * b):02x}" for a, b in pairs)
+
+
+def pale(colour: str, theme: Theme) -> str:
+    """Return the colour of an item that only takes a colour of what it links to."""
+    return mix(colour, tokens(theme).bg, PALE_SHARE)
 
 
 def number_colour(share: float, theme: Theme) -> str:

@@ -15,7 +15,7 @@ from hetviz._types import Floats, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots.colour import CLUSTER, OTHER, Colouring, display_name, number_range
 from hetviz.plots.label_placement import Board, Frame, name_places, place_items
-from hetviz.plots.palette import N_SLOTS, number_colour, shape_of, text_colour
+from hetviz.plots.palette import N_SLOTS, number_colour, pale, shape_of, text_colour
 from hetviz.plots.paper import (
     PAPER,
     Page,
@@ -42,6 +42,7 @@ _MAX_SHAPES = 20_000
 _EDGE, _GAP = 3.0, 4.0
 _WORD_AREA, _WORD_TRIES = 2_600.0, 20
 _HALO = 1.1
+_PALE_TEXT = "paler: colour of what they link to"
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +125,8 @@ def _caption(
         sentences.append(f"Colour: {colouring.option.title}.")
         if colouring.borrowed:
             datasets = " and ".join(colouring.borrowed)
-            sentences.append(f"{datasets} take the colour of what they link to.")
+            paler = "" if colouring.is_pale is None else "Paler: "
+            sentences.append(f"{paler}{datasets} take the colour of what they link to.")
     if frame.outside:
         sentences.append(f"{_count_items(frame.outside)} outside the figure.")
     if unplaced:
@@ -209,13 +211,21 @@ class _MapDrawing:
         factor = float(np.clip((1000 / max(len(self.rows), 1)) ** 0.25, 0.55, 1.6))
         return 2.7 * factor * self.scale
 
-    def _colours(self) -> list[str] | Floats:
+    def _colours(self) -> list[str]:
         """Return the colour of each visible row."""
         if self.colouring.option.kind == "numbers":
             low, high = number_range(self.colouring.value)
             share = np.clip((self.colouring.value[self.rows] - low) / (high - low), 0, 1)
-            return [_number_colour(value) for value in share.tolist()]
-        return [self._colour(int(code)) for code in self.colouring.code[self.rows]]
+            colours = [_number_colour(value) for value in share.tolist()]
+        else:
+            colours = [self._colour(int(code)) for code in self.colouring.code[self.rows]]
+        if self.colouring.is_pale is None:
+            return colours
+        is_pale = self.colouring.is_pale[self.rows].tolist()
+        return [
+            pale(colour, "light") if faded and colour != PAPER.ghost else colour
+            for colour, faded in zip(colours, is_pale, strict=True)
+        ]
 
     def _colour(self, code: int) -> str:
         return PAPER.ghost if code < 0 else self.palette[code]
@@ -319,6 +329,8 @@ class _MapDrawing:
             if self.colouring.n_other:
                 words = f"{self.colouring.n_other:,} other"
                 entries.append(_LegendEntry(words, PAPER.ghost, "circle"))
+        if self.colouring.is_pale is not None and self.colouring.is_pale[self.rows].any():
+            entries.append(_LegendEntry(_PALE_TEXT, pale(PAPER.ink, "light"), "circle"))
         lines: list[list[_LegendEntry]] = [[]]
         used = 0.0
         for entry in entries:

@@ -9,7 +9,7 @@ import numpy as np
 from hetviz.data import Embedding, HeteroData
 from hetviz.features.linked_values import NO_VALUE
 from hetviz.plots.colour import Colouring, number_range
-from hetviz.plots.palette import N_COLOURS, Theme, category_colours, number_scale, tokens
+from hetviz.plots.palette import N_COLOURS, Theme, category_colours, number_scale, pale, tokens
 
 _MAX_POINTS = 1500
 # Number of colours for a numeric column.
@@ -35,6 +35,10 @@ def still_map(
         codes = np.clip(share * _N_NUMBER_COLOURS, 0, _N_NUMBER_COLOURS - 1).astype(np.int64)
         codes[np.isnan(colouring.value)] = NO_VALUE
         palette = number_scale(_N_NUMBER_COLOURS, theme)
+    n_colours = len(palette)
+    if colouring.is_pale is not None:
+        palette = (*palette, *(pale(colour, theme) for colour in palette))
+        codes = np.where(colouring.is_pale & (codes >= 0), codes + n_colours, codes)
     Y = embedding.planar().stacked()
     rows = np.flatnonzero(~np.isnan(Y).any(axis=1))
     paths = ""
@@ -63,4 +67,5 @@ def recolour_still(still: str, theme: Theme) -> str:
     for n in range(2, N_COLOURS + 1):
         ramps = (category_colours(n, ramp_theme, ordered=True) for ramp_theme in ("light", theme))
         new |= {k: v for k, v in zip(*ramps, strict=True) if k not in new}
+    new |= {pale(k, "light"): pale(v, theme) for k, v in new.items()}
     return re.sub('"(#[0-9a-f]{6})"', lambda match: f'"{new.get(match[1], match[1])}"', still)

@@ -222,7 +222,7 @@ def test_map_page_shows_curve_measures_and_reasons(visit: Visit) -> None:
     assert map_of(app)["mode"] == "work"
     assert "Link closeness" in text
     assert "Does not use 399 comparisons." in text
-    assert "keywords take the colour of what they link to." in map_of(app)["notes"]
+    assert "Paler: keywords take the colour of what they link to." in map_of(app)["notes"]
 
 
 def test_colour_is_a_command(visit: Visit) -> None:
@@ -340,7 +340,7 @@ def test_selected_items_are_shown_with_name_and_picture(visit: Visit) -> None:
     app.run()
     text = html_of(app)
     assert "2 selected" in text
-    assert "grinning face</div>" in text
+    assert "grinning face</button></div>" in text
     press(app, "clear")
     assert "2 selected" not in html_of(app)
 

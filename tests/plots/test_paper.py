@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import zlib
 from io import BytesIO
@@ -16,6 +17,7 @@ from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.errors import ParameterError
 from hetviz.exports.figures import bars_bytes, map_bytes
 from hetviz.plots.colour import BY_DATASET, colouring
+from hetviz.plots.palette import pale, tokens
 from hetviz.plots.paper import (
     FIGURE_FORMATS,
     Page,
@@ -197,3 +199,22 @@ def test_fallback_font_is_used_for_missing_letters() -> None:
     assert text_size("mm", 10) > text_size("ii", 10)
     assert font(9, text="Žluťoučký").get_family() == ["Hetviz Sans"]
     assert font(9, text="קפה").get_family() == ["DejaVu Sans"]
+
+
+def test_paper_map_draws_borrowed_colours_paler() -> None:
+    table = pd.DataFrame({"group": ["north", "south"] * 6})
+    a = Dataset("a", [f"a{k}" for k in range(12)], table=table)
+    b = Dataset("b", [f"b{k}" for k in range(12)])
+    data = HeteroData([a, b], [Links("a", "b", range(12), range(12))])
+    rng = np.random.default_rng(0)
+    embedding = Embedding({name: rng.normal(size=(12, 2)) for name in ("a", "b")})
+    colours = colouring(data, json.dumps(["a", "group"]))
+    drawing = paper_map(data, embedding, colours)
+    svg = figure_bytes(drawing.figure, "svg").decode()
+    blue = tokens("light").categories[0]
+    assert blue in svg and pale(blue, "light") in svg
+    assert "paler: colour of what they link to" in svg
+    assert "Paler: b take the colour of what they link to." in drawing.caption
+    alone = paper_map(data, embedding, colours, hidden=("b",))
+    svg = figure_bytes(alone.figure, "svg").decode()
+    assert blue in svg and pale(blue, "light") not in svg and "paler" not in svg

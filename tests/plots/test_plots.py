@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -29,7 +30,7 @@ from hetviz.plots.colour import (
 )
 from hetviz.plots.curve import curve_alt, curve_figure, share_close_at
 from hetviz.plots.label_placement import Frame, name_places, name_size
-from hetviz.plots.palette import Theme, category_colours, mix, text_colour
+from hetviz.plots.palette import Theme, category_colours, mix, pale, text_colour
 from hetviz.plots.planar import points_to_draw, unconnected_note
 from hetviz.plots.still import recolour_still
 
@@ -201,6 +202,8 @@ def test_colouring_does_not_fill_missing_values_of_the_column_itself() -> None:
     colours = colouring(data, json.dumps(["a", "g"]))
     assert colours.code.tolist() == [0, 0, 1, 1, 0, NO_VALUE, 0]
     assert colours.own_code.tolist() == [0, 0, 1, 1, 0, NO_VALUE, NO_VALUE]
+    assert colours.is_pale is not None
+    assert colours.is_pale.tolist() == [False] * 6 + [True]
     assert [colours.borrows(row) for row in range(7)] == [False] * 6 + [True]
     assert [colours.value_text(row) for row in (0, 5, 6)] == ["P", "", "mostly P, by links"]
 
@@ -218,10 +221,13 @@ def test_colouring_by_most_linked_items_and_their_shares() -> None:
     assert colours.code.tolist() == [0, 0, 0, 1, NO_VALUE, 0, 1]
     assert colours.own_code.tolist() == colours.code.tolist()
     assert colours.borrowed == ("planes",)
+    # The colour is about links, so no item is paler.
+    assert colours.is_pale is None
     jetblue = share_options(data, colours)[0]
     assert jetblue.title == "JetBlue, share of linked airlines"
     share = colouring(data, jetblue.key)
     np.testing.assert_allclose(share.value, [0.75, 1, 1, 0, np.nan, 1, 0])
+    assert share.is_pale is None
     assert share.value_text(0) == "0.75, mean of links"
     assert share.value_text(4) == ""
     assert colours.value_text(0) == "mostly JetBlue, by links"
@@ -292,8 +298,24 @@ def test_still_map_uses_palette_colours() -> None:
     data, embedding = example()
     svg = ElementTree.fromstring(still_map(data, embedding, colouring(data), "dark"))
     colours = {path.get("stroke") for path in svg.iter("{http://www.w3.org/2000/svg}path")}
-    assert colours <= {*tokens("dark").categories, tokens("dark").ghost}
+    own = {*tokens("dark").categories, tokens("dark").ghost}
+    assert colours <= own | {pale(colour, "dark") for colour in own}
     assert len(colours) >= 3
+
+
+def test_still_map_draws_borrowed_colours_paler() -> None:
+    a = Dataset("a", list("uvwxyz"), table=pd.DataFrame({"g": [*"ppqqpq"]}))
+    b = Dataset("b", [f"b{k}" for k in range(6)])
+    data = HeteroData([a, b], [Links("a", "b", range(6), range(6))])
+    places = Embedding({"a": np.eye(6)[:, :2], "b": np.eye(6)[:, 2:4]})
+    colours = colouring(data, json.dumps(["a", "g"]))
+    light, dark = (still_map(data, places, colours, theme) for theme in ("light", "dark"))
+    for theme, svg in (("light", light), ("dark", dark)):
+        first = tokens(theme).categories[0]
+        drawn = set(re.findall("#[0-9a-f]{6}", svg))
+        assert {first, mix(first, tokens(theme).bg, 0.55)} <= drawn
+        assert len(drawn) == 4
+    assert recolour_still(light, "dark") == dark
 
 
 def test_still_map_recolours_ordered_categories() -> None:

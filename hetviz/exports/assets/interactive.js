@@ -26,6 +26,7 @@ function numbers(text, Type) {
 
 const pos = numbers(D.at, Float32Array);
 const code = numbers(D.code, Int16Array);
+const pale = D.pale ? numbers(D.pale, Uint8Array) : null;
 const borrowed = D.borrowed ? numbers(D.borrowed, Uint8Array) : null;
 const value = D.value ? numbers(D.value, Uint8Array) : null;
 const n = pos.length / 2;
@@ -44,6 +45,9 @@ const view = new View();
 const hiddenDatasets = new Set(); // hidden datasets
 const hiddenCodes = new Set(); // hidden categories
 const state = new Uint8Array(n);
+// Paler items only take the colour of what they link to.
+/** @param {number} i */
+const isCodeHidden = (i) => !pale?.[i] && hiddenCodes.has(code[i]);
 /** @type {any} */
 let drawer = null;
 let dark = matchMedia("(prefers-color-scheme: dark)").matches;
@@ -117,7 +121,9 @@ function updateRenderer() {
   drawer.setShapes(D.datasets.map(({ shape, factor }) => ({ shape, size: factor })));
   drawer.layout(pos);
   const { colours } = palette();
-  const colour = value ?? Uint8Array.from(code, (c) => (c < 0 ? 0 : 1 + (c % colours.length)));
+  const colour = value?.slice() ?? Uint8Array.from(code, (c) => (c < 0 ? 0 : 1 + (c % colours.length)));
+  const nColours = value ? palette().scale.length : colours.length;
+  if (pale) colour.forEach((c, i) => { if (c && pale[i]) colour[i] = c + nColours; });
   drawer.setBytes({ dataset: datasetOf.map((k) => k % 8), colour });
   updateStates();
 }
@@ -126,7 +132,7 @@ function updateRenderer() {
 function updateStates() {
   visible = 0;
   for (let i = 0; i < n; i++) {
-    const isHidden = hiddenDatasets.has(datasetOf[i]) || hiddenCodes.has(code[i]);
+    const isHidden = hiddenDatasets.has(datasetOf[i]) || isCodeHidden(i);
     state[i] = isHidden ? HIDDEN : i === selected && matches ? SELECTED : 0;
     if (!isHidden) visible += 1;
   }
@@ -363,7 +369,7 @@ function search() {
     const texts = searchTexts ?? [];
     matches = [];
     for (let i = 0; i < n; i++) {
-      if (!hiddenDatasets.has(datasetOf[i]) && !hiddenCodes.has(code[i]) && texts[i].includes(words)) matches.push(i);
+      if (!hiddenDatasets.has(datasetOf[i]) && !isCodeHidden(i) && texts[i].includes(words)) matches.push(i);
     }
     $("matches").append(...matches.slice(0, MAX_LISTED).map(listEntry));
   }
@@ -398,7 +404,8 @@ function legend() {
     ...D.datasets.map((d, k) => toggle(`${d.name} ${thousands(d.count)}`, hiddenDatasets, k, d.glyph, D.byDataset ? of(k) : "")),
     ...(coloured ? D.categories.map((name, k) => toggle(name, hiddenCodes, k, "●", of(k))) : []),
     ...(coloured ? D.rest.map(([k, name]) => toggle(name, hiddenCodes, k, "●", p.ghost)) : []),
-    ...(D.numbers ? [make("span", D.numbers)] : []));
+    ...(D.numbers ? [make("span", D.numbers)] : []),
+    ...(pale?.includes(1) ? [make("span", "Paler: colour of what they link to")] : []));
 }
 
 function theme() {
@@ -407,7 +414,7 @@ function theme() {
   const p = palette();
   drawer.ground = css("--bg");
   drawer.hatch = css("--mute");
-  drawer.setColors([p.ghost, ...(value ? p.scale : p.colours)]);
+  drawer.setColors([p.ghost, ...(value ? p.scale : p.colours), ...(pale ? p.pale : [])]);
   legend();
   placeLabels();
 }

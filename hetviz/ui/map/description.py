@@ -194,6 +194,14 @@ def _colour_spec(data: HeteroData, colours: Colouring, session: str) -> ColourSp
     values = RESULTS.get_or_compute(
         data, ("colour", colours_id), lambda: _pack_colour(colours), colours
     )
+    is_pale = colours.is_pale
+    pale = (
+        is_pale
+        if is_pale is None
+        else RESULTS.get_or_compute(
+            data, ("pale", colours_id), lambda: PackedArray.pack(is_pale, "|u1"), colours
+        )
+    )
     low, high = RESULTS.get_or_compute(
         data, ("range", colours_id), lambda: number_range(colours.value), colours
     )
@@ -209,6 +217,7 @@ def _colour_spec(data: HeteroData, colours: Colouring, session: str) -> ColourSp
         "title": colours.option.title,
         "categories": [display_name(name) for name in colours.categories],
         "borrowed": list(colours.borrowed),
+        "pale": None if pale is None else send_array(session, pale),
         "counts": counts,
         "palette": palette,
         "ghost": {name: tokens(name).ghost for name in THEMES},

@@ -87,7 +87,8 @@ def colour_text(state: State) -> str:
 
 def borrowed_colour_notes(state: State) -> list[str]:
     """Return notes on datasets that take their colour from another one."""
-    datasets = layers.colours_of(state, state.run).borrowed
+    colours = layers.colours_of(state, state.run)
+    datasets = colours.borrowed
     if not datasets:
         return []
     data = state.opened()
@@ -96,7 +97,8 @@ def borrowed_colour_notes(state: State) -> list[str]:
         if data.n_objects < data.n_rows
         else "what they link to"
     )
-    return [f"{theme.join_words(list(datasets))} take the colour of {source}."]
+    paler = "" if colours.is_pale is None else "Paler: "
+    return [f"{paler}{theme.join_words(list(datasets))} take the colour of {source}."]
 
 
 def show_samples() -> None:

@@ -50,6 +50,7 @@ class ColourSpec(TypedDict):
     title: str
     categories: list[str]
     borrowed: list[str]
+    pale: str | None
     counts: dict[str, Any]
     palette: dict[Theme, list[str]]
     ghost: dict[Theme, str]

@@ -15,8 +15,24 @@ export const withAlpha = (hex, alpha) => `rgba(${channels(hex).join(",")},${alph
 
 const STEPS = 96;
 
-/** A palette and the slot of each row in it; slot 0 is for no value and others. @param {number} n */
-export function colourSlots(colour, values, n, scheme) {
+const PALE_SHARE = 0.55; // as in palette.py
+
+/**
+ * A palette and the slot of each row in it. Slot 0 is for no value and others. Paler colours follow the
+ * others, for items that take the colour of what they link to.
+ * @param {number} n
+ */
+export function colourSlots(colour, values, pale, n, scheme, ground) {
+  const own = ownSlots(colour, values, n, scheme);
+  if (!pale) return own;
+  const { slot, palette } = own;
+  const colours = palette.slice(1);
+  for (let i = 0; i < n; i++) if (pale[i] && slot[i]) slot[i] += colours.length;
+  return { slot, palette: [...palette, ...colours.map((c) => mix(c, ground, PALE_SHARE))] };
+}
+
+/** @param {number} n */
+function ownSlots(colour, values, n, scheme) {
   const slot = new Uint8Array(n);
   if (!colour || !values) return { slot, palette: [colour?.ghost[scheme] || "#999999"] };
   if (colour.kind === "numbers") {

@@ -127,7 +127,7 @@ export class Legend {
     return h("button", {
       type: "button", class: "hv-row", "aria-pressed": String(chosen), "data-shown": String(shown), "data-name": name,
       "data-code": kind === "code" ? key : null,
-      title: `${name}${borrowed ? ` (${thousands(count)}, and ${thousands(borrowed)} by what they link to)` : ""}: click to show only these, Shift + click to add more, Ctrl + click to select, double-click to ${shown ? "hide" : "show"}`,
+      title: `${name}${borrowed ? ` (${thousands(count)}, and ${thousands(borrowed)} paler ones by what they link to)` : ""}: click to show only these, Shift + click to add more, Ctrl + click to select, double-click to ${shown ? "hide" : "show"}`,
       onclick: (event) => this.click(event, kind, key, shown, hide, rows),
     }, sign, h("span", { class: "hv-name" }, name), lengthBar(count ?? 0, maxCount, colour),
     h("span", { class: "hv-count", title: count >= 1e6 ? thousands(count) : "" }, count === undefined ? "" : compact(count)));
@@ -181,13 +181,13 @@ export class Legend {
   focus() {
     if (!this.partial) return null;
     const { isolated, range, scene } = this;
-    const { values } = scene;
+    const { pale, values } = scene;
     const flags = new Uint8Array(scene.n);
     const sets = scene.data.datasets.filter((d) => !isolated.set.size || isolated.set.has(d.name));
     for (const d of sets) {
       for (let r = d.start; r < d.stop; r++) {
         const coded = !isolated.code.size || isolated.code.has(scene.slot[r] - 1);
-        const within = !range || !values || (values[r] >= range[0] && values[r] <= range[1]);
+        const within = !range || !values || (!pale?.[r] && values[r] >= range[0] && values[r] <= range[1]);
         flags[r] = coded && within ? 1 : 0;
       }
     }

@@ -41,6 +41,7 @@
  * @property {string} title
  * @property {string[]} categories
  * @property {string[]} borrowed datasets with the colour of what they link to
+ * @property {string | null} pale key of the flags of items that take the colour of what they link to
  * @property {{ categories: number[], borrowed: number[], other: number, none: number }} counts
  * @property {Record<Theme, string[]>} palette
  * @property {Record<Theme, string>} ghost colour of items without a value

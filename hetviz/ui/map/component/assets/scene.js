@@ -49,6 +49,7 @@ export class Scene {
     this.tokens = {};
     /** @type {Float32Array | Int8Array | null} Numbers or codes that give the colours. */
     this.values = null;
+    this.pale = null; // flags of items with the colour of what they link to
     /** @type {Uint8Array} Slot of each row in the palette. */
     this.slot = new Uint8Array(0);
     /** @type {string[]} */

@@ -68,7 +68,7 @@ export class Updates {
     const previous = scene.scheme;
     this.applyColours(scene.data);
     scene.tokens = scene.data.tokens[scene.scheme];
-    Object.assign(scene, colourSlots(scene.data.colour, scene.values, scene.n, scene.scheme));
+    Object.assign(scene, colourSlots(scene.data.colour, scene.values, scene.pale, scene.n, scene.scheme, scene.tokens.bg));
     map.toolbar.update();
     map.legend.update();
     // Texts keep their places. Thumbnails follow after the map.
@@ -86,19 +86,20 @@ export class Updates {
     const groups = Object.entries(data.draft?.groups ?? {});
     const newer = data.selection.version > remembered(this.scene, data).version;
     const isNewMap = this.scene.data?.n !== data.n;
-    const [geometry, values, mask, order, bits, rows] = await Promise.all([
+    const [geometry, values, pale, mask, order, bits, rows] = await Promise.all([
       loadLayout(data.session, data.geometry, data.n, isNewMap ? (pos) => this.addPiece(pos) : null),
       get(data.colour?.key, data.colour?.kind === "numbers" ? "f4" : "i1"),
+      get(data.colour?.pale, "u1"),
       get(data.mask, "u1"), get(data.order, "i4"),
       newer ? get(data.selection.key, "u1") : null,
       Promise.all(groups.map(([, key]) => get(key, "i4"))),
       loadStyle(),
     ]);
     const grouped = new Map(groups.map(([name], k) => [name, Array.from(rows[k])]));
-    return { geometry, values, mask, order, bits, grouped };
+    return { geometry, values, pale, mask, order, bits, grouped };
   }
 
-  receive(data, { geometry, values, mask, order, bits, grouped }) {
+  receive(data, { geometry, values, pale, mask, order, bits, grouped }) {
     const { map, scene } = this;
     const previous = scene.data;
     const restored = remembered(scene, data);
@@ -116,7 +117,7 @@ export class Updates {
     // Cards depend on positions and colours.
     if (values !== scene.values || geometry !== scene.geometry) map.media.cards.clear();
     if (values !== scene.values || data.colour !== previous?.colour) {
-      Object.assign(scene, colourSlots(data.colour, values, scene.n, scene.scheme), { values });
+      Object.assign(scene, colourSlots(data.colour, values, pale, scene.n, scene.scheme, scene.tokens.bg), { values, pale });
     }
     map.stage.setAttribute("aria-label", `${data.alt} Press question mark for the keys.`);
     map.layers.update();
