@@ -88,13 +88,37 @@ def test_moved_items_are_shown_for_last_refit_only(visit: Visit, monkeypatch: An
     object.__setattr__(run, "before", Embedding(Y, run.embedding.ids))
     workspace.set_view_state(selection=[])
     app.run()
-    assert "What moved most" in html_of(app)
+    text = html_of(app)
+    n = sum(map(len, Y.values()))
+    assert f"<span>What moved most</span><small>1 of {n:,}</small>" in text
+    assert "Half of the items moved less than" in text
+    press(app, "pick-moved")
+    assert workspace.view_state.selection.tolist() == [5]
     # Moved items are hidden after another statement that the map does not follow.
     monkeypatch.setattr(actions, "is_auto_refit", lambda: False)
     workspace.do(AddLinks("emoji", "emoji", [list(map(str, DATA["emoji"].ids[[20, 30]]))], 1.0))
     app.run()
     assert not app.exception
     assert "What moved most" not in html_of(app)
+
+
+def test_moved_items_are_not_listed_if_all_move_alike(visit: Visit, monkeypatch: Any) -> None:
+    app = after_statement(visit, monkeypatch)
+    workspace = workspace_of(app)
+    run = workspace.state.run
+    assert run is not None and run.embedding is not None
+    rng = np.random.default_rng(0)
+    Y = {
+        name: part + rng.choice([-0.3, 0.3], part.shape) * np.ptp(part, axis=0)
+        for name, part in run.embedding.coordinates.items()
+    }
+    object.__setattr__(run, "before", Embedding(Y, run.embedding.ids))
+    workspace.set_view_state(selection=[])
+    app.run()
+    text = html_of(app)
+    assert "<span>What moved most</span><small>0 of" in text
+    assert "No item moved clearly more than the others." in text
+    assert "pick-moved" not in {button.key for button in app.button}
 
 
 def test_dismissed_consequences_are_hidden(visit: Visit, monkeypatch: Any) -> None:

@@ -52,6 +52,9 @@ class World:
         angle = np.arange(len(GROUPS)) * 2 * np.pi / len(GROUPS) + turn
         centre = np.c_[np.cos(angle), 0.75 * np.sin(angle)] * 5
         Y = centre[self.group] + rng.normal(size=(self.n, 2)) * rng.choice([0.5, 1.5], (self.n, 1))
+        if turn:
+            # Twenty items move much farther than the rest.
+            Y[7:27] += [8.0, 0.0]
         return np.asarray(Y, dtype=np.float32)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Bools, Floats, Ints
 from hetviz.core.layout.procrustes import align
 
 _STILL_SHARE = 0.8
@@ -25,6 +25,18 @@ def aligned_distances(Y: Floats, reference: Floats) -> Floats:
     is_still = distance <= np.nanquantile(distance, _STILL_SHARE)
     fit = align(np.where(is_still[:, None], Y, np.nan), reference)
     return np.asarray(np.linalg.norm(fit(Y) - reference, axis=1))
+
+
+def stands_out(distances: Floats) -> Bools:
+    """Return which distances are clearly larger than the rest: above Q3 + 3 (Q3 - Q1).
+
+    `distances` (n,): NaN is never larger. Tukey's outer fence, from the quartiles Q1 and Q3.
+    """
+    present = distances[np.isfinite(distances)]
+    if not len(present):
+        return np.zeros(len(distances), dtype=bool)
+    low, high = np.quantile(present, [0.25, 0.75])
+    return np.asarray(distances > high + 3.0 * (high - low))
 
 
 def extent(Y: Floats) -> float:

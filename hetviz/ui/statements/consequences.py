@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from hetviz._types import Floats
+from hetviz.core.layout.spread import stands_out
 from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
 from hetviz.metrics.fit.displacement import displacements
@@ -19,6 +20,7 @@ from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.statements.statement_draft import StatementState
 from hetviz.ui.widgets import charts
+from hetviz.ui.widgets.select_buttons import show_select_button
 from hetviz.workspace import MapResult, State
 
 _MAX_FOLLOWERS = 6
@@ -86,7 +88,7 @@ def _undo() -> None:
 
 
 def show_moved(state: State, run: MapResult) -> bool:
-    """Show the items that moved most; return False if there is nothing to show."""
+    """Show the items that moved clearly more than the rest; return False without a move."""
     # A map that the data changed after shows nothing.
     shift = moved_distances(state, run)
     if shift is None or state.data is None or not state.is_current(run):
@@ -94,23 +96,17 @@ def show_moved(state: State, run: MapResult) -> bool:
     placed = np.flatnonzero(np.isfinite(shift))
     if not len(placed):
         return False
-    rows = placed[np.argsort(-shift[placed], kind="stable")]
-    moved_rows = rows[shift[rows] >= MIN_SHIFT]
-    n_still = len(placed) - len(moved_rows)
-    theme.show_section("What moved most", f"{len(moved_rows):,} of {len(placed):,}")
-    if len(moved_rows):
-        item_chip.show_named(state.data, moved_rows[:_MAX_MOVED].tolist())
-    theme.show_note(
-        f"{n_still:,} items moved less than {_percent_text(MIN_SHIFT)} of the width of the "
-        f"map, half of them less than {_percent_text(float(np.median(shift[placed])))}."
-    )
-    if len(moved_rows):
-        st.button(
-            "Select what moved",
-            key="pick-moved",
-            on_click=selection.select_rows,
-            args=(moved_rows,),
-        )
+    rows = np.flatnonzero(stands_out(shift) & (shift >= MIN_SHIFT))
+    rows = rows[np.argsort(-shift[rows], kind="stable")]
+    theme.show_section("What moved most", f"{len(rows):,} of {len(placed):,}")
+    if len(rows):
+        item_chip.show_named(state.data, rows[:_MAX_MOVED].tolist())
+    else:
+        theme.show_note("No item moved clearly more than the others.")
+    half = _percent_text(float(np.median(shift[placed])))
+    theme.show_note(f"Half of the items moved less than {half} of the width of the map.")
+    if len(rows):
+        show_select_button(state, "Select what moved", "pick-moved", rows.tolist())
     return True
 
 

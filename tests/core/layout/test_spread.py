@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hetviz.core.layout.spread import aligned_distances, extent, mean_distances, random_distance
+from hetviz.core.layout.spread import (
+    aligned_distances,
+    extent,
+    mean_distances,
+    random_distance,
+    stands_out,
+)
 
 
 def test_aligned_distances_ignores_rotation_scale_and_shift() -> None:
@@ -54,3 +60,16 @@ def test_extent_and_random_distance_of_a_unit_square() -> None:
     # The mean distance of two random points of a unit square is 0.5214.
     assert random_distance(Y, np.random.default_rng(0)) == pytest.approx(0.5214, abs=0.01)
     assert extent(np.full((3, 2), np.nan)) == 1.0
+
+
+def test_stands_out_is_above_the_outer_fence():
+    # Quartiles 2 and 4: the fence is at 10.
+    distances = np.array([1.0, 2.0, 3.0, 4.0, 10.0, np.nan])
+    assert not stands_out(distances).any()
+    distances[4] = 10.1
+    assert np.flatnonzero(stands_out(distances)).tolist() == [4]
+    # All that moved, if most did not.
+    moved = np.r_[np.zeros(80), np.full(15, 0.3)]
+    assert stands_out(moved).tolist() == (moved > 0).tolist()
+    assert not stands_out(np.full(5, 0.4)).any()
+    assert not stands_out(np.full(3, np.nan)).any()

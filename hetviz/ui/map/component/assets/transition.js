@@ -7,7 +7,8 @@ import { prefersReducedMotion, ease } from "./view.js";
 
 /** @import { HetMap } from "./map.js" */
 
-const MAX_GHOSTS = 300;
+const MAX_GHOSTS = 60;
+const MIN_MOVE_PX = 4;
 const MAX_FRAMED = 60;
 const REST_MS = 100; // ms without movement before texts are placed again
 
@@ -48,7 +49,7 @@ export class Transition {
     else view.k = home.k;
   }
 
-  /** The selected or grouped rows, else those that move most. */
+  /** The selected or grouped rows, else those that move clearly more than the rest, as in the panel. */
   movers(from, to) {
     const { map, scene } = this;
     const chosen = [...new Set([...map.selection.rows(), ...map.statements.rows()])];
@@ -56,9 +57,14 @@ export class Transition {
     const moved = [];
     for (let r = 0; r < scene.n; r++) {
       const d = Math.hypot(to[2 * r] - from[2 * r], to[2 * r + 1] - from[2 * r + 1]);
-      if (scene.isShown[r] && d > 4 / scene.view.s) moved.push([d, r]);
+      if (scene.isShown[r] && Number.isFinite(d)) moved.push([d, r]);
     }
-    return moved.sort((a, b) => b[0] - a[0]).slice(0, MAX_GHOSTS).map((pair) => pair[1]);
+    moved.sort((a, b) => b[0] - a[0]);
+    /** @param {number} share */
+    const distance = (share) => moved[Math.floor(share * (moved.length - 1))]?.[0] ?? 0;
+    const [high, low] = [distance(0.25), distance(0.75)];
+    const limit = Math.max(high + 3 * (high - low), MIN_MOVE_PX / scene.view.s);
+    return moved.filter(([d]) => d > limit).slice(0, MAX_GHOSTS).map((pair) => pair[1]);
   }
 
   /** Move to the final map after intermediate layouts of a job. */
