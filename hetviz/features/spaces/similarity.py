@@ -120,6 +120,12 @@ class ItemSimilarity:
 
     def of_row(self, row: int) -> Floats:
         """Return scores of one item with all items, shape (n,)."""
+        X = self.dataset.X
+        if self.kind == "rbf" and X is not None and not is_sparse(X):
+            # Without the copies of rows that any list of pairs needs.
+            difference = X - X[row]
+            squared = np.einsum("ij,ij->i", difference, difference, dtype=np.float64)
+            return np.asarray(np.exp(-0.5 * squared / self.width**2))
         n = len(self.dataset)
         return self._of_pairs(np.full(n, row), np.arange(n))
 

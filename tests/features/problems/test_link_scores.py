@@ -34,6 +34,7 @@ def test_similarity_range(kind: str, sparse: bool) -> None:
     np.testing.assert_allclose(S, S.T, atol=1e-12)
     new = like.to_fitted(Dataset("a", ["x"], sp.csr_array(X[[4]]) if sparse else X[[4]]))
     np.testing.assert_allclose(new[0], S[4], atol=1e-7)
+    np.testing.assert_allclose(like.of_row(4), S[4], atol=1e-12)
 
 
 def test_similarity_normalises_kernels() -> None:
@@ -44,6 +45,7 @@ def test_similarity_normalises_kernels() -> None:
     np.testing.assert_allclose(S, np.clip(K / np.outer(size, size), 0, 1), atol=1e-12)
     new = like.to_fitted(Dataset("a", ["x"], kernel=K[[4]]))
     np.testing.assert_allclose(new[0], S[4], atol=1e-12)
+    np.testing.assert_allclose(like.of_row(4), S[4], atol=1e-12)
 
 
 def test_similarity_of_new_kernel_rows() -> None:
