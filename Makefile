@@ -10,6 +10,8 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 # Numerical libraries otherwise start a thread per core in every test process.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST := env $(ONE_THREAD) $(PY) -m pytest
+# Tests start hundreds of processes, which would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 # Group the output of parallel targets, if make supports it.
 SYNC_OUTPUT := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 PARALLEL := -j 2 $(SYNC_OUTPUT)
