@@ -16,6 +16,7 @@ import pytest
 
 import hetviz
 from hetviz.exports.mathml import mathml
+from hetviz.runs.predict import label_models
 from tests.samples import read_once
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -108,8 +109,9 @@ PAGES = [
 def test_page_code_runs(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # What a page shows does not depend on how many digits there are.
+    # What a page shows does not depend on how many digits and trees there are.
     read_once(monkeypatch, subset=True)
+    monkeypatch.setattr(label_models, "_TREES", 20)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "page"}
     if page == "README.md":

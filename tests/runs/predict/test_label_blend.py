@@ -125,10 +125,15 @@ def test_find_labels_task_of_blend_has_no_map() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is told by Linux")
-@pytest.mark.parametrize("n_classes", [2, 60])
-def test_blend_memory_stays_below_the_estimate(n_classes: int) -> None:
+@pytest.mark.parametrize(("n_classes", "trees"), [(2, 20), (60, 100)])
+def test_blend_memory_stays_below_the_estimate(
+    n_classes: int, trees: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # The first call loads libraries, which do not count.
+    monkeypatch.setattr(label_models, "_TREES", 5)
     label_peak(100, 2)
+    # With two classes the trees are small.
+    monkeypatch.setattr(label_models, "_TREES", trees)
     prediction = label_peak(1_000, n_classes)
     assert prediction is not None
     assert 10 < prediction["peak"] <= prediction["estimate"]
