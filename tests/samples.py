@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hetviz._samples import sample_root
+from hetviz._samples import sample_path, sample_root
 from hetviz.data import Embedding, HeteroData
 from hetviz.io.bundle.loaded import Loaded
 from hetviz.io.files import Files, Folder
@@ -31,6 +31,13 @@ _FEW = 150
 @cache
 def whole(root: Path) -> Loaded:
     return _read(Folder(root), table_reader(parse_files))
+
+
+def sample(name: str) -> HeteroData:
+    """Return the data of a sample, read once per process."""
+    folder = sample_path(name)
+    assert folder is not None
+    return whole(folder).data
 
 
 @cache

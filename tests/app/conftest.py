@@ -9,13 +9,14 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
+from hetviz.data import HeteroData
 from hetviz.jobs import InlineRunner
 from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.shell.page_state import PageState
 from hetviz.ui.shell.paths import PAGES, ROUTER
-from hetviz.ui.statements import preview
+from hetviz.ui.statements import candidate_search, preview
 from hetviz.workspace import SESSIONS, Workspace
-from tests.samples import measure_once
+from tests.samples import measure_once, sample
 from tests.waits import PATIENCE_S
 
 Visit = Callable[..., AppTest]
@@ -35,11 +36,18 @@ def maps_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def emoji() -> HeteroData:
+    return sample("emoji")
+
+
+@pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
     """Give a function that opens a page as a new visitor, or as one with a given id."""
     monkeypatch.setattr(JOBS, "runner", InlineRunner(JOBS.on_end))
-    # A job that runs at once would make a map for each draft of a statement.
+    # A job that runs at once would make a map for each draft of a statement,
     monkeypatch.setattr(preview, "MAX_ROWS", 0)
+    # and search for links of all emoji after each statement.
+    monkeypatch.setattr(candidate_search, "_MAX_ROWS", 500)
 
     def open_page(page: str = "start", sid: str | None = None) -> AppTest:
         app = AppTest.from_file(ROUTER, default_timeout=PATIENCE_S)

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 import hetviz
 from hetviz._text import shorten
+from hetviz.data import HeteroData
 from hetviz.data.edits.labelling import with_labels
 from hetviz.plots.colour import colour_options, colouring
 from hetviz.ui.map_data.selection_codec import pack_rows
@@ -21,7 +22,6 @@ from hetviz.ui.statements.statement_draft import StatementDraft, StatementState
 from hetviz.workspace import AddLinks
 from tests.app.conftest import Visit, html_of, page_of, workspace_of
 
-DATA = hetviz.load("emoji")
 NEW: list[list[str]] = []
 """Keys of the statements that each refit was told of."""
 
@@ -70,13 +70,15 @@ def test_bar_asks_for_groups_in_order(visit: Visit) -> None:
     assert app.button(key="add-statement").disabled
 
 
-def test_added_statement_is_one_step_and_requests_refit(visit: Visit, started: list[Any]) -> None:
+def test_added_statement_is_one_step_and_requests_refit(
+    visit: Visit, started: list[Any], emoji: HeteroData
+) -> None:
     app = grouped(visit("map"), A=[0, 1, 1300], B=[7])
     press(app, "add-statement")
     workspace = workspace_of(app)
     assert (
         workspace.undo_name
-        == f"2 emoji, 1 keywords and {shorten(DATA['emoji'].titles[7], 24)} together"
+        == f"2 emoji, 1 keywords and {shorten(emoji['emoji'].titles[7], 24)} together"
     )
     said = [links for links in workspace.state.opened().links if links.kind == "said"]
     assert sum(map(len, said)) == 3
@@ -95,14 +97,16 @@ def test_added_statement_is_one_step_and_requests_refit(visit: Visit, started: l
     assert str(workspace.undo_name).endswith("apart")
 
 
-def test_switched_off_set_frees_its_items(visit: Visit, started: list[Any]) -> None:
+def test_switched_off_set_frees_its_items(
+    visit: Visit, started: list[Any], emoji: HeteroData
+) -> None:
     app = visit("guidance")
     next(one for one in app.toggle if "antonym" in one.label).set_value(False).run()
     workspace = workspace_of(app)
     assert workspace.state.off == {"antonym"}
-    antonyms = next(links for links in DATA.links if links.kind == "antonym")
-    ends = set(antonyms.i + DATA.offsets[antonyms.source].start)
-    ends |= set(antonyms.j + DATA.offsets[antonyms.target].start)
+    antonyms = next(links for links in emoji.links if links.kind == "antonym")
+    ends = set(antonyms.i + emoji.offsets[antonyms.source].start)
+    ends |= set(antonyms.j + emoji.offsets[antonyms.target].start)
     assert set(started[-1].tolist()) == ends
     next(one for one in app.toggle if "antonym" in one.label).set_value(True).run()
     assert not workspace.state.off
@@ -117,18 +121,20 @@ def test_manual_refit_waits_for_request(visit: Visit, started: list[Any]) -> Non
     assert len(started) >= 1
 
 
-def test_comparison_warns_of_unsupported_method(visit: Visit, started: list[Any]) -> None:
+def test_comparison_warns_of_unsupported_method(
+    visit: Visit, started: list[Any], emoji: HeteroData
+) -> None:
     app = visit("map")
     page_of(app).part(StatementState).draft = StatementDraft("closer")
     grouped(app, A=[0, 1], B=[5], C=[9, 10])
     assert "does not use comparisons. The map does not move" in html_of(app)
-    before = len(DATA.comparisons or ())
+    before = len(emoji.comparisons or ())
     press(app, "add-statement")
     assert len(workspace_of(app).state.opened().comparisons or ()) == before + 4
     assert started == []
 
 
-def test_group_is_labelled(visit: Visit, started: list[Any]) -> None:
+def test_group_is_labelled(visit: Visit, started: list[Any], emoji: HeteroData) -> None:
     app = visit("map")
     page_of(app).part(StatementState).draft = StatementDraft("label")
     grouped(app, A=[0, 1, 1300])
@@ -144,7 +150,7 @@ def test_group_is_labelled(visit: Visit, started: list[Any]) -> None:
     assert told["keywords"] == 1
     # The label has its own column, and the data stay as they are.
     assert {label.name for label in data.labels if "odd ones" in label.values} == {"my label 1"}
-    groups = {label.name: label for label in DATA.labels if label.dataset == "emoji"}
+    groups = {label.name: label for label in emoji.labels if label.dataset == "emoji"}
     for label in data.labels:
         if label.dataset == "emoji" and label.name in groups:
             assert list(label.values) == list(groups[label.name].values)
@@ -152,7 +158,7 @@ def test_group_is_labelled(visit: Visit, started: list[Any]) -> None:
     state = workspace_of(app).state
     assert state.view.colour is None or "my label" not in str(state.view.colour)
     key = next(one.key for one in colour_options(data) if "group" in one.key.lower())
-    assert colouring(data, key).code.tolist() == colouring(DATA, key).code.tolist()
+    assert colouring(data, key).code.tolist() == colouring(emoji, key).code.tolist()
     # A label does not refit a map whose method ignores labels.
     assert started == []
 
@@ -199,22 +205,22 @@ def test_browser_requests_are_handled_or_ignored(visit: Visit, started: list[Any
     assert kept["page-state"].part(StatementState).draft.dropped[0] == 3
 
 
-def test_comparisons_use_all_items_of_group_equally() -> None:
+def test_comparisons_use_all_items_of_group_equally(emoji: HeteroData) -> None:
     groups = {name: np.arange(start, start + n) for name, start, n in
               (("A", 0, 4), ("B", 10, 3), ("C", 20, 5))}  # fmt: skip
-    every = commands.draft_comparisons(DATA, groups, StatementDraft("closer", max_pairs=60))
+    every = commands.draft_comparisons(emoji, groups, StatementDraft("closer", max_pairs=60))
     assert (every.n, every.n_possible) == (60, 60)
     rows = {tuple(map(tuple, row)) for row in every.commands[0].rows}  # type: ignore[attr-defined]
     assert len(rows) == 60
-    few = commands.draft_comparisons(DATA, groups, StatementDraft("closer", max_pairs=8))
-    assert [sum(row[0][1] == DATA["emoji"].ids[k] for row in few.commands[0].rows)  # type: ignore[attr-defined]
+    few = commands.draft_comparisons(emoji, groups, StatementDraft("closer", max_pairs=8))
+    assert [sum(row[0][1] == emoji["emoji"].ids[k] for row in few.commands[0].rows)  # type: ignore[attr-defined]
             for k in range(4)] == [2, 2, 2, 2]  # fmt: skip
 
 
-def test_cycle_contradiction_is_shown_before_adding(visit: Visit) -> None:
+def test_cycle_contradiction_is_shown_before_adding(visit: Visit, emoji: HeteroData) -> None:
     app = visit("map")
     workspace = workspace_of(app)
-    first, second, third = DATA["emoji"].ids[[200, 500, 800]]
+    first, second, third = emoji["emoji"].ids[[200, 500, 800]]
     workspace.do(AddLinks("emoji", "emoji", [[first, second], [second, third]], 1.0))
     grouped(app, A=[200], B=[800])
     assert "as together through" not in html_of(app)
@@ -227,14 +233,14 @@ def test_cycle_contradiction_is_shown_before_adding(visit: Visit) -> None:
     assert any(len(conflict.keys) == 3 for conflict in report.conflicts)
 
 
-def test_label_column_of_data_is_replaced_only_with_warning() -> None:
-    label = next(one for one in DATA.labels if one.dataset == "emoji")
+def test_label_column_of_data_is_replaced_only_with_warning(emoji: HeteroData) -> None:
+    label = next(one for one in emoji.labels if one.dataset == "emoji")
     rows = np.array([0, 1, 2])
-    assert commands.own_label_column(DATA) == "my label 1"
-    mine = with_labels(DATA, "emoji", "my label 3", {str(DATA["emoji"].ids[0]): "x"})
+    assert commands.own_label_column(emoji) == "my label 1"
+    mine = with_labels(emoji, "emoji", "my label 3", {str(emoji["emoji"].ids[0]): "x"})
     assert commands.own_label_column(mine) == "my label 3"
-    assert commands.count_overwritten(DATA, rows, label.name, str(label.values[0])) == sum(
+    assert commands.count_overwritten(emoji, rows, label.name, str(label.values[0])) == sum(
         label.values[row] != label.values[0] for row in rows
     )
-    assert commands.count_overwritten(DATA, rows, label.name, "none of these") == 3
-    assert commands.count_overwritten(DATA, rows, "my label 1", "x") == 0
+    assert commands.count_overwritten(emoji, rows, label.name, "none of these") == 3
+    assert commands.count_overwritten(emoji, rows, "my label 1", "x") == 0

@@ -18,7 +18,6 @@ from tests.app.conftest import Visit, go, html_of, page_of, sid_of, workspace_of
 from tests.app.test_pages import press
 from tests.workspace.helpers import record_map
 
-DATA = hetviz.load("emoji")
 FIGURES: dict[str, Any] = {
     "scores": {"guidance_area": 0.8},
     "curves": {},
@@ -96,7 +95,8 @@ def test_moved_items_are_shown_for_last_refit_only(visit: Visit, monkeypatch: An
     assert workspace.view_state.selection.tolist() == [5]
     # Moved items are hidden after another statement that the map does not follow.
     monkeypatch.setattr(actions, "is_auto_refit", lambda: False)
-    workspace.do(AddLinks("emoji", "emoji", [list(map(str, DATA["emoji"].ids[[20, 30]]))], 1.0))
+    pair = list(map(str, workspace.state.opened()["emoji"].ids[[20, 30]]))
+    workspace.do(AddLinks("emoji", "emoji", [pair], 1.0))
     app.run()
     assert not app.exception
     assert "What moved most" not in html_of(app)

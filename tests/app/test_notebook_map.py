@@ -137,9 +137,8 @@ def test_unknown_request_is_refused(widget: MapWidget, path: str, status: int) -
     assert asked(widget, path.format(sid=widget._session))[0] == status
 
 
-def test_pictures_are_complete(widget: MapWidget) -> None:
-    data = hetviz.load("emoji")
-    held = hetviz.embed(data, "joint-spectral").widget()
+def test_pictures_are_complete(widget: MapWidget, emoji: HeteroData) -> None:
+    held = hetviz.embed(emoji, "joint-spectral").widget()
     card = json.loads(asked(held, f"hv/item/{held._session}/0")[2])
     assert card["picture"].startswith("data:image/webp;base64,")
     status, kind, strip = asked(held, f"hv/thumbnails/{held._session}?rows=0,1&size=48&v=1")

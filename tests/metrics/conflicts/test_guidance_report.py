@@ -4,6 +4,7 @@ import json
 
 import hetviz
 from hetviz import Comparisons, Dataset, HeteroData
+from tests.samples import sample
 
 IDS = ["a", "b", "c", "d"]
 
@@ -39,7 +40,7 @@ def test_report_without_guidance() -> None:
 
 
 def test_sample_comparisons_are_consistent() -> None:
-    report = hetviz.guidance_report(hetviz.load("emoji"))
+    report = hetviz.guidance_report(sample("emoji"))
     assert report.comparisons is not None
     assert len(report.comparisons.fate) == 399
     assert report.comparisons.n_conflicts == 0
