@@ -29,6 +29,7 @@ __all__ = [
     "dataset_from_list",
     "embed",
     "evaluate",
+    "evidence",
     "export",
     "fit_link_predictor",
     "gains_ahead",
@@ -113,6 +114,7 @@ _MODULES = {
     "runs.cluster.clusters": ("clusters",),
     "runs.cluster.regions": ("regions",),
     "runs.compare.compare": ("compare",),
+    "runs.evidence.about": ("evidence",),
     "runs.place.place_rows": ("place_rows",),
     "runs.ask.learned": ("learned_from",),
     "runs.ask.questions": ("suggest_questions",),
@@ -173,6 +175,7 @@ if TYPE_CHECKING:
     from hetviz.runs.compare.compare import compare
     from hetviz.runs.compare.search import search_cost, search_settings
     from hetviz.runs.compare.sweep import sweep
+    from hetviz.runs.evidence.about import evidence
     from hetviz.runs.first_map import embed
     from hetviz.runs.place.nearest_to import nearest_to
     from hetviz.runs.place.place_rows import place_rows

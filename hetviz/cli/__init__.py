@@ -37,6 +37,7 @@ COMMANDS = {
     "why": "maps",
     "alike": "maps",
     "spread": "maps",
+    "evidence": "maps",
     "export": "projects",
     "report": "projects",
     "serve": "operate",

@@ -394,6 +394,63 @@ def _spread(args: argparse.Namespace) -> int:
     return 0
 
 
+def add_evidence(add: AddCommand) -> None:
+    """Add the command `evidence`."""
+    from hetviz.runs.evidence.about import ABOUT
+
+    evidence = add(
+        "evidence",
+        _evidence,
+        "Show the rows, the rule and the chance level behind what a map states.",
+        "evidence result links --out links.csv",
+    )
+    evidence.add_argument("result", help="the folder that `embed` or `run` wrote")
+    evidence.add_argument("about", choices=ABOUT, help="what the statement is about")
+    evidence.add_argument(
+        "--hidden", action="store_true", help="hidden links and comparisons instead of given ones"
+    )
+    evidence.add_argument("--region", metavar="NAME", help="the region, for `region`")
+    evidence.add_argument(
+        "--item", nargs=2, metavar=("DATASET", "ID"), help="the item, for statements about one"
+    )
+    evidence.add_argument("--dataset", metavar="NAME", help="the dataset of the other items")
+    evidence.add_argument("--out", metavar="FILE", help="also write the rows as CSV")
+
+
+_N_ROWS_PRINTED = 10
+
+
+def _evidence(args: argparse.Namespace) -> int:
+    from hetviz.exports.result import read_result
+    from hetviz.exports.tables import table_bytes
+    from hetviz.exports.writing import write_file
+
+    result = read_result(args.result)
+    scope = result.scope
+    hidden = scope.held_out if scope.held_out is not None else result.judged
+    if args.hidden and hidden is None:
+        raise ParameterError("--hidden: no links of this result are hidden.")
+    found = hetviz.evidence(
+        scope.measured,
+        result.embedding,
+        args.about,
+        held_out=hidden if args.hidden else None,
+        region=args.region,
+        item=None if args.item is None else (args.item[0], args.item[1]),
+        dataset=args.dataset,
+    )
+    shown = found.table.head(_N_ROWS_PRINTED)
+    lines = [found.statement, found.rule, found.sample, *filter(None, [found.chance])]
+    lines += ["", *shown.to_string(index=False).split("\n")] if len(shown) else []
+    if len(found.table) > len(shown):
+        lines.append(f"... and {len(found.table) - len(shown):,} more rows.")
+    if args.out is not None:
+        write_file(args.out, table_bytes(found.table))
+        lines.append(f"Written to {args.out}")
+    print_result(args, found.to_dict(), lines)
+    return 0
+
+
 def add_why(add: AddCommand) -> None:
     """Add the command `why`."""
     why = add(

@@ -217,6 +217,7 @@ class GroupName:
     `n_true`, `n_members`: The same as numbers.
     `account`: In words, "JetBlue Airways: 130 of 186 planes".
     `rows`: Global rows of the members that it is true of.
+    `share_of_all`: Share of all compared rows that it is true of; NaN without a name.
     """
 
     text: str = ""
@@ -225,6 +226,7 @@ class GroupName:
     n_members: int = 0
     account: str = ""
     rows: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    share_of_all: float = float("nan")
 
 
 def name_groups(
@@ -358,8 +360,8 @@ def _group_name(
 ) -> GroupName:
     if not chosen:
         return GroupName(n_members=size)
-    own = true[members][:, list(chosen)]
-    is_true = np.asarray(own.sum(axis=1)).ravel() == len(chosen)
+    is_true_of_all = np.asarray(true[:, list(chosen)].sum(axis=1)).ravel() == len(chosen)
+    is_true = is_true_of_all[members]
     true_rows = rows[members][is_true]
     counts = []
     for number, (name, span) in enumerate(data.offsets.items()):
@@ -379,4 +381,5 @@ def _group_name(
         size,
         f"{text}: {join_words(said)}",
         true_rows,
+        float(is_true_of_all.mean()),
     )

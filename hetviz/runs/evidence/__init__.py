@@ -1,0 +1,1 @@
+"""Rows, rule, sample size and chance level behind what a map states."""

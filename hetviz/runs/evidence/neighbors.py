@@ -1,0 +1,264 @@
+"""Evidence of statements about one item and its neighbours, and about neighbours of all items."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetviz._text import count, round_percent
+from hetviz._types import Floats, Ints
+from hetviz.core.graph.distances import CrossSpace
+from hetviz.core.measures.neighborhoods import count_near
+from hetviz.core.measures.ranking import label_agreement
+from hetviz.data import Embedding, HeteroData
+from hetviz.errors import DataError, Problem
+from hetviz.metrics.fit.clustering import label_codes
+from hetviz.metrics.fit.nearest import NearestItems, nearest
+from hetviz.metrics.fit.rows import coordinates_of
+from hetviz.metrics.trust.neighborhoods import NEAR, Neighborhoods
+from hetviz.metrics.trust.trust import trust
+from hetviz.runs.evidence.evidence import Evidence, item_table, same_dataset
+
+_N_NEIGHBORS, _N_LABEL_NEIGHBORS = 10, 5
+
+
+def title_of(data: HeteroData, row: int) -> str:
+    """Return the display name of a global row."""
+    return str(item_table(data, np.array([row]), {})["title"].iloc[0])
+
+
+def item_link_evidence(data: HeteroData, row: int, dataset: str, items: NearestItems) -> Evidence:
+    """Return the items of a dataset that an item is linked with, the nearest first.
+
+    `items`: from `hetviz.metrics.fit.nearest.nearest`. O(links of the item).
+    """
+    met = items.is_satisfied()
+    has_apart = bool((items.weight < 0).any())
+    verdict = "as linked" if has_apart else "close"
+    table = item_table(
+        data,
+        items.ends,
+        {f"closer {dataset}": items.n_closer, "weight": items.weight, verdict: met},
+    )
+    rule = f"A link is close if fewer than {items.n_close:,} {dataset} are closer to the item."
+    if has_apart:
+        rule += " A link apart is as linked if it is not close."
+    share = items.n_close / max(items.n_others, 1)
+    return Evidence(
+        f"{int(met.sum()):,} of {count(len(items.ends), 'link')} of “{title_of(data, row)}” with "
+        f"{dataset} {'is' if met.sum() == 1 else 'are'} {verdict}.",
+        rule,
+        f"{count(len(items.ends), 'link')}, ranked among {items.n_others:,} {dataset}.",
+        f"By chance {round_percent(share)} of the {dataset} would be that close.",
+        table,
+        items.ends,
+    )
+
+
+def nearest_evidence(data: HeteroData, m: Embedding, row: int, dataset: str) -> Evidence:
+    """Return all items of a dataset by their distance from an item on the map.
+
+    O(n log n) for n items of the dataset.
+    """
+    span = data.offsets[dataset]
+    items = nearest(data, m, row, span.stop - span.start).get(dataset)
+    if items is None:
+        raise DataError(Problem("no-place", dataset, "has no other item with a position", str(row)))
+    places = coordinates_of(data, m)
+    own_name, own_span = same_dataset(data, row)
+    place = places[own_name][row - own_span.start]
+    distance = np.linalg.norm(places[dataset][items.rows - span.start] - place, axis=1)
+    table = item_table(
+        data,
+        items.rows,
+        {
+            "rank": np.arange(1, len(items.rows) + 1),
+            "distance": np.round(distance, 4),
+            "linked": items.linked,
+        },
+    )
+    n_linked = int(items.linked[:_N_NEIGHBORS].sum())
+    return Evidence(
+        f"The nearest {dataset} of “{title_of(data, row)}” on the map, of which {n_linked:,} of "
+        f"the first {min(_N_NEIGHBORS, len(items.rows)):,} "
+        f"{'is' if n_linked == 1 else 'are'} linked with it.",
+        "Sorted by the distance on the map.",
+        f"{items.n_others:,} {dataset} with a position, {items.n_links:,} of them linked.",
+        f"Of {_N_NEIGHBORS} random {dataset}, "
+        f"{_N_NEIGHBORS * items.n_links / max(items.n_others, 1):.1f} would be linked.",
+        table,
+        items.rows,
+    )
+
+
+def item_trust_evidence(data: HeteroData, m: Embedding, row: int) -> Evidence:
+    """Return the nearest items of an item on the map and in the data, with both ranks.
+
+    Of its own dataset, which needs features. O(n d) for n items with d features.
+    """
+    name, span = same_dataset(data, row)
+    found = Neighborhoods(data, m, _N_NEIGHBORS, 0, [row])
+    space, placed = found.spaces[name], found.placed[name]
+    local = row - span.start
+    others = placed[placed != local]
+    if space is None or local not in placed or not len(others):
+        raise DataError(
+            Problem(
+                "no-features",
+                name,
+                "similarity needs features of the item and a position on the map",
+                title_of(data, row),
+            )
+        )
+    Y = found.places[name]
+    on_map = CrossSpace(Y, Y).between(np.array([local]), others)[0]
+    in_data = space.between(np.array([local]), others)[0]
+    n_near = count_near(len(others), NEAR, _N_NEIGHBORS)
+    k = min(_N_NEIGHBORS, len(others) // 2)
+    map_rank, data_rank = _ranks(on_map), _ranks(in_data)
+    is_false = (map_rank <= k) & (in_data > np.partition(in_data, n_near - 1)[n_near - 1])
+    is_missing = (data_rank <= k) & (on_map > np.partition(on_map, n_near - 1)[n_near - 1])
+    listed = np.flatnonzero((map_rank <= k) | (data_rank <= k))
+    listed = listed[np.argsort(map_rank[listed], kind="stable")]
+    problem = np.where(
+        is_false, "not similar in the data", np.where(is_missing, "similar but far away", "")
+    )
+    rows = others[listed] + span.start
+    table = item_table(
+        data,
+        rows,
+        {
+            "rank on the map": map_rank[listed],
+            "rank in the data": data_rank[listed],
+            "problem": problem[listed],
+        },
+    )
+    n_false, n_missing = int(is_false.sum()), int(is_missing.sum())
+    return Evidence(
+        f"Of the {k:,} neighbours of “{title_of(data, row)}”, {n_false:,} "
+        f"{'is' if n_false == 1 else 'are'} not similar in the data. Of its {k:,} most similar "
+        f"{name}, {n_missing:,} {'is' if n_missing == 1 else 'are'} far away.",
+        f"Similar means among the {n_near:,} nearest by features, close means among the "
+        f"{n_near:,} nearest on the map, which is {round_percent(NEAR)} of the {name} or at least "
+        f"{_N_NEIGHBORS}.",
+        f"{len(others):,} other {name}.",
+        f"Of {k:,} random {name}, {k * (1 - n_near / len(others)):.1f} would not be similar.",
+        table,
+        rows,
+    )
+
+
+def _ranks(distances: Floats) -> Ints:
+    ranks = np.empty(len(distances), dtype=np.int64)
+    ranks[np.argsort(distances, kind="stable")] = np.arange(1, len(distances) + 1)
+    return ranks
+
+
+def trust_evidence(data: HeteroData, m: Embedding) -> Evidence:
+    """Return all items with their false and missing neighbours, the worst first.
+
+    As `hetviz.trust`.
+    """
+    result = trust(data, m, _N_NEIGHBORS)
+    rows = np.flatnonzero(np.isfinite(result.of_within))
+    wrong = result.false_within[rows] + result.missing_within[rows]
+    rows = rows[np.argsort(-wrong, kind="stable")]
+    table = item_table(
+        data,
+        rows,
+        {
+            "neighbours not similar": result.false_within[rows].astype(np.int64),
+            "similar items far away": result.missing_within[rows].astype(np.int64),
+            "of": result.of_within[rows].astype(np.int64),
+        },
+    )
+    n_false, n_all = float(result.false_within[rows].sum()), float(result.of_within[rows].sum())
+    share = n_false / n_all if n_all else float("nan")
+    return Evidence(
+        f"{round_percent(share)} of the neighbours on the map are not similar in the data."
+        if n_all
+        else "No dataset has features to compare neighbours by.",
+        f"Similar means among the {round_percent(NEAR)} of its dataset that are nearest by "
+        f"features, or the nearest {_N_NEIGHBORS}. The measure “True neighbours” also counts how "
+        "far down the false ones are.",
+        f"{n_false:,.0f} of {n_all:,.0f} neighbours of {count(len(rows), 'item')}.",
+        f"Of random neighbours {round_percent(1 - NEAR)} would not be similar, with few items "
+        "fewer.",
+        table,
+        rows,
+    )
+
+
+def label_neighbor_evidence(data: HeteroData, m: Embedding) -> Evidence:
+    """Return the labelled items and whether their neighbours have the same label. O(n log n)."""
+    labels = label_codes(data)
+    places = np.vstack(list(coordinates_of(data, m).values()))
+    if labels is None:
+        raise DataError(Problem("no-labels", "labels", "the data have no labels"))
+    codes, names = labels
+    rows = np.flatnonzero((codes >= 0) & np.isfinite(places).all(axis=1))
+    same = label_agreement(places[rows], codes[rows], _N_LABEL_NEIGHBORS)
+    order = np.argsort(same, kind="stable")
+    rows, same = rows[order], same[order]
+    top = np.bincount(codes[rows]).max() / len(rows)
+    table = item_table(
+        data,
+        rows,
+        {"label": [names[code] for code in codes[rows]], "neighbours have the same label": same},
+    )
+    return Evidence(
+        f"{round_percent(float(same.mean()))} of the items have the label of most of their "
+        f"{_N_LABEL_NEIGHBORS} nearest labelled items.",
+        f"The most common label of the {_N_LABEL_NEIGHBORS} nearest labelled items on the map is "
+        "compared with its own.",
+        f"{int(same.sum()):,} of {count(len(rows), 'labelled item')}.",
+        f"The most common label is that of {round_percent(top)} of the items.",
+        table,
+        rows,
+    )
+
+
+def unplaced_evidence(data: HeteroData, m: Embedding) -> Evidence:
+    """Return the items without a position. O(rows)."""
+    places = np.vstack(list(coordinates_of(data, m).values()))
+    rows = np.flatnonzero(~np.isfinite(places).all(axis=1))
+    degree = np.diff(data.adjacency().indptr)[rows]
+    return Evidence(
+        f"{count(len(rows), 'item')} {'has' if len(rows) == 1 else 'have'} no position on the map.",
+        "An item gets a position from features or links.",
+        f"{len(rows):,} of {count(data.n_rows, 'item')}.",
+        "",
+        item_table(data, rows, {"links": degree}),
+        rows,
+    )
+
+
+def unlinked_evidence(data: HeteroData) -> Evidence:
+    """Return the items without links, by dataset. O(links)."""
+    rows = np.flatnonzero(np.diff(data.adjacency().indptr) == 0)
+    return Evidence(
+        f"{count(len(rows), 'item')} {'has' if len(rows) == 1 else 'have'} no link.",
+        "An item has a link if it stands in any table of links.",
+        f"{len(rows):,} of {count(data.n_rows, 'item')}.",
+        "",
+        item_table(data, rows, {}),
+        rows,
+    )
+
+
+def moved_evidence(data: HeteroData, shift: Floats) -> Evidence:
+    """Return the items by how far they moved from the earlier map.
+
+    `shift` (n_rows,): as a share of the width of the map; NaN if unknown.
+    """
+    rows = np.flatnonzero(np.isfinite(shift))
+    rows = rows[np.argsort(-shift[rows], kind="stable")]
+    half = round_percent(float(np.median(shift[rows])), 1) if len(rows) else "0 %"
+    return Evidence(
+        f"Half of the items moved less than {half} of the width of the map.",
+        "Distance between the positions on both maps, after turning and scaling the new map to "
+        "fit the earlier one.",
+        f"{count(len(rows), 'item')} that both maps show.",
+        "",
+        item_table(data, rows, {"moved, % of the width": np.round(100 * shift[rows], 2)}),
+        rows,
+    )
