@@ -17,16 +17,28 @@ from hetviz.runs.evidence.evidence import Evidence, item_table, pair_table
 _TRUE, _LINKED = "name is true", "linked items"
 
 
-def members_evidence(data: HeteroData, rows: Ints, title: str) -> Evidence:
-    """Return the items of a group, in the order of the data. O(rows)."""
-    rows = np.sort(rows)
+def members_evidence(
+    data: HeteroData, rows: Ints, title: str, is_borrowed: Bools | None = None
+) -> Evidence:
+    """Return the items of a group, in the order of the data. O(rows).
+
+    `rows`: ascending. `is_borrowed` (m,): rows that belong to it only by what they link to.
+    """
     counts = _counts(data, rows)
+    columns: dict[str, object] = {}
+    rule = "Every item of the group."
+    if is_borrowed is not None and is_borrowed.any():
+        columns["by its links"] = is_borrowed
+        rule = (
+            f"{int((~is_borrowed).sum()):,} have this value themselves, {int(is_borrowed.sum()):,} "
+            "take it from what they link to."
+        )
     return Evidence(
         f"{title}: {join_words(counts)}.",
-        "Every item of the group.",
+        rule,
         f"{count(len(rows), 'item')} of {data.n_rows:,}.",
         "",
-        item_table(data, rows, {}),
+        item_table(data, rows, columns),
         rows,
     )
 
@@ -198,15 +210,15 @@ def _number(value: float, column: Column) -> str:
     return f"{value:,.6g}"
 
 
-def label_evidence(
-    data: HeteroData, rows: Ints, column: str, values: Texts, value: str
-) -> Evidence:
+def label_evidence(data: HeteroData, rows: Ints, column: str, values: Texts) -> Evidence:
     """Return the labelled members of a group, those with the most common label first.
 
     `values` (n_rows,): Label of each row as text, or None.
     """
     known = np.array([values[row] is not None for row in rows], dtype=bool)
     labelled = rows[known]
+    classes, sizes = np.unique([str(v) for v in values[labelled]], return_counts=True)
+    value = str(classes[int(np.argmax(sizes))])
     is_value = np.array([str(values[row]) == value for row in labelled], dtype=bool)
     order = np.argsort(~is_value, kind="stable")
     labelled, is_value = labelled[order], is_value[order]

@@ -14,6 +14,7 @@ from hetviz.errors import DataError, Problem
 from hetviz.metrics.fit.clustering import label_codes
 from hetviz.metrics.fit.nearest import NearestItems, nearest
 from hetviz.metrics.fit.rows import coordinates_of
+from hetviz.metrics.trust.alike import most_alike
 from hetviz.metrics.trust.neighborhoods import NEAR, Neighborhoods
 from hetviz.metrics.trust.trust import trust
 from hetviz.runs.evidence.evidence import Evidence, item_table, same_dataset
@@ -87,6 +88,44 @@ def nearest_evidence(data: HeteroData, m: Embedding, row: int, dataset: str) -> 
         f"{_N_NEIGHBORS * items.n_links / max(items.n_others, 1):.1f} would be linked.",
         table,
         items.rows,
+    )
+
+
+_ALIKE_RULES = {
+    "links": "Cosine of the signed link weights: 1 with the same links, 0 with no common link.",
+    "features": "Similarity by features, from 0 to 1. An item at half the median distance has .61.",
+    "map": "Sorted by the distance on the map. The data support a neighbour that is linked, or "
+    "clearly more alike than a typical item by links or by features.",
+}
+
+
+def alike_evidence(data: HeteroData, m: Embedding, row: int, by: str) -> Evidence:
+    """Return the items of the same dataset that are most alike to an item.
+
+    `by`: "links", "features" or "map", see `hetviz.most_alike`. O(links + n d).
+    """
+    name, span = same_dataset(data, row)
+    n_others = span.stop - span.start - 1
+    id = str(data[name].ids[row - span.start])
+    found = most_alike(data, id, by, max(n_others, 1), name, embedding=m)
+    rows = data[name].find(found["id"]) + span.start
+    n_supported = int(found["supported"][:_N_NEIGHBORS].sum())
+    n_first = min(_N_NEIGHBORS, len(found))
+    start = {"map": "nearest on the map", "links": "most alike by links"}.get(
+        by, "most alike by features"
+    )
+    return Evidence(
+        f"The {name} {start} to “{title_of(data, row)}”. The data support {n_supported:,} of the "
+        f"first {n_first:,}.",
+        _ALIKE_RULES[by],
+        f"{len(found):,} of {n_others:,} other {name} have a score above 0."
+        if by != "map"
+        else f"{n_others:,} other {name}.",
+        f"The median score is {format_number(float(found['score'].median()))}."
+        if len(found) and by != "map"
+        else "",
+        found.rename(columns={"closer": "closer on the map"}),
+        rows,
     )
 
 
@@ -232,13 +271,17 @@ def unplaced_evidence(data: HeteroData, m: Embedding) -> Evidence:
     )
 
 
-def unlinked_evidence(data: HeteroData) -> Evidence:
-    """Return the items without links, by dataset. O(links)."""
+def unlinked_evidence(data: HeteroData, dataset: str | None = None) -> Evidence:
+    """Return the items without links, of all datasets or one. O(links)."""
     rows = np.flatnonzero(np.diff(data.adjacency().indptr) == 0)
+    n_items = data.n_rows
+    if dataset is not None:
+        span = data.offsets[dataset]
+        rows, n_items = rows[(rows >= span.start) & (rows < span.stop)], span.stop - span.start
     return Evidence(
         f"{count(len(rows), 'item')} {'has' if len(rows) == 1 else 'have'} no link.",
         "An item has a link if it stands in any table of links.",
-        f"{len(rows):,} of {count(data.n_rows, 'item')}.",
+        f"{len(rows):,} of {n_items:,} {dataset or 'items'}.",
         "",
         item_table(data, rows, {}),
         rows,

@@ -11,6 +11,7 @@ from hetviz.errors import HetvizError
 from hetviz.io import limits
 from hetviz.jobs import Job
 from hetviz.ui.app import help_texts
+from hetviz.ui.evidence import dialog
 from hetviz.ui.jobs.jobs import JOBS, Kind
 from hetviz.ui.map.component import component
 from hetviz.ui.map_data import worker_results
@@ -81,6 +82,8 @@ def show_top_bar(place: str) -> list[tuple[str, str]]:
         sharing.show_menu(project_id())
         with st.popover("Help", icon=":material/help:", type="tertiary", key="help"):
             _show_help()
+    if workspace.state.data is not None:
+        dialog.show_requested()
     messages = list(page_state().messages)
     pending = workspace.state.pending
     ended = pending is not None and pending.outcome is not None

@@ -108,7 +108,12 @@ def _purity_html(card: ClusterCard, colour: str) -> str:
     return (
         f'<div class="hv-purity" role="img" aria-label="{share} {theme.escape_html(card.label)}">'
         f'<i style="width:{100 * card.purity:.0f}%;background:{colour}"></i></div>'
-        f"<p>{theme.escape_html(share + datasets)} {theme.escape_html(card.label)}</p>"
+        "<p>"
+        + theme.evidence_html(
+            f"{theme.escape_html(share + datasets)} {theme.escape_html(card.label)}",
+            theme.evidence_key("cluster-label", card.number),
+        )
+        + "</p>"
     )
 
 
@@ -118,7 +123,8 @@ def _counts_html(data: HeteroData, card: ClusterCard) -> str:
         f"<span>{shape_of(numbers[name])[1]} {count:,} {theme.escape_html(name)}</span>"
         for name, count in card.counts.items()
     ]
-    return f'<p class="hv-counts">{"".join(parts)}</p>'
+    counts = theme.evidence_html("".join(parts), theme.evidence_key("cluster", card.number))
+    return f'<p class="hv-counts">{counts}</p>'
 
 
 def _words_html(card: ClusterCard) -> str:

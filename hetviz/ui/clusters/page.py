@@ -162,11 +162,25 @@ def _show_headline(regions: tuple[ListedRegion, ...]) -> None:
 
 def _region_html(state: State, region: ListedRegion, colours: Colouring, where: str) -> str:
     inside = "" if np.isnan(region.inside) else f" · {round_percent(region.inside)}"
-    account = f"<p>True of {theme.escape_html(region.account)}.</p>" if region.account else ""
+    level = where.split("/")[1]
+    name_html = theme.evidence_html(
+        theme.escape_html(region.name), theme.evidence_key("region", level, region.code)
+    )
+    inside_html = theme.evidence_html(
+        inside, theme.evidence_key("region-links", level, region.code) if inside else ""
+    )
+    account = ""
+    if region.account:
+        account_html = theme.evidence_html(
+            f"True of {theme.escape_html(region.account)}.",
+            theme.evidence_key("region", level, region.code),
+        )
+        account = f"<p>{account_html}</p>"
     return (
         f'<div class="hv-cluster hv-quick" data-hv-cluster="{where}" '
-        f'data-hv-name="{theme.escape_html(region.name)}"><h3>{theme.escape_html(region.name)}'
-        f"<span>{len(region.rows):,}{inside}</span></h3>{account}{_pictures_html(state, region)}"
+        f'data-hv-name="{theme.escape_html(region.name)}"><h3>{name_html}'
+        f"<span>{len(region.rows):,}{inside_html}</span></h3>"
+        f"{account}{_pictures_html(state, region)}"
         f"{_mix_html(region, colours)}</div>"
     )
 

@@ -55,7 +55,9 @@ def show_headline(state: State, finding: Finding) -> None:
     chance = comparison.chance(measure)
     if chance is not None:
         headline_text += f" (chance: {per_hundred(chance)} %)"
-    theme.show_headline(headline_text, f"{_method_text(comparison, measure)}")
+    theme.show_headline(
+        headline_text, f"{_method_text(comparison, measure)}", theme.evidence_key("compared")
+    )
     theme.show_note(comparison.limits(measure))
     if not is_current(state, finding):
         theme.show_note("Found before the data changed. Compare again to use the new data.")

@@ -87,7 +87,7 @@ def _choose_point(curves: Mapping[str, Curve], kind: str) -> CurvePoint:
     share = None if chosen == usual else chosen / 100.0
     with st.container(height=190, border=False, key="clicked-curve"):
         charts.show_curve(curves, kind, share, lambda chart: _on_click(chart, key), _KEY_SUFFIX)
-    theme.show_note(charts.curve_sentence(curves, kind, share))
+    theme.show_note(charts.curve_sentence(curves, kind, share), charts.curve_evidence(kind))
     st.number_input(
         "Close pair, at most this % of the far pair"
         if curve_kind == "comparisons"

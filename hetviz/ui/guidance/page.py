@@ -207,7 +207,9 @@ def _show_headline(state: State, data: HeteroData) -> None:
     if "comparison_accuracy_held_out" in scores:
         share = round_percent(scores["comparison_accuracy_held_out"])
         sentences.append(f"Of the hidden comparisons it agrees with {share}.")
-    theme.show_headline(title, " ".join(sentences))
+    key = "links" if "given" in curves else "comparisons"
+    has_rows = "given" in curves or "comparison_accuracy" in scores
+    theme.show_headline(title, " ".join(sentences), theme.evidence_key(key) if has_rows else "")
 
 
 def _offer_refit(state: State) -> None:

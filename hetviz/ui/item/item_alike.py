@@ -106,14 +106,18 @@ def _make_list(way: str, scores: Floats, row: int, start: int, far: Bools) -> Al
     )
 
 
-def show_alike(state: State, alike: AlikeList) -> None:
+def show_alike(state: State, row: int, alike: AlikeList) -> None:
     """Show the items that are most alike in one way, with their similarity."""
     if not alike.rows:
         return
-    theme.show_section(f"Most alike by {alike.way}", f"100 %: same {alike.way}")
+    theme.show_section(
+        f"Most alike by {alike.way}",
+        f"100 %: same {alike.way}",
+        theme.evidence_key("alike", row, alike.way),
+    )
     asides = {
-        row: [round_percent(score), *(["far away"] if row in alike.far else [])]
-        for row, score in zip(alike.rows, alike.scores, strict=True)
+        other: [round_percent(score), *(["far away"] if other in alike.far else [])]
+        for other, score in zip(alike.rows, alike.scores, strict=True)
     }
     item_chip.show_items(state.opened(), alike.rows, asides=asides)
     if alike.n_tied:

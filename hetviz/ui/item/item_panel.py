@@ -113,12 +113,13 @@ def _show_neighbours(
         rows = rows if item_chip.have_pictures(data, rows) else rows[:_MAX_NAMES]
         linked = set(nearest_items.rows[nearest_items.linked].tolist())
         alike = item_alike.find_alike(state, run, row, rows) if name == own else None
+        key = theme.evidence_key(*(("alike", row, "map") if alike else ("nearest", row, name)))
         aside = "on the map" + (", outline: linked" if linked else "")
-        theme.show_section(f"Nearest {name}", aside)
+        theme.show_section(f"Nearest {name}", aside, key)
         unsupported = frozenset() if alike is None else alike.unsupported
         item_chip.show_items(data, rows, linked, unsupported=unsupported)
         for alike_list in () if alike is None else alike.lists:
-            item_alike.show_alike(state, alike_list)
+            item_alike.show_alike(state, row, alike_list)
 
 
 def _show_links(
@@ -137,7 +138,7 @@ def _show_links(
     elif not len(links) and data.links:
         theme.show_note("This item has no links.")
     for name, nearest_items, title, n_close_text in sections:
-        theme.show_section(title, n_close_text)
+        theme.show_section(title, n_close_text, theme.evidence_key("item-links", row, name))
         _show_linked(data, name, nearest_items)
     if held_out is not None and state.run is not None:
         unseen = item_head.nearest_items(state, state.run, row, 1, held_out)

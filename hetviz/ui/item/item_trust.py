@@ -38,7 +38,7 @@ def show_item_trust(state: State, run: MapResult, row: int) -> None:
     if texts:
         theme.show_note(" ".join([*texts[0], *texts[1]]))
     if spread_text:
-        theme.show_note(spread_text)
+        theme.show_note(spread_text, theme.evidence_key("spread"))
     if can_measure:
         st.button(
             "Measure how stable positions are",

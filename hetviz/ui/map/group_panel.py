@@ -48,8 +48,13 @@ def _count_texts(data: HeteroData, rows: Ints) -> list[str]:
         number = int(((rows >= span.start) & (rows < span.stop)).sum())
         if number:
             texts.append(
-                f"<span><b>{shape_of(place)[1]} {number:,}</b> of {len(data[name]):,} "
-                f"{theme.escape_html(name)}</span>"
+                "<span>"
+                + theme.evidence_html(
+                    f"<b>{shape_of(place)[1]} {number:,}</b> of {len(data[name]):,} "
+                    f"{theme.escape_html(name)}",
+                    theme.evidence_key("selection", name),
+                )
+                + "</span>"
             )
     return texts
 
@@ -132,6 +137,16 @@ def _show_differences(data: HeteroData, rows: Ints, shown: Bools) -> None:
             _difference_row(f"{name}, " if many else "", difference)
             for name, difference in differences
         ],
+        evidence=[
+            theme.evidence_key(
+                "difference",
+                name,
+                difference.column,
+                difference.value or "",
+                "all" if shown.all() else "",
+            )
+            for name, difference in differences
+        ],
     )
 
 
@@ -167,11 +182,20 @@ def _show_links(state: State, data: HeteroData, rows: Ints) -> None:
         return
     together, apart = touching_links.weight > 0, touching_links.weight < 0
     lines = [
-        ("Links among them", f"{int((together & touching_links.inside).sum()):,}"),
-        ("Links to other items", f"{int((together & ~touching_links.inside).sum()):,}"),
+        (
+            "Links among them",
+            f"{int((together & touching_links.inside).sum()):,}",
+            theme.evidence_key("selection-links"),
+        ),
+        (
+            "Links to other items",
+            f"{int((together & ~touching_links.inside).sum()):,}",
+            theme.evidence_key("selection-links"),
+        ),
     ]
     if apart.any():
-        lines.append(("Links apart among them", f"{int((apart & touching_links.inside).sum()):,}"))
+        n_apart = int((apart & touching_links.inside).sum())
+        lines.append(("Links apart among them", f"{n_apart:,}", ""))
     theme.show_section("Their links")
     theme.show_pairs(lines)
     linked = touching_links.leads_to()

@@ -59,6 +59,7 @@ class MapWarning:
     action: Callable[[], None] | None = None
     page: str = ""  # File of a page, if there is no `action`
     subject: str = ""  # Distinguishes warnings of the same kind
+    evidence: str = ""  # Key of the rows behind the text
 
     def __post_init__(self) -> None:
         if (self.action is None) == (not self.page):
@@ -68,7 +69,8 @@ class MapWarning:
 def show_warnings(warnings: Iterable[MapWarning], place: str = "") -> None:
     """Show warnings with their actions; `place` makes the widget keys unique."""
     for warning in warnings:
-        st.html(f'<div class="hv-conflict"><p>{theme.escape_html(warning.text)}</p></div>')
+        text = theme.evidence_html(theme.escape_html(warning.text), warning.evidence)
+        st.html(f'<div class="hv-conflict"><p>{text}</p></div>')
         if warning.action is None:
             st.page_link(
                 PAGES / warning.page,
@@ -97,7 +99,12 @@ def _caution_warning(link_reach: Reach, caution: LinkWarning) -> MapWarning:
     if link_reach.linked[name]:
         label = f"Leave {link_reach.n_unlinked(name):,} {name} out"
         return MapWarning(
-            "unlinked", caution.words, label, _run_on_click(LeaveUnlinked(name)), subject=name
+            "unlinked",
+            caution.words,
+            label,
+            _run_on_click(LeaveUnlinked(name)),
+            subject=name,
+            evidence=theme.evidence_key("unlinked", name),
         )
     label = f"Leave {name} out"
     return MapWarning(
@@ -205,7 +212,13 @@ def _unplaced_warnings(state: State, run: MapResult, reported: Collection[str]) 
     have = "has" if len(rows) == 1 else "have"
     text = f"{theme.count(len(rows), 'item')} {have} no position on this map."
     return [
-        MapWarning("unplaced", text, "Select them", partial(selection.select_rows, rows.tolist()))
+        MapWarning(
+            "unplaced",
+            text,
+            "Select them",
+            partial(selection.select_rows, rows.tolist()),
+            evidence=theme.evidence_key("unplaced"),
+        )
     ]
 
 

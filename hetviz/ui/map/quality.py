@@ -12,6 +12,7 @@ from hetviz.metrics.measure_names import (
     GROUPS,
     MAIN_MEASURES,
     MEASURE_TEXTS,
+    MEASURES_WITH_ROWS,
     score_text,
 )
 from hetviz.ui.map import balance, map_warnings
@@ -39,7 +40,9 @@ def show_quality(state: State, run: MapResult) -> None:
         curves, kind = charts.choose_curve(figures)
         charts.show_curve(curves, kind)
         best = charts.best_close_text(state, run) if kind == "links" else ""
-        theme.show_note(f"{charts.curve_sentence(curves, kind)} {best}".rstrip())
+        theme.show_note(
+            f"{charts.curve_sentence(curves, kind)} {best}".rstrip(), charts.curve_evidence(kind)
+        )
         st.page_link(
             PAGES / "guidance.py",
             label="Links that are far apart, and what fixing them would take",
@@ -62,7 +65,7 @@ def _show_neighbour_baselines(figures: Mapping[str, Any]) -> None:
     best = figures.get("best_neighbours")
     if best is not None:
         text += f" The best map tried, {best['title']}, has {best['score']:.2f}."
-    theme.show_note(text)
+    theme.show_note(text, theme.evidence_key("neighbours"))
 
 
 def _show_figures(scores: Mapping[str, object], errors: Mapping[str, object]) -> None:
@@ -99,7 +102,16 @@ def _show_measures(
         + [score_text(key, scores, errors, key + ending) for ending in endings]
         for key in keys
     ]
-    theme.show_table([head, *list(COLUMNS)[: len(endings)]], rows)
+    theme.show_table(
+        [head, *list(COLUMNS)[: len(endings)]],
+        rows,
+        evidence=[
+            theme.evidence_key("measure", key, "given" if key in scores else "hidden")
+            if key in MEASURES_WITH_ROWS
+            else ""
+            for key in keys
+        ],
+    )
 
 
 def _show_terms(terms: list[tuple[str, str]]) -> None:

@@ -65,7 +65,11 @@ def show(state: State) -> None:
         return
     content = finding.content
     items = labelled_items(state, finding)
-    theme.show_headline(_title(content, items), _subtitle(content, items))
+    theme.show_headline(
+        _title(content, items),
+        _subtitle(content, items),
+        theme.evidence_key("predicted-labels") if content["table"]["id"] else "",
+    )
     if state.guided is None or finding.fingerprint != state.guided.fingerprint():
         theme.show_note("Predicted before the data changed. Predict again to use the new data.")
     main_column, side_column = st.columns([1.75, 1], gap="large")
@@ -184,7 +188,7 @@ def _show_errors(content: Mapping[str, Any]) -> None:
     aside = (
         "share predicted wrong" if content["classes"] else "typical error, in the unit of the label"
     )
-    theme.show_section("Error on hidden labels", aside)
+    theme.show_section("Error on hidden labels", aside, theme.evidence_key("label-test"))
     charts.show_figure(
         error_figure(held_out, _MODEL_NAMES, bool(content["classes"]), session.theme()),
         "labels-errors",

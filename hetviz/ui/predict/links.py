@@ -303,7 +303,11 @@ def _show_headline(
     text = f"From {method}, {datasets}."
     if candidates and not content["by_map"] and content["method"] == STACK:
         text = f"{100 * candidates[0].record['score']:.0f} % of such pairs are linked. {text}"
-    theme.show_headline(title, " ".join([text, _test_text(content)]) if is_tested else text)
+    theme.show_headline(
+        title,
+        " ".join([text, _test_text(content)]) if is_tested else text,
+        theme.evidence_key("link-candidates") if content["candidates"] else "",
+    )
     if is_tested and (state.guided is None or finding.fingerprint != state.guided.fingerprint()):
         theme.show_note("Found before the data changed. Find links again to use the new data.")
 
@@ -339,7 +343,11 @@ def _show_test(content: Mapping[str, Any]) -> None:
     test = content["test"]
     if test is None:
         return
-    theme.show_section("Hidden links found again", theme.count(test["n_links"], "hidden link"))
+    theme.show_section(
+        "Hidden links found again",
+        theme.count(test["n_links"], "hidden link"),
+        theme.evidence_key("link-test"),
+    )
     charts.show_figure(
         precision_figure(test["precision"], session.theme()),
         "links-precision",

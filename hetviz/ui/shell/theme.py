@@ -8,7 +8,9 @@ from __future__ import annotations
 import base64
 import html
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
+from urllib.parse import quote
 
 import streamlit as st
 
@@ -59,36 +61,72 @@ def category_colours(colouring: Colouring) -> list[str]:
     return [f"light-dark({light},{dark})" for light, dark in both]
 
 
-def show_headline(title: str, text: str = "") -> None:
+def evidence_key(kind: str, *about: object) -> str:
+    """Return the key of evidence, see `hetviz.ui.evidence.sources`."""
+    return "/".join((kind, *(quote(str(part), safe="") for part in about)))
+
+
+def evidence_html(inner: str, key: str) -> str:
+    """Return HTML that shows, on a click, what it was computed from; unchanged without a key."""
+    if not key:
+        return inner
+    return (
+        f'<span class="hv-show" role="button" tabindex="0" data-hv-show="{html.escape(key)}" '
+        f'title="Show what this was computed from">{inner}</span>'
+    )
+
+
+def show_headline(title: str, text: str = "", evidence: str = "") -> None:
     """Show a headline with an optional second line."""
     second = f"<p>{escape_html(text)}</p>" if text else ""
-    st.html(f'<div class="hv-head"><h1>{escape_html(title)}</h1>{second}</div>')
+    first = evidence_html(escape_html(title), evidence)
+    st.html(f'<div class="hv-head"><h1>{first}</h1>{second}</div>')
 
 
-def show_section(title: str, aside: str = "") -> None:
+def show_section(title: str, aside: str = "", evidence: str = "") -> None:
     """Show the heading of a section; `aside` is grey and at the right."""
-    texts = f"<span>{escape_html(title)}</span><small>{escape_html(aside)}</small>"
-    st.html(f'<div class="hv-section-head">{texts}</div>')
+    texts = [escape_html(title), escape_html(aside)]
+    # A number stands in the aside, if there is one.
+    at = 1 if aside else 0
+    texts[at] = evidence_html(texts[at], evidence)
+    st.html(f'<div class="hv-section-head"><span>{texts[0]}</span><small>{texts[1]}</small></div>')
 
 
-def show_note(text: str) -> None:
+def show_note(text: str, evidence: str = "") -> None:
     """Show a grey line of text."""
-    st.html(f'<p class="hv-quiet">{escape_html(text)}</p>')
+    st.html(f'<p class="hv-quiet">{evidence_html(escape_html(text), evidence)}</p>')
 
 
-def show_pairs(rows: list[tuple[str, str]]) -> None:
-    """Show names with their values at the right."""
+def show_pairs(rows: Sequence[tuple[str, str] | tuple[str, str, str]]) -> None:
+    """Show names with their values at the right; a third text is a key of evidence."""
     cells = "".join(
-        f"<span>{escape_html(name)}</span><b>{escape_html(value)}</b>" for name, value in rows
+        f"<span>{escape_html(row[0])}</span>"
+        f"<b>{evidence_html(escape_html(row[1]), row[2] if len(row) > 2 else '')}</b>"
+        for row in rows
     )
     st.html(f'<div class="hv-key-values">{cells}</div>')
 
 
-def show_table(head: list[str], rows: list[list[str]], is_text: bool = False) -> None:
-    """Show a table of plain text; its first column names, the others hold values, or `is_text`."""
+def show_table(
+    head: list[str],
+    rows: list[list[str]],
+    is_text: bool = False,
+    evidence: Sequence[str] = (),
+) -> None:
+    """Show a table of plain text; its first column names, the others hold values, or `is_text`.
+
+    `evidence`: key of each row, or empty.
+    """
     top = "".join(f'<th scope="col">{escape_html(cell)}</th>' for cell in head)
+    keys = evidence or [""] * len(rows)
     body = "".join(
-        "<tr>" + "".join(f"<td>{escape_html(cell)}</td>" for cell in row) + "</tr>" for row in rows
+        "<tr>"
+        + "".join(
+            f"<td>{evidence_html(escape_html(cell), key if at == 0 else '')}</td>"
+            for at, cell in enumerate(row)
+        )
+        + "</tr>"
+        for row, key in zip(rows, keys, strict=True)
     )
     kind = "hv-table hv-words" if is_text else "hv-table"
     inner = f'<table class="{kind}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'

@@ -98,7 +98,9 @@ def show_moved(state: State, run: MapResult) -> bool:
         return False
     rows = np.flatnonzero(stands_out(shift) & (shift >= MIN_SHIFT))
     rows = rows[np.argsort(-shift[rows], kind="stable")]
-    theme.show_section("What moved most", f"{len(rows):,} of {len(placed):,}")
+    theme.show_section(
+        "What moved most", f"{len(rows):,} of {len(placed):,}", theme.evidence_key("moved")
+    )
     if len(rows):
         item_chip.show_named(state.data, rows[:_MAX_MOVED].tolist())
     else:

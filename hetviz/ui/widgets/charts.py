@@ -205,6 +205,13 @@ def curve_sentence(
     )
 
 
+def curve_evidence(kind: str) -> str:
+    """Return the key of the evidence of a curve."""
+    if kind == "comparisons":
+        return look.evidence_key("comparisons")
+    return look.evidence_key("links", "-1" if kind == "apart" else "1")
+
+
 def show_bars(rows: list[tuple[str, float, str, str]], full: float | None = None) -> None:
     """Show bars with a name, length, text and meaning each, scaled to the longest."""
     longest = full or max((length for _, length, _, _ in rows), default=0.0) or 1.0

@@ -36,7 +36,7 @@ export default function (component) {
 """
 
 _NAME, _TABS, _PROPOSED = "hetviz_map", "hetviz_tabs", "hetviz_proposed"
-_FINDER = "hetviz_finder"
+_FINDER, _SHOW_ME = "hetviz_finder", "hetviz_show_me"
 
 
 def _loader(module: str, root_class: str) -> str:
@@ -133,3 +133,14 @@ def draw_proposals(
         "assets": _assets_address(),
     }
     component(key=key, data=spec)
+
+
+def listen_for_evidence(key: str, on_show: Callable[[], None]) -> None:
+    """Report clicks on statements as the trigger "show", with the key of their evidence."""
+    component = st.components.v2.component(
+        _SHOW_ME,
+        html='<div class="hv-show-me" hidden></div>',
+        js=_loader("show_me", "hv-show-me"),
+        isolate_styles=False,
+    )
+    component(key=key, data={"assets": _assets_address()}, on_show_change=on_show)

@@ -77,7 +77,7 @@ export class FilmStrip {
     return h("button", {
       type: "button", "aria-pressed": String(entry.is_open), "data-run": entry.id, title: [entry.title, entry.close, entry.close && entry.best_close].filter(Boolean).join("\n"),
       onclick: () => this.choose(entry), onpointerenter: () => this.preview(entry), onpointerleave: () => this.endPreview(),
-    }, canvas, h("span", {}, h("b", {}, entry.title), h("small", {}, caption)));
+    }, canvas, h("span", {}, h("b", {}, entry.title), h("small", entry.is_open && entry.share_close !== null ? { "data-hv-show": `links/1/given/${entry.id}` } : {}, caption)));
   }
 
   choose(entry) {

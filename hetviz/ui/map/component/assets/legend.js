@@ -130,7 +130,7 @@ export class Legend {
       title: `${name}${borrowed ? ` (${thousands(count)}, and ${thousands(borrowed)} paler ones by what they link to)` : ""}: click to show only these, Shift + click to add more, Ctrl + click to select, double-click to ${shown ? "hide" : "show"}`,
       onclick: (event) => this.click(event, kind, key, shown, hide, rows),
     }, sign, h("span", { class: "hv-name" }, name), lengthBar(count ?? 0, maxCount, colour),
-    h("span", { class: "hv-count", title: count >= 1e6 ? thousands(count) : "" }, count === undefined ? "" : compact(count)));
+    h("span", { class: "hv-count", title: `${thousands(count ?? 0)}: click to see them`, "data-hv-show": kind === "code" ? `category/${key}` : `dataset/${encodeURIComponent(name)}` }, count === undefined ? "" : compact(count)));
   }
 
   /** @param {string | number} key @param {Uint8Array} shown */

@@ -91,14 +91,13 @@ export class Overlay {
     return -1;
   }
 
-  /** What the name of a region under a pixel rests on, or "". @param {number} px @param {number} py */
-  accountAt(px, py) {
+  /** The name of a region under a pixel. @param {number} px @param {number} py */
+  regionAt(px, py) {
     const { view } = this.scene;
-    const named = this.pieces.find((p) => {
+    return this.pieces.find((p) => {
       const [x, y] = [px - view.x(p.x), py - view.y(p.y)];
       return p.account && x > p.box[0] && x < p.box[2] && y > p.box[1] && y < p.box[3];
     });
-    return named?.account ?? "";
   }
 
   draw() {

@@ -3,6 +3,8 @@
 // The line of a lasso is stored in units of the map and tested once, at pointer-up, against the
 // positions on the screen. Points do not move while the pointer is down.
 
+import { showEvidence } from "./show_me.js";
+
 /** @import { HetMap } from "./map.js" */
 /** @import { Scene } from "./scene.js" */
 
@@ -185,7 +187,9 @@ export class PointerInput {
     const touch = event.pointerType === "touch";
     this.rowAt(drag.x, drag.y, touch ? TOUCH_REACH_PX : REACH_PX, (row) => {
       if (row < 0) {
-        if (drag.mode === "replace") map.selection.clear();
+        const region = map.overlay.regionAt(drag.x, drag.y);
+        if (region) showEvidence(`region/${region.level}/${region.region}`);
+        else if (drag.mode === "replace") map.selection.clear();
         return;
       }
       // A second click with Shift deselects an item.
@@ -211,10 +215,11 @@ export class PointerInput {
       if (this.scene.isClosed || this.scene.pointerDown) return;
       if (!this.spot) return;
       const [px, py] = this.spot;
-      const account = this.map.overlay.accountAt(px, py);
-      if (account) {
+      const region = this.map.overlay.regionAt(px, py);
+      this.map.stage.classList.toggle("hv-on-name", Boolean(region));
+      if (region) {
         this.setHovered(-1);
-        this.map.tooltip.say(account, px, py);
+        this.map.tooltip.say(region.account, px, py);
         return;
       }
       this.rowAt(px, py, REACH_PX, (row) => (

@@ -207,7 +207,7 @@ export class Regions {
       }
     }
     return {
-      kind: "name", text: region.text, account: region.account, level: region.level, code: -1, font, x: region.x, y: region.y,
+      kind: "name", text: region.text, account: region.account, level: region.level, region: region.code, code: -1, font, x: region.x, y: region.y,
       dx: (box[0] + box[2]) / 2 - ax, dy: (box[1] + box[3]) / 2 - ay, box: shift(box, -ax, -ay),
       lead: length > MIN_LEADER_PX ? [end[0] - ax, end[1] - ay] : null,
     };

@@ -1,0 +1,47 @@
+"""Evidence of statements about one item."""
+
+from __future__ import annotations
+
+from hetviz.runs.evidence.evidence import Evidence
+from hetviz.runs.evidence.neighbors import (
+    alike_evidence,
+    item_link_evidence,
+    item_trust_evidence,
+    nearest_evidence,
+)
+from hetviz.ui.evidence.sources import check_row, outdated, places_of, run_of, source
+from hetviz.ui.item import item_head
+from hetviz.workspace import State
+
+
+@source("item-links")
+def item_links(state: State, row: str, dataset: str) -> Evidence:
+    """Return the items of a dataset that an item is linked with."""
+    number = check_row(state.opened(), row)
+    items = item_head.nearest_items(state, run_of(state), number).get(dataset)
+    if items is None:
+        raise outdated()
+    return item_link_evidence(state.opened(), number, dataset, items)
+
+
+@source("nearest")
+def nearest_items(state: State, row: str, dataset: str) -> Evidence:
+    """Return the items of a dataset by their distance from an item."""
+    data = state.opened()
+    number = check_row(data, row)
+    return nearest_evidence(data, places_of(state, run_of(state)), number, dataset)
+
+
+@source("alike")
+def alike(state: State, row: str, by: str) -> Evidence:
+    """Return the items that are most alike to an item, or the nearest with their support."""
+    data = state.opened()
+    return alike_evidence(data, places_of(state, run_of(state)), check_row(data, row), by)
+
+
+@source("reliability")
+def reliability(state: State, row: str) -> Evidence:
+    """Return the neighbours of an item on the map and in the data."""
+    data = state.guided or state.opened()
+    number = check_row(data, row)
+    return item_trust_evidence(data, places_of(state, run_of(state)), number)

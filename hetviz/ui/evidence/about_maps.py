@@ -1,0 +1,149 @@
+"""Evidence of statements about a whole map."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from hetviz.runs.evidence.evidence import Evidence, item_table
+from hetviz.runs.evidence.guidance import comparison_evidence, link_evidence
+from hetviz.runs.evidence.neighbors import (
+    label_neighbor_evidence,
+    moved_evidence,
+    trust_evidence,
+    unlinked_evidence,
+    unplaced_evidence,
+)
+from hetviz.ui.evidence.sources import MeasuredData, outdated, places_of, run_of, source
+from hetviz.ui.map_data import spread
+from hetviz.ui.statements import consequences
+from hetviz.workspace import State
+
+
+@source("links")
+def links(state: State, sign: str = "1", part: str = "given", run: str = "") -> Evidence:
+    """Return the links of a map, the closest first."""
+    shown = run_of(state, run)
+    measured = MeasuredData(state, shown)
+    is_hidden = part == "hidden"
+    data = measured.held_out if is_hidden else measured.data
+    if data is None:
+        raise outdated()
+    others = measured.data if is_hidden else measured.held_out
+    evidence = link_evidence(
+        data, places_of(state, shown), others=others, sign=int(sign), is_hidden=is_hidden
+    )
+    return measured.to_open_rows(evidence)
+
+
+@source("comparisons")
+def comparisons(state: State, part: str = "given") -> Evidence:
+    """Return the comparisons, those that the map contradicts first."""
+    shown = run_of(state)
+    measured = MeasuredData(state, shown)
+    data = measured.held_out if part == "hidden" else measured.data
+    if data is None:
+        raise outdated()
+    evidence = comparison_evidence(data, places_of(state, shown), is_hidden=part == "hidden")
+    return measured.to_open_rows(evidence)
+
+
+@source("neighbours")
+def neighbours(state: State) -> Evidence:
+    """Return the false and missing neighbours of every item."""
+    shown = run_of(state)
+    measured = MeasuredData(state, shown)
+    return measured.to_open_rows(trust_evidence(measured.data, places_of(state, shown)))
+
+
+@source("labels")
+def labels(state: State) -> Evidence:
+    """Return the labelled items, and whether their neighbours have the same label."""
+    shown = run_of(state)
+    measured = MeasuredData(state, shown)
+    return measured.to_open_rows(label_neighbor_evidence(measured.data, places_of(state, shown)))
+
+
+@source("unplaced")
+def unplaced(state: State) -> Evidence:
+    """Return the items without a position."""
+    return unplaced_evidence(state.opened(), places_of(state, run_of(state)))
+
+
+@source("unlinked")
+def unlinked(state: State, dataset: str = "") -> Evidence:
+    """Return the items of a dataset without links."""
+    return unlinked_evidence(state.opened(), dataset or None)
+
+
+@source("moved")
+def moved(state: State) -> Evidence:
+    """Return the items by how far they moved from the earlier map."""
+    shift = consequences.moved_distances(state, run_of(state))
+    if shift is None:
+        raise outdated()
+    return moved_evidence(state.opened(), shift)
+
+
+@source("spread")
+def spread_of_items(state: State) -> Evidence:
+    """Return the items by the spread of their positions over refits."""
+    measured = spread.find(state, run_of(state))
+    if measured is None:
+        raise outdated()
+    rows = np.flatnonzero(np.isfinite(measured.share))
+    rows = rows[np.argsort(-measured.share[rows], kind="stable")]
+    table = item_table(
+        state.opened(),
+        rows,
+        {
+            "spread, % of the width": np.round(100 * measured.share[rows], 2),
+            "standard error": np.round(100 * measured.error[rows], 2),
+            "refits": measured.n_placed[rows],
+        },
+    )
+    return Evidence(
+        measured.sentence,
+        "Mean distance between the position on the map and those in the refits with resampled "
+        "links, relative to the longer side of the map.",
+        f"{len(rows):,} items, {measured.n_refits} refits.",
+        f"Two random items are {100 * measured.chance:.0f} % of the width apart.",
+        table,
+        rows,
+    )
+
+
+_LINK_MEASURES = frozenset({"guidance_area", "link_auc", "degree_auc", "links_kept"})
+_APART_MEASURES = frozenset({"apart_auc", "negative_guidance_area"})
+_NEIGHBOR_MEASURES = frozenset({"trustworthiness", "continuity"})
+
+
+@source("measure")
+def measure(state: State, name: str, part: str = "given") -> Evidence:
+    """Return the rows that a measure of the map was computed from."""
+    from hetviz.metrics.measure_names import MEASURE_TEXTS
+    from hetviz.ui.widgets.charts import run_figures
+
+    base = name.removesuffix("_held_out")
+    if base in _LINK_MEASURES:
+        evidence = links(state, "1", part)
+    elif base in _APART_MEASURES:
+        evidence = links(state, "-1", part)
+    elif base == "comparison_accuracy":
+        evidence = comparisons(state, part)
+    elif base in _NEIGHBOR_MEASURES:
+        evidence = neighbours(state)
+    elif base == "label_knn_accuracy":
+        evidence = labels(state)
+    else:
+        raise outdated()
+    text = MEASURE_TEXTS[base]
+    value = run_figures(state, run_of(state))["scores"].get(name)
+    if value is None or text.percent:
+        return evidence
+    return replace(
+        evidence,
+        statement=f"{text.name}: {value:.2f}. {evidence.statement}",
+        rule=f"{text.meaning} {evidence.rule}",
+    )
