@@ -43,6 +43,7 @@ SMALL = {
     "diagnostics": ["RUN"],
     "why": ["RUN", "plants", "p3"],
     "alike": ["DATA", "plants", "p3", "--coordinates", "RUN/coordinates.csv"],
+    "evidence": ["RUN", "links", "--out", "OUT.csv"],
     "spread": ["RUN", "--out", "OUT.csv"],
     "report": ["RUN", "--out", "OUT.html"],
     "project": ["PROJECT"],

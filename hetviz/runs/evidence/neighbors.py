@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hetviz._text import count, round_percent
+from hetviz._text import count, format_number, round_percent
 from hetviz._types import Floats, Ints
 from hetviz.core.graph.distances import CrossSpace
 from hetviz.core.measures.neighborhoods import count_near
@@ -85,7 +85,7 @@ def nearest_evidence(data: HeteroData, m: Embedding, row: int, dataset: str) -> 
         "Sorted by the distance on the map.",
         f"{items.n_others:,} {dataset} with a position, {items.n_links:,} of them linked.",
         f"Of {_N_NEIGHBORS} random {dataset}, "
-        f"{_N_NEIGHBORS * items.n_links / max(items.n_others, 1):.1f} would be linked.",
+        f"{format_number(_N_NEIGHBORS * items.n_links / max(items.n_others, 1))} would be linked.",
         table,
         items.rows,
     )

@@ -31,7 +31,10 @@ def _content(state: State, kind: str) -> Mapping[str, Any]:
 @source("link-candidates")
 def link_candidates(state: State) -> Evidence:
     """Return the ranked pairs without a link."""
-    content, data = _content(state, link_page.KIND), state.opened()
+    finding, data = link_page.shown_finding(state), state.opened()
+    if finding is None:
+        raise outdated()
+    content = finding.content
     source_name, target = content["source"], content["target"]
     table = pd.DataFrame(content["candidates"])
     table = table.drop(columns=[name for name in table if str(name).endswith("evidence")])
@@ -43,9 +46,10 @@ def link_candidates(state: State) -> Evidence:
     n_pairs = None if tested is None else tested["n_pairs"]
     return Evidence(
         f"The best {count(len(table), 'pair')} of {source_name} and {target} without a link.",
-        "Sorted by the score, which combines known links and similarity."
-        if not content["by_map"]
-        else "Sorted by the distance on the map.",
+        "Sorted by the distance on the map."
+        if content["by_map"]
+        else "Sorted by the score of the method. known_links is the number of known links of the "
+        "item that has fewer.",
         f"{count(content['n_known'], 'known link')} between them."
         + ("" if n_pairs is None else f" {n_pairs:,} pairs were ranked in the tests."),
         "",

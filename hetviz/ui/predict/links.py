@@ -58,12 +58,7 @@ def show(state: State) -> None:
         return
     source, target = link_form.chosen_datasets(state.data)
     answer_session = _answer_session(source, target)
-    finding = state.findings.get(KIND)
-    if finding is not None and (finding.content["source"], finding.content["target"]) != (
-        source,
-        target,
-    ):
-        finding = None
+    finding = _requested_finding(state, source, target)
     is_tested = finding is not None
     if finding is None:
         finding = _search_unasked(data, source, target, answer_session)
@@ -109,6 +104,25 @@ def _skipped_last(
     candidates: list[LinkCandidate], answer_session: _AnswerSession
 ) -> list[LinkCandidate]:
     return sorted(candidates, key=lambda candidate: candidate.ids in answer_session.skipped)
+
+
+def shown_finding(state: State) -> Finding | None:
+    """Return the candidates of the chosen datasets, requested or not."""
+    if state.data is None:
+        return None
+    source, target = link_form.chosen_datasets(state.data)
+    requested = _requested_finding(state, source, target)
+    return requested or _answer_session(source, target).finding
+
+
+def _requested_finding(state: State, source: str, target: str) -> Finding | None:
+    finding = state.findings.get(KIND)
+    if finding is None or (finding.content["source"], finding.content["target"]) != (
+        source,
+        target,
+    ):
+        return None
+    return finding
 
 
 def _search_unasked(

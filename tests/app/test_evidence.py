@@ -1,0 +1,115 @@
+"""Tests of the dialog that shows what a statement was computed from."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from hetviz.ui.evidence.dialog import ShownEvidence
+from tests.app.conftest import Visit, html_of, page_of, workspace_of
+
+_KEY = re.compile(r'data-hv-show="([^"]+)"')
+
+
+def keys_of(app: AppTest) -> list[str]:
+    """Return the keys of all statements of the page, one of each kind."""
+    by_kind: dict[str, str] = {}
+    for key in map(unescape, _KEY.findall(html_of(app))):
+        kind = "/".join(key.split("/")[: 2 if key.startswith("measure") else 1])
+        by_kind.setdefault(kind, key)
+    return list(by_kind.values())
+
+
+def open_evidence(app: AppTest, key: str) -> str:
+    """Return the HTML of the page with the evidence of a key open."""
+    page_of(app).part(ShownEvidence).key = key
+    app.run()
+    assert not app.exception, key
+    shown = html_of(app)
+    page_of(app).part(ShownEvidence).key = ""
+    return shown
+
+
+def check_all(app: AppTest, expected: set[str]) -> None:
+    """Open the evidence of each kind of statement on the page."""
+    keys = keys_of(app)
+    assert expected <= {key.split("/")[0] for key in keys}
+    for key in keys:
+        shown = open_evidence(app, key)
+        assert 'class="hv-evidence"' in shown, key
+        assert "changed since" not in shown, key
+        assert app.dataframe[0].value.shape[0] >= 1, key
+
+
+def test_map_statements_open_their_rows(visit: Visit) -> None:
+    app = visit("map")
+    check_all(app, {"links", "measure", "neighbours"})
+
+
+def test_item_statements_open_their_rows(visit: Visit) -> None:
+    app = visit("map")
+    workspace_of(app).set_view_state(selection=[5])
+    app.run()
+    check_all(app, {"item-links", "nearest", "reliability"})
+
+
+def test_group_statements_open_their_rows(visit: Visit) -> None:
+    app = visit("map")
+    data = workspace_of(app).state.opened()
+    codes = np.array(data.label("group").values == "food-drink")
+    workspace_of(app).set_view_state(selection=np.flatnonzero(codes).tolist())
+    app.run()
+    check_all(app, {"selection", "selection-links", "difference"})
+    shown = open_evidence(app, "selection/emoji")
+    assert f"Selected: {codes.sum():,} of {len(data['emoji']):,} emoji." in shown
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [("clusters", {"region", "region-links"}), ("guidance", {"links"})],
+)
+def test_page_statements_open_their_rows(visit: Visit, page: str, expected: set[str]) -> None:
+    check_all(visit(page), expected)
+
+
+def test_legend_and_strip_statements_open_their_rows(visit: Visit) -> None:
+    app = visit("map")
+    run = workspace_of(app).state.run
+    assert run is not None
+    for key in ("dataset/emoji", "category/0", f"links/1/given/{run.id}", "unlinked/keywords"):
+        assert 'class="hv-evidence"' in open_evidence(app, key), key
+
+
+def test_share_of_close_links_is_that_of_the_page(visit: Visit) -> None:
+    app = visit("guidance")
+    stated = re.search(r">(\d+ % of links are close)<", html_of(app))
+    assert stated is not None
+    shown = open_evidence(app, "links")
+    assert f"{stated[1].replace('of links', 'of the links')}." in shown
+
+
+@pytest.mark.parametrize(
+    "key", ["nothing", "region/9/9", "item-links/99999999/emoji", "links/1/given/no-map", "spread"]
+)
+def test_outdated_statement_says_so(visit: Visit, key: str) -> None:
+    app = visit("map")
+    assert "is about something that has changed since" in open_evidence(app, key)
+
+
+def test_select_on_the_map_selects_the_rows(visit: Visit) -> None:
+    app = visit("map")
+    page_of(app).part(ShownEvidence).key = "item-links/5/keywords"
+    app.run()
+    linked = set(app.dataframe[0].value["title"])
+    app.button(key="evidence-select").click().run()
+    assert not app.exception
+    state = workspace_of(app)
+    data = state.state.opened()
+    start = data.offsets["keywords"].start
+    titles = {str(data["keywords"].titles[row - start]) for row in state.view_state.selection}
+    assert titles == linked
+    assert page_of(app).part(ShownEvidence).key == ""

@@ -1,0 +1,172 @@
+"""Tests of the rows, rule, sample and chance level behind statements."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import hetviz
+from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Links
+from hetviz.errors import DataError, ParameterError
+from hetviz.features.item_columns import item_columns
+from hetviz.metrics.contrast import find_differences
+from hetviz.runs.evidence.about import ABOUT
+from hetviz.runs.evidence.groups import difference_evidence, links_inside_evidence
+
+N = 20
+
+
+@pytest.fixture(scope="module")
+def line() -> tuple[HeteroData, Embedding]:
+    """Two datasets on one line: item k of each is at place k."""
+    ids = [f"a{k}" for k in range(N)], [f"b{k}" for k in range(N)]
+    places = np.column_stack([np.arange(N, dtype=float), np.zeros(N)])
+    near = np.arange(N)
+    data = HeteroData(
+        [
+            Dataset("first", ids[0], places),
+            Dataset("second", ids[1], places),
+        ],
+        [
+            # 19 pairs at one place, and one from end to end.
+            Links("first", "second", near, np.r_[near[:-1], 0], np.ones(N)),
+            Links("first", "second", [0], [N - 1], [-1.0]),
+        ],
+        comparisons=Comparisons(np.array([[0, 1, 5], [0, 9, 2]])),
+    )
+    m = Embedding({"first": places, "second": places}, {"first": ids[0], "second": ids[1]})
+    return data, m
+
+
+def test_links_are_sorted_by_closeness_and_counted(line: tuple[HeteroData, Embedding]) -> None:
+    data, m = line
+    found = hetviz.evidence(data, m, "links")
+    assert found.statement == "95 % of the links are close."
+    assert found.sample == "19 of 20 links."
+    assert found.table["close"].tolist() == [True] * 19 + [False]
+    assert found.table["title"].iloc[-1] == "a19"
+    assert found.table["linked title"].iloc[-1] == "b0"
+    scores = hetviz.evaluate(data, m).values
+    assert found.table["close"].mean() == pytest.approx(scores["links_kept"])
+    assert found.chance.startswith(
+        f"By chance it would be {100 * scores['links_kept_chance']:.0f} %"
+    )
+
+
+def test_apart_links_are_far(line: tuple[HeteroData, Embedding]) -> None:
+    found = hetviz.evidence(*line, "apart")
+    assert found.statement == "100 % of the apart links are far."
+    assert found.table["far"].tolist() == [True]
+
+
+def test_comparisons_start_with_the_contradicted(line: tuple[HeteroData, Embedding]) -> None:
+    found = hetviz.evidence(*line, "comparisons")
+    assert found.statement == "The map agrees with 50 % of the comparisons."
+    assert found.table["agrees"].tolist() == [False, True]
+    assert found.table["close to"].tolist() == ["a9", "a1"]
+
+
+def test_held_out_links_are_called_hidden(line: tuple[HeteroData, Embedding]) -> None:
+    data, m = line
+    found = hetviz.evidence(data, m, "links", held_out=data)
+    assert found.statement == "95 % of the hidden links are close."
+
+
+def test_item_links_give_the_rank(line: tuple[HeteroData, Embedding]) -> None:
+    found = hetviz.evidence(*line, "item-links", item=("second", "b0"))
+    # Linked with a0 at its place and with a19, which all others are closer than.
+    assert found.table["title"].tolist() == ["a0", "a19"]
+    assert found.table["closer first"].tolist() == [0, N - 1]
+    assert found.statement.startswith("1 of 2 links of “b0” with first is close.")
+
+
+def test_nearest_are_sorted_by_distance(line: tuple[HeteroData, Embedding]) -> None:
+    found = hetviz.evidence(*line, "nearest", item=("first", "a3"), dataset="second")
+    assert found.table["title"].tolist()[:2] == ["b3", "b2"]
+    assert found.table["distance"].is_monotonic_increasing
+    assert found.table["linked"].tolist()[0] is True
+
+
+def test_map_of_the_features_has_no_false_neighbours(line: tuple[HeteroData, Embedding]) -> None:
+    found = hetviz.evidence(*line, "reliability", item=("first", "a3"))
+    assert "0 are not similar in the data" in found.statement
+    assert (found.table["rank on the map"] == found.table["rank in the data"]).all()
+    everyone = hetviz.evidence(*line, "neighbours")
+    assert everyone.statement == "0 % of the neighbours on the map are not similar in the data."
+
+
+def test_unlinked_and_unplaced_items() -> None:
+    data = HeteroData(
+        [Dataset("first", ["x", "y"]), Dataset("second", ["z"])],
+        [Links("first", "second", [0], [0], [1.0])],
+    )
+    places = {"first": np.array([[0.0, 0.0], [np.nan, np.nan]]), "second": np.zeros((1, 2))}
+    m = Embedding(places, {"first": ["x", "y"], "second": ["z"]})
+    assert hetviz.evidence(data, m, "unlinked").table["id"].tolist() == ["y"]
+    unplaced = hetviz.evidence(data, m, "unplaced")
+    assert unplaced.statement == "1 item has no position on the map."
+    assert unplaced.table["links"].tolist() == [0]
+
+
+def test_region_members_start_with_those_the_name_is_true_of() -> None:
+    emoji = hetviz.load("emoji")
+    m = hetviz.embed(emoji, "graph-axes")
+    regions = hetviz.regions(emoji, m)
+    named = regions[regions["name"] != ""].iloc[0]
+    found = hetviz.evidence(emoji, m, "region", region=named["name"])
+    assert found.table["name is true"].sum() == named["true"]
+    assert len(found.table) == named["members"]
+    assert found.table["name is true"].is_monotonic_decreasing
+    assert sorted(found.rows) == sorted(named["rows"])
+    with pytest.raises(DataError, match="is no region of this map"):
+        hetviz.evidence(emoji, m, "region", region="no such name")
+
+
+def test_share_of_all_is_that_of_the_compared_items() -> None:
+    world = hetviz.load("world")
+    m = hetviz.embed(world, "graph-axes")
+    label = world.label()
+    assert label is not None
+    found = hetviz.evidence(world, m, "labels")
+    same = found.table["neighbours have the same label"].mean()
+    assert same == pytest.approx(hetviz.evaluate(world, m).values["label_knn_accuracy"])
+
+
+def test_difference_lists_the_group_first() -> None:
+    emoji = hetviz.load("emoji")
+    label = emoji.label("group")
+    assert label is not None
+    chosen = np.array(label.values == "food-drink")
+    everyone = np.ones(len(chosen), dtype=bool)
+    difference = find_differences(item_columns(emoji, "emoji"), chosen, among=everyone)[0]
+    found = difference_evidence(emoji, "emoji", chosen, everyone, difference)
+    inside = found.table["in the group"].to_numpy(dtype=bool)
+    assert inside.sum() == chosen.sum()
+    assert inside[: chosen.sum()].all()
+    has = (found.table[difference.column] == difference.value).to_numpy()
+    assert has[inside].mean() == pytest.approx(difference.inside)
+    assert has[~inside].mean() == pytest.approx(difference.outside)
+
+
+def test_links_inside_count_both_ends(line: tuple[HeteroData, Embedding]) -> None:
+    data, _ = line
+    # a0 to a4 with b0 to b4: five links inside, and one from a19 to b0.
+    rows = np.r_[np.arange(5), N + np.arange(5)]
+    found = links_inside_evidence(data, rows, "Five")
+    assert found.sample == "10 of 11 ends of links."
+    assert found.table["stays inside"].tolist() == [True] * 5 + [False]
+
+
+@pytest.mark.parametrize("about", [name for name in ABOUT if name in ("item-links", "nearest")])
+def test_statement_about_an_item_needs_the_item(
+    line: tuple[HeteroData, Embedding], about: str
+) -> None:
+    with pytest.raises(ParameterError, match="needs item"):
+        hetviz.evidence(*line, about)
+    with pytest.raises(DataError, match="is no id"):
+        hetviz.evidence(*line, about, item=("first", "none"))
+
+
+def test_unknown_subject_is_refused(line: tuple[HeteroData, Embedding]) -> None:
+    with pytest.raises(ParameterError, match="must be one of links, apart"):
+        hetviz.evidence(*line, "love")
