@@ -54,7 +54,7 @@ def test_item_statements_open_their_rows(visit: Visit) -> None:
     app = visit("map")
     workspace_of(app).set_view_state(selection=[5])
     app.run()
-    check_all(app, {"item-links", "nearest", "reliability"})
+    check_all(app, {"item-links", "nearest", "alike"})
 
 
 def test_group_statements_open_their_rows(visit: Visit) -> None:
