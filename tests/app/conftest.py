@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 
@@ -84,6 +85,22 @@ def workspace_of(app: AppTest) -> Workspace:
 
 
 def html_of(app: AppTest) -> str:
-    """Return all HTML of the page; what keeps a number with its unit is written as a space."""
+    """Return all HTML of the page, without the marks of statements that show their rows.
+
+    What keeps a number with its unit is written as a space.
+    """
+    parts = re.split(r'(<span class="hv-show"[^>]*>|<span\b[^>]*>|</span>)', marked_html_of(app))
+    is_mark: list[bool] = []
+    for at, part in enumerate(parts):
+        if part.startswith("<span"):
+            is_mark.append(part.startswith('<span class="hv-show"'))
+            parts[at] = "" if is_mark[-1] else part
+        elif part == "</span>" and is_mark:
+            parts[at] = "" if is_mark.pop() else part
+    return "".join(parts)
+
+
+def marked_html_of(app: AppTest) -> str:
+    """Return all HTML of the page."""
     text = "\n".join(element.proto.body for element in app.get("html"))
     return text.replace("\N{NO-BREAK SPACE}", " ")

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from hetviz.ui.evidence.dialog import ShownEvidence
-from tests.app.conftest import Visit, html_of, page_of, workspace_of
+from tests.app.conftest import Visit, html_of, marked_html_of, page_of, workspace_of
 
 _KEY = re.compile(r'data-hv-show="([^"]+)"')
 
@@ -18,7 +18,7 @@ _KEY = re.compile(r'data-hv-show="([^"]+)"')
 def keys_of(app: AppTest) -> list[str]:
     """Return the keys of all statements of the page, one of each kind."""
     by_kind: dict[str, str] = {}
-    for key in map(unescape, _KEY.findall(html_of(app))):
+    for key in map(unescape, _KEY.findall(marked_html_of(app))):
         kind = "/".join(key.split("/")[: 2 if key.startswith("measure") else 1])
         by_kind.setdefault(kind, key)
     return list(by_kind.values())
