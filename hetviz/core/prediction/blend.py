@@ -60,24 +60,23 @@ def pool_probabilities(outputs: Sequence[Floats], weights: Floats) -> Floats:
 
 
 def pool_weights(
-    outputs: Sequence[Floats], y: Ints, prior: float = 1.0, total: float = 2.0
+    outputs: Sequence[Floats], y: Ints, prior_weights: Floats, prior: float = 1.0
 ) -> Floats:
     """Return non-negative weights for which `pool_probabilities` fits classes best.
 
     `outputs` (sequence of ndarray of shape (n, K)): Probabilities of held-out items by several
         models.
     `y` int (n,)
-    `prior`: Strength of the prior of equal weights, which are the result without items.
-    `total`: Sum of the prior weights. Above 1 the blend is more certain than its parts, as it
-        should be if their errors are independent.
+    `prior_weights` (M,): Weights without items. If their sum is above 1, the blend is more certain
+        than its parts, as it should be if their errors are independent.
+    `prior`: Strength of the prior.
 
     The posterior mode of a logistic regression on log probabilities, under normal priors on each
-    of M weights, around total / M with precision prior M: convex, by L-BFGS-B. Because the sum is
-    free, this also calibrates the probabilities. O(n K M) per step.
+    of M weights, with precision prior M: convex, by L-BFGS-B. Because the sum is free, this also
+    calibrates the probabilities. O(n K M) per step.
     """
     A = np.stack([_logarithm(P) for P in outputs])
     count = len(outputs)
-    prior_weights = np.full(count, total / count)
     rows = np.arange(len(y))
     if not len(rows):
         return prior_weights
@@ -97,6 +96,23 @@ def pool_weights(
         loss, prior_weights, jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * count
     )
     return np.asarray(result.x)
+
+
+def share_factors(P: Floats, shares: Floats, power: float) -> Floats:
+    """Return factors (K,) of classes that bring their mean probability closer to their shares.
+
+    `P` (n, K): Probabilities of all items.
+    `shares` (K,): Expected shares of the classes.
+    `power`: From 0 (no change) to 1 (class mass normalisation of Zhu, Ghahramani and Lafferty
+        2003).
+    """
+    return np.asarray((shares / np.maximum(P.mean(axis=0), _MIN_PROBABILITY)) ** power)
+
+
+def scale_classes(P: Floats, factors: Floats) -> Floats:
+    """Return probabilities (n, K) times factors (K,), normalised."""
+    scaled = P * factors
+    return np.asarray(scaled / scaled.sum(axis=1, keepdims=True))
 
 
 def _logarithm(P: Floats) -> Floats:
@@ -133,6 +149,49 @@ def walk_features(
         out = out + (restart if step < rounds else 1.0) * walking
     out[is_isolated] = start[is_isolated]
     return np.asarray(out)
+
+
+def link_axes(
+    steps: Sequence[tuple[Sparse, Sparse | None]], width: int, random_state: int, rounds: int = 20
+) -> Floats:
+    """Return leading eigenvectors (n, width) of the normalised and regularised graph of links.
+
+    `steps` (sequence of (A, B)): As in `propagate`; only their patterns count.
+
+    Items linked to the same items of another dataset are linked, with less weight the more links
+    these have. The mean degree is added to each degree (Amini et al. 2013), so that leading axes
+    are not those of tiny components. Each column is scaled by the root of n times its eigenvalue;
+    negative eigenvalues and items without links give zeros. By subspace iteration: O(rounds (links
+    + n width) width).
+    """
+    n = steps[0][0].shape[0]
+    width = min(width, n)
+    halves: list[tuple[Sparse, Sparse | None]] = []
+    degree = np.zeros(n)
+    for A, B in steps:
+        S = sp.csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)
+        if B is None:
+            halves.append((S, None))
+            degree += np.asarray(S.sum(axis=1)).ravel()
+        else:
+            columns = np.maximum(np.asarray(S.sum(axis=0)).ravel(), 1.0)
+            S = sp.csr_array(S @ sp.diags_array(columns**-0.5))
+            halves.append((S, sp.csr_array(S.T)))
+            degree += np.asarray(S @ (S.T @ np.ones(n)))
+    scale = (np.maximum(degree + degree.mean(), 1e-300) ** -0.5)[:, None]
+
+    def walk(V: Floats) -> Floats:
+        scaled = scale * V
+        total = np.zeros_like(V)
+        for S, back in halves:
+            total += S @ scaled if back is None else S @ (back @ scaled)
+        return np.asarray(scale * total)
+
+    V = np.linalg.qr(np.random.default_rng((random_state, 23)).normal(size=(n, width)))[0]
+    for _ in range(rounds):
+        V = np.linalg.qr(V + walk(V))[0]
+    values, turn = np.linalg.eigh(V.T @ walk(V))
+    return np.asarray((V @ turn) * np.sqrt(n * np.maximum(values, 0.0)))
 
 
 def mean_weights(outputs: Sequence[Floats], y: Floats) -> Floats:

@@ -199,6 +199,7 @@ def label_problem(
     features: str | Mapping[str, str] = "auto",
     random_state: int = 0,
     featureless: bool = False,
+    min_classified: int = MIN_LABELLED,
 ) -> LabelProblem:
     """Return a label with all sources to learn it from.
 
@@ -207,6 +208,7 @@ def label_problem(
     `sources`: Datasets and kinds of links to learn from; default: all.
     `features`, `random_state`: See `hetviz.features.spaces.basis.fit_basis`.
     `featureless`: Whether items may be described by links only.
+    `min_classified`: Labels that are needed, if they are classes.
 
     Raises DataError, ParameterError.
     Raises NotApplicableError: If there are no features, too few labels, or only one class.
@@ -242,7 +244,8 @@ def label_problem(
     )
     views = set(entity.object_of)
     linked = any({links.source, links.target} & views for links in data.links)
-    reasons = _reasons_against(problem, featureless and linked)
+    needed = min_classified if column.task != NUMBER else MIN_LABELLED
+    reasons = _reasons_against(problem, featureless and linked, needed)
     if reasons:
         raise NotApplicableError(METHOD_TITLE, reasons)
     return problem
@@ -290,7 +293,7 @@ def _recoded(other: LabelColumn, column: LabelColumn) -> Floats:
     return out
 
 
-def _reasons_against(problem: LabelProblem, by_links: bool) -> list[str]:
+def _reasons_against(problem: LabelProblem, by_links: bool, min_labelled: int) -> list[str]:
     column = problem.column
     where = f"{column.dataset}:{column.name}"
     reasons = []
@@ -301,10 +304,10 @@ def _reasons_against(problem: LabelProblem, by_links: bool) -> list[str]:
     for part in problem.parts:
         is_described[part.rows] = True
     is_known &= is_described
-    if is_known.sum() < MIN_LABELLED:
+    if is_known.sum() < min_labelled:
         reasons.append(
             f"{where} has values for {int(is_known.sum())} items with features. "
-            f"At least {MIN_LABELLED} are needed."
+            f"At least {min_labelled} are needed."
         )
     elif len(np.unique(problem.y[is_known])) < 2:
         reasons.append(f"{where} has the same value for all items.")

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import KFold, StratifiedKFold
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Bools, Floats, Ints
 from hetviz.algorithms.memory import memory_refusal
 from hetviz.algorithms.predictor import LabelPredictions
-from hetviz.core.prediction.blend import mean_weights, pool_probabilities, pool_weights, reliability
+from hetviz.core.prediction.blend import (
+    mean_weights,
+    pool_probabilities,
+    pool_weights,
+    reliability,
+    scale_classes,
+    share_factors,
+)
 from hetviz.core.prediction.gbc import CLASSES
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, by_key, make_diagnostic
@@ -26,16 +31,20 @@ from hetviz.features.problems.label_problems import (
 )
 from hetviz.progress import Progress
 from hetviz.runs.predict.label_models import (
+    ALL_FEATURES,
     CONSENSUS,
     FOREST,
     GUESS,
     LINKED_FEATURES,
     LINKED_FOREST,
     OWN_FEATURES,
+    PLAIN,
     PROPAGATED,
+    WALKED_FEATURES,
     LabelInputs,
     ModelInputs,
     bytes_for,
+    forests_of,
     inputs_of,
     linear_key,
     outputs_of,
@@ -49,6 +58,14 @@ _FOLDS, _FEWER_FOLDS, _MAX_LABELS_FOR_FOLDS = 5, 3, 2_000
 _MIN_FOLDS = 2
 _INTERVAL = 0.9
 _MIN_GAIN_OVER_GUESS = 0.05
+# With this number of held-out labels, the share that is right is known to 5 percentage points.
+_MIN_CHECKED = 100
+# Weights without held-out labels: their sum, and their ratio to the weight of the plain model for
+# models that are as good with one or two labels of each class, and for all others.
+_PRIOR_TOTAL, _GOOD_RATIO, _OTHER_RATIO = 1.5, 0.3, 0.05
+# With this number of labels of each class, predicted shares of classes are moved half the way to
+# those of the known labels, and less with more labels.
+_LABELS_FOR_SHARES = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +77,13 @@ class BlendedOutputs:
     # probabilities of the likeliest class.
     spread: Floats
     weights: dict[str, float]  # Shares with sum 1.
-    seen: Floats  # Shape (p, K). Cross-validated outputs of items with a label.
-    rows: Ints  # Shape (p,). These items.
     each: dict[str, Floats]  # Outputs of each model.
+    rows: Ints  # Shape (p,). Items with a cross-validated output.
+    folds: Ints  # Shape (p,). Their folds.
+    # Shape (p, K). Cross-validated outputs of these items, by each model and by the blend with
+    # weights learned on the other folds.
+    seen_by_model: dict[str, Floats]
+    seen: Floats
 
 
 def blend(
@@ -77,95 +98,120 @@ def blend(
 
     Probabilities are multiplied, each to the power of a weight that is learned on left-out folds
     (`hetviz.core.prediction.blend.pool_weights`). Numbers are averaged. The only item of a class
-    does not count for the weights, since without it no model knows the class.
+    is never left out, since without it no model knows the class. Forests are not fitted again:
+    their outputs are out of bag.
     """
     labelled = np.flatnonzero(np.isfinite(y))
     described = ModelInputs.of(inputs, labelled, random_state)
-    outputs_by_model = outputs_of(described, y, task, n_classes, random_state)
-    # The other models already shrink to the guess.
-    names = [name for name in outputs_by_model if name != GUESS] or [GUESS]
+    forests = forests_of(described, y, task, n_classes, random_state)
+    by_model = outputs_of(described, y, task, n_classes, random_state)
+    by_model |= {name: outputs for name, (outputs, _) in forests.items()}
     folds = _folds(y[labelled], task, random_state)
-    cross_validated = {name: np.zeros((len(labelled), max(n_classes, 1))) for name in names}
-    for number, hidden in enumerate(folds):
-        on_progress((number + 1) / (len(folds) + 1))
+    usable = np.flatnonzero(folds >= 0)
+    seen = {name: np.zeros((len(labelled), max(n_classes, 1))) for name in by_model}
+    seen |= {name: out_of_bag for name, (_, out_of_bag) in forests.items()}
+    n_folds = int(folds.max(initial=-1)) + 1
+    for fold in range(n_folds):
+        on_progress((fold + 1) / (n_folds + 1))
+        hidden = folds == fold
         training_y = y.copy()
         training_y[labelled[hidden]] = np.nan
         fold_outputs = outputs_of(described, training_y, task, n_classes, random_state)
-        for name in names:
+        for name in seen.keys() - forests.keys():
             # A model that cannot learn from fewer labels uses the guess.
-            cross_validated[name][hidden] = fold_outputs.get(name, fold_outputs[GUESS])[
-                labelled[hidden]
-            ]
-    usable = np.arange(len(labelled)) if folds else np.empty(0, np.int64)
+            seen[name][hidden] = fold_outputs.get(name, fold_outputs[GUESS])[labelled[hidden]]
+    folds, rows = folds[usable], labelled[usable]
+    seen = {name: values[usable] for name, values in seen.items()}
+    # The other models already shrink to the guess.
+    names = [name for name in by_model if name != GUESS] or [GUESS]
+
+    def weights_from(mask: Bools) -> Floats:
+        parts = [seen[name][mask] for name in names]
+        if task == CLASSES:
+            return pool_weights(parts, y[rows[mask]].astype(np.int64), _prior_weights(names))
+        if not mask.any():
+            return np.full(len(names), 1.0 / len(names))
+        return mean_weights([part[:, 0] for part in parts], y[rows[mask]])
+
+    def combine(parts: Mapping[str, Floats], w: Floats) -> Floats:
+        if task == CLASSES:
+            return pool_probabilities([parts[name] for name in names], w)
+        return np.asarray(sum(v * parts[name] for name, v in zip(names, w, strict=True)))
+
+    w = weights_from(np.ones(len(rows), dtype=bool))
+    outputs, blended = combine(by_model, w), np.zeros((len(rows), max(n_classes, 1)))
+    for fold in range(n_folds):
+        mask = folds == fold
+        hidden_parts = {name: seen[name][mask] for name in names}
+        blended[mask] = combine(hidden_parts, weights_from(~mask))
     if task == CLASSES:
-        codes = y[labelled].astype(np.int64)
-        usable = usable[np.bincount(codes)[codes][usable] > 1]
-        w = pool_weights([cross_validated[name][usable] for name in names], codes[usable])
-        blended = pool_probabilities([cross_validated[name][usable] for name in names], w)
-        outputs = pool_probabilities([outputs_by_model[name] for name in names], w)
-        at = outputs.argmax(axis=1)
-        opinions = np.column_stack(
-            [outputs_by_model[name][np.arange(len(y)), at] for name in names]
-        )
-    else:
-        w = np.full(len(names), 1.0 / len(names))
-        if len(usable):
-            w = mean_weights(
-                [cross_validated[name][usable, 0] for name in names], y[labelled[usable]]
-            )
-        blended, outputs = (
-            _weighted_sum(cross_validated, names, w)[usable],
-            _weighted_sum(outputs_by_model, names, w),
-        )
-        opinions = np.column_stack([outputs_by_model[name][:, 0] for name in names])
+        per_class = len(labelled) / n_classes
+        power = _LABELS_FOR_SHARES / (_LABELS_FOR_SHARES + per_class)
+        factors = share_factors(outputs, by_model[GUESS][0], power)
+        outputs, blended = scale_classes(outputs, factors), scale_classes(blended, factors)
+    at = outputs.argmax(axis=1)
+    opinions = np.column_stack([by_model[name][np.arange(len(y)), at] for name in names])
     shares = w / max(float(w.sum()), 1e-12)
     centre = opinions @ shares
     spread = np.sqrt(np.maximum(((opinions - centre[:, None]) ** 2) @ shares, 0.0))
     weights = dict(zip(names, shares.tolist(), strict=True))
-    return BlendedOutputs(outputs, spread, weights, blended, labelled[usable], outputs_by_model)
+    return BlendedOutputs(outputs, spread, weights, by_model, rows, folds, seen, blended)
 
 
-def _weighted_sum(parts: Mapping[str, Floats], names: list[str], w: Floats) -> Floats:
-    out = np.zeros_like(parts[names[0]])
-    for name, weight in zip(names, w, strict=True):
-        out += weight * parts[name]
-    return out
+def _prior_weights(names: Sequence[str]) -> Floats:
+    """Return the weights of models of probabilities without held-out labels."""
+    ratios = {PLAIN: 1.0}
+    ratios |= {linear_key(kind, CLASSES): _GOOD_RATIO for kind in (WALKED_FEATURES, ALL_FEATURES)}
+    shares = np.array([ratios.get(name, _OTHER_RATIO) for name in names])
+    return _PRIOR_TOTAL * shares / shares.sum()
 
 
-def _folds(y: Floats, task: str, random_state: int) -> list[Ints]:
+def _folds(y: Floats, task: str, random_state: int) -> Ints:
+    """Return the fold of each labelled item, or -1 for items that are never left out.
+
+    Folds have equal numbers of items, also of each class. With fewer items than folds in each
+    class, there are fewer folds, so that classes stay balanced.
+    """
     count = min(_FOLDS if len(y) <= _MAX_LABELS_FOR_FOLDS else _FEWER_FOLDS, len(y) // 2)
-    if count < _MIN_FOLDS:
-        return []
+    can_hide = np.ones(len(y), dtype=bool)
+    groups = np.zeros(len(y), dtype=np.int64)
     if task == CLASSES:
-        with warnings.catch_warnings():
-            # A class of one item cannot be in every fold.
-            warnings.simplefilter("ignore")
-            split = StratifiedKFold(count, shuffle=True, random_state=random_state)
-            try:
-                return [hidden for _, hidden in split.split(y, y)]
-            except ValueError:
-                pass
-    split_any = KFold(count, shuffle=True, random_state=random_state)
-    return [hidden for _, hidden in split_any.split(y)]
+        groups = y.astype(np.int64)
+        sizes = np.bincount(groups)
+        can_hide = sizes[groups] > 1
+        count = min(count, int(sizes.max()))
+    folds = np.full(len(y), -1)
+    if count < _MIN_FOLDS:
+        return folds
+    order = np.random.default_rng((random_state, 29)).permutation(np.flatnonzero(can_hide))
+    order = order[np.argsort(groups[order], kind="stable")]
+    folds[order] = np.arange(len(order)) % count
+    return folds
 
 
 def predict_by_blend(
     data: HeteroData,
     dataset: str,
     label: str,
-    share: float,
+    share: float | None,
     repeats: int,
     random_state: int,
     progress: Progress,
 ) -> LabelPrediction:
-    """Predict a label by the blend; see `hetviz.predict_labels`."""
+    """Predict a label by the blend; see `hetviz.predict_labels`.
+
+    Without a share of labels for training, errors are those of the cross-validation of the fit.
+    """
     needed_bytes = bytes_for(data, label_column(data, dataset, label))
     if (too_much := memory_refusal(needed_bytes, data.n_rows)) is not None:
         raise NotApplicableError(TITLE, [too_much])
-    problem = label_problem(data, dataset, label, random_state=random_state, featureless=True)
+    problem = label_problem(
+        data, dataset, label, random_state=random_state, featureless=True, min_classified=2
+    )
     column, y, task = problem.column, problem.y, problem.column.task
     n_classes = len(column.classes)
     progress(0.0, "Collecting features and links")
+    n_fits = 0 if share is None else repeats
     inputs = inputs_of(data, problem, random_state)
     final = blend(
         inputs,
@@ -173,12 +219,20 @@ def predict_by_blend(
         task,
         n_classes,
         random_state,
-        lambda done: progress(done / (repeats + 1), "Weighting models on hidden labels"),
+        lambda done: progress(done / (n_fits + 1), "Weighting models on hidden labels"),
     )
     errors: dict[str, list[float]] = {}
     counts: dict[str, int] = {}
+    if share is None and repeats:
+        by_model = {BLEND: final.seen, **_simple_models(final.seen_by_model, task)}
+        for fold in range(int(final.folds.max(initial=-1)) + 1):
+            mask = final.folds == fold
+            for name, outputs in by_model.items():
+                error = _error(task, outputs[mask], y[final.rows[mask]])
+                errors.setdefault(name, []).append(error)
+                counts[name] = max(int(mask.sum()), counts.get(name, 0))
     usable = np.flatnonzero(np.isfinite(y))
-    for repeat in range(repeats):
+    for repeat in range(n_fits):
         training, hidden = split_labels(y, usable, share, task, random_state + repeat)
         training_y = np.full(len(y), np.nan)
         training_y[training] = y[training]
@@ -187,7 +241,7 @@ def predict_by_blend(
         for name, outputs in by_model.items():
             errors.setdefault(name, []).append(_error(task, outputs[hidden], y[hidden]))
             counts[name] = len(hidden)
-        progress((repeat + 2) / (repeats + 1), "Judging on hidden labels")
+        progress((repeat + 2) / (n_fits + 1), "Judging on hidden labels")
     held_out = error_table(errors, counts)
     rows = problem.entity.object_of[dataset]
     table = _table(data, problem, final, rows)
@@ -211,7 +265,7 @@ def predict_by_blend(
         held_out,
         pd.DataFrame({"round": [], "source": [], "weight": []}),
         None,
-        reasons=_sentences(held_out, table, task),
+        reasons=_sentences(held_out, table, task, len(final.rows)),
         figures=figures,
         diagnostics=by_key(
             [
@@ -283,7 +337,7 @@ def _table(
     return table
 
 
-def _sentences(held_out: pd.DataFrame, table: pd.DataFrame, task: str) -> list[str]:
+def _sentences(held_out: pd.DataFrame, table: pd.DataFrame, task: str, n_checked: int) -> list[str]:
     sentences = []
     unknown = ~table["known"].to_numpy()
     unsure = int((unknown & ~table["decided"].to_numpy()).sum())
@@ -291,6 +345,15 @@ def _sentences(held_out: pd.DataFrame, table: pd.DataFrame, task: str) -> list[s
         sentences.append(
             f"For {unsure:,} of the {int(unknown.sum()):,} items without the label, the prediction "
             "is no better than a guess."
+        )
+    if task == CLASSES and not n_checked:
+        sentences.append("Nothing could check the probabilities: no class has two known labels.")
+    elif task == CLASSES and n_checked < _MIN_CHECKED:
+        # The standard deviation of the share that is right, if half are.
+        points = round(50 / np.sqrt(n_checked))
+        sentences.append(
+            f"Only {n_checked:,} known labels could check the probabilities. They may be off by "
+            f"about {points} percentage points."
         )
     if task != CLASSES and unknown.any():
         half = float((table["high"] - table["low"])[unknown].iloc[0]) / 2

@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from hetviz._types import Floats, Ints, Matrix, Sparse, is_sparse
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.core.arrays import as_dense
-from hetviz.core.prediction.blend import propagate, row_shares, walk_features
+from hetviz.core.prediction.blend import link_axes, propagate, row_shares, walk_features
 from hetviz.core.prediction.gbc import CLASSES, GbcSettings, fit_gbc, probabilities
 from hetviz.core.prediction.link_ridge import thin_factor, unit_rows
 from hetviz.data import HeteroData
@@ -33,12 +33,17 @@ OWN_FEATURES, LINKED_FEATURES, WALKED_FEATURES, ALL_FEATURES = (
     "features along links",
     "all features",
 )
+LINK_AXES = "own features and link axes"
 FOREST, OTHER_FOREST, LINKED_FOREST = "forest", "random forest", "forest, linked features too"
 PROPAGATED, CONSENSUS, GUESS = "labels along links", "boosting consensus", "guess"
+# Logistic or ridge regression on own features, or on link axes without these, and propagation of
+# its outputs.
+PLAIN = "regression, then links"
 
-_STRENGTHS = (10.0, 1_000.0)
-_RIDGES = (0.1, 0.01)
-_WIDTH, _LINKED_WIDTH = 200, 50
+_STRENGTHS, _PLAIN_STRENGTH = (10.0, 1_000.0), 100.0
+_RIDGES, _PLAIN_RIDGE = (0.1, 0.01), 0.1
+_SMOOTHED = (OWN_FEATURES, LINKED_FEATURES, LINK_AXES)
+_WIDTH, _LINKED_WIDTH, _AXES = 200, 50, 32
 _LANDMARKS, _LANDMARKS_OF_MANY_ITEMS, _MANY_ITEMS = 600, 100, 20_000
 _RANK = 300
 _MAX_TRAINING_ITEMS = 5_000
@@ -55,8 +60,8 @@ class LabelInputs:
     """Features and links of the items of a label."""
 
     own: list[Matrix]  # Shape (n, p). Own features, one matrix for each view; 0 is the mean.
-    # Shape (n, q). For each kind of links and each other dataset: mean features of linked items,
-    # and the shares of the links.
+    # Shape (n, q), rows of length 1 or 0. For each kind of links and each other dataset: mean
+    # features of linked items, and the links.
     linked: list[Matrix]
     # Graphs for label propagation; see `hetviz.core.prediction.blend.propagate`.
     steps: list[tuple[Sparse, Sparse | None]]
@@ -78,7 +83,7 @@ def bytes_for(data: HeteroData, column: LabelColumn) -> float:
     columns = (len(views) + 1) * _RANK
     if linked:
         landmarks = _LANDMARKS if n <= _MANY_ITEMS else _LANDMARKS_OF_MANY_ITEMS
-        columns += _WALKED_COPIES * (landmarks + len(views) * _WIDTH) + 3 * _RANK
+        columns += _WALKED_COPIES * (landmarks + len(views) * _WIDTH) + 4 * _RANK
     columns += _OUTPUT_COPIES * n_classes
     leaves = n_labelled if column.classes else n_labelled / 2
     trees = _TREES * 2 * leaves * (_NODE + _NUMBER * n_classes)
@@ -112,7 +117,8 @@ def inputs_of(data: HeteroData, problem: LabelProblem, random_state: int) -> Lab
         kind = chosen_kind(other)
         if kind != "featureless" and not other.is_featureless:
             linked.append(T @ _standardise(fit_basis(other, kind, random_state).matrix))
-    return LabelInputs(own, linked, steps, problem)
+    # Links with many or few items count the same.
+    return LabelInputs(own, [unit_rows(X) for X in linked], steps, problem)
 
 
 def _links_to(data: HeteroData, problem: LabelProblem, name: str) -> Sparse:
@@ -197,10 +203,10 @@ class ModelInputs:
             start = np.zeros((n, len(ends)))
             start[ends, np.arange(len(ends))] = 1.0
             reached = walk_features(inputs.steps, start)
-            walked.append([reached / np.sqrt(reached.sum(axis=0) + 1e-9)])
+            walked.append([unit_rows(reached / np.sqrt(reached.sum(axis=0) + 1e-9))])
             if own:
                 reduced = [_leading_columns(X, _WIDTH, random_state) for X in own]
-                walked.append([walk_features(inputs.steps, X) for X in reduced])
+                walked.append([unit_rows(walk_features(inputs.steps, X)) for X in reduced])
         kinds: dict[str, list[list[Matrix]]] = {}
         if own:
             kinds[OWN_FEATURES] = [own]
@@ -208,6 +214,8 @@ class ModelInputs:
             kinds[LINKED_FEATURES] = [*([own] if own else []), linked]
             kinds[WALKED_FEATURES] = walked
             kinds[ALL_FEATURES] = [*kinds[LINKED_FEATURES], *walked]
+            axes = link_axes(inputs.steps, _AXES, random_state)
+            kinds[LINK_AXES] = [*([own] if own else []), [axes]]
         if len(own) > 1:
             names = inputs.problem.names
             kinds |= {f"{OWN_FEATURES}, {name}": [[X]] for name, X in zip(names, own, strict=True)}
@@ -229,9 +237,11 @@ class ModelInputs:
 
 
 def _coordinates(groups: Sequence[Sequence[Matrix]], base: Ints) -> Floats:
-    """Return coordinates of the mean kernel over groups and their matrices.
+    """Return coordinates of the mean kernel over groups and their matrices, and a column of ones.
 
-    Each kernel is a product of rows, divided by its mean diagonal.
+    Each kernel is a product of rows, divided by its mean diagonal. The last column is for a
+    penalised intercept. A free one would give items that share nothing with labelled items all to
+    one class.
     """
     parts: list[tuple[float, Matrix]] = []
     for group in groups:
@@ -241,7 +251,7 @@ def _coordinates(groups: Sequence[Sequence[Matrix]], base: Ints) -> Floats:
                 parts.append((1.0 / (size * len(group) * len(groups)), X))
     n = groups[0][0].shape[0]
     if not parts or not len(base):
-        return np.zeros((n, 1))
+        return np.ones((n, 1))
     K = np.zeros((len(base), len(base)))
     for share, X in parts:
         K += share * as_dense(X[base] @ X[base].T)
@@ -249,45 +259,64 @@ def _coordinates(groups: Sequence[Sequence[Matrix]], base: Ints) -> Floats:
     is_positive = values > _TINY * max(float(values[-1]), 1e-300)
     is_positive[: max(0, len(values) - _RANK)] = False
     V = V[:, is_positive] / np.sqrt(values[is_positive])
-    out = np.zeros((n, V.shape[1]))
+    out = np.zeros((n, V.shape[1] + 1))
     for share, X in parts:
-        out += share * np.asarray(X @ np.asarray(X[base].T @ V))
+        out[:, :-1] += share * np.asarray(X @ np.asarray(X[base].T @ V))
+    out[:, -1] = 1.0
     return out
 
 
 def outputs_of(
     described: ModelInputs, y: Floats, task: str, n_classes: int, random_state: int
 ) -> dict[str, Floats]:
-    """Return the outputs of each model for all items: probabilities, or one column of numbers.
+    """Return the outputs of each model but the forests for all items.
 
-    The labels y, shape (n,), are class codes or numbers, with NaN where unknown.
+    Outputs are probabilities, or one column of numbers. The labels y, shape (n,), are class codes
+    or numbers, with NaN where unknown.
     """
     is_known = np.isfinite(y)
     trainer = _Trainer(y, task, n_classes, random_state)
     outputs = {GUESS: trainer.guess}
     for name, X in described.linear.items():
         strengths = trainer.strengths
-        for strength in strengths if "," not in name else strengths[:1]:
+        for strength in strengths[:1] if name == LINK_AXES or "," in name else strengths:
             outputs[f"{name} {strength:g}"] = trainer.linear(X, strength)
-    if OWN_FEATURES in described.trees:
-        outputs[FOREST] = trainer.forest(described.trees[OWN_FEATURES])
-        outputs[OTHER_FOREST] = trainer.forest(described.trees[OWN_FEATURES], bagged=True)
-    if LINKED_FEATURES in described.trees:
-        outputs[LINKED_FOREST] = trainer.forest(described.trees[LINKED_FEATURES])
+    plain_kind = OWN_FEATURES if OWN_FEATURES in described.linear else LINK_AXES
+    plain_strength = _PLAIN_STRENGTH if task == CLASSES else _PLAIN_RIDGE
+    outputs[PLAIN] = trainer.linear(described.linear[plain_kind], plain_strength)
     inputs = described.inputs
     if inputs.steps:
         start = np.where(is_known[:, None], trainer.Y, trainer.guess)
         outputs[PROPAGATED] = propagate(inputs.steps, start, is_known)
-        for name in [
-            key for key in outputs if key.startswith((f"{OWN_FEATURES} ", f"{LINKED_FEATURES} "))
-        ]:
-            start = np.where(is_known[:, None], trainer.Y, outputs[name])
-            outputs[f"{name}, then links"] = propagate(inputs.steps, start, is_known, 0.6, 8)
+        start = np.where(is_known[:, None], trainer.Y, outputs[PLAIN])
+        outputs[PLAIN] = propagate(inputs.steps, start, is_known)
+        for key in list(outputs):
+            if key.startswith(tuple(f"{name} " for name in _SMOOTHED)):
+                start = np.where(is_known[:, None], trainer.Y, outputs[key])
+                outputs[f"{key}, then links"] = propagate(inputs.steps, start, is_known, 0.6, 8)
     if inputs.problem.graphs and inputs.problem.parts:
         consensus = _consensus(inputs.problem, y, trainer)
         if consensus is not None:
             outputs[CONSENSUS] = consensus
     return outputs
+
+
+def forests_of(
+    described: ModelInputs, y: Floats, task: str, n_classes: int, random_state: int
+) -> dict[str, tuple[Floats, Floats]]:
+    """Return the outputs of each forest for all items, and out of bag for labelled items.
+
+    Each tree learns from a random sample of the labelled items. Out of bag, an item has the mean
+    of the trees that did not learn from it, so that no forest has to be fitted again for
+    cross-validation.
+    """
+    trainer = _Trainer(y, task, n_classes, random_state)
+    names = {FOREST: OWN_FEATURES, OTHER_FOREST: OWN_FEATURES, LINKED_FOREST: LINKED_FEATURES}
+    return {
+        name: trainer.forest(described.trees[kind], best_splits=name == OTHER_FOREST)
+        for name, kind in names.items()
+        if kind in described.trees
+    }
 
 
 def linear_key(name: str, task: str) -> str:
@@ -319,7 +348,7 @@ class _Trainer:
     def _by_class(self, classes: Floats, P: Floats, doubt: float) -> Floats:
         out = np.zeros((len(P), self.n_classes))
         out[:, classes.astype(np.int64)] = P
-        return (1.0 - doubt) * out + doubt * self.guess
+        return (1.0 - doubt) * out + doubt * self.guess[0]
 
     def linear(self, X: Floats, strength: float) -> Floats:
         """Logistic or ridge regression, on a limited number of items."""
@@ -333,24 +362,31 @@ class _Trainer:
             return np.asarray(model.predict(centred)).reshape(-1, 1)
         if len(np.unique(y[rows])) < 2:
             return self.guess
-        logistic = LogisticRegression(C=strength, max_iter=200, tol=1e-3)
+        logistic = LogisticRegression(C=strength, max_iter=200, tol=1e-3, fit_intercept=False)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             logistic.fit(X[rows], y[rows])
         return self._by_class(logistic.classes_, logistic.predict_proba(X), 0.01)
 
-    def forest(self, X: Floats, bagged: bool = False) -> Floats:
-        """Extra trees on all items, or a bagged random forest."""
-        rows, seed = self.labelled_rows, self.random_state
+    def forest(self, X: Floats, best_splits: bool) -> tuple[Floats, Floats]:
+        """Trees with the best or with random splits: outputs of all items, and out of bag."""
+        rows, y = self.labelled_rows, self.y[self.labelled_rows]
+        settings = {"bootstrap": True, "oob_score": True, "random_state": self.random_state}
         # For each tree, checks of the parameters would take a third of the time.
-        with config_context(skip_parameter_validation=True):
+        with config_context(skip_parameter_validation=True), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             if not self.is_classes:
-                kind = RandomForestRegressor if bagged else ExtraTreesRegressor
-                trees = kind(_TREES, min_samples_leaf=2, random_state=seed)
-                return np.asarray(trees.fit(X[rows], self.y[rows]).predict(X)).reshape(-1, 1)
-            kinds = RandomForestClassifier if bagged else ExtraTreesClassifier
-            model = kinds(_TREES, random_state=seed).fit(X[rows], self.y[rows])
-            return self._by_class(model.classes_, model.predict_proba(X), 0.05)
+                kind = RandomForestRegressor if best_splits else ExtraTreesRegressor
+                trees = kind(_TREES, min_samples_leaf=2, **settings).fit(X[rows], y)
+                return trees.predict(X).reshape(-1, 1), trees.oob_prediction_.reshape(-1, 1)
+            classifier = RandomForestClassifier if best_splits else ExtraTreesClassifier
+            model = classifier(_TREES, **settings).fit(X[rows], y)
+            # An item in the sample of every tree has no output out of bag.
+            seen = np.nan_to_num(model.oob_decision_function_, nan=1.0 / len(model.classes_))
+            return (
+                self._by_class(model.classes_, model.predict_proba(X), 0.05),
+                self._by_class(model.classes_, seen, 0.05),
+            )
 
 
 def _consensus(problem: LabelProblem, y: Floats, trainer: _Trainer) -> Floats | None:

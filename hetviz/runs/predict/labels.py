@@ -58,10 +58,11 @@ def predict_labels(
     sources : sequence of str, optional
         For "blend" and "gbc": datasets and kinds of links to learn from; all when absent.
     training_share : float, optional
-        Share of the known labels for training when errors are measured, 0.8 when absent. The
-        predictions come from a fit to all labels.
+        Share of the known labels for training when errors are measured. When absent, 0.8, and
+        "blend" measures errors in the cross-validation that it needs anyway. The predictions come
+        from a fit to all labels.
     repeats : int
-        Number of splits to measure errors; 0 skips that.
+        Number of splits to measure errors; 0 skips that. In cross-validation, each fold is a split.
     source : (dataset, label), optional
         Required for "hemap": the label to learn from.
     random_state : int
@@ -84,7 +85,8 @@ def predict_labels(
 
     Notes
     -----
-    Costs about 1 + 3 `repeats` fits: simple models are fitted as often as the method.
+    Costs about 1 + 3 `repeats` fits, because simple models are fitted as often as the method, and
+    one fit for "blend" without `training_share`.
 
     Examples
     --------
@@ -126,7 +128,9 @@ def predict_labels(
             raise ParameterError(f"predict_labels: method {BLEND!r} has no parameter {names}.")
         column = label_column(data, dataset, label)
         restricted = with_label(with_sources(data, dataset, sources), column)
-        return predict_by_blend(restricted, dataset, label, share, repeats, random_state, report)
+        return predict_by_blend(
+            restricted, dataset, label, training_share, repeats, random_state, report
+        )
     return _predict_by_consensus(
         data, dataset, label, sources, share, repeats, random_state, report, params
     )

@@ -15,7 +15,7 @@ from hetviz.data import Dataset, HeteroData, Labels, Links
 from hetviz.errors import NotApplicableError, ParameterError
 from hetviz.jobs.tasks.predict import find_labels
 from hetviz.progress import ignore_progress
-from hetviz.runs.predict import label_models
+from hetviz.runs.predict import label_blend, label_models
 from hetviz.runs.predict.labels import predict_labels
 
 
@@ -122,6 +122,55 @@ def test_find_labels_task_of_blend_has_no_map() -> None:
     assert find_labels(data, "papers", "topic", ignore_progress, repeats=0).content == made.content
     with pytest.raises(ParameterError, match="has no parameter n_rounds"):
         hetviz.predict_labels(data, "papers", "topic", method="blend", n_rounds=3)
+
+
+def test_folds_keep_classes_balanced() -> None:
+    folds = label_blend._folds(np.repeat([0.0, 1.0, 2.0], 4), "classes", 0)
+    assert sorted(zip(np.repeat([0, 1, 2], 4), folds, strict=True)) == [
+        (code, fold) for code in range(3) for fold in range(4)
+    ]
+    # Two of a class are in different folds, and the only item of a class is in none.
+    folds = label_blend._folds(np.array([0, 0, 1, 1, 2], dtype=float), "classes", 0)
+    assert folds[0] != folds[1]
+    assert folds[2] != folds[3]
+    assert folds.tolist()[4] == -1
+    assert (label_blend._folds(np.arange(6.0), "classes", 0) == -1).all()
+    assert np.bincount(label_blend._folds(np.arange(20.0), "number", 0)).tolist() == [4] * 5
+
+
+def test_prior_weights_favour_regressions_along_links() -> None:
+    names = [label_models.PLAIN, label_models.PROPAGATED, label_models.FOREST]
+    np.testing.assert_allclose(
+        label_blend._prior_weights(names), 1.5 * np.array([1.0, 0.05, 0.05]) / 1.1
+    )
+
+
+def test_blend_of_one_label_per_class_is_not_tested() -> None:
+    data, topic = papers_of_authors(features=False)
+    values = [label if k in (0, 1, 2) else None for k, label in enumerate(topic)]
+    data = HeteroData(data.datasets, data.links, None, [Labels("papers", "topic", values)])
+    prediction = hetviz.predict_labels(data, "papers", "topic")
+    assert len(prediction.held_out) == 0
+    assert any("Nothing could check the probabilities" in text for text in prediction.reasons)
+    weights = prediction.figures["weights"]
+    assert weights[label_models.PLAIN] == max(weights.values())
+    right = prediction.table["label"].to_numpy()[3:] == topic[3:]
+    assert right.mean() > 0.7
+
+
+@pytest.mark.usefixtures("few_trees")
+def test_blend_measures_errors_in_its_folds() -> None:
+    data, _ = papers_of_authors(told=0.5)
+    by_folds = hetviz.predict_labels(data, "papers", "topic", repeats=1)
+    n_known = int(by_folds.table["known"].sum())
+    assert any(f"Only {n_known} known labels could" in text for text in by_folds.reasons)
+    held_out = by_folds.held_out.set_index("model")
+    assert (held_out["repeats"] == 5).all()
+    assert held_out["n"].iloc[0] == -(-n_known // 5)
+    assert held_out.loc["guess", "error"] > 0.5
+    by_splits = hetviz.predict_labels(data, "papers", "topic", training_share=0.8, repeats=2)
+    assert (by_splits.held_out["repeats"] == 2).all()
+    assert by_splits.table.equals(by_folds.table)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is told by Linux")
