@@ -78,9 +78,8 @@ def add_predict(add: AddCommand) -> None:
     labels.add_argument(
         "--share",
         type=float,
-        default=0.8,
         metavar="F",
-        help="share of labels used for training in tests (0.8)",
+        help="share of labels used for training in tests (default: 0.8, blend: cross-validation)",
     )
     labels.add_argument("--repeats", type=int, default=3, help="number of tests (3)")
     add_parameters(labels)

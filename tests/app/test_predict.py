@@ -225,7 +225,6 @@ def with_labels(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     go(app, "predict")
     app.segmented_control(key="predict-section").set_value("Labels").run()
     app.selectbox(key="labels-label-countries").set_value("life_expectancy").run()
-    app.number_input(key="labels-repeats").set_value(1).run()
     return press(app, "predict-labels")
 
 

@@ -69,22 +69,10 @@ def show_form(state: State) -> None:
             key="labels-method",
         )
         ready = _choose_sources(data, name, arguments)
-    with st.expander("Settings"):
-        arguments["training_share"] = 0.01 * st.slider(
-            "Training share in tests, %",
-            10,
-            90,
-            80,
-            5,
-            key="labels-share",
-            help="The other labels are hidden and predicted. The predictions shown use all labels.",
-        )
-        arguments["repeats"] = int(st.number_input("Tests", 0, 20, 3, key="labels-repeats"))
-        if approach == _FROM_FEATURES and arguments["method"] == "gbc":
-            declared = get_method("gbc").params
-            skipped = ("label", "n_components")
-            params = {key: param for key, param in declared.items() if key not in skipped}
-            arguments |= param_form("labels-gbc", params, list(data.datasets))
+    # The blend measures its error in the cross-validation of its own fit.
+    if arguments["method"] != BLEND:
+        with st.expander("Settings"):
+            _show_settings(data, arguments)
     with st.container(key="primary_predict"):
         st.button(
             "Predict labels",
@@ -96,6 +84,24 @@ def show_form(state: State) -> None:
             args=("find-labels", arguments),
             kwargs={"title": f"{label} of {name}"},
         )
+
+
+def _show_settings(data: HeteroData, arguments: dict[str, Any]) -> None:
+    arguments["training_share"] = 0.01 * st.slider(
+        "Training share in tests, %",
+        10,
+        90,
+        80,
+        5,
+        key="labels-share",
+        help="The other labels are hidden and predicted. The predictions shown use all labels.",
+    )
+    arguments["repeats"] = int(st.number_input("Tests", 0, 20, 3, key="labels-repeats"))
+    if arguments["method"] == "gbc":
+        declared = get_method("gbc").params
+        skipped = ("label", "n_components")
+        params = {key: param for key, param in declared.items() if key not in skipped}
+        arguments |= param_form("labels-gbc", params, list(data.datasets))
 
 
 def label_columns(data: HeteroData, name: str) -> list[str]:
