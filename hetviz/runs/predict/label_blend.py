@@ -163,7 +163,7 @@ def _prior_weights(names: Sequence[str]) -> Floats:
     ratios = {PLAIN: 1.0}
     ratios |= {linear_key(kind, CLASSES): _GOOD_RATIO for kind in (WALKED_FEATURES, ALL_FEATURES)}
     shares = np.array([ratios.get(name, _OTHER_RATIO) for name in names])
-    return _PRIOR_TOTAL * shares / shares.sum()
+    return np.asarray(_PRIOR_TOTAL * shares / shares.sum())
 
 
 def _folds(y: Floats, task: str, random_state: int) -> Ints:
@@ -231,17 +231,18 @@ def predict_by_blend(
                 error = _error(task, outputs[mask], y[final.rows[mask]])
                 errors.setdefault(name, []).append(error)
                 counts[name] = max(int(mask.sum()), counts.get(name, 0))
-    usable = np.flatnonzero(np.isfinite(y))
-    for repeat in range(n_fits):
-        training, hidden = split_labels(y, usable, share, task, random_state + repeat)
-        training_y = np.full(len(y), np.nan)
-        training_y[training] = y[training]
-        fitted = blend(inputs, training_y, task, n_classes, random_state + repeat)
-        by_model = {BLEND: fitted.outputs, **_simple_models(fitted.each, task)}
-        for name, outputs in by_model.items():
-            errors.setdefault(name, []).append(_error(task, outputs[hidden], y[hidden]))
-            counts[name] = len(hidden)
-        progress((repeat + 2) / (n_fits + 1), "Judging on hidden labels")
+    elif share is not None:
+        usable = np.flatnonzero(np.isfinite(y))
+        for repeat in range(n_fits):
+            training, hidden = split_labels(y, usable, share, task, random_state + repeat)
+            training_y = np.full(len(y), np.nan)
+            training_y[training] = y[training]
+            fitted = blend(inputs, training_y, task, n_classes, random_state + repeat)
+            by_model = {BLEND: fitted.outputs, **_simple_models(fitted.each, task)}
+            for name, outputs in by_model.items():
+                errors.setdefault(name, []).append(_error(task, outputs[hidden], y[hidden]))
+                counts[name] = len(hidden)
+            progress((repeat + 2) / (n_fits + 1), "Judging on hidden labels")
     held_out = error_table(errors, counts)
     rows = problem.entity.object_of[dataset]
     table = _table(data, problem, final, rows)

@@ -348,7 +348,7 @@ class _Trainer:
     def _by_class(self, classes: Floats, P: Floats, doubt: float) -> Floats:
         out = np.zeros((len(P), self.n_classes))
         out[:, classes.astype(np.int64)] = P
-        return (1.0 - doubt) * out + doubt * self.guess[0]
+        return np.asarray((1.0 - doubt) * out + doubt * self.guess[0])
 
     def linear(self, X: Floats, strength: float) -> Floats:
         """Logistic or ridge regression, on a limited number of items."""
