@@ -33,6 +33,7 @@ from hetviz.errors import (
 from tests.data.strategies import heterodata
 from tests.depth import examples
 from tests.samples import sample
+from tests.waits import PATIENCE_S
 
 N_PEOPLE, N_BOOKS = 30, 20
 
@@ -372,7 +373,7 @@ def test_embed_recipe_is_reproducible(tmp_path: Path) -> None:
     out, again = tmp_path / "out", tmp_path / "again"
     words = ["embed", "digits", "--method", "guided-projection", "--out", str(out)]
     # One process of its own, and this one: both give the same bytes.
-    subprocess.run([sys.executable, "-m", "hetviz", *words], check=True, timeout=300)
+    subprocess.run([sys.executable, "-m", "hetviz", *words], check=True, timeout=PATIENCE_S)
     assert main(["run", str(out / "recipe.toml"), "--out", str(again)]) == 0
     assert sorted(path.name for path in out.iterdir()) == [
         "coordinates.csv",

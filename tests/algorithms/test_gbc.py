@@ -17,6 +17,7 @@ from hetviz.core.prediction.gbc import CLASSES, LAM0, NUMBER
 from hetviz.errors import DataError, DataWarning, HetvizError, NotApplicableError, ParameterError
 from hetviz.features import table as tables
 from hetviz.features.problems.label_problems import label_column, label_problem
+from tests.waits import PATIENCE_S
 
 
 def two_views(n: int = 90, seed: int = 0) -> HeteroData:
@@ -227,4 +228,4 @@ def test_lightgbm_is_imported_only_by_fit() -> None:
         "hetviz.embed(data, 'gbc', n_rounds=1)\n"
         "assert 'lightgbm' in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=200)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=PATIENCE_S)

@@ -50,6 +50,7 @@ from hetviz.workspace import (
     Workspace,
 )
 from hetviz.workspace.store.maps import pack_map
+from tests.waits import PATIENCE_S
 
 ROOT = Path(hetviz.__file__).parents[1]
 N_ACTIONS = 30
@@ -215,7 +216,9 @@ def reproduce(content: bytes, folder: Path, command: tuple[str, ...] = ()) -> st
         # The number of threads does not matter.
         threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "2")
         env = {**os.environ, **threads, "PYTHONPATH": str(ROOT)}
-        subprocess.run([sys.executable, *command], cwd=folder, env=env, check=True, timeout=120)
+        subprocess.run(
+            [sys.executable, *command], cwd=folder, env=env, check=True, timeout=PATIENCE_S
+        )
     else:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

@@ -16,6 +16,7 @@ import hetviz
 from tests.browser.harness import new_context
 from tests.browser.test_acts import group, lasso, moved
 from tests.browser.test_app import settled, stage
+from tests.waits import PATIENCE_S
 
 ROOT = Path(hetviz.__file__).parents[1]
 
@@ -71,7 +72,9 @@ def test_refitted_map_is_reproduced(page: Page, tmp_path: Path) -> None:
         archive.extractall(tmp_path)
     assert (tmp_path / "start.csv").exists()
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, "reproduce.py"], cwd=tmp_path, env=env, check=True, timeout=120)
+    subprocess.run(
+        [sys.executable, "reproduce.py"], cwd=tmp_path, env=env, check=True, timeout=PATIENCE_S
+    )
     scores = json.loads((tmp_path / "run" / "scores.json").read_text(encoding="utf-8"))
     assert scores["same_coordinates"] is True
     settled(page)

@@ -14,6 +14,7 @@ import pytest
 
 import hetviz
 from hetviz import cli
+from tests.waits import PATIENCE_S
 
 DRUGS = "id,mass,size\n007,1.5,3\nNA,2.5,1\n1e5,4.5,2\n008,0.5,7\n"
 TARGETS = "id,p,q\nt1,1,4\nt2,3,1\nt3,2,2\nt4,5,3\n"
@@ -196,7 +197,9 @@ def free_port():
 
 def is_serving(port):
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=5) as reply:
+        with urllib.request.urlopen(
+            f"http://127.0.0.1:{port}/_stcore/health", timeout=PATIENCE_S
+        ) as reply:
             return reply.read() == b"ok"
     except OSError:
         return False
@@ -216,7 +219,7 @@ def test_app_serves_until_terminated(tmp_path):
             time.sleep(0.1)
     finally:
         app.terminate()
-        app.wait(30)
+        app.wait(PATIENCE_S)
     assert not is_serving(port)
 
 

@@ -34,6 +34,7 @@ from hetviz.io.intake.guidance import read_guidance
 from hetviz.plots.colour import colouring
 from hetviz.runs.embed.run import EmbeddingOrigin, Run, fit_run
 from hetviz.runs.recipe import coordinates_hash, read_recipe
+from tests.waits import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 DANGEROUS = ["=1+1", "+1", "-1", "@x", "</script><b>"]
@@ -234,7 +235,9 @@ def test_recipe_zip_reproduces_edited_data(hold_out: float, tmp_path: Path) -> N
     folder = hetviz.run_recipe(tmp_path)
     assert json.loads((folder / "scores.json").read_text("utf-8"))["same_coordinates"] is True
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, "reproduce.py"], cwd=tmp_path, env=env, check=True, timeout=120)
+    subprocess.run(
+        [sys.executable, "reproduce.py"], cwd=tmp_path, env=env, check=True, timeout=PATIENCE_S
+    )
     assert (tmp_path / "map.pdf").read_bytes().startswith(b"%PDF")
     if not hold_out:
         table = pd.read_csv(tmp_path / "coordinates.csv", dtype=str, keep_default_na=False)

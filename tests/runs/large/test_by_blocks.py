@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sys
-import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,6 +37,7 @@ from hetviz.runs.large.schedulers import (
 )
 from hetviz.runs.recipe import large_recipe_at
 from tests.runs.large.small_tables import Made, bytes_of, places
+from tests.waits import PATIENCE_S, wait_until
 
 METHODS = {
     "guided-projection": "",
@@ -213,7 +213,7 @@ def test_run_large_is_byte_equal_for_all_schedulers(
     for path in ("status", "info/main/workers.html", "json/counts.json", "metrics"):
         page = f"http://127.0.0.1:{about['services']['dashboard']}/{path}"
         with pytest.raises(HTTPError, match="404"):
-            urlopen(page, timeout=10)
+            urlopen(page, timeout=PATIENCE_S)
 
 
 @pytest.mark.xdist_group("cluster")
@@ -231,10 +231,7 @@ def test_run_large_survives_a_killed_worker(tmp_path: Path, two_workers: Schedul
     result = hetviz.run_recipe(recipe, tmp_path / "hurt", scheduler=two_workers, progress=progress)
     assert killed
     assert bytes_of(result) == expected
-    for _ in range(200):
-        if len(two_workers._client.nthreads()) == 2:
-            break
-        time.sleep(0.05)
+    assert wait_until(lambda: len(two_workers._client.nthreads()) == 2)
 
 
 def test_remote_scheduler_uses_tls(tmp_path: Path) -> None:
