@@ -19,6 +19,13 @@ from hetviz.errors import ParameterError
 from hetviz.exports.figures import DEFAULT_SETTINGS, FigureSettings, colouring_of
 from hetviz.exports.mathml import mathml
 from hetviz.exports.page import escape_html, html_page, read_asset
+from hetviz.exports.report_evidence import (
+    REGIONS_ANCHOR,
+    anchor_of,
+    appendix_html,
+    link_html,
+    regions_table_html,
+)
 from hetviz.exports.result import RunResult, read_result
 from hetviz.exports.writing import write_file
 from hetviz.metrics.fit.curves import curves
@@ -173,9 +180,13 @@ def report_page(
         for kind, words in _CURVES.items()
         if kind in kinds
     )
+    region_rows = regions_table_html(data, map_picture.regions)
     picture = _figure_html(
         figure_bytes(map_picture.figure, "svg"), map_alt(data, colouring), map_picture.caption
     )
+    if region_rows:
+        rows_link = link_html("What the names of the regions rest on", REGIONS_ANCHOR)
+        picture += f"<p>{rows_link}</p>"
     notes_listed = [*notes]
     if embedding.n_unplaced:
         notes_listed.append(
@@ -183,7 +194,7 @@ def report_page(
         )
     parts = [
         f"<header><h1>{escape_html(title or 'Joint map')}</h1>"
-        f'<p class="line">{escape_html(_headline(data, kinds, best))}</p></header>',
+        f'<p class="line">{_headline_html(data, kinds, scores, best)}</p></header>',
         f"<div class='two'><div>{picture}</div><div>{charts}</div></div>",
         "<h2>Data</h2>" + _datasets_html(data) + _guidance_html(data),
     ]
@@ -206,9 +217,23 @@ def report_page(
         words = methods_paragraph(data, card, run.params, run.seed, used, kinds, run.hold_out)
         parts.append(f"<h2>Text for a methods section</h2><p>{escape_html(words)}</p>")
         parts.append(f"<h2>Citations</h2><pre>{escape_html(citations(card))}</pre>")
+    parts.append(appendix_html(measured, embedding, held_out, scores, region_rows))
     hashes = [("Data", data.fingerprint()), ("Coordinates (SHA-256)", coordinates_hash(embedding))]
     parts.append("<h2>Versions and hashes</h2>" + _pairs_html([*used.items(), *hashes]))
     return html_page(title or "Joint map", "\n".join(parts), read_asset("report.css"))
+
+
+def _headline_html(
+    data: HeteroData,
+    kinds: Mapping[str, Mapping[str, Curve]],
+    scores: Mapping[str, float],
+    best: str,
+) -> str:
+    """Return the first sentences, linked to the rows of their numbers."""
+    text = _headline(data, kinds, best)
+    shown = ("links_kept", "links_kept_held_out", "comparison_accuracy")
+    key = next((key for key in shown if key in scores), "")
+    return link_html(text, anchor_of(key)) if key else escape_html(text)
 
 
 def _headline(data: HeteroData, kinds: Mapping[str, Mapping[str, Curve]], best: str = "") -> str:
@@ -306,8 +331,12 @@ def _scores_html(scores: Mapping[str, float]) -> str:
     for key in dict.fromkeys([*titled_keys, *scores]):
         text = measure_text(key) or MeasureText(key, "")
         value = f"{100 * scores[key]:.1f} %" if text.percent else f"{scores[key]:.3f}"
-        rows.append([text.name, value, text.meaning])
-    return _table_html(pd.DataFrame(rows, columns=["Measure", "Value", "Meaning"]))
+        rows.append(
+            f"<tr><td>{escape_html(text.name)}</td><td>{link_html(value, anchor_of(key))}</td>"
+            f"<td>{escape_html(text.meaning)}</td></tr>"
+        )
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("Measure", "Value", "Meaning"))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def _spread_html(data: HeteroData, spread: Spread) -> str:

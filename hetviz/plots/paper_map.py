@@ -51,6 +51,7 @@ class PaperMap:
 
     figure: Figure
     caption: str  # One paragraph on content and distortions of the figure.
+    regions: RegionLevel | None = None  # Regions that it names
 
 
 def paper_map(
@@ -89,7 +90,7 @@ def paper_map(
         data, colouring, picture.points, inside, frame, width, names, hidden, region
     )
     figure = map_drawing.draw(height, caption_text if caption else "")
-    return PaperMap(figure, caption_text)
+    return PaperMap(figure, caption_text, region)
 
 
 def region_names(

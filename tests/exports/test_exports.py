@@ -279,6 +279,21 @@ def test_report_describes_method_and_quality(tmp_path: Path) -> None:
     assert "33" in empty_report
 
 
+def test_report_numbers_link_to_their_rows(tmp_path: Path) -> None:
+    emoji = hetviz.load("emoji")
+    m = hetviz.embed(emoji, "graph-axes")
+    settings = FigureSettings(names="regions")
+    file = hetviz.write_report(emoji, m, tmp_path / "r.html", settings=settings)
+    text = file.read_text(encoding="utf-8")
+    linked = set(re.findall(r'href="#(rows-[a-z-]+)"', text))
+    present = re.findall(r'id="(rows-[a-z-]+)"', text)
+    assert sorted(linked) == sorted(present)
+    assert {"rows-links", "rows-comparisons", "rows-neighbours", "rows-regions"} <= linked
+    stated = re.search(r'href="#rows-links">[^<]*?(\d+ %) of the links are close', text)
+    assert stated is not None
+    assert f'<h3 id="rows-links">{stated[1]} of the links are close.</h3>' in text
+
+
 def test_cli_exports_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, model = str(tmp_path / "a"), tmp_path / "model.zip"
     embed = ["embed", "digit-views", "--method", "pca", "--out", out, "--model", str(model)]

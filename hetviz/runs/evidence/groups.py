@@ -17,6 +17,14 @@ from hetviz.runs.evidence.evidence import Evidence, item_table, pair_table
 _TRUE, _LINKED = "name is true", "linked items"
 
 
+NAME_RULE = (
+    "A name is a value, a linked item or a word that is true of at least "
+    f"{round_percent(MIN_SHARE)} of the members and of the densest 70 % of them, and clearly less "
+    "often of the others. Items that lack the column have it if most of what they link to has it."
+)
+"""What makes a name of a group."""
+
+
 def members_evidence(
     data: HeteroData, rows: Ints, title: str, is_borrowed: Bools | None = None
 ) -> Evidence:
@@ -71,10 +79,7 @@ def name_evidence(data: HeteroData, name: GroupName, members: Ints) -> Evidence:
     table = item_table(data, rows, {_TRUE: is_true[order], _LINKED: _linked_titles(data, rows)})
     return Evidence(
         f"{name.account or name.text}.",
-        f"A name is a value, a linked item or a word that is true of at least "
-        f"{round_percent(MIN_SHARE)} of the members and of the densest 70 % of them, and clearly "
-        "less often of the others. Items that lack the column have it if most of what they link "
-        "to has it.",
+        NAME_RULE,
         f"{name.n_true:,} of {count(name.n_members, 'member')} ({round_percent(name.share)}).",
         f"It is true of {round_percent(name.share_of_all)} of all items of the map."
         if np.isfinite(name.share_of_all)

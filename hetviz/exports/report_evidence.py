@@ -1,0 +1,139 @@
+"""Appendix of the report: the rows behind its numbers and names, with anchors to link to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from hetviz.data import Embedding, HeteroData
+from hetviz.exports.page import escape_html
+from hetviz.metrics.measure_names import MEASURES_WITH_ROWS
+from hetviz.runs.cluster.regions import RegionLevel
+from hetviz.runs.evidence.evidence import Evidence
+from hetviz.runs.evidence.groups import NAME_RULE, name_evidence
+from hetviz.runs.evidence.guidance import comparison_evidence, link_evidence
+from hetviz.runs.evidence.neighbors import label_neighbor_evidence, trust_evidence
+
+_N_SHOWN = 12
+"""Rows shown from each end of a table."""
+_N_MEMBERS = 8
+_HELD_OUT = "_held_out"
+_ABOUT = {
+    "comparison_accuracy": "comparisons",
+    "apart_auc": "apart",
+    "negative_guidance_area": "apart",
+    "trustworthiness": "neighbours",
+    "continuity": "neighbours",
+    "label_knn_accuracy": "labels",
+}
+
+
+def anchor_of(measure: str) -> str:
+    """Return the anchor of the rows of a measure, "" if the appendix has none."""
+    base = measure.removesuffix(_HELD_OUT)
+    if base not in MEASURES_WITH_ROWS:
+        return ""
+    hidden = "hidden-" if measure.endswith(_HELD_OUT) else ""
+    return f"rows-{hidden}{_ABOUT.get(base, 'links')}"
+
+
+def link_html(text: str, anchor: str) -> str:
+    """Return text that links to a table of the appendix."""
+    return f'<a href="#{anchor}">{escape_html(text)}</a>' if anchor else escape_html(text)
+
+
+def appendix_html(
+    data: HeteroData,
+    embedding: Embedding,
+    held_out: HeteroData | None,
+    scores: Mapping[str, float],
+    regions_html: str = "",
+) -> str:
+    """Return the tables behind the measures, and those of `regions_table_html`."""
+    anchors = dict.fromkeys(filter(None, map(anchor_of, scores)))
+    parts = [
+        _section(anchor, _evidence(anchor.removeprefix("rows-"), data, embedding, held_out))
+        for anchor in anchors
+    ]
+    parts.append(regions_html)
+    if not any(parts):
+        return ""
+    note = (
+        "Every table shows the first and the last rows. In the app, a click on the number opens "
+        "all of them, and <code>hetviz evidence</code> writes them as CSV."
+    )
+    return (
+        '<section class="appendix"><h2>Appendix: what the numbers were computed from</h2>'
+        f"<p>{note}</p>{''.join(parts)}</section>"
+    )
+
+
+REGIONS_ANCHOR = "rows-regions"
+
+
+def regions_table_html(data: HeteroData, regions: RegionLevel | None) -> str:
+    """Return the members behind the names of regions, "" without names."""
+    named = [
+        (name, np.flatnonzero(regions.codes == code))
+        for code, name in enumerate(() if regions is None else regions.details)
+        if regions is not None and name.text
+    ]
+    if not named:
+        return ""
+    rule = escape_html(NAME_RULE)
+    tables = (_table(name_evidence(data, *pair), _N_MEMBERS, 0, has_title=False) for pair in named)
+    return f'<h3 id="{REGIONS_ANCHOR}">Names of regions</h3><p>{rule}</p>{"".join(tables)}'
+
+
+def _evidence(
+    about: str, data: HeteroData, embedding: Embedding, held_out: HeteroData | None
+) -> Evidence:
+    is_hidden = about.startswith("hidden-")
+    about = about.removeprefix("hidden-")
+    own, others = (held_out, data) if is_hidden and held_out is not None else (data, held_out)
+    if about in ("links", "apart"):
+        sign = 1 if about == "links" else -1
+        return link_evidence(own, embedding, others=others, sign=sign, is_hidden=is_hidden)
+    if about == "comparisons":
+        return comparison_evidence(own, embedding, is_hidden=is_hidden)
+    if about == "labels":
+        return label_neighbor_evidence(data, embedding)
+    return trust_evidence(data, embedding)
+
+
+def _section(anchor: str, evidence: Evidence) -> str:
+    head = f'<h3 id="{anchor}">{escape_html(evidence.statement)}</h3>'
+    return head + _table(evidence, _N_SHOWN, _N_SHOWN, has_title=True)
+
+
+def _table(evidence: Evidence, n_first: int, n_last: int, has_title: bool = False) -> str:
+    table = evidence.table
+    texts = [evidence.rule, evidence.sample, evidence.chance]
+    if not has_title:
+        texts = [evidence.statement, evidence.sample, evidence.chance]
+    words = escape_html(" ".join(filter(None, texts)))
+    n_left_out = len(table) - n_first - n_last
+    shown = table
+    if n_left_out > 0:
+        shown = (
+            pd.concat([table.head(n_first), table.tail(n_last)]) if n_last else table.head(n_first)
+        )
+    head = "".join(f'<th scope="col">{escape_html(str(name))}</th>' for name in table.columns)
+    rows = [
+        "<tr>" + "".join(f"<td>{escape_html(_cell(cell))}</td>" for cell in row) + "</tr>"
+        for row in shown.itertuples(index=False)
+    ]
+    if n_left_out > 0:
+        gap = f'<tr><td colspan="{len(table.columns)}">… {n_left_out:,} more rows</td></tr>'
+        rows.insert(n_first, gap)
+    return (
+        f"<p>{words}</p><table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
