@@ -37,6 +37,7 @@ from hetviz.plots.curve import Curve, chance_of, curve_alt, pair_share_of, share
 from hetviz.plots.paper import figure_bytes
 from hetviz.plots.paper_charts import paper_curve
 from hetviz.plots.paper_map import paper_map
+from hetviz.plots.predicted_links import known_links_table
 from hetviz.runs.cluster.regions import RegionLevel
 from hetviz.runs.embed.run import MACHINE, Run, versions
 from hetviz.runs.recipe import coordinates_hash
@@ -61,6 +62,7 @@ def write_report(
     notes: Sequence[str] = (),
     settings: FigureSettings = DEFAULT_SETTINGS,
     spread: Spread | None = None,
+    link_test: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write a report on a map as one self-contained HTML page.
 
@@ -85,6 +87,8 @@ def write_report(
         Settings of the map figure.
     spread : Spread, optional
         Result of `hetviz.spread`.
+    link_test : mapping, optional
+        Test of predicted links: "test" in the JSON of ``hetviz predict links``.
 
     Returns
     -------
@@ -108,6 +112,7 @@ def write_report(
         notes=notes,
         settings=settings,
         spread=spread,
+        link_test=link_test,
     )
     return write_file(path, text.encode())
 
@@ -142,6 +147,7 @@ def report_page(
     colours: Colouring | None = None,
     spread: Spread | None = None,
     regions: Sequence[RegionLevel] | None = None,
+    link_test: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the report as HTML.
 
@@ -204,6 +210,9 @@ def report_page(
     parts.append("<h2>Quality of the map</h2>" + _scores_html(scores))
     if spread is not None:
         parts.append("<h2>Spread of positions</h2>" + _spread_html(data, spread))
+    by_known_links = known_links_table(link_test or {})
+    if len(by_known_links):
+        parts.append("<h2>Predicted links</h2>" + _predicted_links_html(by_known_links))
     diagnostics = embedding.diagnostics
     if figures and figures.get("diagnostics"):
         diagnostics = from_json(figures["diagnostics"])
@@ -357,6 +366,14 @@ def _spread_html(data: HeteroData, spread: Spread) -> str:
     )
     note = "Distances are means over the refits, in % of the longer side of the map."
     return f"<p>{escape_html(spread.sentence)} {note}</p>" + _table_html(table)
+
+
+def _predicted_links_html(by_known_links: pd.DataFrame) -> str:
+    note = (
+        "Some links were hidden and predicted from the others. The last two columns are how often "
+        "a hidden link was ranked above another pair of the same row, in %."
+    )
+    return f"<p>{escape_html(note)}</p>" + _table_html(by_known_links)
 
 
 def _table_html(table: pd.DataFrame) -> str:

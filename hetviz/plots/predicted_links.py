@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
@@ -25,6 +26,28 @@ MODEL_NAMES = {
 }
 _DASH = {"method": "solid", "profiles": "5px,3px", "popularity": "2px,3px", "chance": "dot"}
 _MAX_LETTERS = 22
+
+
+def percent_with_error(value: Sequence[float | None]) -> str:
+    """Return a mean share and its standard error as percentages without their sign."""
+    mean, error = value
+    text = f"{100 * (mean or 0.0):.1f}"
+    return text if not error else f"{text} ± {100 * error:.1f}"
+
+
+def known_links_table(test: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the test of predicted links by the known links of the item with fewer."""
+    rows = [
+        [
+            row["known_links"],
+            f"{row['n_links']:,}",
+            *(percent_with_error(row["auc"][key]) for key in ("method", "popularity")),
+        ]
+        for row in test.get("by_known_links", ())
+    ]
+    names = [MODEL_NAMES[key] for key in ("method", "popularity")]
+    columns = ["Known links of the item with fewer", "hidden links", *names]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def precision_figure(precision: Mapping[str, Any], theme: Theme = "light") -> go.Figure:

@@ -246,6 +246,20 @@ def test_recipe_zip_reproduces_edited_data(hold_out: float, tmp_path: Path) -> N
         np.testing.assert_array_equal(places, fitted.result.embedding.stacked())
 
 
+def test_report_has_the_test_of_predicted_links(tmp_path: Path) -> None:
+    group = {
+        "known_links": "2 to 5",
+        "n_links": 1234,
+        "auc": {"method": [0.8125, 0.01], "popularity": [0.5, None]},
+    }
+    file = hetviz.write_report(
+        sheep(), flock(), tmp_path / "r.html", link_test={"by_known_links": [group]}
+    )
+    text = file.read_text(encoding="utf-8")
+    assert "<h2>Predicted links</h2>" in text
+    assert "<td>2 to 5</td><td>1,234</td><td>81.2 ± 1.0</td><td>50.0</td>" in text
+
+
 def test_report_describes_method_and_quality(tmp_path: Path) -> None:
     assert main(["embed", "digit-views", "--method", "pca", "--out", str(tmp_path / "a")]) == 0
     file = hetviz.write_report(tmp_path / "a", path=tmp_path / "r.html")
@@ -274,6 +288,7 @@ def test_report_describes_method_and_quality(tmp_path: Path) -> None:
     bare_text = bare.read_text(encoding="utf-8")
     assert "&lt;b&gt;Sheep&lt;/b&gt;" in bare_text
     assert "1 of 33 items could not be placed." in bare_text
+    assert "Predicted links" not in bare_text
     # Of data of which nothing was said the app keeps a kind without curves.
     empty_report = report_page(sheep(), flock(), figures={"scores": {}, "kinds": {"links": {}}})
     assert "33" in empty_report

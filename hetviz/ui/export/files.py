@@ -29,6 +29,7 @@ from hetviz.exports.tables import (
 )
 from hetviz.io.bundle.saving import bundle_bytes
 from hetviz.io.intake.guidance import guidance_csv
+from hetviz.jobs.tasks.predict import LINKS
 from hetviz.metrics.trust.spread import SPREAD
 from hetviz.runs.cluster.regions import RegionLevel
 from hetviz.runs.compare.measures import MEASURES
@@ -229,6 +230,7 @@ def show_report_files(source: ExportSource) -> None:
         fitted_run = replace(run, fingerprint=source.data.fingerprint(), versions=made_with)
     theme.show_section("Report and recipe")
     scores = charts.run_figures(state, run)
+    links = state.findings.get(LINKS)
     report = partial(
         report_page,
         source.data,
@@ -247,6 +249,9 @@ def show_report_files(source: ExportSource) -> None:
         colours=source.options.colours,
         spread=spread.find(state, run),
         regions=source.regions,
+        link_test=None
+        if links is None or links.fingerprint != source.data.fingerprint()
+        else links.content.get("test"),
     )
     with st.container(horizontal=True):
         download_button("Report", f"{source.stem}-report.html", lambda: report().encode())

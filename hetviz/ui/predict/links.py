@@ -11,7 +11,13 @@ import streamlit as st
 
 from hetviz._text import shorten
 from hetviz.data import HeteroData
-from hetviz.plots.predicted_links import MODEL_NAMES, precision_alt, precision_figure
+from hetviz.plots.predicted_links import (
+    MODEL_NAMES,
+    known_links_table,
+    percent_with_error,
+    precision_alt,
+    precision_figure,
+)
 from hetviz.runs.predict.link_settings import STACK
 from hetviz.ui.item import item_chip, pair_list
 from hetviz.ui.item.item import rows_of_ids
@@ -371,8 +377,8 @@ def _show_test(content: Mapping[str, Any]) -> None:
     rows = [
         [
             MODEL_NAMES[key],
-            _percent_with_error(value),
-            _percent_with_error(unseen[key]) if key in unseen else "–",
+            percent_with_error(value),
+            percent_with_error(unseen[key]) if key in unseen else "–",
         ]
         for key, value in test["auc"].items()
     ]
@@ -397,27 +403,13 @@ def _show_test(content: Mapping[str, Any]) -> None:
 
 def _show_by_known_links(test: Mapping[str, Any]) -> None:
     """Show the test by the number of known links of an item, if its finding has it."""
-    rows = [
-        [
-            row["known_links"],
-            f"{row['n_links']:,}",
-            *(_percent_with_error(row["auc"][key]) for key in ("method", "popularity")),
-        ]
-        for row in test.get("by_known_links", ())
-    ]
-    if rows:
-        names = [MODEL_NAMES[key] for key in ("method", "popularity")]
-        theme.show_table(["Known links of the item with fewer", "hidden links", *names], rows)
+    table = known_links_table(test)
+    if len(table):
+        theme.show_table(list(table.columns), table.to_numpy().tolist())
         theme.show_note(
             "Last two columns: hidden link ranked above another pair of the same row, %. "
             "The fewer links are known, the less sure is a candidate."
         )
-
-
-def _percent_with_error(value: list[float | None]) -> str:
-    mean, error = value
-    text = f"{100 * (mean or 0.0):.1f}"
-    return text if not error else f"{text} ± {100 * error:.1f}"
 
 
 def evidence_html(data: HeteroData, content: Mapping[str, Any], candidate: LinkCandidate) -> str:
