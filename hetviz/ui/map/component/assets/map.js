@@ -125,7 +125,7 @@ export class HetMap {
   /** Select an item, also of a hidden layer, and bring it into view; false if it has no position. */
   visit(row, mode = "replace") {
     const { scene } = this;
-    if (!scene.data?.stage || Number.isNaN(scene.pos[2 * row] ?? NaN)) return false;
+    if (Number.isNaN(scene.pos[2 * row] ?? NaN)) return false;
     const dataset = scene.datasetOf(row);
     if (dataset && scene.hidden.includes(dataset.name)) this.layers.toggle(dataset.name);
     this.selection.select([row], mode);

@@ -9,7 +9,7 @@ export function watchPanelItems(map) {
   const stop = new AbortController();
   document.addEventListener("click", (event) => {
     const button = /** @type {HTMLElement | null | undefined} */ (closest(event, ".st-key-panel [data-hv-row]"));
-    if (button) map.visit(Number(button.dataset.hvRow), event.shiftKey ? "add" : "replace");
+    if (button && map.scene.data?.stage) map.visit(Number(button.dataset.hvRow), event.shiftKey ? "add" : "replace");
   }, { signal: stop.signal });
   return () => stop.abort();
 }
