@@ -281,6 +281,7 @@ def shoes(out: Path, quick: bool, data: Path) -> None:
         ("mkpoe, not moved", (entry, "mkpoe", {"features": "cosine", "polish": False})),
         ("mkpoe, cosine and rbf, cv", (views, "mkpoe", {"features": kinds, "beta": "cv"})),
         ("gnmds", (entry, "gnmds", {})),
+        ("gnmds, soft", (entry, "gnmds", {"loss": "soft"})),
     ]
     methods += [(name, name) for name in ("SOE", "TSTE", "GNMDS")] if has_cblearn() else []
     sizes = (100, 1_000) if quick else (100, 200, 500, 1_000, 2_000, 5_000)
