@@ -11,6 +11,7 @@ from hetviz.core.clustering import partition_choice
 from hetviz.ui.clusters import cards
 from hetviz.workspace import OpenSample, State
 from tests.app.conftest import Visit, go, html_of, workspace_of
+from tests.app.evidence import check_all
 
 
 @pytest.fixture(autouse=True)
@@ -138,3 +139,7 @@ def test_label_clusters_colour_the_map(visit: Visit) -> None:
 def test_empty_page_shows_next_step(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hetviz.ui.shell.session.FIRST_SAMPLE", "no such sample")
     assert "Nothing to map yet" in html_of(visit("clusters"))
+
+
+def test_cluster_cards_open_their_rows(visit: Visit) -> None:
+    check_all(find_clusters(visit), {"cluster", "cluster-label"})

@@ -19,6 +19,7 @@ from hetviz.ui.compare import side_by_side
 from hetviz.ui.shell import background
 from hetviz.workspace import AddLinks
 from tests.app.conftest import Visit, go, html_of, workspace_of
+from tests.app.evidence import check_all
 
 # Cached results of the worker, by data and settings.
 COMPARED: dict[tuple[str, str], bytes] = {}
@@ -227,3 +228,8 @@ def test_times_are_measured_on_request(visit: Visit, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("hetviz.jobs.tasks.compare.measure_seconds", quick)
     app = press(visit("compare"), "compare-times")
     assert "About 7.0 s per fit" in html_of(app)
+
+
+def test_headline_opens_the_compared_scores(visit: Visit) -> None:
+    app = compared(visit)
+    check_all(app, {"compared"})

@@ -13,6 +13,7 @@ from hetviz.runs.predict import label_models
 from hetviz.ui.map.panel_view import PanelView
 from hetviz.workspace import SESSIONS, Workspace
 from tests.app.conftest import Visit, go, html_of, page_of, sid_of, workspace_of
+from tests.app.evidence import check_all
 from tests.app.test_pages import BIRDS, LINKS, PLANTS, press, upload
 
 
@@ -245,3 +246,11 @@ def test_labels_are_predicted_accepted_and_undone(with_labels: AppTest) -> None:
     assert [entry["op"] for entry in workspace.log][-2:] == ["set-labels", "set-labels"]
     press(press(app, "undo"), "undo")
     assert app.button(key="accept-labels").label == f"Accept {n} labels"
+
+
+def test_predicted_links_open_their_rows(visit: Visit) -> None:
+    check_all(found(visit), {"link-candidates", "link-test"})
+
+
+def test_predicted_labels_open_their_rows(with_labels: AppTest) -> None:
+    check_all(with_labels, {"predicted-labels", "label-test"})
