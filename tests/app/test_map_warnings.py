@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from hetviz.algorithms.registry import get_method
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import DataError, Problem
 from hetviz.ui.map import map_warnings
@@ -159,7 +160,7 @@ SCENES: dict[WarningKind, tuple[Callable[[AppTest, pytest.MonkeyPatch], AppTest]
     ),
     "better-neighbours": (
         traded,
-        "finds 41 % of the hidden links again, the other one 8 %",
+        "found 41 % of the hidden links again. The other one found 8 %.",
         "Make that map",
     ),
     "note": (note, "Some goods are left off.", "See the data"),
@@ -249,7 +250,11 @@ def test_better_neighbours_warning_makes_or_shows_map(
     (bare,) = told(kept=None, chosen_kept=None)
     assert "hidden links" not in bare.text
     # An existing map is shown and not made again.
-    other = replace(run, id="r2", method="mr-sne", title="Neighbour map with links")
+    # A made map has all parameters, the tried one only those that were changed.
+    defaults = {name: param.default for name, param in get_method("mr-sne").params.items()}
+    other = replace(
+        run, id="r2", method="mr-sne", title="Neighbour map with links", params=defaults
+    )
     workspace.state = replace(state, runs=(run, other), chosen="r1")
     app.run()
     (act,) = [one for one in app.button if str(one.key).startswith("mend-better-neighbours")]

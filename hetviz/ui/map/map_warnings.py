@@ -259,20 +259,21 @@ def _neighbour_warnings(
     if not best.get("offered"):
         return []
     text = (
-        f"The neighbours are less similar in the data here ({best['chosen']:.2f}) than on another "
-        f"map, {best['title']} ({best['score']:.2f})."
+        "When methods were tried, neighbours were more similar in the data on another map, "
+        f"{best['title']} ({best['score']:.2f}), than with the method of this one "
+        f"({best['chosen']:.2f})."
     )
     other_share, share = best.get("kept"), best.get("chosen_kept")
     if other_share is not None and share is not None:
         text += (
-            f" This map finds {per_hundred(share)} % of the hidden links again, the other one "
-            f"{per_hundred(other_share)} %."
+            f" This method found {per_hundred(share)} % of the hidden links again. The other one "
+            f"found {per_hundred(other_share)} %."
         )
     existing = [
         other
         for other in state.runs
         if other.method == best["method"]
-        and other.params == best["params"]
+        and _settings(other.method, other.params) == _settings(best["method"], best["params"])
         and state.is_current(other)
     ]
     if existing:
@@ -290,6 +291,14 @@ def _neighbour_warnings(
         background.make_map(*args, run.seed, run.hold_out)
 
     return [MapWarning("better-neighbours", text, "Make that map", make)]
+
+
+def _settings(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all parameters of a method; stored ones may lack the defaults."""
+    from hetviz.algorithms.registry import get_method
+
+    defaults = {name: param.default for name, param in get_method(method).params.items()}
+    return defaults | dict(params)
 
 
 def _enlarged_warnings(state: State, run: MapResult) -> list[MapWarning]:

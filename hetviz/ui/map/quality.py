@@ -64,7 +64,7 @@ def _show_neighbour_baselines(figures: Mapping[str, Any]) -> None:
     text = f"Similar neighbours: {score:.2f} (random map: 0.50)."
     best = figures.get("best_neighbours")
     if best is not None:
-        text += f" The best map tried, {best['title']}, has {best['score']:.2f}."
+        text += f" When methods were tried, {best['title']} had the most: {best['score']:.2f}."
     theme.show_note(text, theme.evidence_key("neighbours"))
 
 
