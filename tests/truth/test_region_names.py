@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import hetviz
-from hetviz import Embedding, HeteroData
+from hetviz import Embedding, HeteroData, Labels
 from hetviz.runs.cluster.contrast import Contrasts
 from hetviz.runs.cluster.regions import find_regions
 
@@ -109,6 +109,15 @@ def test_ids_codes_and_titles_are_no_names() -> None:
     frame = hetviz.regions(data, map_of(data, group, 1))
     for name in frame["name"]:
         assert not name.startswith(("A0", "V0", "Artist", "Hall", "Year"))
+
+
+def test_pairs_of_letters_of_a_label_are_no_names() -> None:
+    data, group, _ = planted(1, links_only=True)
+    codes = np.array(["nu", "di", "hr", "me", "co", "ec"], dtype=object)
+    n_artists = len(data["artists"])
+    labelled = data.edit().add(Labels("artists", "topic", codes[group[:n_artists]]))
+    frame = hetviz.regions(labelled, map_of(labelled, group, 1))
+    assert not set(frame["name"].str.casefold()) & set(codes)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -30,7 +30,7 @@ _NOTHING = frozenset(
     {"unknown", "other", "others", "none", "misc", "miscellaneous", "various", "n/a", "unbekannt",
      "sonstige", "sonstiges", "andere"}
 )  # fmt: skip
-_MIN_LETTERS = 4
+_MIN_LETTERS, _CODE_LETTERS = 4, 2
 # Minimum size of a dataset relative to the one whose items describe it.
 _MIN_RELATIVE_SIZE = 0.6
 _DIGIT = re.compile(r"\d")
@@ -107,7 +107,7 @@ def _category_facts(
             continue
         is_known = np.array([value is not None for value in values], dtype=bool)
         distinct, at = np.unique(values[is_known].astype(str), return_inverse=True)
-        if not is_label and _are_codes(distinct.tolist()):
+        if _are_codes(distinct.tolist(), is_label):
             continue
         rows = np.flatnonzero(is_known) + data.offsets[dataset].start
         is_choice = _MIN_CHOICE <= len(distinct) <= _MAX_CHOICE
@@ -118,8 +118,13 @@ def _category_facts(
                 yield _Fact(text, weight, rows[at == number], {dataset})
 
 
-def _are_codes(values: Sequence[str]) -> bool:
-    """Whether texts are codes such as FR or Cyrl: all short, or all equally short."""
+def _are_codes(values: Sequence[str], is_label: bool) -> bool:
+    """Whether texts are codes such as FR or Cyrl: all short, or all equally short.
+
+    Values of a label may be short words, or single digits or letters, but not pairs of letters.
+    """
+    if is_label:
+        return all(value.isalpha() and len(value) == _CODE_LETTERS for value in values)
     lengths = {len(value) for value in values}
     longest = max(lengths, default=0)
     is_equal = len(lengths) == 1 and longest <= _MIN_LETTERS and len(values) > _MIN_CHOICE
