@@ -115,10 +115,10 @@ def test_hovered_cluster_is_outlined_on_map(page: Page) -> None:
     row = page.locator(".st-key-quick-0")
     expect(row).to_be_visible()
     settled(page)
-    members = int((row.locator("h3 span").text_content() or "").split(" ")[0].replace(",", ""))
+    members = int((row.locator("h3 > span:not(.hv-show)").text_content() or "").split(" ")[0].replace(",", ""))
     outlined = "document.querySelector('.st-key-map .hv-map').__hv.map.outline.rows"
     # The button that selects the members lies over the row.
-    row.get_by_role("button").hover()
+    row.get_by_role("button", name="Select").hover()
     page.wait_for_function(f"n => {outlined}?.length === n", arg=members)
     # All others fade.
     lit = "map.points.drawer.bytes.state.filter((s) => s & 1).length"
