@@ -136,8 +136,9 @@ export class Legend {
   /** @param {string | number} key @param {Uint8Array} shown */
   click(event, kind, key, shown, hide, rows) {
     const { map, scene } = this;
-    // A busy browser may handle the second click of a double-click late.
-    const isSoon = event.detail === 2 || performance.now() - (this.last?.at ?? 0) < 350;
+    // The browser counts clicks of a mouse, but not taps and keys.
+    const isUncounted = event.detail === 0 || event.pointerType === "touch";
+    const isSoon = event.detail === 2 || (isUncounted && performance.now() - (this.last?.at ?? 0) < 350);
     const isDouble = this.last?.key === key && this.last.kind === kind && isSoon;
     this.last = isDouble ? null : { kind, key, at: performance.now() };
     const chosen = this.isolated[kind];
