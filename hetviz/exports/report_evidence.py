@@ -9,7 +9,7 @@ import pandas as pd
 
 from hetviz.data import Embedding, HeteroData
 from hetviz.exports.page import escape_html
-from hetviz.metrics.measure_names import MEASURES_WITH_ROWS
+from hetviz.metrics.measure_names import ROWS_OF_MEASURES
 from hetviz.runs.cluster.regions import RegionLevel
 from hetviz.runs.evidence.evidence import Evidence
 from hetviz.runs.evidence.groups import NAME_RULE, name_evidence
@@ -20,23 +20,15 @@ _N_SHOWN = 12
 """Rows shown from each end of a table."""
 _N_MEMBERS = 8
 _HELD_OUT = "_held_out"
-_ABOUT = {
-    "comparison_accuracy": "comparisons",
-    "apart_auc": "apart",
-    "negative_guidance_area": "apart",
-    "trustworthiness": "neighbours",
-    "continuity": "neighbours",
-    "label_knn_accuracy": "labels",
-}
 
 
 def anchor_of(measure: str) -> str:
     """Return the anchor of the rows of a measure, "" if the appendix has none."""
     base = measure.removesuffix(_HELD_OUT)
-    if base not in MEASURES_WITH_ROWS:
+    if base not in ROWS_OF_MEASURES:
         return ""
     hidden = "hidden-" if measure.endswith(_HELD_OUT) else ""
-    return f"rows-{hidden}{_ABOUT.get(base, 'links')}"
+    return f"rows-{hidden}{ROWS_OF_MEASURES[base]}"
 
 
 def link_html(text: str, anchor: str) -> str:

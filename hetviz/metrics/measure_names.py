@@ -173,19 +173,14 @@ def measure_text(key: str) -> MeasureText | None:
 MAIN_MEASURES = ("guidance_area", "apart_auc", "comparison_accuracy", "trustworthiness")
 """Measures shown first, all with 0.5 as chance level."""
 
-MEASURES_WITH_ROWS = (
-    "guidance_area",
-    "apart_auc",
-    "negative_guidance_area",
-    "comparison_accuracy",
-    "link_auc",
-    "degree_auc",
-    "links_kept",
-    "trustworthiness",
-    "continuity",
-    "label_knn_accuracy",
-)
-"""Measures whose rows `hetviz.evidence` returns."""
+ROWS_OF_MEASURES = {
+    **dict.fromkeys(("guidance_area", "link_auc", "degree_auc", "links_kept"), "links"),
+    **dict.fromkeys(("apart_auc", "negative_guidance_area"), "apart"),
+    **dict.fromkeys(("trustworthiness", "continuity"), "neighbours"),
+    "comparison_accuracy": "comparisons",
+    "label_knn_accuracy": "labels",
+}
+"""What `hetviz.evidence` is asked about for the rows of a measure."""
 
 GROUPS = {
     "Guidance": (

@@ -114,30 +114,22 @@ def spread_of_items(state: State) -> Evidence:
     )
 
 
-_LINK_MEASURES = frozenset({"guidance_area", "link_auc", "degree_auc", "links_kept"})
-_APART_MEASURES = frozenset({"apart_auc", "negative_guidance_area"})
-_NEIGHBOR_MEASURES = frozenset({"trustworthiness", "continuity"})
-
-
 @source("measure")
 def measure(state: State, name: str, part: str = "given") -> Evidence:
     """Return the rows that a measure of the map was computed from."""
-    from hetviz.metrics.measure_names import MEASURE_TEXTS
+    from hetviz.metrics.measure_names import MEASURE_TEXTS, ROWS_OF_MEASURES
     from hetviz.ui.widgets.charts import run_figures
 
     base = name.removesuffix("_held_out")
-    if base in _LINK_MEASURES:
-        evidence = links(state, "1", part)
-    elif base in _APART_MEASURES:
-        evidence = links(state, "-1", part)
-    elif base == "comparison_accuracy":
-        evidence = comparisons(state, part)
-    elif base in _NEIGHBOR_MEASURES:
-        evidence = neighbours(state)
-    elif base == "label_knn_accuracy":
-        evidence = labels(state)
-    else:
+    about = ROWS_OF_MEASURES.get(base)
+    if about is None:
         raise outdated()
+    if about in ("links", "apart"):
+        evidence = links(state, "1" if about == "links" else "-1", part)
+    elif about == "comparisons":
+        evidence = comparisons(state, part)
+    else:
+        evidence = neighbours(state) if about == "neighbours" else labels(state)
     text = MEASURE_TEXTS[base]
     value = run_figures(state, run_of(state))["scores"].get(name)
     if value is None or text.percent:

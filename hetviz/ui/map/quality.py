@@ -12,7 +12,7 @@ from hetviz.metrics.measure_names import (
     GROUPS,
     MAIN_MEASURES,
     MEASURE_TEXTS,
-    MEASURES_WITH_ROWS,
+    ROWS_OF_MEASURES,
     score_text,
 )
 from hetviz.ui.map import balance, map_warnings
@@ -107,7 +107,7 @@ def _show_measures(
         rows,
         evidence=[
             theme.evidence_key("measure", key, "given" if key in scores else "hidden")
-            if key in MEASURES_WITH_ROWS
+            if key in ROWS_OF_MEASURES
             else ""
             for key in keys
         ],

@@ -112,7 +112,7 @@ def test_most_alike_rejects_unclear_requests():
         with pytest.raises(ParameterError):
             hetviz.most_alike(data, "v0", **arguments)
     with pytest.raises(DataError):
-        hetviz.most_alike(data, "nobody")
+        hetviz.most_alike(data, "unknown")
     twice = HeteroData([Dataset("a", ["x", "y"]), Dataset("b", ["x", "z"])])
     with pytest.raises(ParameterError, match="a and b have an item 'x'"):
         hetviz.most_alike(twice, "x")
