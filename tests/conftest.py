@@ -14,6 +14,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from hetviz.serve.config import settings
 from tests.depth import DEPTH, examples
 
 # Before anything imports numpy: a thread pool per test process would fight over the cores.
@@ -44,6 +45,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HETVIZ_HOME", str(folder))
+        # Eight refits of each map would cost more than the tests.
+        patch.setenv("HETVIZ_WORK_SPREAD_ITEMS", "0")
+        settings.cache_clear()
         yield folder
 
 

@@ -379,7 +379,8 @@ class JointMap(NeighborMapEmbedder):
     ) -> JointGraph:
         """Return the graph with less weight on kinds of links that cannot be predicted."""
         known = self.link_evidence_ if getattr(self, "_candidates", None) else None
-        self.link_evidence_: dict[tuple[str, str, str], LinkEvidence] = {}
+        # A refit may lack a rare kind of links that the next one has.
+        self.link_evidence_: dict[tuple[str, str, str], LinkEvidence] = dict(known or {})
         if not self.check_links or not graph.links:
             return graph
         evidence_list = (

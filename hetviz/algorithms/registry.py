@@ -74,6 +74,11 @@ def methods() -> list[MethodCard]:
     return [kind.card for kind in _classes().values()]
 
 
+def is_method(key: str) -> bool:
+    """Return whether there is a method with this key. Imported maps have none."""
+    return key in _classes()
+
+
 def get_method(key: str) -> type[BaseEmbedder]:
     """Return the class of a method.
 

@@ -8,7 +8,7 @@ from pprint import pformat
 
 from hetviz._samples import MANIFEST
 from hetviz._version import __version__
-from hetviz.algorithms.registry import methods
+from hetviz.algorithms.registry import is_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.exports.figures import FigureSettings
@@ -25,7 +25,7 @@ def reason_against_recipe(origin: MapOrigin | None) -> str:
     """Return why a map cannot be reproduced, as a sentence; empty if it can."""
     if origin is None:
         return "It is not known which data the map was made from."
-    if origin.result.method not in {card.key for card in methods()}:
+    if not is_method(origin.result.method):
         return "The method of the map is not known here."
     if origin.result.fingerprint != origin.data.fingerprint():
         return "The features are computed differently on this computer."

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from hetviz.metrics.trust.spread import SPREAD, Spread
+from hetviz.serve.config import settings
 from hetviz.ui.app.view import _spread_spec
 from hetviz.ui.export import files as export_files
 from hetviz.ui.map_data import spread
@@ -49,6 +50,28 @@ def test_spread_is_measured_from_the_item_panel(visit: Visit) -> None:
     workspace = workspace_of(app)
     workspace.do(ChooseRun(run.id))
     assert spread.find(workspace.state, workspace.state.run) is not None
+
+
+def test_spread_is_measured_unasked_and_is_no_step(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HETVIZ_WORK_SPREAD_ITEMS", "50000")
+    settings.cache_clear()
+    app = visit("map")
+    workspace = workspace_of(app)
+    undo, steps = workspace.undo_name, len(workspace.state.runs)
+    measured = spread.find(workspace.state, workspace.state.run)
+    assert measured is not None and measured.n_refits == 8
+    assert (workspace.undo_name, len(workspace.state.runs)) == (undo, steps)
+    app.run()
+    assert not app.exception
+    # Larger maps are measured on request.
+    monkeypatch.setenv("HETVIZ_WORK_SPREAD_ITEMS", "1893")
+    settings.cache_clear()
+    workspace = workspace_of(visit("map"))
+    assert spread.find(workspace.state, workspace.state.run) is None
+    monkeypatch.undo()
+    settings.cache_clear()
 
 
 def test_export_has_the_spread(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:

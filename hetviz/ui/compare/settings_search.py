@@ -237,9 +237,9 @@ def _sort_key(comparison: Comparison, measure: str, key: str) -> float:
 
 
 def _is_known_method(method: str) -> bool:
-    from hetviz.algorithms.registry import methods
+    from hetviz.algorithms.registry import is_method
 
-    return method in {card.key for card in methods()}
+    return is_method(method)
 
 
 def _result_title(method: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from hetviz.algorithms.registry import methods
+from hetviz.algorithms.registry import is_method, methods
 from hetviz.data import Embedding, HeteroData
 from hetviz.exports.figures import bars_bytes, curve_bytes, map_bytes
 from hetviz.exports.interactive import interactive_map
@@ -222,7 +222,7 @@ def _table_content(make: Callable[[], Any], extension: str, exact: bool) -> byte
 def show_report_files(source: ExportSource) -> None:
     """Show the downloads of the report, the recipe with its data, and the fitted method."""
     run, state = source.run, source.state
-    is_known = run.method in {card.key for card in methods()}
+    is_known = is_method(run.method)
     fitted_run = None
     if is_known:
         # Earlier versions did not store the versions of packages.

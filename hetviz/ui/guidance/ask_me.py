@@ -11,7 +11,7 @@ import streamlit as st
 
 from hetviz._text import shorten
 from hetviz.algorithms.contract import Capability
-from hetviz.algorithms.registry import get_method, methods
+from hetviz.algorithms.registry import get_method, is_method
 from hetviz.data import HeteroData, Labels
 from hetviz.data.edits.labelling import LabelValue
 from hetviz.data.model.statements import set_mask
@@ -462,7 +462,7 @@ def _wait_for_links(data: HeteroData) -> None:
 
 def _kinds_of_method(run: MapResult) -> tuple[str, ...]:
     """Return the kinds of answers that the shown method can use."""
-    if run.method not in {card.key for card in methods()}:
+    if not is_method(run.method):
         return ("member", "link", "pair")
     capabilities = get_method(run.method).card.capabilities
     uses = {

@@ -32,13 +32,16 @@ def show_item_trust(state: State, run: MapResult, row: int) -> None:
     texts = None if result is None else trust_sentences(result[0], row, result[1], result[2])
     measured = spread.find(state, run)
     spread_text = "" if measured is None else measured.sentence_of(row)
-    can_measure = measured is None and spread.can_measure(run)
-    if texts or spread_text or can_measure:
+    is_running = measured is None and background.is_spread_running()
+    can_measure = measured is None and not is_running and spread.can_measure(run)
+    if texts or spread_text or is_running or can_measure:
         theme.show_section("How reliable is this spot?")
     if texts:
         theme.show_note(" ".join([*texts[0], *texts[1]]))
     if spread_text:
         theme.show_note(spread_text, theme.evidence_key("spread"))
+    if is_running:
+        theme.show_note("How stable positions are is being measured, by refits.")
     if can_measure:
         st.button(
             "Measure how stable positions are",

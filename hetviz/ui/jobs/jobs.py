@@ -20,6 +20,7 @@ class Kind(Enum):
     PREVIEW = "preview"
     SEARCH = "search"
     RESULT = "result"
+    SPREAD = "spread"
 
 
 class Jobs:

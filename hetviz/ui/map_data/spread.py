@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hetviz._text import round_percent
-from hetviz.algorithms.registry import methods
+from hetviz.algorithms.registry import is_method
 from hetviz.metrics.trust.spread import SPREAD, Spread
 from hetviz.ui.map_data.array_cache import RESULTS, PackedArray
 from hetviz.workspace import MapResult, State
@@ -11,7 +11,7 @@ from hetviz.workspace import MapResult, State
 
 def can_measure(run: MapResult | None) -> bool:
     """Return whether the spread of a map can be measured: hetviz made it."""
-    return run is not None and run.method in {card.key for card in methods()}
+    return run is not None and is_method(run.method)
 
 
 def find(state: State, run: MapResult | None) -> Spread | None:

@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from hetviz.algorithms.contract import Capability
-from hetviz.algorithms.registry import get_method, methods
+from hetviz.algorithms.registry import get_method, is_method
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import Problem
 from hetviz.features.recipe import columns_used
@@ -94,7 +94,7 @@ def _subtitle(state: State, run: MapResult) -> str:
 
 def _refusal_reason(state: State, run: MapResult) -> str:
     """Return why nothing can be placed on the map, or an empty text."""
-    if run.method not in {card.key for card in methods()}:
+    if not is_method(run.method):
         return "This map came with the data, and its method is unknown."
     card = get_method(run.method).card
     if Capability.OUT_OF_SAMPLE not in card.capabilities:

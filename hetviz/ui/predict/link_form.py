@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from hetviz.algorithms.contract import Capability
-from hetviz.algorithms.registry import Verdict, get_method, methods
+from hetviz.algorithms.registry import Verdict, get_method, is_method
 from hetviz.data import HeteroData
 from hetviz.jobs.tasks import predict
 from hetviz.params import Integer, Param
@@ -112,7 +112,7 @@ def _method_choices(state: State, within: bool) -> dict[str, str]:
     """Return methods by key: the default, the shown map, then others that score links."""
     choices: dict[str, str] = {STACK: STACK_TITLE}
     run = state.run
-    if run is not None and run.method in {card.key for card in methods()}:
+    if run is not None and is_method(run.method):
         choices[_MAP] = f"The shown map: {run.title}"
     choices[PROFILES] = PROFILES_TITLE
     suitable = [

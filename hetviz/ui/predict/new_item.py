@@ -12,7 +12,7 @@ import streamlit as st
 
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Capability
-from hetviz.algorithms.registry import get_method, methods
+from hetviz.algorithms.registry import get_method, is_method
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import HetvizError
 from hetviz.features.relations.words import description_columns
@@ -237,7 +237,7 @@ def _model_or_map(state: State, run: MapResult) -> BaseEmbedder | Embedding:
     assert embedding is not None  # noqa: S101 - called only with an open map
     if data is None or run.only is not None or run.hold_out or not state.is_current(run):
         return embedding
-    if run.method not in {card.key for card in methods()} or data.n_rows > _MAX_REFIT_ROWS:
+    if not is_method(run.method) or data.n_rows > _MAX_REFIT_ROWS:
         return embedding
     capabilities = get_method(run.method).card.capabilities
     if Capability.OUT_OF_SAMPLE not in capabilities or Capability.ITERATIVE in capabilities:

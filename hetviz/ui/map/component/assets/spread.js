@@ -21,12 +21,16 @@ export class Spread {
     this.key = null;
   }
 
-  /** Load the flags if the switch is on; request them if they were not measured. */
+  /** Whether unstable positions are to be faded: as soon as they are measured, unless switched off. */
+  get isOn() { return this.scene.switches.spread ?? Boolean(this.scene.data.spread?.key); }
+
+  /** Load the flags if the switch is on; request them if it was turned on before they were measured. */
   async load() {
     const { map, scene } = this;
     const { data } = scene;
     if (!scene.switches.spread) this.requested = null;
-    const key = scene.switches.spread ? data.spread?.key ?? null : null;
+    const key = this.isOn ? data.spread?.key ?? null : null;
+    map.toolbar.update();
     if (scene.switches.spread && data.spread && !key && !data.live && this.requested !== data.geometry.id) {
       this.requested = data.geometry.id;
       map.statements.send({ kind: "spread" });

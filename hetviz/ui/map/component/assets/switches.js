@@ -10,6 +10,7 @@
  * @property {[on: string, off: string]} announcements texts for screen readers
  * @property {(map: HetMap) => Promise<void>} [load] loads what it shows
  * @property {(map: HetMap) => boolean} [isOffered] always without it
+ * @property {(map: HetMap) => boolean} [isOn] by `scene.switches` without it
  */
 
 /** @type {Record<string, Switch>} */
@@ -26,14 +27,20 @@ export const SWITCHES = {
     announcements: ["Unstable positions are faded", "Unstable positions are not faded"],
     load: (map) => map.spread.load(),
     isOffered: (map) => Boolean(map.scene.data.spread),
+    isOn: (map) => map.spread.isOn,
   },
 };
+
+/** Whether a switch is on. @param {HetMap} map @param {string} name */
+export function isOn(map, name) {
+  return SWITCHES[name].isOn?.(map) ?? Boolean(map.scene.switches[name]);
+}
 
 /** Turn a switch on or off. @param {HetMap} map @param {string} name */
 export async function toggleSwitch(map, name) {
   const { switches } = map.scene;
   const { announcements, load } = SWITCHES[name];
-  switches[name] = !switches[name];
+  switches[name] = !isOn(map, name);
   map.toolbar.update();
   map.announce(announcements[switches[name] ? 0 : 1]);
   await load?.(map);

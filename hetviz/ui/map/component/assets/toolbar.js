@@ -4,7 +4,7 @@ import { closest, h, icon, set } from "./dom.js";
 import { RovingFocus } from "./roving_focus.js";
 import { Search } from "./search.js";
 import { savePicture } from "./picture.js";
-import { SWITCHES, toggleSwitch } from "./switches.js";
+import { SWITCHES, isOn, toggleSwitch } from "./switches.js";
 
 /** @import { HetMap } from "./map.js" */
 
@@ -99,7 +99,7 @@ export class Toolbar {
       set(button, { "aria-pressed": String(button.dataset.tool === scene.tool) });
     }
     for (const [name, button] of this.switches) {
-      set(button, { "aria-pressed": String(Boolean(scene.switches[name])) });
+      set(button, { "aria-pressed": String(isOn(map, name)) });
       button.hidden = SWITCHES[name].isOffered?.(map) === false;
     }
     map.stage.dataset.tool = scene.tool;
