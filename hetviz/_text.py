@@ -65,6 +65,7 @@ def format_seconds(seconds: float) -> str:
 
 
 _FILE = re.compile(r"\.(?:png|jpe?g|gif|webp|bmp|tiff?|svg|npy|txt|wav|mp3)\s*$", re.IGNORECASE)
+_ENDING = re.compile(r" \([^()]+\)$")
 _TWO_LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\u9fff\uac00-\ud7af]")
 
 
@@ -85,9 +86,14 @@ def escape(text: str) -> str:
 
 
 def shorten(text: str, max_length: int) -> str:
-    """Return text on one line, cut to `max_length` characters."""
+    """Return text on one line, cut to `max_length` characters before an ending in parentheses."""
     flat = " ".join(text.split())
-    return flat if len(flat) <= max_length else flat[: max_length - 1].rstrip() + "…"
+    if len(flat) <= max_length:
+        return flat
+    # The ending tells items with equal titles apart.
+    ending = _ENDING.search(flat)
+    tail = "" if ending is None or len(ending[0]) > max_length // 2 else ending[0]
+    return flat[: max_length - 1 - len(tail)].rstrip() + "…" + tail
 
 
 def is_word(text: str) -> bool:

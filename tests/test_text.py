@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hetviz._text import format_number, is_name, per_hundred, round_percent
+from hetviz._text import format_number, is_name, per_hundred, round_percent, shorten
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,19 @@ def test_small_share_is_not_zero_percent() -> None:
     assert round_percent(0.004) == "0.4 %"
     assert round_percent(0.0) == "0 %"
     assert round_percent(0.0004) == "under 0.1 %"
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("short", "short"),
+        ("a title of many letters", "a title of…"),
+        # The id of items with equal titles stays.
+        ("a title of many letters (r53)", "a tit… (r53)"),
+        # An ending that takes more than half does not.
+        ("a title (of many letters)", "a title (of…"),
+    ],
+)
+def test_shortened_text_keeps_a_short_ending_in_parentheses(text: str, short: str) -> None:
+    assert shorten(text, 12) == short
+    assert len(short) <= 12

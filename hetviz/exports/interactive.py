@@ -123,7 +123,7 @@ def _content(
     positions = (points[rows] - frame.low) * scale
     degree = data.adjacency("+").astype(bool).sum(axis=1)[rows]
     by_degree = np.argsort(-degree, kind="stable")
-    titles = [str(parts[d].titles[r]) for d, r in zip(owner, local, strict=True)]
+    titles = [str(parts[d].display_names[r]) for d, r in zip(owner, local, strict=True)]
     ids = [str(parts[d].ids[r]) for d, r in zip(owner, local, strict=True)]
     numbers = colours.option.kind == "numbers"
     counts = np.bincount(owner, minlength=len(parts))
@@ -133,7 +133,7 @@ def _content(
     return {
         "at": _text(positions, "<f4"),
         "frame": ((frame.high - frame.low) * scale).tolist(),
-        "ids": [None if id == title else id for id, title in zip(ids, titles, strict=True)],
+        "ids": [None if _has_id(name, id) else id for id, name in zip(ids, titles, strict=True)],
         "titles": titles,
         "code": _text(code, "<i2"),
         "pale": "" if colours.is_pale is None else _text(colours.is_pale[rows], "|u1"),
@@ -168,6 +168,10 @@ def _content(
         "dark": _palette(colours, "dark"),
         "help": _HELP,
     }  # fmt: skip
+
+
+def _has_id(name: str, id: str) -> bool:
+    return name == id or name.endswith(f"({id})")
 
 
 def _text(array: Array, kind: str) -> str:

@@ -350,7 +350,7 @@ def _scores_html(scores: Mapping[str, float]) -> str:
 
 def _spread_html(data: HeteroData, spread: Spread) -> str:
     """Describe how much positions vary, with the items that vary most."""
-    titles = [title for part in data.datasets.values() for title in part.titles]
+    titles = [title for part in data.datasets.values() for title in part.display_names]
     frame = spread.frame().assign(title=titles).dropna(subset=["spread"])
     most = frame.nlargest(_N_UNSTABLE, "spread", keep="first")
     table = pd.DataFrame(

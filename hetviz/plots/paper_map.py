@@ -288,7 +288,9 @@ class _MapDrawing:
 
     def _write_titles(self, axes: Axes, board: Board, positions: Floats, middle: Floats) -> None:
         degree = self.data.adjacency("+").astype(bool).sum(axis=1)[self.rows]
-        titles = np.concatenate([part.titles for part in self.data.datasets.values()])[self.rows]
+        titles = np.concatenate([part.display_names for part in self.data.datasets.values()])[
+            self.rows
+        ]
         ids = np.concatenate([part.ids for part in self.data.datasets.values()])[self.rows]
         size = 0.86 * self.font
         max_words = int(board.width * board.height / (_WORD_AREA * self.scale**2))

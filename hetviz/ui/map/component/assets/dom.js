@@ -60,3 +60,14 @@ export function icon(name) {
 
 /** @param {number} n */
 export const thousands = (n) => n.toLocaleString("en");
+
+/**
+ * Text cut to `length` characters before an ending in parentheses, which tells items with equal titles apart.
+ * @param {string} text @param {number} length
+ */
+export function shorten(text, length) {
+  if (text.length <= length) return text;
+  const ending = text.match(/ \([^()]+\)$/)?.[0] ?? "";
+  const tail = ending.length > length / 2 ? "" : ending;
+  return `${text.slice(0, length - 1 - tail.length).trimEnd()}…${tail}`;
+}

@@ -4,7 +4,7 @@
 
 import { Boxes, shift, textWidth } from "./boxes.js";
 import { withAlpha } from "./colors.js";
-import { thousands } from "./dom.js";
+import { shorten, thousands } from "./dom.js";
 import { outline } from "./flat_renderer.js";
 import { panelWidth } from "./panel.js";
 import { crossesBox } from "./regions.js";
@@ -170,7 +170,7 @@ function fitted(map, ctx, all, ink, kinds, covered) {
   for (const node of all) {
     const item = media.title(node.row);
     // Ids and file names are shown in the panel only.
-    const title = item?.named ? (item.title.length > 30 ? `${item.title.slice(0, 28)}…` : item.title) : "";
+    const title = item?.named ? shorten(item.title, 30) : "";
     const face = `600 ${node.chosen ? NAME_PX + 1 : NAME_PX}px ${scene.family}`;
     const words = narrow && !node.chosen ? "" : node.words;
     const w = Math.max(textWidth(ctx, title, face), words ? textWidth(ctx, words, `400 ${VERDICT_PX}px ${scene.family}`) : 0) + 4;

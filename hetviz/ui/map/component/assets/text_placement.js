@@ -3,6 +3,7 @@
 
 import { Boxes, Ink, shift, textWidth } from "./boxes.js";
 import { cardBoxes } from "./covered_area.js";
+import { shorten } from "./dom.js";
 import { MAX_NAMED, arrangeLinked, bundles, clearOf } from "./linked_items.js";
 
 /** @import { HetMap } from "./map.js" */
@@ -156,7 +157,7 @@ export function placeTexts(map, ctx) {
       return false;
     }
     if (!item.word && !(strong && item.named)) return false;
-    const text = item.word ? item.title : `${item.title.slice(0, 26)}…`;
+    const text = item.word ? item.title : shorten(item.title, 27);
     const px = view.x(pos[2 * r]);
     const py = view.y(pos[2 * r + 1]);
     const tall = strong ? 14 : detailed ? 13.5 : 12.5;
