@@ -411,7 +411,10 @@ class Comparison:
         """Return the comparison that `to_dict` wrote, without embeddings."""
         return cls(
             tuple(Candidate(**candidate) for candidate in content["candidates"]),
-            tuple(FitScores(**fit) for fit in content["fits"]),
+            tuple(
+                FitScores(**{**fit, "scores": _current_scores(fit["scores"])})
+                for fit in content["fits"]
+            ),
             dict(content["failures"]),
             tuple(content["seeds"]),
             float(content["hold_out"]),
@@ -476,6 +479,18 @@ def maps_by_candidate(content: Mapping[str, Any], runs: Sequence[str]) -> dict[s
     # Maps of the earlier comparisons that this one extends come first.
     own_runs = runs[max(len(runs) - len(keys), 0) :]
     return {**content.get("earlier", {}), **dict(zip(keys, own_runs, strict=False))}
+
+
+def _current_scores(scores: Mapping[str, float]) -> dict[str, float]:
+    """Return scores without those whose definition has changed since they were stored."""
+    # Close links have a chance level since their definition follows the data. 0: no places.
+    return {
+        key: value
+        for key, value in scores.items()
+        if not value
+        or not (chance_key := MEASURES[key].chance_key if key in MEASURES else "")
+        or chance_key in scores
+    }
 
 
 def join_contents(

@@ -244,6 +244,11 @@ def test_comparison_round_trip_through_json() -> None:
     assert again.recommendation == comparison.recommendation
     assert again.table.equals(comparison.table)
     assert (again.failures, again.notes) == (comparison.failures, comparison.notes)
+    # The earlier definition of close links, the closest 5 % of pairs, had no chance level.
+    content = json.loads(json.dumps(comparison.to_dict()))
+    for fit in content["fits"]:
+        fit["scores"].pop("links_kept_chance")
+    assert set(comparison.measures) - set(Comparison.from_dict(content).measures) == {"links_kept"}
 
 
 @pytest.mark.parametrize(
