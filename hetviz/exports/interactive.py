@@ -87,6 +87,7 @@ def interactive_map(
         '<input id="search" type="search" placeholder="Search" autocomplete="off">'
         '<span class="gap"></span>'
         '<button id="reset" type="button">Show the whole map</button>'
+        '<button id="terrain" type="button" aria-pressed="true">Terrain</button>'
         '<button id="theme" type="button">Dark theme</button></div>'
         '<div id="legend" class="tools" role="group" aria-label="Datasets and categories"></div>'
         "</header>"

@@ -42,6 +42,10 @@ def on_hidden() -> None:
     S.hidden = S["map"]["hidden"]
 
 
+def on_terrain() -> None:
+    S.terrain = S["map"]["terrain"]
+
+
 def change(**what: Any) -> None:
     state.update(what)
 
@@ -72,7 +76,8 @@ if state["here"]:
     flags, version = chosen()
     spec = demo.spec(
         n, colour=state["colour"], turn=state["turn"], mask=state["mask"],
-        mode=q.get("mode", "work"), hidden=S.get("hidden"), camera=S.get("camera"),
+        mode=q.get("mode", "work"), hidden=S.get("hidden"), terrain=S.get("terrain", True),
+        camera=S.get("camera"),
         live=state["live"], media=q.get("media") != "0",
         selection={
             "key": demo.keep(np.packbits(flags, bitorder="little")) if flags.any() else None,
@@ -82,11 +87,12 @@ if state["here"]:
     spec["session"] = f"{demo.SESSION}-{n}"
     draw_map(
         spec, "map", height=q.get("height", "calc(100vh - 190px)"), on_selection=on_selection,
-        on_camera=on_camera, on_hidden=on_hidden,
+        on_camera=on_camera, on_hidden=on_hidden, on_terrain=on_terrain,
     )  # fmt: skip
 flags, version = chosen()
 st.text(
     f"picked {int(flags.sum())} version {version} "
-    f"hidden {S.get('hidden')} camera {S.get('camera') is not None} "
+    f"hidden {S.get('hidden')} terrain {'on' if S.get('terrain', True) else 'off'} "
+    f"camera {S.get('camera') is not None} "
     f"colour {state['colour']} arrived {S.get('arrived')}"
 )

@@ -529,6 +529,84 @@ def test_canvas_renderer_has_same_tools(show: Show) -> None:
     assert ask(page, "Math.abs(m.scene.pos[0] - m.scene.geometry[0])") < 1e-6
 
 
+DENSEST = """(() => { const { scene } = m; let best = [-1, -1];
+  for (let i = 0; i < scene.n; i++) {
+    if (!scene.isShown[i]) continue;
+    const [x, y] = scene.pixel(i); let near = 0;
+    for (let j = 0; j < scene.n; j++) {
+      const [a, b] = scene.pixel(j);
+      if (!scene.isShown[j] || Math.hypot(a - x, b - y) >= 26) continue;
+      near += scene.slot[j] === scene.slot[i] ? 1 : -1;
+    }
+    if (near > best[0]) best = [near, i];
+  } return best[1]; })()"""
+
+
+def terrain_at(row: int) -> str:
+    """Return JavaScript for the red, green, blue and alpha of the terrain under an item."""
+    return f"""(() => {{ const {{ canvas }} = m.points.terrain, [x, y] = m.scene.pixel({row});
+      const k = canvas.width / parseFloat(canvas.style.width), ctx = canvas.getContext("2d");
+      return [...ctx.getImageData((x + 96) * k, (y + 96) * k, 1, 1).data]; }})()"""
+
+
+@pytest.mark.parametrize("script", ["", WITHOUT_WEBGL2])
+def test_terrain_has_colour_of_dominating_category_and_a_switch(show: Show, script: str) -> None:
+    page = show(script=script)
+    until(page, "m.points.terrain.ms > 0 && !m.points.terrain.canvas.hidden")
+    row = ask(page, DENSEST)
+    slot = ask(page, f"m.scene.slot[{row}]")
+    hex_colour = ask(page, f"m.scene.palette[{slot}]")
+    rgba = ask(page, terrain_at(row))
+    assert 20 < rgba[3] < 50  # the highest step
+    # Eight bits of a transparent colour are coarse.
+    wanted = [int(hex_colour[k : k + 2], 16) for k in (1, 3, 5)]
+    assert np.allclose(rgba[:3], wanted, atol=12)
+    far = "m.points.terrain.canvas.getContext('2d').getImageData(0, 0, 1, 1).data[3]"
+    assert ask(page, far) == 0
+    # It follows the filter of the legend.
+    ask(page, f"m.legend.hiddenCodes.add({slot - 1})")
+    ask(page, "(m.layers.update(), m.requestDraw({ place: true, paint: true }))")
+    red, _, blue = wanted
+    is_other = f"([r, g, b, a]) => !a || Math.abs(r - {red}) + Math.abs(b - {blue}) > 30"
+    until(page, f"({is_other})({terrain_at(row)})")
+    page.get_by_role("button", name="More tools").click()
+    switch = page.get_by_role("button", name="Show terrain")
+    expect(switch).to_have_attribute("aria-pressed", "true")
+    switch.click()
+    expect(page.locator(".hv-terrain")).to_be_hidden()
+    settled(page)
+    expect(page.locator(".hv-terrain")).to_be_hidden()
+    python_has(page, "terrain off")
+
+
+def test_terrain_follows_camera_and_hides_while_points_move(show: Show) -> None:
+    page = show(motion=True)
+    until(page, "m.points.terrain.ms > 0")
+    row = ask(page, DENSEST)
+    drag(page, [(0.1, 0.1), (0.2, 0.15)])
+    until(page, "m.points.terrain.camera.cx === m.scene.view.cx && !m.scene.flight")
+    assert ask(page, terrain_at(row))[3] > 20
+    page.get_by_role("button", name="layout", exact=True).click()
+    until(page, "m.scene.motion && m.points.terrain.canvas.hidden")
+    until(page, "!m.scene.motion && !m.points.terrain.canvas.hidden")
+    assert ask(page, terrain_at(int(ask(page, DENSEST))))[3] > 20
+
+
+def test_terrain_of_numbers_is_lines_in_their_colours(show: Show) -> None:
+    page = show()
+    press(page, "recolour")
+    until(page, "m.scene.data.colour.kind === 'numbers'")
+    until(page, "m.points.terrain.keys.includes(m.scene.slot)")
+    share = ask(
+        page,
+        """(() => { const { canvas } = m.points.terrain;
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        let drawn = 0; for (let k = 3; k < data.length; k += 4) if (data[k]) drawn++;
+        return drawn / (data.length / 4); })()""",
+    )
+    assert 0.001 < share < 0.1
+
+
 def test_start_page_map_is_view_only(show: Show) -> None:
     page = show(mode="look")
     expect(page.locator(".hv-bar")).to_be_hidden()

@@ -90,7 +90,7 @@ def test_add_tables_to_open_data(blobs: BlobStore) -> None:
 def test_rename_dataset_keeps_map_and_colour(blobs: BlobStore) -> None:
     workspace = opened(blobs)
     workspace.do(record(workspace))
-    workspace.do(SetView(colour=json.dumps(["plants", "size"]), hidden=("plants",)))
+    workspace.do(SetView(colour=json.dumps(["plants", "size"]), hidden=("plants",), terrain=False))
     state = workspace.do(RenameDataset("plants", "trees"))
     run = state.run
     assert run is not None
@@ -98,6 +98,7 @@ def test_rename_dataset_keeps_map_and_colour(blobs: BlobStore) -> None:
     assert list(run.embedding.coordinates) == ["trees", "birds"]
     assert state.view.colour == json.dumps(["trees", "size"])
     assert state.view.hidden == ("trees",)
+    assert not state.view.terrain
 
 
 def test_map_of_changed_data_is_not_current(blobs: BlobStore) -> None:

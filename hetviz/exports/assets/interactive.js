@@ -4,6 +4,7 @@
 import { context2d } from "./canvas.js";
 import { FlatRenderer, MAX_DRAWN } from "./flat_renderer.js";
 import { FOCUS, HIDDEN, Renderer, SELECTED, abilities, dotSize } from "./renderer.js";
+import { Terrain } from "./terrain.js";
 import { View, prefersReducedMotion, interpolateCamera, ease } from "./view.js";
 
 /** @type {any} */
@@ -50,6 +51,10 @@ const state = new Uint8Array(n);
 const isCodeHidden = (i) => !pale?.[i] && hiddenCodes.has(code[i]);
 /** @type {any} */
 let drawer = null;
+const terrain = new Terrain();
+$("points").before(terrain.canvas);
+let shownFlags = new Uint8Array(n);
+let slots = new Uint8Array(n); // colour of each item
 let dark = matchMedia("(prefers-color-scheme: dark)").matches;
 let visible = n;
 let hover = -1;
@@ -125,6 +130,7 @@ function updateRenderer() {
   const nColours = value ? palette().scale.length : colours.length;
   if (pale) colour.forEach((c, i) => { if (c && pale[i]) colour[i] = c + nColours; });
   drawer.setBytes({ dataset: datasetOf.map((k) => k % 8), colour });
+  slots = colour;
   updateStates();
 }
 
@@ -138,7 +144,23 @@ function updateStates() {
   }
   if (matches) for (const i of matches) state[i] |= FOCUS;
   drawer.setBytes({ state: state.slice() });
+  shownFlags = state.map((s) => (s & HIDDEN ? 0 : 1));
   schedulePlacement();
+}
+
+/** Compute the terrain, or hide it. */
+function drawTerrain() {
+  if (!drawer?.order) return;
+  if ($("terrain").getAttribute("aria-pressed") === "false") {
+    terrain.hide();
+    return;
+  }
+  const { colours, scale, ghost } = palette();
+  const listed = value ? scale : colours;
+  terrain.draw({
+    pos, ...drawer.sampleInView(), isShown: shownFlags, slot: slots, nColours: listed.length,
+    isNumeric: Boolean(value), palette: [ghost, ...listed], isDark: dark, keys: [shownFlags, slots],
+  }, view);
 }
 
 function requestDraw() { frame ||= requestAnimationFrame(draw); }
@@ -150,6 +172,7 @@ function draw(now) {
   if (flight) fly(now);
   drawer.size = dotSize(visible || 1, view.s / view.fitted);
   const more = drawer.draw(view, 1, now);
+  terrain.follow(view);
   drawer.canvas.dataset.drawn = drawer.drawn;
   // The card is still busy with the last frame, so names wait.
   if (!drawer.isLate) drawLabels();
@@ -226,6 +249,7 @@ function cut(text) {
 
 /** Place names of groups, then of items with many links, where there is room. */
 function placeLabels() {
+  drawTerrain();
   const [w, h, p] = [view.W, view.H, palette()];
   const boxes = [];
   labels = [];
@@ -499,6 +523,11 @@ $("search").onkeydown = (e) => {
   if (matches?.length) pick(matches[0], true);
 };
 $("reset").onclick = () => moveCamera(fullView());
+$("terrain").onclick = () => {
+  const button = $("terrain");
+  button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") === "false"));
+  placeLabels();
+};
 $("theme").onclick = () => {
   dark = !dark;
   theme();

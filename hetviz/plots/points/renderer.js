@@ -450,6 +450,27 @@ export class Renderer extends RendererBase {
     this.total = this.plan.reduce((sum, run) => sum + run[2], 0);
   }
 
+  sampleInView() {
+    const { order, plan } = this;
+    const { rows: sample, each } = super.sampleInView();
+    if (!sample || !order || !plan) return { rows: sample, each };
+    const parts = [];
+    let [nRows, all] = [0, 0];
+    for (const [firsts, counts, total] of plan) {
+      all += total;
+      if (nRows >= sample.length) continue;
+      firsts.forEach((first, k) => parts.push(order.rowAt.subarray(first, first + counts[k])));
+      nRows += total;
+    }
+    const rows = new Uint32Array(nRows);
+    let at = 0;
+    for (const part of parts) {
+      rows.set(part, at);
+      at += part.length;
+    }
+    return { rows, each: nRows ? all / nRows : 1 };
+  }
+
   /** @param {[number[], number[], ...any]} run */
   drawRuns([firsts, counts]) {
     const { gl, multi } = this;

@@ -12,6 +12,8 @@ import { HIDDEN } from "./point_index.js";
  * @typedef {{ from?: Float32Array | null, onReady?: () => void }} LayoutOptions
  */
 
+const MIN_SAMPLED = 30000; // rows in the sample that finds room for names and draws the terrain
+
 export class RendererBase {
   /**
    * `port` is the spatial index (see point_index.js).
@@ -87,6 +89,18 @@ export class RendererBase {
   setLines(a, b, colour = null) {
     this.lines = a.length ? { a, b, colour, m: a.length } : null;
     this.invalidate();
+  }
+
+  /**
+   * A random sample of the rows, those in view if they are known, and the number of points that each
+   * stands for; all rows if they are few.
+   * @returns {{ rows: Uint32Array | null, each: number }}
+   */
+  sampleInView() {
+    const { order, n } = this;
+    if (!order || n <= 3 * MIN_SAMPLED) return { rows: null, each: 1 };
+    // The order begins with random samples.
+    return { rows: order.rowAt.subarray(0, Math.min(MIN_SAMPLED, order.nPlaced)), each: Math.max(order.nPlaced / MIN_SAMPLED, 1) };
   }
 
   /**

@@ -71,6 +71,7 @@ def show_map(state: State, place: str) -> None:
             on_selection=_on_selection,
             on_camera=_on_camera,
             on_hidden=_on_hidden,
+            on_terrain=_on_terrain,
             on_requests=_on_requests,
             on_colour=_on_colour,
             on_run=_on_run,
@@ -155,6 +156,12 @@ def _on_hidden() -> None:
         session.run_command(
             SetView(hidden=tuple(name for name in state.data.datasets if name in hidden))
         )
+
+
+def _on_terrain() -> None:
+    state, terrain = session.workspace().state, _browser_value("terrain")
+    if state.data is not None and isinstance(terrain, bool) and terrain != state.view.terrain:
+        session.run_command(SetView(terrain=terrain))
 
 
 def _on_requests() -> None:

@@ -102,6 +102,7 @@ def map_spec(
         "colour": _colour_spec(data, colours, session),
         "mask": None if passes is None else shelf(map_parts.pack_filter_mask(state)),
         "hidden": list(hidden),
+        "terrain": state.view.terrain,
         "names": _category_names(state, run, colours),
         "order": shelf(map_parts.naming_order(state, run)),
         "selection": {

@@ -44,6 +44,7 @@ class DisplaySettings:
 
     colour: str | None = None  # Colour key; None takes the first label column.
     hidden: tuple[str, ...] = ()  # Hidden datasets.
+    terrain: bool = True  # Whether the map shows density below its points.
 
 
 @dataclass(frozen=True)

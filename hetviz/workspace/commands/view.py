@@ -36,6 +36,7 @@ class SetView(Command, op="set-view", label="view", undoable=False):
 
     colour: str | None = None  # See `hetviz.plots.colour`.
     hidden: tuple[str, ...] | list[str] | None = None  # Hidden datasets.
+    terrain: bool | None = None  # Whether the map shows density below its points.
 
     def apply(self, state: State, context: Context) -> State:
         view = state.view
@@ -44,6 +45,8 @@ class SetView(Command, op="set-view", label="view", undoable=False):
         if self.hidden is not None:
             datasets = state.opened().datasets
             view = replace(view, hidden=tuple(name for name in self.hidden if name in datasets))
+        if self.terrain is not None:
+            view = replace(view, terrain=self.terrain)
         return replace(state, view=view)
 
 

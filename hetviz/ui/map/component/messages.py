@@ -145,6 +145,7 @@ class MapSpec(TypedDict):
     colours: list[ColourOptionSpec]
     mask: str | None
     hidden: list[str]
+    terrain: bool
     names: list[NameSpec]
     order: str
     selection: SelectionSpec

@@ -54,6 +54,8 @@ export class FrameLoop {
       this.requestDraw(pending);
       return;
     }
+    if (pending.view) map.points.terrain.follow(scene.view);
+    if (pending.place || pending.pos) map.points.drawTerrain();
     if (pending.view || pending.pos) this.measure(now);
     if (pending.place || (scene.moving && now - this.placed > PLACEMENT_INTERVAL_MS)) {
       this.placed = now;

@@ -127,6 +127,7 @@
  * @property {ColourOptionSpec[]} colours
  * @property {string | null} mask
  * @property {string[]} hidden names of hidden datasets
+ * @property {boolean} terrain whether the terrain is shown
  * @property {NameSpec[]} names
  * @property {string} order
  * @property {SelectionSpec} selection

@@ -13,6 +13,7 @@ export function compose({ scene, points, overlay }) {
   ctx.scale(SCALE, SCALE);
   ctx.fillStyle = tokens.bg;
   ctx.fillRect(0, 0, view.W, view.H);
+  points.terrain.paint(ctx, view);
   ctx.drawImage(points.picture(SCALE), 0, 0, view.W, view.H);
   overlay.render(ctx, true);
   return canvas;

@@ -5,12 +5,11 @@ import { FlatRenderer } from "./flat_renderer.js";
 import { inside, nearest } from "./pick.js";
 import { proposedPairs, proposedFlags } from "./proposed_pairs.js";
 import { FOCUS, HIDDEN, Renderer, SELECTED, UNSTABLE, abilities, dotSize } from "./renderer.js";
+import { Terrain } from "./terrain.js";
 import { h } from "./dom.js";
 
 /** @import { HetMap } from "./map.js" */
 /** @import { RowBytes } from "./renderer_base.js" */
-
-const MIN_SURVEYED = 30000; // rows in the sample that finds room for names and pictures
 
 export class Points {
   /** @param {HetMap} map */
@@ -22,7 +21,8 @@ export class Points {
     this.drawer = /** @type {any} */ (null);
     /** @type {Record<string, unknown[]>} Values that the renderer has, by name. */
     this.synced = {};
-    map.stage.prepend(this.layer);
+    this.terrain = new Terrain();
+    map.stage.prepend(this.terrain.canvas, this.layer);
   }
 
   /** Start WebGL2, else the canvas renderer. */
@@ -69,26 +69,8 @@ export class Points {
   /** @param {Float32Array} pos @param {Float32Array | null} from @param {() => void} onReady */
   layout(pos, from = null, onReady = () => {}) { this.drawer.layout(pos, { from, onReady }); }
 
-  /** A sample of at least `minRows` rows in view, and the number of points that each stands for. */
-  sampleInView(minRows = MIN_SURVEYED) {
-    const { order, plan } = /** @type {Partial<Renderer>} */ (this.drawer ?? {});
-    if (!plan || !order || this.scene.n <= 3 * minRows) return { rows: null, each: 1 };
-    const parts = [];
-    let [nRows, all] = [0, 0];
-    for (const [firsts, counts, total] of plan) {
-      all += total;
-      if (nRows >= minRows) continue;
-      firsts.forEach((first, k) => parts.push(order.rowAt.subarray(first, first + counts[k])));
-      nRows += total;
-    }
-    const rows = new Uint32Array(nRows);
-    let at = 0;
-    for (const part of parts) {
-      rows.set(part, at);
-      at += part.length;
-    }
-    return { rows, each: nRows ? all / nRows : 1 };
-  }
+  /** A sample of the rows in view, and the number of points that each stands for. */
+  sampleInView() { return this.drawer?.sampleInView() ?? { rows: null, each: 1 }; }
 
   endTransition() { this.drawer.endTransition(); }
 
@@ -167,6 +149,24 @@ export class Points {
     stats.ms.push(performance.now() - begun);
     if (stats.ms.length > 600) stats.ms.splice(0, 300);
     return more;
+  }
+
+  /** Compute the terrain of a map that rests, hide the one of a map that moves. */
+  drawTerrain() {
+    const { scene, terrain, drawer } = this;
+    const { data, pos, isShown, slot, palette, geometry, view } = scene;
+    if (!scene.switches.terrain || scene.motion || !this.ready || pos.length !== 2 * isShown.length) {
+      terrain.hide();
+      return;
+    }
+    if (scene.flight) return;
+    const isNumeric = data.colour?.kind === "numbers" && Boolean(scene.values);
+    const nColours = scene.pale ? (palette.length - 1) / 2 : palette.length - 1;
+    terrain.draw({
+      pos, ...drawer.sampleInView(), isShown, slot, nColours, isNumeric, palette,
+      isDark: scene.scheme === "dark", keys: [geometry, isShown, slot, palette],
+    }, view);
+    this.map.stats.terrainMs = terrain.ms;
   }
 
   get isLate() { return Boolean(this.drawer?.isLate); }

@@ -1,6 +1,8 @@
 // Switches in the menu of the toolbar. A new one is an entry here, its icon in dom.js, and a module that
 // draws by `scene.switches`.
 
+import { send } from "./page_change.js";
+
 /** @import { HetMap } from "./map.js" */
 
 /**
@@ -8,6 +10,7 @@
  * @property {string} label
  * @property {string} icon
  * @property {[on: string, off: string]} announcements texts for screen readers
+ * @property {boolean} [isStored] whether the project keeps it
  * @property {(map: HetMap) => Promise<void>} [load] loads what it shows
  * @property {(map: HetMap) => boolean} [isOffered] always without it
  * @property {(map: HetMap) => boolean} [isOn] by `scene.switches` without it
@@ -15,6 +18,12 @@
 
 /** @type {Record<string, Switch>} */
 export const SWITCHES = {
+  terrain: {
+    label: "Show terrain",
+    icon: "terrain",
+    announcements: ["The terrain is shown", "The terrain is hidden"],
+    isStored: true,
+  },
   trust: {
     label: "Mark unreliable areas",
     icon: "waves",
@@ -39,10 +48,10 @@ export function isOn(map, name) {
 /** Turn a switch on or off. @param {HetMap} map @param {string} name */
 export async function toggleSwitch(map, name) {
   const { switches } = map.scene;
-  const { announcements, load } = SWITCHES[name];
+  const { announcements, isStored, load } = SWITCHES[name];
   switches[name] = !isOn(map, name);
   map.toolbar.update();
   map.announce(announcements[switches[name] ? 0 : 1]);
   await load?.(map);
-  map.requestDraw({ paint: true });
+  map.requestDraw({ paint: true, place: true });
 }

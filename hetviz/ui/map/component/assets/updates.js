@@ -114,6 +114,7 @@ export class Updates {
     if (isNewMap) this.resetMap(data, geometry, restored);
     map.selection.receive(data, bits, isNewMap);
     map.layers.receive(data);
+    if (data.terrain !== previous?.terrain) scene.switches.terrain = data.terrain;
     // Cards depend on positions and colours.
     if (values !== scene.values || geometry !== scene.geometry) map.media.cards.clear();
     if (values !== scene.values || data.colour !== previous?.colour) {
