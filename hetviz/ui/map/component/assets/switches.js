@@ -50,6 +50,7 @@ export async function toggleSwitch(map, name) {
   const { switches } = map.scene;
   const { announcements, isStored, load } = SWITCHES[name];
   switches[name] = !isOn(map, name);
+  if (isStored) send(() => map.component.setStateValue(name, switches[name]));
   map.toolbar.update();
   map.announce(announcements[switches[name] ? 0 : 1]);
   await load?.(map);
