@@ -172,6 +172,14 @@ def test_sample_has_original_map(blobs: BlobStore) -> None:
     assert state.is_current(state.run)
 
 
+def test_projects_share_the_original_map_of_a_sample(blobs: BlobStore) -> None:
+    # So are the results about it, which are cached by map.
+    [one], [other] = (Workspace(blobs).do(OpenSample("emoji")).runs for _ in range(2))
+    assert one is other
+    [changed] = Workspace(blobs).do(OpenSample("digits")).runs
+    assert changed is not one
+
+
 def test_unknown_names_are_errors(blobs: BlobStore) -> None:
     workspace = opened(blobs)
     for command in (OpenSample("atlantis"), ChooseRun("77"), RenameDataset("fish", "x")):

@@ -19,6 +19,7 @@ from hetviz.plots.curve import (
     pair_share_of,
     share_close_at,
 )
+from hetviz.ui.map_data.array_cache import RESULTS
 from hetviz.ui.shell import session
 from hetviz.ui.shell import theme as look
 from hetviz.workspace import MapResult, State
@@ -56,10 +57,11 @@ def run_figures(state: State, run: MapResult) -> Mapping[str, Any]:
     if embedding is None:
         return {"scores": {}, "curves": {}, **stored}
     # Measured on the data of the map, without later guidance.
-    measured = session.get_or_compute(
-        ("figures", id(run.embedding)),
-        run.embedding,
+    measured = RESULTS.get_or_compute(
+        data,
+        ("figures", id(run.embedding), id(state.held_out)),
         lambda: figures_of(data, embedding, state.held_out),
+        (run.embedding, state.held_out),
     )
     return {**stored, **measured}
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from hetviz.errors import DataError
 from hetviz.io import Loaded
+from hetviz.memo import cached_while_alive
 from hetviz.runs.embed.run import MapOrigin, MapResult
 from hetviz.workspace.commands.command import Command, Context
 from hetviz.workspace.commands.state import ORIGINAL_MAP, State
@@ -69,18 +70,8 @@ class AddTables(Command, op="add-tables", label="add files"):
 
 
 def _initial_state(before: State, loaded: Loaded, source: str) -> State:
-    runs: tuple[MapResult, ...] = ()
-    if loaded.map is not None:
-        original = MapResult(
-            loaded.data.fingerprint(),
-            loaded.map_method or "",
-            dict(loaded.map_params),
-            loaded.map_seed,
-            title="Original map",
-            embedding=loaded.map,
-            id=ORIGINAL_MAP,
-        )
-        runs = (replace(original, origin=MapOrigin(loaded.data, original)),)
+    original = _original_map(loaded)
+    runs = () if original is None else (original,)
     return State(
         title=validate_title((loaded.title or loaded.name)[:MAX_TITLE]),
         description=loaded.description,
@@ -93,6 +84,23 @@ def _initial_state(before: State, loaded: Loaded, source: str) -> State:
         chosen=ORIGINAL_MAP if runs else None,
         pending=before.pending,
     )
+
+
+@cached_while_alive
+def _original_map(loaded: Loaded) -> MapResult | None:
+    """Return the map of the data, one for all projects that share them, as are its results."""
+    if loaded.map is None:
+        return None
+    original = MapResult(
+        loaded.data.fingerprint(),
+        loaded.map_method or "",
+        dict(loaded.map_params),
+        loaded.map_seed,
+        title="Original map",
+        embedding=loaded.map,
+        id=ORIGINAL_MAP,
+    )
+    return replace(original, origin=MapOrigin(loaded.data, original))
 
 
 def _refuse_errors(loaded: Loaded, leave_out: bool) -> None:
