@@ -26,9 +26,6 @@ CELLS = (
     "print('said:', w.say(together={'emoji': list(data['emoji'].ids[[0, 600, 1200]])}).n_said)",
 )
 
-# For a test of how it looks any map will do.
-QUICK = "import hetviz\nm = hetviz.embed(hetviz.load('emoji'), 'pca')\nm"
-
 # An emoji that has no neighbour within 8 pixels, right of the legend.
 FREE = """() => {
   const map = document.querySelector('.hv-map').__hv.map;
@@ -59,8 +56,8 @@ class Lab:
             )
             urlopen(request, timeout=PATIENCE_S).read()
 
-    def notebook(self, name: str, first: str = CELLS[0]) -> str:
-        """Write a notebook whose first cell is this, and return its address."""
+    def notebook(self, name: str) -> str:
+        """Write a notebook of the cells, and return its address."""
         cells = [
             {
                 "cell_type": "code",
@@ -70,7 +67,7 @@ class Lab:
                 "outputs": [],
                 "execution_count": None,
             }
-            for k, source in enumerate((first, *CELLS[1:]))
+            for k, source in enumerate(CELLS)
         ]
         kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
         book = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4}
@@ -98,6 +95,7 @@ def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     settings = {"IPYTHONDIR": str(home / "ipython"), "JUPYTERLAB_SETTINGS_DIR": str(home / "lab")}
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
     command += ["--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
+    command += ["--LabApp.expose_app_in_browser=True"]
     command += ["--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True"]
     command += [f"--ServerApp.root_dir={folder}", f"--LabApp.workspaces_dir={home / 'spaces'}"]
     ARTIFACTS.mkdir(exist_ok=True)
@@ -115,12 +113,10 @@ def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.fixture
-def opened(browser: Browser, lab: Lab, request: pytest.FixtureRequest) -> Iterator[Page]:
-    theme = request.param
-    lab.look(f"JupyterLab {theme}")
+def opened(browser: Browser, lab: Lab) -> Iterator[Page]:
+    lab.look("JupyterLab Light")
     # The system's look is the other one: what counts is the notebook's own.
-    other = "dark" if theme == "Light" else "light"
-    context = new_context(browser, viewport={"width": 1440, "height": 1000}, color_scheme=other)
+    context = new_context(browser, viewport={"width": 1440, "height": 1000}, color_scheme="dark")
     page = context.new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
@@ -131,7 +127,7 @@ def opened(browser: Browser, lab: Lab, request: pytest.FixtureRequest) -> Iterat
         asked.locator(".jp-mod-accept").first.click()
 
     page.add_locator_handler(asked, accept)
-    page.goto(lab.notebook(f"{theme.lower()}.ipynb", CELLS[0] if theme == "Light" else QUICK))
+    page.goto(lab.notebook("map.ipynb"))
     page.locator(".jp-CodeCell").first.wait_for()
     expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute("data-status", "idle")
     # What is run before the kernel has answered is dropped, though it is called idle by then.
@@ -178,8 +174,7 @@ def where(page: Page, row: int) -> tuple[float, float]:
     return x, y
 
 
-@pytest.mark.parametrize("opened", ["Light"], indirect=True)
-def test_hover_selection_and_statement(opened: Page) -> None:
+def test_hover_selection_statement_and_theme(opened: Page) -> None:
     page = opened
     assert page.locator(".hv-map").get_attribute("data-theme") == "light"
     until(page, "!map.scene.moving && !map.scene.flight")
@@ -239,11 +234,11 @@ def test_hover_selection_and_statement(opened: Page) -> None:
     until(page, "!map.scene.moving && !map.scene.motion")
     assert in_map(page, "[...map.scene.geometry.slice(0, 200)]") != before
 
-
-@pytest.mark.parametrize("opened", ["Dark"], indirect=True)
-def test_map_follows_notebook_theme(opened: Page) -> None:
-    page = opened
-    assert page.locator(".hv-map").get_attribute("data-theme") == "dark"
+    # The map follows the theme.
+    page.evaluate(
+        "jupyterapp.commands.execute('apputils:change-theme', { theme: 'JupyterLab Dark' })"
+    )
+    expect(page.locator(".hv-map")).to_have_attribute("data-theme", "dark")
     until(page, "!map.scene.moving && !map.scene.flight")
     page.screenshot(path=ARTIFACTS / "notebook-dark.png")
     paper = page.locator(".hv-map").evaluate("root => getComputedStyle(root).backgroundColor")
