@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.harness import Picture
+from tests.browser.harness import ROOT, Picture
 from tests.browser.test_app import drag, settled, stage, told, until
+from tests.waits import PATIENCE_S
 
 SEEN = """row => document.querySelector('.st-key-map .hv-map').__hv.map.scene.pos
     .slice(2 * row, 2 * row + 2)"""
@@ -81,7 +88,9 @@ def moved(page: Page) -> None:
     until(page, "!map.scene.motion")
 
 
-def test_lasso_statement_refits_and_can_be_undone(opened: Page, picture: Picture) -> None:
+def test_lasso_statement_refits_is_reproduced_and_can_be_undone(
+    opened: Page, picture: Picture, tmp_path: Path
+) -> None:
     page = opened
     lasso(page, 0.05, 0.2, 0.22, 0.45)
     group(page, "A")
@@ -120,6 +129,10 @@ def test_lasso_statement_refits_and_can_be_undone(opened: Page, picture: Picture
     page.get_by_role("button", name="Redo ").click()
     until_apart(page, 0, 0.5 * before)
     moved(page)
+    reproduce(page, tmp_path)
+    page.get_by_role("link", name="Map").click()
+    stage(page)
+    settled(page)
     # Without the set, the items return.
     page.get_by_role("tab", name="Guidance").click()
     page.locator(".st-key-sets").get_by_text("together").first.click()
@@ -127,6 +140,25 @@ def test_lasso_statement_refits_and_can_be_undone(opened: Page, picture: Picture
     expect(page.get_by_text("Map up to date")).to_be_visible()
     settled(page)
     until_apart(page, 0.2 * before, 2)
+
+
+def reproduce(page: Page, folder: Path) -> None:
+    """Run the script of the refitted map, and assert that its coordinates are the same."""
+    page.get_by_role("link", name="Export").click()
+    expect(page.locator(".st-key-export-preview img")).to_be_visible()
+    page.get_by_role("button", name="Export", exact=True).click()
+    with page.expect_download() as made:
+        page.get_by_role("button", name="Reproduce this").click()
+    with zipfile.ZipFile(made.value.path()) as archive:
+        archive.extractall(folder)
+    assert (folder / "start.csv").exists()
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run(
+        [sys.executable, "reproduce.py"], cwd=folder, env=env, check=True, timeout=PATIENCE_S
+    )
+    scores = json.loads((folder / "run" / "scores.json").read_text(encoding="utf-8"))
+    assert scores["same_coordinates"] is True
+    settled(page)
 
 
 def test_statement_by_keyboard(opened: Page) -> None:

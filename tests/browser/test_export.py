@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
-import zipfile
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
 import hetviz
 from tests.browser.harness import new_context
-from tests.browser.test_acts import group, lasso, moved
-from tests.browser.test_app import settled, stage
-from tests.waits import PATIENCE_S
 
 ROOT = Path(hetviz.__file__).parents[1]
 
@@ -52,32 +44,6 @@ def test_tall_figure_has_caption_below(page: Page) -> None:
         " return one?.complete && one.naturalHeight > 1.05 * one.naturalWidth / 1.23; }"
     )
     caption_below(page)
-
-
-def test_refitted_map_is_reproduced(page: Page, tmp_path: Path) -> None:
-    page.goto("/map")
-    stage(page)
-    settled(page)
-    lasso(page, 0.05, 0.2, 0.22, 0.45)
-    group(page, "A")
-    lasso(page, 0.8, 0.5, 0.95, 0.75)
-    group(page, "B")
-    page.locator(".st-key-add-statement button").first.click()
-    moved(page)
-    page.get_by_role("link", name="Export").click()
-    open_files(page)
-    with page.expect_download() as made:
-        page.get_by_role("button", name="Reproduce this").click()
-    with zipfile.ZipFile(made.value.path()) as archive:
-        archive.extractall(tmp_path)
-    assert (tmp_path / "start.csv").exists()
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run(
-        [sys.executable, "reproduce.py"], cwd=tmp_path, env=env, check=True, timeout=PATIENCE_S
-    )
-    scores = json.loads((tmp_path / "run" / "scores.json").read_text(encoding="utf-8"))
-    assert scores["same_coordinates"] is True
-    settled(page)
 
 
 def test_figure_and_standalone_page(page: Page, browser: Browser, tmp_path: Path) -> None:
