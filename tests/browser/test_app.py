@@ -169,8 +169,9 @@ def test_data_page(page: Page, picture: Picture) -> None:
     assert serious_barriers(page) == set()
 
 
-# The map as the first request of a server is tested in test_recovery.py and test_server.py.
-@pytest.mark.parametrize("path", ["/data", *(pytest.param(p, marks=SOAK) for p in ("/", "/map"))])
+# Other tests have the map (test_recovery.py) and the data (test_server.py) as first request.
+@pytest.mark.soak
+@pytest.mark.parametrize("path", ["/", "/data", "/map"])
 def test_deep_link_opens_its_page(path: str, open_page: Open) -> None:
     with serve(ROOT / "app.py", ARTIFACTS / "cold.log") as fresh:
         page = open_page(fresh.url)
@@ -346,7 +347,7 @@ def test_selection_is_shown_filtered_and_cleared(page: Page, picture: Picture) -
     settled(page)
 
 
-def test_running_job_moves_the_map(page: Page, picture: Picture) -> None:
+def test_running_job_moves_the_map_and_survives_reload(page: Page, picture: Picture) -> None:
     page.goto("/map")
     expect(page.get_by_role("button", name="New map", exact=True)).to_be_visible()
     stage(page)
@@ -359,7 +360,10 @@ def test_running_job_moves_the_map(page: Page, picture: Picture) -> None:
         arg=before,
     )
     picture(page, "live")
+    expect(page.locator(".st-key-state").get_by_text(re.compile(r"\d\s%"))).to_be_visible()
+    page.reload()
     expect(page.get_by_role("button", name="Undo new map")).to_be_visible()
+    expect(page.locator(".hv-film-strip button")).to_have_count(2)
     settled(page)
     until(page, "!map.scene.motion")
     settled(page)

@@ -125,7 +125,7 @@ def test_open_dataset_column_is_found_by_name(page: Page) -> None:
 
 
 def test_start_page_shows_reading_progress(page: Page) -> None:
-    rows = "\n".join(f"item {k},{k % 977},{k % 89 / 8},{k % 7},red" for k in range(900_000))
+    rows = "\n".join(f"item {k},{k % 977},{k % 89 / 8},{k % 7},red" for k in range(250_000))
     page.goto("/")
     stage(page)
     settled(page)

@@ -25,6 +25,9 @@ from tests.browser.harness import (
 from tests.browser.test_app import SELECTED, drag, make_map, settled, stage, told
 from tests.waits import wait_until
 
+# A method that needs no time: what is tested are the workers.
+QUICK = "Principal components"
+
 
 @pytest.fixture
 def fresh(browser: Browser) -> Iterator[Server]:
@@ -121,7 +124,7 @@ def test_lost_worker_is_replaced_or_reported(fresh: Server, open_page: Open) -> 
     page = open_page(fresh.url)
     page.goto("/map")
     ready(page)
-    make_map(page)
+    make_map(page, QUICK)
     expect(page.get_by_role("button", name="Undo new map")).to_be_visible()
     settled(page)
     ended = make_and_kill(fresh, page)
@@ -146,7 +149,7 @@ def make_and_kill(server: Server, page: Page) -> set[int]:
     """Start a map, kill the worker before it begins and return its process id."""
     (worker,) = workers_of(server)
     os.kill(worker, signal.SIGSTOP)
-    make_map(page)
+    make_map(page, QUICK)
     expect(page.locator(".hv-job").get_by_text("0 %")).to_be_visible()
     os.kill(worker, signal.SIGKILL)
     return {worker}

@@ -196,18 +196,6 @@ def test_phone_shows_progress_and_cancel(page: Page) -> None:
     expect(bar).to_have_count(0)
 
 
-def test_reload_keeps_running_job(page: Page) -> None:
-    page.goto("/map")
-    stage(page)
-    settled(page)
-    make_map(page, "Multimodal relational SNE")
-    expect(page.locator(".st-key-state").get_by_text(re.compile(r"\d\s%"))).to_be_visible()
-    page.reload()
-    expect(page.get_by_role("button", name="Undo new map")).to_be_visible()
-    expect(page.locator(".hv-film-strip button")).to_have_count(2)
-    settled(page)
-
-
 def signs_of_tabs(page: Page) -> dict[str, Locator]:
     """Return an element of each tab that shows that it is drawn."""
     panel = page.locator(".st-key-panel")
@@ -228,6 +216,9 @@ def test_pages_and_tabs_open_at_once(page: Page) -> None:
     def look(place: str) -> None:
         settled(page)
         found[place] = serious_barriers(page)
+        if place in ("Guidance", "data", "compare", "start"):
+            # Tests of these pages have the dark theme.
+            return
         # The theme changes only the colours.
         themed(page, "dark")
         found[f"{place}, dark"] = serious_barriers(page, only="color-contrast")
