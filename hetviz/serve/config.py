@@ -68,7 +68,6 @@ class OidcSettings:
     # At least 32 random characters that sign the login cookie.
     cookie_secret: str = field(default="", repr=False)
     roles_claim: str = "roles"  # The claim with a person's roles, as a text or a list.
-    admin_role: str = "hetviz-admin"  # Role with access to the operator's page.
     required_role: str = ""  # Role needed to log in; empty for everyone at the provider.
 
 

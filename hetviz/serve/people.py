@@ -51,7 +51,6 @@ class Person:
 
     id: str  # Issuer and subject, which are unique and cannot be chosen.
     name: str  # Display name.
-    is_admin: bool = False
 
 
 @dataclass(frozen=True)
@@ -306,7 +305,7 @@ class People:
         return self._file
 
 
-def person_of(claims: Mapping[str, object], roles_claim: str, admin_role: str) -> Person | None:
+def person_of(claims: Mapping[str, object]) -> Person | None:
     """Return the person in a provider's claims, or None."""
     issuer, subject = claims.get("iss"), claims.get("sub")
     if not (isinstance(issuer, str) and isinstance(subject, str) and issuer and subject):
@@ -315,7 +314,7 @@ def person_of(claims: Mapping[str, object], roles_claim: str, admin_role: str) -
         (str(claims[key]) for key in ("name", "preferred_username", "email") if claims.get(key)),
         "somebody",
     )
-    return Person(f"{issuer}|{subject}", name, admin_role in roles_of(claims, roles_claim))
+    return Person(f"{issuer}|{subject}", name)
 
 
 def roles_of(claims: Mapping[str, object], claim: str) -> list[str]:

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-ROLES = {"ada": ["hetviz-admin", "staff"], "bob": ["staff"], "eve": []}
+ROLES = {"ada": ["staff"], "bob": ["staff"], "eve": []}
 
 
 class Provider:

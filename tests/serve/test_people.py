@@ -151,7 +151,7 @@ def test_roles_of_claim(claims: dict[str, object], claim: str, roles: list[str])
 
 
 def test_person_id_is_issuer_and_subject() -> None:
-    claims = {"iss": "https://a", "sub": "7", "email": "x@y", "roles": ["boss"]}
-    assert person_of(claims, "roles", "boss") == Person("https://a|7", "x@y", True)
-    assert person_of(claims | {"iss": "https://b"}, "roles", "").id == "https://b|7"  # type: ignore[union-attr]
-    assert person_of({"email": "x@y"}, "roles", "boss") is None
+    claims = {"iss": "https://a", "sub": "7", "email": "x@y"}
+    assert person_of(claims) == Person("https://a|7", "x@y")
+    assert person_of(claims | {"iss": "https://b"}).id == "https://b|7"  # type: ignore[union-attr]
+    assert person_of({"email": "x@y"}) is None

@@ -74,7 +74,7 @@ def require_login() -> None:
         return
     oidc = settings().oidc
     claims = st.user.to_dict()
-    person = person_of(claims, oidc.roles_claim, oidc.admin_role)
+    person = person_of(claims)
     if not st.user.is_logged_in or person is None:
         st.title("hetviz")
         st.text("One map of several datasets that you can correct.")
@@ -179,7 +179,7 @@ def may_request(cookies: Mapping[str, str], project: str) -> bool:
     if not isinstance(claims, dict) or not claims.get("is_logged_in"):
         return False
     oidc = settings().oidc
-    person = person_of(claims, oidc.roles_claim, oidc.admin_role)
+    person = person_of(claims)
     if person is None:
         return False
     if oidc.required_role and oidc.required_role not in roles_of(claims, oidc.roles_claim):
