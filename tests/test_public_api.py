@@ -199,8 +199,6 @@ def test_embedding_positions() -> None:
     frame = embedding.frame()
     assert len(frame) == DATA.n_rows
     assert frame["id"].tolist()[-3:] == ["007", "NA", "1e5"]
-    shared = embedding.per_object
-    np.testing.assert_array_equal(shared.coordinates["survey"][5], shared.coordinates["face"][0])
     flat = embedding.planar()
     assert flat.stacked().shape == (DATA.n_rows, 2)
     assert "principal" in flat.note
@@ -423,6 +421,6 @@ def test_any_data_give_result_or_error(
             assert np.isfinite(Y[whole.placed[name]]).all()
         scores = hetviz.evaluate(data, whole, content).to_dict()
         assert all(-1e-9 <= value <= max_scores(name) + 1e-9 for name, value in scores.items())
-        assert whole.planar().n_unplaced == whole.n_unplaced >= whole.per_object.n_unplaced
+        assert whole.planar().n_unplaced == whole.n_unplaced
     parts = data.datasets, data.links, data.comparisons, data.labels
     assert HeteroData(*parts).fingerprint() == before

@@ -215,25 +215,6 @@ class Embedding(Immutable):
             frames.append(part)
         return pd.concat(frames, ignore_index=True)
 
-    @property
-    def per_object(self) -> Embedding:
-        """The embedding with every row at the mean coordinates of its object."""
-        total: dict[tuple[str, str], Floats] = {}
-        count: dict[tuple[str, str], int] = {}
-        for name, Y in self.coordinates.items():
-            for row in np.flatnonzero(self.placed[name]):
-                key = (self.entity[name], self.ids[name][row])
-                total[key] = total.get(key, 0.0) + Y[row]
-                count[key] = count.get(key, 0) + 1
-        nowhere = np.full(self.n_components, np.nan)
-        coordinates = {}
-        for name in self.coordinates:
-            keys = [(self.entity[name], text) for text in self.ids[name]]
-            coordinates[name] = np.array(
-                [total[key] / count[key] if key in count else nowhere for key in keys]
-            )
-        return self.moved(coordinates)
-
     def moved(self, coordinates: Mapping[str, Any]) -> Embedding:
         """Return the same items with other coordinates; non-finite rows have none.
 

@@ -66,7 +66,7 @@ def test_embedding_copies_keep_diagnostics() -> None:
     result = by_key([make_diagnostic("a", "A", "says", {"x": 1.5})])
     embedding = Embedding({"a": np.eye(2)}, diagnostics=result)
     again = pickle.loads(pickle.dumps(embedding))
-    for other in (again, embedding.per_object, embedding.planar()):
+    for other in (again, embedding.planar()):
         assert other.diagnostics == result
     assert Embedding({"a": np.eye(2)}).diagnostics == {}
 

@@ -32,17 +32,6 @@ def test_embedding_frame_columns() -> None:
     assert Embedding({"a": np.zeros((1, 5))}).frame().columns[2] == "c1"
 
 
-def test_embedding_per_object_averages_views() -> None:
-    coordinates = {"p": [[0.0, 0.0], [2.0, 2.0]], "q": [[4.0, 2.0], [np.nan, np.nan]]}
-    embedding = Embedding(
-        coordinates, {"p": ["x", "y"], "q": ["x", "y"]}, {"p": "thing", "q": "thing"}
-    )
-    shared = embedding.per_object
-    assert shared.coordinates["p"].tolist() == [[2.0, 1.0], [2.0, 2.0]]
-    assert shared.coordinates["q"].tolist() == [[2.0, 1.0], [2.0, 2.0]]
-    assert shared.n_unplaced == 0
-
-
 def test_planar_notes_the_projection() -> None:
     rng = np.random.default_rng(0)
     Y = rng.normal(size=(40, 5)) * [1, 1, 9, 1, 5]
