@@ -75,7 +75,7 @@ def measure_once(patch: pytest.MonkeyPatch) -> None:
         held_out: HeteroData | None = None,
         beat: Callable[[], None] = lambda: None,
     ) -> dict[str, object]:
-        key = (data.fingerprint(), held_out.fingerprint() if held_out else "", _mark(embedding))
+        key = (data.fingerprint(), held_out.fingerprint() if held_out else "", mark_of(embedding))
         if key not in _measured:
             _measured[key] = _figures_of(data, embedding, held_out, beat)
         # Whoever asks adds to what is found.
@@ -84,7 +84,8 @@ def measure_once(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(maps, "figures_of", figures_of)
 
 
-def _mark(embedding: Embedding) -> str:
+def mark_of(embedding: Embedding) -> str:
+    """Return a hash of the items and coordinates of a map."""
     mark = hashlib.sha256()
     for name, places in embedding.coordinates.items():
         mark.update(f"{name} {places.shape} {places.dtype}".encode())

@@ -10,7 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from hetviz.data import Embedding, HeteroData
+from hetviz.jobs.tasks import spread as task
 from hetviz.metrics.trust.spread import SPREAD, Spread
+from hetviz.runs.place.spread import spread as measure_spread
 from hetviz.serve.config import settings
 from hetviz.ui.app.view import _spread_spec
 from hetviz.ui.export import files as export_files
@@ -18,6 +21,22 @@ from hetviz.ui.map_data import spread
 from hetviz.workspace import ChooseRun
 from tests.app.conftest import Visit, html_of, sid_of, workspace_of
 from tests.app.test_map_panel import pick
+from tests.samples import mark_of
+
+_measured: dict[tuple[str, str], Spread] = {}
+
+
+@pytest.fixture(autouse=True)
+def spread_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure the spread of a map once for all tests here: they read that of the same map."""
+
+    def measure(data: HeteroData, embedding: Embedding, **settings: Any) -> Spread:
+        key = data.fingerprint(), mark_of(embedding)
+        if key not in _measured:
+            _measured[key] = measure_spread(data, embedding, **settings)
+        return _measured[key]
+
+    monkeypatch.setattr(task, "spread", measure)
 
 
 def test_spread_is_measured_from_the_item_panel(visit: Visit) -> None:

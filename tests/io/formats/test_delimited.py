@@ -76,8 +76,8 @@ def test_csv_duplicate_and_empty_column_names():
 def test_csv_many_columns_with_same_name():
     read = read_table("t.csv", b"x,x (2),x,x\n1,2,3,4\n")
     assert list(read.frame.columns) == ["x", "x (2)", "x (3)", "x (4)"]
-    wide = ",".join(["x"] * 5000)
-    assert len(set(read_table("t.csv", f"{wide}\n{wide}\n".encode()).frame.columns)) == 5000
+    wide = ",".join(["x"] * 500)
+    assert len(set(read_table("t.csv", f"{wide}\n{wide}\n".encode()).frame.columns)) == 500
 
 
 @pytest.mark.parametrize(
