@@ -26,6 +26,13 @@ from hetviz.core.ordinal.fixed_rank import critical_beta_for, weigh_columns
 DATA = "may"
 TAXONOMY = {"round": "0689", "straight": "147", "open": "235"}
 NOISE_VIEWS = 5
+PLANTED = tuple(
+    (n, axes, per_item, noise)
+    for n, axes in ((100, 2), (100, 6), (400, 6))
+    for per_item in (5, 30)
+    for noise in (0.0, 0.2)
+)
+"""Items, axes of their places, comparisons for each item, share of comparisons turned round."""
 
 
 def run(out: Path, quick: bool, data: Path | None = None) -> None:
@@ -34,6 +41,7 @@ def run(out: Path, quick: bool, data: Path | None = None) -> None:
     against_conic(out, quick)
     taxonomy(out, quick)
     flipped(out, quick)
+    losses(out, quick)
     if data is not None:
         shoes(out, quick, data)
 
@@ -260,6 +268,39 @@ def flipped(out: Path, quick: bool) -> None:
         rows.append(row)
     note = f"{n} objects, {m} comparisons, 2 axes, share of as many others kept"
     report("comparisons_flipped", rows, out, note)
+
+
+def losses(out: Path, quick: bool) -> None:
+    """Both losses of `gnmds` and other programs on places of two and of six axes, drawn on two."""
+    methods: list[tuple[str, Any]] = [("convex", {}), ("soft", {"loss": "soft"})]
+    methods += [(name, None) for name in ("SOE", "TSTE", "GNMDS")] if has_cblearn() else []
+    rows = []
+    for n, axes, per_item, noise in PLANTED[:2] if quick else PLANTED:
+        result: dict[str, list[float]] = {name: [] for name, _ in methods}
+        for seed in range(1 if quick else 3):
+            rng = np.random.default_rng([seed, n, axes])
+            Z = rng.normal(size=(n, axes))
+            T = rng.permuted(np.tile(np.arange(n), (per_item * n + 20_000, 1)), axis=1)[:, :3]
+            near, far = (((Z[T[:, 0]] - Z[T[:, k]]) ** 2).sum(axis=1) for k in (1, 2))
+            T = np.where((near > far)[:, None], T[:, [0, 2, 1]], T)
+            train, test = T[:-20_000], T[-20_000:]
+            turned = rng.random(len(train)) < noise
+            train = np.where(turned[:, None], train[:, [0, 2, 1]], train)
+            ids = [str(k) for k in range(n)]
+            for name, params in methods:
+                method = name if params is None else ([Dataset("d", ids)], "gnmds", params)
+                Y = placed(method, train, Z, seed)
+                result[name].append(comparison_accuracy(Y, test))
+        row: dict[str, Any] = {"items": n, "axes": axes, "comparisons each": per_item}
+        row["turned round"] = noise
+        row |= {name: mean_and_error(values) for name, values in result.items()}
+        rows.append(row)
+    report("comparisons_losses", rows, out, "2 axes, share of 20,000 comparisons kept")
+
+
+def mean_and_error(values: list[float]) -> str:
+    error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else float("nan")
+    return f"{np.mean(values):.3f} ± {error:.3f}"
 
 
 def model_order(model: Any) -> Any:
