@@ -60,8 +60,8 @@ class GNMDS(BaseEmbedder):
     item. Items without comparisons have no place. `loss="soft"` minimises
     sum_c [1 + d_ij - d_kl]_+^2 / |C| with d not squared, from ten starts; with three draws of each
     of twelve planted sets it kept as many other comparisons as the default within two standard
-    errors. Cost: see `hetviz.core.ordinal.embedding`, with n and r the number of compared items. The
-    final step costs up to three times as much again.
+    errors. Cost: see `hetviz.core.ordinal.embedding`, with n and r the number of compared items.
+    The final step costs up to three times as much again.
 
     References
     ----------
