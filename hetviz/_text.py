@@ -22,6 +22,11 @@ def join_first(parts: Sequence[str], max_parts: int = 5) -> str:
     return f"{', '.join(parts[:max_parts])} and {len(parts) - max_parts:,} more"
 
 
+def capital(text: str) -> str:
+    """Return the text with a capital first letter."""
+    return text[:1].upper() + text[1:]
+
+
 def count(number: int, singular: str, plural: str | None = None) -> str:
     """Return "1 row" or "1,273 rows"."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from hetviz._text import capital, join_words
 from hetviz._types import Bools, Floats, Ints, Reals
 from hetviz.data import Dataset, HeteroData
 from hetviz.features.columns.levels import complete_order, is_cyclic, is_increasing, natural_order
@@ -66,6 +67,17 @@ class Colouring:
     is_borrowed: Bools | None = None
     of_items: bool = False  # Whether the categories are items, and not values of a column.
     of_share: bool = False  # Whether the numbers are shares of a category among linked items.
+
+    def borrowed_note(self, data: HeteroData) -> str:
+        """Say which datasets take their colour from another one, empty for none."""
+        if not self.borrowed:
+            return ""
+        source = "what they link to"
+        if data.n_objects < data.n_rows:
+            source = "the same items in the other dataset"
+        start = join_words(list(self.borrowed))
+        start = capital(start) if self.is_pale is None else f"Paler: {start}"
+        return f"{start} take the colour of {source}."
 
     def borrows(self, row: int) -> bool:
         """Return whether the value of a row is that of the items it links to."""
@@ -308,7 +320,7 @@ def display_name(text: str) -> str:
         words = text.replace("-", " ").replace("_", " ").strip()
         if text.startswith(("n_", "num_")):
             words = f"number of {words.partition(' ')[2]}"
-        return words[:1].upper() + words[1:]
+        return capital(words)
     return text
 
 

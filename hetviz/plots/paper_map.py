@@ -125,9 +125,7 @@ def _caption(
     if not by_dataset:
         sentences.append(f"Colour: {colouring.option.title}.")
         if colouring.borrowed:
-            datasets = " and ".join(colouring.borrowed)
-            paler = "" if colouring.is_pale is None else "Paler: "
-            sentences.append(f"{paler}{datasets} take the colour of what they link to.")
+            sentences.append(colouring.borrowed_note(data))
     if frame.outside:
         sentences.append(f"{_count_items(frame.outside)} outside the figure.")
     if unplaced:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hetviz._text import capital
 from hetviz._types import Bools, Floats
 from hetviz.data import Embedding
 
@@ -65,7 +66,7 @@ def _enlarge_small_datasets(embedding: Embedding) -> tuple[Floats, list[str]]:
         if times >= 2:
             centre = np.nanmedian(Y, axis=0)
             parts.append(centre + (Y - centre) * times)
-            notes.append(f"{name} is drawn {times:,.0f} times larger to make it visible.")
+            notes.append(f"{capital(name)} is drawn {times:,.0f} times larger to make it visible.")
         else:
             parts.append(Y)
     return np.vstack(parts), notes

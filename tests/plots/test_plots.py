@@ -379,7 +379,7 @@ def test_small_dataset_is_enlarged_with_a_note() -> None:
     points = {"animals": embedding.coordinates["animals"], "words": np.eye(4, 2) * 1e-3}
     form = points_to_draw(Embedding(points))
     assert len(form.notes) == 1
-    assert "words is drawn" in form.notes[0]
+    assert "Words is drawn" in form.notes[0]
     assert np.ptp(form.points[60:], axis=0).min() > 0.1
 
 

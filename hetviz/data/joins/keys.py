@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz._pandas import factorize, is_missing
+from hetviz._text import join_first
 from hetviz._types import Ints, Texts
 from hetviz.data.model.dataset import Dataset
 from hetviz.errors import DataError, Problem
@@ -205,9 +206,7 @@ def keys_by_row(dataset: Dataset, column: str, loose: bool = False) -> pd.Series
 
 def quote_values(values: list[str], max_values: int = 3) -> str:
     """Return the first values in quotes and the number of the others."""
-    named = ", ".join(f"“{value}”" for value in values[:max_values])
-    more = len(values) - max_values
-    return f"{named} and {more:,} more" if more > 0 else named
+    return join_first([f"“{value}”" for value in values], max_values)
 
 
 def rows_without(rows: Ints, n: int) -> Ints:

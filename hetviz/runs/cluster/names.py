@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._text import is_word, join_words
+from hetviz._text import capital, is_word, join_words
 from hetviz._types import Bools, Floats, Ints, Sparse, Texts
 from hetviz.data import HeteroData
 
@@ -206,11 +206,6 @@ def plain_value(text: str) -> str:
     """Return "food-drink" as "food drink"; other texts unchanged."""
     is_slug = text == text.lower() and re.fullmatch(r"[^\W\d_]+(?:[-_][^\W\d_]+)*", text)
     return text.replace("-", " ").replace("_", " ") if is_slug else text
-
-
-def capital(text: str) -> str:
-    """Return the text with a capital first letter."""
-    return text[:1].upper() + text[1:]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetviz._text import format_seconds, join_words, per_hundred
+from hetviz._text import capital, format_seconds, join_words, per_hundred
 from hetviz._types import JsonObject
 from hetviz.algorithms.cost import stored_seconds
 from hetviz.algorithms.registry import get_method
@@ -91,7 +91,7 @@ class SettingsResult:
         if not self.tried.complete and self.confirmed is None:
             start = f"Stopped early. So far, {self.best} is best at {does}"
         else:
-            start = f"{self.best[:1].upper()}{self.best[1:]} is best at {does}"
+            start = f"{capital(self.best)} is best at {does}"
         parts = [f"{start} ({per_hundred(self.tried.mean(self.best, self.measure))} %)."]
         if self.confirmed is not None:
             best_score, default_score = (

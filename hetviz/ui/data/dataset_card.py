@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from hetviz._text import capital
 from hetviz.data import Dataset, HeteroData
 from hetviz.plots.colour import display_name
 from hetviz.plots.palette import shape_of
@@ -35,7 +36,7 @@ def show_card(state: State, name: str) -> None:
             facts = [f"features: {info.features or 'no features'}", info.id_words]
             if info.title_column:
                 facts.append(f"named by {display_name(info.title_column)}")
-            theme.show_note("; ".join(facts)[:1].upper() + "; ".join(facts)[1:] + ".")
+            theme.show_note(capital("; ".join(facts)) + ".")
         views = [other for other in data.views(dataset.entity) if other != name]
         if views:
             theme.show_note(f"Shows the same items as {theme.join_words(views)}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from hetviz._text import round_percent, shorten
+from hetviz._text import capital, round_percent, shorten
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.joins.join import Join, share_linked
 from hetviz.data.joins.keys import cell_texts
@@ -250,7 +250,7 @@ def _show_match(data: HeteroData, match: Match, command: Command, key: str) -> N
             dataset = joined[name]
             titles = [shorten(str(dataset.display_names[row]), 40) for row in rows[:_MAX_NAMED]]
             others = f" and {len(rows) - _MAX_NAMED:,} more" if len(rows) > _MAX_NAMED else ""
-            theme.show_note(f"{name} without a partner:  {', '.join(titles)}{others}.")
+            theme.show_note(f"{capital(name)} without a partner: {', '.join(titles)}{others}.")
     map_warnings.show_warnings(map_warnings.join_warnings(command, linked_shares, key))
 
 

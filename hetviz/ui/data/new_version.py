@@ -9,6 +9,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from hetviz._text import join_first
 from hetviz.errors import HetvizError
 from hetviz.io import NewVersion
 from hetviz.ui.shell import session, theme
@@ -102,19 +103,13 @@ def show_review(state: State) -> None:
 def _show_differences(newer: NewVersion) -> None:
     facts = [("New items", newer.added), ("Removed items", newer.gone)]
     facts += [("New columns", newer.columns_added), ("Removed columns", newer.columns_gone)]
-    theme.show_pairs([(title, _first_names(texts)) for title, texts in facts if texts])
+    theme.show_pairs([(title, join_first(texts, _MAX_NAMES)) for title, texts in facts if texts])
     if len(newer.changed):
         theme.show_section("Changed cells", theme.count(len(newer.changed), "cell"))
         table: pd.DataFrame = newer.changed.head(_MAX_ROWS)
         st.dataframe(table, hide_index=True)
         if len(newer.changed) > _MAX_ROWS:
             theme.show_note(f"The first {_MAX_ROWS:,} are shown.")
-
-
-def _first_names(names: tuple[str, ...]) -> str:
-    n_others = len(names) - _MAX_NAMES
-    listed = ", ".join(names[:_MAX_NAMES])
-    return f"{listed} and {n_others:,} more" if n_others > 0 else listed
 
 
 def _stage_file(name: str, contents: Mapping[str, bytes]) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hetviz._text import is_word, shorten
+from hetviz._text import capital, is_word, shorten
 from hetviz.data import HeteroData
 from hetviz.features.linked_values import NO_VALUE
 from hetviz.jobs import Job
@@ -153,7 +153,7 @@ def _link_reach(state: State, run: MapResult | None) -> list[list[float | None]]
 def _method_note(run: MapResult | None) -> list[str]:
     """Return the note of the method, which follows its title and a colon."""
     note = "" if run is None else run.embedding.note.partition(": ")[2]
-    return [f"{note[:1].upper()}{note[1:].rstrip('.')}."] if note else []
+    return [f"{capital(note.rstrip('.'))}."] if note else []
 
 
 def _unjoined_datasets(

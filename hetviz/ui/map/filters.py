@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from hetviz._text import shorten
+from hetviz._text import capital, shorten
 from hetviz._types import Bools
 from hetviz.data import Filter, HeteroData, passing
 from hetviz.data.queries.filters import column_of, filters_for_rows
@@ -133,7 +133,7 @@ def _filter_form(state: State, data: HeteroData) -> None:
     name = names[0]
     if len(names) > 1:
         name = st.selectbox("Dataset", names, key="filter-dataset")
-    no_columns = f"{name} has no columns to filter by. Select items on the map instead."
+    no_columns = f"{capital(name)} has no columns to filter by. Select items on the map instead."
     columns = item_text.choosable_columns(data, name, no_columns, "filter")
     if not columns:
         return

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from hetviz._text import capital
 from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method, is_method
 from hetviz.data import Dataset, HeteroData
@@ -71,13 +72,13 @@ def _columns_text(dataset: Dataset) -> str:
     names = used or list(dataset.feature_names or ())
     if dataset.kernel is not None or dataset.distance is not None:
         return (
-            f"{dataset.name} have only pairwise similarities, so a table cannot place new ones "
-            "here. The library can, from a kernel or distances."
+            f"{capital(dataset.name)} have only pairwise similarities, so a table cannot place new "
+            "ones here. The library can, from a kernel or distances."
         )
     if not names:
         return (
-            f"{dataset.name} have no feature columns. Name a column after another dataset and list "
-            "in it the items that each new one is linked with."
+            f"{capital(dataset.name)} have no feature columns. Name a column after another dataset "
+            "and list in it the items that each new one is linked with."
         )
     others = [f"{len(names) - _MAX_COLUMNS} more"] if len(names) > _MAX_COLUMNS else []
     listed = look.join_words([*names[:_MAX_COLUMNS], *others])

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from hetviz._text import join_words, round_percent, shorten
+from hetviz._text import capital, join_first, join_words, round_percent, shorten
 from hetviz._types import JsonObject
 from hetviz.data import HeteroData
 from hetviz.data.joins.join import Join
@@ -551,14 +551,9 @@ def _example_sentence(joined: HeteroData, lines: DetailTable, meaning: str) -> s
     if meaning in ("summary", "both"):
         table: Any = joined[lines.named[0]].table
         new_columns = [str(column) for column in table.columns if str(column).startswith(f"{name}")]
-        column_names = join_words([f"“{column}”" for column in new_columns[:_MAX_COLUMNS]])
-        others = (
-            f" and {len(new_columns) - _MAX_COLUMNS:,} more"
-            if len(new_columns) > _MAX_COLUMNS
-            else ""
-        )
-        parts.append(f"{lines.named[0]} get the columns {column_names}{others}")
+        column_names = join_first([f"“{column}”" for column in new_columns], _MAX_COLUMNS)
+        parts.append(f"{lines.named[0]} get the columns {column_names}")
     if meaning == "items":
         titles = joined[name].display_names
         parts.append(f"the first is called {shorten(str(titles[0]), 60)}")
-    return f"{name[:1].upper()}{name[1:]}: {', '.join(parts)}."
+    return f"{capital(name)}: {', '.join(parts)}."

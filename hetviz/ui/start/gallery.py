@@ -87,18 +87,8 @@ def colour_text(state: State) -> str:
 
 def borrowed_colour_notes(state: State) -> list[str]:
     """Return notes on datasets that take their colour from another one."""
-    colours = layers.colours_of(state, state.run)
-    datasets = colours.borrowed
-    if not datasets:
-        return []
-    data = state.opened()
-    source = (
-        "the same items in the other dataset"
-        if data.n_objects < data.n_rows
-        else "what they link to"
-    )
-    paler = "" if colours.is_pale is None else "Paler: "
-    return [f"{paler}{theme.join_words(list(datasets))} take the colour of {source}."]
+    note = layers.colours_of(state, state.run).borrowed_note(state.opened())
+    return [note] if note else []
 
 
 def show_samples() -> None:
