@@ -99,7 +99,8 @@ def export(
         The format, instead of the extension.
     colour : str
         Column that colours the map: ``"dataset"``, the title of an option such as
-        ``"Group of emoji"``, or its key. The first label or column if empty.
+        ``"Group of emoji"``, or its key. If empty, the column whose groups the map
+        separates best.
     width, height : float
         Size of figures in millimetres. By default the height follows from the plot.
     dpi : int
@@ -146,9 +147,8 @@ def export(
         )
     settings = FigureSettings(colour, width, height, dpi, names, tuple(hidden), caption)
     if chosen == "map" and form == "html":
-        page = interactive_map(
-            data, embedding, colouring_of(data, colour), title=title, hidden=hidden, names=names
-        )
+        colours = colouring_of(data, embedding, colour)
+        page = interactive_map(data, embedding, colours, title=title, hidden=hidden, names=names)
         return write_file(path, page.encode())
     if chosen == "map":
         return write_file(path, map_bytes(data, embedding, settings, form, title=title))

@@ -10,6 +10,7 @@ from typing import Any
 from hetviz._types import JsonObject
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
+from hetviz.metrics.color_choice import find_best_color
 from hetviz.plots.colour import Colouring, colour_options, colouring, find_option
 from hetviz.plots.curve import Curve
 from hetviz.plots.paper import FIGURE_FORMATS, figure_bytes
@@ -32,7 +33,7 @@ class FigureSettings:
     ----------
     colour : str
         Key or title of an option of `hetviz.plots.colour.colour_options`, or a column name.
-        The first option if empty.
+        If empty, the column whose groups the map separates best.
     width : float
         In millimetres.
     height : float or None
@@ -85,11 +86,11 @@ class FigureSettings:
 DEFAULT_SETTINGS = FigureSettings()
 
 
-def colouring_of(data: HeteroData, name: str = "") -> Colouring:
-    """Return the colouring of a key, title or column. An empty name gives the first option."""
+def colouring_of(data: HeteroData, embedding: Embedding, name: str = "") -> Colouring:
+    """Return the colouring of a key, title or column; without a name that the map separates."""
     options = colour_options(data)
     if not name:
-        return colouring(data)
+        return colouring(data, find_best_color(data, embedding))
     option_of_key = find_option(data, name)
     if option_of_key is not None:
         return colouring(data, option_of_key.key)
@@ -117,7 +118,7 @@ def map_bytes(
     picture = paper_map(
         data,
         embedding,
-        colouring_of(data, settings.colour) if colours is None else colours,
+        colouring_of(data, embedding, settings.colour) if colours is None else colours,
         width=settings.width,
         height=settings.height,
         names=settings.names,

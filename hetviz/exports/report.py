@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from hetviz._text import join_words, round_percent
+from hetviz._text import count, join_words, round_percent
 from hetviz._version import __version__
 from hetviz.algorithms.contract import MethodCard
 from hetviz.algorithms.registry import get_method
@@ -167,7 +167,7 @@ def report_page(
     best = str(figures.get("best", "")) if figures else ""
     card = None if run is None else get_method(run.method).card
     method_title = "" if card is None else card.title
-    colouring = colouring_of(data, settings.colour) if colours is None else colours
+    colouring = colouring_of(data, embedding, settings.colour) if colours is None else colours
     map_picture = paper_map(
         data,
         embedding,
@@ -279,7 +279,7 @@ def _figure_html(svg: bytes, alt: str, caption: str) -> str:
 def _datasets_html(data: HeteroData) -> str:
     rows = []
     for name, part in data.datasets.items():
-        described_by = [] if part.X is None else [f"{part.X.shape[1]:,} features"]
+        described_by = [] if part.X is None else [count(part.X.shape[1], "feature")]
         described_by += [word for word in ("kernel", "distance") if getattr(part, word) is not None]
         if part.media is not None and any(media is not None for media in part.media):
             described_by.append("pictures")

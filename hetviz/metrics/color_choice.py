@@ -79,7 +79,8 @@ def find_best_color(data: HeteroData, embedding: Embedding) -> str | None:
     Returns: A key of `hetviz.plots.colour_options`. None if no column is above chance. Skips
         columns named like ids and codes.
 
-    Columns with 3 to 12 groups come first, if neighbours clearly agree in one. Then numbers and
+    Columns with 3 to 12 groups come first, if neighbours clearly agree in one, and labels before
+    others, since the map may be made from a column. Then numbers and
     columns of two values count as well. A column with one value in more than three quarters of
     the rows has no groups. Rows of other datasets take the most frequent group of their links, and
     the items of small datasets that many items link to are groups themselves.
@@ -99,9 +100,11 @@ def find_best_color(data: HeteroData, embedding: Embedding) -> str | None:
             if len(rows):
                 samples[name] = _Sample(rows, nearest, weight)
     scored = [(groups.score, groups) for groups in _all_groups(data, samples)]
+    labels = {json.dumps([label.dataset, label.name]) for label in data.labels}
     # Equal scores keep the order of the data.
     scored = sorted(
-        (pair for pair in scored if pair[0] > MIN_COLOR_SCORE), key=lambda pair: -pair[0]
+        (pair for pair in scored if pair[0] > MIN_COLOR_SCORE),
+        key=lambda pair: (pair[0] < _CLEAR_SCORE or pair[1].key not in labels, -pair[0]),
     )
     best = next(((score, groups.key) for score, groups in scored if groups.is_above_chance()), None)
     if best is not None and best[0] >= _CLEAR_SCORE:

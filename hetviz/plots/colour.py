@@ -149,6 +149,13 @@ def _list_options(data: HeteroData) -> list[ColourOption]:
     return [*options.values(), by_dataset, *_item_options(data)]
 
 
+def _default_option(data: HeteroData) -> ColourOption:
+    """Return the option of the first label, or the dataset: any other column may say nothing."""
+    options = colour_options(data)
+    by_dataset = next(option for option in options if option.kind == "dataset")
+    return options[0] if data.labels and options[0].kind != "dataset" else by_dataset
+
+
 def _item_options(data: HeteroData) -> list[ColourOption]:
     """Return options to color by the items of small datasets that many items link to."""
     sizes = {name: len(dataset) for name, dataset in data.datasets.items()}
@@ -168,8 +175,8 @@ def _item_options(data: HeteroData) -> list[ColourOption]:
 
 
 def colouring(data: HeteroData, key: str | None = None) -> Colouring:
-    """Return the value of each row under an option, the first one if `key` is unknown."""
-    option = find_option(data, key or "") or colour_options(data)[0]
+    """Return the value of each row under an option; if `key` is unknown, the first label."""
+    option = find_option(data, key or "") or _default_option(data)
     none = np.full(data.n_rows, np.nan)
     if option.kind == "dataset":
         code = np.concatenate([np.full(len(d), k) for k, d in enumerate(data.datasets.values())])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetviz._text import capital
+from hetviz._text import capital, join_words
 from hetviz._types import Bools, Floats
 from hetviz.data import Embedding
 
@@ -42,8 +42,12 @@ def unconnected_note(embedding: Embedding, hidden: Collection[str] = ()) -> list
             groups.setdefault(group, []).append(name)
     if len(groups) < 2:
         return []
-    parts = [" with ".join(names) for names in groups.values()]
-    return [f"Nothing connects {' and '.join(parts)} here. Distances between them mean nothing."]
+    *others, largest = sorted(groups.values(), key=len)
+    unconnected = ", or ".join(map(join_words, others))
+    rest = join_words(largest) if len(largest) < 3 else "the other datasets"
+    return [
+        f"Nothing connects {unconnected} with {rest} here. Distances between them mean nothing."
+    ]
 
 
 def _enlarge_small_datasets(embedding: Embedding) -> tuple[Floats, list[str]]:

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import DataError, MissingExtraError, Problem
+from hetviz.metrics.color_choice import find_best_color
 from hetviz.plots.colour import Colouring, colouring
 from hetviz.plots.palette import tokens
 from hetviz.plots.still import still_map
@@ -68,7 +69,7 @@ def mimebundle(embedding: Embedding) -> dict[str, object]:
 
 def still_svg(data: HeteroData, embedding: Embedding) -> str:
     """Return a still picture of a map as SVG, with a legend of its colours."""
-    colours = colouring(data, None)
+    colours = colouring(data, find_best_color(data, embedding))
     token = tokens("light")
     inner = still_map(data, embedding, colours, width=_WIDTH, height=_HEIGHT, dot=4.0)
     size = f'width="{_WIDTH}" height="{_HEIGHT + _FOOT_PX}"'

@@ -24,6 +24,7 @@ from hetviz.data.edits.by_id import rows_by_id
 from hetviz.errors import DataError, HetvizError, ParameterError, Problem
 from hetviz.exports.page import picture_data_url
 from hetviz.features.relations.grouping import links_between
+from hetviz.metrics.color_choice import find_best_color
 from hetviz.metrics.trust.consequences import Consequences, consequences
 from hetviz.plots.colour import ColourOption, colour_options, find_option
 from hetviz.runs.embed.run import fit_run
@@ -138,6 +139,7 @@ class MapWidget(anywidget.AnyWidget):
         self._height = int(height)
         self._method, self._params, self._seed = method, dict(params or {}), int(seed)
         self._history: list[tuple[HeteroData, Embedding]] = []
+        self._first_colour = find_best_color(data, embedding)
         self._set_map(data, embedding)
         super().__init__(selection={}, colour=colour)
         self._send_spec()
@@ -266,7 +268,7 @@ class MapWidget(anywidget.AnyWidget):
     def _send_spec(self) -> None:
         """Send the description of the map to the browser."""
         hidden = tuple(name for name in self._hidden if name in self._data.datasets)
-        view = DisplaySettings(colour=self.colour, hidden=hidden)
+        view = DisplaySettings(colour=self.colour or self._first_colour, hidden=hidden)
         runs, chosen = self._state.runs, self._state.chosen
         self._state = State(data=self._data, runs=runs, chosen=chosen, view=view)
         spec = description.map_spec(
