@@ -45,9 +45,10 @@ def unconnected_note(embedding: Embedding, hidden: Collection[str] = ()) -> list
     *others, largest = sorted(groups.values(), key=len)
     unconnected = ", or ".join(map(join_words, others))
     rest = join_words(largest) if len(largest) < 3 else "the other datasets"
-    return [
-        f"Nothing connects {unconnected} with {rest} here. Distances between them mean nothing."
-    ]
+    named = f"{unconnected} with {rest}"
+    if len(largest) == 1:
+        named = join_words([name for (name,) in groups.values()])
+    return [f"Nothing connects {named} here. Distances between them mean nothing."]
 
 
 def _enlarge_small_datasets(embedding: Embedding) -> tuple[Floats, list[str]]:

@@ -53,7 +53,7 @@ def test_key_join_is_previewed_and_linked(visit: Visit) -> None:
     app.selectbox(key="key-source").set_value("films").run()
     app.selectbox(key="key-source-column-films").set_value("main_country").run()
     text = html_of(app)
-    assert "countries without a partner: " in text
+    assert "Countries without a partner: " in text
     label = app.button(key="do-link").label
     before = len(workspace_of(app).state.opened().links)
     press(app, "do-link")

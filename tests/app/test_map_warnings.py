@@ -152,7 +152,7 @@ SCENES: dict[WarningKind, tuple[Callable[[AppTest, pytest.MonkeyPatch], AppTest]
     "crowded-join": (crowded_join, "(towns) alone has 60 of 80 links", "Link all others"),
     "not-joined": (not_joined, "there would be too many links", "Clear all ticks"),
     "unplaced": (unplaced, "1 item has no position on this map.", "Select them"),
-    "enlarged": (enlarged, "shops is drawn", "Try another method"),
+    "enlarged": (enlarged, "Shops is drawn", "Try another method"),
     "poor-colour": (
         little_told,
         "“Toss of goods” does not match this map",

@@ -387,7 +387,10 @@ def test_unconnected_note_names_datasets() -> None:
     places = {"a": np.zeros((2, 2)), "b": np.ones((1, 2))}
     apart = Embedding(places, components={"a": 0, "b": 1})
     (note,) = unconnected_note(apart)
-    assert "a and b" in note
+    assert note.startswith("Nothing connects a and b here.")
+    places |= {"c": np.zeros((2, 2)), "d": np.ones((3, 2))}
+    apart = Embedding(places, components={"a": 0, "b": 1, "c": 0, "d": 0})
+    assert unconnected_note(apart)[0].startswith("Nothing connects b with the other datasets here.")
     assert unconnected_note(apart, ["b"]) == []
     assert unconnected_note(Embedding(places)) == []
 
@@ -429,7 +432,7 @@ def test_enlargement_keeps_outliers_in_reach() -> None:
         Embedding({"wide": wide, "small": small}, ids, {name: name for name in ids})
     )
     assert drawn.notes
-    assert drawn.notes[0].startswith("small is drawn 1,")
+    assert drawn.notes[0].startswith("Small is drawn 1,")
     # One of them lies elsewhere already: enlarged by the median it would lie a thousand times out.
     small[0] = [3.0, 0.0]
     drawn = points_to_draw(
