@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -39,11 +41,15 @@ def grouped() -> HeteroData:
 
 
 DATA = grouped()
-FITTED = GuidedProjection(n_components=5, drawn_by="neighbors").fit(DATA)
+
+
+@cache
+def fitted() -> GuidedProjection:
+    return GuidedProjection(n_components=5, drawn_by="neighbors").fit(DATA)
 
 
 def test_neighbor_map_shows_groups_hidden_on_two_axes() -> None:
-    embedding = FITTED.embedding_
+    embedding = fitted().embedding_
     plain = GuidedProjection(n_components=5).fit(DATA).embedding_
     np.testing.assert_array_equal(embedding.stacked(), plain.stacked())
     assert plain.drawn is None
@@ -63,8 +69,8 @@ def test_neighbor_map_shows_groups_hidden_on_two_axes() -> None:
 
 def test_new_items_are_drawn_near_their_nearest_items() -> None:
     X = np.asarray(DATA["a"].X)
-    new = FITTED.transform(Dataset("a", ["twin", "like"], np.vstack([X[7], X[7] + 0.1])))
-    embedding = FITTED.embedding_
+    new = fitted().transform(Dataset("a", ["twin", "like"], np.vstack([X[7], X[7] + 0.1])))
+    embedding = fitted().embedding_
     assert new.drawn is not None
     assert embedding.drawn is not None
     np.testing.assert_allclose(new.drawn["a"][0], embedding.drawn["a"][7], atol=1e-9)
@@ -76,7 +82,7 @@ def test_new_items_are_drawn_near_their_nearest_items() -> None:
 
 
 def test_drawing_is_saved_and_loaded(tmp_path) -> None:
-    embedding = FITTED.embedding_
+    embedding = fitted().embedding_
     read = read_coordinates("c.csv", coordinates_csv(embedding).encode(), DATA)
     result = MapResult("", "pca", {}, 0, title="Map", embedding=embedding)
     packed = unpack_map(pack_map(result), DATA).embedding

@@ -49,9 +49,9 @@ def npz(**arrays):
     return buffer.getvalue()
 
 
-def picture(size=(8, 6), kind="PNG"):
+def picture(size=(8, 6), kind="PNG", mode="RGB"):
     buffer = io.BytesIO()
-    Image.new("RGB", size, (200, 30, 30)).save(buffer, kind)
+    Image.new("RGB", (1, 1), (200, 30, 30)).convert(mode).resize(size).save(buffer, kind)
     return buffer.getvalue()
 
 

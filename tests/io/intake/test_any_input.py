@@ -231,7 +231,7 @@ CORPUS = {
     "entity in a book": ("t.xlsx", changed_book(OUTSIDE + b"<workbook"), "document-type"),
     "billion laughs in a graph": ("t.graphml", GRAPH.replace(b"<g", LAUGHS + b"<g", 1), None),
     "entity in a graph": ("t.graphml", GRAPH.replace(b"<g", OUTSIDE + b"<g", 1), None),
-    "picture bomb": ("t.png", picture((9000, 9000)), "too-large"),
+    "picture bomb": ("t.png", picture((9000, 9000), mode="1"), "too-large"),
     "deep json": ("t.json", b'[{"a":' + b"[" * 100_000, "too-deep"),
     "wide csv": ("t.csv", b",".join(b"c%d" % k for k in range(300_000)) + b"\n", "too-large"),
     "html": ("t.html", b"<html><script>alert(1)</script>", "unknown-format"),
