@@ -117,7 +117,7 @@ def spec(
         datasets.append({
             "name": name, "start": start, "stop": stop, "symbol": symbol, "glyph": glyph,
             "factor": factor, "count": stop - start, "media": media and place == 0,
-            "words": place == 1,
+            "words": place == 1, "people": False,
         })  # fmt: skip
     if colour == "number":
         known = w.number[~np.isnan(w.number)]

@@ -84,6 +84,8 @@ if state["here"]:
             "count": int(flags.sum()), "version": version,
         },
     )  # fmt: skip
+    for dataset in spec["datasets"]:
+        dataset["people"] = q.get("people") == "1"
     spec["session"] = f"{demo.SESSION}-{n}"
     draw_map(
         spec, "map", height=q.get("height", "calc(100vh - 190px)"), on_selection=on_selection,

@@ -434,7 +434,7 @@ def test_hover_card_escapes_text(show: Show) -> None:
 @pytest.mark.parametrize("look", [LOOKS[0], LOOKS[-1]], indirect=True, ids=str)
 def test_labels_do_not_overlap_and_tools_fit(show: Show, look: Look) -> None:
     page = show()
-    until(page, "s.written.pictures > 10 && s.written.words > 5")
+    until(page, "s.written.pictures > 5 && s.written.words > 2")
     for _ in range(3):
         boxes = [
             piece["at"] for piece in ask(page, "JSON.parse(JSON.stringify(m.overlay.boxes()))")
@@ -447,6 +447,32 @@ def test_labels_do_not_overlap_and_tools_fit(show: Show, look: Look) -> None:
         is_placed = f"m.frameLoop.placed > {placed} + 300 && s.written.pictures > 3"
         until(page, f"!m.scene.flight && {is_placed}")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_whole_map_has_few_short_names_and_zooming_adds_more(show: Show) -> None:
+    page = show()
+    until(page, "s.written.pictures > 10")
+    names = "m.overlay.pieces.filter((p) => p.kind === 'name' || p.kind === 'word')"
+    assert 0 < ask(page, f"{names}.filter((p) => p.kind === 'name' && !p.level).length") <= 8
+    others = ask(page, f"{names}.filter((p) => p.kind === 'word' || p.level).length")
+    area = ask(page, "m.scene.view.W * m.scene.view.H")
+    assert 0 < others <= min(25, area / 40000)
+    assert ask(page, f"Math.max(...{names}.map((p) => (p.label ?? p.text).length))") <= 22
+    fonts = ask(page, f"[...new Set({names}.map((p) => p.font.match(/([0-9.]+)px/)[1]))]")
+    assert set(fonts) <= {"12.5", "14", "15", "19"}
+    discs = ask(page, "m.overlay.pieces.filter((p) => p.kind === 'picture').map((p) => p.size)")
+    assert all(24 <= size <= 26 for size in discs)
+    ask(page, "m.camera.zoomBy(2)")
+    until(page, f"!m.scene.flight && {names}.filter((p) => p.kind === 'word').length > {others}")
+
+
+def test_names_of_people_are_not_on_the_whole_map(show: Show) -> None:
+    page = show(people=1)
+    words = "m.overlay.pieces.filter((p) => p.kind === 'word').length"
+    until(page, "s.written?.pictures > 10")
+    assert ask(page, words) == 0
+    ask(page, "m.camera.zoomBy(2)")
+    until(page, f"!m.scene.flight && {words} > 0")
 
 
 def test_selection_dims_other_points(show: Show) -> None:

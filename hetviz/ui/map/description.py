@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from hetviz._text import capital, is_word, shorten
 from hetviz.data import HeteroData
+from hetviz.data.queries.people import names_people
 from hetviz.features.linked_values import NO_VALUE
 from hetviz.jobs import Job
 from hetviz.plots.colour import (
@@ -183,6 +184,7 @@ def _dataset_specs(data: HeteroData) -> list[DatasetSpec]:
                 "count": len(dataset),
                 "media": dataset.media is not None and any(map(bool, dataset.media)),
                 "words": sum(map(is_word, map(str, titles))) > len(titles) / 2,
+                "people": names_people(dataset),
             }
         )
     return specs

@@ -39,6 +39,7 @@ class DatasetSpec(TypedDict):
     count: int
     media: bool
     words: bool
+    people: bool
 
 
 class ColourSpec(TypedDict):

@@ -7,7 +7,7 @@ import { withAlpha } from "./colors.js";
 import { shorten, thousands } from "./dom.js";
 import { outline } from "./flat_renderer.js";
 import { panelWidth } from "./panel.js";
-import { crossesBox } from "./regions.js";
+import { MAX_CHARACTERS, crossesBox } from "./regions.js";
 
 /** @import { Ink } from "./boxes.js" */
 /** @import { HetMap } from "./map.js" */
@@ -170,7 +170,7 @@ function fitted(map, ctx, all, ink, kinds, covered) {
   for (const node of all) {
     const item = media.title(node.row);
     // Ids and file names are shown in the panel only.
-    const title = item?.named ? shorten(item.title, 30) : "";
+    const title = item?.named ? shorten(item.title, MAX_CHARACTERS) : "";
     const face = `600 ${node.chosen ? NAME_PX + 1 : NAME_PX}px ${scene.family}`;
     const words = narrow && !node.chosen ? "" : node.words;
     const w = Math.max(textWidth(ctx, title, face), words ? textWidth(ctx, words, `400 ${VERDICT_PX}px ${scene.family}`) : 0) + 4;

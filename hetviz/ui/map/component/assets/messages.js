@@ -31,6 +31,7 @@
  * @property {number} count
  * @property {boolean} media whether items have pictures
  * @property {boolean} words whether most titles are words
+ * @property {boolean} people whether titles are names of people
  */
 
 /**

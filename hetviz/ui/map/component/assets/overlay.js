@@ -10,10 +10,12 @@ import { prefersReducedMotion } from "./view.js";
 
 /** @import { HetMap } from "./map.js" */
 
-const nameColour = ({ palette, tokens }, code) => (
-  code >= 0 && palette[code + 1] ? mix(palette[code + 1], tokens.ink, 0.26) : tokens.mute);
+/** Lands have the colour of their category, mixed with ink so that they can be read. */
+const nameColour = ({ palette, tokens }, { level, code }) => {
+  if (level) return tokens.mute;
+  return code >= 0 && palette[code + 1] ? mix(palette[code + 1], tokens.ink, 0.38) : tokens.ink;
+};
 
-const DIMMED_ALPHA = 0.45; // of leader lines, while something else is in focus
 const FADE_MS = 150;
 const GHOST_MS = 4000;
 
@@ -171,15 +173,12 @@ export class Overlay {
       focusFlags && (p.text === map.outline.name || map.outline.covers(shift(p.box, x, y)))
     );
     for (const [p, x, y, alpha] of texts) {
-      if (p.lead && !outlined(p, x, y)) this.leader(ctx, p, x, y, focus || focusFlags ? alpha * DIMMED_ALPHA : alpha);
-    }
-    for (const [p, x, y, alpha] of texts) {
       if (outlined(p, x, y)) continue;
       const strong = p.kind === "name" || p.strong;
       ctx.globalAlpha = alpha * ((focus || focusFlags) && !p.strong ? (p.kind === "name" ? 0.72 : 0.55) : 1);
-      const colour = p.lead !== undefined ? tokens.ink : p.kind === "name" ? nameColour(scene, p.code) : strong ? tokens.ink : tokens.mute;
+      const colour = p.kind === "name" ? nameColour(scene, p) : strong ? tokens.ink : tokens.mute;
       const align = p.kind === "name" ? "center" : p.dx > 0 ? "left" : "right";
-      this.text(ctx, p.text, x + p.dx, y + p.dy, p.font, colour, align);
+      this.text(ctx, p.label ?? p.text, x + p.dx, y + p.dy, p.font, colour, align);
     }
     ctx.globalAlpha = 1;
     drawProposedNames(this, ctx);
@@ -215,9 +214,12 @@ export class Overlay {
     };
     // The disc stays opaque while the picture is dimmed, so dots below do not show through.
     ctx.globalAlpha = Math.min(alpha * 2.2, 1);
-    disc(p.size * 0.66, scene.tokens.bg);
+    disc(p.size * 0.68, scene.tokens.bg);
+    ctx.globalAlpha = 0.8 * alpha;
+    ctx.lineWidth = 1;
+    ctx.strokeStyle = scene.palette[scene.slot[p.row]];
+    ctx.stroke();
     ctx.globalAlpha = alpha;
-    disc(p.size * 0.62, withAlpha(scene.palette[scene.slot[p.row]], 0.13));
     ctx.imageSmoothingQuality = "high";
     ctx.drawImage(
       picture.strip, picture.x, 0, picture.cell, picture.cell, x - p.size / 2, y - p.size / 2, p.size, p.size,
@@ -250,31 +252,6 @@ export class Overlay {
       this.ring(ctx, ...scene.pixel(scene.hovered), 7.5, 1.4);
     }
     if (scene.cursor >= 0 && isShown[scene.cursor]) this.ring(ctx, ...scene.pixel(scene.cursor), 12, 2, [3, 3]);
-  }
-
-  /**
-   * Draw the line from a name to the densest place of its region.
-   * @param {CanvasRenderingContext2D} ctx @param {number} x @param {number} y
-   */
-  leader(ctx, p, x, y, alpha) {
-    const { tokens } = this.scene;
-    ctx.globalAlpha = alpha;
-    for (const [width, colour] of [[4, tokens.bg], [1.1, tokens.mute]]) {
-      ctx.beginPath();
-      ctx.moveTo(x + p.lead[0], y + p.lead[1]);
-      ctx.lineTo(x, y);
-      ctx.lineWidth = width;
-      ctx.strokeStyle = colour;
-      ctx.stroke();
-    }
-    ctx.beginPath();
-    ctx.arc(x, y, 3.4, 0, 7);
-    ctx.fillStyle = tokens.bg;
-    ctx.fill();
-    ctx.lineWidth = 1.6;
-    ctx.strokeStyle = tokens.ink;
-    ctx.stroke();
-    ctx.globalAlpha = 1;
   }
 
   /** Draw the links of the hovered item. @param {CanvasRenderingContext2D} ctx */

@@ -1,7 +1,9 @@
-// Names of regions of the map at two levels, beside the region, with a line to its densest place. A name
-// keeps its place unless another one is clearly better.
+// Names of regions of the map at two ranks, each on the densest place of its region: lands in the colour
+// of the category that most of their items have, and quarters. A name keeps its place unless another one
+// is clearly better.
 
 import { shift, textWidth } from "./boxes.js";
+import { shorten } from "./dom.js";
 import { panelWidth } from "./panel.js";
 import { request } from "./requests.js";
 import { array } from "./store.js";
@@ -10,10 +12,14 @@ import { array } from "./store.js";
 /** @import { Boxes, Ink } from "./boxes.js" */
 
 export const SERIF = '"Source Serif", "Source Serif 4", Georgia, serif';
-const DETAIL_ZOOM = 1.8; // zoom from which the second level is named
-const [ANGLES, DISTANCES, FIRST, STEP] = [40, 32, 20, 10];
+const DETAIL_ZOOM = 1.8; // zoom from which names may stand elsewhere in their region, and there are more
+export const [MAX_LANDS, MAX_QUARTERS] = [8, 25]; // names on the whole map
+export const MAX_CHARACTERS = 22; // of a name on the map
+const LAND_REACH = [84, 60]; // px from the densest place
+const QUARTER_REACH = [48, 40];
+const STEP_PX = 6;
 const MOVE_THRESHOLD = 0.75;
-const MIN_LEADER_PX = 16; // minimum length of a leader line
+const MIN_MAJORITY = 0.5; // of the items, for the colour of a name
 const CELLS = 50; // cells across the middle 90 % of the map, for densities
 const MAX_SAMPLED = 2000;
 const MIN_SEEN = 12;
@@ -60,7 +66,7 @@ export class Regions {
       // The server may be restarting; the next update loads again.
       this.mapId = null;
     }
-    await document.fonts.load(`600 16px ${SERIF}`).catch(() => {});
+    await document.fonts.load(`650 19px ${SERIF}`).catch(() => {});
     if (scene.isClosed || (this.mapId && this.mapId !== mapId)) return;
     this.levels = levels;
     map.outline.reload();
@@ -76,15 +82,20 @@ export class Regions {
   /** The densest shown member that the name of each region is true of, in units of the map. */
   anchors() {
     const { named, scene } = this;
-    const { pos, isShown, n } = scene;
+    const { pos, isShown, slot, n } = scene;
     const cached = this.anchored;
-    if (cached && cached.named === named && cached.isShown === isShown && cached.geometry === scene.geometry) return cached.list;
+    if (cached && cached.named === named && cached.isShown === isShown && cached.slot === slot && cached.geometry === scene.geometry) return cached.list;
+    const nColours = scene.data.colour?.kind === "categories" ? scene.data.colour.categories.length : 0;
     const list = [];
     const wide = extentOf(pos, isShown, n) / CELLS;
     named.forEach(({ names, accounts, codes, isTrue }, level) => {
       const cells = names.map(() => new Map());
+      const slots = names.map(() => new Map());
       for (let r = 0; r < n; r++) {
         if (!isShown[r] || !names[codes[r]] || !isTrue[r]) continue;
+        const ofCode = slots[codes[r]];
+        const own = nColours ? slot[r] && 1 + ((slot[r] - 1) % nColours) : 0;
+        ofCode.set(own, (ofCode.get(own) ?? 0) + 1);
         const c = Math.floor(pos[2 * r] / wide) * 65536 + Math.floor(pos[2 * r + 1] / wide);
         const cell = cells[codes[r]].get(c);
         if (cell) cell.push(r);
@@ -102,11 +113,14 @@ export class Regions {
           }
           if (density > maxDensity) [maxDensity, best] = [density, rows];
         }
-        if (text && count) list.push({ text, account: accounts[code], level, code, count, x: pos[2 * best[0]], y: pos[2 * best[0] + 1] });
+        // Its colour is that of most of its items.
+        const [major, most] = [...slots[code]].reduce((a, b) => (b[1] > a[1] ? b : a), [0, 0]);
+        const category = major && most > MIN_MAJORITY * count ? major - 1 : -1;
+        if (text && count) list.push({ text, account: accounts[code], level, code, category, count, x: pos[2 * best[0]], y: pos[2 * best[0] + 1] });
       });
     });
     list.sort((a, b) => a.level - b.level || b.count - a.count);
-    this.anchored = { named, isShown, geometry: scene.geometry, list };
+    this.anchored = { named, isShown, slot, geometry: scene.geometry, list };
     return list;
   }
 
@@ -134,85 +148,75 @@ export class Regions {
   }
 
   /**
-   * Place names; reserve boxes for them and their leader lines.
+   * Place names, and reserve boxes for them.
    * @param {CanvasRenderingContext2D} ctx @param {Boxes} boxes @param {Ink} ink @param {number[][]} covered
    */
   place(ctx, boxes, ink, covered) {
     const { scene } = this;
-    const { view, family } = scene;
+    const { view } = scene;
     if (scene.moving) return [];
     const detailed = view.s >= view.fitted * DETAIL_ZOOM;
     const right = view.W - (scene.data.stage ? panelWidth() : 0);
     const pieces = [];
-    const placed = [];
+    const counts = [0, 0];
     for (const region of this.anchors()) {
-      if (region.level && !detailed) continue;
+      if (!detailed && counts[region.level] >= [MAX_LANDS, MAX_QUARTERS][region.level]) continue;
       const [ax, ay] = [view.x(region.x), view.y(region.y)];
       const within = ax > 0 && ay > 0 && ax < right && ay < view.H;
       const hidden = within && under(covered, ax, ay);
       const seen = within && !hidden ? region : detailed || hidden ? this.visibleAnchor(region, covered) : null;
-      if (!seen) continue;
-      const narrow = view.W < 700;
-      const font = region.level ? `600 ${narrow ? 13 : 14}px ${family}` : `600 ${narrow ? 15 : 16}px ${SERIF}`;
-      const piece = this.placeName(seen, font, ctx, boxes, ink, placed);
+      const piece = seen && this.placeName(seen, ctx, boxes, ink);
       if (!piece) continue;
+      counts[region.level] += 1;
       pieces.push(piece);
     }
     return pieces;
   }
 
-  /** @param {string} font @param {CanvasRenderingContext2D} ctx @param {Boxes} boxes @param {Ink} ink */
-  placeName(region, font, ctx, boxes, ink, placed) {
-    const { view } = this.scene;
+  /** @param {CanvasRenderingContext2D} ctx @param {Boxes} boxes @param {Ink} ink */
+  placeName(region, ctx, boxes, ink) {
+    const { view, family } = this.scene;
     const [ax, ay] = [view.x(region.x), view.y(region.y)];
-    const w = textWidth(ctx, region.text, font) + 8;
-    const tall = region.level ? 18 : 22;
-    /** @param {number} angle @param {number} k */
-    const at = (angle, k) => {
-      const d = FIRST + STEP * k;
-      const [x, y] = [ax + Math.cos(angle) * (d + w * 0.35), ay + Math.sin(angle) * d];
-      const box = [x - w / 2, y - tall / 2, x + w / 2, y + tall / 2];
+    const font = region.level ? quarterFont(family) : landFont(view.W);
+    const label = shorten(region.text, MAX_CHARACTERS);
+    const w = textWidth(ctx, label, font) + 6;
+    const tall = region.level ? 17 : 24;
+    /** @param {number} dx @param {number} dy */
+    const at = (dx, dy) => {
+      /** @type {[number, number, number, number]} */
+      const box = [ax + dx - w / 2, ay + dy - tall / 2, ax + dx + w / 2, ay + dy + tall / 2];
       if (!boxes.within(box, 4) || !boxes.isFree(box)) return null;
-      const end = [Math.max(box[0], Math.min(ax, box[2])), Math.max(box[1], Math.min(ay, box[3]))];
-      const length = Math.hypot(end[0] - ax, end[1] - ay);
-      let cost = ink.under([box[0] - 3, box[1] - 2, box[2] + 3, box[3] + 2]) * 5 + length * 0.42;
-      for (const other of placed) {
-        if (crosses(end, [ax, ay], other.end, other.anchor)) cost += 80;
-        if (crossesBox(end, [ax, ay], other.box)) cost += 60;
-      }
-      return { cost, box, end, length, angle, k };
+      // The halo covers dots, so a name stands where it hides few.
+      return { cost: 0.6 * ink.under(box) + 0.35 * Math.hypot(dx, dy), box, dx, dy };
     };
     /** @type {ReturnType<typeof at>} */
     let best = null;
-    const far = region.level ? 10 : DISTANCES;
-    for (let a = 0; a < ANGLES; a++) {
-      for (let k = 0; k < far; k++) {
-        const candidate = at((a / ANGLES) * 2 * Math.PI, k);
+    const [wide, high] = region.level ? QUARTER_REACH : LAND_REACH;
+    for (let dx = -wide; dx <= wide; dx += STEP_PX) {
+      for (let dy = -high; dy <= high; dy += STEP_PX) {
+        const candidate = at(dx, dy);
         if (candidate && (!best || candidate.cost < best.cost)) best = candidate;
       }
     }
     if (!best) return null;
     const key = `${region.level}${region.text}`;
     const before = this.previousPlaces.get(key);
-    const previous = before && at(before.angle, before.k);
-    const place = previous && best.cost > MOVE_THRESHOLD * previous.cost ? previous : best;
-    this.previousPlaces.set(key, { angle: place.angle, k: place.k });
-    const { box, end, length } = place;
-    boxes.reserve([box[0] - 4, box[1] - 2, box[2] + 4, box[3] + 2]);
-    placed.push({ box, end, anchor: [ax, ay] });
-    if (length > MIN_LEADER_PX) {
-      for (let t = 0.1; t < 1; t += 0.1) {
-        const [x, y] = [end[0] + (ax - end[0]) * t, end[1] + (ay - end[1]) * t];
-        boxes.reserve([x - 3, y - 3, x + 3, y + 3]);
-      }
-    }
+    const previous = before && at(before.dx, before.dy);
+    const { box, dx, dy } = previous && best.cost > MOVE_THRESHOLD * previous.cost ? previous : best;
+    this.previousPlaces.set(key, { dx, dy });
+    boxes.reserve([box[0] - 3, box[1], box[2] + 3, box[3]]);
     return {
-      kind: "name", text: region.text, account: region.account, level: region.level, region: region.code, code: -1, font, x: region.x, y: region.y,
-      dx: (box[0] + box[2]) / 2 - ax, dy: (box[1] + box[3]) / 2 - ay, box: shift(box, -ax, -ay),
-      lead: length > MIN_LEADER_PX ? [end[0] - ax, end[1] - ay] : null,
+      kind: "name", text: region.text, label, account: region.account, level: region.level, region: region.code, code: region.category, font,
+      x: region.x, y: region.y, dx, dy, box: shift(box, -ax, -ay),
     };
   }
 }
+
+/** Font of the names of lands. @param {number} width of the map */
+export const landFont = (width) => `650 ${width < 700 ? 15 : 19}px ${SERIF}`;
+
+/** Font of the names of quarters. @param {string} family */
+export const quarterFont = (family) => `500 12.5px ${family}`;
 
 /**
  * The wider side of the middle 90 % of the shown items, in units of the map.

@@ -1,9 +1,11 @@
-// Placement of texts and pictures on the map: names of groups, then words, then pictures, each where it
-// fits, in pixels, at any zoom. Zooming in makes room for more, and nothing overlaps.
+// Placement of texts and pictures on the map in three ranks: names of lands, of quarters, and of items,
+// each where it fits, in pixels, at any zoom. The whole map has few names of items. Zooming in makes room
+// for more, and nothing overlaps.
 
 import { Boxes, Ink, shift, textWidth } from "./boxes.js";
 import { cardBoxes } from "./covered_area.js";
 import { shorten } from "./dom.js";
+import { MAX_CHARACTERS, MAX_LANDS, MAX_QUARTERS, landFont, quarterFont } from "./regions.js";
 import { MAX_NAMED, arrangeLinked, bundles, clearOf } from "./linked_items.js";
 
 /** @import { HetMap } from "./map.js" */
@@ -13,8 +15,11 @@ const NAME_SHIFTS = [0, -20, 20];
 const WORD_SHIFTS = [[8, 0], [-8, 0]];
 const EMPHASISED_SHIFTS = [[9, 0], [-9, 0], [9, -15], [9, 15], [-9, -15], [-9, 15]];
 const CROWD_PX = 34; // px; on the whole map a picture needs others within this cell
+const PICTURE_CELL_PX = 46; // on the whole map, of which the most linked item has a picture
 const MAX_RINGED = 60; // selected items with a ring each
 const MAX_MEMBERS = 60;
+const IDLE_ZOOM = 1.35; // up to which the map counts as whole
+const AREA_PER_NAME = 40000; // px² per name of an item on the whole map
 const MIN_DETAIL_PX = 26; // picture size from which almost all fit
 
 /**
@@ -75,6 +80,9 @@ function survey(map) {
   return { pictures, groups, nearbyPictures, ink };
 }
 
+/** Whether the camera shows about the whole map. @param {Scene["view"]} view */
+const isWholeMap = (view) => view.s <= view.fitted * IDLE_ZOOM;
+
 const flags = new WeakMap();
 
 /** For each row, whether its dataset has pictures (1). */
@@ -101,7 +109,7 @@ export function placeTexts(map, ctx) {
   const missing = { titles: [], pictures: [] };
   const kinds = mediaOf(data);
   // Items with a picture need no word.
-  const worded = data.datasets.filter((d) => d.words && (!d.media || data.datasets.every((other) => other.media)));
+  const worded = data.datasets.filter((d) => d.words && !(d.people && isWholeMap(view)) && (!d.media || data.datasets.every((other) => other.media)));
   /** @param {number} r */
   const saysWords = (r) => worded.some((d) => r >= d.start && r < d.stop);
   const { pictures, groups, nearbyPictures, ink } = survey(map);
@@ -110,8 +118,8 @@ export function placeTexts(map, ctx) {
   for (const box of covered) boxes.reserve(box);
   const ideal = Math.sqrt(((W * H) / Math.max(pictures, 1)) * 0.26);
   const detailed = ideal >= MIN_DETAIL_PX;
-  const size = Math.max(23, Math.min(38, ideal));
-  const half = (size * (detailed ? 1.36 : 1.75)) / 2;
+  const size = detailed ? Math.max(26, Math.min(38, ideal)) : 24;
+  const half = detailed ? size * 0.76 : PICTURE_CELL_PX / 2;
   const family = scene.family;
   /** @param {number} r */
   const inView = (r) => {
@@ -157,10 +165,10 @@ export function placeTexts(map, ctx) {
       return false;
     }
     if (!item.word && !(strong && item.named)) return false;
-    const text = item.word ? item.title : shorten(item.title, 27);
+    const text = shorten(item.title, MAX_CHARACTERS);
     const px = view.x(pos[2 * r]);
     const py = view.y(pos[2 * r + 1]);
-    const tall = strong ? 14 : detailed ? 13.5 : 12.5;
+    const tall = strong ? 14 : 12.5;
     const font = `${strong ? 600 : 400} ${tall}px ${family}`;
     const w = textWidth(ctx, text, font);
     for (const [dx, dy] of strong ? EMPHASISED_SHIFTS : WORD_SHIFTS) {
@@ -178,7 +186,10 @@ export function placeTexts(map, ctx) {
 
   if (!regional) names(scene, ctx, boxes, groups, pieces);
 
-  const cap = detailed ? 400 : Math.round((W * H) / 15000);
+  const isWhole = isWholeMap(view);
+  const nQuarters = pieces.filter((p) => p.kind === "name" && p.level).length;
+  const cap = isWhole ? Math.min(Math.floor((W * H) / AREA_PER_NAME), MAX_QUARTERS - nQuarters)
+    : detailed ? 400 : Math.round((W * H) / 15000);
   const words = () => {
     let tried = 0;
     let nPlaced = 0;
@@ -245,9 +256,9 @@ function members(map, boxes, kinds, missing, size, detailed) {
 function names(scene, ctx, boxes, groups, pieces) {
   const { view, data } = scene;
   const { W, H } = view;
-  const tall = W < 700 ? 15 : 17;
-  const font = `600 ${tall}px ${scene.family}`;
-  const isWhole = view.s <= view.fitted * 1.35;
+  const tall = W < 700 ? 15 : 19;
+  const font = landFont(W);
+  const isWhole = isWholeMap(view);
   const written = new Set();
   const totals = new Map(); // cell -> number of points of all groups
   for (const cells of groups.values()) {
@@ -255,7 +266,8 @@ function names(scene, ctx, boxes, groups, pieces) {
   }
   /** @param {number} size */
   const write = (name, face, size, places) => {
-    const w = textWidth(ctx, name.text, face);
+    const label = shorten(name.text, MAX_CHARACTERS);
+    const w = textWidth(ctx, label, face);
     for (const [x, y] of places) {
       const py = view.y(y);
       const raw = view.x(x);
@@ -266,7 +278,7 @@ function names(scene, ctx, boxes, groups, pieces) {
         const shifted = shift(box, raw, py);
         if (boxes.within(shifted) && boxes.tryReserve(shifted)) {
           pieces.push({
-            kind: "name", text: name.text, code: name.code, font: face, x, y, dx: px - raw, dy, box,
+            kind: "name", text: name.text, label, level: name.within ? 1 : 0, code: name.code, font: face, x, y, dx: px - raw, dy, box,
           });
           return true;
         }
@@ -278,14 +290,15 @@ function names(scene, ctx, boxes, groups, pieces) {
   const inParts = new Set();
   for (const name of isWhole || scene.moving ? [] : data.names) {
     if (!name.within || !groups.has(name.code + 1) || written.has(name.text)) continue;
-    if (write(name, `600 ${tall - 2}px ${scene.family}`, tall - 2, name.at)) {
+    if (write(name, quarterFont(scene.family), 12.5, name.at)) {
       written.add(name.text);
       inParts.add(name.code);
     }
   }
+  let nLands = 0;
   for (const name of data.names) {
     const cells = groups.get(name.code + 1);
-    if (!cells || name.within || inParts.has(name.code)) continue;
+    if (!cells || name.within || inParts.has(name.code) || (isWhole && nLands >= MAX_LANDS)) continue;
     const own = [...cells].filter(([c, [count]]) => count > totals.get(c) / 2);
     const dense = own.map(([, cell]) => cell).sort((a, b) => b[0] - a[0]);
     const total = dense.reduce((sum, cell) => sum + cell[0], 0);
@@ -293,6 +306,6 @@ function names(scene, ctx, boxes, groups, pieces) {
     if (!isWhole && total < 3) continue;
     const peaks = dense.slice(0, 4).map(([count, x, y]) => [x / count, y / count]);
     const namePlaces = scene.moving ? [] : name.at;
-    write(name, font, tall, isWhole ? [...namePlaces, ...peaks] : peaks);
+    if (write(name, font, tall, isWhole ? [...namePlaces, ...peaks] : peaks)) nLands += 1;
   }
 }
