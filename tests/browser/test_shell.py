@@ -518,3 +518,27 @@ def test_reduced_motion_disables_transitions(open_page: Open, server: Server, mo
     settled(page)
     until(page, "!map.scene.flight && !map.scene.motion")
     assert set(page.evaluate("window.hvTravels")) == ({"map", "transform"} if motion else set())
+
+
+def test_results_of_find_and_menu_of_colours_cover_the_map(page: Page) -> None:
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    page.locator(".hv-search input").fill("birth")
+    results = page.locator(".hv-search-results")
+    expect(results.get_by_role("option").first).to_be_visible()
+    assert "rgba" not in results.evaluate("(e) => getComputedStyle(e).backgroundColor")
+    page.keyboard.press("Escape")
+    expect(page.locator(".st-key-tools")).to_be_visible()
+    page.locator(".hv-colour").click()
+    # The Filter button lies in a layer above the map.
+    expect(page.locator(".st-key-tools")).to_be_hidden()
+    options = page.locator(".hv-colours-menu > button")
+    heights = options.evaluate_all("(all) => all.map((e) => [e.scrollHeight, e.clientHeight])")
+    assert len(heights) > 10
+    assert all(content <= box for content, box in heights)
+    page.get_by_placeholder("Find a colour").fill("version")
+    expect(options.filter(visible=True)).to_have_text(["Version of emoji"])
+    page.keyboard.press("Enter")
+    expect(page.locator(".hv-colour b")).to_have_text("Version of emoji")
+    expect(page.locator(".st-key-tools")).to_be_visible()

@@ -58,7 +58,7 @@ export class Camera {
       const cards = W < MEDIUM_PX ? 64 : 110;
       const open = panelWidth() > 60;
       const followPanel = open ? 0 : Math.round((panel - 44 + (W < MEDIUM_PX ? 0 : 104)) / 2);
-      clear = { left: cards + followPanel, top: 10, right: panel + 10 - followPanel, bottom: 140 };
+      clear = { left: cards + followPanel, top: 20, right: panel + 10 - followPanel, bottom: 92 };
     }
     view.clear = clear;
     return JSON.stringify(clear) !== before;

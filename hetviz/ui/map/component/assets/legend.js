@@ -9,6 +9,8 @@ import { RovingFocus } from "./roving_focus.js";
 /** @import { HetMap } from "./map.js" */
 /** @import { ColourSpec, MapSpec } from "./messages.js" */
 
+const MAX_UNSEARCHED = 10; // colours up to which the menu has no search box
+
 export class Legend {
   /** @param {HetMap} map */
   constructor(map) {
@@ -76,9 +78,10 @@ export class Legend {
       h("span", { class: "hv-pill-marks" }, ...(colour?.palette?.[this.scene.scheme] ?? []).slice(0, 8).map((c) => mark(c))),
       h("span", {}, colour?.title ?? "Legend"), icon("down"),
     );
-    this.options.replaceChildren(...(data.colours ?? []).map((option) => h("button", {
+    const options = (data.colours ?? []).map((option) => h("button", {
       type: "button", "aria-pressed": String(option.key === colour?.option), onclick: () => this.colourBy(option.key),
-    }, option.title)));
+    }, option.title));
+    this.options.replaceChildren(...(options.length > MAX_UNSEARCHED ? [searchBox(options)] : []), ...options);
     this.colours.replaceChildren(...this.meaning(colour));
     const faded = this.scene.unstable ? data.spread?.text ?? "" : "";
     this.note.textContent = [...data.notes, faded].filter(Boolean).join(" ");
@@ -264,6 +267,22 @@ export class Legend {
 
 /** Format millions with three digits, since rows are narrow. @param {number} count */
 const compact = (count) => (count >= 1e6 ? `${(count / 1e6).toPrecision(3)} M` : thousands(count));
+
+/** A search box that hides the buttons without its text. Enter takes the first one. @param {HTMLElement[]} buttons */
+function searchBox(buttons) {
+  return h("input", {
+    type: "search", placeholder: "Find a colour", "aria-label": "Find a colour", autocomplete: "off",
+    oninput: ({ target }) => {
+      const text = target.value.trim().toLowerCase();
+      for (const button of buttons) button.hidden = !(button.textContent ?? "").toLowerCase().includes(text);
+    },
+    onkeydown: (event) => {
+      if (event.key === "Enter") buttons.find((button) => !button.hidden)?.click();
+      // Keys of the map have no meaning here. Escape closes the menu.
+      if (event.key !== "Escape") event.stopPropagation();
+    },
+  });
+}
 
 /** @param {string} colour */
 function mark(colour) {
