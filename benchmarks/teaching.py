@@ -17,6 +17,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from sklearn.neighbors import NearestNeighbors
 
 import hetviz
 from benchmarks.joint_data import LOADERS
-from hetviz import HeteroData, Links
+from hetviz import Dataset, HeteroData, Links
 from hetviz.features.item_columns import item_columns
 
 DATA = "needs"
@@ -86,6 +87,7 @@ def run(out: Path, quick: bool, folder: Path) -> None:
     if not quick:
         _measure(file, done, [(METHODS[0], *size) for size in sizes], quick, folder)
     show(file)
+    within(out, quick, folder)
 
 
 def _measure(
@@ -140,6 +142,126 @@ def measured(
         if learn:
             row["accepted"] = sum(g["learned"] for g in model.diagnostics_["learned"])
     return row
+
+
+def within(out: Path, quick: bool, folder: Path) -> None:
+    """Name three groups of nine within one area, which the map shows as one."""
+    file = out / "teaching_within.jsonl"
+    done = {key_of(row) for row in rows_of(file)}
+    for name in WITHIN:
+        for seed in list(SEEDS)[:1] if quick else SEEDS:
+            setting = {"data": name, "method": METHODS[0], "groups": 3, "named": 9, "seed": seed}
+            if key_of(setting) not in done:
+                write(file, setting | measured_within(name, seed, folder))
+    show_within(file)
+
+
+def measured_within(name: str, seed: int, folder: Path) -> dict[str, Any]:
+    """Make the map before and after groups within an area are named, and measure it."""
+    data, dataset, area, label = WITHIN[name](seed, folder)
+    rng = np.random.default_rng(seed)
+    can = []
+    for value in np.unique(area):
+        part = np.where(area == value, label, "")
+        if len([*_groups(part, 3, 9, np.random.default_rng(0))]) > 1:
+            can.append(part)
+    if not can:
+        return {"n_groups": 0}
+    groups = list(_groups(can[rng.integers(len(can))], 3, 9, rng))
+    guided = data.edit().add(_said(dataset, groups))
+    named = np.concatenate(groups)
+    members = np.isin(label, [label[group[0]] for group in groups])
+    members &= ~np.isin(np.arange(len(label)), named)
+    row: dict[str, Any] = {"n_groups": len(groups)}
+    before = None
+    for arm, inputs, learn in (
+        ("base", data, False), ("pairs", guided, False), ("learned", guided, True),
+        ("again", guided, True),
+    ):  # fmt: skip
+        model = hetviz.get_method(METHODS[0])(learn_groups=learn, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(inputs, start=before if arm == "again" else None)
+        before = before or model.embedding_
+        Y = np.nan_to_num(model.embedding_.coordinates[dataset])
+        index = NearestNeighbors(n_neighbors=NEAREST).fit(Y).kneighbors(return_distance=False)
+        row[arm] = float((label[index] == label[:, None]).mean(axis=1)[members].mean())
+    summaries = hetviz.learned_from(guided)
+    of_id = dict(zip(map(str, data[dataset].ids), label, strict=True))
+    right = {True: [0, 0], False: [0, 0]}
+    for group in summaries:
+        true = of_id[group.named[0]]
+        right[group.learned][0] += sum(of_id[id_] == true for id_, _ in group.to_ask)
+        right[group.learned][1] += len(group.to_ask)
+    accepted = sum(group.learned for group in summaries)
+    return row | {"accepted": accepted, "right": right[True], "right_refused": right[False]}
+
+
+def show_within(file: Path) -> None:
+    """Print the table of groups within an area."""
+    _line("data", WORDS["follow"], "accepted", "right of the first twelve", "of refused groups")
+    _line(*["---"] * 5)
+    for name in WITHIN:
+        mine = [r for r in rows_of(file) if r["data"] == name and r.get("n_groups")]
+        if not mine:
+            continue
+        base, pairs, learned, again = (np.array([r[arm] for r in mine]) for arm in ARMS)
+        gains = f"{spread(learned - base)}; {spread(again - base)}"
+        means = " / ".join(f"{part.mean():.3f}" for part in (base, pairs, learned, again))
+        groups, accepted = (sum(r[key] for r in mine) for key in ("n_groups", "accepted"))
+        shares = []
+        for key in ("right", "right_refused"):
+            true, total = (sum(r[key][place] for r in mine) for place in (0, 1))
+            shares.append(f"{true / total:.2f}" if total else "–")
+        _line(f"{name} ({len(mine)})", f"{means} ({gains})", f"{accepted} of {groups}", *shares)
+
+
+def planted(
+    seed: int, folder: Path, strength: float = 0.6
+) -> tuple[HeteroData, str, np.ndarray, np.ndarray]:
+    """Papers of three areas of five venues each, which differ in a tenth of the features."""
+    rng = np.random.default_rng(seed)
+    n, p, n_authors = 600, 300, 120
+    venue = rng.integers(0, 15, n)
+    area = venue // 5
+    middle = rng.normal(size=(3, p))
+    own = strength * rng.normal(size=(15, p)) * (rng.random((15, p)) < 0.1)
+    topics = 0.3 * rng.normal(size=(n, 40)) @ rng.normal(size=(40, p))
+    X = middle[area] + own[venue] + topics + rng.normal(size=(n, p))
+    same = area[:, None] == np.repeat(np.arange(3), n_authors // 3)
+    i, j = np.nonzero(rng.random(same.shape) < np.where(same, 0.05, 0.003))
+    papers = Dataset("papers", [f"p{k}" for k in range(n)], X)
+    authors = Dataset("authors", [f"a{k}" for k in range(n_authors)])
+    data = HeteroData([papers, authors], [Links("papers", "authors", i, j)])
+    return data, "papers", area, venue.astype(str).astype(object)
+
+
+def of_columns(
+    name: str, dataset: str, area: str, column: str, seed: int, folder: Path
+) -> tuple[HeteroData, str, np.ndarray, np.ndarray]:
+    """Return a sample, and two of its columns."""
+    data = hetviz.load(name)
+    return data, dataset, label_of(data, dataset, area), label_of(data, dataset, column)
+
+
+def modules(seed: int, folder: Path) -> tuple[HeteroData, str, np.ndarray, np.ndarray]:
+    """Modules of Python packages, and the part of their package that they are in."""
+    data = LOADERS["imports"](folder=folder)
+    part = np.array([str(value) for value in data.labels[0].values], dtype=object)
+    package = np.array([str(id_).split("/")[0] for id_ in data["modules"].ids], dtype=object)
+    return data, "modules", package, part
+
+
+WITHIN = {
+    "planted": planted,
+    "planted, nothing to learn": partial(planted, strength=0.0),
+    "emoji, subgroups of a group": partial(of_columns, "emoji", "emoji", "group", "subgroup"),
+    "imports, parts of a package": modules,
+    "debian, languages of a section": partial(
+        of_columns, "debian", "programs", "section", "language"
+    ),
+}
+"""Data, dataset, area and class of its items, by seed and folder."""
 
 
 def refused(name: str, n_named: int, folder: Path) -> dict[str, Any]:

@@ -303,3 +303,18 @@ def test_small_groups_need_more_evidence() -> None:
     assert sure.confidence == pytest.approx(2 * (needed[0] + 0.01) - 1)
     assert unsure.confidence == 0.0
     assert group_axes([unsure]).shape == (3, 0)
+
+
+def test_groups_of_one_kind_are_refused_because_they_cannot_be_told_apart() -> None:
+    data, kind = kinds()
+    rows = np.random.default_rng(3).permutation(np.flatnonzero(kind == 0))
+    groups = hetviz.learned_from(data.edit().add(together(rows[:9], rows[9:18])))
+    assert len(groups) == 2
+    for group in groups:
+        assert group.apart < group.needed_apart
+        assert not group.learned
+        assert group.followers == ()
+        assert GroupSummary.from_dict(group.to_dict()) == group
+    found = replace(groups[0], auc=0.9)
+    assert not found.learned
+    assert "cannot be told apart" in str(found)

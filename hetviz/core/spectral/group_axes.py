@@ -2,19 +2,20 @@
 
     s_g = logistic regression of the members of g against all items,     on joint axes Z
     u_g = (s_g - s_g at rank N_g) / (T sd s_g)
-    q   = logistic regression of the members of all groups against each other
-    p_g = q_g sum_h exp u_h / (1 + sum_h exp u_h),                       c_g = 2 AUC_g - 1
-    Z'  = [Z, sqrt(W) c_g p_g]
+    q   = probability of each group, from members of all groups against each other
+    p_g = q_g sum_h exp u_h / (1 + sum_h exp u_h)
+    c_g = 2 min(AUC_g, apart_g) - 1,    Z' = [Z, sqrt(W) c_g p_g]
 
 u decides whether an item belongs to any group, and q to which of them, because u_g and u_h come
-from two regressions with different sizes N and are not comparable. AUC_g measures how well members
-are found again in cross-validation. If that is not better than for random groups, c_g is 0 and only
-the members move.
+from two regressions with different sizes N and are not comparable; see
+`hetviz.core.spectral.group_differences`. In cross-validation AUC_g measures how well members are
+found again among all items, and apart_g how well they are told from members of other groups. If
+either is not better than for random groups, c_g is 0 and only the members move.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,6 +23,7 @@ from scipy.spatial.distance import cdist
 from sklearn.linear_model import LogisticRegression
 
 from hetviz._types import Floats, Ints
+from hetviz.core.spectral.group_differences import group_differences, needed_difference
 from hetviz.core.threads import one_thread
 
 MIN_MEMBERS = 3
@@ -38,7 +40,6 @@ an AUC of 0.5 + 0.72 / sqrt(members)."""
 _MAX_NEEDED_AUC = 0.89
 """AUC that at most 3 % of random groups of three members reach."""
 _C = 0.1
-_MAX_STEPS = 300
 _FOLDS = 5
 _MAX_SAMPLE = 4_000
 _NO_ROWS = np.empty(0, dtype=np.int64)
@@ -56,6 +57,9 @@ class LearnedGroup:
     `size`: Estimated number of items of the dataset that resemble the members, including these.
     `excluded` (array of int): Items that a person excluded from the group.
     `used`: Whether the belief is used; False if the map separates the group better without it.
+    `apart`: Probability that a left-out member is nearer to its group than a left-out member of
+        another group of the dataset is; 1 without other groups.
+    `needed_apart`: Minimum `apart` of a learned group, which mixed groups seldom reach.
     """
 
     rows: Ints
@@ -65,16 +69,20 @@ class LearnedGroup:
     size: int
     excluded: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     used: bool = True
+    apart: float = 1.0
+    needed_apart: float = 0.0
 
     @property
     def learned(self) -> bool:
-        """Whether the members have enough in common for other items to follow."""
-        return self.auc >= self.needed
+        """Whether the members have enough in common, and only they, for other items to follow."""
+        return self.auc >= self.needed and self.apart >= self.needed_apart
 
     @property
     def confidence(self) -> float:
         """Weight of the belief, from 0 to 1."""
-        return max(2.0 * self.auc - 1.0, 0.0) if self.learned and self.used else 0.0
+        if not (self.learned and self.used):
+            return 0.0
+        return max(2.0 * min(self.auc, self.apart) - 1.0, 0.0)
 
 
 def needed_auc(n_members: int) -> float:
@@ -89,6 +97,7 @@ def learn_groups(
     groups: Sequence[Ints],
     random_state: int = 0,
     excluded_rows: Sequence[Ints] | None = None,
+    describe: Callable[[slice], Sequence[Floats]] = lambda rows: (),
 ) -> list[LearnedGroup]:
     """Learn what the members of each group have in common.
 
@@ -100,10 +109,12 @@ def learn_groups(
         4,000 items.
     `excluded_rows` (sequence of array of int): For each group the rows of its dataset that a
         person excluded.
+    `describe`: Returns further descriptions (rows, k) of a dataset with two or more groups.
 
     Returns: In the order of `groups`.
 
-    Six logistic regressions per group, each O(n k) per step, and one of the members of all groups.
+    Six logistic regressions per group, each O(n k) per step, and six per description of the members
+    of all groups.
     """
     rng = np.random.default_rng(random_state)
     X = Z * np.sqrt(Z.shape[1])
@@ -142,13 +153,31 @@ def learn_groups(
         p /= p.sum(axis=1, keepdims=True)
         p[~has_axes] = 0.0
         needed = [needed_auc(len(groups[g])) for g in group_numbers]
-        learned_places = [place for place, (auc, _, _) in enumerate(checks) if auc >= needed[place]]
-        if len(learned_places) > 1:
-            q = _group_probabilities(X, [groups[group_numbers[place]] for place in learned_places])
-            p[:, learned_places] = q * p[:, learned_places].sum(axis=1, keepdims=True)
+        apart, needed_apart = np.ones(len(group_numbers)), np.zeros(len(group_numbers))
+        if len(group_numbers) > 1:
+            descriptions = [X[rows], *describe(rows)]
+            members = [groups[g] - rows.start for g in group_numbers]
+            differences = group_differences(descriptions, members, rng)
+            apart = differences.auc
+            needed_apart = np.array([needed_difference(len(groups[g])) for g in group_numbers])
+            found = [place for place, (auc, _, _) in enumerate(checks) if auc >= needed[place]]
+            if 1 < len(found) < len(members):
+                differences = group_differences(descriptions, [members[k] for k in found], rng)
+            if len(found) > 1:
+                belongs = p[rows][:, found].sum(axis=1, keepdims=True)
+                p[rows.start : rows.stop, found] = differences.probability * belongs
         for place, (g, (auc, size, excluded)) in enumerate(zip(group_numbers, checks, strict=True)):
             p[excluded, place] = 0.0
-            learned[g] = LearnedGroup(groups[g], auc, needed[place], p[:, place], size, excluded)
+            learned[g] = LearnedGroup(
+                groups[g],
+                auc,
+                needed[place],
+                p[:, place],
+                size,
+                excluded,
+                apart=float(apart[place]),
+                needed_apart=float(needed_apart[place]),
+            )
     return [learned[g] for g in range(len(groups))]
 
 
@@ -219,12 +248,3 @@ def _fit(
     model = LogisticRegression(C=_C, max_iter=100, tol=1e-3)
     model.fit(X[rows], y, w * (2.0 * len(members)))
     return model.coef_[0], float(model.intercept_[0])
-
-
-def _group_probabilities(X: Floats, groups: Sequence[Ints]) -> Floats:
-    """Return the probability of each group for rows that belong to one: shape (n, groups)."""
-    y = np.repeat(np.arange(len(groups)), [len(members) for members in groups])
-    w = len(y) / len(groups) / np.array([len(members) for members in groups])[y]
-    model = LogisticRegression(C=_C, max_iter=_MAX_STEPS, tol=1e-3)
-    model.fit(X[np.concatenate(groups)], y, w)
-    return np.asarray(model.predict_proba(X), dtype=np.float64)

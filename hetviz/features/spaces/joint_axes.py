@@ -57,7 +57,9 @@ def leading_features(
     ]
 
 
-def leading_components(dataset: Dataset, kind: str, random_state: int = 0) -> Floats | None:
+def leading_components(
+    dataset: Dataset, kind: str, random_state: int = 0, max_axes: int = MAX_FEATURES
+) -> Floats | None:
     """Return the leading principal components of one dataset, see `leading_features`."""
     word = description_of(dataset, kind)
     if word is None:
@@ -66,14 +68,14 @@ def leading_components(dataset: Dataset, kind: str, random_state: int = 0) -> Fl
 
     def compute() -> Floats:
         if word == "X":
-            return principal_scores(matrix, MAX_FEATURES, random_state)
+            return principal_scores(matrix, max_axes, random_state)
         K = np.asarray(matrix, dtype=np.float64)
         return kernel_principal_scores(
-            -0.5 * K**2 if word == "distance" else K, MAX_FEATURES, random_state
+            -0.5 * K**2 if word == "distance" else K, max_axes, random_state
         )
 
     components = RESULTS.get_or_compute(
-        None, (digest(matrix), word, "leading", MAX_FEATURES, random_state), compute
+        None, (digest(matrix), word, "leading", max_axes, random_state), compute
     )
     return components if components.shape[1] else None
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.preprocessing import normalize
 
 from hetviz._text import count, join_first, join_words, percent
 from hetviz._types import Floats, Ints, JsonObject, Matrix, Sparse, is_sparse
@@ -19,7 +20,9 @@ from hetviz.core.spectral.group_axes import (
     group_axes,
     learn_groups,
 )
-from hetviz.core.spectral.joint_axes import N_AXES, joint_axes
+from hetviz.core.spectral.group_differences import FEATURE_RIDGE, JOINT_RIDGE, whiten
+from hetviz.core.spectral.joint_axes import N_AXES, joint_axes, unit
+from hetviz.core.spectral.principal_scores import principal_scores
 from hetviz.data import Dataset, HeteroData
 from hetviz.features.relations.user_links import USER_LINK_KINDS, items_set_apart, user_groups
 from hetviz.features.spaces.affinities import description_of
@@ -30,6 +33,10 @@ from hetviz.params import value_for
 MAX_FOLLOWERS = 12
 """Largest number of listed followers."""
 _MAX_NAMED_STORED = 60
+_N_FEATURES = 256
+_N_LINKS = 128
+_MAX_DETAILED = 20_000
+"""Largest number of items that are described in detail to tell groups apart."""
 _MIN_BELIEF = 0.5
 _MAX_REFUSALS_PER_ITEM = 2
 """Largest number of refusals per named item; then a group without learned axes is not asked about.
@@ -150,6 +157,8 @@ class GroupSummary:
         label, else empty.
     `to_ask` (tuple of (str, float)): Up to twelve items to ask about with their similarity, best
         first. Also given if nothing was learned, until most answers are no.
+    `apart`, `needed_apart`: As `auc` and `needed`, among the items named in other groups of the
+        dataset; 1 and 0 without such groups.
     """
 
     dataset: str
@@ -161,11 +170,13 @@ class GroupSummary:
     n_followers: int
     label: tuple[str, str] = ("", "")
     to_ask: tuple[tuple[str, float], ...] = ()
+    apart: float = 1.0
+    needed_apart: float = 0.0
 
     @property
     def learned(self) -> bool:
-        """Whether the named items have enough in common to have followers."""
-        return self.auc >= self.needed
+        """Whether the named items have enough in common, and only they, to have followers."""
+        return self.auc >= self.needed and self.apart >= self.needed_apart
 
     def to_dict(self) -> JsonObject:
         """Return the summary JSON-ready, with at most sixty named items."""
@@ -181,6 +192,8 @@ class GroupSummary:
             "n_followers": self.n_followers,
             "label": list(self.label),
             "to_ask": [list(entry) for entry in self.to_ask],
+            "apart": self.apart,
+            "needed_apart": self.needed_apart,
         }
 
     @staticmethod
@@ -198,6 +211,8 @@ class GroupSummary:
             int(content["n_followers"]),
             tuple(content.get("label", ("", ""))),
             tuple((str(id_), float(belief)) for id_, belief in to_ask),
+            float(content.get("apart", 1.0)),
+            float(content.get("needed_apart", 0.0)),
         )
 
     def __str__(self) -> str:
@@ -207,6 +222,12 @@ class GroupSummary:
         )
         if self.learned:
             return f"{rank_text}. About {count(self.n_followers, 'item')} may be similar."
+        if self.auc >= self.needed:
+            return (
+                f"{rank_text}, but only {percent(self.apart, 2)} are nearer to their group than "
+                "items of your other groups are. Groups mixed at random could reach that, so these "
+                "groups cannot be told apart and only the named items move."
+            )
         return (
             f"{rank_text}. {count(len(self.named), 'random item')} could rank as well, so these "
             "items have too little in common and only they move."
@@ -244,7 +265,59 @@ def find_learned_groups(
         items for group in groups if len(items := group[is_described[group]]) >= MIN_MEMBERS
     ]
     apart = items_set_apart(data, described_groups)
-    return LearnedGroups(tuple(learn_groups(Z, graph.rows, described_groups, random_state, apart)))
+
+    def describe(rows: slice) -> list[Floats]:
+        return _descriptions(data, graph, rows, Z[rows], kinds, random_state)
+
+    return LearnedGroups(
+        tuple(learn_groups(Z, graph.rows, described_groups, random_state, apart, describe))
+    )
+
+
+def _descriptions(
+    data: HeteroData,
+    graph: JointGraph,
+    rows: slice,
+    Z: Floats,
+    kinds: str | Mapping[str, str],
+    random_state: int,
+) -> list[Floats]:
+    """Return descriptions of a dataset that keep more detail than its joint axes Z.
+
+    Its features, and features, links and joint axes together; none for many items.
+    """
+    if len(Z) > _MAX_DETAILED:
+        return []
+    name = next(name for name, span in data.offsets.items() if span.start == rows.start)
+    kind = str(value_for(kinds, name, "auto"))
+    F = leading_components(data[name], kind, random_state, _N_FEATURES)
+    L = _link_components(graph, rows, random_state)
+    parts = [unit(part) for part in (Z, F, L) if part is not None]
+    together = whiten(np.hstack(parts), JOINT_RIDGE)
+    return [together] if F is None else [together, whiten(F, FEATURE_RIDGE)]
+
+
+def _link_components(graph: JointGraph, rows: slice, random_state: int) -> Floats | None:
+    """Return components of what the items of a dataset link to; links of the user are left out."""
+    profiles: list[Sparse] = []
+    for link in graph.links:
+        if link.kind in USER_LINK_KINDS:
+            continue
+        ends = (graph.rows[link.source], graph.rows[link.target])
+        for end, W in zip(ends, (link.W, link.W.T), strict=True):
+            if end == rows:
+                block = sp.csr_array(W)
+                degree = np.asarray(abs(block).sum(axis=0)).ravel()
+                scale = sp.diags_array(1.0 / np.sqrt(np.maximum(degree, 1.0)))
+                profiles.append(sp.csr_array(block @ scale))
+    if not profiles:
+        return None
+    P = sp.csr_array(sp.hstack(profiles))
+    return RESULTS.get_or_compute(
+        None,
+        (digest(P), "profile", _N_LINKS, random_state),
+        lambda: principal_scores(sp.csr_array(normalize(P)), _N_LINKS, random_state),
+    )
 
 
 def axes_without_user_links(
@@ -312,4 +385,6 @@ def _summarise_group(group: LearnedGroup, data: HeteroData, excluded: Ints | Non
         tuple(float(belief[i]) for i in first),
         max(n_likely if group.learned else 0, len(first)),
         to_ask=tuple((str(ids[i]), float(belief[i])) for i in candidates) if worth_asking else (),
+        apart=float(group.apart),
+        needed_apart=float(group.needed_apart),
     )
