@@ -149,13 +149,16 @@ def map_warnings(state: State, run: MapResult, figures: Mapping[str, object]) ->
     unplaced = _unplaced_warnings(
         state, run, {warning.subject for warning in links if warning.kind == "unlinked"}
     )
-    notes = _note_warnings(figures)
-    if unplaced or links:
-        # Another warning with an action says it already.
-        notes = [warning for warning in notes if not warning.text.endswith("left off the map.")]
+    notes, unjoined = _note_warnings(figures), _unjoined_warnings(state, run)
+    # Another warning with an action says these already.
+    repeated = [
+        *(["left off the map."] if unplaced or links else []),
+        *(["positions cannot be compared."] if unjoined else []),
+    ]
+    notes = [warning for warning in notes if not warning.text.endswith(tuple(repeated))]
     return [
         *_stale_warnings(state, run),
-        *_unjoined_warnings(state, run),
+        *unjoined,
         *links,
         *unplaced,
         *_colour_warnings(state, run, figures),
