@@ -61,7 +61,7 @@ def _enlarge_small_datasets(embedding: Embedding) -> tuple[Floats, list[str]]:
             far = np.linalg.norm(placed - np.median(placed, axis=0), axis=1)
             radius[name], reach[name] = float(np.median(far)), float(far.max())
     widest = max(radius, key=lambda name: radius[name], default="")
-    parts, notes = [], []
+    parts, enlarged = [], []
     for name, Y in embedding.coordinates.items():
         r = radius.get(name, 0.0)
         times = 1.0
@@ -71,10 +71,15 @@ def _enlarge_small_datasets(embedding: Embedding) -> tuple[Floats, list[str]]:
         if times >= 2:
             centre = np.nanmedian(Y, axis=0)
             parts.append(centre + (Y - centre) * times)
-            notes.append(f"{capital(name)} is drawn {times:,.0f} times larger to make it visible.")
+            enlarged.append((name, f"{times:,.0f} times"))
         else:
             parts.append(Y)
-    return np.vstack(parts), notes
+    if len(enlarged) > 1:
+        listed = join_words([f"{name} {times}" for name, times in enlarged])
+        return np.vstack(parts), [f"Drawn larger to make them visible: {listed}."]
+    return np.vstack(parts), [
+        f"{capital(name)} is drawn {times} larger to make it visible." for name, times in enlarged
+    ]
 
 
 def _to_single_precision(points: Floats) -> Floats:

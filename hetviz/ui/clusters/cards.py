@@ -104,7 +104,7 @@ def _purity_html(card: ClusterCard, colour: str) -> str:
     if card.label is None or math.isnan(card.purity):
         return ""
     share = f"{100 * card.purity:.0f} %"
-    datasets = f" {card.labelled}" if card.labelled else ""
+    datasets = f" {card.labelled}:" if card.labelled else ""
     return (
         f'<div class="hv-purity" role="img" aria-label="{share} {theme.escape_html(card.label)}">'
         f'<i style="width:{100 * card.purity:.0f}%;background:{colour}"></i></div>'
