@@ -73,6 +73,58 @@ def test_category_colours_have_enough_contrast(theme: str) -> None:
     assert contrast(token.on_accent, token.accent) >= 4.5
 
 
+# Linear RGB as colour-blind readers see it (Machado et al. 2009, severity 1).
+COLOUR_BLIND = {
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "tritanopia": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
+}
+
+
+def oklab(linear: np.ndarray) -> np.ndarray:
+    """Return OKLab coordinates of linear RGB."""
+    cones = [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+    axes = [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+    lab: np.ndarray = np.cbrt(linear @ np.transpose(cones)) @ np.transpose(axes)
+    return lab
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_category_colours_are_apart_also_for_colour_blind_readers(theme: Theme) -> None:
+    hexes = tokens(theme).categories
+    srgb = np.array([[int(c[k : k + 2], 16) / 255 for k in (1, 3, 5)] for c in hexes])
+    linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+    pairs = np.triu_indices(len(hexes), 1)
+
+    def least_distance(seen: np.ndarray) -> float:
+        lab = oklab(seen)
+        return float(np.linalg.norm(lab[pairs[0]] - lab[pairs[1]], axis=1).min())
+
+    assert least_distance(linear) >= 0.15
+    for kind, matrix in COLOUR_BLIND.items():
+        assert least_distance(np.clip(linear @ np.transpose(matrix), 0, 1)) >= 0.10, kind
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("n", [2, 5, 12])
 def test_ordered_colours_have_enough_contrast(theme: Theme, n: int) -> None:
