@@ -26,6 +26,8 @@ _HOST_PATTERN = re.compile(r"(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?\Z")
 _BASE_PATH_PATTERN = re.compile(r"[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*\Z")
 _MIN_SECRET_LENGTH = 32
 _MAX_FILE_BYTES = 1_000_000
+# Settings of earlier versions that have no effect, and are in files made for these.
+_OBSOLETE = {("oidc", "admin_role")}
 # Other variables with the prefix.
 _OTHER_VARIABLES = {
     "HETVIZ_CONFIG",
@@ -127,6 +129,8 @@ def read_settings(path: Path | None, environment: Mapping[str, str]) -> ServerSe
     raw |= _from_environment(environment, problems)
     values: dict[str, dict[str, Any]] = {}
     for (section, name), (place, value) in raw.items():
+        if (section, name) in _OBSOLETE:
+            continue
         kind = _SECTIONS.get(section, ServerSettings)
         declared = {f.name: f for f in fields(kind) if f.name not in _SECTIONS}
         if name not in declared:

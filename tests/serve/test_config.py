@@ -43,6 +43,11 @@ def test_default_settings_are_local() -> None:
     assert (result.auth, result.address, result.metrics) == ("none", "127.0.0.1", False)
 
 
+def test_settings_without_effect_are_ignored(tmp_path: Path) -> None:
+    path = config_file(tmp_path, '[oidc]\nadmin_role = "hetviz-admin"\n')
+    assert read_settings(path, {"HETVIZ_OIDC_ADMIN_ROLE": "x"}) == ServerSettings()
+
+
 def test_environment_overrides_file(tmp_path: Path) -> None:
     path = config_file(tmp_path, OIDC)
     result = read_settings(
