@@ -1,4 +1,4 @@
-"""Ask me: the most informative next question, answered by keys or buttons."""
+"""Ask me: questions about uncertain items, answered by keys or buttons."""
 
 from __future__ import annotations
 
@@ -111,6 +111,8 @@ def show_card(state: State) -> None:
                 theme.show_note(
                     "Rings on the map mark other likely members. Fuller rings are more certain."
                 )
+            elif question.kind in KINDS["links"]:
+                theme.show_note("An answer moves these items. Labels also help with other items.")
         _show_controls(ask_session, question)
     _offer_labels(data)
     hint = stopping_hint(list(ask_session.moved.values()))
