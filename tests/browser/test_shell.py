@@ -542,3 +542,17 @@ def test_results_of_find_and_menu_of_colours_cover_the_map(page: Page) -> None:
     page.keyboard.press("Enter")
     expect(page.locator(".hv-colour b")).to_have_text("Version of emoji")
     expect(page.locator(".st-key-tools")).to_be_visible()
+
+
+def test_only_the_widened_tab_of_the_panel_is_wide(page: Page) -> None:
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    page.get_by_role("tab", name="Guidance").click()
+    page.get_by_role("button", name="Widen the panel").click()
+    expect(page.locator('html[data-hv-panel="wide"]')).to_be_attached()
+    settled(page)
+    page.get_by_role("tab", name="Predict").click()
+    expect(page.locator('html[data-hv-panel="open"]')).to_be_attached()
+    settled(page)
+    expect(page.locator('html[data-hv-panel="open"]')).to_be_attached()

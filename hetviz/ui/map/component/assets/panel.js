@@ -173,7 +173,9 @@ export class Tabs {
 
   /** @param {string} tab */
   choose(tab) {
-    if (tab !== panel.tab || !panel.open) this.update({ tab, open: true, shut: false });
+    // Only the tab that was widened is wide.
+    const wide = panel.wide && tab === panel.tab;
+    if (tab !== panel.tab || !panel.open) this.update({ tab, wide, open: true, shut: false });
   }
 
   update(changes) {
