@@ -12,6 +12,7 @@ import { array } from "./store.js";
 /** @import { Boxes, Ink } from "./boxes.js" */
 
 export const SERIF = '"Source Serif", "Source Serif 4", Georgia, serif';
+const NARROW_PX = 860;
 const DETAIL_ZOOM = 1.8; // zoom from which names may stand elsewhere in their region, and there are more
 export const [MAX_LANDS, MAX_QUARTERS] = [8, 25]; // names on the whole map
 export const MAX_CHARACTERS = 22; // of a name on the map
@@ -156,7 +157,8 @@ export class Regions {
     const { view } = scene;
     if (scene.moving) return [];
     const detailed = view.s >= view.fitted * DETAIL_ZOOM;
-    const right = view.W - (scene.data.stage ? panelWidth() : 0);
+    // In a narrow window the panel is a sheet below.
+    const right = view.W - (scene.data.stage && view.W > NARROW_PX ? panelWidth() : 0);
     const pieces = [];
     const counts = [0, 0];
     for (const region of this.anchors()) {
