@@ -30,7 +30,7 @@ from hetviz.exports.result import RunResult, read_result
 from hetviz.exports.writing import write_file
 from hetviz.metrics.fit.curves import curves
 from hetviz.metrics.fit.summary import evaluate
-from hetviz.metrics.measure_names import MEASURE_TEXTS, MeasureText, measure_text
+from hetviz.metrics.measure_names import MEASURE_TEXTS, REPEATED, MeasureText, measure_text
 from hetviz.metrics.trust.spread import Spread
 from hetviz.plots.colour import Colouring, map_alt
 from hetviz.plots.curve import Curve, chance_of, curve_alt, pair_share_of, share_close_at
@@ -338,6 +338,8 @@ def _scores_html(scores: Mapping[str, float]) -> str:
     ]
     rows = []
     for key in dict.fromkeys([*titled_keys, *scores]):
+        if key.removesuffix("_held_out") in REPEATED:
+            continue
         text = measure_text(key) or MeasureText(key, "")
         value = f"{100 * scores[key]:.1f} %" if text.percent else f"{scores[key]:.3f}"
         rows.append(

@@ -104,6 +104,12 @@ MEASURE_TEXTS = {
         "Links among 10 nearest",
         "How many of the 10 nearest in the other dataset are linked, on average.",
     ),
+    "metric_1_within@1": MeasureText(
+        "Nearest shares a link",
+        "Share of linked items whose nearest item of their own dataset is linked with the same "
+        "item of another.",
+        True,
+    ),
     "metric_1_within@10": MeasureText(
         "A shared link among 10 nearest",
         "Share of linked items with at least one of the 10 nearest of their own dataset linked "
@@ -149,6 +155,9 @@ MEASURE_TEXTS = {
 }
 
 _HELD_OUT = "_held_out"
+REPEATED = frozenset({"metric_2@1", "metric_2_within@1"})
+"""Measures of one neighbour that equal ``metric_1@1`` and ``metric_1_within@1``."""
+
 _AMONG = re.compile(r"(?P<name>.+)@(?P<k>\d+)")
 
 
@@ -202,6 +211,7 @@ GROUPS = {
         "metric_1@1",
         "metric_1@10",
         "metric_2@10",
+        "metric_1_within@1",
         "metric_1_within@10",
         "metric_2_within@10",
         "ndcg",
