@@ -98,7 +98,7 @@ export class Camera {
     const same = restored.geometry === data.geometry.id;
     if (same && restored.zoomed) view.go(view.cameraOfRange(restored.range, restored.k));
     else if (!same && data.camera) {
-      const place = view.cameraOfRange(data.camera);
+      const place = view.cameraOfRange(data.camera, view.stretchOf(data.camera));
       view.go({ ...place, cx: place.cx - this.panelShift / place.s });
     }
     view.zoomed = same ? Boolean(restored.zoomed) : Boolean(data.camera);
