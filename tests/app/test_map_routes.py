@@ -152,14 +152,14 @@ def test_card_has_columns(sid: str) -> None:
     assert found["text"].startswith("long words") and len(found["text"]) == 400
     assert found["links"] == 1
     # The most frequent first.
-    assert found["colour"] == {"title": "Sweet of food, cold", "value": "True", "code": 0}
+    assert found["colour"] == {"title": "dataset", "value": "food, cold", "code": 0}
     assert ask(found["picture"]).status in (200, 404)
     second = ask(f"/hv/item/{sid}/1").json
     assert "Price" not in dict(second["facts"])
     assert second["text"] is None
     assert ask(f"/hv/item/{sid}/5").json["picture"] is None
     assert found["head"]["pictures"] == [found["picture"]]
-    assert found["head"]["line"] == "food, cold · True"
+    assert found["head"]["line"] == "food, cold"
 
 
 @pytest.mark.parametrize(

@@ -239,8 +239,17 @@ def test_dragged_item_asks_what_it_belongs_with(opened: Page, picture: Picture) 
     near = "document.querySelector('.st-key-statement-bar [class*=\"st-key-near-\"] button')"
     assert page.evaluate(f"getComputedStyle({near}, '::after').content") == "none"
     picture(page, "dragged")
+    dragged, *near = page.evaluate(
+        "() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
+        " return ['A', 'B'].flatMap((name) => [...map.statements.groups.get(name)]); }"
+    )
     bar(page).locator(".st-key-add-statement button").first.click()
     moved(page)
     picture(page, "dropped")
-    # The named items are on the screen at more than one point.
-    until(page, f"map.selection.rows().length === 5 && ({SPREAD})(map)")
+    # The named items, but for those that were linked with it before, are on the screen at more than
+    # one point.
+    until(
+        page,
+        f"map.selection.rows().includes({dragged}) && map.selection.rows().length > 2 && "
+        f"map.selection.rows().every((r) => [{dragged}, ...{near}].includes(r)) && ({SPREAD})(map)",
+    )

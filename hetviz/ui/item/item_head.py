@@ -148,7 +148,7 @@ def item_line(data: HeteroData, item: MapItem, row: int, colours: Colouring) -> 
     if dataset.entity != dataset.name and len(data.views(dataset.entity)) > 1:
         text += f", a view of one {dataset.entity}"
     code = int(colours.code[row]) if colours.categories else -1
-    if code < 0:
+    if code < 0 or colours.option.kind == "dataset":
         return text
     group = colours.value_text(row)
     # A number needs the title of its column.

@@ -149,9 +149,24 @@ def as_it_was(workspace: Workspace) -> None:
     again = plain(Comparison.from_dict(compared).to_dict())
     # Its sentence is written by the current version.
     again["recommendation"]["sentence"] = compared["recommendation"]["sentence"]
-    assert again == {name: compared[name] for name in again}
+    assert without_close_links(again) == without_close_links({k: compared[k] for k in again})
     searched = state.findings["sweep"].content
     assert SettingsResult.from_dict(searched).best == searched["best"]
+
+
+def without_close_links(content: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the share of close links, whose definition has changed."""
+
+    def kept(values: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in values.items() if not key.startswith("links_kept")}
+
+    parts = {"scores", "ceilings", "resolutions"}
+    fits = [
+        {key: kept(value) if key in parts else value for key, value in fit.items()}
+        for fit in content["fits"]
+    ]
+    table = [kept(row) for row in content["table"]]
+    return content | {"fits": fits, "table": table, "limits": kept(content["limits"])}
 
 
 def plain(value: object) -> Any:
@@ -217,8 +232,10 @@ def test_a_recipe_is_run_again(
 
 def test_the_settings_of_a_server_are_known(folder: Path) -> None:
     result = config.read_settings(folder / "server" / "settings.toml", {})
-    # Other settings came later.
-    assert read("expected.json")["settings"].items() <= config.as_environment(result).items()
+    # One setting was removed, and others came later.
+    expected = read("expected.json")["settings"]
+    del expected["HETVIZ_OIDC_ADMIN_ROLE"]
+    assert expected.items() <= config.as_environment(result).items()
 
 
 def test_people_and_what_they_share_are_known(folder: Path) -> None:
