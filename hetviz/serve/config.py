@@ -55,7 +55,7 @@ class WorkSettings:
     # Number of processes that read files at once; 0 for half of the processors, at least 2 and at
     # most 4.
     readers: int = 0
-    # Largest number of items of a map whose spread of positions is measured unasked; 0 for none.
+    # Largest number of items of a map whose spread of positions is measured automatically; 0: none.
     spread_items: int = 50_000
 
 

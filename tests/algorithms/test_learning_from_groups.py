@@ -317,4 +317,4 @@ def test_groups_of_one_kind_are_refused_because_they_cannot_be_told_apart() -> N
         assert GroupSummary.from_dict(group.to_dict()) == group
     found = replace(groups[0], auc=0.9)
     assert not found.learned
-    assert "cannot be told apart" in str(found)
+    assert "cannot be distinguished" in str(found)

@@ -71,7 +71,7 @@ def test_spread_is_measured_from_the_item_panel(visit: Visit) -> None:
     assert spread.find(workspace.state, workspace.state.run) is not None
 
 
-def test_spread_is_measured_unasked_and_is_no_step(
+def test_spread_is_measured_automatically_and_is_no_step(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HETVIZ_WORK_SPREAD_ITEMS", "50000")

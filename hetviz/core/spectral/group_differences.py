@@ -1,11 +1,11 @@
-"""Probabilities of groups from several descriptions, and a check that they can be told apart.
+"""Probabilities of groups from several descriptions, and a check that they can be distinguished.
 
     log q_g = sum_m w_m log q_mg - log Z,     w_m proportional to max(0, 2 AUC_m - 1)^4
 
 q_m is the logistic regression of the members of all groups against each other on description m, and
-AUC_m how well held-out members are told from those of other groups. A class may differ from others
-in details that the joint axes leave out, so features and links also describe items directly, with
-small components raised to the size of large ones.
+AUC_m how well held-out members are distinguished from those of other groups. A class may differ
+from others in details that the joint axes leave out, so features and links also describe items
+directly, with small components raised to the size of large ones.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MAX_NEEDED_APART = 0.95
 
 @dataclass(frozen=True, eq=False)
 class GroupDifferences:
-    """Probabilities of each group, and how well groups are told apart.
+    """Probabilities of each group, and how well groups are distinguished.
 
     `probability` (n, groups): Of each group, for items that belong to one of them; rows of sum 1.
     `auc` (groups,): Probability that a held-out member is nearer to its group than a held-out

@@ -226,7 +226,7 @@ class GroupSummary:
             return (
                 f"{rank_text}, but only {percent(self.apart, 2)} are nearer to their group than "
                 "items of your other groups are. Groups mixed at random could reach that, so these "
-                "groups cannot be told apart and only the named items move."
+                "groups cannot be distinguished and only the named items move."
             )
         return (
             f"{rank_text}. {count(len(self.named), 'random item')} could rank as well, so these "

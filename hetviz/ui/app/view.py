@@ -51,7 +51,7 @@ def show_map(state: State, place: str) -> None:
         run = state.run
         preload.start_preload(state.data, None if run is None else charts.embedding_of(state, run))
         if spread.find(state, run) is None:
-            background.measure_spread_unasked(state)
+            background.measure_spread_automatically(state)
     with st.container(key=_STAGE, border=False):
         component.draw_map(
             {

@@ -120,7 +120,7 @@ def measure_spread(state: State) -> None:
         start_task("find-spread", {"map": run.id, **run.settings}, only=run.only, start=run.id)
 
 
-def measure_spread_unasked(state: State) -> None:
+def measure_spread_automatically(state: State) -> None:
     """Start measuring the spread of the shown map, once, while nothing else runs."""
     run, data, workspace = state.run, state.guided, session.workspace()
     if run is None or data is None or not is_method(run.method) or running_job() is not None:
@@ -148,14 +148,14 @@ def measure_spread_unasked(state: State) -> None:
             with contextlib.suppress(HetvizError):
                 # The data may have changed.
                 workspace.do(
-                    KeepFindings(job.result.kind, title, fingerprint, content, unasked=True)
+                    KeepFindings(job.result.kind, title, fingerprint, content, automatic=True)
                 )
 
     JOBS.start(owner, Kind.SPREAD, title, Task("find-spread", arguments), on_spread_end)
 
 
 def is_spread_running() -> bool:
-    """Return whether the spread of a map is being measured unasked."""
+    """Return whether the spread of a map is being measured automatically."""
     return bool(JOBS.active(project_id(), Kind.SPREAD))
 
 

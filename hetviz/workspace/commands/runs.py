@@ -101,7 +101,7 @@ class KeepFindings(Command, op="keep-findings", label="result"):
     # Blobs of the maps, none of which is shown. Earlier versions have the fields of `RecordRun`.
     maps: Sequence[str | Mapping[str, Any]] = ()
     job: str | None = None  # The job that made them.
-    unasked: bool = False  # Whether nobody requested them.
+    automatic: bool = False  # Whether they were computed automatically.
 
     @property
     def undo_label(self) -> str:
@@ -110,8 +110,8 @@ class KeepFindings(Command, op="keep-findings", label="result"):
 
     @property
     def is_step(self) -> bool:
-        """Findings that nobody requested are no step."""
-        return not self.unasked
+        """Findings computed automatically are no step."""
+        return not self.automatic
 
     def apply(self, state: State, context: Context) -> State:
         def unpack(stored: str | Mapping[str, Any], data: HeteroData) -> MapResult:
