@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from hetviz._text import plain_text
 from hetviz._types import Array, Ints
 
 
@@ -29,6 +30,13 @@ _STOPS_AT_NUL = int(pd.__version__.split(".")[0]) < 3
 def is_missing(cell: object) -> bool:
     """Whether a cell is empty: None, NaN, NaT or NA."""
     return pd.api.types.is_scalar(cell) and bool(pd.isna(cast("float", cell)))
+
+
+def as_texts(values: pd.Series) -> pd.Series:
+    """Return the cells as text, 3 for 3.0; missing cells as "nan" or the like."""
+    if not pd.api.types.is_float_dtype(values):
+        return values.astype(str)
+    return values.map({value: plain_text(value) for value in values.unique().tolist()}).astype(str)
 
 
 def factorize(texts: Sequence[str] | Array, *, sort: bool = False) -> tuple[Ints, Array]:

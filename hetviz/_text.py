@@ -85,6 +85,11 @@ def format_number(value: float) -> str:
     return f"{value:,.{digits}f}".rstrip("0").rstrip(".")
 
 
+def plain_text(value: object) -> str:
+    """Return a value as text, 3 for 3.0."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
 def escape(text: str) -> str:
     """Return text that Plotly shows literally, without tags, entities or formulas."""
     return html.escape(text, quote=False).replace("$", "&#36;")

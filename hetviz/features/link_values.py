@@ -35,8 +35,8 @@ _SIGN_WORDS = (
 )  # fmt: skip
 _MAX_SIGN_LEVELS = 6
 _RATINGS = frozenset(
-    {"rating", "star", "score", "grade", "bewertung", "stern", "punktzahl", "note", "mark", "rank",
-     "position", "likert", "calificacion", "puntuacion", "nota"}
+    {"rating", "star", "score", "grade", "bewertung", "stern", "punktzahl", "note", "mark",
+     "likert", "calificacion", "puntuacion", "nota"}
 )  # fmt: skip
 _COUNTS = frozenset(
     {"quantity", "qty", "count", "n", "anzahl", "menge", "play", "availqty",
@@ -48,6 +48,8 @@ _AMOUNTS = frozenset(
      "weight", "share", "percent", "prozent", "point", "vote", "w", "strength", "importe",
      "precio"}
 )  # fmt: skip
+# An amount is no default weight if more of its cells are 0, since these rows would link nothing.
+_MAX_ZERO_SHARE = 0.05
 _GRADE = re.compile(r"[A-F][+-]?")
 _MAX_RATING_LEVELS = 101
 
@@ -127,7 +129,8 @@ class LinkValue:
 def link_values(dataset: Dataset, keys: Collection[str]) -> tuple[LinkValue, ...]:
     """Return the columns that can weigh the links of rows, the clearest first.
 
-    Keys, row numbers, constants, dates and years are never weights.
+    Keys, row numbers, constants, dates, years and ranks are never weights: a rank of 1 is the best
+    of a race and the worst of a scale.
     """
     table = dataset.table
     if table is None:
@@ -139,6 +142,16 @@ def link_values(dataset: Dataset, keys: Collection[str]) -> tuple[LinkValue, ...
     ]
     order = list(MEANINGS)
     return tuple(sorted(found, key=lambda value: order.index(value.meaning)))
+
+
+def default_link_value(dataset: Dataset, keys: Collection[str]) -> LinkValue | None:
+    """Return the clearest column that weighs the links of nearly all rows, or None."""
+
+    def links_all(value: LinkValue) -> bool:
+        is_zero = value.weights(dataset) == 0
+        return not value.adds_up or float(is_zero.mean()) <= _MAX_ZERO_SHARE
+
+    return next(filter(links_all, link_values(dataset, keys)), None)
 
 
 def _value_of(column: str, cells: pd.Series) -> LinkValue | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Array, Ints
 from hetviz.data import Dataset
 from hetviz.data.joins.key_names import TIME_WORDS, table_words, words_of_name
 from hetviz.errors import DataError, Problem
@@ -17,6 +17,8 @@ from hetviz.features.columns.types import Column, infer
 from hetviz.memo import cached_while_alive
 
 MAX_LEVELS = 8
+HOW_MANY = ": how many"
+"""End of the name of the column that counts rows."""
 _MAX_COLUMNS = 60
 _MIN_COUNTED_ROWS = 3
 _MIN_COUNTER_SHARE = 0.95
@@ -138,15 +140,15 @@ def _counter_reason(table: pd.DataFrame, name: str, keys: Collection[str]) -> st
 
 def summarise_rows(
     dataset: Dataset, keys: Collection[str], at: Ints, n: int, head: str, include: Collection[str]
-) -> dict[str, Floats | pd.Series]:
+) -> dict[str, Array | pd.Series]:
     """Return summary columns of n items by name.
 
     `at`: The item of each row, -1 for none. `head`: Start of the names. `include`: Columns to use
     although they are left out by default.
     """
     is_matched = at >= 0
-    rows = np.bincount(at[is_matched], minlength=n).astype(np.float64)
-    out: dict[str, Floats | pd.Series] = {f"{head}: how many": rows}
+    rows = np.bincount(at[is_matched], minlength=n)
+    out: dict[str, Array | pd.Series] = {head + HOW_MANY: rows}
     columns = summary_columns(dataset, keys)
     _check_included(dataset, columns, include)
     table = dataset.table
@@ -185,14 +187,14 @@ def _check_included(
             raise DataError(Problem("bad-column", where, message, by_name[name].reason))
 
 
-def _shares(column: Column, at: Ints, n: int, head: str) -> dict[str, Floats | pd.Series]:
+def _shares(column: Column, at: Ints, n: int, head: str) -> dict[str, Array | pd.Series]:
     codes = np.asarray(column.codes)
     mask = (at >= 0) & (codes >= 0)
     n_values = np.bincount(at[mask], minlength=n)
     counts = np.bincount(codes[codes >= 0], minlength=len(column.levels))
     # The most frequent levels, in the order of the rows.
     frequent = np.sort(np.argsort(-counts, kind="stable")[:MAX_LEVELS])
-    out: dict[str, Floats | pd.Series] = {}
+    out: dict[str, Array | pd.Series] = {}
     for code in frequent.tolist():
         n_level = np.bincount(at[mask & (codes == code)], minlength=n)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -202,11 +204,11 @@ def _shares(column: Column, at: Ints, n: int, head: str) -> dict[str, Floats | p
     return out
 
 
-def _span(column: Column, at: Ints, n: int, head: str) -> dict[str, Floats | pd.Series]:
+def _span(column: Column, at: Ints, n: int, head: str) -> dict[str, Array | pd.Series]:
     days = np.asarray(column.values, dtype=np.float64)
     mask = (at >= 0) & np.isfinite(days)
     groups = pd.Series(days[mask]).groupby(at[mask])
-    out: dict[str, Floats | pd.Series] = {}
+    out: dict[str, Array | pd.Series] = {}
     for word, ends in (("first", groups.min()), ("last", groups.max())):
         dates = pd.to_datetime(ends.reindex(range(n)), unit="D").dt.round("s")
         out[f"{head}: {word} {column.name}"] = dates.reset_index(drop=True)

@@ -23,7 +23,7 @@ from hetviz.data.joins.key_names import (
 from hetviz.data.joins.matching import Match
 from hetviz.data.joins.proposals import Proposal, propose_joins
 from hetviz.errors import DataError, ParameterError, Problem
-from hetviz.features.link_values import LinkValue, link_values
+from hetviz.features.link_values import LinkValue, default_link_value, link_values
 from hetviz.features.recipe import columns_used, make_features_with_notes, recipe_of
 from hetviz.features.summaries import SummaryColumn, summarise_rows, summary_columns
 
@@ -151,7 +151,7 @@ def detail_tables(data: HeteroData, joins: Sequence[Join]) -> list[DetailTable]:
         elif kind == "event" and outer and _is_large_detail(data, name, outer):
             take = "summary"
         if named:
-            value = values[0] if values else None
+            value = default_link_value(data[name], keys)
             out.append(DetailTable(name, named, take, kind, values, value, columns))
     return out
 
@@ -219,7 +219,8 @@ def join_tables(
         and the rows of tables of pure links become links if `joins` is not given.
     values : mapping of str to LinkValue, dict or None, optional
         The column that weighs the links of a dataset, and its meaning; None for the number of
-        rows. Default: the first of `hetviz.features.link_values.link_values`. Signs and ratings
+        rows. Default: the first of `hetviz.features.link_values.link_values`
+        that is not 0 in more than 5 % of the rows. Signs and ratings
         are averaged over the rows of a pair, counts and amounts are added, then all are divided by
         the largest.
     include : mapping of str to collection of str, optional
@@ -328,7 +329,7 @@ def _value_for(
         return (
             value if value is None or isinstance(value, LinkValue) else LinkValue.from_dict(value)
         )
-    return next(iter(link_values(data[name], _key_columns([join for join, _ in refs]))), None)
+    return default_link_value(data[name], _key_columns([join for join, _ in refs]))
 
 
 def has_only_codes(dataset: Dataset) -> bool:

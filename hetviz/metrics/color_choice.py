@@ -15,6 +15,7 @@ from hetviz._types import Bools, Floats, Ints, Sparse
 from hetviz.data import Embedding, HeteroData
 from hetviz.features.columns.names import is_named_id, label_reason
 from hetviz.features.linked_values import NO_VALUE, most_frequent
+from hetviz.features.summaries import HOW_MANY
 
 _MIN_GROUPS, _MAX_GROUPS = 3, 12
 # Values with at most this share of the rows are no groups.
@@ -195,10 +196,11 @@ def _are_groups(codes: Ints) -> bool:
 
 
 def _usable_columns(data: HeteroData) -> Iterator[tuple[str, str, pd.Series]]:
-    """Yield dataset, name and values of the columns that are no ids, titles or phone numbers."""
+    """Yield dataset, name and values of columns that are no ids, titles, counts or phone numbers."""
     for name, dataset in data.datasets.items():
         for column, values in _color_columns(data, name).items():
             is_label = is_named_id(column) or label_reason(column) is not None
+            is_label |= column.endswith(HOW_MANY)
             if column != dataset.title_column and not is_label:
                 yield name, column, values
 

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from hetviz._pandas import as_texts
 from hetviz._text import capital, join_words
 from hetviz._types import Bools, Floats, Ints, Reals
 from hetviz.data import Dataset, HeteroData
@@ -197,7 +198,7 @@ def colouring(data: HeteroData, key: str | None = None) -> Colouring:
             Colouring(option, (), np.zeros(data.n_rows, np.int64), spread, of_share=bool(category)),
         )
     has_value = column_values.notna().to_numpy(dtype=bool)
-    texts = column_values[has_value].astype(str)
+    texts = as_texts(column_values[has_value])
     sizes = texts.value_counts()
     order = sorted(sizes.index, key=lambda name: (-sizes[name], name))
     code = np.full(data.n_rows, NO_VALUE)
@@ -212,12 +213,11 @@ def colouring(data: HeteroData, key: str | None = None) -> Colouring:
         order = [order[k] for k in by_rows]
     listed = order[:N_COLOURS]
     code[code >= len(listed)] = OTHER
-    counts = np.bincount(code[code >= 0], minlength=len(listed))
     user_order = data[dataset].orders.get(column)
     position = _natural_order(column_values, listed, user_order)
     if position is None:
-        # Sorted by the counts of the legend, which include borrowed values.
-        position = sorted(range(len(listed)), key=lambda k: (-counts[k], listed[k]))
+        # The order of the legend, which counts items with their own value.
+        position = list(range(len(listed)))
     new_code = np.argsort(position)
     code[code >= 0] = new_code[code[code >= 0]]
     names = tuple(listed[k] for k in position)
@@ -276,7 +276,7 @@ def _numbers(values: pd.Series) -> Floats:
 
 def _is_category(values: pd.Series, category: str) -> Floats:
     """Return 1 for the rows of a category, 0 for others and NaN for missing values."""
-    is_category = (values.astype(str) == category).to_numpy(np.float64)
+    is_category = (as_texts(values) == category).to_numpy(np.float64)
     return np.where(values.isna().to_numpy(dtype=bool), np.nan, is_category)
 
 

@@ -99,7 +99,7 @@ def test_spec_has_positions_colours_and_order() -> None:
     borrowed = [spec["colour"]["categories"][k] if k >= 0 else None for k in code[60:]]
     assert borrowed == ["P", "R", None, None]
     assert array(spec["colour"]["pale"], "|u1").tolist() == [0] * 60 + [1, 1, 0, 0]
-    counts = {"categories": [20, 20, 20], "borrowed": [1, 1, 0], "other": 0, "none": 2}
+    counts = {"categories": [20, 20, 20], "borrowed": [1, 0, 1], "other": 0, "none": 2}
     assert spec["colour"]["counts"] == counts
     order = array(spec["order"], "<i4")
     assert sorted(order.tolist()) == list(range(63))

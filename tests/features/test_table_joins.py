@@ -10,7 +10,7 @@ import hetviz
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.joins.join import Join
 from hetviz.errors import DataError, ParameterError
-from hetviz.features.link_values import LinkValue
+from hetviz.features.link_values import LinkValue, link_values
 from hetviz.features.recipe import columns_used
 from hetviz.features.table_joins import DetailTable, detail_tables, join_tables
 
@@ -86,6 +86,35 @@ def test_rows_as_links_have_weights() -> None:
     routes = join_tables(data, [FROM, TO], {"flights": "links"}).links[0]
     assert (routes.source, routes.target) == ("airports", "airports")
     assert (routes.i != routes.j).all()
+
+
+def test_ranks_and_amounts_that_are_mostly_0_do_not_weigh_links_by_default() -> None:
+    """A last place would pull together, a first push apart, and 0 points would link nothing."""
+    n = 60
+    results = pd.DataFrame(
+        {
+            "race": [f"r{k % 6}" for k in range(n)],
+            "driver": [f"d{k % 10}" for k in range(n)],
+            "position": [k % 10 + 1 for k in range(n)],
+            "rank": [10 - k % 10 for k in range(n)],
+            "points": [float(max(0, 4 - k % 10)) for k in range(n)],
+        }
+    )
+    data = HeteroData(
+        [
+            Dataset("races", [f"r{k}" for k in range(6)]),
+            Dataset("drivers", [f"d{k}" for k in range(10)]),
+            Dataset("results", list(map(str, range(n))), table=results),
+        ]
+    )
+    joins = [Join("key", "results", name + "s", name) for name in ("race", "driver")]
+    values = link_values(data["results"], ["race", "driver"])
+    assert [(value.column, value.meaning) for value in values] == [("points", "amount")]
+    (links,) = join_tables(data, joins, {"results": "links"}).links
+    assert len(links) == len(set(zip(results["race"], results["driver"], strict=True)))
+    assert (links.weight > 0).all()
+    (table,) = detail_tables(data, joins)
+    assert (table.value, table.values) == (None, values)
 
 
 def test_rows_as_summary_add_features() -> None:

@@ -492,3 +492,11 @@ def test_enlargement_keeps_outliers_in_reach() -> None:
     )
     assert not drawn.notes
     np.testing.assert_array_equal(drawn.points[200:], small)
+
+
+def test_whole_numbers_are_categories_without_decimals() -> None:
+    cells = [4.0, 6.0, np.nan, 4.0, 8.0, 6.0, 4.5, 4.0]
+    data = HeteroData([Dataset("cars", list("abcdefgh"), table=pd.DataFrame({"cylinders": cells}))])
+    colours = colouring(data, json.dumps(["cars", "cylinders"]))
+    assert colours.categories == ("4", "4.5", "6", "8")
+    assert [int((colours.code == k).sum()) for k in range(4)] == [3, 1, 2, 1]

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from hetviz._text import plain_text
 from hetviz._types import Bools, Floats, Ints, Texts
 from hetviz.data import Dataset, HeteroData
 from hetviz.features.columns.names import is_named_id, label_reason
@@ -211,9 +212,3 @@ def _with_corrected_p(parts: list[pd.DataFrame], tests: int) -> pd.DataFrame:
     out = pd.concat([part[columns] for part in nonempty], ignore_index=True)
     out["q"] = correct_p_values(out["p"].to_numpy(np.float64), tests)
     return out
-
-
-def plain_text(value: object) -> str:
-    """Return a label as text, 3 for 3.0."""
-    is_whole = isinstance(value, float) and value.is_integer()
-    return str(int(value)) if is_whole and isinstance(value, float) else str(value)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from hetviz._text import capital
+from hetviz._text import capital, plain_text
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method
@@ -26,7 +26,6 @@ from hetviz.metrics.fit.clustering import rand_on_links
 from hetviz.metrics.fit.rows import coordinates_of, has_same_rows
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 from hetviz.runs.cluster.cards import value_words
-from hetviz.runs.cluster.contrast import plain_text
 from hetviz.runs.embed.run import Run, fit_again
 
 LABEL = "label"

@@ -290,6 +290,7 @@ def _choose_value(
     at = answers[name] = st.selectbox(
         theme.escape_markdown(f"What counts in {lines.dataset}"),
         range(len(options)),
+        index=options.index(lines.value),
         format_func=lambda at: _value_text(options[at]),
         key=name,
         on_change=remember,
