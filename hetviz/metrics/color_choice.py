@@ -196,7 +196,7 @@ def _are_groups(codes: Ints) -> bool:
 
 
 def _usable_columns(data: HeteroData) -> Iterator[tuple[str, str, pd.Series]]:
-    """Yield dataset, name and values of columns that are no ids, titles, counts or phone numbers."""
+    """Yield dataset, name and values of columns that are no ids, titles, counts or phones."""
     for name, dataset in data.datasets.items():
         for column, values in _color_columns(data, name).items():
             is_label = is_named_id(column) or label_reason(column) is not None
