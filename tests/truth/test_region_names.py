@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 import hetviz
-from hetviz import Embedding, HeteroData, Labels
+from hetviz import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.runs.cluster.contrast import Contrasts
+from hetviz.runs.cluster.names import name_groups
 from hetviz.runs.cluster.regions import find_regions
 
 N_GROUPS = 6
@@ -156,3 +157,25 @@ def test_account_counts_the_members() -> None:
         n_true = int((group[own] == names.index(name.text)).sum())
         assert f"{name.text}: {n_true:,} of {len(own):,} artists" in name.account
         assert name.n_true >= n_true
+
+
+def test_items_are_not_named_by_an_item_that_they_share_links_with() -> None:
+    """A region of drivers alone is not one of the driver whom they all raced; one of races is."""
+    rng = np.random.default_rng(3)
+    season_of_race, season_of_driver = np.repeat(range(3), 40), np.repeat(range(3), 40)
+    # The first driver of each season is in all its races, the others in half of them.
+    present = (season_of_race[:, None] == season_of_driver) & (rng.random((120, 120)) < 0.5)
+    present[np.arange(120), season_of_race * 40] = True
+    drivers = [random_name(rng) + random_name(rng).lower() for _ in range(120)]
+    data = HeteroData(
+        [Dataset("races", [f"{k}" for k in range(120)]), Dataset("drivers", drivers)],
+        [Links("races", "drivers", *np.nonzero(present))],
+    )
+    facts = Contrasts(data).facts
+    apart = np.concatenate([season_of_race, season_of_driver + 3])
+    together = np.concatenate([season_of_race, season_of_driver])
+    names = [name.text for name in name_groups(data, facts, apart, 6)]
+    assert names == [*(drivers[k].capitalize() for k in (0, 40, 80)), "", "", ""]
+    first = name_groups(data, facts, together, 3)[0]
+    assert (first.text, first.n_members) == (drivers[0].capitalize(), 80)
+    assert "40 of 40 races" in first.account

@@ -49,12 +49,14 @@ class Facts:
     `weight` (m,): Preference for each as a name.
     `known` bool (m, n_datasets): Datasets whose items say it themselves; others borrow it from
         what they link to.
+    `item_of` (m,): Number of the dataset of a linked item; -1 for other facts.
     `of_rows` csr (n_rows, m): 1 where it is true.
     """
 
     texts: tuple[str, ...]
     weight: Floats
     known: Bools
+    item_of: Ints
     of_rows: sp.csr_array
 
     @classmethod
@@ -87,6 +89,7 @@ class Facts:
             tuple(fact.text for fact in facts),
             np.array([fact.weight for fact in facts], dtype=np.float64),
             known.reshape(len(facts), len(names)),
+            np.array([fact.item_of for fact in facts], dtype=np.int64),
             matrix,
         )
 
@@ -97,6 +100,7 @@ class _Fact:
     weight: float
     rows: Ints
     datasets: set[str]
+    item_of: int = -1
 
 
 def _category_facts(
@@ -164,7 +168,7 @@ def _linked_facts(data: HeteroData) -> Iterator[_Fact]:
         linked, owner = linked[is_described], owner[is_described]
         if len(linked) >= _MIN_TRUE:
             owners = {datasets[at] for at in np.unique(owner)}
-            yield _Fact(capital(title), _LINKED, np.union1d(linked, [row]), owners)
+            yield _Fact(capital(title), _LINKED, np.union1d(linked, [row]), owners, own)
 
 
 def _word_facts(data: HeteroData, words: Sequence[str], M: Sparse) -> Iterator[_Fact]:
@@ -247,7 +251,8 @@ def name_groups(
     least three standard errors.
     Of such facts the one that tells the group best from the others is taken, each for one group.
     Items of a dataset that does not know a fact have it if half of what they link to has it, and
-    for words and linked items at least two.
+    for words and linked items at least two. A linked item is true of a fifth of the members without
+    those of its own dataset: drivers are not named by a driver that they share races with.
 
     `codes` (n_rows,): group of each row, -1 without one. `core`: mask of the typical members.
     `among`: rows to compare with; default: those with a group. `taken`: names that are not used.
@@ -276,6 +281,8 @@ def name_groups(
         central = _membership(code, (code >= 0) & core[rows], n_groups)
         n_core = np.maximum(np.asarray(central.sum(axis=1)).ravel(), 1.0)
         holds &= np.asarray((central @ true).todense()) / n_core[:, None] >= MIN_SHARE
+    without_own = member @ _without_own(data, facts, rows, true)
+    holds &= np.asarray(without_own.todense()) >= MIN_SHARE / 2 * sizes[:, None]
     differs = (inside >= _MIN_RATIO * outside) & (inside - outside >= _MIN_Z * error)
     score = np.where(holds & differs, facts.weight * (inside - outside), 0.0)
     banned = {name.casefold() for name in taken}
@@ -327,6 +334,16 @@ def _outside_shares(
         n_outside = np.maximum(len(of_dataset) - n_own, 1.0)
         expected += n_own / sizes * (total - np.asarray((own @ facts).todense())) / n_outside
     return expected
+
+
+def _without_own(data: HeteroData, facts: Facts, rows: Ints, true: sp.csr_array) -> sp.csr_array:
+    """Return `true` without facts about an item that items of its dataset have by their links."""
+    starts = np.array([span.start for span in data.offsets.values()])
+    entries = true.tocoo()
+    own = np.searchsorted(starts, rows[entries.row], side="right") - 1
+    is_borrowed = (facts.item_of[entries.col] == own) & ~facts.known[entries.col, own]
+    kept = entries.row[~is_borrowed], entries.col[~is_borrowed]
+    return sp.csr_array((entries.data[~is_borrowed], kept), shape=true.shape)
 
 
 def _membership(code: Ints, mask: Bools, n_groups: int) -> sp.csr_array:
