@@ -129,6 +129,9 @@ def add_export(add: AddCommand) -> None:
     )
     export.add_argument("--caption", action="store_true", help="write a caption below the map")
     export.add_argument(
+        "--no-terrain", action="store_true", help="do not draw densities below the items"
+    )
+    export.add_argument(
         "--rows",
         type=int,
         metavar="N",
@@ -171,6 +174,7 @@ def _export(args: argparse.Namespace) -> int:
             names=args.names,
             hidden=args.hide,
             caption=args.caption,
+            terrain=not args.no_terrain,
             title=result.title,
             held_out=held_out,
             k=args.k,

@@ -67,6 +67,7 @@ def export(
     names: str = "groups",
     hidden: Collection[str] = (),
     caption: bool = False,
+    terrain: bool = True,
     title: str = "",
     held_out: HeteroData | None = None,
     rows: ArrayLike | None = None,
@@ -112,6 +113,8 @@ def export(
         Datasets to leave out of pictures.
     caption : bool
         Whether to write a caption below the map.
+    terrain : bool
+        Whether to draw densities, or lines of equal numbers, below the items.
     title : str
         Method of the map, for captions and pages.
     held_out : HeteroData, optional
@@ -145,7 +148,7 @@ def export(
         raise ParameterError(
             f"{chosen} as {form or 'a file without an extension'} is not supported. Use {allowed}."
         )
-    settings = FigureSettings(colour, width, height, dpi, names, tuple(hidden), caption)
+    settings = FigureSettings(colour, width, height, dpi, names, tuple(hidden), caption, terrain)
     if chosen == "map" and form == "html":
         colours = colouring_of(data, embedding, colour)
         page = interactive_map(data, embedding, colours, title=title, hidden=hidden, names=names)

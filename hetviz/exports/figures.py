@@ -45,6 +45,8 @@ class FigureSettings:
         Datasets that are not drawn.
     caption : bool
         Whether the caption is written below the map.
+    terrain : bool
+        Whether densities, or lines of equal numbers, are drawn below the items.
     """
 
     colour: str = ""
@@ -54,6 +56,7 @@ class FigureSettings:
     names: str = "groups"
     hidden: tuple[str, ...] = ()
     caption: bool = False
+    terrain: bool = True
 
     def __post_init__(self) -> None:
         if self.names not in NAME_CHOICES:
@@ -76,6 +79,7 @@ class FigureSettings:
             "names": (str,),
             "hidden": (list, tuple),
             "caption": (bool,),
+            "terrain": (bool,),
         }
         for key, value in fields.items():
             if key not in kinds or not isinstance(value, kinds[key]):
@@ -125,6 +129,7 @@ def map_bytes(
         hidden=settings.hidden,
         title=title,
         caption=settings.caption,
+        has_terrain=settings.terrain,
         regions=regions,
     )
     return figure_bytes(picture.figure, form, settings.dpi, name)

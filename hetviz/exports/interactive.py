@@ -15,7 +15,7 @@ from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import DataError, Problem
 from hetviz.exports.page import escape_html, html_page, picture_data_url, read_asset
 from hetviz.features.linked_values import NO_VALUE
-from hetviz.plots.colour import OTHER, Colouring, display_name, number_range
+from hetviz.plots.colour import OTHER, Colouring, display_name
 from hetviz.plots.label_placement import MAX_NAME_LETTERS, NAME_FONT, Frame, name_anchors
 from hetviz.plots.palette import Theme, number_scale, pale, shape_of, text_colour, tokens
 from hetviz.plots.paper_map import region_names
@@ -192,13 +192,13 @@ def _palette(colours: Colouring, theme: Theme) -> JsonObject:
 
 def _steps(colours: Colouring, rows: Ints) -> Ints:
     """Return the step of each row on the colour scale, from 1, or 0 without a number."""
-    low, high = number_range(colours.value)
+    low, high = colours.ends
     share = np.clip((colours.value[rows] - low) / (high - low), 0, 1) * (_STEPS - 1)
     return np.where(np.isnan(share), 0, 1 + np.rint(np.nan_to_num(share))).astype(np.int64)
 
 
 def _range(colours: Colouring) -> str:
-    low, high = number_range(colours.value)
+    low, high = colours.ends
     return f"Colour: {colours.option.title}, from {low:,.3g} (dark) to {high:,.3g} (light)"
 
 

@@ -175,6 +175,7 @@ def report_page(
         width=174,
         names=settings.names,
         hidden=settings.hidden,
+        has_terrain=settings.terrain,
         title=method_title,
         regions=regions,
     )

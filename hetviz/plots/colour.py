@@ -99,6 +99,18 @@ class Colouring:
             return self.code
         return np.where(self.is_borrowed, NO_VALUE, self.code)
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the scale of numbers, whole if the numbers of the column are."""
+        low, high = number_range(self.value)
+        is_own = np.isfinite(self.value)
+        if self.is_borrowed is not None:
+            is_own &= ~self.is_borrowed
+        own = self.value[is_own]
+        if len(own) and bool((own == np.rint(own)).all()) and round(low) < round(high):
+            return float(round(low)), float(round(high))
+        return low, high
+
     def value_text(self, row: int) -> str:
         """Return the value of a row in words, marked if it is that of linked items; or ""."""
         if not self.categories:

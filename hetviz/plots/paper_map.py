@@ -13,9 +13,10 @@ from matplotlib.figure import Figure
 from hetviz._text import format_number, is_name, is_word, shorten
 from hetviz._types import Floats, Ints
 from hetviz.data import Embedding, HeteroData
-from hetviz.plots.colour import CLUSTER, OTHER, Colouring, display_name, number_range
+from hetviz.plots import terrain
+from hetviz.plots.colour import CLUSTER, OTHER, Colouring, display_name
 from hetviz.plots.label_placement import Board, Frame, name_places, place_items
-from hetviz.plots.palette import N_SLOTS, number_colour, pale, shape_of, text_colour
+from hetviz.plots.palette import N_SLOTS, mix, number_colour, pale, shape_of, text_colour
 from hetviz.plots.paper import (
     PAPER,
     Page,
@@ -42,6 +43,7 @@ _MAX_SHAPES = 20_000
 _EDGE, _GAP = 3.0, 4.0
 _WORD_AREA, _WORD_TRIES = 2_600.0, 20
 _HALO = 1.1
+_LAND_INK = 0.38
 _PALE_TEXT = "paler: colour of what they link to"
 
 
@@ -65,11 +67,13 @@ def paper_map(
     hidden: Collection[str] = (),
     title: str = "",
     caption: bool = False,
+    has_terrain: bool = True,
     regions: Sequence[RegionLevel] | None = None,
 ) -> PaperMap:
     """Draw a map for print.
 
-    `regions`: those of the map, found if needed and not known.
+    `has_terrain`: draw densities, or lines of equal numbers, below the points. `regions`: those of
+    the map, found if needed and not known.
     """
     width = check_size("width", width)
     picture = points_to_draw(embedding)
@@ -89,7 +93,7 @@ def paper_map(
     map_drawing = _MapDrawing(
         data, colouring, picture.points, inside, frame, width, names, hidden, region
     )
-    figure = map_drawing.draw(height, caption_text if caption else "")
+    figure = map_drawing.draw(height, caption_text if caption else "", has_terrain=has_terrain)
     return PaperMap(figure, caption_text, region)
 
 
@@ -163,7 +167,7 @@ class _MapDrawing:
         self.font = min(7.0 * self.scale, 11.0)
         self.written: set[int] = set()
 
-    def draw(self, height: float | None, caption: str) -> Figure:
+    def draw(self, height: float | None, caption: str, *, has_terrain: bool) -> Figure:
         W = Page(self.width, 1).points[0]
         span = np.maximum(self.frame.high - self.frame.low, 1e-12)
         natural = (W - 2 * _EDGE) * float(span[1] / (span[0] * self.frame.stretch))
@@ -189,10 +193,11 @@ class _MapDrawing:
         H = page.points[1]
         middle = np.array([W / 2, H - _EDGE - body / 2])
         dot = self._dot_size()
+        if has_terrain:
+            self._draw_terrain(axes, local, middle, np.array([W - 2 * _EDGE, body]))
         self._draw_dots(axes, local + middle, dot)
         for k, (text, left, base) in placed_names.items():
-            is_region = self.region is not None
-            colour = PAPER.ink if is_region else text_colour(self._colour(k), "light")
+            colour = self._name_colour(k)
             x, y = left + middle[0], base + middle[1]
             put_text(axes, x, y, text, self._name_size, colour, bold=True, halo=_HALO)
         if self.names.endswith("items"):
@@ -206,6 +211,34 @@ class _MapDrawing:
             y -= self.font * 1.35
         return figure
 
+    def _name_colour(self, k: int) -> str:
+        """Return the colour of a name: of a region, that of most items that it is true of."""
+        if self.region is None:
+            return text_colour(self._colour(k), "light")
+        inside = (self.region.codes == k) & self.region.is_true
+        codes = self.colouring.code[self.rows[inside[self.rows]]]
+        sizes = np.bincount(codes[codes >= 0], minlength=1)
+        has_colour = self.palette and 2 * sizes.max() > len(codes)
+        if not has_colour:
+            return PAPER.ink
+        return mix(self.palette[int(np.argmax(sizes))], PAPER.ink, _LAND_INK)
+
+    def _draw_terrain(self, axes: Axes, local: Floats, middle: Floats, size: Floats) -> None:
+        ends = np.concatenate([middle - size / 2, middle + size / 2])
+        extent = (ends[0], ends[2], ends[1], ends[3])
+        if self.colouring.option.kind != "numbers":
+            codes = self.colouring.code[self.rows]
+            picture = terrain.shade(local, codes, self.palette, size)
+            axes.imshow(picture, extent=extent, aspect="auto", interpolation="bilinear", zorder=1)
+            return
+        low, high = self.colouring.ends
+        mean, values = terrain.levels(local, self.colouring.value[self.rows], size)
+        if len(values):
+            colours = [_number_colour((value - low) / (high - low)) for value in values.tolist()]
+            axes.contour(
+                mean, values, extent=extent, colors=colours, linewidths=0.6, alpha=0.55, zorder=1
+            )
+
     def _dot_size(self) -> float:
         factor = float(np.clip((1000 / max(len(self.rows), 1)) ** 0.25, 0.55, 1.6))
         return 2.7 * factor * self.scale
@@ -213,7 +246,7 @@ class _MapDrawing:
     def _colours(self) -> list[str]:
         """Return the colour of each visible row."""
         if self.colouring.option.kind == "numbers":
-            low, high = number_range(self.colouring.value)
+            low, high = self.colouring.ends
             share = np.clip((self.colouring.value[self.rows] - low) / (high - low), 0, 1)
             colours = [_number_colour(value) for value in share.tolist()]
         else:
@@ -344,12 +377,7 @@ class _MapDrawing:
         return lines
 
     def _numbers_title(self) -> str:
-        value = self.colouring.value
-        low, high = number_range(value)
-        finite = value[np.isfinite(value)]
-        if (finite == np.rint(finite)).all():
-            # Counts get whole numbers at the ends of the scale.
-            low, high = round(low), round(high)
+        low, high = self.colouring.ends
         title = shorten(self.colouring.option.title, 30)
         return f"{title}, {format_number(low)} to {format_number(high)}"
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from hetviz.data import Embedding, HeteroData
 from hetviz.features.linked_values import NO_VALUE
-from hetviz.plots.colour import Colouring, number_range
+from hetviz.plots.colour import Colouring
 from hetviz.plots.palette import N_COLOURS, Theme, category_colours, number_scale, pale, tokens
 
 _MAX_POINTS = 1500
@@ -30,7 +30,7 @@ def still_map(
     # Items beyond the 0.6 to 99.4 % quantiles are not drawn.
     ghost, palette, codes = tokens(theme).ghost, colouring.colours(theme), colouring.code
     if colouring.option.kind == "numbers":
-        low, high = number_range(colouring.value)
+        low, high = colouring.ends
         share = np.nan_to_num((colouring.value - low) / (high - low))
         codes = np.clip(share * _N_NUMBER_COLOURS, 0, _N_NUMBER_COLOURS - 1).astype(np.int64)
         codes[np.isnan(colouring.value)] = NO_VALUE

@@ -500,3 +500,17 @@ def test_whole_numbers_are_categories_without_decimals() -> None:
     colours = colouring(data, json.dumps(["cars", "cylinders"]))
     assert colours.categories == ("4", "4.5", "6", "8")
     assert [int((colours.code == k).sum()) for k in range(4)] == [3, 1, 2, 1]
+
+
+def test_scale_of_whole_numbers_ends_in_whole_numbers() -> None:
+    years = pd.DataFrame({"year": np.arange(1950, 1980)})
+    links = [Links("races", "drivers", np.arange(30), np.arange(30) % 7)]
+    data = HeteroData(
+        [
+            Dataset("races", [f"r{k}" for k in range(30)], table=years),
+            Dataset("drivers", [f"d{k}" for k in range(7)]),
+        ],
+        links,
+    )
+    # Drivers take the mean year of their races.
+    assert colouring(data, json.dumps(["races", "year"])).ends == (1951.0, 1978.0)

@@ -79,7 +79,10 @@ def choose_options(state: State, run: MapResult) -> ExportOptions:
             persist_state="session",
         )  # fmt: skip
         caption = st.checkbox("Caption below", key="export-caption", persist_state="session")
+        terrain = st.checkbox(
+            "Terrain", state.view.terrain, key=f"export-terrain-{state.view.terrain}"
+        )
     width, height = SIZES[size]
-    settings = FigureSettings(colour, width, height, dpi, names, hidden, caption)
+    settings = FigureSettings(colour, width, height, dpi, names, hidden, caption, terrain)
     coloured_state = replace(state, view=replace(state.view, colour=colour))
     return ExportOptions(settings, layers.colours_of(coloured_state, run))

@@ -95,6 +95,7 @@ def _draw_preview(source: export_files.ExportSource) -> tuple[bytes, str] | None
             "hidden": settings.hidden,
             "title": source.method_title,
             "caption": settings.caption,
+            "has_terrain": settings.terrain,
             "regions": source.regions,
         },
         (source.run, source.options.colours),
@@ -103,4 +104,11 @@ def _draw_preview(source: export_files.ExportSource) -> tuple[bytes, str] | None
 
 
 def _preview_key(settings: FigureSettings) -> tuple[object, ...]:
-    return settings.width, settings.height, settings.names, settings.hidden, settings.caption
+    return (
+        settings.width,
+        settings.height,
+        settings.names,
+        settings.hidden,
+        settings.caption,
+        settings.terrain,
+    )

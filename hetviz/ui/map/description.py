@@ -25,7 +25,6 @@ from hetviz.plots.colour import (
     colour_options,
     display_name,
     map_alt,
-    number_range,
     share_options,
 )
 from hetviz.plots.label_placement import MAX_NAME_LETTERS, NAME_FONT, name_anchors
@@ -205,9 +204,7 @@ def _colour_spec(data: HeteroData, colours: Colouring, session: str) -> ColourSp
             data, ("pale", colours_id), lambda: PackedArray.pack(is_pale, "|u1"), colours
         )
     )
-    low, high = RESULTS.get_or_compute(
-        data, ("range", colours_id), lambda: number_range(colours.value), colours
-    )
+    low, high = RESULTS.get_or_compute(data, ("range", colours_id), lambda: colours.ends, colours)
     palette = {name: list(colours.colours(name)) for name in THEMES}
     scale = {name: list(number_scale(_SCALE_STEPS, name)) for name in THEMES}
     counts = RESULTS.get_or_compute(
