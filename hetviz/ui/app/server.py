@@ -7,6 +7,7 @@ from hetviz.serve.config import settings
 from hetviz.serve.guard import RequestGuard
 from hetviz.ui.app.first_paint import FirstPaint
 from hetviz.ui.app.lifespan import lifespan
+from hetviz.ui.app.packed_static import PackedStatic
 from hetviz.ui.map import routes as map_routes
 from hetviz.ui.shell import background, people
 from hetviz.ui.shell.paths import ROUTER
@@ -30,6 +31,7 @@ def middleware() -> list[Middleware]:
             RequestGuard, settings=settings(), figures=background.FIGURES, is_allowed=is_allowed
         ),
         Middleware(FirstPaint),
+        Middleware(PackedStatic),
     ]
 
 
