@@ -21,10 +21,7 @@ if state.data is None:
 
 finding = state.findings.get(COMPARE)
 if finding is None:
-    theme.show_headline(
-        "Which map should you trust?",
-        "We hide a fifth of the links, make each map, and see how many it finds again.",
-    )
+    theme.show_headline("Is there a better map for these data?", method_table.question_text(state))
 else:
     leaderboard.show_headline(state, finding)
 with st.container(horizontal=True, vertical_alignment="center", key="compare-tools"):
@@ -45,10 +42,9 @@ if view == VIEWS[1]:
 else:
     left, right = st.columns([1.32, 1], gap="large")
     with left:
-        expected = method_table.show_methods(state, finding)
+        method_table.show_methods(state, finding)
         if finding is not None:
-            leaderboard.show_advice(state, finding)
             leaderboard.show_details(finding)
     with right:
-        side_by_side.show_maps(state, finding, expected)
+        side_by_side.show_maps(state, finding)
     recent.record_project()

@@ -22,8 +22,9 @@ EACH = "[...document.querySelectorAll('.hv-map[data-together]')].map((e) => e.__
 def compare(page: Page) -> None:
     """Tick three quick methods, and compare them on one split."""
     page.goto("/compare")
-    expect(page.get_by_role("heading", name="Which map should you trust?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Is there a better map")).to_be_visible()
     settled(page)
+    page.get_by_text("Choose methods and splits").click()
     boxes = page.locator(".st-key-compare-methods").get_by_test_id("stCheckbox")
     # The methods come, and change their order, when what is known of them has been read.
     expect(boxes.filter(has_text="Principal components")).to_be_visible()
@@ -43,7 +44,7 @@ def compare(page: Page) -> None:
     expect(ticked).to_have_text(PICKED)
     page.get_by_role("radio", name="1", exact=True).click()
     settled(page)
-    page.get_by_role("button", name="Compare", exact=True).click()
+    page.get_by_role("button", name="Compare 3 methods").click()
     expect(page.locator(".hv-ranks")).to_be_visible()
 
 

@@ -136,7 +136,7 @@ def test_lists_are_one_tab_stop_and_help_is_searchable(page: Page) -> None:
     page.keyboard.press("/")
     page.keyboard.type("compare")
     page.get_by_role("option", name="Compare").click()
-    expect(page.get_by_role("heading", name="Which map should you trust?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Is there a better map")).to_be_visible()
     settled(page)
     go(page, "map")
     keys_lead_from_part_to_part(page)

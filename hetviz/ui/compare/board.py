@@ -30,10 +30,8 @@ _SECOND_MEASURES = ("links_kept", "trustworthiness", "label_knn_accuracy", "comp
 _N_TICKS = 4
 
 
-def show_ranking(state: State, finding: Finding | None, verdicts: Sequence[Verdict]) -> None:
+def show_ranking(state: State, finding: Finding, verdicts: Sequence[Verdict]) -> None:
     """Show a row for each compared method, the best first."""
-    if finding is None:
-        return
     comparison, measure = comparison_of(finding), deciding_measure(comparison_of(finding))
     if measure is None:
         return

@@ -10,9 +10,9 @@ from hetviz._text import format_seconds
 from hetviz.algorithms.cost import stored_seconds
 from hetviz.algorithms.memory import format_bytes
 from hetviz.data import HeteroData
-from hetviz.ui.compare import board
+from hetviz.ui.compare import board, leaderboard
 from hetviz.ui.map import new_map
-from hetviz.ui.shell import background, session, theme
+from hetviz.ui.shell import background, theme
 from hetviz.ui.shell.comparison_results import comparison_of, is_current
 from hetviz.workspace import Finding, State
 
@@ -21,38 +21,50 @@ if TYPE_CHECKING:
 
 _N_PRESET, _BASELINE = 4, "pca"
 _MAX_PRESET_S = 60.0
-_SPLIT_OPTIONS = (1, 3, 5)
+_SPLIT_OPTIONS, _N_SPLITS = (1, 3, 5), 3
 _HOLD_OUT, _NEW_ITEMS = 0.2, 0.1
 
 
-def show_methods(state: State, finding: Finding | None) -> dict[str, str]:
-    """Show the methods and the button; return title and cost of the ticked ones."""
+def question_text(state: State) -> str:
+    """Say how maps are compared on the data of the page."""
+    kinds = [] if state.guided is None else _held_out_kinds(state.guided)
+    if not kinds:
+        return "Every method makes its map. The best one keeps similar items close."
+    hidden = f"a fifth of the {theme.join_words(kinds)}"
+    return f"Every method makes its map without {hidden}. The best map agrees with most of these."
+
+
+def show_methods(state: State, finding: Finding | None) -> None:
+    """Show the start button, the ranking, and the methods to choose from."""
     data = state.guided
     if data is None:
-        return {}
+        return
     verdicts = new_map.rank_methods(state)
     suitable = [verdict for verdict in verdicts if verdict.suits]
     if not suitable:
         theme.show_note("No method suits these data yet, as they have neither features nor links.")
-        return {}
+        return
     # Times measured here are newer than those of the verdicts.
     seconds = {v.card.key: stored_seconds(v.card.key, data) or v.seconds for v in suitable}
     compared = _compared_methods(state, finding)
     not_compared = [verdict for verdict in suitable if verdict.card.key not in compared]
     preset = set() if compared else _preset_methods(suitable, seconds)
-    # Above the table, so that the button stays visible.
-    _start_form(data, not_compared, seconds, bool(compared))
-    board.show_ranking(state, finding, suitable)
-    with st.container(key="compare-methods", gap=None):
-        for verdict in not_compared:
-            _method_row(verdict, seconds[verdict.card.key], verdict.card.key in preset)
+    for verdict in not_compared:
+        is_preset = verdict.card.key in preset
+        st.session_state.setdefault(_tick_key(verdict.card.key), is_preset)
+    if not compared:
+        _start_button(data, not_compared, seconds, is_main=True)
+    if finding is not None:
+        board.show_ranking(state, finding, suitable)
+        leaderboard.show_advice(state, finding)
+    with st.expander("Compare more methods" if compared else "Choose methods and splits"):
+        _choose_splits(data, not_compared)
+        with st.container(key="compare-methods", gap=None):
+            for verdict in not_compared:
+                _method_row(verdict, seconds[verdict.card.key])
+        if compared:
+            _start_button(data, not_compared, seconds, is_main=False)
     _show_descriptions(suitable, verdicts, seconds)
-    ticked = set(ticked_methods(not_compared))
-    return {
-        v.card.title: f"not run yet, {_cost_text(seconds[v.card.key]).lower()}"
-        for v in not_compared
-        if v.card.key in ticked
-    }
 
 
 def _compared_methods(state: State, finding: Finding | None) -> set[str]:
@@ -77,13 +89,12 @@ def _preset_methods(suitable: list[Verdict], seconds: dict[str, float | None]) -
     return {*fast[:_N_PRESET], *({_BASELINE} & set(fast))}
 
 
-def _method_row(verdict: Verdict, seconds: float | None, is_ticked: bool) -> None:
+def _method_row(verdict: Verdict, seconds: float | None) -> None:
     """Show a method that was not compared, with a checkbox and its estimated time."""
     card = verdict.card
     key = _tick_key(card.key)
     cost = _cost_text(seconds)
     with st.container(key=f"method-{card.key}", gap=None):
-        st.session_state.setdefault(key, is_ticked)
         st.checkbox(theme.escape_markdown(card.title), key=key, persist_state="session", width=430)
         summary = card.summary.split(". ")[0].rstrip(".") + "."
         st.html(
@@ -124,22 +135,19 @@ def _show_descriptions(
                 st.html(f'<ul class="hv-reasons no">{reasons}</ul>')
 
 
-def _start_form(
-    data: HeteroData, suitable: list[Verdict], seconds: dict[str, float | None], adds_to_table: bool
-) -> None:
-    """Show the number of splits, the estimated time and the buttons."""
-    is_busy = background.running_job() is not None
+def _choose_splits(data: HeteroData, suitable: list[Verdict]) -> None:
+    """Show the number of splits, and a button that measures times."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="compare-start"):
-        splits = st.segmented_control(
+        st.segmented_control(
             "Splits",
             _SPLIT_OPTIONS,
-            default=3,
+            default=_N_SPLITS,
             required=True,
             key="compare-splits",
             help="Every method is fitted once for each split, with another fifth hidden. Several "
             "splits are needed to tell a difference from chance.",
         )
-        with_new_items = st.toggle(
+        st.toggle(
             "Also hide whole items",
             key="compare-new",
             disabled=not data.links,
@@ -151,57 +159,58 @@ def _start_form(
             "Measure times",
             key="compare-times",
             type="tertiary",
-            disabled=is_busy,
+            disabled=background.running_job() is not None,
             on_click=_measure_times,
             args=([v.card.key for v in suitable],),
             help="Fits each method to 200 and 400 items and estimates the time for all items.",
         )
-        with st.container(
-            key="more_compare" if adds_to_table else "primary_compare", width="content"
-        ):
-            st.button(
-                "Run ticked methods" if adds_to_table else "Compare",
-                key="compare-run",
-                type="secondary" if adds_to_table else "primary",
-                disabled=is_busy or not suitable,
-                on_click=_run_comparison,
-                args=(suitable, int(splits), bool(with_new_items)),
-            )
-    keys = ticked_methods(suitable) or (
-        [] if adds_to_table else list(_preset_methods(suitable, seconds))
-    )
-    if not keys:
-        return
-    theme.show_note(_plan_text(data, keys, seconds, int(splits) * (2 if with_new_items else 1)))
 
 
-def _plan_text(
-    data: HeteroData, keys: list[str], seconds: dict[str, float | None], n_fits: int
-) -> str:
-    """Return what the comparison will do and how long it may take."""
-    times_known = [seconds[key] for key in keys if seconds.get(key) is not None]
-    total = n_fits * sum(value for value in times_known if value is not None)
-    plan = f"{theme.count(len(keys), 'method')}, {theme.count(n_fits, 'fit')} each"
-    if times_known:
-        qualifier = "about" if len(times_known) == len(keys) else "at least"
-        plan += f": {qualifier} {format_seconds(total)}"
+def _start_button(
+    data: HeteroData, suitable: list[Verdict], seconds: dict[str, float | None], *, is_main: bool
+) -> None:
+    """Show the button that compares the ticked methods, with its estimated time."""
+    splits = int(st.session_state.get("compare-splits") or _N_SPLITS)
+    with_new_items = bool(st.session_state.get("compare-new"))
+    keys = ticked_methods(suitable)
+    n_fits = splits * (2 if with_new_items else 1)
+    with st.container(
+        horizontal=True,
+        vertical_alignment="center",
+        key="primary_compare" if is_main else "more_compare",
+    ):
+        st.button(
+            f"Compare {theme.count(len(keys), 'method')}",
+            key="compare-run",
+            type="primary" if is_main else "secondary",
+            disabled=background.running_job() is not None or not keys,
+            on_click=_run_comparison,
+            args=(suitable, splits, with_new_items),
+        )
+        theme.show_note(
+            _plan_text(keys, seconds, n_fits) if keys else "Tick a method to compare it."
+        )
+
+
+def _held_out_kinds(data: HeteroData) -> list[str]:
+    """Return what a comparison hides: links and comparisons, where there are any."""
     has_comparisons = data.comparisons is not None and len(data.comparisons) > 0
-    held_out_kinds = [
-        *(["links"] if data.links else []),
-        *(["comparisons"] if has_comparisons else []),
-    ]
-    if not held_out_kinds:
-        return f"{plan}. There are no links or comparisons to hide, so neighbours decide."
-    return f"{plan}. A fifth of the {' and '.join(held_out_kinds)} is hidden."
+    return [*(["links"] if data.links else []), *(["comparisons"] if has_comparisons else [])]
+
+
+def _plan_text(keys: list[str], seconds: dict[str, float | None], n_fits: int) -> str:
+    """Return how long the comparison may take."""
+    times_known = [value for key in keys if (value := seconds.get(key)) is not None]
+    plan = f"{theme.count(n_fits, 'fit')} each"
+    if not times_known:
+        return f"{plan}, time not measured yet"
+    qualifier = "about" if len(times_known) == len(keys) else "at least"
+    return f"{plan}, {qualifier} {format_seconds(n_fits * sum(times_known))}"
 
 
 def _run_comparison(suitable: list[Verdict], splits: int, with_new_items: bool) -> None:
-    keys = ticked_methods(suitable)
-    if not keys:
-        session.add_message("Tick at least one method to compare.")
-        return
     arguments = {
-        "methods": keys,
+        "methods": ticked_methods(suitable),
         "seeds": splits,
         "hold_out": _HOLD_OUT,
         "new_items": _NEW_ITEMS if with_new_items else 0.0,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from hetviz._text import per_hundred, shorten
+from hetviz._text import join_words, per_hundred, shorten
 from hetviz._types import Floats, Ints
 from hetviz.core.layout.procrustes import align
 from hetviz.data import Embedding, HeteroData
@@ -34,10 +33,10 @@ from hetviz.ui.widgets import charts
 from hetviz.workspace import Finding, MapResult, State
 
 _MAX_MAPS = 4
-_MAP_HEIGHT = "235px"
+_MAP_HEIGHT, _SINGLE_HEIGHT = "235px", "430px"
 _MARGIN = 0.04
 _CHOICE_KEY = "compare-maps"
-_MAX_ITEMS = 12
+_MAX_ITEMS, _MAX_RINGED = 12, 3
 _TITLE_CHARS = 24
 
 
@@ -48,14 +47,12 @@ class SideBySide:
     maps_of: tuple[str, ...] | None = None
 
 
-def show_maps(
-    state: State, finding: Finding | None, expected: Mapping[str, str] | None = None
-) -> None:
+def show_maps(state: State, finding: Finding | None) -> None:
     """Show the choice of maps, the maps, and the items that moved most."""
-    # Without a comparison, a placeholder waits for the map of each expected method (title to time).
     if len(state.runs) < 2:
-        if finding is None:
-            _show_placeholders(state, expected or {})
+        if finding is None and state.runs:
+            look.show_section("The map you have")
+            _show_grid(state, list(state.runs), _titles(state), None)
         return
     titles = _titles(state)
     with st.container(horizontal=True, vertical_alignment="center", key="compare-maps-head"):
@@ -78,19 +75,6 @@ def show_maps(
     )
     _show_grid(state, runs_shown, titles, finding)
     _show_most_moved(state, runs_shown, titles)
-
-
-def _show_placeholders(state: State, expected: Mapping[str, str]) -> None:
-    """Show the existing maps and a placeholder for each ticked method."""
-    look.show_section("The same items on small maps", "rotated alike, one selection for all")
-    titles = _titles(state)
-    runs = list(state.runs)
-    runs_shown = session.get_or_compute(
-        ("aligned", id(state.data), *map(id, runs)),
-        (state.data, runs),
-        lambda: aligned_runs(state, runs) if runs else [],
-    )
-    _show_grid(state, runs_shown, titles, None, expected)
 
 
 def _titles(state: State) -> dict[str, str]:
@@ -180,7 +164,6 @@ def _show_grid(
     runs: list[MapResult],
     titles: dict[str, str],
     finding: Finding | None,
-    expected: Mapping[str, str] | None = None,
 ) -> None:
     workspace = session.workspace()
     specs = [
@@ -195,7 +178,8 @@ def _show_grid(
         for run in runs
     ]
     _show_legend(state)
-    grid = st.grid(2, min_column_width=200, gap="small", key="compare-grid")
+    is_single = len(runs) == 1
+    grid = st.grid(1 if is_single else 2, min_column_width=200, gap="small", key="compare-grid")
     for number, (run, spec) in enumerate(zip(runs, specs, strict=True)):
         with grid, st.container(key=f"compare-cell-{number}", gap="xsmall"):
             _show_head(state, run, titles, finding)
@@ -209,16 +193,10 @@ def _show_grid(
                         "linked_group": "compare",
                     },
                     f"{name}-{project_id().encode().hex()[:16]}",
-                    height=_MAP_HEIGHT,
+                    height=_SINGLE_HEIGHT if is_single else _MAP_HEIGHT,
                     on_selection=partial(_on_selection, number, run),
                 )
             leaderboard.use_map_button(state, run.id, "Use this map", f"use-{run.id}")
-    for title, note in (expected or {}).items():
-        with grid:
-            st.html(
-                f'<div class="hv-placeholder"><b>{look.escape_html(title)}</b>'
-                f"<span>{look.escape_html(note)}</span></div>"
-            )
 
 
 def _show_head(
@@ -253,6 +231,12 @@ def _show_legend(state: State) -> None:
         for number, name in enumerate(state.opened().datasets)
     ]
     st.html(f'<div class="hv-summary">{"".join([*shapes, *marks])}</div>')
+    rows = selection.selected_rows(state).tolist()
+    if rows:
+        names = [find_item(state.opened(), row).title for row in rows[:_MAX_RINGED]]
+        more = len(rows) - len(names)
+        names += [f"{more:,} more"] if more else []
+        look.show_note(f"Ringed: {join_words(names)}.")
 
 
 def _common_frame(frames: list[FrameSpec]) -> FrameSpec:
