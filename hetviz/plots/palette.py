@@ -45,7 +45,7 @@ _LIGHT = Tokens(
     bg="#fcfbf8",
     soft="#f3f1eb",
     card="#ffffff",
-    line="#dedad0",
+    line="#e4e0d6",
     ink="#1d1f22",
     mute="#5b5d62",
     faint="#8a8c90",
@@ -74,11 +74,11 @@ _LIGHT = Tokens(
     ),
 )
 _DARK = Tokens(
-    bg="#15171a",
+    bg="#14161a",
     soft="#202327",
     card="#1b1e22",
-    line="#343840",
-    ink="#ebe9e3",
+    line="#2c3036",
+    ink="#ecebe6",
     mute="#a9abb0",
     faint="#7d8086",
     accent="#7cc7c3",

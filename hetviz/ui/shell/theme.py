@@ -51,6 +51,7 @@ def style_sheet() -> str:
             zip(light["categories"], dark["categories"], strict=True)
         )
     ]
+    declared.append("--hv-shadow:0 8px 30px rgb(0 0 0/7%)")
     # Elements outside the app follow the system theme until the map reports the theme.
     return f":root{{color-scheme:light dark;{';'.join(declared)}}}{CSS.read_text(encoding='utf-8')}"
 

@@ -1,0 +1,43 @@
+"""Tests of the sizes, corners and shadows in the style sheets."""
+
+import re
+from dataclasses import asdict
+
+import pytest
+
+from hetviz.plots.palette import tokens
+from hetviz.ui.shell.paths import CSS
+from hetviz.ui.shell.theme import style_sheet
+
+TEXT_SIZES = {"12.5px", "14px", "15px", "19px", "25px", "inherit"}
+RADII = {"0", "2px", "3px", "4px", "10px", "14px", "14px 14px 0 0", "50%", "var(--m-radius)"}
+
+
+@pytest.fixture(scope="module")
+def sheets():
+    map_css = CSS.parents[1] / "map/component/assets/map.css"
+    return CSS.read_text() + map_css.read_text()
+
+
+def test_style_sheets_use_five_text_sizes(sheets):
+    sizes = {size.strip() for size in re.findall(r"font-size:([^;}!]*)", sheets)}
+    assert sizes <= TEXT_SIZES
+
+
+def test_style_sheets_use_one_corner_for_cards(sheets):
+    radii = {radius.strip() for radius in re.findall(r"border-radius:([^;}!]*)", sheets)}
+    assert radii <= RADII
+
+
+def test_style_sheet_declares_the_colours_of_both_themes():
+    sheet = style_sheet()
+    light, dark = asdict(tokens("light")), asdict(tokens("dark"))
+    for name, both in {
+        "bg": ("#fcfbf8", "#14161a"),
+        "ink": ("#1d1f22", "#ecebe6"),
+        "mute": ("#5b5d62", "#a9abb0"),
+        "line": ("#e4e0d6", "#2c3036"),
+        "accent": ("#1d5c63", "#7cc7c3"),
+    }.items():
+        assert (light[name], dark[name]) == both
+        assert f"--hv-{name}:light-dark({both[0]},{both[1]})" in sheet
