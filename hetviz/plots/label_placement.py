@@ -25,6 +25,7 @@ _DOT_RADIUS = 7.0
 # than a bare majority, as the picture may have another shape.
 _N_JUDGES, _MAX_JUDGED, _MIN_OWN = 5, 20_000, 0.6
 _PICTURE = (900.0, 620.0)
+_MAX_WIDENING = 1.3
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,17 @@ class Frame:
 
     @classmethod
     def around(cls, points: Floats) -> Frame:
-        """Return the frame of the 0.6 to 99.4 % quantiles of `points`, shape (n, 2), padded."""
+        """Return the padded frame of `points`, shape (n, 2).
+
+        It contains all of them, unless that makes it more than 1.3 times as wide or high as the
+        frame of the 0.6 to 99.4 % quantiles.
+        """
         if len(points) == 0:
             return cls(np.array([-1.0, -1.0]), np.array([1.0, 1.0]), 0)
         low, high = np.quantile(points, [0.006, 0.994], axis=0)
+        all_low, all_high = points.min(axis=0), points.max(axis=0)
+        if (all_high - all_low <= _MAX_WIDENING * (high - low)).all():
+            low, high = all_low, all_high
         size = np.maximum(high - low, 1e-9 + 0.02 * float((high - low).max()))
         middle = (low + high) / 2
         low, high = middle - 0.53 * size, middle + 0.53 * size

@@ -11,6 +11,7 @@ import { View, interpolateCamera, prefersReducedMotion, ease, frameOf } from "./
 /** @import { MapSpec } from "./messages.js" */
 
 const [NARROW_PX, MEDIUM_PX] = [860, 1100];
+const LEGEND_PX = 276; // width of the legend with its margins
 const MIN_VISIBLE = 12;
 const MAX_FRAME_ZOOM = 6; // times the scale of the whole map
 const SPOT_PX = 48; // px within which items overlap
@@ -55,10 +56,11 @@ export class Camera {
       clear = { left: 64, top: 24, right: panelWidth() + 24, bottom: 24 };
     } else if (data.stage) {
       const panel = W < MEDIUM_PX ? 300 : 340;
-      const cards = W < MEDIUM_PX ? 64 : 110;
-      const open = panelWidth() > 60;
-      const followPanel = open ? 0 : Math.round((panel - 44 + (W < MEDIUM_PX ? 0 : 104)) / 2);
-      clear = { left: cards + followPanel, top: 20, right: panel + 10 - followPanel, bottom: 92 };
+      // The legend is a button in a window of medium width.
+      const legend = W < MEDIUM_PX ? 24 : LEGEND_PX;
+      const followPanel = panelWidth() > 60 ? 0 : Math.round((panel - 44) / 2);
+      const top = W < MEDIUM_PX ? 56 : 20;
+      clear = { left: legend + followPanel, top, right: panel + 10 - followPanel, bottom: 84 };
     }
     view.clear = clear;
     return JSON.stringify(clear) !== before;

@@ -3,7 +3,7 @@
 
 import { aligned } from "./align.js";
 import { context2d } from "./canvas.js";
-import { h } from "./dom.js";
+import { h, set } from "./dom.js";
 import { send } from "./page_change.js";
 import { RovingFocus } from "./roving_focus.js";
 import { MAPS, bestCloseText, closeText, panel, watchCloseTexts, watchPanel } from "./panel.js";
@@ -49,6 +49,7 @@ export class FilmStrip {
       this.rovingFocus.redraw(() => this.row.replaceChildren(...entries.map((entry) => this.frame(entry))));
       this.list.replaceChildren(...entries.map((entry) => this.frame(entry)));
     }
+    this.map.legend.say();
     this.layOutList();
     this.draw();
   }
@@ -146,6 +147,11 @@ export class FilmStrip {
   drawOverview() {
     const { scene } = this;
     if (!scene.data?.stage || scene.data.mode !== "work" || !scene.isOnPage) return;
+    // A single map needs no strip, and one that is all in view no overview.
+    const isSingle = this.maps().length < 2;
+    this.row.hidden = isSingle;
+    this.overview.hidden = isSingle && !scene.view.zoomed;
+    set(document.documentElement, { "data-hv-overview": this.overview.hidden ? null : "" });
     const [W, H] = [104, 62];
     this.at = { ...this.dots(this.mini, scene.pos, W, H), W, H };
     const { frame, s } = this.at;

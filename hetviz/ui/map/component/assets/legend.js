@@ -9,6 +9,7 @@ import { RovingFocus } from "./roving_focus.js";
 /** @import { HetMap } from "./map.js" */
 /** @import { ColourSpec, MapSpec } from "./messages.js" */
 
+const MAX_NAMED = 3; // datasets up to which the title names them
 const MAX_UNSEARCHED = 10; // colours up to which the menu has no search box
 
 export class Legend {
@@ -22,7 +23,9 @@ export class Legend {
     this.range = null;
     /** @type {string | undefined} */
     this.colourKey = undefined;
-    this.sets = h("div", { class: "hv-rows", role: "group", "aria-label": "Datasets" });
+    this.headline = h("p", { class: "hv-map-title" });
+    this.sentence = h("p", { class: "hv-map-sentence" });
+    this.sets = h("div", { class: "hv-rows hv-sets", role: "group", "aria-label": "Datasets" });
     this.title = h("button", { type: "button", class: "hv-colour", "aria-expanded": "false" });
     this.options = h("div", { class: "hv-menu hv-colours-menu" });
     this.colours = h("div", { class: "hv-rows hv-colours", role: "group", "aria-label": "Colours" });
@@ -33,7 +36,7 @@ export class Legend {
     });
     const drop = h("div", { class: "hv-drop" }, this.title, this.options);
     map.toolbar.addMenu(this.title, this.options, drop);
-    this.body = h("div", { class: "hv-legend-body" }, this.sets, h("hr"), drop, this.colours, this.note, this.status);
+    this.body = h("div", { class: "hv-legend-body" }, this.headline, this.sentence, drop, this.colours, this.sets, this.note, this.status);
     this.rovingFocus = new RovingFocus(this.body, "button.hv-row, .hv-colour, .hv-text-button");
     this.element = h("div", { class: "hv-legend hv-map-card", role: "region", "aria-label": "Legend" }, this.pill, this.body);
     this.observer = new ResizeObserver(() => this.measure());
@@ -64,6 +67,19 @@ export class Legend {
       this.rovingFocus.redraw(() => this.draw(data));
     }
     this.rovingFocus.redraw(() => this.counts());
+    this.say();
+  }
+
+  /** Write what the map shows, and how many of its links are close, once that is known. */
+  say() {
+    const { data } = this.scene;
+    if (!data.stage || data.mode !== "work") return;
+    const { datasets } = data;
+    this.headline.textContent = datasets.length > MAX_NAMED ? `${thousands(this.scene.n)} items of ${datasets.length} datasets`
+      : joined(datasets.map((d) => `${thousands(d.count ?? d.stop - d.start)} ${d.name}`));
+    const open = this.map.filmStrip.maps().find((entry) => entry.is_open);
+    this.sentence.textContent = open?.close ?? "";
+    set(this.sentence, { "data-hv-show": open?.close ? `links/1/given/${open.id}` : null });
   }
 
   /** @param {MapSpec} data */
@@ -264,6 +280,9 @@ export class Legend {
 
   close() { this.observer.disconnect(); }
 }
+
+/** @param {string[]} texts */
+const joined = (texts) => (texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`);
 
 /** Format millions with three digits, since rows are narrow. @param {number} count */
 const compact = (count) => (count >= 1e6 ? `${(count / 1e6).toPrecision(3)} M` : thousands(count));

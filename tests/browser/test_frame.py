@@ -1,0 +1,45 @@
+"""Browser tests of the margins of the map: title, legend, and what appears only when needed."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_app import settled
+
+_COVERED = """() => {
+  const { scene, root } = document.querySelector(".hv-map").__hv.map;
+  const { left, top } = root.querySelector(".hv-stage").getBoundingClientRect();
+  const cards = [...document.querySelectorAll(".hv-legend, .hv-bar, .st-key-tools, .st-key-new-map")]
+    .map((card) => card.getBoundingClientRect());
+  let count = 0;
+  for (let r = 0; r < scene.n; r++) {
+    if (!scene.isShown[r] || Number.isNaN(scene.pos[2 * r])) continue;
+    const [x, y] = scene.pixel(r);
+    const isOut = x < 0 || y < 0 || x > scene.view.W - 44 || y > scene.view.H;
+    count += isOut || cards.some((box) => x + left > box.left && x + left < box.right
+      && y + top > box.top && y + top < box.bottom);
+  }
+  return count;
+}"""
+
+
+def test_idle_map_says_what_it_shows_and_covers_no_item(page: Page) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto("/map")
+    settled(page)
+    expect(page.locator(".hv-map-title")).to_have_text("1,273 emoji and 621 keywords")
+    sentence = page.locator(".hv-map-sentence")
+    expect(sentence).to_have_text(re.compile(r"^\d+ % of links are close \(chance: \d+ %\)$"))
+    assert page.evaluate(_COVERED) == 0
+    # A single map, all in view, needs neither a strip of maps nor an overview.
+    expect(page.locator(".hv-film-strip")).to_be_hidden()
+    expect(page.locator(".hv-overview")).to_be_hidden()
+    page.locator(".hv-stage").focus()
+    page.keyboard.press("+")
+    expect(page.locator(".hv-overview")).to_be_visible()
+    page.keyboard.press("0")
+    expect(page.locator(".hv-overview")).to_be_hidden()
+    sentence.click()
+    expect(page.get_by_role("dialog")).to_contain_text("close")
