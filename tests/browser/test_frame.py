@@ -11,7 +11,8 @@ from tests.browser.test_app import settled
 _COVERED = """() => {
   const { scene, root } = document.querySelector(".hv-map").__hv.map;
   const { left, top } = root.querySelector(".hv-stage").getBoundingClientRect();
-  const cards = [...document.querySelectorAll(".hv-legend, .hv-bar, .st-key-tools, .st-key-new-map")]
+  const names = ".hv-legend, .hv-bar, .st-key-tools, .st-key-new-map";
+  const cards = [...document.querySelectorAll(names)]
     .map((card) => card.getBoundingClientRect());
   let count = 0;
   for (let r = 0; r < scene.n; r++) {
