@@ -46,6 +46,7 @@ def bar(page: Page) -> Locator:
 def lasso(page: Page, x0: float, y0: float, x1: float, y1: float) -> int:
     """Lasso a part of the map and return the number of selected items."""
     before = told(page, "version")
+    page.get_by_role("button", name="Tools").click()
     page.get_by_role("button", name="Lasso").click()
     drag(page, (x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0))
     until(page, f"map.scene.version > {before} && map.scene.count > 0")
@@ -220,6 +221,7 @@ def test_contradiction_is_shown_before_adding(opened: Page) -> None:
 def test_dragged_item_asks_what_it_belongs_with(opened: Page, picture: Picture) -> None:
     page = opened
     page.get_by_role("tab", name="Item").click()
+    page.get_by_role("button", name="Tools").click()
     page.locator('.hv-bar [data-tool="drag"]').click()
     box = stage(page).bounding_box()
     assert box is not None

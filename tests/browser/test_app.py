@@ -288,6 +288,7 @@ def test_recolouring_keeps_selection_and_zoom(page: Page, picture: Picture) -> N
     expect(page.get_by_role("button", name="New map", exact=True)).to_be_visible()
     stage(page)
     settled(page)
+    page.get_by_role("button", name="Tools").click()
     page.get_by_role("button", name="Lasso").click()
     drag(page, (0.3, 0.4), (0.7, 0.4), (0.7, 0.8), (0.3, 0.8), (0.3, 0.4))
     expect(page.locator(".st-key-panel").get_by_text(SELECTED)).to_be_visible()

@@ -42,5 +42,8 @@ def test_idle_map_says_what_it_shows_and_covers_no_item(page: Page) -> None:
     expect(page.locator(".hv-overview")).to_be_visible()
     page.keyboard.press("0")
     expect(page.locator(".hv-overview")).to_be_hidden()
+    # Apart from the rows of the legend, few controls.
+    controls = page.locator("button:visible, input:visible, a[href]:visible")
+    assert controls.count() - page.locator(".hv-row:visible").count() <= 18
     sentence.click()
     expect(page.get_by_role("dialog")).to_contain_text("close")

@@ -503,7 +503,7 @@ def test_picture_of_view(show: Show) -> None:
     page = show()
     until(page, "s.written.pictures > 10")
     with page.expect_download() as download:
-        page.get_by_role("button", name="More tools").click()
+        page.get_by_role("button", name="Tools").click()
         page.get_by_role("button", name="Save as PNG").click()
     assert download.value.suggested_filename == "made-up-map.png"
     image = Image.open(io.BytesIO(download.value.path().read_bytes())).convert("RGB")
@@ -601,7 +601,7 @@ def test_terrain_has_colour_of_dominating_category_and_a_switch(show: Show, scri
     red, _, blue = wanted
     is_other = f"([r, g, b, a]) => !a || Math.abs(r - {red}) + Math.abs(b - {blue}) > 30"
     until(page, f"({is_other})({terrain_at(row)})")
-    page.get_by_role("button", name="More tools").click()
+    page.get_by_role("button", name="Tools").click()
     switch = page.get_by_role("button", name="Show terrain")
     expect(switch).to_have_attribute("aria-pressed", "true")
     switch.click()
@@ -740,7 +740,7 @@ def test_missing_group_rows_are_requested_again(unwatched: Page) -> None:
 
 def test_accessibility_has_no_serious_violation(show: Show) -> None:
     page = show()
-    page.get_by_role("button", name="More tools").click()
+    page.get_by_role("button", name="Tools").click()
     found = Axe().run(page, context=".hv-map")
     serious = [
         (v["id"], [node["html"] for node in v["nodes"]])

@@ -89,7 +89,7 @@ export class Legend {
     const { colour } = data;
     set(this.title, { title: colour?.title ?? null });
     set(this.pill, { title: colour?.title ?? null });
-    this.title.replaceChildren("Colour ", h("b", {}, colour?.title ?? "none"), icon("down"));
+    this.title.replaceChildren("Colour: ", h("b", {}, colour?.title ?? "none"), h("span", { class: "hv-change" }, "Change"));
     this.pill.replaceChildren(
       h("span", { class: "hv-pill-marks" }, ...(colour?.palette?.[this.scene.scheme] ?? []).slice(0, 8).map((c) => mark(c))),
       h("span", {}, colour?.title ?? "Legend"), icon("down"),

@@ -17,9 +17,8 @@ export class Toolbar {
     this.menus = [];
     this.scene = map.scene;
     this.tools = TOOLS.map(([name, label, key, iconName]) => h("button", {
-      type: "button", class: "hv-tool", "data-tool": name, title: `${label} (${key})`, "aria-label": label,
-      onclick: () => map.setTool(name),
-    }, icon(iconName)));
+      type: "button", "data-tool": name, title: `${label} (${key})`, onclick: () => { this.closeMenus(); map.setTool(name); },
+    }, icon(iconName), label));
     this.search = new Search(map);
     const row = (name, label, act, more = {}) => h(
       "button", { type: "button", onclick: () => { this.closeMenus(); act(); }, ...more }, icon(name), label,
@@ -27,8 +26,9 @@ export class Toolbar {
     this.box = row("box", "Select in a box", () => map.setTool("box"), { "data-tool": "box" });
     this.switches = new Map(Object.entries(SWITCHES).map(([name, { label, icon: sign }]) => (
       [name, row(sign, label, () => toggleSwitch(map, name))])));
-    this.more = this.menu("more", "More tools", h(
-      "div", { class: "hv-menu" }, this.box,
+    this.more = this.menu("more", "Tools", h(
+      "div", { class: "hv-menu" }, ...this.tools, this.box,
+      row("fit", "Zoom to all", () => map.camera.fit(), { title: "Zoom to all (0)" }),
       row("plus", "Zoom in", () => map.camera.zoomBy(1.6)),
       row("minus", "Zoom out", () => map.camera.zoomBy(1 / 1.6)),
       ...this.switches.values(),
@@ -36,12 +36,7 @@ export class Toolbar {
       row("help", "Help and keys", () => this.openHelp()),
     ));
     this.element = h(
-      "div", { class: "hv-bar hv-map-card", role: "toolbar", "aria-label": "Map tools" },
-      ...this.tools, h("hr"),
-      h("button", {
-        type: "button", class: "hv-tool", title: "Zoom to all (0)", "aria-label": "Zoom to all", onclick: () => map.camera.fit(),
-      }, icon("fit")),
-      this.more.element,
+      "div", { class: "hv-bar hv-map-card", role: "toolbar", "aria-label": "Map tools" },       this.more.element,
     );
     this.rovingFocus = new RovingFocus(this.element, ":scope > .hv-tool, :scope > .hv-drop > .hv-tool");
     this.rovingFocus.setTabStop();
