@@ -5,6 +5,7 @@ Results that depend on the data alone are cached, so that a rerun of the page on
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict
@@ -22,6 +23,7 @@ from hetviz.plots.colour import (
     CLUSTER,
     OTHER,
     Colouring,
+    ColourOption,
     colour_options,
     display_name,
     map_alt,
@@ -118,7 +120,7 @@ def map_spec(
         "live": None if live is None else {"job": live.id, "title": live.title},
         "tokens": {name: asdict(tokens(name)) for name in THEMES},
         "colours": [
-            {"key": option.key, "title": option.title}
+            {"group": _colour_group(data, option), "key": option.key, "title": option.title}
             for option in (
                 *colour_options(data),
                 *share_options(data, colours),
@@ -126,6 +128,14 @@ def map_spec(
             )
         ],
     }
+
+
+def _colour_group(data: HeteroData, option: ColourOption) -> str:
+    """Return the heading above an option: its dataset, or what it is computed from."""
+    if not option.key.startswith("["):
+        return "Whole map"
+    dataset, column, *category = json.loads(option.key)
+    return "By links" if category or column == data[dataset].title_column else str(dataset)
 
 
 def map_places(state: State, run: MapResult | None, session: str) -> LayoutSpec:

@@ -63,6 +63,7 @@ class ColourSpec(TypedDict):
 class ColourOptionSpec(TypedDict):
     """A column or result that can colour the map."""
 
+    group: str
     key: str
     title: str
 

@@ -94,10 +94,15 @@ export class Legend {
       h("span", { class: "hv-pill-marks" }, ...(colour?.palette?.[this.scene.scheme] ?? []).slice(0, 8).map((c) => mark(c))),
       h("span", {}, colour?.title ?? "Legend"), icon("down"),
     );
-    const options = (data.colours ?? []).map((option) => h("button", {
-      type: "button", "aria-pressed": String(option.key === colour?.option), onclick: () => this.colourBy(option.key),
-    }, option.title));
-    this.options.replaceChildren(...(options.length > MAX_UNSEARCHED ? [searchBox(options)] : []), ...options);
+    const groups = new Map((data.colours ?? []).map(({ group }) => [group, /** @type {HTMLElement[]} */ ([])]));
+    for (const option of data.colours ?? []) {
+      groups.get(option.group)?.push(h("button", {
+        type: "button", "aria-pressed": String(option.key === colour?.option), onclick: () => this.colourBy(option.key),
+      }, option.title));
+    }
+    const options = [...groups.values()].flat();
+    const listed = [...groups].flatMap(([name, buttons]) => [h("p", { class: "hv-menu-group" }, name), ...buttons]);
+    this.options.replaceChildren(...(options.length > MAX_UNSEARCHED ? [searchBox(options)] : []), ...listed);
     this.colours.replaceChildren(...this.meaning(colour));
     const faded = this.scene.unstable ? data.spread?.text ?? "" : "";
     this.note.textContent = [...data.notes, faded].filter(Boolean).join(" ");

@@ -53,6 +53,7 @@
 
 /**
  * @typedef {object} ColourOptionSpec
+ * @property {string} group
  * @property {string} key
  * @property {string} title
  */
