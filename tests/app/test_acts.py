@@ -58,9 +58,10 @@ def press(app: AppTest, key: str) -> AppTest:
 
 def test_bar_asks_for_groups_in_order(visit: Visit) -> None:
     app = visit("map")
-    assert "set-A" not in {button.key for button in app.button}
+    assert "begin-together" not in {button.key for button in app.button}
+    assert "Something in the wrong place?" in html_of(app)
     workspace_of(app).set_view_state(selection=[3, 4])
-    press(app.run(), "set-A")
+    press(app.run(), "begin-together")
     assert workspace_of(app).view_state.groups["A"].tolist() == [3, 4]
     workspace_of(app).set_view_state(selection=[9])
     press(app.run(), "set-B")
@@ -68,6 +69,26 @@ def test_bar_asks_for_groups_in_order(visit: Visit) -> None:
     press(app, "drop-A")
     assert list(workspace_of(app).view_state.groups) == ["B"]
     assert app.button(key="add-statement").disabled
+
+
+def test_next_selections_complete_a_begun_statement(visit: Visit) -> None:
+    app = visit("map")
+    workspace = workspace_of(app)
+    workspace.set_view_state(selection=[3])
+    press(app.run(), "begin-closer")
+    assert "Now click what it is closer to" in html_of(app)
+    for row, name in ((9, "B"), (1300, "C")):
+        assert app.button(key="add-statement").disabled
+        workspace.set_view_state(selection=[row])
+        app.run()
+        assert workspace.view_state.groups[name].tolist() == [row]
+    assert not app.button(key="add-statement").disabled
+    # A later selection changes nothing, and what is cleared does not come back by itself.
+    workspace.set_view_state(selection=[12])
+    press(app.run(), "drop-C")
+    assert sorted(workspace.view_state.groups) == ["A", "B"]
+    press(app, "set-C")
+    assert workspace.view_state.groups["C"].tolist() == [12]
 
 
 def test_added_statement_is_one_step_and_requests_refit(

@@ -94,12 +94,11 @@ def test_file_is_mapped_and_statement_undone_by_touch(phone: Page) -> None:
     first = page.evaluate(OPEN)[0]
     choose(page, first)
     until(page, "!map.scene.flight")
-    page.get_by_role("button", name="Start with this").tap()
+    page.get_by_role("button", name="belongs with").tap()
     until(page, "map.scene.data.draft.groups.A")
     settled(page)
     second = next(row for row in reversed(page.evaluate(OPEN)) if row != first)
     choose(page, second)
-    page.get_by_role("button", name="Belongs with this").tap()
     until(page, "map.statements.pairs.length === 1")
     settled(page)
     # The sheet shows the draft.
@@ -151,7 +150,7 @@ def test_selected_items_are_visible_and_lines_have_names(phone: Page) -> None:
             " map.camera.fit(); map.selection.select([row]); }",
             row,
         )
-        expect(page.get_by_role("button", name="Start with this")).to_be_visible()
+        expect(page.get_by_role("button", name="belongs with").first).to_be_visible()
         settled(page)
         page.wait_for_function(
             f"() => {{ const lines = ({LINES})();"

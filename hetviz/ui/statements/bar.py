@@ -36,6 +36,16 @@ _OPEN_TEXTS = {
     ("closer", "B"): "is closer to",
     ("closer", "C"): "than to",
 }
+# Of one item, and of several.
+_BEGIN_TEXTS: dict[StatementKind, tuple[str, str]] = {
+    "together": ("belongs with …", "belong together"),
+    "apart": ("does not belong with …", "do not belong together"),
+    "closer": ("is closer to … than to …", "are closer to … than to …"),
+}
+_INVITATION = (
+    '<p class="hv-invitation"><b>Something in the wrong place?</b> '
+    "Click it, then say what it belongs with.</p>"
+)
 _BUTTON_TEXTS = {
     ("apart", "B"): "Keep apart from",
     ("closer", "B"): "Closer to",
@@ -56,7 +66,11 @@ def show_bar(state: State) -> None:
         return
     groups, picked = statement_draft.get_groups(state), selection.selected_rows(state)
     if not groups and not len(picked):
+        if state.run is not None:
+            with st.container(key="invitation"):
+                st.html(_INVITATION)
         return
+    groups = statement_draft.take_awaited(groups, picked)
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", key="statement-bar", border=True
     ):
@@ -75,13 +89,13 @@ def show_bar(state: State) -> None:
 def _show_selection(data: HeteroData, picked: Ints) -> None:
     text = theme.escape_html(commands.group_text(data, picked))
     st.html(f'<span class="hv-group-chip"><b>{text}</b></span>', width="content")
-    st.button(
-        "Start with this",
-        key="set-A",
-        help="Key A on the map",
-        on_click=statement_draft.set_group,
-        args=("A", picked),
-    )
+    for kind, texts in _BEGIN_TEXTS.items():
+        st.button(
+            texts[len(picked) > 1],
+            key=f"begin-{kind}",
+            on_click=statement_draft.begin,
+            args=(kind, picked),
+        )
     st.button(
         "Show only linked items",
         key="only-linked",
@@ -116,8 +130,8 @@ def _show_group(data: HeteroData, name: str, groups: dict[str, Ints], picked: In
                 key=f"drop-{name}",
                 type="tertiary",
                 help=f"Clear group {name}",
-                on_click=statement_draft.set_group,
-                args=(name, np.empty(0, dtype=np.int64)),
+                on_click=statement_draft.drop_group,
+                args=(name,),
             )
         return
     is_next = name == "A" or (
@@ -221,7 +235,8 @@ def _show_statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> 
         _show_number(draft)
     elif missing:
         click_text = _CLICK_TEXTS.get((statement.kind, missing), "an item")
-        st.html(f'<span class="hv-draft-prompt">Now click {click_text}</span>', width="content")
+        prompt = f"Now click {click_text}, or type its name in the search (/)"
+        st.html(f'<span class="hv-draft-prompt">{prompt}</span>', width="content")
     st.space("stretch")
     with st.container(key="primary_action", width="content"):
         opposed = draft is not None and contradictions.find_contradictions(state, draft)

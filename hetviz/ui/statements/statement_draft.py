@@ -37,6 +37,7 @@ class StatementDraft:
     # Dragged row and where it was dropped, in map coordinates.
     dropped: tuple[int, float, float] | None = None
     proposed: tuple[int, ...] = ()  # Rows nearest to that position
+    awaits: bool = False  # Whether the next selection completes the statement
 
 
 @dataclass
@@ -96,13 +97,37 @@ def set_group(name: str, rows: Ints) -> None:
     change_statement(max_pairs=None, **({} if name == "B" else {"dropped": None, "proposed": ()}))
 
 
+def drop_group(name: str) -> None:
+    """Clear a group."""
+    set_group(name, np.empty(0, dtype=np.int64))
+    change_statement(awaits=False)
+
+
+def begin(kind: StatementKind, rows: Ints) -> None:
+    """Begin a statement about global rows that the next selections complete."""
+    set_group("A", rows)
+    choose_kind(kind)
+    change_statement(awaits=True)
+
+
+def take_awaited(groups: dict[str, Ints], picked: Ints) -> dict[str, Ints]:
+    """Return the groups, with the selection as the one that a statement waits for."""
+    statement = get_statement()
+    missing = missing_group(statement.kind, groups)
+    is_known = any(np.array_equal(picked, rows) for rows in groups.values())
+    if not statement.awaits or "A" not in groups or not missing or is_known or not len(picked):
+        return groups
+    set_group(missing, picked)
+    return {**groups, missing: picked}
+
+
 def clear_groups(selection: bool = False) -> None:
     """Clear all groups, and the selection if wanted."""
     nothing = np.empty(0, dtype=np.int64)
     session.workspace().set_view_state(
         groups=dict.fromkeys("ABC", nothing), selection=nothing if selection else None
     )
-    change_statement(max_pairs=None, dropped=None, proposed=())
+    change_statement(max_pairs=None, dropped=None, proposed=(), awaits=False)
 
 
 def missing_group(kind: StatementKind, groups: dict[str, Ints]) -> str:

@@ -151,6 +151,7 @@ export class FilmStrip {
     const isSingle = this.maps().length < 2;
     this.row.hidden = isSingle;
     this.overview.hidden = isSingle && !scene.view.zoomed;
+    set(document.documentElement, { "data-hv-strip": isSingle ? null : "" });
     set(document.documentElement, { "data-hv-overview": this.overview.hidden ? null : "" });
     const [W, H] = [104, 62];
     this.at = { ...this.dots(this.mini, scene.pos, W, H), W, H };
