@@ -300,9 +300,9 @@ def test_recolouring_keeps_selection_and_zoom(page: Page, picture: Picture) -> N
     page.mouse.wheel(0, -400)
     until(page, "map.scene.view.zoomed && !map.scene.flight && !map.frameLoop.frame")
     range_ = told(page, "view.range.x")
-    page.get_by_role("button", name="Colour Group of emoji").click()
+    page.get_by_role("button", name="Colour: Group of emoji").click()
     page.locator(".hv-colours-menu").get_by_text("Number of keywords of emoji").click()
-    expect(page.get_by_role("button", name="Colour Number of keywords of emoji")).to_be_visible()
+    expect(page.get_by_role("button", name="Colour: Number of keywords of emoji")).to_be_visible()
     settled(page)
     assert told(page, "count") == count
     assert told(page, "view.range.x") == pytest.approx(range_)

@@ -12,7 +12,6 @@ import { View, interpolateCamera, prefersReducedMotion, ease, frameOf } from "./
 
 const [NARROW_PX, MEDIUM_PX] = [860, 1100];
 const LEGEND_PX = 276; // width of the legend with its margins
-const OPEN_PX = 44; // left margin next to an open panel
 const MIN_VISIBLE = 12;
 const MAX_FRAME_ZOOM = 6; // times the scale of the whole map
 const SPOT_PX = 48; // px within which items overlap
@@ -58,9 +57,8 @@ export class Camera {
     } else if (data.stage) {
       const panel = W < MEDIUM_PX ? 300 : 340;
       // The legend is a button in a window of medium width.
-      const cards = W < MEDIUM_PX ? 24 : OPEN_PX;
-      const margin = W < MEDIUM_PX ? Math.round((panel - 44) / 2) : LEGEND_PX - OPEN_PX;
-      const followPanel = panelWidth() > 60 ? 0 : margin;
+      const cards = W < MEDIUM_PX ? 24 : LEGEND_PX;
+      const followPanel = panelWidth() > 60 ? 0 : Math.round((panel - 44) / 2);
       const top = W < MEDIUM_PX ? 56 : 28;
       clear = { left: cards + followPanel, top, right: panel + 10 - followPanel, bottom: 84 };
     }

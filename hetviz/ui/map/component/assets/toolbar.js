@@ -36,7 +36,7 @@ export class Toolbar {
       row("help", "Help and keys", () => this.openHelp()),
     ));
     this.element = h(
-      "div", { class: "hv-bar hv-map-card", role: "toolbar", "aria-label": "Map tools" },       this.more.element,
+      "div", { class: "hv-bar hv-map-card", role: "toolbar", "aria-label": "Map tools" }, this.more.element,
     );
     this.rovingFocus = new RovingFocus(this.element, ":scope > .hv-tool, :scope > .hv-drop > .hv-tool");
     this.rovingFocus.setTabStop();
