@@ -21,7 +21,7 @@ def test_item_statements_open_their_rows(visit: Visit) -> None:
     app = visit("map")
     workspace_of(app).set_view_state(selection=[5])
     app.run()
-    check_all(app, {"item-links", "nearest", "alike"})
+    check_all(app, {"item-links", "nearest", "alike", "why"})
 
 
 def test_group_statements_open_their_rows(visit: Visit) -> None:

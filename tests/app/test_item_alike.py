@@ -56,7 +56,7 @@ def test_unsupported_neighbours_are_marked() -> None:
     X = np.repeat([[0.0], [1.0]], 12, axis=0) + np.linspace(0, 0.01, 24)[:, None]
     data = HeteroData([Dataset("a", [f"a{k}" for k in range(24)], X)])
     found = lists_of(data, np.arange(24.0)[:, None] % 13, 0, [13, 1, 14, 2])
-    assert found.unsupported == {13, 14}
+    assert found.unsupported.keys() == {13, 14}
     (by_features,) = found.lists
     assert by_features.way == "features"
     assert by_features.rows == list(range(1, 9))
@@ -85,3 +85,17 @@ def test_far_items_are_named() -> None:
     data = HeteroData([Dataset("a", [f"a{k}" for k in range(30)])], links)
     (found,) = lists_of(data, np.arange(30.0)[:, None], 0, [1, 2]).lists
     assert (found.way, found.rows, found.scores, found.far) == ("links", [29], [1.0], {29})
+
+
+def test_unrelated_items_of_other_datasets_are_marked() -> None:
+    # Each of a0 to a3 is linked with two of b0 to b3; b4 and a4 with each other, b5 with nothing.
+    links = Links("a", "b", [0, 0, 1, 1, 2, 2, 3, 3, 4], [0, 1, 0, 1, 2, 3, 2, 3, 4])
+    names = {"a": 5, "b": 6}
+    data = HeteroData(
+        [Dataset(n, [f"{n}{k}" for k in range(size)]) for n, size in names.items()], links
+    )
+    near = list(range(5, 11))
+    found = lists_of(data, np.arange(5.0)[:, None], 0, near)
+    assert {other: mark for other, (mark, _) in found.unsupported.items()} == {
+        7: "not related", 8: "not related", 9: "not related",
+    }  # fmt: skip

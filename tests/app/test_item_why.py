@@ -67,7 +67,7 @@ def test_item_why_names_columns_and_distinguishes_equal_titles(
     run = fit_run(data, "mr-sne")
     found = Explainer(data, run.result.embedding, run.result).why(0, 5)
     shown: list[str] = []
-    monkeypatch.setattr(item_why.theme, "show_note", shown.append)
+    monkeypatch.setattr(item_why.theme, "show_note", lambda text, *_: shown.append(text))
     monkeypatch.setattr(item_why.theme, "show_section", lambda *words: shown.append(words[0]))
     drawn = []
     monkeypatch.setattr(item_why.diagnostics, "draw_bars", lambda one, most: drawn.append(one))

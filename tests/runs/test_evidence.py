@@ -12,6 +12,8 @@ from hetviz.features.item_columns import item_columns
 from hetviz.metrics.contrast import find_differences
 from hetviz.runs.evidence.about import ABOUT
 from hetviz.runs.evidence.groups import difference_evidence, links_inside_evidence
+from hetviz.runs.evidence.guidance import changed_evidence, true_neighbor_evidence
+from hetviz.runs.evidence.neighbors import why_evidence
 
 N = 20
 
@@ -170,3 +172,43 @@ def test_statement_about_an_item_needs_the_item(
 def test_unknown_subject_is_refused(line: tuple[HeteroData, Embedding]) -> None:
     with pytest.raises(ParameterError, match="must be one of links, apart"):
         hetviz.evidence(*line, "love")
+
+
+def test_changed_statements_and_links_are_those_of_the_consequences() -> None:
+    items = Dataset("items", [f"i{k}" for k in range(40)], np.arange(40.0)[:, None])
+    data = HeteroData(
+        [items],
+        [
+            Links("items", "items", [1, 20], [2, 21], kind="known"),
+            Links("items", "items", [0], [39], kind="said"),
+        ],
+        Comparisons(np.array([[0, 1, 0, 39]])),
+    )
+    places = np.column_stack([np.arange(40.0), np.zeros(40)])
+    later = places.copy()
+    later[0, 0], later[20, 0] = 39.2, -4.0
+    before, after = (Embedding({"items": Y}, {"items": items.ids}) for Y in (places, later))
+    said = hetviz.statements(data)["key"].iloc[[2, 3]].tolist()
+    effects = hetviz.consequences(data, before, after, said)
+    found = changed_evidence(data, before, after, said)
+    own = found.table[found.table["statement"] == "yours"]
+    assert own["says"].tolist() == ["together", "closer than i0 and i39"]
+    assert own["followed before"].sum() == effects.kept_before
+    assert own["followed now"].sum() == effects.kept_after
+    others = found.table[found.table["statement"] == "other link"]
+    assert others[["id", "linked id"]].to_numpy().tolist() == [["i20", "i21"]]
+    assert int(others["followed now"].sum()) == effects.links_won
+    assert int(others["followed before"].sum()) == effects.links_lost
+    neighbours = true_neighbor_evidence(data, before, after, said).table
+    assert neighbours["similar before, %"].mean() == pytest.approx(100 * effects.true_before)
+    assert neighbours["similar now, %"].mean() == pytest.approx(100 * effects.true_after, abs=0.1)
+
+
+def test_reasons_list_what_holds_an_item() -> None:
+    world = hetviz.load("world")
+    m = hetviz.embed(world, "graph-axes")
+    why = hetviz.why(world, m, "countries", world["countries"].ids[0])
+    found = why_evidence(world, why)
+    assert len(found.table) == why.n_reasons > 0
+    shares = found.table["share, %"].to_numpy()[: len(why.holds)]
+    assert shares.tolist() == [round(100 * reason.share, 2) for reason in why.holds]

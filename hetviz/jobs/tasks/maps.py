@@ -71,6 +71,7 @@ def make_map(
     if start is not None and said and _of_all_rows(start, data):
         progress(0.95, "Comparing with the previous map")
         figures["consequences"] = consequences(data, start, result.embedding, said).to_dict()
+        figures["said"] = list(said)
     progress(1.0, "Done")
     return replace(result, figures=figures)
 

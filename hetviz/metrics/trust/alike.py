@@ -57,6 +57,7 @@ class AlikeItems:
         self._links_of: dict[str, Sparse] = {}
         self._similarity_of: dict[str, ItemSimilarity | None] = {}
         self._adjacency: Sparse | None = None
+        self._positive_links: Sparse | None = None
 
     def scores(self, dataset: str, row: int) -> AlikeScores:
         """Return the similarity of an item, by its row in its dataset. O(links + features)."""
@@ -75,6 +76,29 @@ class AlikeItems:
             self._by_features(dataset, row),
             is_linked[data.offsets[dataset]],
         )
+
+    def supported_across(self, alike: AlikeScores) -> Bools:
+        """Return which rows of other datasets the data support near an item, (n_rows,).
+
+        Those linked with the item or an item that supports it in its own dataset, and those that
+        share a linked item with it. Rows without links, and all rows if nothing is known of the
+        item, count as supported. O(links).
+        """
+        span = self.data.offsets[alike.dataset]
+        positive = self._positive()
+        like = np.zeros(self.data.n_rows)
+        like[span] = alike.supported()
+        like[span.start + alike.row] = 1.0
+        linked = positive[[span.start + alike.row]].toarray().ravel()
+        reached = positive @ (like + linked)
+        is_unknown = np.asarray(positive.sum(axis=1)).ravel() == 0
+        has_basis = bool(linked.any()) or float(like.sum()) > 1.0
+        return np.asarray((reached > 0) | (linked > 0) | is_unknown | (not has_basis))
+
+    def _positive(self) -> Sparse:
+        if self._positive_links is None:
+            self._positive_links = self.data.adjacency("+").astype(bool).astype(np.float64)
+        return self._positive_links
 
     def _links(self, dataset: str) -> Sparse:
         if self._adjacency is None:

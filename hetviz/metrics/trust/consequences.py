@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hetviz._text import count, round_percent
-from hetviz._types import Bools, Ints, JsonObject
+from hetviz._types import Bools, Floats, Ints, JsonObject
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.statements import statement_positions, statement_rows
@@ -67,6 +67,10 @@ class Consequences:
 
     def sentences(self) -> list[str]:
         """Return the effects in words, those on the statements first."""
+        return [text for texts in self.sentences_by_topic().values() for text in texts]
+
+    def sentences_by_topic(self) -> dict[str, list[str]]:
+        """Return the sentences about "statements", "neighbours", "links" and "moved" items."""
         unit = "statement" if np.isnan(self.apart_after) else "pair"
         total = count(self.n_said, unit)
         if self.n_said > 1 and self.kept_after == self.n_said:
@@ -74,27 +78,27 @@ class Consequences:
         else:
             subject = f"{self.kept_after:,} of {total}"
             verb = "follows" if self.kept_after == 1 else "follow"
-        sentences = [f"{subject} {verb} your guidance now ({self.kept_before:,} before)."]
+        own = [f"{subject} {verb} your guidance now ({self.kept_before:,} before)."]
+        topics = {"statements": own, "neighbours": [], "links": [], "moved": []}
         if self.n_hubs:
             pairs = count(self.n_hubs, "pair")
-            sentences.append(
-                f"{pairs} did not get close, because both items have many other links."
-            )
+            own.append(f"{pairs} did not get close, because both items have many other links.")
         if np.isfinite([self.apart_before, self.apart_after]).all():
-            sentences.append(
+            own.append(
                 f"Their distance is {_percent_text(self.apart_after)} of the width of the map "
                 f"({_percent_text(self.apart_before)} before)."
             )
         if np.isfinite([self.true_before, self.true_after]).all():
-            sentences.append(
+            topics["neighbours"].append(
                 f"{_of_ten_text(self.true_after)} of their 10 neighbours are similar in the data "
                 f"({_of_ten_text(self.true_before)} before)."
             )
         if self.links_won or self.links_lost:
             closer = count(self.links_won, "other link")
-            sentences.append(f"{closer} got closer, {self.links_lost:,} drifted apart.")
-        sentences.append(f"{self.n_moved:,} of {count(self.n_others, 'other item')} moved.")
-        return sentences
+            topics["links"].append(f"{closer} got closer, {self.links_lost:,} drifted apart.")
+        others = count(self.n_others, "other item")
+        topics["moved"].append(f"{self.n_moved:,} of {others} moved.")
+        return topics
 
     def to_dict(self) -> JsonObject:
         """Return the fields, JSON-ready. NaN becomes null."""
@@ -151,21 +155,17 @@ def consequences(
             "consequences: said = [] must have at least one statement key. See hetviz.statements."
         )
     rows = statement_rows(data)
-    named = np.unique(rows[positions])
-    named = named[named >= 0]
+    named = named_rows(data, said)
     displacement = displacements(before, after)
     is_named = np.zeros(len(rows), dtype=bool)
     is_named[positions] = True
-    satisfied_before, satisfied_after = _satisfied_mask(data, before), _satisfied_mask(data, after)
+    satisfied_before, satisfied_after = satisfied_mask(data, before), satisfied_mask(data, after)
     n_links = sum(map(len, data.links))
     is_link = np.arange(len(rows)) < n_links
     others = is_link & ~is_named
     pairs = rows[is_link & is_named][:, :2]
     pair_distance = [_mean_pair_distance(data, embedding, pairs) for embedding in (before, after)]
-    sampled_rows = np.random.default_rng(0).permutation(named)[:_MAX_ROWS]
-    share_true = [
-        _share_true_neighbors(data, embedding, named, sampled_rows) for embedding in (before, after)
-    ]
+    share_true = [_finite_mean(true_shares(data, one, named)[1]) for one in (before, after)]
     unsatisfied = np.flatnonzero(is_named & is_link & ~satisfied_after)
     link_weight = np.concatenate([np.empty(0), *(links.weight for links in data.links)])
     unsatisfied = unsatisfied[link_weight[unsatisfied] > 0]
@@ -191,7 +191,13 @@ def consequences(
     )
 
 
-def _satisfied_mask(data: HeteroData, embedding: Embedding) -> Bools:
+def named_rows(data: HeteroData, said: Collection[str]) -> Ints:
+    """Return the sorted global rows of the items of statements."""
+    named = np.unique(statement_rows(data)[statement_positions(data, said)])
+    return named[named >= 0]
+
+
+def satisfied_mask(data: HeteroData, embedding: Embedding) -> Bools:
     """Return a mask of the statements that a map satisfies."""
     satisfied = satisfied_links(data, link_closeness(data, embedding))
     return np.concatenate([satisfied, comparison_closeness(data, embedding) > 0.5])
@@ -201,21 +207,26 @@ def _mean_pair_distance(data: HeteroData, embedding: Embedding, pairs: Ints) -> 
     Y = np.vstack([embedding.coordinates[name] for name in data.datasets])
     extent = float(np.max(np.nanmax(Y, axis=0) - np.nanmin(Y, axis=0))) or 1.0
     distance = np.linalg.norm(Y[pairs[:, 0]] - Y[pairs[:, 1]], axis=1)
-    finite = distance[np.isfinite(distance)]
-    return float(finite.mean() / extent) if len(finite) else float("nan")
+    return _finite_mean(distance / extent)
 
 
-def _share_true_neighbors(
-    data: HeteroData, embedding: Embedding, named: Ints, sampled_rows: Ints
-) -> float:
-    """Return the share of true neighbours of sampled named items, without other named items."""
-    shares = []
-    for row in sampled_rows.tolist():
+def true_shares(data: HeteroData, embedding: Embedding, named: Ints) -> tuple[Ints, Floats]:
+    """Return at most 20 named rows, and the share of true neighbours of each.
+
+    Other named items are left out. NaN without features or a position.
+    """
+    sampled = np.random.default_rng(0).permutation(named)[:_MAX_ROWS]
+    shares = np.full(len(sampled), np.nan)
+    for k, row in enumerate(sampled.tolist()):
         result = trust(
             data, _without_rows(data, embedding, named[named != row]), _N_NEIGHBORS, rows=[row]
         )
-        shares.append(1.0 - result.false_within[row] / result.of_within[row])
-    finite = np.array(shares)[np.isfinite(shares)]
+        shares[k] = 1.0 - result.false_within[row] / result.of_within[row]
+    return sampled, shares
+
+
+def _finite_mean(values: Floats) -> float:
+    finite = values[np.isfinite(values)]
     return float(finite.mean()) if len(finite) else float("nan")
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from hetviz._text import count, format_number, round_percent
 from hetviz._types import Floats, Ints
 from hetviz.core.graph.distances import CrossSpace
+from hetviz.core.layout.spread import stands_out
 from hetviz.core.measures.neighborhoods import count_near
 from hetviz.core.measures.ranking import label_agreement
 from hetviz.data import Embedding, HeteroData
@@ -14,10 +16,12 @@ from hetviz.errors import DataError, Problem
 from hetviz.metrics.fit.clustering import label_codes
 from hetviz.metrics.fit.nearest import NearestItems, nearest
 from hetviz.metrics.fit.rows import coordinates_of
-from hetviz.metrics.trust.alike import most_alike
+from hetviz.metrics.trust.alike import AlikeItems, most_alike
+from hetviz.metrics.trust.consequences import MOVED_THRESHOLD
 from hetviz.metrics.trust.neighborhoods import NEAR, Neighborhoods
 from hetviz.metrics.trust.trust import trust
 from hetviz.runs.evidence.evidence import Evidence, item_table, same_dataset
+from hetviz.runs.place.reasons import FEATURE, Why
 
 _N_NEIGHBORS, _N_LABEL_NEIGHBORS = 10, 5
 
@@ -68,6 +72,10 @@ def nearest_evidence(data: HeteroData, m: Embedding, row: int, dataset: str) -> 
     own_name, own_span = same_dataset(data, row)
     place = places[own_name][row - own_span.start]
     distance = np.linalg.norm(places[dataset][items.rows - span.start] - place, axis=1)
+    alike = AlikeItems(data)
+    scores = alike.scores(own_name, row - own_span.start)
+    is_own = dataset == own_name
+    related = scores.supported() if is_own else alike.supported_across(scores)[span]
     table = item_table(
         data,
         items.rows,
@@ -75,6 +83,7 @@ def nearest_evidence(data: HeteroData, m: Embedding, row: int, dataset: str) -> 
             "rank": np.arange(1, len(items.rows) + 1),
             "distance": np.round(distance, 4),
             "linked": items.linked,
+            "supported by the data" if is_own else "related": related[items.rows - span.start],
         },
     )
     n_linked = int(items.linked[:_N_NEIGHBORS].sum())
@@ -82,7 +91,7 @@ def nearest_evidence(data: HeteroData, m: Embedding, row: int, dataset: str) -> 
         f"The nearest {dataset} of “{title_of(data, row)}” on the map, of which {n_linked:,} of "
         f"the first {min(_N_NEIGHBORS, len(items.rows)):,} "
         f"{'is' if n_linked == 1 else 'are'} linked with it.",
-        "Sorted by the distance on the map.",
+        f"Sorted by the distance on the map. {_SUPPORT_RULE if is_own else _RELATED_RULE}",
         f"{items.n_others:,} {dataset} with a position, {items.n_links:,} of them linked.",
         f"Of {_N_NEIGHBORS} random {dataset}, "
         f"{format_number(_N_NEIGHBORS * items.n_links / max(items.n_others, 1))} would be linked.",
@@ -91,11 +100,18 @@ def nearest_evidence(data: HeteroData, m: Embedding, row: int, dataset: str) -> 
     )
 
 
+_SUPPORT_RULE = (
+    "The data support a neighbour that is linked, or clearly more alike than a typical item by "
+    "links or by features."
+)
+_RELATED_RULE = (
+    "An item is related if it is linked with it or with an item like it, or if both share a linked "
+    "item. Items without links count as related."
+)
 _ALIKE_RULES = {
     "links": "Cosine of the signed link weights: 1 with the same links, 0 with no common link.",
     "features": "Similarity by features, from 0 to 1. An item at half the median distance has .61.",
-    "map": "Sorted by the distance on the map. The data support a neighbour that is linked, or "
-    "clearly more alike than a typical item by links or by features.",
+    "map": f"Sorted by the distance on the map. {_SUPPORT_RULE}",
 }
 
 
@@ -296,12 +312,56 @@ def moved_evidence(data: HeteroData, shift: Floats) -> Evidence:
     rows = np.flatnonzero(np.isfinite(shift))
     rows = rows[np.argsort(-shift[rows], kind="stable")]
     half = round_percent(float(np.median(shift[rows])), 1) if len(rows) else "0 %"
+    has_moved = shift[rows] >= MOVED_THRESHOLD
+    is_clear = has_moved & stands_out(shift)[rows]
     return Evidence(
-        f"Half of the items moved less than {half} of the width of the map.",
+        f"{int(has_moved.sum()):,} of {count(len(rows), 'item')} moved, {int(is_clear.sum()):,} "
+        f"clearly more than the others. Half moved less than {half} of the width of the map.",
         "Distance between the positions on both maps, after turning and scaling the new map to "
-        "fit the earlier one.",
+        f"fit the earlier one. From {round_percent(MOVED_THRESHOLD)} of the width of the map an "
+        "item counts as moved.",
         f"{count(len(rows), 'item')} that both maps show.",
         "",
-        item_table(data, rows, {"moved, % of the width": np.round(100 * shift[rows], 2)}),
+        item_table(
+            data,
+            rows,
+            {
+                "moved, % of the width": np.round(100 * shift[rows], 2),
+                "counts as moved": has_moved,
+                "clearly more than others": is_clear,
+            },
+        ),
         rows,
+    )
+
+
+_PART_TEXTS = {
+    "holds": "holds it here",
+    "features": "column that makes it similar",
+    "elsewhere": "pulls it elsewhere",
+    "would_move": "would move it if absent",
+}
+
+
+def why_evidence(data: HeteroData, why: Why) -> Evidence:
+    """Return the reasons for the position of an item, by kind, the largest share first."""
+    frame = why.frame()
+    table = pd.DataFrame({"reason": frame["part"].map(_PART_TEXTS)})
+    for name in ("kind", "dataset", "id", "title"):
+        table[name] = frame[name]
+    for name, text in (("share", "share"), ("moves", "would move"), ("distance", "distance")):
+        table[f"{text}, %"] = np.round(100.0 * frame[name].to_numpy(dtype=float), 2)
+    table["cause"] = frame["by"]
+    is_item = (frame["kind"] != FEATURE).to_numpy()
+    rows = [
+        data.offsets[dataset].start + data[dataset].position(id)
+        for dataset, id in frame.loc[is_item, ["dataset", "id"]].itertuples(index=False)
+    ]
+    return Evidence(
+        f"“{why.title}”: {why.sentence}",
+        f"{why.how} What it would move and distances are relative to the width of the map.",
+        f"The {len(table):,} largest reasons of {why.title}, by {why.method}.",
+        "",
+        table.dropna(axis=1, how="all"),
+        np.unique(np.asarray(rows, dtype=np.int64)),
     )

@@ -32,6 +32,7 @@ FEATURE, COMPARISON = "feature", "comparison"
 LINKED, SHARED, ALIKE, OTHERWISE = "linked", "shared", "alike", "otherwise"
 """Causes of closeness on joint axes: a link, links to the same items, similar features, or an
 indirect connection through other items."""
+_PARTS = ("holds", "features", "elsewhere", "would_move")
 FAR_SHARE = 0.25
 """An item farther away than this share of the map's extent pulls elsewhere."""
 
@@ -107,17 +108,18 @@ class Why:
             "how": self.how,
             "parts": dict(self.parts),
         }
-        for name in ("holds", "features", "elsewhere", "would_move"):
+        for name in _PARTS:
             content[name] = [reason.to_dict() for reason in getattr(self, name)]
         return {**content, "note": self.note, "near": dict(self.near)}
 
+    @property
+    def n_reasons(self) -> int:
+        """Number of rows of `frame`."""
+        return sum(len(getattr(self, part)) for part in _PARTS)
+
     def frame(self) -> pd.DataFrame:
         """Return a row for each reason: part (holds, features, ...) and the fields of `Reason`."""
-        rows = [
-            {"part": part, **vars(reason)}
-            for part in ("holds", "features", "elsewhere", "would_move")
-            for reason in getattr(self, part)
-        ]
+        rows = [{"part": part, **vars(reason)} for part in _PARTS for reason in getattr(self, part)]
         names = ["part", *Reason.__dataclass_fields__]
         return pd.DataFrame(rows, columns=names)
 

@@ -6,11 +6,11 @@ from hetviz.runs.evidence.evidence import Evidence
 from hetviz.runs.evidence.neighbors import (
     alike_evidence,
     item_link_evidence,
-    item_trust_evidence,
     nearest_evidence,
+    why_evidence,
 )
 from hetviz.ui.evidence.sources import check_row, outdated, places_of, run_of, source
-from hetviz.ui.item import item_head
+from hetviz.ui.item import item_head, item_why
 from hetviz.workspace import State
 
 
@@ -39,9 +39,9 @@ def alike(state: State, row: str, by: str) -> Evidence:
     return alike_evidence(data, places_of(state, run_of(state)), check_row(data, row), by)
 
 
-@source("reliability")
-def reliability(state: State, row: str) -> Evidence:
-    """Return the neighbours of an item on the map and in the data."""
+@source("why")
+def why(state: State, row: str) -> Evidence:
+    """Return the reasons for the position of an item."""
     data = state.guided or state.opened()
-    number = check_row(data, row)
-    return item_trust_evidence(data, places_of(state, run_of(state)), number)
+    explanation = item_why.explain(state, run_of(state), check_row(data, row))
+    return why_evidence(data, explanation)

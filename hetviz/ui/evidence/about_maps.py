@@ -6,8 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from hetviz.data import Embedding, HeteroData
+from hetviz.metrics.trust.consequences import named_rows
 from hetviz.runs.evidence.evidence import Evidence, item_table
-from hetviz.runs.evidence.guidance import comparison_evidence, link_evidence
+from hetviz.runs.evidence.guidance import (
+    changed_evidence,
+    comparison_evidence,
+    link_evidence,
+    true_neighbor_evidence,
+)
 from hetviz.runs.evidence.neighbors import (
     label_neighbor_evidence,
     moved_evidence,
@@ -78,12 +85,38 @@ def unlinked(state: State, dataset: str = "") -> Evidence:
 
 
 @source("moved")
-def moved(state: State) -> Evidence:
-    """Return the items by how far they moved from the earlier map."""
-    shift = consequences.moved_distances(state, run_of(state))
+def moved(state: State, part: str = "all") -> Evidence:
+    """Return the items by how far they moved from the earlier map, all or without named ones."""
+    run = run_of(state)
+    shift = consequences.moved_distances(state, run)
     if shift is None:
         raise outdated()
+    if part == "others":
+        data, _, _, said = _two_maps(state)
+        shift = shift.copy()
+        shift[named_rows(data, said)] = np.nan
     return moved_evidence(state.opened(), shift)
+
+
+@source("changed")
+def changed(state: State) -> Evidence:
+    """Return the last statements and the links that follow only one of both maps."""
+    return changed_evidence(*_two_maps(state))
+
+
+@source("changed-neighbours")
+def changed_neighbours(state: State) -> Evidence:
+    """Return the items of the last statements with their share of true neighbours."""
+    return true_neighbor_evidence(*_two_maps(state))
+
+
+def _two_maps(state: State) -> tuple[HeteroData, Embedding, Embedding, list[str]]:
+    """Return the data, the map before and after the last statements, and their keys."""
+    run = run_of(state)
+    said = (run.figures or {}).get("said")
+    if not said or run.before is None or state.guided is None or not state.is_current(run):
+        raise outdated()
+    return state.guided, run.before, places_of(state, run), list(said)
 
 
 @source("spread")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hetviz._text import count, round_percent
@@ -19,6 +20,11 @@ from hetviz.ui.widgets import charts, failure
 from hetviz.workspace import MapResult, State
 
 _N_ALIKE = 8
+_NOT_SIMILAR = "not similar", "not linked with it, and not similar by links or features"
+_NOT_RELATED = (
+    "not related",
+    "not linked with it or with an item like it, and both share no linked item",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,14 +45,14 @@ class AlikeList:
 
 @dataclass(frozen=True)
 class AlikeLists:
-    """Lists of alike items, and the nearest items on the map that the data do not support."""
+    """Lists of alike items, and a mark with its reason for each near item without support."""
 
     lists: tuple[AlikeList, ...]
-    unsupported: frozenset[int]
+    unsupported: Mapping[int, tuple[str, str]]
 
 
 def find_alike(state: State, run: MapResult, row: int, nearest: list[int]) -> AlikeLists | None:
-    """Return items alike to an item, and which of its `nearest` items the data do not support.
+    """Return items alike to an item, and which of the `nearest` items the data do not support.
 
     None while they are computed.
     """
@@ -70,19 +76,24 @@ def _make_lists(
     items: AlikeItems, embedding: Embedding, row: int, nearest: list[int]
 ) -> AlikeLists:
     item = find_item(items.data, row)
-    name, start = item.dataset.name, row - item.row
+    name, span = item.dataset.name, items.data.offsets[item.dataset.name]
     alike = items.scores(name, item.row)
     closer = count_closer(coordinates_of(items.data, embedding)[name], item.row)
     far = is_far(closer)
     found = (("links", alike.by_links), ("features", alike.by_features))
-    supported = alike.supported()
+    supported = items.supported_across(alike)
+    supported[span] = alike.supported()
     return AlikeLists(
         tuple(
-            _make_list(way, scores, item.row, start, far)
+            _make_list(way, scores, item.row, span.start, far)
             for way, scores in found
             if scores is not None
         ),
-        frozenset(other for other in nearest if not supported[other - start]),
+        {
+            other: _NOT_SIMILAR if span.start <= other < span.stop else _NOT_RELATED
+            for other in nearest
+            if not supported[other]
+        },
     )
 
 

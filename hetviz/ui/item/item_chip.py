@@ -16,6 +16,7 @@ from hetviz.ui.shell.page_state import project_id
 
 _MAX_NAME_CHARS = 26
 _NONE: Mapping[int, Sequence[str]] = MappingProxyType({})
+_NO_MARKS: Mapping[int, tuple[str, str]] = MappingProxyType({})
 
 
 def picture_of(data: HeteroData, item: MapItem) -> str | None:
@@ -36,7 +37,7 @@ def show_names(
     rows: Iterable[int],
     outlined: Collection[int] = (),
     asides: Mapping[int, Sequence[str]] = _NONE,
-    unsupported: Collection[int] = (),
+    unsupported: Mapping[int, tuple[str, str]] = _NO_MARKS,
 ) -> None:
     """Show items by name; see `show_items`."""
     cells = []
@@ -53,13 +54,13 @@ def show_items(
     rows: Sequence[int],
     outlined: Collection[int] = (),
     asides: Mapping[int, Sequence[str]] = _NONE,
-    unsupported: Collection[int] = (),
+    unsupported: Mapping[int, tuple[str, str]] = _NO_MARKS,
 ) -> None:
     """Show items by their pictures, five in a row, or by name if most have no picture.
 
     `outlined`: Rows with an outline.
     `asides`: Texts after each row.
-    `unsupported`: Rows that get a mark because the data do not support that they are near.
+    `unsupported`: Mark and reason of the rows that the data do not support as near.
     """
     if not have_pictures(data, rows):
         show_names(data, rows, outlined, asides, unsupported)
@@ -90,12 +91,13 @@ def _chip_html(
     face: str,
     outlined: Collection[int],
     asides: Mapping[int, Sequence[str]],
-    unsupported: Collection[int],
+    unsupported: Mapping[int, tuple[str, str]],
 ) -> str:
     title, kind, mark = item.title, "", ""
     if row in unsupported:
-        title = f"{title}: not linked with it, and not similar by links or features"
-        kind, mark = ' class="weak"', " <em>not similar</em>"
+        word, reason = unsupported[row]
+        title = f"{title}: {reason}"
+        kind, mark = ' class="weak"', f" <em>{word}</em>"
     elif row in outlined:
         kind = ' class="on"'
     aside = "".join(f" <small>{theme.escape_html(text)}</small>" for text in asides.get(row, ()))

@@ -107,18 +107,23 @@ def _show_neighbours(
 ) -> None:
     """Show the nearest items on the map, and those that are most alike in the data."""
     data, own = state.opened(), item.dataset.name
+    listed: dict[str, list[int]] = {}
     for name in sorted(nearest_by_dataset, key=lambda name: name != own):
+        rows = nearest_by_dataset[name].rows.tolist()
+        listed[name] = rows if item_chip.have_pictures(data, rows) else rows[:_MAX_NAMES]
+    alike = item_alike.find_alike(
+        state, run, row, [other for rows in listed.values() for other in rows]
+    )
+    for name, rows in listed.items():
         nearest_items = nearest_by_dataset[name]
-        rows = nearest_items.rows.tolist()
-        rows = rows if item_chip.have_pictures(data, rows) else rows[:_MAX_NAMES]
         linked = set(nearest_items.rows[nearest_items.linked].tolist())
-        alike = item_alike.find_alike(state, run, row, rows) if name == own else None
-        key = theme.evidence_key(*(("alike", row, "map") if alike else ("nearest", row, name)))
+        is_own = alike is not None and name == own
+        key = theme.evidence_key(*(("alike", row, "map") if is_own else ("nearest", row, name)))
         aside = "on the map" + (", outline: linked" if linked else "")
         theme.show_section(f"Nearest {name}", aside, key)
-        unsupported = frozenset() if alike is None else alike.unsupported
-        item_chip.show_items(data, rows, linked, unsupported=unsupported)
-        for alike_list in () if alike is None else alike.lists:
+        marks = {} if alike is None else alike.unsupported
+        item_chip.show_items(data, rows, linked, unsupported=marks)
+        for alike_list in alike.lists if is_own and alike is not None else ():
             item_alike.show_alike(state, row, alike_list)
 
 

@@ -59,7 +59,7 @@ def trust_sentences(
     trust: Trust, row: int, broken: int, n_statements: int
 ) -> tuple[list[str], list[str]] | None:
     """Return sentences about errors and about what the map follows, of a row, or None."""
-    # Neighbours of the same dataset are marked one by one in the list of nearest items.
+    # Neighbours without support are marked one by one in the list of nearest items.
     wrong: list[str] = []
     right: list[str] = []
 
@@ -67,13 +67,7 @@ def trust_sentences(
         return float(getattr(trust, name)[row])
 
     if math.isfinite(count("of_across")):
-        k, false = round(count("of_across")), round(count("false_across"))
-        missing = round(count("missing_across"))
-        if false:
-            wrong.append(
-                f"{_share_text(false, k)} of its neighbours in another dataset are not supported "
-                "by links."
-            )
+        k, missing = round(count("of_across")), round(count("missing_across"))
         if missing:
             wrong.append(
                 f"{_share_text(missing, k)} of the items linked to it or to similar items are far "

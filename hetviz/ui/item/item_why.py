@@ -39,24 +39,19 @@ def show_item_why(state: State, run: MapResult, row: int) -> None:
         return
     theme.show_section("Why it is here", get_method(run.method).card.title)
     quick = _is_quick(state, run)
-    key = ("why", id(state.data), state.off, id(run))
+    key = _key(state, run)
     asked = state_of(Requested).keys
     if quick and state.guided.n_rows > MAX_ROWS_AT_ONCE and key not in asked:
         if not st.button("Find out", key="why-find"):
             return
         asked.add(key)
     try:
-        explainer = session.get_or_compute(
-            key, (state.data, run), lambda: _make_explainer(state, run)
-        )
-        ask = explainer.why if quick else explainer.explain_from_positions
-        explanation = session.get_or_compute(
-            (*key, row), (state.data, run), lambda: ask(row, _MAX_REASONS)
-        )
+        explanation = explain(state, run, row)
     except HetvizError as error:
         theme.show_note(str(error))
         return
-    _show_reasons(explanation, _named_columns(state, explanation.dataset))
+    columns = _named_columns(state, explanation.dataset)
+    _show_reasons(explanation, columns, theme.evidence_key("why", row))
     if not quick:
         theme.show_note(
             "The effect of each feature and link needs a new fit. The command `hetviz why` "
@@ -66,6 +61,18 @@ def show_item_why(state: State, run: MapResult, row: int) -> None:
         theme.show_note(
             "The data changed after this map was made. The explanation uses the current data."
         )
+
+
+def explain(state: State, run: MapResult, row: int) -> Why:
+    """Return the explanation of the position of an item."""
+    key = _key(state, run)
+    explainer = session.get_or_compute(key, (state.data, run), lambda: _make_explainer(state, run))
+    find = explainer.why if _is_quick(state, run) else explainer.explain_from_positions
+    return session.get_or_compute((*key, row), (state.data, run), lambda: find(row, _MAX_REASONS))
+
+
+def _key(state: State, run: MapResult) -> tuple[object, ...]:
+    return ("why", id(state.data), state.off, id(run))
 
 
 def _is_quick(state: State, run: MapResult) -> bool:
@@ -89,8 +96,8 @@ def _named_columns(state: State, name: str) -> set[str]:
     return set() if table is None else set(map(str, table.columns))
 
 
-def _show_reasons(explanation: Why, columns: set[str]) -> None:
-    theme.show_note(explanation.sentence)
+def _show_reasons(explanation: Why, columns: set[str], evidence: str = "") -> None:
+    theme.show_note(explanation.sentence, evidence if explanation.n_reasons else "")
     _show_bars(explanation.holds)
     features = tuple(reason for reason in explanation.features if reason.title in columns)
     if features:

@@ -27,6 +27,13 @@ _MAX_FOLLOWERS = 6
 MIN_SHIFT = 0.05
 """Share of the map's extent above which an item counts as moved."""
 _MAX_MOVED = 8
+_EVIDENCE = {
+    "statements": theme.evidence_key("changed"),
+    "neighbours": theme.evidence_key("changed-neighbours"),
+    "links": theme.evidence_key("changed"),
+    "moved": theme.evidence_key("moved", "others"),
+}
+"""Key of the evidence of each topic of `Consequences.sentences_by_topic`."""
 
 
 def show_consequences(state: State, run: MapResult, place: str = "") -> None:
@@ -43,7 +50,12 @@ def show_consequences(state: State, run: MapResult, place: str = "") -> None:
                 '<p class="hv-draft-warning" role="status">The map got less reliable here: fewer '
                 "of the neighbours of these items are similar to them in the data.</p>"
             )
-        lines = "".join(f"<li>{theme.escape_html(text)}</li>" for text in consequences.sentences())
+        keys = _EVIDENCE if (run.figures or {}).get("said") and run.before is not None else {}
+        lines = "".join(
+            f"<li>{theme.evidence_html(theme.escape_html(text), keys.get(topic, ''))}</li>"
+            for topic, texts in consequences.sentences_by_topic().items()
+            for text in texts
+        )
         st.html(f'<ul class="hv-reasons">{lines}</ul>')
         with st.container(horizontal=True, gap="small"):
             st.button("Keep", key=f"outcome-keep{place}", on_click=_dismiss, args=(run.id,))
