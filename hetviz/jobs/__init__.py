@@ -1,7 +1,6 @@
 """Background jobs: submit a task, follow it, cancel it, fetch its result."""
 
 from hetviz.jobs.frame import Frame
-from hetviz.jobs.inline import InlineRunner
 from hetviz.jobs.pool import Pool
 from hetviz.jobs.runner import Job, Runner, Task
 from hetviz.runs.findings import Findings
@@ -9,7 +8,6 @@ from hetviz.runs.findings import Findings
 __all__ = [
     "Findings",
     "Frame",
-    "InlineRunner",
     "Job",
     "Pool",
     "Runner",

@@ -11,12 +11,12 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from hetviz.data import HeteroData
-from hetviz.jobs import InlineRunner
 from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.shell.page_state import PageState
 from hetviz.ui.shell.paths import PAGES, ROUTER
 from hetviz.ui.statements import candidate_search, preview
 from hetviz.workspace import SESSIONS, Workspace
+from tests.inline_runner import InlineRunner
 from tests.samples import measure_once, sample
 from tests.waits import PATIENCE_S
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hetviz.jobs import InlineRunner
 from hetviz.ui.app import lifespan
 from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.map_data.array_cache import ARRAYS, PackedArray, send_array
 from hetviz.ui.shell import background
 from hetviz.workspace import Sessions, SetTitle
 from hetviz.workspace.store.files import new_session_id
+from tests.inline_runner import InlineRunner
 from tests.jobs.chores import chore
 
 IDLE_S = 1000.0

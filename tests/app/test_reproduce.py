@@ -25,7 +25,6 @@ from hetviz.errors import Cancelled, DataError, HetvizError, ParameterError
 from hetviz.exports.model import MODEL
 from hetviz.exports.reproduce import map_recipe, reason_against_recipe
 from hetviz.io import coordinates_csv
-from hetviz.jobs import InlineRunner
 from hetviz.runs import first_map
 from hetviz.runs.embed.run import STOPPED, MapResult, fit_run
 from hetviz.ui.jobs.jobs import JOBS
@@ -50,6 +49,7 @@ from hetviz.workspace import (
     Workspace,
 )
 from hetviz.workspace.store.maps import pack_map
+from tests.inline_runner import InlineRunner
 from tests.waits import PATIENCE_S
 
 ROOT = Path(hetviz.__file__).parents[1]

@@ -10,13 +10,14 @@ import pytest
 
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import HetvizError
-from hetviz.jobs import InlineRunner, Job, Task
+from hetviz.jobs import Job, Task
 from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.map import map_requests
 from hetviz.ui.map_data import layers, parts, worker_results
 from hetviz.ui.map_data.array_cache import RESULTS
 from hetviz.ui.shell import theme
 from tests.app.conftest import Visit, html_of, sid_of, workspace_of
+from tests.inline_runner import InlineRunner
 
 REPORT = "check-guidance"
 

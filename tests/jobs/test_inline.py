@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from hetviz.errors import ParameterError
-from hetviz.jobs import InlineRunner, Job, Runner, Task
+from hetviz.jobs import Job, Runner, Task
 from hetviz.jobs.runner import TimeLeft
 from hetviz.progress import Progress
 from hetviz.workers.failures import NO_MEMORY, UNEXPECTED
+from tests.inline_runner import InlineRunner
 from tests.jobs.chores import chore
 
 HERE = __name__

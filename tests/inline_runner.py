@@ -1,4 +1,4 @@
-"""Runner that runs tasks immediately in the calling process, for tests and scripts."""
+"""Runner that runs tasks immediately in the calling process."""
 
 from __future__ import annotations
 
