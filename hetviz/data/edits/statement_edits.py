@@ -82,7 +82,7 @@ def edit_statements(data: HeteroData, changes: Mapping[str, Mapping[str, object]
         leaving = [row for row, kind in kinds.items() if kind != edited.kind]
         for kind in dict.fromkeys(kinds[row] for row in leaving):
             chosen = np.array([row for row in leaving if kinds[row] == kind])
-            regrouped.append(_with_kind(edited.take(chosen), kind))
+            regrouped.append(edited.take(chosen).replaced(kind=kind))
         if leaving:
             edited = edited.take(np.setdiff1d(np.arange(len(edited)), leaving))
         links.append(edited)
@@ -97,16 +97,9 @@ def edited_links(links: Links, changes: RowChanges) -> Links:
         return links
     weight = _edited_numbers(links.weight, changes, "weight")
     has_weight = links.weight_given or any("weight" in fields for fields in changes.values())
-    return Links(
-        links.source,
-        links.target,
-        links.i,
-        links.j,
-        weight if has_weight else None,
+    return links.replaced(
+        weight=weight if has_weight else None,
         score=None if links.score is None else _edited_numbers(links.score, changes, "score"),
-        complete=links.complete,
-        kind=links.kind,
-        role=links.role,
         meta=_edited_meta(links, changes),
     )
 
@@ -192,32 +185,12 @@ def _concatenated(first: Links, second: Links) -> Links:
     score = None
     if first.score is not None and second.score is not None:
         score = np.concatenate([first.score, second.score])
-    return Links(
-        first.source,
-        first.target,
-        np.concatenate([first.i, second.i]),
-        np.concatenate([first.j, second.j]),
-        np.concatenate([first.weight, second.weight]),
+    return first.replaced(
+        i=np.concatenate([first.i, second.i]),
+        j=np.concatenate([first.j, second.j]),
+        weight=np.concatenate([first.weight, second.weight]),
         score=score,
-        complete=first.complete,
-        kind=first.kind,
-        role=first.role,
         meta=concat_meta(first.meta, len(first), second.meta, len(second)),
-    )
-
-
-def _with_kind(links: Links, kind: str) -> Links:
-    return Links(
-        links.source,
-        links.target,
-        links.i,
-        links.j,
-        links.weight if links.weight_given else None,
-        score=links.score,
-        complete=links.complete,
-        kind=kind,
-        role=links.role,
-        meta=links.meta,
     )
 
 

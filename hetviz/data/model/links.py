@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -178,16 +179,11 @@ class Links(Immutable):
 
     def moved(self, i: Ints, j: Ints, rows: Ints) -> Links:
         """Return the links `rows` with new row positions ``i, j``."""
-        return Links(
-            self.source,
-            self.target,
-            i,
-            j,
-            self.weight[rows] if self.weight_given else None,
+        return self.replaced(
+            i=i,
+            j=j,
+            weight=self.weight[rows] if self.weight_given else None,
             score=None if self.score is None else self.score[rows],
-            complete=self.complete,
-            kind=self.kind,
-            role=self.role,
             meta=None if self.meta is None else self.meta.iloc[rows],
         )
 
@@ -196,40 +192,24 @@ class Links(Immutable):
         weight = self.weight * factor
         # Links whose weight underflows to 0 are dropped.
         nonzero = np.flatnonzero((weight != 0) | (self.weight == 0))
-        return Links(
-            self.source,
-            self.target,
-            self.i[nonzero],
-            self.j[nonzero],
-            weight[nonzero],
-            score=None if self.score is None else self.score[nonzero],
-            complete=self.complete,
-            kind=self.kind,
-            role=self.role,
-            meta=None if self.meta is None else self.meta.iloc[nonzero],
-        )
+        return self.take(nonzero).replaced(weight=weight[nonzero])
 
     def noting(self, meta: pd.DataFrame | None) -> Links:
         """Return the same links with another meta table."""
-        return self._renewed(self.source, self.target, meta)
+        return self.replaced(meta=meta)
 
     def between(self, source: str, target: str) -> Links:
         """Return the same links under other dataset names."""
-        return self._renewed(source, target, self.meta)
+        return self.replaced(source=source, target=target)
 
-    def _renewed(self, source: str, target: str, meta: pd.DataFrame | None) -> Links:
-        return Links(
-            source,
-            target,
-            self.i,
-            self.j,
-            self.weight if self.weight_given else None,
-            score=self.score,
-            complete=self.complete,
-            kind=self.kind,
-            role=self.role,
-            meta=meta,
-        )
+    def replaced(self, **changes: Any) -> Links:
+        """Return the links with other values of some fields; derived weights are derived again."""
+        fields = {name: getattr(self, name) for name in _COPIED_FIELDS}
+        weight = self.weight if self.weight_given else None
+        return Links(**(fields | {"weight": weight} | changes))
+
+
+_COPIED_FIELDS = ("source", "target", "i", "j", "score", "complete", "kind", "role", "meta")
 
 
 def kind_key(links: Links) -> str:
