@@ -1,7 +1,7 @@
 """Command line of hetviz.
 
-`COMMANDS` lists the commands in the order of the help, with the module of each. Results go to
-standard output; notes, errors and progress go to standard error.
+`COMMANDS` lists the commands in the order of the help: module, description and example. Results go
+to standard output; notes, errors and progress go to standard error.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import argparse
 import importlib
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from textwrap import fill
 
 import hetviz
@@ -18,30 +18,113 @@ from hetviz.cli.arguments import print_error, print_warning
 from hetviz.errors import HetvizError
 
 COMMANDS = {
-    "app": "projects",
-    "samples": "catalogue",
-    "methods": "catalogue",
-    "embed": "maps",
-    "evaluate": "maps",
-    "guidance": "guidance",
-    "join": "guidance",
-    "compare": "maps",
-    "search": "search",
-    "clusters": "clusters",
-    "ask": "guidance",
-    "predict": "predict",
-    "place": "predict",
-    "project": "projects",
-    "run": "maps",
-    "diagnostics": "maps",
-    "why": "maps",
-    "alike": "maps",
-    "spread": "maps",
-    "evidence": "maps",
-    "export": "projects",
-    "report": "projects",
-    "serve": "operate",
-    "admin": "operate",
+    "app": ("projects", "Start the app in a browser.", "app --port 8501"),
+    "samples": ("catalogue", "List the samples.", "samples"),
+    "methods": ("catalogue", "List the methods.", "methods --suggest emoji"),
+    "embed": (
+        "maps",
+        "Fit a map and write coordinates, scores and a recipe.",
+        "embed emoji --method guided-projection --set kernel=rbf --out result",
+    ),
+    "evaluate": (
+        "maps",
+        "Evaluate a map. Shows each measure with its standard error (±), its maximum on these data "
+        "and the smallest difference between two maps that is not due to chance.",
+        "evaluate digits --coordinates result/coordinates.csv",
+    ),
+    "guidance": (
+        "guidance",
+        "Check guidance for contradictions, or import and export it as CSV.",
+        "guidance digits --export guidance.csv",
+    ),
+    "join": (
+        "guidance",
+        "Propose joins between datasets with score and evidence, and apply them.",
+        "join tables/ --sure --out joined.zip",
+    ),
+    "compare": (
+        "maps",
+        "Compare methods on the same held-out links and recommend one.",
+        "compare digits --methods guided-projection,mr-sne,pca --seeds 3",
+    ),
+    "search": (
+        "search",
+        "Search the settings of a method that are best on held-out links, by a grid that grows "
+        "while the best value is at its edge.",
+        "search digits --method guided-projection --try gamma=0.01,0.1,1 --try axis_scale",
+    ),
+    "clusters": (
+        "clusters",
+        "Find clusters on a map and describe each of them.",
+        "clusters emoji --coordinates result/coordinates.csv --by hdbscan --out clusters.csv",
+    ),
+    "ask": (
+        "guidance",
+        "Suggest questions whose answers would improve a map most.",
+        "ask digits --coordinates result/coordinates.csv -n 10",
+    ),
+    "predict": (
+        "predict",
+        "Predict missing links or labels.",
+        "predict links emoji --source emoji --target keywords --top 20",
+    ),
+    "place": (
+        "predict",
+        "Place new items of a file on a fitted map, without moving existing items.",
+        "place world result/recipe.toml new.csv --dataset countries --out placed.csv",
+    ),
+    "project": (
+        "projects",
+        "Show the content of a project file, after replaying its steps.",
+        "project my-map.hetviz",
+    ),
+    "run": (
+        "maps",
+        "Run a recipe, also over Parquet or Arrow files larger than memory.",
+        "run result/recipe.toml --out again --figures",
+    ),
+    "diagnostics": (
+        "maps",
+        "Show diagnostics of a run: weights, correlations and gaps, with explanations.",
+        "diagnostics result",
+    ),
+    "why": ("maps", "Explain the position of an item on a map.", "why result emoji 1f408"),
+    "alike": (
+        "maps",
+        "List the items most alike to an item, by links and by features, and the nearest on a map.",
+        "alike emoji emoji 1f408 --coordinates result/coordinates.csv",
+    ),
+    "spread": (
+        "maps",
+        "Measure how much the position of each item varies over refits with resampled links, and "
+        "add it to scores.json. `export` and `report` use it.",
+        "spread result --out spread.csv",
+    ),
+    "evidence": (
+        "maps",
+        "Show the rows, the rule and the chance level behind what a map states.",
+        "evidence result links --out links.csv",
+    ),
+    "export": (
+        "projects",
+        "Export figures, tables or an interactive page from the result of a run.",
+        "export result map.pdf map.html coordinates.parquet --colour group --width 174",
+    ),
+    "report": (
+        "projects",
+        "Write a report of a run: data, method, curves, measures, versions, text for a paper.",
+        "report result --out report.html",
+    ),
+    "serve": (
+        "operate",
+        "Serve the app to other users, with settings from a file and the environment.",
+        "serve --config server.toml",
+    ),
+    "admin": (
+        "operate",
+        "Manage stored projects: list, back up, restore, migrate, prune, revoke, delete.",
+        "admin list",
+    ),
 }
 
 EXIT_CODES = (
@@ -84,23 +167,20 @@ def make_parser(command_name: str = "") -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"hetviz {hetviz.__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
-    def add(
-        name: str, run: Callable[[argparse.Namespace], int], description: str, example: str
-    ) -> argparse.ArgumentParser:
+    if command_name == "--version":
+        return parser
+    for name, (topic, description, example) in COMMANDS.items():
+        if command_name in COMMANDS and command_name != name:
+            continue
         command = commands.add_parser(
             name,
             help=description,
             description=description,
             epilog=f"Example: python -m hetviz {example}",
         )
-        command.set_defaults(command=run)
+        module = importlib.import_module(f"hetviz.cli.{topic}")
+        # `predict` has a function for each of its tasks.
+        command.set_defaults(command=getattr(module, f"_{name}", None))
         command.add_argument("--json", action="store_true", help="print JSON")
-        return command
-
-    if command_name == "--version":
-        return parser
-    for name, topic in COMMANDS.items():
-        if command_name in COMMANDS and command_name != name:
-            continue
-        getattr(importlib.import_module(f"hetviz.cli.{topic}"), f"add_{name}")(add)
+        getattr(module, f"add_{name}")(command)
     return parser

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import hetviz
 from hetviz import params as parameters
@@ -22,16 +22,6 @@ if TYPE_CHECKING:
 DATA_HELP = "a sample (see `samples`), a bundle (folder or zip), or a CSV file or folder of them"
 
 
-class AddCommand(Protocol):
-    """Function that adds a command and returns its parser."""
-
-    def __call__(
-        self, name: str, run: Callable[[argparse.Namespace], int], words: str, example: str
-    ) -> argparse.ArgumentParser:
-        """Add a command."""
-        ...
-
-
 def need_app(feature: str) -> None:
     """Raise an error if the packages of the app are missing."""
     if find_spec("streamlit") is None:
@@ -43,17 +33,47 @@ def add_data(command: argparse.ArgumentParser) -> None:
     command.add_argument("data", metavar="DATA", help=DATA_HELP)
 
 
-def add_parameters(command: argparse.ArgumentParser) -> None:
-    """Add the options for parameters and seed."""
+def add_number(
+    command: argparse.ArgumentParser,
+    flag: str,
+    default: float,
+    meaning: str,
+    metavar: str | None = None,
+) -> None:
+    """Add an option for a number of the type of its default, which the help shows."""
     command.add_argument(
-        "--set",
+        flag,
+        type=type(default),
+        default=default,
+        metavar=metavar,
+        help=f"{meaning} ({default:g})",
+    )
+
+
+def add_repeated(
+    command: argparse.ArgumentParser,
+    flag: str,
+    metavar: str,
+    meaning: str,
+    type: Callable[[str], object] = str,
+    dest: str | None = None,
+) -> None:
+    """Add an option that may be repeated."""
+    command.add_argument(
+        flag,
+        dest=dest,
         action="append",
         default=[],
-        metavar="P=V",
-        type=_assignment,
-        help="a parameter of the method (may be repeated)",
+        metavar=metavar,
+        type=type,
+        help=f"{meaning} (may be repeated)",
     )
-    command.add_argument("--seed", type=int, default=0, help="random seed (0)")
+
+
+def add_parameters(command: argparse.ArgumentParser) -> None:
+    """Add the options for parameters and seed."""
+    add_repeated(command, "--set", "P=V", "a parameter of the method", _assignment)
+    add_number(command, "--seed", 0, "random seed")
 
 
 def _assignment(text: str) -> tuple[str, str]:

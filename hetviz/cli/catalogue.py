@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import hetviz
 from hetviz._samples import MANIFEST, sample_root, samples
-from hetviz.cli.arguments import DATA_HELP, AddCommand, print_result
+from hetviz.cli.arguments import DATA_HELP, print_result
 
 if TYPE_CHECKING:
     from hetviz.algorithms.registry import Verdict
@@ -20,9 +20,8 @@ _METHODS = Path(__file__).resolve().parents[1] / "algorithms"
 _FIELDS = ("key", "title", "family", "summary")
 
 
-def add_samples(add: AddCommand) -> None:
-    """Add the command `samples`."""
-    add("samples", _samples, "List the samples.", "samples")
+def add_samples(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `samples`."""
 
 
 def _samples(args: argparse.Namespace) -> int:
@@ -34,11 +33,10 @@ def _samples(args: argparse.Namespace) -> int:
     return 0
 
 
-def add_methods(add: AddCommand) -> None:
-    """Add the command `methods`."""
-    methods = add("methods", _methods, "List the methods.", "methods --suggest emoji")
-    methods.add_argument("--suggest", metavar="DATA", help=f"list which methods suit {DATA_HELP}")
-    methods.add_argument(
+def add_methods(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `methods`."""
+    command.add_argument("--suggest", metavar="DATA", help=f"list which methods suit {DATA_HELP}")
+    command.add_argument(
         "--time",
         action="store_true",
         help="with --suggest: estimate the time of a fit from fits to 200 and 400 items",

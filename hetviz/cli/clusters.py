@@ -7,7 +7,6 @@ from pathlib import Path
 
 import hetviz
 from hetviz.cli.arguments import (
-    AddCommand,
     add_data,
     add_parameters,
     make_progress,
@@ -16,31 +15,23 @@ from hetviz.cli.arguments import (
 )
 
 
-def add_clusters(add: AddCommand) -> None:
-    """Add the command `clusters`."""
-    clusters = add(
-        "clusters",
-        _clusters,
-        "Find clusters on a map and describe each of them.",
-        "clusters emoji --coordinates result/coordinates.csv --by hdbscan --out clusters.csv",
-    )
-    add_data(clusters)
-    source = clusters.add_mutually_exclusive_group()
+def add_clusters(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `clusters`."""
+    add_data(command)
+    source = command.add_mutually_exclusive_group()
     source.add_argument("--coordinates", metavar="FILE", help="CSV with dataset, id and axes")
     source.add_argument(
         "--method", metavar="KEY", help="fit a map with this method first, see `methods`"
     )
-    add_parameters(clusters)
-    clusters.add_argument(
+    add_parameters(command)
+    command.add_argument(
         "--by", default="k-means", help="k-means, hdbscan, agglomerative or label (k-means)"
     )
-    clusters.add_argument(
+    command.add_argument(
         "--number", type=int, metavar="N", help="number of clusters (default: chosen automatically)"
     )
-    clusters.add_argument("--label", metavar="COLUMN", help="with --by label")
-    clusters.add_argument(
-        "--out", metavar="FILE", help="write dataset, id, cluster and name as CSV"
-    )
+    command.add_argument("--label", metavar="COLUMN", help="with --by label")
+    command.add_argument("--out", metavar="FILE", help="write dataset, id, cluster and name as CSV")
 
 
 def _clusters(args: argparse.Namespace) -> int:

@@ -10,8 +10,9 @@ from pathlib import Path
 import hetviz
 from hetviz._text import count
 from hetviz.cli.arguments import (
-    AddCommand,
     add_data,
+    add_number,
+    add_repeated,
     dataset_column,
     print_line,
     print_result,
@@ -24,16 +25,10 @@ from hetviz.errors import ParameterError
 from hetviz.runs.ask.questions import KINDS
 
 
-def add_guidance(add: AddCommand) -> None:
-    """Add the command `guidance`."""
-    guidance = add(
-        "guidance",
-        _guidance,
-        "Check guidance for contradictions, or import and export it as CSV.",
-        "guidance digits --export guidance.csv",
-    )
-    add_data(guidance)
-    tasks = guidance.add_mutually_exclusive_group()
+def add_guidance(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `guidance`."""
+    add_data(command)
+    tasks = command.add_mutually_exclusive_group()
     tasks.add_argument(
         "--report",
         action="store_true",
@@ -72,13 +67,13 @@ def add_guidance(add: AddCommand) -> None:
     tasks.add_argument(
         "--template", choices=("links", "comparisons"), help="print an empty CSV table"
     )
-    guidance.add_argument(
+    command.add_argument(
         "--set", metavar="NAME", help="set of statements for --did (default: the last)"
     )
-    guidance.add_argument(
+    command.add_argument(
         "--out", metavar="PATH", help="output file: bundle (--import) or CSV (--merge)"
     )
-    guidance.add_argument("--leave-out", action="store_true", help="skip invalid rows (--import)")
+    command.add_argument("--leave-out", action="store_true", help="skip invalid rows (--import)")
 
 
 def _guidance(args: argparse.Namespace) -> int:
@@ -232,59 +227,32 @@ def _merge(args: argparse.Namespace, data: HeteroData) -> int:
 _CHANGE_OPTIONS = ("--accept", "--sure", "--unlink", "--leave-unlinked")
 
 
-def add_join(add: AddCommand) -> None:
-    """Add the command `join`."""
-    join = add(
-        "join",
-        _join,
-        "Propose joins between datasets with score and evidence, and apply them.",
-        "join tables/ --sure --out joined.zip",
-    )
-    add_data(join)
-    join.add_argument(
-        "--accept",
-        type=int,
-        action="append",
-        default=[],
-        metavar="N",
-        help="apply proposal N of the list (may be repeated)",
-    )
-    join.add_argument(
+def add_join(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `join`."""
+    add_data(command)
+    add_repeated(command, "--accept", "N", "apply proposal N of the list", type=int)
+    command.add_argument(
         "--sure",
         action="store_true",
         help="apply all reliable proposals, marked * in the list",
     )
-    join.add_argument(
+    add_repeated(
+        command,
         "--rows",
-        action="append",
-        default=[],
-        metavar="DATASET=HOW",
-        help="use rows that refer to other datasets as links, summary or both instead of items "
-        "(may be repeated)",
+        "DATASET=HOW",
+        "use rows that refer to other datasets as links, summary or both instead of items",
     )
-    join.add_argument(
+    add_repeated(
+        command,
         "--include",
-        action="append",
-        default=[],
-        metavar="DATASET=COLUMN",
-        help="use a column that the summary of a dataset leaves out, such as a clock time "
-        "(may be repeated)",
+        "DATASET=COLUMN",
+        "use a column that the summary of a dataset leaves out, such as a clock time",
     )
-    join.add_argument(
-        "--unlink",
-        action="append",
-        default=[],
-        metavar="DATASET:ID",
-        help="remove the links of an item that has too many (may be repeated)",
+    add_repeated(command, "--unlink", "DATASET:ID", "remove the links of an item that has too many")
+    add_repeated(
+        command, "--leave-unlinked", "DATASET", "remove the items of a dataset that have no link"
     )
-    join.add_argument(
-        "--leave-unlinked",
-        action="append",
-        default=[],
-        metavar="DATASET",
-        help="remove the items of a dataset that have no link (may be repeated)",
-    )
-    join.add_argument("--out", metavar="PATH", help="bundle for the joined data")
+    command.add_argument("--out", metavar="PATH", help="bundle for the joined data")
 
 
 def _join(args: argparse.Namespace) -> int:
@@ -344,26 +312,20 @@ def _join(args: argparse.Namespace) -> int:
     return 0
 
 
-def add_ask(add: AddCommand) -> None:
-    """Add the command `ask`."""
-    ask = add(
-        "ask",
-        _ask,
-        "Suggest questions whose answers would improve a map most.",
-        "ask digits --coordinates result/coordinates.csv -n 10",
-    )
-    add_data(ask)
-    ask.add_argument(
+def add_ask(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `ask`."""
+    add_data(command)
+    command.add_argument(
         "--coordinates", metavar="FILE", required=True, help="CSV with dataset, id and axes"
     )
-    ask.add_argument("-n", type=int, default=10, help="number of questions (10)")
-    ask.add_argument(
+    add_number(command, "-n", 10, "number of questions")
+    command.add_argument(
         "--kind",
         action="append",
         choices=KINDS,
         help="only questions of this kind (may be repeated)",
     )
-    ask.add_argument(
+    command.add_argument(
         "--label",
         action="append",
         metavar="DATASET:COLUMN",
@@ -371,7 +333,7 @@ def add_ask(add: AddCommand) -> None:
         help="ask for missing labels of this column "
         '(may be repeated, default: own label columns, such as "my label 1")',
     )
-    ask.add_argument("--seed", type=int, default=0, help="random seed (0)")
+    add_number(command, "--seed", 0, "random seed")
 
 
 def _ask(args: argparse.Namespace) -> int:

@@ -13,8 +13,8 @@ import hetviz
 from hetviz._json import records
 from hetviz._text import format_seconds, round_percent
 from hetviz.cli.arguments import (
-    AddCommand,
     add_data,
+    add_number,
     add_parameters,
     diagnostic_lines,
     make_progress,
@@ -34,22 +34,16 @@ if TYPE_CHECKING:
     from hetviz.runs.large.plan import LargeRecipe
 
 
-def add_embed(add: AddCommand) -> None:
-    """Add the command `embed`."""
-    embed = add(
-        "embed",
-        _embed,
-        "Fit a map and write coordinates, scores and a recipe.",
-        "embed emoji --method guided-projection --set kernel=rbf --out result",
-    )
-    add_data(embed)
-    embed.add_argument(
+def add_embed(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `embed`."""
+    add_data(command)
+    command.add_argument(
         "--method",
         metavar="KEY",
         help="see `methods` (default: the best of several methods on held-out links)",
     )
-    add_parameters(embed)
-    embed.add_argument(
+    add_parameters(command)
+    command.add_argument(
         "--weigh",
         action="append",
         default=[],
@@ -58,23 +52,23 @@ def add_embed(add: AddCommand) -> None:
         help="weight a kind of links by F, from 0 to 1, with 'source|target|kind' as KEY "
         "(may be repeated)",
     )
-    embed.add_argument("--only", metavar="FILE", help="CSV of the rows to map: dataset, id")
-    embed.add_argument(
+    command.add_argument("--only", metavar="FILE", help="CSV of the rows to map: dataset, id")
+    command.add_argument(
         "--start",
         metavar="FILE",
         help="CSV of coordinates to start from, such as those of an earlier run",
     )
-    embed.add_argument(
+    add_number(
+        command,
         "--hold-out",
-        type=float,
-        default=0.0,
-        metavar="F",
-        help="share of links and comparisons to hide from the method and evaluate the map with (0)",
+        0.0,
+        "share of links and comparisons to hide from the method and evaluate the map with",
+        "F",
     )
-    embed.add_argument(
+    command.add_argument(
         "--model", metavar="FILE", help="also save the fitted model, to place new items later"
     )
-    embed.add_argument("--out", required=True, metavar="DIR", help="output folder")
+    command.add_argument("--out", required=True, metavar="DIR", help="output folder")
 
 
 def _embed(args: argparse.Namespace) -> int:
@@ -131,20 +125,13 @@ def _weight(text: str) -> tuple[str, float]:
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form key=number") from None
 
 
-def add_evaluate(add: AddCommand) -> None:
-    """Add the command `evaluate`."""
-    evaluate = add(
-        "evaluate",
-        _evaluate,
-        "Evaluate a map. Shows each measure with its standard error (±), its maximum on these data "
-        "and the smallest difference between two maps that is not due to chance.",
-        "evaluate digits --coordinates result/coordinates.csv",
-    )
-    add_data(evaluate)
-    which = evaluate.add_mutually_exclusive_group(required=True)
+def add_evaluate(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `evaluate`."""
+    add_data(command)
+    which = command.add_mutually_exclusive_group(required=True)
     which.add_argument("--coordinates", metavar="FILE", help="CSV with dataset, id and axes")
     which.add_argument("--method", metavar="KEY", help="see `methods`")
-    add_parameters(evaluate)
+    add_parameters(command)
 
 
 def _evaluate(args: argparse.Namespace) -> int:
@@ -188,38 +175,32 @@ def limits_text(scores: Scores, name: str) -> str:
     )
 
 
-def add_run(add: AddCommand) -> None:
-    """Add the command `run`."""
-    run = add(
-        "run",
-        _run,
-        "Run a recipe, also over Parquet or Arrow files larger than memory.",
-        "run result/recipe.toml --out again --figures",
-    )
-    run.add_argument("recipe", help="a recipe.toml, or its folder")
-    run.add_argument(
+def add_run(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `run`."""
+    command.add_argument("recipe", help="a recipe.toml, or its folder")
+    command.add_argument(
         "--out", metavar="DIR", help="output folder (default: run/ in the folder of the recipe)"
     )
-    run.add_argument(
+    command.add_argument(
         "--figures",
         nargs="*",
         choices=("png", "svg", "pdf"),
         metavar="FORM",
         help="also draw map and curves: png svg pdf (png)",
     )
-    run.add_argument(
+    command.add_argument(
         "--scheduler",
         metavar="WHERE",
         help="for a recipe over files: sync, threads:N, local:N (local processes) or "
         "tls://host:port (a Dask scheduler). The result is the same (sync)",
     )
-    run.add_argument("--tls-ca", metavar="FILE", help="CA certificate, PEM")
-    run.add_argument("--tls-cert", metavar="FILE", help="client certificate, PEM")
-    run.add_argument("--tls-key", metavar="FILE", help="private key of the client, PEM")
-    run.add_argument(
+    command.add_argument("--tls-ca", metavar="FILE", help="CA certificate, PEM")
+    command.add_argument("--tls-cert", metavar="FILE", help="client certificate, PEM")
+    command.add_argument("--tls-key", metavar="FILE", help="private key of the client, PEM")
+    command.add_argument(
         "--scratch", metavar="DIR", help="folder for temporary files of a recipe over files"
     )
-    run.add_argument(
+    command.add_argument(
         "--check",
         action="store_true",
         help="only check a recipe over files and print the memory and disk it needs",
@@ -336,15 +317,9 @@ def _placement_lines(record: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def add_diagnostics(add: AddCommand) -> None:
-    """Add the command `diagnostics`."""
-    diagnostics = add(
-        "diagnostics",
-        _diagnostics,
-        "Show diagnostics of a run: weights, correlations and gaps, with explanations.",
-        "diagnostics result",
-    )
-    diagnostics.add_argument("result", help="the folder that `embed` or `run` wrote")
+def add_diagnostics(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `diagnostics`."""
+    command.add_argument("result", help="the folder that `embed` or `run` wrote")
 
 
 def _diagnostics(args: argparse.Namespace) -> int:
@@ -357,18 +332,11 @@ def _diagnostics(args: argparse.Namespace) -> int:
     return 0
 
 
-def add_spread(add: AddCommand) -> None:
-    """Add the command `spread`."""
-    spread = add(
-        "spread",
-        _spread,
-        "Measure how much the position of each item varies over refits with resampled links, and "
-        "add it to scores.json. `export` and `report` use it.",
-        "spread result --out spread.csv",
-    )
-    spread.add_argument("result", help="the folder that `embed` or `run` wrote")
-    spread.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (0)")
-    spread.add_argument("--out", metavar="FILE", help="also write dataset, id and spread as CSV")
+def add_spread(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `spread`."""
+    command.add_argument("result", help="the folder that `embed` or `run` wrote")
+    add_number(command, "--seed", 0, "random seed", "N")
+    command.add_argument("--out", metavar="FILE", help="also write dataset, id and spread as CSV")
 
 
 def _spread(args: argparse.Namespace) -> int:
@@ -394,27 +362,21 @@ def _spread(args: argparse.Namespace) -> int:
     return 0
 
 
-def add_evidence(add: AddCommand) -> None:
-    """Add the command `evidence`."""
+def add_evidence(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `evidence`."""
     from hetviz.runs.evidence.about import ABOUT
 
-    evidence = add(
-        "evidence",
-        _evidence,
-        "Show the rows, the rule and the chance level behind what a map states.",
-        "evidence result links --out links.csv",
-    )
-    evidence.add_argument("result", help="the folder that `embed` or `run` wrote")
-    evidence.add_argument("about", choices=ABOUT, help="what the statement is about")
-    evidence.add_argument(
+    command.add_argument("result", help="the folder that `embed` or `run` wrote")
+    command.add_argument("about", choices=ABOUT, help="what the statement is about")
+    command.add_argument(
         "--hidden", action="store_true", help="hidden links and comparisons instead of given ones"
     )
-    evidence.add_argument("--region", metavar="NAME", help="the region, for `region`")
-    evidence.add_argument(
+    command.add_argument("--region", metavar="NAME", help="the region, for `region`")
+    command.add_argument(
         "--item", nargs=2, metavar=("DATASET", "ID"), help="the item, for statements about one"
     )
-    evidence.add_argument("--dataset", metavar="NAME", help="the dataset of the other items")
-    evidence.add_argument("--out", metavar="FILE", help="also write the rows as CSV")
+    command.add_argument("--dataset", metavar="NAME", help="the dataset of the other items")
+    command.add_argument("--out", metavar="FILE", help="also write the rows as CSV")
 
 
 _N_ROWS_PRINTED = 10
@@ -451,26 +413,13 @@ def _evidence(args: argparse.Namespace) -> int:
     return 0
 
 
-def add_why(add: AddCommand) -> None:
-    """Add the command `why`."""
-    why = add(
-        "why",
-        _why,
-        "Explain the position of an item on a map.",
-        "why result emoji 1f408",
-    )
-    why.add_argument("result", help="the folder that `embed` or `run` wrote")
-    why.add_argument("dataset", help="the dataset of the item")
-    why.add_argument("id", help="its id")
-    why.add_argument(
-        "-n",
-        dest="most",
-        type=int,
-        default=5,
-        metavar="N",
-        help="number of reasons of each kind (5)",
-    )
-    why.add_argument(
+def add_why(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `why`."""
+    command.add_argument("result", help="the folder that `embed` or `run` wrote")
+    command.add_argument("dataset", help="the dataset of the item")
+    command.add_argument("id", help="its id")
+    add_number(command, "-n", 5, "number of reasons of each kind", "N")
+    command.add_argument(
         "--quick", action="store_true", help="use the axes only, without fitting the method again"
     )
 
@@ -519,19 +468,13 @@ def _why(args: argparse.Namespace) -> int:
     return 0
 
 
-def add_alike(add: AddCommand) -> None:
-    """Add the command `alike`."""
-    alike = add(
-        "alike",
-        _alike,
-        "List the items most alike to an item, by links and by features, and the nearest on a map.",
-        "alike emoji emoji 1f408 --coordinates result/coordinates.csv",
-    )
-    add_data(alike)
-    alike.add_argument("dataset", help="the dataset of the item")
-    alike.add_argument("id", help="its id")
-    alike.add_argument("-k", type=int, default=8, help="number of items of each list (8)")
-    alike.add_argument(
+def add_alike(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `alike`."""
+    add_data(command)
+    command.add_argument("dataset", help="the dataset of the item")
+    command.add_argument("id", help="its id")
+    add_number(command, "-k", 8, "number of items of each list")
+    command.add_argument(
         "--coordinates",
         metavar="FILE",
         help="CSV with dataset, id and axes: also list the nearest items on this map, and mark "
@@ -573,37 +516,21 @@ def _reproduction_lines(record: Mapping[str, object]) -> list[str]:
 _MAX_COLUMNS = 4
 
 
-def add_compare(add: AddCommand) -> None:
-    """Add the command `compare`."""
-    compare = add(
-        "compare",
-        _compare,
-        "Compare methods on the same held-out links and recommend one.",
-        "compare digits --methods guided-projection,mr-sne,pca --seeds 3",
-    )
-    add_data(compare)
-    compare.add_argument(
+def add_compare(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `compare`."""
+    add_data(command)
+    command.add_argument(
         "--methods",
         metavar="A,B",
         help="method keys, see `methods` (default: all that suit the data)",
     )
-    compare.add_argument("--seeds", type=int, default=3, metavar="N", help="number of splits (3)")
-    compare.add_argument(
-        "--hold-out",
-        type=float,
-        default=0.2,
-        metavar="F",
-        help="share of links and comparisons hidden from the methods (0.2)",
+    add_number(command, "--seeds", 3, "number of splits", "N")
+    add_number(
+        command, "--hold-out", 0.2, "share of links and comparisons hidden from the methods", "F"
     )
-    compare.add_argument(
-        "--new-items",
-        type=float,
-        default=0.0,
-        metavar="F",
-        help="share of items to leave out and place afterwards (0)",
-    )
-    compare.add_argument("--seed", type=int, default=0, help="first seed (0)")
-    compare.add_argument(
+    add_number(command, "--new-items", 0.0, "share of items to leave out and place afterwards", "F")
+    add_number(command, "--seed", 0, "first seed")
+    command.add_argument(
         "--out", metavar="DIR", help="write compare.json and compare.csv to this folder"
     )
 

@@ -11,20 +11,14 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from hetviz.cli.arguments import AddCommand, need_app, print_result
+from hetviz.cli.arguments import need_app, print_result
 from hetviz.errors import HetvizError
 
 
-def add_serve(add: AddCommand) -> None:
-    """Add the command `serve`."""
-    serve = add(
-        "serve",
-        _serve,
-        "Serve the app to other users, with settings from a file and the environment.",
-        "serve --config server.toml",
-    )
-    serve.add_argument("--config", metavar="FILE", type=Path, help="settings file (TOML)")
-    serve.add_argument("--check", action="store_true", help="only check and print the settings")
+def add_serve(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `serve`."""
+    command.add_argument("--config", metavar="FILE", type=Path, help="settings file (TOML)")
+    command.add_argument("--check", action="store_true", help="only check and print the settings")
 
 
 def _serve(args: argparse.Namespace) -> int:
@@ -101,27 +95,21 @@ def _script() -> Path:
     raise HetvizError("The app is missing from this installation. Install hetviz again.")
 
 
-def add_admin(add: AddCommand) -> None:
-    """Add the command `admin`."""
-    admin = add(
-        "admin",
-        _admin,
-        "Manage stored projects: list, back up, restore, migrate, prune, revoke, delete.",
-        "admin list",
-    )
-    admin.add_argument(
+def add_admin(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `admin`."""
+    command.add_argument(
         "task",
         choices=tuple(_TASKS),
         help="list, size, back-up TO, restore FROM, migrate, prune, revoke PROJECT, "
         "delete PROJECT, give PROJECT PERSON, costs, export-person PERSON, "
         "forget-person PERSON or health",
     )
-    admin.add_argument("names", nargs="*", metavar="NAME", help="arguments of the task")
-    admin.add_argument("--home", type=Path, help="folder of the projects (HETVIZ_HOME)")
-    admin.add_argument(
+    command.add_argument("names", nargs="*", metavar="NAME", help="arguments of the task")
+    command.add_argument("--home", type=Path, help="folder of the projects (HETVIZ_HOME)")
+    command.add_argument(
         "--keys", action="store_true", help="list: also show the ids that open projects"
     )
-    admin.add_argument(
+    command.add_argument(
         "--days", type=int, help="prune: also remove projects not opened for this many days"
     )
 

@@ -12,8 +12,8 @@ import hetviz
 from hetviz._json import records
 from hetviz._types import Scalar
 from hetviz.cli.arguments import (
-    AddCommand,
     add_data,
+    add_number,
     add_parameters,
     dataset_column,
     diagnostic_lines,
@@ -29,11 +29,9 @@ _LINKS_EXAMPLE = "predict links emoji --source emoji --target keywords --top 20"
 _LABELS_EXAMPLE = "predict labels world --label countries:life_expectancy --out labels.csv"
 
 
-def add_predict(add: AddCommand) -> None:
-    """Add the command `predict`."""
-    words = "Predict missing links or labels."
-    predict = add("predict", _links, words, _LINKS_EXAMPLE)
-    kinds = predict.add_subparsers(title="tasks", required=True, metavar="links|labels")
+def add_predict(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `predict`."""
+    kinds = command.add_subparsers(title="tasks", required=True, metavar="links|labels")
     links = _kind(kinds, "links", _links, "Rank unlinked pairs by predicted score.", _LINKS_EXAMPLE)
     links.add_argument("--source", required=True, metavar="DATASET")
     links.add_argument("--target", required=True, metavar="DATASET", help="may be the same")
@@ -45,8 +43,8 @@ def add_predict(add: AddCommand) -> None:
         "of the most similar items; or a method, see `methods`",
     )
     add_parameters(links)
-    links.add_argument("--top", type=int, default=20, help="number of pairs (20)")
-    links.add_argument("--starts", type=int, default=1, help="number of fits and tests (1)")
+    add_number(links, "--top", 20, "number of pairs")
+    add_number(links, "--starts", 1, "number of fits and tests")
     links.add_argument(
         "--hold-out",
         type=float,
@@ -81,7 +79,7 @@ def add_predict(add: AddCommand) -> None:
         metavar="F",
         help="share of labels used for training in tests (default: 0.8, blend: cross-validation)",
     )
-    labels.add_argument("--repeats", type=int, default=3, help="number of tests (3)")
+    add_number(labels, "--repeats", 3, "number of tests")
     add_parameters(labels)
 
 
@@ -231,23 +229,17 @@ def _cell(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def add_place(add: AddCommand) -> None:
-    """Add the command `place`."""
-    place = add(
-        "place",
-        _place,
-        "Place new items of a file on a fitted map, without moving existing items.",
-        "place world result/recipe.toml new.csv --dataset countries --out placed.csv",
-    )
-    add_data(place)
-    place.add_argument(
+def add_place(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `place`."""
+    add_data(command)
+    command.add_argument(
         "fitted", help="folder or recipe.toml of `embed`, or a file written by its --model"
     )
-    place.add_argument("items", help="file with a row for each new item")
-    place.add_argument("--dataset", required=True, metavar="NAME", help="dataset of the items")
-    place.add_argument("--id", metavar="COLUMN", help="column of ids (default: detected)")
-    place.add_argument("--k", type=int, default=5, help="number of nearest items per dataset (5)")
-    place.add_argument(
+    command.add_argument("items", help="file with a row for each new item")
+    command.add_argument("--dataset", required=True, metavar="NAME", help="dataset of the items")
+    command.add_argument("--id", metavar="COLUMN", help="column of ids (default: detected)")
+    add_number(command, "--k", 5, "number of nearest items per dataset")
+    command.add_argument(
         "--out", metavar="FILE", help="write positions, doubt and nearest items as CSV"
     )
 

@@ -12,17 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import hetviz
-from hetviz.cli.arguments import AddCommand, need_app, print_result
+from hetviz.cli.arguments import add_number, need_app, print_result
 from hetviz.errors import HetvizError, ParameterError
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
-def add_app(add: AddCommand) -> None:
-    """Add the command `app`."""
-    app = add("app", _app, "Start the app in a browser.", "app --port 8501")
-    app.add_argument("--port", type=int, help="port of the app")
-    app.add_argument("--headless", action="store_true", help="do not open a browser window")
+def add_app(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `app`."""
+    command.add_argument("--port", type=int, help="port of the app")
+    command.add_argument("--headless", action="store_true", help="do not open a browser window")
 
 
 def _app(args: argparse.Namespace) -> int:
@@ -43,16 +42,10 @@ def _app(args: argparse.Namespace) -> int:
         return server.wait()
 
 
-def add_project(add: AddCommand) -> None:
-    """Add the command `project`."""
-    project = add(
-        "project",
-        _project,
-        "Show the content of a project file, after replaying its steps.",
-        "project my-map.hetviz",
-    )
-    project.add_argument("file", metavar="FILE", help="project file, saved on the Export page")
-    project.add_argument(
+def add_project(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `project`."""
+    command.add_argument("file", metavar="FILE", help="project file, saved on the Export page")
+    command.add_argument(
         "--open",
         action="store_true",
         help="store it with the projects of the app and print its address",
@@ -99,48 +92,40 @@ _CONTENTS = (
 _NAMES = ("groups", "groups and items", "items", "none", "regions", "regions and items")
 
 
-def add_export(add: AddCommand) -> None:
-    """Add the command `export`."""
-    export = add(
-        "export",
-        _export,
-        "Export figures, tables or an interactive page from the result of a run.",
-        "export result map.pdf map.html coordinates.parquet --colour group --width 174",
-    )
-    export.add_argument("result", help="output folder of `embed` or `run`")
-    export.add_argument(
+def add_export(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `export`."""
+    command.add_argument("result", help="output folder of `embed` or `run`")
+    command.add_argument(
         "file",
         nargs="+",
         help="output files. The extension sets the format: png svg pdf html csv parquet graphml "
         "gexf cyjs h5ad zip, or hetviz for a project",
     )
-    export.add_argument("--what", choices=_CONTENTS, help="content (default: map or coordinates)")
-    export.add_argument("--colour", default="", help="colour of the points, such as 'dataset'")
-    export.add_argument("--width", type=float, default=85.0, metavar="MM", help="width (85)")
-    export.add_argument(
+    command.add_argument("--what", choices=_CONTENTS, help="content (default: map or coordinates)")
+    command.add_argument("--colour", default="", help="colour of the points, such as 'dataset'")
+    add_number(command, "--width", 85.0, "width", "MM")
+    command.add_argument(
         "--height", type=float, metavar="MM", help="height (default: from the shape of the map)"
     )
-    export.add_argument("--dpi", type=int, default=300, help="resolution of PNG (300)")
-    export.add_argument(
+    add_number(command, "--dpi", 300, "resolution of PNG")
+    command.add_argument(
         "--names", choices=_NAMES, default="groups", help="names on the map (groups)"
     )
-    export.add_argument(
+    command.add_argument(
         "--hide", action="append", default=[], metavar="DATASET", help="do not draw this dataset"
     )
-    export.add_argument("--caption", action="store_true", help="write a caption below the map")
-    export.add_argument(
+    command.add_argument("--caption", action="store_true", help="write a caption below the map")
+    command.add_argument(
         "--no-terrain", action="store_true", help="do not draw densities below the items"
     )
-    export.add_argument(
+    command.add_argument(
         "--rows",
         type=int,
         metavar="N",
         help="for a recipe over files: maximum number of random rows (all)",
     )
-    export.add_argument(
-        "--k", type=int, default=10, help="number of nearest items per dataset (10)"
-    )
-    export.add_argument(
+    add_number(command, "--k", 10, "number of nearest items per dataset")
+    command.add_argument(
         "--exact", action="store_true", help="CSV: do not escape cells that look like formulas"
     )
 
@@ -188,19 +173,13 @@ def _export(args: argparse.Namespace) -> int:
     return 0
 
 
-def add_report(add: AddCommand) -> None:
-    """Add the command `report`."""
-    report = add(
-        "report",
-        _report,
-        "Write a report of a run: data, method, curves, measures, versions, text for a paper.",
-        "report result --out report.html",
-    )
-    report.add_argument("result", help="output folder of `embed` or `run`")
-    report.add_argument(
+def add_report(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `report`."""
+    command.add_argument("result", help="output folder of `embed` or `run`")
+    command.add_argument(
         "--out", default="report.html", metavar="FILE", help="output file (report.html)"
     )
-    report.add_argument("--title", default="", help="title of the report")
+    command.add_argument("--title", default="", help="title of the report")
 
 
 def _report(args: argparse.Namespace) -> int:

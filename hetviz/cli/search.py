@@ -8,8 +8,8 @@ from typing import Any
 import hetviz
 from hetviz import params as parameters
 from hetviz.cli.arguments import (
-    AddCommand,
     add_data,
+    add_number,
     add_parameters,
     make_progress,
     parse_params,
@@ -21,18 +21,11 @@ from hetviz.errors import ParameterError
 from hetviz.runs.compare.search import MAX_SETTINGS, SettingsResult
 
 
-def add_search(add: AddCommand) -> None:
-    """Add the command `search`."""
-    search = add(
-        "search",
-        _search,
-        "Search the settings of a method that are best on held-out links, by a grid that grows "
-        "while the best value is at its edge.",
-        "search digits --method guided-projection --try gamma=0.01,0.1,1 --try axis_scale",
-    )
-    add_data(search)
-    search.add_argument("--method", required=True, metavar="KEY", help="see `methods`")
-    search.add_argument(
+def add_search(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `search`."""
+    add_data(command)
+    command.add_argument("--method", required=True, metavar="KEY", help="see `methods`")
+    command.add_argument(
         "--try",
         dest="tries",
         action="append",
@@ -41,34 +34,24 @@ def add_search(add: AddCommand) -> None:
         help="a setting to search, optionally with first values (may be repeated, default: "
         "strengths, axes and scales of the method)",
     )
-    search.add_argument("--seeds", type=int, default=2, metavar="N", help="number of splits (2)")
-    search.add_argument(
-        "--hold-out",
-        type=float,
-        default=0.2,
-        metavar="F",
-        help="share of links and comparisons held out in each split (0.2)",
+    add_number(command, "--seeds", 2, "number of splits", "N")
+    add_number(
+        command, "--hold-out", 0.2, "share of links and comparisons held out in each split", "F"
     )
-    search.add_argument(
-        "--test",
-        type=float,
-        default=0.2,
-        metavar="F",
-        help="share hidden from the search, for the final test (0.2)",
-    )
-    search.add_argument("--measure", metavar="NAME", help="measure to optimise, see `evaluate`")
-    search.add_argument(
+    add_number(command, "--test", 0.2, "share hidden from the search, for the final test", "F")
+    command.add_argument("--measure", metavar="NAME", help="measure to optimise, see `evaluate`")
+    command.add_argument(
         "--most",
         type=int,
         default=MAX_SETTINGS,
         metavar="N",
         help=f"maximum number of settings ({MAX_SETTINGS})",
     )
-    search.add_argument("--whole-grid", action="store_true", help="try all combinations")
-    search.add_argument("--fixed-grid", action="store_true", help="only try the first values")
-    search.add_argument("--cost", action="store_true", help="only estimate the cost")
-    search.add_argument("--out", metavar="FILE", help="write all results as JSON")
-    add_parameters(search)
+    command.add_argument("--whole-grid", action="store_true", help="try all combinations")
+    command.add_argument("--fixed-grid", action="store_true", help="only try the first values")
+    command.add_argument("--cost", action="store_true", help="only estimate the cost")
+    command.add_argument("--out", metavar="FILE", help="write all results as JSON")
+    add_parameters(command)
 
 
 def _search(args: argparse.Namespace) -> int:
