@@ -2,7 +2,7 @@
 
 from hetviz.jobs.frame import Frame
 from hetviz.jobs.pool import Pool
-from hetviz.jobs.runner import Job, Runner, Task
+from hetviz.jobs.runner import Job, Task
 from hetviz.runs.findings import Findings
 
 __all__ = [
@@ -10,6 +10,5 @@ __all__ = [
     "Frame",
     "Job",
     "Pool",
-    "Runner",
     "Task",
 ]

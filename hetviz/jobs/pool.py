@@ -82,7 +82,7 @@ class _Slot:
 
 
 class Pool(JobTable):
-    """Runs tasks in worker processes; see `hetviz.jobs.runner.Runner`.
+    """Runs tasks in worker processes.
 
     The first worker starts with the first task, or earlier with `warm`, and stays ready. Others
     start when needed, and `end_idle_workers` ends them. It needs Linux or macOS.
@@ -117,7 +117,6 @@ class Pool(JobTable):
         return [worker.pid for worker in workers if worker is not None]
 
     def load(self) -> tuple[int, int]:
-        """Return the number of running and of waiting jobs."""
         with self._lock:
             return self._queue.load()
 
@@ -151,7 +150,6 @@ class Pool(JobTable):
         return id
 
     def get(self, id: str, owner: str) -> Job | None:
-        """Return a job of this owner, or None."""
         with self._lock:
             job = super().get(id, owner)
             if job is None or id not in self._waiting:
@@ -159,13 +157,11 @@ class Pool(JobTable):
             return replace(job, ahead=self._queue.order().index(id) + 1)
 
     def jobs(self, owner: str) -> list[Job]:
-        """Return the owner's jobs, oldest first."""
         with self._lock:
             jobs = [self.get(job.id, owner) for job in super().jobs(owner)]
             return [job for job in jobs if job is not None]
 
     def cancel(self, id: str, owner: str) -> None:
-        """Ask a job of this owner to stop. A waiting job never starts."""
         super().cancel(id, owner)
         self._wake()
 

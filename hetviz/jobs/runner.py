@@ -1,4 +1,4 @@
-"""Interface of job runners: tasks go in, snapshots of jobs come out.
+"""Tasks and jobs of runners: tasks go in, snapshots of jobs come out.
 
 A task is an id and arguments, so it can run in any process.
 """
@@ -9,10 +9,9 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from hetviz.errors import HetvizError
-from hetviz.jobs.frame import Frame
 from hetviz.jobs.registry import TASKS
 from hetviz.progress import Progress
 from hetviz.workers.progress import Part
@@ -83,49 +82,6 @@ class Job:
     def is_active(self) -> bool:
         """Whether the job is waiting or running."""
         return self.state in LIVE
-
-
-class Runner(Protocol):
-    """Runs tasks one at a time, in the order of submission."""
-
-    def warm(self) -> None:
-        """Prepare for the first task, without waiting."""
-        ...
-
-    def submit(
-        self,
-        owner: str,
-        title: str,
-        task: Task,
-        note: Mapping[str, object] | None = None,
-        id: str | None = None,
-    ) -> str:
-        """Queue a task and return the job's id, which the caller may choose."""
-        ...
-
-    def get(self, id: str, owner: str) -> Job | None:
-        """Return a job of this owner, or None."""
-        ...
-
-    def frame(self, id: str, owner: str, after: int = 0) -> Frame | None:
-        """Return the newest partial layout of a job of this owner if it is later than `after`."""
-        ...
-
-    def cancel(self, id: str, owner: str) -> None:
-        """Ask a job of this owner to stop. A waiting job never starts."""
-        ...
-
-    def jobs(self, owner: str) -> list[Job]:
-        """Return the owner's jobs, oldest first."""
-        ...
-
-    def load(self) -> tuple[int, int]:
-        """Return the number of running and of waiting jobs."""
-        ...
-
-    def take(self, id: str, owner: str) -> Job | None:
-        """Return and remove a finished job of this owner."""
-        ...
 
 
 class TimeLeft:

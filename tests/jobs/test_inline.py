@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hetviz.errors import ParameterError
-from hetviz.jobs import Job, Runner, Task
+from hetviz.jobs import Job, Task
 from hetviz.jobs.runner import TimeLeft
 from hetviz.progress import Progress
 from hetviz.workers.failures import NO_MEMORY, UNEXPECTED
@@ -67,18 +67,18 @@ def task(name: str, **arguments: Any) -> Task:
 
 
 @pytest.fixture
-def runner() -> Runner:
+def runner() -> InlineRunner:
     return InlineRunner()
 
 
-def test_result_has_note(runner: Runner) -> None:
+def test_result_has_note(runner: InlineRunner) -> None:
     id = runner.submit("me", "Doubling", task("double", value=21), {"seed": 3})
     job = runner.get(id, "me")
     assert job is not None
     assert (job.state, job.result, job.fraction, job.note) == ("done", 42, 1.0, {"seed": 3})
 
 
-def test_hetviz_error_is_kept(runner: Runner) -> None:
+def test_hetviz_error_is_kept(runner: InlineRunner) -> None:
     id = runner.submit("me", "Refusing", task("refuse"))
     job = runner.get(id, "me")
     assert job is not None
@@ -87,7 +87,7 @@ def test_hetviz_error_is_kept(runner: Runner) -> None:
     assert str(job.error) == "gamma must be positive"
 
 
-def test_unexpected_error_is_hidden(runner: Runner) -> None:
+def test_unexpected_error_is_hidden(runner: InlineRunner) -> None:
     id = runner.submit("me", "Crashing", task("crash"))
     job = runner.get(id, "me")
     assert job is not None
@@ -95,14 +95,14 @@ def test_unexpected_error_is_hidden(runner: Runner) -> None:
     assert str(job.error) == UNEXPECTED
 
 
-def test_memory_error_message(runner: Runner) -> None:
+def test_memory_error_message(runner: InlineRunner) -> None:
     id = runner.submit("me", "Hoarding", task("use_memory"))
     job = runner.get(id, "me")
     assert job is not None
     assert (job.state, str(job.error)) == ("failed", NO_MEMORY)
 
 
-def test_newest_frame_is_kept(runner: Runner) -> None:
+def test_newest_frame_is_kept(runner: InlineRunner) -> None:
     id = runner.submit("me", "Showing", task("show"))
     job, frame = runner.get(id, "me"), runner.frame(id, "me", after=1)
     assert job is not None and frame is not None
@@ -113,7 +113,7 @@ def test_newest_frame_is_kept(runner: Runner) -> None:
     assert runner.frame(id, "you") is None
 
 
-def test_parts_are_kept(runner: Runner, tmp_path: Path) -> None:
+def test_parts_are_kept(runner: InlineRunner, tmp_path: Path) -> None:
     (tmp_path / "gate").touch()
     call = chore("in_parts", gate=str(tmp_path / "gate"))
     job = runner.take(runner.submit("me", "parts", call), "me")
@@ -121,7 +121,7 @@ def test_parts_are_kept(runner: Runner, tmp_path: Path) -> None:
     assert job.parts == (("First", 0.25, "running"), ("Second", 1.0, "waiting"))
 
 
-def test_bad_layout_shape_is_error(runner: Runner) -> None:
+def test_bad_layout_shape_is_error(runner: InlineRunner) -> None:
     id = runner.submit("me", "Showing", task("show_badly"))
     job = runner.get(id, "me")
     assert job is not None
@@ -142,7 +142,7 @@ def test_on_end_is_called_before_publication() -> None:
     assert [(job.id, job.state, job.result) for job in ends] == [("mine", "done", 4)]
 
 
-def test_job_visible_to_owner_only(runner: Runner) -> None:
+def test_job_visible_to_owner_only(runner: InlineRunner) -> None:
     id = runner.submit("me", "Doubling", task("double", value=1))
     assert runner.get(id, "you") is None
     assert runner.jobs("you") == []

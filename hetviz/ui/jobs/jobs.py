@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping
 from enum import Enum
 
-from hetviz.jobs import Job, Pool, Runner, Task
+from hetviz.jobs import Job, Pool, Task
 from hetviz.jobs.frame import Frame
 
 OnEnd = Callable[[Job], None]
@@ -28,12 +28,12 @@ class Jobs:
 
     Attributes
     ----------
-    runner : Runner or None
+    runner : Pool or None
         None outside a server, for example in notebooks.
     """
 
     def __init__(self) -> None:
-        self.runner: Runner | None = None
+        self.runner: Pool | None = None
         self._lock = threading.Lock()
         # Jobs whose end was not handled yet.
         self._open: dict[str, tuple[Kind, OnEnd]] = {}
@@ -126,7 +126,7 @@ class Jobs:
             kind, _ = self._open.get(id, (None, None))
         return kind
 
-    def _runner(self) -> Runner:
+    def _runner(self) -> Pool:
         if self.runner is None:
             raise RuntimeError("Jobs need a server.")
         return self.runner
