@@ -39,8 +39,6 @@ def measure_seconds(
 ) -> float | None:
     """Fit a method with its defaults to small parts of the data and store the times.
 
-    `kind` (class of a method)
-
     Returns: Estimated seconds for all rows. None if the method does not suit such small parts.
 
     Raises Cancelled: If `progress` raises it.

@@ -80,12 +80,7 @@ def available_bytes() -> float:
 
 
 def memory_refusal(need: float, n_rows: int, free: float | None = None) -> str | None:
-    """Return why a fit needs too much memory, with advice. None if there is enough.
-
-    `need`: Bytes of the fit.
-    `n_rows`: Rows of the data.
-    `free`: Free bytes, by default `available_bytes`.
-    """
+    """Return why a fit needs too much memory, with advice. None if there is enough."""
     free = available_bytes() if free is None else free
     if need <= _MAX_SHARE_OF_FREE * free:
         return None

@@ -36,10 +36,7 @@ _MAX_STORED = 200
 class Standing:
     """Benchmark result of a method on data of one shape.
 
-    `method`: Key of the method.
-    `params`: Parameters that differ from the defaults.
     `behind`: Difference to the overall score of the best method, from 0 to 1, mean over data sets.
-    `n_sets`: Number of data sets of this shape.
     """
 
     method: str

@@ -20,8 +20,6 @@ class Span:
 
     `values`: Sorted; not empty.
     `grows`: Whether the range can be extended. That of a categorical choice cannot.
-    `low`, `high`: Bounds of the values.
-    `whole`: Values are integers.
     """
 
     values: tuple[Any, ...]
@@ -54,9 +52,7 @@ class Span:
 class GridSearchResult:
     """Result of a grid search.
 
-    `best`: The value of each setting.
     `tried` (tuple of (dict, float)): Every point with its score, in the order of evaluation.
-    `spans`: The grid at the end of the search.
     `at_limit`: Settings whose best value is the last allowed one.
     `cut_off`: Settings whose best value is at an end that `max_points` kept from being extended.
     """
@@ -85,7 +81,6 @@ def search_grid(
         spans.
     `whole_grid`: Try all combinations. Otherwise vary one setting at a time, with the others at
         their best values so far, until none improves.
-    `max_points`: Maximum number of points to try, at least 1.
 
     Returns: The best point; of equal ones the first that was tried.
 

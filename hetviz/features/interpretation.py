@@ -88,8 +88,6 @@ def coefficients(
 ) -> pd.DataFrame:
     """Return how far one standard deviation of each feature moves an item along each axis.
 
-    `dataset`: Dataset with features.
-    `fitted`: Fitted map of these features.
     `scale` (k,): Factor of each axis.
 
     Returns: One row per feature, one column per axis.
@@ -106,7 +104,6 @@ def columns_along(
     `dataset`: Dataset with features X of shape (n, p).
     `Y` (n, k): Coordinates of its items; rows of NaN are ignored.
     `direction` (sequence of k numbers): Direction on the map; its length does not matter.
-    `top`: Number of features to return.
 
     Returns: Columns: column, correlation (of the feature with the position along the direction, -1
         to 1) and change (of the feature in its own units, per unit of the map in this direction),
@@ -181,7 +178,6 @@ def neighbor_agreement(
     r"""Return how much more similar in X neighbours on a map are than random items.
 
     `X` (n, p): features of one column. `Y` (n, 2): coordinates; NaN for items without any.
-    `random_state`: seed of the sample of rows of large data.
 
     Returns :math:`1 - C`, where :math:`C` is the mean squared distance in X of an item and its
     neighbours on the map over that of all pairs (Geary 1954): 1 if neighbours are equal, 0 at

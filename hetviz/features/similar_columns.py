@@ -21,10 +21,8 @@ _MIN_CLOSENESS = 0.8
 class SimilarColumn:
     """A column by which items are similar.
 
-    `kind`: Type of the column, as in `hetviz.make_features`.
     `nearer`: Share of the other items of the dataset that are farther away by this column,
         averaged over the pairs, ties counted half: 1 for nearest, 0.5 for chance level.
-    `weight`: Weight of the column in the features.
     """
 
     dataset: str

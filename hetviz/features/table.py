@@ -65,7 +65,6 @@ class _Entry(TypedDict):
 class ColumnChoice:
     """Selection and options of the columns of a table.
 
-    `where`: Place for messages.
     `named`: Columns to use; None for all.
     `asked`: Column -> changed options, see `hetviz.features.table.fit`.
     `reasons`: Columns that are excluded unless `asked` selects them -> reason.
@@ -181,8 +180,6 @@ def column_notes(
 ) -> list[Problem]:
     """Return notes on excluded and imputed values of a column.
 
-    `where`: Place for messages.
-    `fields`: Options of the column.
     `is_selection`: Whether the columns to use were given.
     `decimal` {".", ","}
     """
@@ -238,8 +235,6 @@ class TableFeatures:
     `feature_names` (tuple of str, length p)
     `recipe`: JSON-ready recipe for `hetviz.features.table.transform`. ``columns`` has a step for
         each used column, ``left_out`` the others with reasons, ``options`` the given options.
-    `columns`: All columns with their inferred types.
-    `notes`: Notes on excluded and imputed values.
     """
 
     X: Floats | None
@@ -577,7 +572,6 @@ def _day(cell: object) -> float | None:
 def transform(recipe: Mapping[str, object], table: pd.DataFrame) -> Floats:
     """Make the same features from the rows of another table.
 
-    `recipe`: From `hetviz.features.table.fit`.
     `table` (DataFrame of n rows): Table with the columns of the recipe; unknown values count as
         missing.
 

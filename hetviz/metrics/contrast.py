@@ -50,10 +50,8 @@ def find_differences(
 ) -> list[Difference]:
     """Return the differences between chosen rows and other rows of a dataset, clearest first.
 
-    `columns`: Columns of the dataset, see `hetviz.features.item_columns.item_columns`.
     `chosen` bool (n,)
     `among` bool (n,): Rows to compare with, such as those that a filter shows; default: all.
-    `max_items`: Maximum number of differences.
 
     Returns: Values of at least a tenth of the chosen rows, 1.5 times as frequent as in others, and
         numbers that are higher (or lower) in at least 65 % of pairs of a chosen and another row,

@@ -130,7 +130,6 @@ def choose_exemplars(X: Floats, k: int) -> Ints:
     """Choose typical and diverse rows: medoids of groups that start at distant rows.
 
     `X` (n, d): Finite.
-    `k`: Number of rows, at least 1.
 
     Returns int (min(k, n),): Sorted row numbers; deterministic.
 

@@ -69,8 +69,6 @@ def axes_affinities(
     `Z` (n, k): Joint axes; items with all-zero rows have no neighbours.
     `features` (sequence of ndarray of shape (n_d, k_d), or None): Own features of each dataset,
         centred.
-    `random_state`: Seed of the approximate search in large datasets.
-    `progress`: Gets the share done.
     `candidates`: Empty: gets the neighbours that the search finds. Filled: the only possible
         neighbours, so that nearly equal data need no search.
 
@@ -168,8 +166,6 @@ class _Search:
     """Search for neighbours among candidates, or among all items.
 
     `candidates`, `key`: Candidates, and the numbers of the two datasets.
-    `n_rows`: Rows of the first dataset.
-    `own`, `other`: Rows of the two datasets that have axes.
     """
 
     candidates: Candidates | None

@@ -46,7 +46,6 @@ def nearest_rows_on(
     `B` ndarray or csr (n, d)
     `k`: At most n, or n - 1 without A.
     `A` ndarray or csr (m, d)
-    `progress`: Gets the share done after each block.
 
     Returns `index` (m, k): Nearest first; equally near rows in row order.
     Returns `squared` (m, k): Squared distances, 0 or more.

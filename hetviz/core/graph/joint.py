@@ -30,8 +30,6 @@ class LinkBlock:
 
     `source`, `target`: Positions of the datasets; equal within one.
     `W` csr (n_source, n_target): Signed weights; within a dataset each pair once or twice.
-    `kind`: Kind of the links.
-    `strength`: Factor of the weights.
     """
 
     source: int
@@ -45,13 +43,11 @@ class LinkBlock:
 class JointGraph:
     """Neighbours and links of the stacked rows of several datasets.
 
-    `sizes`: Rows of each dataset.
     `own` (tuple of csr of shape (n_d, n_d), or None): Neighbour weights within each dataset,
         non-negative and not necessarily symmetric; None for datasets without features.
     `positive`, `negative` csr (n, n): W+ and W-, symmetric and non-negative: links that pull
         together, and that push apart.
     `links`: The same links by kind, for methods that weight kinds.
-    `weights`: Weight of each dataset; 1 by default.
     """
 
     sizes: Sequence[int]
@@ -175,7 +171,6 @@ def joint_affinities(
 
     `graph`: Its own blocks hold p_{j|i}. Pairs in W- get no weight; their repulsion is not part of
         P.
-    `normalization`: See `hetviz.core.graph.affinities.link_affinities`.
 
     Returns: None if there are neither neighbourhoods nor links.
 

@@ -97,10 +97,6 @@ def nearest_neighbors(
 ) -> Neighbors:
     """Find the k nearest rows of each row, exactly.
 
-    `space`: Distances between n rows.
-    `k`: 1 <= k < n.
-    `progress`: Gets the share done after each block.
-
     O(n^2 d) time in row blocks of bounded memory.
     """
     n = space.n
@@ -187,8 +183,6 @@ def neighbors_by_cells(X: Matrix, k: int, random_state: int = 0) -> Neighbors:
     """Find approximately the k nearest rows of each row, in the cells around it.
 
     `X` ndarray or csr (n, d)
-    `k`: 1 <= k < n.
-    `random_state`: Seed of the sample of cell centres.
 
     An inverted file (Jegou, Douze and Schmid 2011): about 3 sqrt(n) cells, of which the 12 nearest
     are searched. O(n^1.5 d) time: far less than all pairs, and without the slow start of
@@ -221,8 +215,6 @@ def cross_neighbors_by_cells(A: Floats, B: Floats, k: int, cells: NeighborCells)
     """Find approximately the k nearest rows of B for each row of A, in the cells around it.
 
     `A` (m, d); `B` (n, d)
-    `k`: At most n.
-    `cells`: Cells of the rows of B.
 
     Returns: Of shape (m, k).
 
@@ -462,11 +454,8 @@ def neighbor_graph(
     """Return the graph that connects every row with its nearest rows.
 
     `X` ndarray or csr (n, d)
-    `n_neighbors`: At most n - 1.
     `heat`: Give an edge the weight exp(-|x_i - x_j|^2 / (2 s^2)), with s the median distance of a
         row to its furthest neighbour; else every edge has weight 1.
-    `random_state`: Seed of the search above 30,000 rows.
-    `progress`: Gets the share done.
 
     Returns csr (n, n): Symmetric: i and j are connected if either is a nearest neighbour of the
         other. No diagonal.
@@ -499,7 +488,6 @@ def nearest_places(A: Floats, B: Floats, k: int, *, same: bool = False) -> Ints:
     """Return the k nearest rows of B for each row of A, shape (m, k), the nearest first.
 
     `A`, `B` (m, d) and (n, d): All finite.
-    `k`: At most n; with `same` at most n - 1.
     `same`: Row i of A is row i of B and is excluded from its own list.
 
     O(m k log n) with a tree up to 4 axes; O(m n d) in blocks above.

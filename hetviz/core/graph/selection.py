@@ -12,7 +12,6 @@ def smallest(D: Array, index: Array, value: Array) -> None:
 
     `D` (m, n)
     `index` (m, k): Output, unordered.
-    `value` (k,): Work space.
 
     A heap with the largest entry at its top: O(n + k log k log(n / k)) per row for entries in
     random order, against several passes of a partition.

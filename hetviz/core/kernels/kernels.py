@@ -93,7 +93,6 @@ class RbfKernel:
 class KernelMap:
     """Phi(x) = k(x, landmarks) @ projection, fitted by `kernel_map` or `landmark_map`.
 
-    `landmarks` (m,): Training rows whose kernel values are needed.
     `projection` (m, r): Column j gives coordinate j of the map. A direction a in the map's
         coordinates has dual coefficients ``projection @ a`` on the landmarks.
     """
@@ -144,7 +143,6 @@ def landmark_map(kernel: Kernel, X: Matrix, n_landmarks: int, random_state: int 
     which adapts to clusters like k-means++.
 
     `X` (array or csr of shape (n, p))
-    `n_landmarks`: Maximum number of landmarks; fewer if they explain every row.
 
     O(n m^2) time and O(n m) memory for m landmarks; the n x n kernel is never formed.
     """

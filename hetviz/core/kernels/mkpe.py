@@ -28,7 +28,6 @@ DENSE_SHARE = 0.15
 class Domain:
     """The items of one domain, and the map from a frame to their positions.
 
-    `n`: Number of items.
     `X` (n, d): If given, e = X Q, with Q of shape (d, r).
     `scale`: Without X, e = scale * Q, with Q of shape (n, r).
     """
@@ -55,8 +54,6 @@ class Domain:
 class ScoreBlock:
     """Known scores of pairs of items of two domains, or of one; made by `score_block`.
 
-    `d`, `e`: Numbers of the domains.
-    `shape` ((int, int))
     `s`, `c` (m,): Score and weight of each pair; c sums to at most lambda.
     `i`, `j` (ndarray of shape (m,), or None): The pairs; None for all pairs in order (a triangle
         within a domain).
@@ -134,7 +131,6 @@ def score_block(
     """Return a block of known scores.
 
     `d`, `e`: Numbers of the domains; equal for scores within one.
-    `shape` ((int, int)): Numbers of items of the two domains.
     `i`, `j`, `s` (k,): The score of item i of d and item j of e is s. Pairs may be repeated;
         within a domain (i, j) and (j, i) are two scores of one pair, and (i, i) counts although
         its distance is 0.
@@ -186,7 +182,6 @@ class DescentState:
 
     `frames` (list of ndarray of shape (size_d, r))
     `eta`: log sigma.
-    `losses` (n_blocks,)
     `trace`: Loss at the start and after every move of a frame or sigma.
     `steps`: Last step length of each frame, then of eta.
     """
@@ -207,9 +202,7 @@ class Descent:
     """Alternating descent over the frames of all domains and sigma.
 
     `frames` (sequence of ndarray of shape (size_d, r)): Orthonormal start.
-    `sigma`: Start.
     `retraction` {"polar", "qr"}
-    `step`: Initial step length.
 
     Raises ParameterError: If a domain has no block, or a frame has more columns than rows.
 
@@ -359,12 +352,7 @@ def _armijo(
 
 @dataclass
 class MkpeResult:
-    """The best of several runs.
-
-    `history`: Loss at the start and after each sweep.
-    `reason`: Reason why it stopped.
-    `finals`: Final loss of every start.
-    """
+    """The best of several runs."""
 
     descent: Descent
     history: list[float]
@@ -388,14 +376,10 @@ def fit_mkpe(
 ) -> MkpeResult:
     """Minimise from several random starts, and return the best result.
 
-    `domains`, `blocks`: See `Descent`.
-    `r`: Number of axes.
     `sigma0`: Initial width; by default the root mean squared distance within a domain at the
         start.
     `n_iter`: Sweeps; by default at most 100, until 5 in a row gain less than `tol` of the loss.
-    `n_init`: Number of starts.
     `retraction` {"polar", "qr"}
-    `layout`: Turns positions by domain into the reported layout.
 
     Raises ParameterError: As in `Descent`.
     Raises Cancelled: If `progress` raises it; its ``partial`` is the `MkpeResult` so far.

@@ -25,7 +25,6 @@ class AttractionGraph:
 
     `parts` (mapping of str to csr of shape (n, n)): Affinities by kind, see `KINDS`: symmetric and
         non-negative. They add up to the graph.
-    `stiffness`: See `Stiffness`.
     `joint`: Whether neighbours are those on joint axes of features and links, not of features
         alone.
     """
@@ -45,7 +44,6 @@ class Attraction:
     `moves` (m,): Shift of the balance of all attractions without this one, in units of the map.
     `graph_share` (m,): Share of the item's affinities, at any distance: large shares of far items
         mean that the map does not show these neighbours.
-    `distance` (m,): Distance on the map.
     """
 
     rows: Ints

@@ -61,7 +61,6 @@ def make_axes_map(
     `start` (n, 2): Positions on an earlier map; NaN for new points.
     `progress`: Gets partial maps. An exception that it raises passes through; ``partial`` of
         `Cancelled` is the `AxesMap` so far.
-    `layout`: Turns positions (n, 2) into the reported layout.
 
     O(n k log n) up to 30,000 points, approximate above, then 400 iterations of
     `hetviz.core.layout.sne.SneLayout`. The axes are not rescaled.

@@ -75,7 +75,6 @@ def move_linked_together(
     `Y` (n, k): The earlier map; rows that do not move keep their values. O(nnz).
     `links` csr (n, n): Nonzero where data link two rows. If a hub is involved, the item with more
         of its links close stays; otherwise the affinities decide.
-    `bonds`, `strength`: As in `guidance_affinities`.
     """
     entries = sp.coo_array(S)
     i, j = entries.coords

@@ -26,7 +26,6 @@ class PlaceUncertainty:
         without a position.
     `unlike` (m,): 1 - usual / d, at least 0, with d the distance to the most similar row, and
         `usual` the 95 % quantile of that distance for the rows on the map.
-    `k`: Number of rows that count as most similar.
     """
 
     elsewhere: Floats
@@ -93,8 +92,6 @@ class PlacementError:
 
     `median`, `most`: Median and 90 % quantile of the error, as shares of the median distance
         between two rows of the map; NaN if no row can be placed.
-    `standard_error`: Standard error of the median.
-    `n`: Number of placed rows.
     """
 
     median: float
@@ -122,7 +119,6 @@ def placement_error(
         None for a dataset without features.
     `places` (sequence of ndarray of shape (n_v, k)): Positions; NaN for rows without one.
     `n`: Number of placed rows of each dataset; each is hidden only from itself.
-    `between`: See `hetviz.core.layout.placement.median_places`.
 
     The map is not refitted without these rows, so their effect on their neighbours remains, and the
     error of truly new rows is a little larger. O(n n_v d_v).

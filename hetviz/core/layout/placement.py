@@ -52,7 +52,6 @@ def medians_of(
     `squared` (m, k): Squared distances to the nearest items of each.
     `Y` (m, k, c): Positions of these items, all finite.
     `perplexity`: At most k / 3.
-    `between`: See `median_places`.
 
     Returns (m, c): An item at distance 0 from some lies at their mean position.
     """

@@ -32,7 +32,6 @@ def align(Y: Floats, reference: Floats, *, scale: bool = True) -> SimilarityTran
     """Find the rotation, reflection, scale and shift that align Y best with a reference.
 
     `Y`, `reference` (n, k): Row i is the same object in both. Rows with NaN in either are ignored.
-    `scale`: Allow a change of size.
 
     Returns: Minimises sum_i |s (y_i - origin) R + target - reference_i|^2 (orthogonal Procrustes,
         Schoenemann 1966). With fewer than two shared rows it only shifts, or is the identity.

@@ -208,7 +208,6 @@ class SneLayout:
 
         `progress`: Gets a partial layout as ``layout=``. An exception that it raises stops the
             run, and `positions` holds the result so far.
-        `layout`: Turns positions (n, k) into the reported layout.
         """
         total = sum(phase.n_iter for phase in phases)
         done = 0
@@ -360,7 +359,6 @@ class WideSneLayout(SneLayout):
     """A layout on any number of axes with exact forces: O(n^2 k) per iteration.
 
     `P` csr (n, n); `Y` (n, k)
-    `apart`, `capped`, `mass`, `double`, `threads`: As `SneLayout`.
     """
 
     _fused = False

@@ -22,8 +22,6 @@ _EPOCHS_PER_REPORT = 20
 def fuzzy_graph(neighbors: Neighbors) -> Sparse:
     """Return the union of the fuzzy neighbourhoods of all items.
 
-    `neighbors`: k nearest items of each.
-
     Returns csr (n, n): Symmetric memberships in (0, 1]: a + b - ab of the two directions. The
         memberships of an item's neighbours fall with distance and sum to log2(k + 1).
 
@@ -58,7 +56,6 @@ class UmapLayout:
 
     `graph` csr (n, n): Symmetric, non-negative, without a diagonal; edges are sampled in
         proportion to weight.
-    `Y` (n, k): Start positions.
     `n_epochs`: Edges weaker than 1 / n_epochs of the strongest are never sampled.
     `min_dist`: Minimum distance of points, for a layout of width 10 at the start.
     `speed`: Learning rate at the start; it falls to 0.

@@ -68,7 +68,6 @@ def learned_graph(X: Matrix, y: Array | None, settings: dict[str, object]) -> Sp
     `X` (matrix of shape (n, p), or (n, n) if the metric is "precomputed")
     `y` (array of shape (n,) or None): Target of a supervised graph: classes from 0, with -1 for
         unknown, or numbers.
-    `settings`: See `umap_settings`.
 
     Returns csr (n, n): ``umap.UMAP(...).fit(X, y).graph_``, for the same seed.
 

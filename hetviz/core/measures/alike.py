@@ -36,7 +36,6 @@ def most_alike_rows(scores: Floats, row: int, k: int) -> Ints:
 def is_alike(scores: Floats, row: int, n_near: int) -> Bools:
     """Return which rows are alike to a row: closer to its most alike rows than to a typical one.
 
-    `scores` (n,): Similarity of each row to `row`.
     `n_near`: Number of rows that count as near, at most n - 1.
 
     Returns (n,): Rows with a score at least midway between a typical and the `n_near`-th highest

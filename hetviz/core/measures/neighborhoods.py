@@ -33,7 +33,6 @@ class NearRows:
 
     `candidates` int (c,): Sorted rows to compare with.
     `n_near`: Number of these rows that count as near.
-    `sampled`: Whether they are a sample.
     """
 
     candidates: Ints
@@ -93,7 +92,6 @@ def count_mistaken_neighbors(
 ) -> tuple[Floats, Floats, Floats]:
     """Count false and missing neighbours of rows.
 
-    `data`, `places`: Distances in the data and on the map.
     `rows` int (q,)
 
     Returns `false`, `missing` (q,): Number of the k nearest on the map that are not near in the
@@ -149,7 +147,6 @@ def measure_preservation(
 ) -> Preservation:
     """Measure how well the neighbourhoods of the data survive in a map.
 
-    `original`: Distances in the data.
     `Y` (n, k): Positions; rows with NaN are left out on both sides.
     `n_neighbors`: At most half of the placed rows.
     `max_rows`: Up to this many placed rows each is a query; above, a seeded sample of `n_queries`.

@@ -39,7 +39,6 @@ def ndcg(
 
     `W` csr (n, m): ``W[i, t]`` is stored if t is a true answer for i; indices sorted.
     `ranked` (q, k): Answers to each query, best first.
-    `queries` (q,): Rows of `W`.
     `n_own` (q,): Number of true answers of each query, which is also the number of ranks; above 0.
     `excluded_answers` csr (n, m): Known answers, which are skipped.
 
@@ -63,7 +62,6 @@ class PartnerRanks:
     `rank` (p,): Rank of each true partner from 1, with mean ranks for ties.
     `query` (p,): Query of each partner, 0 to n_queries - 1.
     `n_queries`, `n_others`: Number of queries, and of rows that each of them ranks.
-    `n_all`: Number of possible queries.
     """
 
     rank: Floats

@@ -29,7 +29,6 @@ class Percentiles:
 
     `values` (m,): F, the share of candidate pairs that are closer, with ties counted half; NaN if
         an end of the pair has no position.
-    `candidates`: Number of candidate pairs.
     `standard_error`: Largest standard error of a value; 0 if every pair is counted.
     """
 
@@ -171,7 +170,6 @@ def satisfaction_curve(
 ) -> tuple[Floats, Floats]:
     """Share of satisfied guidance as a function of the share of pairs that count as close.
 
-    `F`, `sign`, `weights`: As in `satisfaction_area`.
     `n_points`: Number of evenly spaced points from 0 to 1, unless `at` is given.
     `at` (ndarray): Shares of pairs at which to evaluate the curve.
 
@@ -194,7 +192,6 @@ def link_auc(F: Floats, candidates: int) -> float:
     """ROC-AUC of distinct linked pairs against all other candidate pairs, with ties half.
 
     `F` (m,): Percentiles of the linked pairs, each pair once; NaN is skipped.
-    `candidates`: Number of candidate pairs, including the linked ones.
 
     From the identity area = pi / 2 + (1 - pi) AUC, with pi the share of linked pairs.
     """

@@ -17,7 +17,6 @@ _BLOCK_ENTRIES = 4_000_000
 def neighbor_similarity(space: Space, queries: Ints, k: int) -> Sparse:
     """Return similarities exp(-d^2 / s^2) of the k nearest rows, with s their median distance.
 
-    `space`: Distances between n rows.
     `queries` (q,)
 
     Returns csr (q, n): Each query has weight 1 with itself.

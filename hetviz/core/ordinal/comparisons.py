@@ -55,7 +55,6 @@ def max_satisfiable_share(objects: Ints) -> float:
 def comparison_curve(Y: Floats, objects: Ints, at: Floats) -> Floats:
     """Return the share of comparisons satisfied with a given margin.
 
-    `Y`, `objects`: As in `comparison_outcomes`.
     `at` (p,): Ratio of the near pair's length to that of the far pair, 0 to 1.
 
     Returns (p,): Share with at most this ratio; at 1 it is `comparison_accuracy`. NaN if none is

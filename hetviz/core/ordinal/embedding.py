@@ -143,8 +143,6 @@ class OrderEmbedding:
     `multipliers` (m,): a, the final multiplier of each comparison.
     `objective`, `bound`: Objective of the problem above, and the lower bound on its optimum.
     `critical_beta`: Up to this beta the optimum has all objects in one point.
-    `history`: Objective after each pass.
-    `converged`: Whether the relative gap reached the tolerance.
     """
 
     parts: list[Floats]
@@ -190,9 +188,7 @@ def embed_order(
 
     `views` (sequence of ndarray of shape (n, r_p)): Features of each view; None for the identity.
     `hinge`: The comparisons; its weights are b_c = beta w_c / sum w.
-    `tol`: Relative gap between objective and bound at which to stop.
     `report`: Gets the pass, the gap and the parts, after each pass.
-    `beat`: Called several times during a pass.
 
     M_p = A_p A_p' with few axes. Each pass takes a proximal step on the multipliers of the
     comparisons (which smooths the hinge without moving its minimum), solved by L-BFGS, and adds the
@@ -261,13 +257,10 @@ def embed_on_axes(
 
     `Phi` (n, r): A view; or stacked columns of several views, whose axes may then mix views.
     `start` (r, k)
-    `multipliers` (m,): Initial multipliers.
     `tol`: Relative decrease of the objective per pass at which to stop.
     `report`: Gets the pass and the best A so far, after each pass.
-    `beat`: Called several times during a pass.
 
     Returns `A` (r, k)
-    Returns `objective`: At most that of the start.
     """
     best, objective = start, _objective([Phi], hinge, [start])
     q = np.zeros(len(hinge))

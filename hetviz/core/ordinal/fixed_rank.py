@@ -35,7 +35,6 @@ class FixedRankEmbedding:
     `flat_objective`: Objective of the map of k axes, with the same penalty; its axes may mix
         views.
     `gap`: (objective - bound) / objective of the convex problem.
-    `rank`: Number of axes of the optimum.
     """
 
     parts: list[Floats]
@@ -94,11 +93,8 @@ def embed_fixed_rank(
 
     `views` (sequence of ndarray of shape (n, r_p)): Features; a single None is the identity. With
         `diagonal`, columns of cost 1.
-    `k`: Number of axes.
     `diagonal`: Learn a weight per column instead of a full matrix per view.
-    `tol`: Relative gap of the convex problem.
     `report`: Gets the pass, the gap, and a map of k axes, after each pass.
-    `beat`: Called several times during a pass.
 
     The k leading axes of the optimum alone satisfy far fewer comparisons than all of its axes.
     Views that the optimum does not use stay unused. The problem on k axes is not convex, so its
@@ -234,10 +230,7 @@ def choose_beta(
 ) -> BetaChoice:
     """Choose beta by three-fold cross-validation over comparisons, on maps of k axes.
 
-    `views`, `k`, `diagonal`: See `hetviz.core.ordinal.fixed_rank.embed_fixed_rank`.
     `pairs` (m, 4); `weight` (m,)
-    `critical`: See `hetviz.core.ordinal.embedding.critical_beta`.
-    `tick`: Gets the share done.
     """
     fold = rng.permutation(len(pairs)) % FOLDS
     satisfied = np.zeros((len(BETAS), len(pairs)))
@@ -318,7 +311,6 @@ def weigh_columns(
     `hinge`: Its weights are b_c = beta w_c / sum w.
     `tol`, `max_passes`: Relative gap at which to stop, and maximum number of passes.
     `report`: Gets the pass, the gap and the weights, after each pass.
-    `beat`: Called several times during a pass.
 
     Proximal steps on the multipliers, solved by L-BFGS with bounds on the used columns; a pass over
     all columns adds those that would lower the objective. O(n^2 r) per pass, and O(n^2 s) for an

@@ -48,12 +48,9 @@ def find_contradictions(
 
     `ends` (m, 2): The two objects of each link.
     `apart` bool (m,): Whether it is an apart link; the others are together links.
-    `n`: Number of objects.
     `strength` (m,): From 0 to 1; 1 by default.
     `new` bool (m,): Report only contradictions caused by these links.
-    `max_chains`: Maximum number of chains.
 
-    Returns `n_pairs`: Number of contradicting pairs.
     Returns `chains`: Shortest first. Without any of its links, a chain does not contradict by
         itself.
 

@@ -62,7 +62,6 @@ class PartialOrder:
     `fate` (m,): Fate of each given row, one of `STAGES`.
     `conflicts`: Smallest first; at most the requested number.
     `n_conflicts`: Number of statements removed because of contradictions and cycles.
-    `reduced`: Whether implied statements were removed.
     """
 
     pairs: Ints
@@ -111,7 +110,6 @@ def partial_order(
     `multiplicity` {"sum", "set"}: Weight of a statement made by several rows: their sum, or 1.
     `reduce`: Remove statements implied by others of at least the same weight. A statement with
         more weight than the weakest of those stays, because no other one would carry its weight.
-    `max_conflicts`: Maximum number of conflicts to list.
     `n_restarts`: Number of random orders in the search for the largest acyclic set; the best
         counts.
 
@@ -302,7 +300,6 @@ def _check_option(name: str, value: str, allowed: tuple[str, ...]) -> None:
 def cycles_through(pairs: Ints, which: Ints) -> list[tuple[tuple[int, ...], ...]]:
     """Find a shortest cycle through each of some comparisons.
 
-    `pairs` (m, 4): As in `hetviz.core.ordinal.partial_order.partial_order`.
     `which` (ndarray of int): Rows of interest.
 
     Returns: For each cycle the rows of each of its statements, with the row of interest in the

@@ -34,7 +34,6 @@ _N_NEAREST = 8
 def polish_map(Y: Floats, pairs: Ints, weight: Floats, pull: float) -> Floats:
     """Move points so that more comparisons hold.
 
-    `Y` (n, k): The initial map.
     `pairs` (m, 4): Near pair, far pair.
     `weight` (m,)
     `pull`: lam, above 0: points move less for larger values.
@@ -84,8 +83,6 @@ def choose_pull(
     """Choose the strength of the pull to the start, by cross-validation over comparisons.
 
     `refit`: Gets the training rows of `pairs`, returns the initial map (n, k).
-    `pairs`, `weight`: As in `polish_map`.
-    `tick`: Gets the share done.
 
     Returns `pull`: The strength that satisfies most held-out comparisons, if it beats the start by
         more than one standard error of the difference; else None, which leaves the map unchanged.

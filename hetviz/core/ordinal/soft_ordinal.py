@@ -56,8 +56,6 @@ def embed_soft_ordinal(
     """Return the best map (n, k) and the lowest loss after each start.
 
     `pairs` (m, 4); `weight` (m,)
-    `report`: Gets the number of starts done and the best map.
-    `beat`: Gets the number of starts done, after each step.
 
     The map is centred, its axes are sorted by falling variance. By L-BFGS; O(m k) for each of at
     most 1,000 steps per start.

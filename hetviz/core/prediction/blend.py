@@ -69,7 +69,6 @@ def pool_weights(
     `y` int (n,)
     `prior_weights` (M,): Weights without items. If their sum is above 1, the blend is more certain
         than its parts, as it should be if their errors are independent.
-    `prior`: Strength of the prior.
 
     The posterior mode of a logistic regression on log probabilities, under normal priors on each
     of M weights, with precision prior M: convex, by L-BFGS-B. Because the sum is free, this also
@@ -102,7 +101,6 @@ def share_factors(P: Floats, shares: Floats, power: float) -> Floats:
     """Return factors (K,) of classes that bring their mean probability closer to their shares.
 
     `P` (n, K): Probabilities of all items.
-    `shares` (K,): Expected shares of the classes.
     `power`: From 0 (no change) to 1 (class mass normalisation of Zhu, Ghahramani and Lafferty
         2003).
     """
@@ -209,7 +207,6 @@ def reliability(P: Floats, y: Ints, bins: int = 8) -> list[list[float]]:
 
     `P` (n, K): Probabilities of held-out items.
     `y` int (n,)
-    `bins`: Number of bins with equal numbers of items.
 
     Returns: list of [mean probability, share right, items]
     """

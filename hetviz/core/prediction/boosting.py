@@ -41,8 +41,6 @@ LineSearch = Callable[[Floats], float]
 class TreeSettings:
     """Settings of the base learners.
 
-    `n_leaves`: Maximum number of leaves of a tree.
-    `min_leaf`: Minimum number of rows in a leaf.
     `n_bins`: Number of bins of a feature in LightGBM; 63 take half the time of its default of 255.
     `learner` {"trees", "forest", "linear"}: Trees of best splits; trees of random splits, each on
         70 % of the rows and half of the features, with leaves of at least two rows; or ridge
@@ -79,7 +77,6 @@ def make_booster(X: Matrix, learn: Ints, n_outputs: int, settings: TreeSettings)
 
     `X` ndarray or csr (n_i, d): NaN for missing cells.
     `learn` (ndarray of int): Training rows; the others are only predicted.
-    `n_outputs`: Number of outputs K.
 
     Raises HetvizError: If LightGBM cannot be loaded and the data are too large for scikit-learn's
         trees.

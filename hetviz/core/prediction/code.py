@@ -137,10 +137,8 @@ def make_cooccurrence_block(
 ) -> CooccurrenceBlock:
     """Return a block of co-occurrences of any scale.
 
-    `d`, `e`: Numbers of the sets.
     `counts` (array or sparse array of shape (n, m)): 0 or more. Within one set it is symmetrised,
         and its diagonal is ignored.
-    `model`: See `MODELS`.
 
     Raises ParameterError: For an unknown model, or if all counts are 0.
     Raises DataError: For a negative count.
@@ -175,9 +173,7 @@ class CodeResult:
     """The best of several runs.
 
     `places` (list of ndarray of shape (n_d, k))
-    `history`: Negative weighted log-likelihood, at the start and after each iteration.
     `values`: Unweighted log-likelihood of each block.
-    `finals`: Final negative log-likelihood of every start.
     """
 
     places: list[Floats]

@@ -182,7 +182,6 @@ def connectivity(
 ) -> tuple[float, Floats, Floats]:
     """Return value, slope and curvature of the loss of rows against their neighbours' mean.
 
-    `task`, `method`: See `TargetLoss`.
     `f` (n_i, K); `S` csr (n_i, n_i)
     `active` bool (n_i,): Rows with this loss.
     `gradient` {"paper", "exact"}: The paper treats the neighbours as fixed; ``"exact"`` includes
@@ -396,7 +395,6 @@ class GbcModel:
     `history`: Objective after each round, with the weights of that round; at first of the labels
         only.
     `joint` (n, K): The consensus; the prior for rows that no source contains.
-    `learners`: Base learner of each source.
     """
 
     prior: Floats
@@ -765,7 +763,6 @@ def choose_settings(
 ) -> GbcSettings:
     """Return the settings with the open ones chosen on held-out labels.
 
-    `sources`, `graphs`, `Y`, `task`: As in `hetviz.core.prediction.gbc.fit_gbc`.
     `settings`: Values of the settings that are not open; `n_rounds` is 100 while it is open.
     `open_` (sequence of {"lam0", "lam1", "learner", "n_rounds", "early"}): For "learner" trees are
         chosen if they are better than the learner of the settings by more than one standard error

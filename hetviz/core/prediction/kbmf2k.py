@@ -92,7 +92,6 @@ class Factorisation:
     """Mean-field inference of the model.
 
     `r`: Number of components; the precisions switch off superfluous ones.
-    `rng`: Source of the random start.
     `likelihood` {"probit", "gaussian"}
 
     Raises ParameterError: If a label of the probit is neither -1 nor 1, or a domain has no block.

@@ -313,9 +313,7 @@ def walk_matrix(W: Sparse) -> Sparse:
 def walk_scores(T: Sparse, rows: Ints, columns: slice, steps: int = 5, stay: float = 0.6) -> Floats:
     """Return scores of random walks from rows of a graph to columns, shape (rows, columns).
 
-    `T` csr (N, N): See `walk_matrix`.
     `rows` (ndarray of int); `columns` (slice)
-    `steps`: Length of the longest walk.
     `stay`: Weight of each further step.
 
     The truncated sum of ``stay**k T**k``, a personalised PageRank symmetric in both ends.
@@ -364,7 +362,6 @@ class ScoreScale:
 class ScoreStack:
     """Probabilities of links by logistic regression on scores of several kinds.
 
-    `names`: Kinds of scores that are used.
     `weights` (k,)
     """
 
@@ -392,7 +389,6 @@ class ScoreStack:
     ) -> ScoreStack:
         """Fit to pairs.
 
-        `names`: Names of the columns.
         `X` (p, k): Scaled scores.
         `y` (p,): 1 for links, else 0.
         `counts` (p,): Number of pairs that each one represents.

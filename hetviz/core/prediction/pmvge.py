@@ -43,7 +43,6 @@ class Net:
     `X` (ndarray or csr of shape (n, p), or None): None is the identity: each of `n` items has its
         own weights.
     `hidden`: Number of hidden units; 0 is a linear map.
-    `k`: Number of outputs.
     """
 
     X: Matrix | None
@@ -431,7 +430,6 @@ def train(
     `n_iter`: Maximum number of iterations of L-BFGS; for sampled pairs a tenth of the maximum
         steps.
     `exact`: Use all pairs at every step; by default depending on their number.
-    `layout`: Turns weights into the reported layout.
 
     Raises Cancelled: If `progress` raises it; its ``partial`` is the `TrainingResult` so far.
 

@@ -24,7 +24,6 @@ def lbfgs(
         the run.
 
     Returns `point` (n,)
-    Returns `settled`: Whether the run converged.
     """
 
     # With this parameter name scipy passes the value too.

@@ -50,7 +50,6 @@ def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection
     """Select the source rows that a target may learn from, or none of them.
 
     `B_T`, `B_S` (n_t, k), (n_s, k): Target and source in one space, all finite.
-    `random_state`: Seed of the permutations.
 
     All rows are repeatedly split in two by k-means, until a leaf has at most 20 rows (or 5 % of
     all) or rows of one side only. Source rows are selected in leaves in which the share of the

@@ -40,7 +40,6 @@ class LinearMap:
 class ProjectionBlock(ABC):
     """The centred basis Phi of one dataset and the products that the eigenproblem needs.
 
-    `n`: Number of rows.
     `r`: Number of coordinates in the eigenproblem, at most the number of features.
     `ridge`: Absolute ridge gamma_v.
     """
@@ -91,7 +90,6 @@ class IdentityBlock(ProjectionBlock):
     """A featureless dataset whose rows are their own coordinates; nothing is stored or centred.
 
     `weights` (n,): Mass of guidance per row, |D|.
-    `gamma`, `absolute`: See `hetviz.core.spectral.prepare.make_block`.
     """
 
     def __init__(self, weights: Floats, gamma: float, *, absolute: bool = False) -> None:

@@ -173,7 +173,6 @@ def _solve_problem(
 class SummedSource:
     """Sums over the rows of one source of features.
 
-    `count`: Number of rows.
     `centre` (d,): Mean of the rows.
     `gram` (d, d): Products of the centred features, X'X.
     `related` (ndarray of shape (d, d) or None): The same with the relation between the rows, X'MX.
@@ -203,7 +202,6 @@ def coca_by_sums(
     `shared` (mapping of (j, h), j < h, to ndarray of shape (d_j, d_h)): Products of the centred
         features of two sources over the rows that both have.
     `n_components`, `scale`, `alpha`, `source_weights`, `agreement`, `weights_in`, `constraint`,
-        `random_state`: As in `coca` and `hetviz.core.spectral.sources.prepare_source`.
 
     Returns `values` (k,)
     Returns `maps`: Map of each source; an item lies at the mean over the sources that have it.
@@ -447,7 +445,6 @@ def learned_weights(
     `sources`, `graphs`: As in `coca`; the two kinds are weighted separately.
     `pairs` (two arrays of shape (m,)): Rows of each pair, every pair once.
     `signs` (m,): 1 for together, -1 for apart.
-    `n_components`: Number of principal components of each source.
     `similarity` {"cosine", "raw"}: Similarity of the components of a pair: the cosine, or the
         inner product as in the thesis, which depends on the scale of the source.
 

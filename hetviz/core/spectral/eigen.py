@@ -67,7 +67,6 @@ class SpectralSolution:
     """Axes of the joint space, best agreement first.
 
     `mu` (k,): p'Z'SZp of each axis, falling.
-    `maps`: One per dataset, in the order of the blocks.
     `embeddings` (tuple of ndarray of shape (n_v, k)): The rows of each dataset on the k axes; NaN
         for featureless rows without guidance.
     """
@@ -96,7 +95,6 @@ def solve(
         stacked.
     `S` sparse array (n, n): Symmetric similarity over all rows.
     `mass` (n,): Non-negative.
-    `n_components`: Number of axes; fewer are returned if fewer exist.
     `coupling` sparse array (n, n): Symmetric, with diag(mass) + coupling positive semi-definite.
     `deflate` sparse array (n, c): Row vectors u (in row space, for featureless rows) that are
         trivial solutions, such as the constant one; they are moved to the end of the spectrum.
@@ -104,7 +102,6 @@ def solve(
         minimised Laplacian.
     `keep`: Axes with mu <= keep * max(mu_1, 1) show no agreement and are dropped. None keeps all.
     `path` {"auto", "dense", "operator"}: Form the matrices, or only multiply with them.
-    `random_state`: Seed of the iterative solver.
 
     Raises ParameterError: For an unknown path or fewer than 1 component.
     Raises NotApplicableError: If the constraint is not positive definite even with its ridge.

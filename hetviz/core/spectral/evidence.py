@@ -41,9 +41,6 @@ def link_evidence(
 ) -> list[LinkEvidence]:
     """Hide 20 % of the links of each kind and search for them in the joint axes of the others.
 
-    `graph`, `features`, `n_axes`: As in `hetviz.core.spectral.joint_axes.joint_axes`.
-    `random_state`: Seed of the choice of hidden links.
-
     Returns: One for each of ``graph.links``.
 
     Costs as much as computing the joint axes.

@@ -49,7 +49,6 @@ _NO_ROWS = np.empty(0, dtype=np.int64)
 class LearnedGroup:
     """A named group and the items that resemble its members.
 
-    `rows` (array of int): The members.
     `auc`: Probability that a left-out member scores above another item of its dataset.
     `needed`: Minimum `auc` of a learned group, which random groups seldom reach.
     `membership` (n,): Degree of membership of each item, from 0 to 1; over all learned groups of

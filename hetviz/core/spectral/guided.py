@@ -51,7 +51,6 @@ class GuidedSolution:
 
     `mu` (m, k): Agreement of each axis for each dataset, at most 1 without negative guidance;
         datasets of one component have equal rows. Axes that a component lacks have 0.
-    `maps`: One per dataset.
     `embeddings` (tuple of ndarray of shape (n_v, k)): Unit-variance axes; scale them with
         `scaled`.
     `component` (m,): Datasets with the same number are connected by guidance and share their axes.
@@ -117,10 +116,7 @@ def guided_projection(
         `signed`.
     `gamma`, `absolute`, `nominal`, `center`: See `hetviz.core.spectral.prepare.make_block`;
         `gamma` and `nominal` may be given per dataset.
-    `keep`, `path`, `random_state`: See `hetviz.core.spectral.eigen.solve`.
     `symmetric`: Whether W is known to be symmetric, which saves the time to symmetrise it.
-    `names`: Dataset names for messages.
-    `title`: Method name in messages.
 
     Raises NotApplicableError: If there is no guidance, only negative guidance with the ratio form,
         or no axis on which linked rows agree.

@@ -34,7 +34,6 @@ class ProjectionChoice:
 
     `areas` (ndarray of shape (len(gammas), len(axes))): Area under the curve of the held-out
         positive links, mean over the folds; NaN for combinations that were not tried.
-    `cut_off`, `at_limit`: As in `hetviz.core.grid_search.GridSearchResult`, "gamma" and "axes".
     """
 
     gamma: float
@@ -62,16 +61,12 @@ def choose_projection(
 ) -> ProjectionChoice:
     """Choose ridge and number of axes by held-out links, extending the grid where it pays.
 
-    `features`, `nominal`: As in `hetviz.core.spectral.guided.guided_projection`.
     `W` sparse array (n, n): Signed guidance, symmetric.
     `gammas`: Above 0, ascending; a single value is fixed.
     `axes`: Ascending; a single value is fixed.
-    `signed`, `nu`: As in `hetviz.core.spectral.guided.guided_projection`, for its block variant.
     `exponent`: Maps the number of axes to the exponent of
         `hetviz.core.spectral.guided.axis_scale`.
-    `title`: Method name in messages.
     `random_state`: Seed of the folds, which are stratified by pair of datasets and sign.
-    `progress`: Gets the share done.
 
     Returns: With the best mean area; of equal ones the larger ridge and the fewer axes.
 

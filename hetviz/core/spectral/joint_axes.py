@@ -68,8 +68,6 @@ def joint_axes(
     `graph`: Its own blocks are symmetric; links are weighted by their strengths.
     `features` (sequence of ndarray of shape (n_d, k_d), or None): Centred features of each
         dataset: few columns, such as leading principal components.
-    `n_axes`: Number of spectral axes.
-    `random_state`: Seed of the eigensolver.
 
     The eigensolver takes O(nnz) per step and O(n k) memory; propagated features O(nnz k).
     """

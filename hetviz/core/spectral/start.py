@@ -21,7 +21,6 @@ def spectral_start(P: Sparse, n_components: int, rng: np.random.Generator) -> Fl
     """Return a small layout whose axes are the slowest modes of diffusion over P.
 
     `P` csr (n, n): Symmetric, non-negative, without an empty row.
-    `rng`: Source of start vectors and of 1 % noise.
 
     Returns (n, n_components): With standard deviation 1e-4. Each large connected component has its
         own modes and a random centre; rows of small components start at random.

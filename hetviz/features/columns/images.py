@@ -20,8 +20,6 @@ N_COMPONENTS = 32
 def describe(content: bytes) -> Floats | None:
     r"""Describe a picture by its edges and colours; None if it cannot be read.
 
-    `content`: checked content of a picture file.
-
     Returns (372,): normalised histograms of edge directions in 6 x 6 cells (324 values), then the
     mean colours of 4 x 4 parts (48 values). Both parts have length 1, so shapes and colours count
     equally.

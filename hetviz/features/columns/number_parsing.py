@@ -162,7 +162,6 @@ class NumberColumn:
     """Parsed column of numbers.
 
     `values`: None for cells without a number.
-    `unit`: Common unit of the numbers.
     `below`, `above`: Number of cells with an upper or lower limit; the limit is used as the value.
     `others`: Texts that are no numbers, with their counts; without empty cells.
     `grouped`: Whether there are thousands separators.
@@ -183,7 +182,6 @@ def number_column(
 ) -> NumberColumn | None:
     """Return a column as numbers if most of its cells are numbers, else None.
 
-    `decimal` {".", ","}
     `force`: Treat all other cells as missing, however many there are.
 
     "Most" is half of the filled cells if all others are missing-value texts (``n. b.``), four in

@@ -96,7 +96,6 @@ def infer(name: str, cells: Sequence[object] | pd.Series, decimal: str = ".") ->
     """Infer the type of a column.
 
     `cells` (sequence of length n): Text or typed values.
-    `decimal` {".", ","}: Decimal sign of numbers in text.
 
     A column has numbers (or dates as year-month-day) if every cell that is not missing is one.
     Infinity, error texts of programs and numbers beyond `MAX_MAGNITUDE` count as missing

@@ -91,11 +91,8 @@ def view_of(
 ) -> ComparisonView:
     """Return a dataset as a view.
 
-    `dataset`: Dataset with features, kernel or distances.
     `kind`: One of `VIEW_KINDS`.
-    `weight`: Positive factor of its kernel.
     `at` (n,): Object of each row.
-    `random_state`: See `hetviz.features.spaces.basis.fit_basis`.
 
     Raises ParameterError: If the dataset lacks what `kind` needs.
     """
@@ -189,7 +186,6 @@ def column_weights(
 ) -> Mapping[str, float]:
     """Return the positive weights of features, or landmarks of a kernel, in a map.
 
-    `view`, `part`: View and its solver input.
     `A` (s, k): Map of the solver features.
     `objects` (n_objects,): As in `solver_view`.
 
@@ -304,8 +300,6 @@ def problems_by_entity(
 ) -> list[ComparisonProblem]:
     """Return one problem for each entity with comparisons and a view.
 
-    `data`: Data with comparisons.
-    `features`: Kind of each view, see `hetviz.features.problems.comparison_problems.VIEW_KINDS`.
     `weights`: Factor of the kernel of each view; 0 excludes it.
 
     Returns: Comparisons between different entities belong to no problem.

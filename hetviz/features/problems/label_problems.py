@@ -21,7 +21,6 @@ def tree_features(dataset: Dataset, X: Matrix, label: str) -> Matrix:
     """Return features as input for trees.
 
     `X` (array or csr of shape (n, p)): Features of its rows, as given or through a kernel.
-    `label`: Column to be learned.
 
     Returns (array or csr of shape (n, at most p)): Given features without those made from `label`;
         dense ones are NaN for missing cells.
@@ -104,8 +103,6 @@ class LabelProblem:
     """Label of the objects of an entity, with the sources to learn it from.
 
     `y` (n_objects,): As `LabelColumn.y`, by object, from the label columns of all views.
-    `names`: Names of the sources: datasets with features.
-    `parts`: Source of each name.
     `graphs` (mapping of str to csr of shape (n_objects, n_objects)): Adjacency by kind of links.
     """
 
@@ -206,7 +203,6 @@ def label_problem(
     `dataset`, `label`, `task`: See `label_column`. Label columns of the same name in other views
         count too.
     `sources`: Datasets and kinds of links to learn from; default: all.
-    `features`, `random_state`: See `hetviz.features.spaces.basis.fit_basis`.
     `featureless`: Whether items may be described by links only.
     `min_classified`: Labels that are needed, if they are classes.
 
@@ -328,9 +324,6 @@ def first_learnable_problem(
 
     `label`: ``"dataset:column"`` for a label or table column, a dataset for its labels, None for
         all labels.
-    `key`, `title`: Key and title of the method, for messages.
-    `task`, `features`, `random_state`: See
-        `hetviz.features.problems.label_problems.label_problem`.
 
     Raises DataError, ParameterError: If `label` is unknown, or cannot be learned.
     Raises NotApplicableError: If no label can be learned, with the reasons.

@@ -17,10 +17,8 @@ from hetviz.features.spaces.similarity import ItemSimilarity
 class LinkScores:
     """Scores of linked pairs between two datasets, or within one.
 
-    `source`, `target`: Datasets, in the order of the data.
     `i`, `j` int (m,): Distinct pairs of rows; i < j within a dataset.
     `s` (m,)
-    `complete`: Whether unlisted pairs are known zeros, which are then included.
     """
 
     source: str

@@ -17,8 +17,6 @@ PERPLEXITY = 5.0
 class NearestProfiles:
     """Scores of pairs by the links of items with similar features.
 
-    `source`, `target`: Datasets; they may be the same.
-
     With A (n, m) the positive weights of known links, and P (n, n), Q (m, m) the normalised
     affinities of each item to its neighbours by features (perplexity 5, see
     `hetviz.features.spaces.affinities.own_affinities`), the scores are :math:`(P A + A Q^T) / 2`:

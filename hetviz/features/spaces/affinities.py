@@ -89,11 +89,6 @@ def dataset_neighbors(
 ) -> Neighbors | None:
     """Find the k nearest items of each item of a dataset.
 
-    `k`: Number of neighbours, less than the number of items.
-    `kind`: Description to compare, see `KINDS`.
-    `random_state`: Seed of the approximate search above 30,000 rows of features.
-    `progress`: Receives the share done.
-
     Returns: None without a description, or if all distances are equal, as with one column per
         item.
 
@@ -129,7 +124,6 @@ def own_affinities(
 ) -> Sparse | None:
     """Return p_{j|i} of a perplexity among the items of a dataset.
 
-    `dataset`, `kind`, `random_state`, `progress`: See `dataset_neighbors`.
     `perplexity`: Reduced to a third of the other items in small datasets.
 
     Returns (csr of shape (n, n) with rows of sum 1, or None): None without a description, and for

@@ -75,7 +75,6 @@ def chosen_kind(
 ) -> str:
     """Return the kind of basis: `features` of the dataset, else `kernel` if it is possible.
 
-    `features`: One of `KINDS`, for all datasets or by name.
     `kernel` {None, "linear", "rbf", "precomputed"}: Used for datasets with `features` "auto" that
         have the required input.
     """
@@ -103,7 +102,6 @@ def fit_basis(
     `kind` {"auto", "linear", "rbf", "precomputed", "featureless"}: See `KINDS`. The width of the
         Gaussian is the median distance. Precomputed distances become inner products by double
         centring (classical scaling).
-    `random_state`: Seed of the landmarks of a kernel above 5,000 rows.
     `penalty`, `weights`: Penalty of the kernel coefficients, see
         `hetviz.core.kernels.kernels.kernel_map`; landmarks always have the penalty of the kernel.
 

@@ -47,8 +47,6 @@ def make_inputs(
     """Return the inputs of a dataset, or None if its coordinates are free parameters.
 
     `kind` {"features", "similarities"}: A dataset without features uses similarities.
-    `random_state`: Seed of the sample of fitted items of large datasets.
-    `share`, `least`: See `UnitFeatures.fit`.
     """
     if kind == "features" and dataset.X is not None:
         return UnitFeatures.fit(dataset, share, min_axes)
@@ -75,12 +73,10 @@ class UnitFeatures:
     ) -> UnitFeatures:
         """Find centre, size and directions.
 
-        `dataset`: n items of p features.
         `share` (float, "auto" or None): Share of the variance of the retained directions.
             ``"auto"`` is `AUTO_VARIANCE_SHARE` if there are at least as many features as items,
             else all directions. Directions without variance of fitted items would put new items at
             arbitrary coordinates.
-        `min_axes`: Smallest number of retained directions.
 
         O(n p min(n, p)) if directions are left out.
         """

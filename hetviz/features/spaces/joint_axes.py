@@ -46,8 +46,6 @@ def leading_features(
 ) -> list[Floats | None]:
     """Return the leading principal components of every dataset, centred and unscaled.
 
-    `kinds`: Description of each dataset to use, see `hetviz.features.spaces.affinities.KINDS`.
-
     Returns (list of ndarray of shape (n_d, at most 32), or None): None without a description, or
         if all items are equal.
     """
@@ -171,7 +169,6 @@ def axes_of_new(
     """Return joint axes of new rows, and their squared distances to fitted rows.
 
     `axes` (mapping of str to array of shape (n, k)): Joint axes of the fitted items.
-    `kind`: Description to compare, see `hetviz.features.spaces.affinities.KINDS`.
 
     Returns `Z` (m, k): Mean direction of the most similar fitted rows and of the linked rows; 0
         without either. Negative links are not used.

@@ -37,8 +37,6 @@ def joint_graph(
 ) -> JointGraph:
     """Return the joint graph of affinities within datasets and all links.
 
-    `near`: See `AffinityFunction`.
-    `progress`: Receives shares from 0 to 1, dataset by dataset.
     `tie_views`: Add a link of weight 1 between the rows of one object in different views.
     `weights`: Weight of each dataset; links are weighted by the geometric mean of their two
         datasets.
@@ -94,9 +92,6 @@ def neighborhood_graph(
 
     `data`: Positive links within a dataset are edges.
     `bases`: Features of each dataset; featureless datasets use links only.
-    `graph` {"both", "neighbors", "links"}: See `GRAPHS`.
-    `heat`, `random_state`: See `hetviz.core.graph.neighbors.neighbor_graph`.
-    `progress`: Receives shares from 0.6 to 0.8.
 
     Returns csr (n_rows, n_rows): Non-negative and symmetric; edges of both kinds are summed, at
         most 1.

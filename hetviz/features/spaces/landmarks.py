@@ -59,7 +59,6 @@ def place_by_landmarks(
     `places` (ndarray of shape (len(rows), k)): NaN for landmarks without coordinates.
     `features` (sequence of ndarray of shape (n_d, k_d), or None): Few features of each dataset.
     `random_state`: Seed of a jitter of a hundredth of the spread.
-    `check_cancelled`: Called after each block of rows, to allow cancelling.
 
     Returns (n_rows, k): Mean of the three most similar landmarks of the dataset and of the linked
         items, with equal weight; NaN for rows that no landmark reaches.

@@ -25,7 +25,6 @@ class PlacedRows:
     `mask` (n_rows,): Whether each global row is placed.
     `graph` csr (n_placed, n_placed): Graph of the placed rows.
     `components`: Connected component of each dataset in the graph of datasets.
-    `offsets` (mapping of str to slice): Global rows of each dataset.
     """
 
     mask: Bools
@@ -100,7 +99,6 @@ def place_new(
     """Place new rows between similar fitted rows and linked ones.
 
     `Y` (mapping of str to array of shape (n, k)): Coordinates of fitted rows.
-    `kind`: Description to compare, see `hetviz.features.spaces.affinities.KINDS`.
     `own_weight`: Weight of similar rows; 0 to ignore features.
     `linked`: Weight of links with each dataset; 0 for the weight of similar rows.
 

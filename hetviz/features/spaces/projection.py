@@ -28,8 +28,6 @@ MAX_AXES = 5
 class Projection:
     """Fitted maps of all datasets, and coordinates of their rows.
 
-    `bases`: Basis of each dataset.
-    `guided`: Solution; datasets in the order of `bases`.
     `coordinates` (mapping of str to array of shape (n_v, k)): Scaled coordinates; NaN for unplaced
         rows.
     `scale` (m, k): Factor of each axis, by dataset.
@@ -177,8 +175,6 @@ def fit_bases(
 ) -> dict[str, Basis]:
     """Compute the features of every dataset.
 
-    `progress`: Receives a share per dataset, from 0 to 0.6.
-    `features`, `kernel`: See `hetviz.features.spaces.basis.chosen_kind`.
     `penalty` {"rkhs", "paper"}
     `W` sparse array (n_rows, n_rows): Guidance whose degrees centre a kernel with penalty "paper".
     """
@@ -211,10 +207,7 @@ def project(
 ) -> Projection:
     """Fit one map per dataset to guidance, and scale the axes.
 
-    `bases`: From `fit_bases`.
     `W` sparse array (n_rows, n_rows): Signed guidance, symmetric.
-    `title`: Title of the method, for messages.
-    `n_components`, `gamma`, `random_state`: See `hetviz.core.spectral.guided.guided_projection`.
     `spread` ("auto" or float): Axis c is multiplied by agreement_c ** spread; "auto" is 0 for up
         to three axes, else 1.
     `**options`: Further options of `hetviz.core.spectral.guided.guided_projection`.

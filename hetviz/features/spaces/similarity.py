@@ -177,7 +177,6 @@ def similarity_of(
     `kind`: See `KINDS`. "auto" takes the kernel, else the distances, else the features by "rbf".
         The width of "rbf" is half the median distance, so that a pair at the median scores
         exp(-2). A kernel is divided by its diagonal.
-    `random_state`: Seed of the sample for the median of many rows.
 
     Returns: None for "none" and, with "auto", for featureless datasets.
 

@@ -72,10 +72,7 @@ def sne_pulls(
 ) -> AttractionGraph:
     """Return the graph of a map of P, by the reason of each edge.
 
-    `P` csr (n_rows, n_rows): As of `SneMap`.
     `links` csr (n_rows, n_rows): Part of P from links.
-    `data`, `guidance_boost`: As of `SneMap`.
-    `joint`: See `AttractionGraph`.
     """
     user_links = user_link_weights(data)
     boosted = guidance_affinities(P, user_links, guidance_boost, table_links(data).share)
@@ -100,10 +97,6 @@ class SneMap:
     `negative` csr (n_rows, n_rows): Negative links.
     `guidance_boost`: Weight of user links relative to all else, see
         `hetviz.core.layout.guidance_boost.guidance_affinities`.
-    `cannot_link_strength`: Strength of negative links.
-
-    `layout`: Layout, available from `run` on.
-    `reason`: Reason for stopping, in words.
     """
 
     layout: SneLayout

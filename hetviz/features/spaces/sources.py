@@ -19,7 +19,6 @@ class EntitySources:
 
     `object_of` (mapping of str to array of shape (n_v,)): Object of each row of each dataset,
         including featureless datasets.
-    `bases`: Basis of each dataset with features.
     `graphs` (mapping of str to csr of shape (n_objects, n_objects)): Symmetric adjacency of the
         positive links of each kind.
     """
@@ -50,10 +49,7 @@ def entity_sources(
     features: str | Mapping[str, str] = "auto",
     random_state: int = 0,
 ) -> EntitySources:
-    """Return the sources of an entity.
-
-    `features`, `random_state`: See `hetviz.features.spaces.basis`.
-    """
+    """Return the sources of an entity."""
     names = data.views(entity)
     numbers = np.concatenate([data.object_of[data.offsets[name]] for name in names])
     objects = np.unique(numbers)
@@ -114,9 +110,7 @@ def labelled_pairs(
 ) -> tuple[tuple[Ints, Ints], Floats]:
     """Return the pairs of a seeded sample of labelled items: together if the labels are equal.
 
-    `labels`: Labels of a dataset of the entity.
     `share`: Share of the labelled items to draw.
-    `max_items`: Largest number of items to draw.
 
     Returns (pairs, signs): As from `guidance_pairs`.
     """

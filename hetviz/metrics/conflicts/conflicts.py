@@ -28,8 +28,6 @@ class StatementConflict:
     """A minimal set of contradicting statements: without any one of them the rest is consistent.
 
     `kind` {"links", "comparisons"}
-    `keys`: Keys of the statements, see `hetviz.statements`.
-    `sentence`: Explanation of the conflict.
     `fixes` (tuple of (str, dict)): Changes that resolve or weaken it: text, and JSON-ready
         command.
     `rows`: Distinct global rows of the statements.
@@ -293,7 +291,6 @@ def find_new_conflicts(
     """Return the conflicts that new statements would cause.
 
     `statements` (Links, Comparisons, or several): Statements that are not in the data yet.
-    `max_conflicts`: Maximum number of conflicts of links, and of comparisons.
 
     Returns: Conflicts with new statements, the smallest first. Keys are those of the added
         statements.

@@ -35,10 +35,7 @@ class GuidanceReport:
     `rows`: One row per comparison: row, near_a, near_b, far_a, far_b (as ``dataset: id``), weight,
         stage and its meaning in words.
     `conflicts`: Conflicts of links and of comparisons, the smallest first.
-    `n_conflicts`: Number of all conflicts.
     `repeated`: Keys of links of one kind with the same two rows and sign, the first one first.
-    `n_together`, `n_apart`: Numbers of positive and negative links.
-    `coverage`: See `hetviz.metrics.conflicts.guidance_report.coverage`.
     `missing`: Aspects that the report does not cover, in sentences. Always empty.
     """
 

@@ -28,7 +28,6 @@ class MeasuredMap:
     """A map, its data, and held-out data.
 
     `embedding`: Rows are matched by dataset and id.
-    `random_state`: Seed for sampling.
     `beat`: Called between steps of slow measures, so that they can be cancelled.
     """
 

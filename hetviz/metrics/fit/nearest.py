@@ -65,8 +65,6 @@ def nearest(
     """Return the nearest items of each dataset on a map.
 
     `embedding`: Map of rows of `data`. Its axes measure the distance.
-    `row`: Global row of the item.
-    `n`: Number of items of each dataset.
     `links`: Links of the item, by default those of `data`.
     `max_distances` (n_datasets, n_datasets): Result of `close_distances`, if known.
 
@@ -126,7 +124,6 @@ def close_distances(
 
     `close_share`: Share of the pairs of items with links that counts as close; default: as
         `hetviz.metrics.fit.guidance.linkable_pairs` says, 5 % for datasets without links.
-    `others`: Other links of the same items, held out or given.
     `pairs` (collection of (str, str)): Pairs of datasets to compute, in any order. All by default.
 
     Returns (n_datasets, n_datasets): See `hetviz.core.measures.satisfaction.near_distance`. NaN
@@ -161,8 +158,6 @@ def link_closeness(
     others: HeteroData | None = None,
 ) -> Floats:
     """Return how close the ends of each link are, among all pairs of items with links.
-
-    `others`: Other links of the same items, held out or given.
 
     Returns (m,): In the order of ``data.link_table()``: the share of candidate pairs of the two
         datasets that are farther, ties half. 1 is closest. NaN if an end has no place.
@@ -220,7 +215,6 @@ def satisfied_links(data: HeteroData, closeness: Floats, others: HeteroData | No
     """Return which links a map satisfies: close ones, and negative ones that are not close.
 
     `closeness` (m,): From `link_closeness`. NaN is not satisfied.
-    `others`: Other links of the same items, held out or given.
     """
     linkable = linkable_pairs_of(data, others)
     satisfied = [np.zeros(0, dtype=bool)]

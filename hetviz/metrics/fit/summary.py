@@ -66,7 +66,6 @@ class Scores(Immutable):
     """Measures of one map.
 
     `values`: Measures that apply, see `evaluate`.
-    `standard_errors`: Standard errors of sampled values.
     `blocks`: One row per pair of datasets and sign: source, target, sign, held_out, n_links,
         n_unplaced, area, auc, standard_error, degree_auc, kept (share of close links, or of
         negative links that are not close) and its chance level.

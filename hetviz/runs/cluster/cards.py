@@ -33,7 +33,6 @@ class ClusterCard:
     """Description of one cluster.
 
     `number`: From 1, the largest first.
-    `counts`: Number of members by dataset.
     `exemplars` (dict of str to array of int): Up to eight typical and diverse rows of each
         dataset.
     `words`, `categories`, `features`: Distinctive things: thing (for categories "column: value"),

@@ -28,8 +28,6 @@ class Candidate:
     """A method with parameters that is compared.
 
     `key`: Its name in the comparison: the key of the method, or a value of a parameter.
-    `method`: Key of the method.
-    `title`: Title for people.
     `steps`: 0 for methods that are solved in one step, 1 for iterative ones.
     `settings`: Number of parameters of the method; with `steps` it measures complexity.
     """
@@ -51,8 +49,6 @@ class Candidate:
 class FitScores:
     """One fit and its scores.
 
-    `key`: Key of the candidate.
-    `seed`: Seed of the split and of the method.
     `curves` (mapping of {"given", "held_out"} to a curve of `hetviz.curves`)
     `ceilings`: The largest possible score on this split, where it is below 1.
     `resolutions`: The smallest difference between two maps on this split that is not chance, if
@@ -72,7 +68,6 @@ class Recommendation(NamedTuple):
     """The recommended candidate.
 
     `method`: Its key; None without a recommendation.
-    `sentence`: The reason, in plain words.
     """
 
     method: str | None

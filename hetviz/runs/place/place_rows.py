@@ -38,7 +38,6 @@ class RowPlacement:
         without a place or anything to compare.
     `neighbours`: The closest items of each dataset for each row: id, dataset, neighbour, title,
         rank, distance (on the axes of the map).
-    `problems`: Skipped rows, columns and links, and notes.
     """
 
     rows: Dataset

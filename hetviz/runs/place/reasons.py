@@ -70,8 +70,6 @@ class Reason:
 class Why:
     """Reasons for the place of an item.
 
-    `dataset`, `id`, `title`: The item.
-    `method`: Title of the method.
     `how`: A sentence about the meaning of the shares.
     `parts`: Share of each kind of reason; they sum to 1. Empty where not all kinds were counted.
     `holds`: Reasons that hold it in its place, the largest share first.

@@ -32,9 +32,7 @@ class LabelPrediction:
     `weights`: round, source, weight; empty for a transfer.
     `embedding`: A map of the predictions.
     `decision` (None, "accept", "caution" or "too risky"): Decision about a transfer.
-    `reasons`: Sentences.
     `figures`: Numbers behind the decision or the fit.
-    `diagnostics`: Diagnostics of the method.
     """
 
     dataset: str

@@ -41,7 +41,6 @@ class LinkPredictor:
     `judged`: Average precision on hidden links of each kind of score and of their combination,
         "all"; empty with too few links to hide any.
     `once`: Whether each item of source, and of target, has at most one link in the known links.
-    `n_links`: Number of known links for learning.
     """
 
     data: HeteroData
