@@ -364,10 +364,13 @@ def _spread(args: argparse.Namespace) -> int:
 
 def add_evidence(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `evidence`."""
+    from hetviz.metrics.measure_names import MEASURES_WITH_ROWS
     from hetviz.runs.evidence.about import ABOUT
 
     command.add_argument("result", help="the folder that `embed` or `run` wrote")
-    command.add_argument("about", choices=ABOUT, help="what the statement is about")
+    command.add_argument(
+        "about", choices=(*ABOUT, *MEASURES_WITH_ROWS), help="the statement or measure"
+    )
     command.add_argument(
         "--hidden", action="store_true", help="hidden links and comparisons instead of given ones"
     )

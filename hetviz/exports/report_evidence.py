@@ -9,26 +9,23 @@ import pandas as pd
 
 from hetviz.data import Embedding, HeteroData
 from hetviz.exports.page import escape_html
-from hetviz.metrics.measure_names import ROWS_OF_MEASURES
+from hetviz.metrics.measure_names import HELD_OUT, rows_of_measure
 from hetviz.runs.cluster.regions import RegionLevel
+from hetviz.runs.evidence.about import evidence
 from hetviz.runs.evidence.evidence import Evidence
 from hetviz.runs.evidence.groups import NAME_RULE, name_evidence
-from hetviz.runs.evidence.guidance import comparison_evidence, link_evidence
-from hetviz.runs.evidence.neighbors import label_neighbor_evidence, trust_evidence
+from hetviz.runs.evidence.guidance import link_evidence
 
 _N_SHOWN = 12
 """Rows shown from each end of a table."""
 _N_MEMBERS = 8
-_HELD_OUT = "_held_out"
 
 
 def anchor_of(measure: str) -> str:
     """Return the anchor of the rows of a measure, "" if the appendix has none."""
-    base = measure.removesuffix(_HELD_OUT)
-    if base not in ROWS_OF_MEASURES:
-        return ""
-    hidden = "hidden-" if measure.endswith(_HELD_OUT) else ""
-    return f"rows-{hidden}{ROWS_OF_MEASURES[base]}"
+    about = rows_of_measure(measure)
+    hidden = "hidden-" if measure.endswith(HELD_OUT) else ""
+    return f"rows-{hidden}{about}" if about else ""
 
 
 def link_html(text: str, anchor: str) -> str:
@@ -84,27 +81,23 @@ def _evidence(
 ) -> Evidence:
     is_hidden = about.startswith("hidden-")
     about = about.removeprefix("hidden-")
-    own, others = (held_out, data) if is_hidden and held_out is not None else (data, held_out)
     if about in ("links", "apart"):
+        own, others = (held_out, data) if is_hidden and held_out is not None else (data, held_out)
         sign = 1 if about == "links" else -1
         return link_evidence(own, embedding, others=others, sign=sign, is_hidden=is_hidden)
-    if about == "comparisons":
-        return comparison_evidence(own, embedding, is_hidden=is_hidden)
-    if about == "labels":
-        return label_neighbor_evidence(data, embedding)
-    return trust_evidence(data, embedding)
+    return evidence(data, embedding, about, held_out=held_out if is_hidden else None)
 
 
-def _section(anchor: str, evidence: Evidence) -> str:
-    head = f'<h3 id="{anchor}">{escape_html(evidence.statement)}</h3>'
-    return head + _table(evidence, _N_SHOWN, _N_SHOWN, has_title=True)
+def _section(anchor: str, rows: Evidence) -> str:
+    head = f'<h3 id="{anchor}">{escape_html(rows.statement)}</h3>'
+    return head + _table(rows, _N_SHOWN, _N_SHOWN, has_title=True)
 
 
-def _table(evidence: Evidence, n_first: int, n_last: int, has_title: bool = False) -> str:
-    table = evidence.table
-    texts = [evidence.rule, evidence.sample, evidence.chance]
+def _table(found: Evidence, n_first: int, n_last: int, has_title: bool = False) -> str:
+    table = found.table
+    texts = [found.rule, found.sample, found.chance]
     if not has_title:
-        texts = [evidence.statement, evidence.sample, evidence.chance]
+        texts = [found.statement, found.sample, found.chance]
     words = escape_html(" ".join(filter(None, texts)))
     n_left_out = len(table) - n_first - n_last
     shown = table

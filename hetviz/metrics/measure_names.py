@@ -154,7 +154,8 @@ MEASURE_TEXTS = {
     ),
 }
 
-_HELD_OUT = "_held_out"
+HELD_OUT = "_held_out"
+"""Ending of the measures of hidden links."""
 REPEATED = frozenset({"metric_2@1", "metric_2_within@1"})
 """Measures of one neighbour that equal ``metric_1@1`` and ``metric_1_within@1``."""
 
@@ -165,8 +166,8 @@ def measure_text(key: str) -> MeasureText | None:
     """Return the text of a measure, also of hidden links and of other numbers of neighbours."""
     if key in MEASURE_TEXTS:
         return MEASURE_TEXTS[key]
-    if key.endswith(_HELD_OUT):
-        text = measure_text(key.removesuffix(_HELD_OUT))
+    if key.endswith(HELD_OUT):
+        text = measure_text(key.removesuffix(HELD_OUT))
         return None if text is None else replace(text, name=f"{text.name}, hidden")
     match = _AMONG.fullmatch(key)
     among_10 = MEASURE_TEXTS.get(f"{match['name']}@10") if match else None
@@ -182,14 +183,30 @@ def measure_text(key: str) -> MeasureText | None:
 MAIN_MEASURES = ("guidance_area", "apart_auc", "comparison_accuracy", "trustworthiness")
 """Measures shown first, all with 0.5 as chance level."""
 
-ROWS_OF_MEASURES = {
-    **dict.fromkeys(("guidance_area", "link_auc", "degree_auc", "links_kept"), "links"),
+_ROWS_OF_MEASURES = {
+    **dict.fromkeys(
+        ("guidance_area", "link_auc", "degree_auc", "links_kept", "links_kept_chance"), "links"
+    ),
     **dict.fromkeys(("apart_auc", "negative_guidance_area"), "apart"),
     **dict.fromkeys(("trustworthiness", "continuity"), "neighbours"),
     "comparison_accuracy": "comparisons",
     "label_knn_accuracy": "labels",
 }
-"""What `hetviz.evidence` is asked about for the rows of a measure."""
+
+
+def rows_of_measure(key: str) -> str:
+    """Return what `hetviz.evidence` is asked about for the rows of a measure, "" for no measure.
+
+    Measures without a subject of their own are asked for by their own name.
+    """
+    base = key.removesuffix(HELD_OUT)
+    return _ROWS_OF_MEASURES.get(base, "" if measure_text(base) is None else base)
+
+
+MEASURES_WITH_ROWS = tuple(key for key in MEASURE_TEXTS if rows_of_measure(key) == key)
+"""Measures that `hetviz.evidence` knows by their own name, also for other numbers of neighbours."""
+HIDDEN_MEASURES = ("ndcg", "ndcg_guess", "rand_index")
+"""Those of them that also measure hidden links."""
 
 GROUPS = {
     "Guidance": (

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.metrics import normalized_mutual_info_score
 
 import hetviz
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Links
 from hetviz.errors import DataError, ParameterError
 from hetviz.features.item_columns import item_columns
 from hetviz.metrics.contrast import find_differences
+from hetviz.metrics.measure_names import MEASURES_WITH_ROWS, measure_text
 from hetviz.runs.evidence.about import ABOUT
 from hetviz.runs.evidence.groups import difference_evidence, links_inside_evidence
 from hetviz.runs.evidence.guidance import changed_evidence, true_neighbor_evidence
@@ -212,3 +214,71 @@ def test_reasons_list_what_holds_an_item() -> None:
     assert len(found.table) == why.n_reasons > 0
     shares = found.table["share, %"].to_numpy()[: len(why.holds)]
     assert shares.tolist() == [round(100 * reason.share, 2) for reason in why.holds]
+
+
+# The column that a measure is the mean of, or from which value on an item counts.
+_COUNTED = {
+    "rand_index": ("fits", 0),
+    "label_across_accuracy": ("same", 0),
+    "ndcg": ("gain", 0),
+    "ndcg_guess": ("gain of the guess", 0),
+    "metric_1@1": ("linked among 1 nearest", 1),
+    "metric_1@10": ("linked among 10 nearest", 1),
+    "metric_2@10": ("linked among 10 nearest", 0),
+    "metric_1_within@1": ("sharing a link among 1 nearest", 1),
+    "metric_1_within@10": ("sharing a link among 10 nearest", 1),
+    "metric_2_within@10": ("sharing a link among 10 nearest", 0),
+}
+
+
+@pytest.fixture(scope="module")
+def measured_emoji() -> tuple[HeteroData, HeteroData, Embedding]:
+    data, hidden = hetviz.load("emoji").holdout(links=0.2)
+    return data, hidden, hetviz.embed(data, "graph-axes")
+
+
+@pytest.mark.parametrize("about", MEASURES_WITH_ROWS)
+def test_rows_of_a_measure_give_its_value(
+    measured_emoji: tuple[HeteroData, HeteroData, Embedding], about: str
+) -> None:
+    data, hidden, m = measured_emoji
+    scores = hetviz.evaluate(data, m, hidden).values
+    for held_out, key in ((None, about), (hidden, f"{about}_held_out")):
+        if key not in scores:
+            assert held_out is not None or about == "label_across_accuracy"
+            continue
+        found = hetviz.evidence(data, m, about, held_out=held_out)
+        text = measure_text(key)
+        assert text is not None
+        value = f"{100 * scores[key]:.0f} %" if text.percent else f"{scores[key]:.2f}"
+        assert found.statement == f"{text.name}: {value}."
+        if key in ("graph_auc", "rand_index_pairs", "nmi", "variance_ratio"):
+            continue
+        column, least = _COUNTED[about]
+        counted = found.table[column]
+        mean = (counted >= least).mean() if least else counted.mean()
+        assert mean == pytest.approx(scores[key], abs=1e-3)
+
+
+def test_pairs_and_labels_of_groups_add_up(
+    measured_emoji: tuple[HeteroData, HeteroData, Embedding],
+) -> None:
+    data, _, m = measured_emoji
+    scores = hetviz.evaluate(data, m).values
+    pairs = hetviz.evidence(data, m, "rand_index_pairs").table
+    n_all = pairs["items"].sum() * pairs["linked items"].sum()
+    wrong = pairs["unlinked pairs inside"].sum() + pairs["linked pairs to other groups"].sum()
+    assert 1 - wrong / n_all == pytest.approx(scores["rand_index_pairs"])
+    groups = hetviz.evidence(data, m, "nmi").table
+    labels = np.repeat(groups["label"], groups["items"])
+    codes = np.repeat(groups["group"], groups["items"])
+    assert normalized_mutual_info_score(labels, codes) == pytest.approx(scores["nmi"])
+    spread = hetviz.evidence(data, m, "variance_ratio").table.set_index("dataset")["variance"]
+    assert spread["emoji"] / spread["keywords"] == pytest.approx(scores["variance_ratio"])
+
+
+def test_measure_of_nothing_says_so() -> None:
+    world = hetviz.load("world")
+    m = hetviz.embed(world, "graph-axes")
+    with pytest.raises(DataError, match="nothing on this map to measure"):
+        hetviz.evidence(world, m, "label_across_accuracy")

@@ -61,11 +61,13 @@ class PartnerRanks:
 
     `rank` (p,): Rank of each true partner from 1, with mean ranks for ties.
     `query` (p,): Query of each partner, 0 to n_queries - 1.
+    `pairs` (p, 2): Row of the query and of the partner.
     `n_queries`, `n_others`: Number of queries, and of rows that each of them ranks.
     """
 
     rank: Floats
     query: Ints
+    pairs: Ints
     n_queries: int
     n_others: int
     n_all: int
@@ -138,7 +140,8 @@ def rank_partners(
             ranks.append(_mid_ranks(distances, partner_distances) - 1.0)
     rank = np.concatenate(ranks) if ranks else np.zeros(0)
     query_of = np.repeat(np.arange(len(queries)), degree[queries])
-    return PartnerRanks(rank, query_of, len(queries), len(Y) - 1, n_all)
+    pairs = np.column_stack([queries[query_of], W[queries].indices])
+    return PartnerRanks(rank, query_of, pairs, len(queries), len(Y) - 1, n_all)
 
 
 def _mid_ranks(values: Floats, wanted: Floats) -> Floats:

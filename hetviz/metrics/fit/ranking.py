@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
@@ -35,6 +37,40 @@ _MAX_ENTRIES = 4_000_000
 _MAX_ANSWERS = 20_000_000
 
 
+@dataclass(frozen=True, eq=False)
+class TagGains:
+    """Gains of the items of one dataset, whose tags are those of another.
+
+    `rows` (q,): Rows of `source` in the data with the tags.
+    `n_tags`, `mapped`, `guessed` (q,): Number of tags, and gain of the map and of the guess.
+    `n_all`: Number of possible rows, of which these may be a sample.
+    """
+
+    source: str
+    target: str
+    rows: Ints
+    n_tags: Ints
+    mapped: Floats
+    guessed: Floats
+    n_all: int
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborHits:
+    """Which of the nearest items of rows of `source` are linked in the way that is counted.
+
+    `rows` (q,): Rows of `source`.
+    `hits` bool (q, k): The nearest first.
+    `n_all`: Number of possible rows, of which these may be a sample.
+    """
+
+    source: str
+    target: str
+    rows: Ints
+    hits: Bools
+    n_all: int
+
+
 def tag_prediction(measured: MeasuredMap) -> MeasureValues:
     """Return ndcg and ndcg_guess: whether the nearest tags of an item are its own.
 
@@ -43,25 +79,21 @@ def tag_prediction(measured: MeasuredMap) -> MeasureValues:
     each is used as tags of the other. The guess always predicts the most frequent tags.
     """
     values: MeasureValues = {}
-    held_out = measured.held_out
-    parts: list[tuple[str, HeteroData | None]] = [("", measured.data), ("_held_out", held_out)]
-    for ending, tag_data in parts:
-        if tag_data is None:
-            continue
-        answers = list(_answers(measured, tag_data, ending != ""))
-        for name, position in (("ndcg", 0), ("ndcg_guess", 1)):
-            if answers:
-                rows = [(gains[position], n) for gains, n in answers]
+    for ending in ("", "_held_out"):
+        gains = list(tag_gains(measured, ending != ""))
+        for name, part in (("ndcg", "mapped"), ("ndcg_guess", "guessed")):
+            if gains:
+                rows = [(getattr(one, part), one.n_all) for one in gains]
                 values[name + ending] = _mean_and_error(rows)
                 measured.errors[name + ending] = _mean_standard_error(rows)
     return values
 
 
-def _answers(
-    measured: MeasuredMap, tag_data: HeteroData, is_held_out: bool
-) -> Iterator[tuple[tuple[Floats, Floats], int]]:
-    """Yield the gains of the map and of the guess, and the number of possible queries."""
-    data = measured.data
+def tag_gains(measured: MeasuredMap, is_held_out: bool) -> Iterator[TagGains]:
+    """Yield the gains behind `tag_prediction`, of given or of held-out tags."""
+    data, tag_data = measured.data, measured.held_out if is_held_out else measured.data
+    if tag_data is None:
+        return
     places = measured.held_out_places if is_held_out else measured.places
     links = cross_dataset_links(tag_data) if is_held_out else measured.cross_links
     for source, target in links:
@@ -82,7 +114,7 @@ def _answers(
         frequent = placed[np.argsort(-frequency[placed], kind="stable")]
         gains = _gains(A, B, W, given_tags, placed, frequent, measured.random_state)
         if gains is not None:
-            yield gains
+            yield TagGains(source, target, *gains)
 
 
 def _is_query_direction(data: HeteroData, source: str, target: str) -> bool:
@@ -126,7 +158,7 @@ def _gains(
     placed: Ints,
     frequent: Ints,
     seed: int,
-) -> tuple[tuple[Floats, Floats], int] | None:
+) -> tuple[Ints, Ints, Floats, Floats, int] | None:
     reachable = np.zeros(len(B))
     reachable[placed] = 1.0
     n_tags = np.rint(W @ reachable).astype(np.int64)
@@ -153,7 +185,7 @@ def _gains(
             mapped[positions] = ndcg(W, nearest, rows, n_tags[rows], given_tags)
             guess = np.broadcast_to(frequent[:k], nearest.shape)
             guessed[positions] = ndcg(W, guess, rows, n_tags[rows], given_tags)
-    return (mapped, guessed), n_all
+    return queries, n_tags[queries], mapped, guessed, n_all
 
 
 def linked_neighbors(measured: MeasuredMap) -> MeasureValues:
@@ -162,13 +194,19 @@ def linked_neighbors(measured: MeasuredMap) -> MeasureValues:
     The first is the share of items with at least one linked item there, the second the mean
     number. Both are over all items with a link to the dataset, for all pairs of datasets.
     """
-    hits: list[tuple[Bools, int, int]] = []
+    return _measures_at_each_k(measured, linked_hits(measured), "metric_1", "metric_2")
+
+
+def linked_hits(measured: MeasuredMap) -> list[NeighborHits]:
+    """Return which of the nearest items of another dataset are linked, by pair of datasets."""
+    found = []
     for source, target in measured.cross_links:
-        queries, index = measured.nearest(source, target, max(NEIGHBOR_COUNTS))
-        if len(queries):
-            is_linked = stored_entries(measured.cross_links[source, target], queries, index)
-            hits.append((is_linked, measured.n_queries(source, target), index.shape[1]))
-    return _measures_at_each_k(measured, hits, "metric_1", "metric_2")
+        rows, index = measured.nearest(source, target, max(NEIGHBOR_COUNTS))
+        if len(rows):
+            is_linked = stored_entries(measured.cross_links[source, target], rows, index)
+            n_all = measured.n_queries(source, target)
+            found.append(NeighborHits(source, target, rows, is_linked, n_all))
+    return found
 
 
 def shared_link_neighbors(measured: MeasuredMap) -> MeasureValues:
@@ -184,13 +222,20 @@ def shared_link_neighbors(measured: MeasuredMap) -> MeasureValues:
 
     Reads O(q k) rows of links for q queries, without a table of pairs.
     """
-    hits: list[tuple[Bools, int, int]] = []
-    for source, target in measured.cross_links:
-        queries, index = measured.nearest_within(source, target, max(NEIGHBOR_COUNTS))
-        if index.shape[1]:
-            is_shared = _shares_entry(measured.cross_links[source, target], queries, index)
-            hits.append((is_shared, measured.n_queries(source, target), index.shape[1]))
+    hits = shared_hits(measured)
     return _measures_at_each_k(measured, hits, "metric_1_within", "metric_2_within")
+
+
+def shared_hits(measured: MeasuredMap) -> list[NeighborHits]:
+    """Return which of the nearest items of the own dataset share a link, by pair of datasets."""
+    found = []
+    for source, target in measured.cross_links:
+        rows, index = measured.nearest_within(source, target, max(NEIGHBOR_COUNTS))
+        if index.shape[1]:
+            is_shared = _shares_entry(measured.cross_links[source, target], rows, index)
+            n_all = measured.n_queries(source, target)
+            found.append(NeighborHits(source, target, rows, is_shared, n_all))
+    return found
 
 
 def _shares_entry(W: sp.csr_array, rows: Ints, columns: Ints) -> Bools:
@@ -206,14 +251,14 @@ def _shares_entry(W: sp.csr_array, rows: Ints, columns: Ints) -> Bools:
 
 
 def _measures_at_each_k(
-    measured: MeasuredMap, hits: Sequence[tuple[Bools, int, int]], first: str, second: str
+    measured: MeasuredMap, found: Sequence[NeighborHits], first: str, second: str
 ) -> MeasureValues:
     """Return the share of items with a hit among the k nearest, and the mean number, for each k."""
     values: MeasureValues = {}
     for k in NEIGHBOR_COUNTS:
-        if any(width >= k for _, _, width in hits):
-            any_hit = [(mask[:, :k].any(axis=1).astype(float), n) for mask, n, _ in hits]
-            n_hits = [(mask[:, :k].sum(axis=1).astype(float), n) for mask, n, _ in hits]
+        if any(one.hits.shape[1] >= k for one in found):
+            n_hits = [(one.hits[:, :k].sum(axis=1).astype(float), one.n_all) for one in found]
+            any_hit = [((number > 0).astype(float), n) for number, n in n_hits]
             for name, rows in ((f"{first}@{k}", any_hit), (f"{second}@{k}", n_hits)):
                 values[name] = _mean_and_error(rows)
                 measured.errors[name] = _mean_standard_error(rows)
@@ -222,13 +267,14 @@ def _measures_at_each_k(
 
 def reconstruction(measured: MeasuredMap) -> MeasureValues:
     """Return graph_auc: whether linked items of other datasets rank before all others."""
-    ranked = _rank_linked(measured)
+    ranked = rank_linked(measured)
     if ranked is None or not np.isfinite(ranked.auc):
         return {}
     return {"graph_auc": (ranked.auc, ranked.standard_error)}
 
 
-def _rank_linked(measured: MeasuredMap) -> PartnerRanks | None:
+def rank_linked(measured: MeasuredMap) -> PartnerRanks | None:
+    """Return the ranks of linked items of other datasets, with global rows as pairs."""
     rows, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     offsets = measured.data.offsets
     for (source, target), W in measured.cross_links.items():
@@ -249,7 +295,8 @@ def _rank_linked(measured: MeasuredMap) -> PartnerRanks | None:
         ),
         shape=(n, n),
     )
-    return rank_partners(measured.stacked[placed], W, random_state=measured.random_state)
+    ranked = rank_partners(measured.stacked[placed], W, random_state=measured.random_state)
+    return replace(ranked, pairs=np.flatnonzero(placed)[ranked.pairs])
 
 
 def label_neighbors(measured: MeasuredMap) -> MeasureValues:
@@ -273,6 +320,16 @@ def labels_across(measured: MeasuredMap) -> MeasureValues:
     Uses the first label column of each dataset, whatever its name. Labels are equal if their texts
     are equal. Items whose label does not occur in another dataset are left out.
     """
+    table = labels_across_rows(measured)
+    if table is None:
+        return {}
+    correct: Floats = np.asarray(table["label"] == table["neighbours"], dtype=np.float64)
+    measured.errors["label_across_accuracy"] = error_of_mean(correct)
+    return {"label_across_accuracy": (float(correct.mean()), 0.0)}
+
+
+def labels_across_rows(measured: MeasuredMap) -> pd.DataFrame | None:
+    """Return row, label and the label of the neighbours in other datasets, None without any."""
     data, Y = measured.data, measured.stacked
     columns: dict[str, Labels] = {}
     for column in data.labels:
@@ -280,7 +337,8 @@ def labels_across(measured: MeasuredMap) -> MeasureValues:
     texts = np.full(data.n_rows, "", dtype=object)
     for name, column in columns.items():
         texts[data.offsets[name]] = ["" if v is None else str(v) for v in column.values]
-    correct: list[Floats] = []
+    names, codes = np.unique(texts, return_inverse=True)
+    parts = []
     for name in columns:
         in_dataset = np.zeros(data.n_rows, dtype=bool)
         in_dataset[data.offsets[name]] = True
@@ -291,15 +349,9 @@ def labels_across(measured: MeasuredMap) -> MeasureValues:
         if not len(queries) or len(set(texts[queries])) < 2:
             continue
         nearest = nearest_places(Y[queries], Y[candidates], min(LABEL_NEIGHBORS, len(candidates)))
-        codes = np.unique(texts, return_inverse=True)[1]
-        correct.append(
-            (majority_code(codes[candidates][nearest]) == codes[queries]).astype(np.float64)
-        )
-    if not correct:
-        return {}
-    all_correct = np.concatenate(correct)
-    measured.errors["label_across_accuracy"] = error_of_mean(all_correct)
-    return {"label_across_accuracy": (float(all_correct.mean()), 0.0)}
+        found = names[majority_code(codes[candidates][nearest])]
+        parts.append(pd.DataFrame({"row": queries, "label": texts[queries], "neighbours": found}))
+    return pd.concat(parts, ignore_index=True) if parts else None
 
 
 def _mean_and_error(samples: list[tuple[Floats, int]]) -> tuple[float, float]:

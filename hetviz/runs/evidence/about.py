@@ -7,13 +7,21 @@ import numpy as np
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.metrics.fit.measured_map import MeasuredMap
 from hetviz.metrics.fit.nearest import nearest
 from hetviz.metrics.fit.rows import coordinates_of
+from hetviz.metrics.measure_names import (
+    HELD_OUT,
+    HIDDEN_MEASURES,
+    MEASURES_WITH_ROWS,
+    rows_of_measure,
+)
 from hetviz.runs.cluster.contrast import Contrasts
 from hetviz.runs.cluster.regions import find_regions
 from hetviz.runs.evidence.evidence import Evidence, same_dataset
 from hetviz.runs.evidence.groups import name_evidence
 from hetviz.runs.evidence.guidance import comparison_evidence, link_evidence
+from hetviz.runs.evidence.measures import measure_evidence
 from hetviz.runs.evidence.neighbors import (
     item_link_evidence,
     item_trust_evidence,
@@ -79,8 +87,13 @@ def evidence(
             The labelled items, and whether their neighbours have the same label.
         ``"unplaced"``, ``"unlinked"``
             The items without a position, and those without links.
+        a measure of `evaluate`
+            ``"rand_index"``, ``"rand_index_pairs"``, ``"nmi"``, ``"graph_auc"``, ``"metric_1@10"``
+            and the like, ``"ndcg"``, ``"ndcg_guess"``, ``"variance_ratio"`` or
+            ``"label_across_accuracy"``: its links, groups, items or datasets.
     held_out : HeteroData, optional
-        Hidden links and comparisons. "links", "apart" and "comparisons" are then about these.
+        Hidden links and comparisons. "links", "apart", "comparisons", "ndcg", "ndcg_guess" and
+        "rand_index" are then about these.
     region : str, optional
         Name of a region of `regions`, for "region".
     item : (str, str), optional
@@ -113,9 +126,14 @@ def evidence(
     >>> found.statement, len(found.table)  # doctest: +SKIP
     ('43 % of the links are close.', 4130)
     """
-    if about not in ABOUT:
-        raise ParameterError(f"evidence: about = {about!r} must be one of {', '.join(ABOUT)}.")
+    is_measure = rows_of_measure(about) == about and about not in ABOUT
+    if about not in ABOUT and not is_measure:
+        names = ", ".join((*ABOUT, *MEASURES_WITH_ROWS))
+        raise ParameterError(f"evidence: about = {about!r} must be one of {names}.")
     is_hidden = held_out is not None
+    if is_measure:
+        key = about + HELD_OUT if is_hidden and about in HIDDEN_MEASURES else about
+        return measure_evidence(MeasuredMap(data, m, held_out), key)
     if about in ("links", "apart"):
         sign = 1 if about == "links" else -1
         if held_out is None:

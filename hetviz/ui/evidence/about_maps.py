@@ -150,21 +150,27 @@ def spread_of_items(state: State) -> Evidence:
 @source("measure")
 def measure(state: State, name: str, part: str = "given") -> Evidence:
     """Return the rows that a measure of the map was computed from."""
-    from hetviz.metrics.measure_names import MEASURE_TEXTS, ROWS_OF_MEASURES
+    from hetviz.metrics.fit.measured_map import MeasuredMap
+    from hetviz.metrics.measure_names import HELD_OUT, MEASURE_TEXTS, rows_of_measure
+    from hetviz.runs.evidence.measures import measure_evidence
     from hetviz.ui.widgets.charts import run_figures
 
-    base = name.removesuffix("_held_out")
-    about = ROWS_OF_MEASURES.get(base)
-    if about is None:
-        raise outdated()
+    about, shown = rows_of_measure(name), run_of(state)
     if about in ("links", "apart"):
         evidence = links(state, "1" if about == "links" else "-1", part)
     elif about == "comparisons":
         evidence = comparisons(state, part)
-    else:
+    elif about in ("neighbours", "labels"):
         evidence = neighbours(state) if about == "neighbours" else labels(state)
-    text = MEASURE_TEXTS[base]
-    value = run_figures(state, run_of(state))["scores"].get(name)
+    elif about:
+        measured = MeasuredData(state, shown)
+        places = MeasuredMap(measured.data, places_of(state, shown), measured.held_out)
+        key = about + HELD_OUT if part == "hidden" else about
+        return measured.to_open_rows(measure_evidence(places, key))
+    else:
+        raise outdated()
+    text = MEASURE_TEXTS[name]
+    value = run_figures(state, shown)["scores"].get(name)
     if value is None or text.percent:
         return evidence
     return replace(

@@ -12,7 +12,6 @@ from hetviz.metrics.measure_names import (
     GROUPS,
     MAIN_MEASURES,
     MEASURE_TEXTS,
-    ROWS_OF_MEASURES,
     score_text,
 )
 from hetviz.ui.map import balance, map_warnings
@@ -107,8 +106,6 @@ def _show_measures(
         rows,
         evidence=[
             theme.evidence_key("measure", key, "given" if key in scores else "hidden")
-            if key in ROWS_OF_MEASURES
-            else ""
             for key in keys
         ],
     )
