@@ -75,8 +75,8 @@ class BaseEmbedder(HasParams, SklearnInterface):
     """
 
     memory_estimate: ClassVar[MemoryEstimate] = MemoryEstimate()
-    # Whether a fit from an own map takes at most a third of the time of the first fit.
-    refits_fast: ClassVar[bool] = False
+    # How many fits from an own map take at most three times as long as the first fit, 0 if few.
+    n_short_refits: ClassVar[int] = 0
 
     def prepare_refits(self, data: HeteroData) -> None:
         """Prepare fits to nearly equal data, which reuse what hardly changes. May do nothing."""

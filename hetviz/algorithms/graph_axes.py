@@ -85,6 +85,8 @@ class GraphAxes(NeighborMapEmbedder):
         former_titles=("Graph axes, then a map",),
     )
     memory_estimate = MemoryEstimate(base=60e6, per_row=20e3)
+    # Each needs the eigenvectors of its own graph.
+    n_short_refits = 6
     n_components: PlaneAxes = 2
     n_axes: Annotated[
         int, Integer("Graph axes", "How many modes of the graph are used.", low=2, high=200)

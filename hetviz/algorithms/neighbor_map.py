@@ -22,7 +22,7 @@ NO_GRAPH = "All items have equal or no features, and no link counts."
 class NeighborMapEmbedder(BaseEmbedder):
     """Base class of methods that end with a `SneMap`."""
 
-    refits_fast = True
+    n_short_refits = 8
 
     def prepare_refits(self, data: HeteroData) -> None:
         """See `BaseEmbedder.prepare_refits`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,3 +62,17 @@ def test_project_switch_replaces_state(monkeypatch: pytest.MonkeyPatch) -> None:
     # The browser still holds the files of the upload fields.
     assert page_state.page_state().n_uploads == 3
     assert list(kept) == ["page-state"] and isinstance(kept["page-state"], PageState)
+
+
+def test_carried_work_has_the_page_state_of_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_state.st, "session_state", {})
+    state_of(Part).n = 7
+    seen: list[int] = []
+    work = page_state.carry(lambda: seen.append(state_of(Part).n))
+    monkeypatch.setattr(page_state.st, "session_state", None)
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [7]
+    with pytest.raises(AttributeError):
+        page_state.page_state()

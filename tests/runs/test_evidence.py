@@ -12,6 +12,7 @@ from hetviz.errors import DataError, ParameterError
 from hetviz.features.item_columns import item_columns
 from hetviz.metrics.contrast import find_differences
 from hetviz.metrics.measure_names import MEASURES_WITH_ROWS, measure_text
+from hetviz.runs.evidence import neighbors
 from hetviz.runs.evidence.about import ABOUT
 from hetviz.runs.evidence.groups import difference_evidence, links_inside_evidence
 from hetviz.runs.evidence.guidance import changed_evidence, true_neighbor_evidence
@@ -97,6 +98,17 @@ def test_map_of_the_features_has_no_false_neighbours(line: tuple[HeteroData, Emb
     assert (found.table["rank on the map"] == found.table["rank in the data"]).all()
     everyone = hetviz.evidence(*line, "neighbours")
     assert everyone.statement == "0 % of the neighbours on the map are not similar in the data."
+
+
+def test_neighbours_of_many_items_are_those_of_a_sample(
+    line: tuple[HeteroData, Embedding], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everyone = hetviz.evidence(*line, "neighbours")
+    assert everyone.sample == "0 of 360 neighbours of 40 items."
+    monkeypatch.setattr(neighbors, "_MAX_ROWS", 15)
+    sample = hetviz.evidence(*line, "neighbours")
+    assert sample.sample == "0 of 135 neighbours of 15 items, a sample."
+    assert set(sample.rows) < set(everyone.rows)
 
 
 def test_unlinked_and_unplaced_items() -> None:

@@ -19,11 +19,12 @@ from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.metrics.trust.alike import AlikeItems, most_alike
 from hetviz.metrics.trust.consequences import MOVED_THRESHOLD
 from hetviz.metrics.trust.neighborhoods import NEAR, Neighborhoods
-from hetviz.metrics.trust.trust import trust
 from hetviz.runs.evidence.evidence import Evidence, item_table, same_dataset
 from hetviz.runs.place.reasons import FEATURE, Why
 
 _N_NEIGHBORS, _N_LABEL_NEIGHBORS = 10, 5
+_MAX_ROWS = 20_000
+"""Largest number of items whose neighbours are compared."""
 
 
 def title_of(data: HeteroData, row: int) -> str:
@@ -209,24 +210,27 @@ def _ranks(distances: Floats) -> Ints:
 
 
 def trust_evidence(data: HeteroData, m: Embedding) -> Evidence:
-    """Return all items with their false and missing neighbours, the worst first.
+    """Return items with their false and missing neighbours, the worst first.
 
-    As `hetviz.trust`.
+    As `hetviz.trust`. Of more than 20,000 items a sample is listed.
     """
-    result = trust(data, m, _N_NEIGHBORS)
-    rows = np.flatnonzero(np.isfinite(result.of_within))
-    wrong = result.false_within[rows] + result.missing_within[rows]
-    rows = rows[np.argsort(-wrong, kind="stable")]
+    sampled = np.arange(data.n_rows)
+    if len(sampled) > _MAX_ROWS:
+        sampled = np.sort(np.random.default_rng(0).choice(sampled, _MAX_ROWS, replace=False))
+    found = Neighborhoods(data, m, _N_NEIGHBORS, 0, sampled.tolist())
+    n_not_similar, n_missing, of_within = found.own_dataset_errors()
+    rows = np.flatnonzero(np.isfinite(of_within))
+    rows = rows[np.argsort(-(n_not_similar + n_missing)[rows], kind="stable")]
     table = item_table(
         data,
         rows,
         {
-            "neighbours not similar": result.false_within[rows].astype(np.int64),
-            "similar items far away": result.missing_within[rows].astype(np.int64),
-            "of": result.of_within[rows].astype(np.int64),
+            "neighbours not similar": n_not_similar[rows].astype(np.int64),
+            "similar items far away": n_missing[rows].astype(np.int64),
+            "of": of_within[rows].astype(np.int64),
         },
     )
-    n_false, n_all = float(result.false_within[rows].sum()), float(result.of_within[rows].sum())
+    n_false, n_all = float(n_not_similar[rows].sum()), float(of_within[rows].sum())
     share = n_false / n_all if n_all else float("nan")
     return Evidence(
         f"{round_percent(share)} of the neighbours on the map are not similar in the data."
@@ -235,7 +239,8 @@ def trust_evidence(data: HeteroData, m: Embedding) -> Evidence:
         f"Similar means among the {round_percent(NEAR)} of its dataset that are nearest by "
         f"features, or the nearest {_N_NEIGHBORS}. The measure “True neighbours” also counts how "
         "far down the false ones are.",
-        f"{n_false:,.0f} of {n_all:,.0f} neighbours of {count(len(rows), 'item')}.",
+        f"{n_false:,.0f} of {n_all:,.0f} neighbours of {count(len(rows), 'item')}"
+        + (", a sample." if len(sampled) < data.n_rows else "."),
         f"Of random neighbours {round_percent(1 - NEAR)} would not be similar, with few items "
         "fewer.",
         table,

@@ -24,7 +24,7 @@ from hetviz.runs.embed.run import Run
 from hetviz.runs.embed.scope import scope_of
 from hetviz.runs.place.why import run_of_map
 
-_N_REFITS, _N_FULL_FITS = 8, 3
+_N_FULL_FITS = 3
 _NOISE = 0.3
 """Standard deviation of the start around the map, relative to that of the map."""
 
@@ -73,12 +73,13 @@ def spread(
     Notes
     -----
     Each refit draws as many links as there are, with replacement, so that it sees about 63 % of
-    them. Links that a person gave are always used. Neighbour maps make eight short refits, each
-    from the positions of the map with noise of 30 % of their standard deviation, which takes two to
-    three times as long as the fit of the map. Joint maps choose neighbours in the refits among
-    those of the map. Other methods are fitted three times with other seeds. Each refit is aligned
-    to the map by rotation, reflection, scale and shift, for the four fifths of the items with the
-    best fit. A small spread says that the position follows from the data, not that it is right.
+    them. Links that a person gave are always used. Neighbour maps make eight short refits,
+    graph-axes six, each from the positions of the map with noise of 30 % of their standard
+    deviation, which takes two to three times as long as the fit of the map. Joint maps choose
+    neighbours in the refits among those of the map. Other methods are fitted three times with other
+    seeds. Each refit is aligned to the map by rotation, reflection, scale and shift, for the four
+    fifths of the items with the best fit. A small spread says that the position follows from the
+    data, not that it is right.
 
     Examples
     --------
@@ -96,13 +97,13 @@ def spread(
     if "random_state" in kind.params:
         settings["random_state"] = record.seed
     # A neighbour map of more axes is drawn, so short refits cannot start from its picture.
-    fast = kind.refits_fast and embedding.n_components <= 2
+    fast = kind.n_short_refits > 0 and embedding.n_components <= 2
     is_table_link = _table_links(seen)
     resampled = bool(is_table_link.any())
     if not resampled and not fast and Capability.ITERATIVE not in kind.card.capabilities:
         reason = "There are no links to resample and no random start, so all refits are equal."
         raise NotApplicableError(kind.card.title, [reason])
-    n_refits = _N_REFITS if fast else _N_FULL_FITS
+    n_refits = kind.n_short_refits if fast else _N_FULL_FITS
     Y = np.vstack(list(coordinates_of(seen, embedding.planar()).values()))
     model = kind(**settings)
     refits = np.empty((n_refits, *Y.shape))

@@ -11,8 +11,9 @@ from hetviz.errors import HetvizError
 from hetviz.exports.tables import table_bytes
 from hetviz.runs.evidence.evidence import Evidence
 from hetviz.ui.map.component import component
+from hetviz.ui.map_data import worker_results
 from hetviz.ui.shell import selection, session, theme
-from hetviz.ui.shell.page_state import state_of
+from hetviz.ui.shell.page_state import carry, project_id, state_of
 
 _LISTENER = "show-me"
 _MAX_ROWS_SHOWN = 5_000
@@ -51,15 +52,21 @@ def _show_dialog() -> None:
 
     workspace = session.workspace()
     key, state = state_of(ShownEvidence).key, workspace.state
+    about = (project_id(), "evidence", key, workspace.version, workspace.selection_version)
+    work = carry(lambda: find_evidence(state, key))
     try:
         with st.spinner("Collecting the rows"):
-            evidence: Evidence = session.get_or_compute(
-                ("evidence", key, workspace.version, workspace.selection_version),
-                (state.data, state.run),
-                lambda: find_evidence(state, key),
+            evidence: Evidence | None = worker_results.compute_in_thread(
+                project_id(), state.opened(), about, work, state.run, "Collecting the rows"
             )
+    except worker_results.WorkerError as failed:
+        theme.show_note(failed.reason)
+        return
     except HetvizError as error:
         theme.show_note(str(error))
+        return
+    if evidence is None:
+        theme.show_note("Collecting the rows …")
         return
     st.html(_text_html(evidence))
     _show_table(evidence)

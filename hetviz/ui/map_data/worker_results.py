@@ -125,7 +125,12 @@ def find_failure(data: HeteroData, key: Hashable, task: str) -> WorkerError | No
 
 
 def compute_in_thread(
-    session: str, data: HeteroData, key: Hashable, make: Callable[[], T], also: object
+    session: str,
+    data: HeteroData,
+    key: Hashable,
+    make: Callable[[], T],
+    also: object,
+    activity: str = "Reading the guidance",
 ) -> T:
     """Return the result of `make`, computed in a thread for large data; None until it is ready."""
     # For results that a worker takes as long to send as to compute. `make` must not use the session
@@ -134,7 +139,7 @@ def compute_in_thread(
         return RESULTS.get_or_compute(data, key, make, also)
     result = RESULTS.get(data, key)
     if isinstance(result, HetvizError):
-        raise WorkerError("Reading the guidance", str(result), partial(RESULTS.drop, data, key))
+        raise WorkerError(activity, str(result), partial(RESULTS.drop, data, key))
     if result is None:
         id, over = _job_id(session, data, key), threading.Event()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -52,8 +54,14 @@ class PageState:
         return part
 
 
+_CARRIED = threading.local()
+
+
 def page_state() -> PageState:
     """Return the state of the visitor's pages."""
+    carried: PageState | None = getattr(_CARRIED, "state", None)
+    if carried is not None:
+        return carried
     state = st.session_state.get(_KEY)
     if not isinstance(state, PageState):
         state = st.session_state[_KEY] = PageState()
@@ -63,6 +71,20 @@ def page_state() -> PageState:
 def state_of(kind: type[T]) -> T:
     """Return the part of the page state that a package declares as a dataclass."""
     return page_state().part(kind)
+
+
+def carry(work: Callable[[], T]) -> Callable[[], T]:
+    """Return a function that another thread can call, with the page state of this one."""
+    state = page_state()
+
+    def carried() -> T:
+        _CARRIED.state = state
+        try:
+            return work()
+        finally:
+            _CARRIED.state = None
+
+    return carried
 
 
 def project_id() -> str:
