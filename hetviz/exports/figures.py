@@ -29,24 +29,14 @@ SIZES: Mapping[str, tuple[float, float | None]] = {
 class FigureSettings:
     """Settings of a figure.
 
-    Attributes
-    ----------
-    colour : str
-        Key or title of an option of `hetviz.plots.colour.colour_options`, or a column name.
+    `colour`: Key or title of an option of `hetviz.plots.colour.colour_options`, or a column name.
         If empty, the column whose groups the map separates best.
-    width : float
-        In millimetres.
-    height : float or None
-        In millimetres. By default it follows from the plot.
-    dpi : int
-    names : str
-        One of `hetviz.plots.paper_map.NAME_CHOICES`.
-    hidden : tuple of str
-        Datasets that are not drawn.
-    caption : bool
-        Whether the caption is written below the map.
-    terrain : bool
-        Whether densities, or lines of equal numbers, are drawn below the items.
+    `width`: In millimetres.
+    `height`: In millimetres. By default it follows from the plot.
+    `names`: One of `hetviz.plots.paper_map.NAME_CHOICES`.
+    `hidden`: Datasets that are not drawn.
+    `caption`: Whether the caption is written below the map.
+    `terrain`: Whether densities, or lines of equal numbers, are drawn below the items.
     """
 
     colour: str = ""

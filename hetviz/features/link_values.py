@@ -58,14 +58,10 @@ _MAX_RATING_LEVELS = 101
 class LinkValue:
     """A column whose cells are the weights of the links that rows become.
 
-    Attributes
-    ----------
-    column : str
-    meaning : {"sign", "rating", "count", "amount"}
-        "sign": positive pulls together, negative pushes apart. "rating": relative to the mean, so
-        that low ratings push apart. "count", "amount": sums pull together.
-    levels : mapping of str to float
-        Weights of words, from -1 to 1; empty for numbers.
+    `meaning` {"sign", "rating", "count", "amount"}: "sign": positive pulls together, negative
+        pushes apart. "rating": relative to the mean, so that low ratings push apart. "count",
+        "amount": sums pull together.
+    `levels`: Weights of words, from -1 to 1; empty for numbers.
     """
 
     column: str

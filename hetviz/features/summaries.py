@@ -28,15 +28,10 @@ _MIN_COUNTER_SHARE = 0.95
 class SummaryColumn:
     """Column of rows and its use in a summary of the items they refer to.
 
-    Attributes
-    ----------
-    name : str
-    use : {"mean", "share", "span", ""}
-        Means of numbers, shares of categories, first and last date; "" if none is possible.
-    reason : str
-        Why it is left out; empty if it is used.
-    width : int
-        Number of columns that it adds to a summary.
+    `use` {"mean", "share", "span", ""}: Means of numbers, shares of categories, first and last
+        date; "" if none is possible.
+    `reason`: Why it is left out; empty if it is used.
+    `width`: Number of columns that it adds to a summary.
     """
 
     name: str

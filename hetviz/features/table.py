@@ -262,47 +262,25 @@ def fit(
 ) -> TableFeatures:
     r"""Make features from the columns of a table.
 
-    Parameters
-    ----------
-    table : DataFrame of n rows
-        Cells as text, or typed.
-    where : str
-        Place for messages.
-    columns : sequence of str, optional
-        Columns to use; default: all.
-    exclude : collection of str, or mapping of str to str
-        Columns that are excluded unless `options` select them, with reasons.
-    log, text : collection of str
-        Numbers to take the logarithm of; columns to use as free text.
-    decimal : {".", ","}
-    random_state : int
-        Seed of the decomposition of free text.
-    inferred : mapping of str to Column, optional
-        Columns of this table with types inferred before.
-    options : mapping of str to mapping, optional
-        Column -> any of ``use``, ``kind``, ``scale``, ``log``, ``weight``, ``impute``, ``cyclic``
-        and ``model``, see `hetviz.make_features`; the name of pictures is ``(pictures)``.
-    text_model : {"words", "sentences"}
-        Model of free text.
-    media : sequence of n bytes, paths or None, optional
-        Pictures of the rows, used if `columns` is absent.
-    progress : callable
-        See `hetviz.progress`.
+    `table`: Cells as text, or typed.
+    `where`: Place for messages.
+    `columns`: Columns to use; default: all.
+    `exclude`: Columns that are excluded unless `options` select them, with reasons.
+    `log`, `text`: Numbers to take the logarithm of; columns to use as free text.
+    `decimal` {".", ","}
+    `random_state`: Seed of the decomposition of free text.
+    `inferred`: Columns of this table with types inferred before.
+    `options`: Column -> any of ``use``, ``kind``, ``scale``, ``log``, ``weight``, ``impute``,
+        ``cyclic`` and ``model``, see `hetviz.make_features`; the name of pictures is
+        ``(pictures)``.
+    `text_model` {"words", "sentences"}: Model of free text.
+    `media`: Pictures of the rows, used if `columns` is absent.
+    `progress`: See `hetviz.progress`.
 
-    Returns
-    -------
-    TableFeatures
+    Raises DataError: If a column in `columns`, `log` or `options` does not exist, or an option does
+        not fit the type of its column.
+    Raises MissingExtraError: If the sentence model is requested but not installed.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a column in `columns`, `log` or `options` does not exist, or an option does not fit the
-        type of its column.
-    hetviz.errors.MissingExtraError
-        If the sentence model is requested but not installed.
-
-    Notes
-    -----
     Numbers: the mean where missing, then :math:`(x - \mu)/\sigma`, of log(1 + x) on request.
     Dates: days, like numbers. Categories: one column for each value (the `MAX_CATEGORIES` most
     frequent), centred. Lists in a cell ("red; round"): one column for each entry. Latitude and

@@ -54,22 +54,13 @@ _MAX_MARKS = 2
 class DetailTable:
     """Table whose rows refer to items of other tables.
 
-    Attributes
-    ----------
-    dataset : str
-    named : tuple of str
-        Referenced datasets, one for each key, possibly repeated.
-    take : str
-        Suggested use of its rows, see `ROWS`.
-    kind : {"entity", "event", "relation"}
-        "relation": keys and nothing else that varies. "event": keys with a date or value. "entity":
-        rows with a name, or that other tables refer to.
-    values : tuple of LinkValue
-        Columns that can weigh the links.
-    value : LinkValue or None
-        Suggested weights; None for the number of rows.
-    columns : tuple of SummaryColumn
-        Columns of a summary, and those that it leaves out with the reason.
+    `named`: Referenced datasets, one for each key, possibly repeated.
+    `take`: Suggested use of its rows, see `ROWS`.
+    `kind` {"entity", "event", "relation"}: "relation": keys and nothing else that varies. "event":
+        keys with a date or value. "entity": rows with a name, or that other tables refer to.
+    `values`: Columns that can weigh the links.
+    `value`: Suggested weights; None for the number of rows.
+    `columns`: Columns of a summary, and those that it leaves out with the reason.
     """
 
     dataset: str

@@ -56,16 +56,10 @@ def n_workers(requested: int = 0) -> int:
 class _Slot:
     """A place for a worker process and its job.
 
-    Attributes
-    ----------
-    job : str or None
-        Job of the worker, also while the worker gets ready.
-    unsent, unstarted : Task or None
-        Task of the job until it is sent, and until the worker begins it.
-    is_needed : bool
-        Whether a worker that ends is replaced.
-    deadline : float
-        Time at which an unresponsive worker is killed.
+    `job`: Job of the worker, also while the worker gets ready.
+    `unsent`, `unstarted`: Task of the job until it is sent, and until the worker begins it.
+    `is_needed`: Whether a worker that ends is replaced.
+    `deadline`: Time at which an unresponsive worker is killed.
     """
 
     job: str | None = None
@@ -87,13 +81,9 @@ class Pool(JobTable):
     The first worker starts with the first task, or earlier with `warm`, and stays ready. Others
     start when needed, and `end_idle_workers` ends them. It needs Linux or macOS.
 
-    Parameters
-    ----------
-    on_end : callable, optional
-        Called on the manager's thread with each job that ends, before its owner sees the end. It is
-        not called for jobs that are active when the server ends.
-    workers : int
-        Number of workers; 0 for the default of `n_workers`.
+    `on_end`: Called on the manager's thread with each job that ends, before its owner sees the end.
+        It is not called for jobs that are active when the server ends.
+    `workers`: Number of workers; 0 for the default of `n_workers`.
     """
 
     def __init__(self, on_end: Callable[[Job], None] | None = None, workers: int = 0) -> None:

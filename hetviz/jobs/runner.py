@@ -32,13 +32,8 @@ LIVE: frozenset[JobState] = frozenset({"waiting", "running"})
 class Task:
     """A task of the registry with its arguments, to run as a job.
 
-    Attributes
-    ----------
-    task : str
-        Its id in `hetviz.jobs.registry.TASKS`.
-    arguments : mapping of str to object
-    first_frame : bytes or None
-        First partial layout, available as soon as the job is submitted; see `Frame`.
+    `task`: Its id in `hetviz.jobs.registry.TASKS`.
+    `first_frame`: First partial layout, available as soon as the job is submitted; see `Frame`.
     """
 
     task: str

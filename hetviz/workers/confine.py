@@ -95,12 +95,8 @@ def _print_limits() -> None:
 def confine(limits: Iterable[tuple[int, int, int]] = (), parent: int = 0) -> None:
     """Restrict this process permanently, before any thread starts, as far as the system allows.
 
-    Parameters
-    ----------
-    limits : iterable of (resource, soft limit, hard limit)
-        As for `resource.setrlimit`.
-    parent : int
-        Process with which this one ends; 0 for none.
+    `limits`: As for `resource.setrlimit`.
+    `parent`: Process with which this one ends; 0 for none.
     """
     for kind, soft, hard in limits:
         # Only where there are limits is there the module.

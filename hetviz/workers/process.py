@@ -19,17 +19,10 @@ class WorkerProcess:
 
     On Linux a worker ends with the thread that started it.
 
-    Parameters
-    ----------
-    warm_up : str
-        Function that yields steps of getting ready, as ``module:function``.
+    `warm_up`: Function that yields steps of getting ready, as ``module:function``.
 
-    Attributes
-    ----------
-    is_ready : bool
-        Whether the worker reported that it is ready.
-    cached : collection of int
-        Numbers of the data in the worker's cache.
+    `is_ready`: Whether the worker reported that it is ready.
+    `cached`: Numbers of the data in the worker's cache.
     """
 
     def __init__(self, warm_up: str = "") -> None:

@@ -46,14 +46,9 @@ def pack_frame(layout: Callable[[], object] | object) -> bytes:
 class ProgressReporter:
     """Progress callback of a task, which limits the rate of messages.
 
-    Parameters
-    ----------
-    id : str
-        Id of the job.
-    stop : threading.Event
-        Set when the job is to stop.
-    send : callable
-        Sends a message.
+    `id`: Id of the job.
+    `stop`: Set when the job is to stop.
+    `send`: Sends a message.
     """
 
     def __init__(

@@ -81,12 +81,8 @@ def run(
 ) -> bytes:
     """Run a module in a limited process, after waiting for a turn, and return its answer.
 
-    Raises
-    ------
-    ReaderFailed
-        If the reader crashed, hung or hit a limit.
-    hetviz.errors.DataError
-        If the reader rejected the request.
+    Raises ReaderFailed: If the reader crashed, hung or hit a limit.
+    Raises DataError: If the reader rejected the request.
     """
     with contextlib.ExitStack() as stack:
         try:

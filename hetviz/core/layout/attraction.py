@@ -74,20 +74,10 @@ def umap_stiffness(min_dist: float) -> Stiffness:
 def attraction_of(row: int, Y: Floats, graph: AttractionGraph) -> Attraction | None:
     r"""Return the attraction of an item by the other items.
 
-    Parameters
-    ----------
-    row : int
-    Y : ndarray of shape (n, k)
-        The map; rows of NaN attract no item.
-    graph : AttractionGraph
+    `Y` (n, k): The map; rows of NaN attract no item.
 
-    Returns
-    -------
-    Attraction, or None
-        None if the item has no position, or no item with a position attracts it.
+    Returns: None if the item has no position, or no item with a position attracts it.
 
-    Notes
-    -----
     The gradient of the attraction is :math:`\sum_j k_{ij} (y_i - y_j)` with
     :math:`k_{ij} = p_{ij} s(d_{ij}^2)`: the others pull the item to their weighted mean
     :math:`\sum_j k_{ij} y_j / \sum_j k_{ij}`, against the repulsion of all items. The share of

@@ -256,15 +256,9 @@ def _promising_blocks(left: Floats, right: Floats, rows: Ints) -> Iterator[tuple
 class KroneckerRidge:
     r"""Kernel ridge regression of all pairs at once with the product of two kernels.
 
-    Attributes
-    ----------
-    a, b : Spectrum
-        Spectra of the kernels of the rows and of the columns.
-    C : ndarray of shape (r, s)
-        Known links in the bases of both spectra.
+    `a`, `b`: Spectra of the kernels of the rows and of the columns.
+    `C` (r, s): Known links in the bases of both spectra.
 
-    Notes
-    -----
     With K_a = U L U' and K_b = V M V' the fitted values are
     :math:`F = K_a \tilde{A} K_b = U (C \circ S / (S + ridge)) V'` where C = U'Y V and
     S = outer(L, M): two eigenproblems instead of a system of n m unknowns (Pahikkala et al.; van

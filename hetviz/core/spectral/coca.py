@@ -75,47 +75,31 @@ def coca(
 ) -> CocaSolution:
     """Find the axes on which all sources vary and agree.
 
-    Parameters
-    ----------
-    sources : sequence of FeatureSource
-        Sources of the same n rows.
-    graphs : sequence of csr_array of shape (n, n)
-        Symmetric relations, see `relation`.
-    n_components : int
-        Number of axes; fewer are returned if fewer have a positive value.
-    alpha : float
-        Weight of agreement between sources, relative to their own variance.
-    source_weights, graph_weights : ndarray, optional
-        Non-negative, of sum 1; equal by default.
-    agreement : {"product", "difference"}
-        ``"product"`` adds alpha sum_(j != h) u_j'X_j'X_h u_h (equation 4.8); ``"difference"``
-        subtracts alpha sum_(j, h) |X_j u_j - X_h u_h|^2 (equation 4.3). The thesis derives the
-        first from the second (lemma 1), but the squares also subtract 2 alpha (p - 1) |X_j u_j|^2
-        from each source's own variance. For alpha >= 1 / (2 p (p - 1)) with equal weights, only
-        directions on which sources agree have a positive value.
-    weights_in : {"all", "diagonal"}
-        ``"all"`` also weights agreement, that of sqrt(p w_j) X_j u_j. ``"diagonal"`` is the
-        thesis, where weights do not affect agreement. With equal weights both are the same.
-    constraint : {"joint", "rescaled", "block"}
-        ``"joint"``: |u| = 1, as solved in the thesis; ``"rescaled"`` then scales every u_j to
-        length 1; ``"block"``: |u_j| = 1 exactly (U_j'U_j = I), by monotone block updates.
-    output : {"mean", "smoothed"}
-        The mean of X_j u_j over the sources that have the row, or (I + sum_t v_t M_t) times it.
-    random_state : int
-        Seed of the iterative solver.
+    `sources`: Sources of the same n rows.
+    `graphs` (sequence of csr_array of shape (n, n)): Symmetric relations, see `relation`.
+    `n_components`: Number of axes; fewer are returned if fewer have a positive value.
+    `alpha`: Weight of agreement between sources, relative to their own variance.
+    `source_weights`, `graph_weights`: Non-negative, of sum 1; equal by default.
+    `agreement` {"product", "difference"}: ``"product"`` adds alpha sum_(j != h) u_j'X_j'X_h u_h
+        (equation 4.8); ``"difference"`` subtracts alpha sum_(j, h) |X_j u_j - X_h u_h|^2 (equation
+        4.3). The thesis derives the first from the second (lemma 1), but the squares also subtract
+        2 alpha (p - 1) |X_j u_j|^2 from each source's own variance. For alpha >= 1 / (2 p (p - 1))
+        with equal weights, only directions on which sources agree have a positive value.
+    `weights_in` {"all", "diagonal"}: ``"all"`` also weights agreement, that of sqrt(p w_j) X_j u_j.
+        ``"diagonal"`` is the thesis, where weights do not affect agreement. With equal weights both
+        are the same.
+    `constraint` {"joint", "rescaled", "block"}: ``"joint"``: |u| = 1, as solved in the thesis;
+        ``"rescaled"`` then scales every u_j to length 1; ``"block"``: |u_j| = 1 exactly (U_j'U_j =
+        I), by monotone block updates.
+    `output` {"mean", "smoothed"}: The mean of X_j u_j over the sources that have the row, or (I +
+        sum_t v_t M_t) times it.
+    `random_state`: Seed of the iterative solver.
 
-    Warns
-    -----
-    hetviz.errors.DataWarning
-        If fewer than `n_components` axes have a positive value.
+    Raises DataWarning: If fewer than `n_components` axes have a positive value.
 
-    Raises
-    ------
-    hetviz.errors.NotApplicableError
-        If no axis has a positive value, or there are too many features for the block constraint.
+    Raises NotApplicableError: If no axis has a positive value, or there are too many features for
+        the block constraint.
 
-    Notes
-    -----
     O(n r^2 + r^3) for r coordinates in total; above 4,000 only products are computed.
     """
     w = _equal_weights(len(sources)) if source_weights is None else source_weights

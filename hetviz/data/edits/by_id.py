@@ -122,10 +122,7 @@ def comparisons_by_id(
 def rows_by_id(data: HeteroData, dataset: str, ids: Iterable[str], where: str) -> Ints:
     """Return the rows of ids within a dataset.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        Listing every unknown id.
+    Raises DataError: Listing every unknown id.
     """
     return _find_rows(data, data[dataset], list(ids), where)
 

@@ -225,23 +225,10 @@ def propose_joins(data: HeteroData) -> list[Proposal]:
 def check_join(data: HeteroData, join: Join) -> Proposal:
     """Return a join of the user's with its pairs and how many rows find a partner.
 
-    Parameters
-    ----------
-    data : HeteroData
-    join : Join
+    Returns: Certain, with the counts as evidence.
 
-    Returns
-    -------
-    Proposal
-        Certain, with the counts as evidence.
+    Raises DataError: If a dataset or column does not exist, or no row finds a partner.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a dataset or column does not exist, or no row finds a partner.
-
-    Notes
-    -----
     O(n log n + pairs) for n rows.
     """
     match = join.match(data)

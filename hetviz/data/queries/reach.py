@@ -25,12 +25,7 @@ _MIN_HUB_LINKS = 20
 class Hub:
     """An item with many links.
 
-    Attributes
-    ----------
-    dataset, id, title : str
-    links : int
-    share : float
-        Share of the weight of all links.
+    `share`: Share of the weight of all links.
     """
 
     dataset: str
@@ -44,15 +39,9 @@ class Hub:
 class LinkWarning:
     """Warning about the coverage of links.
 
-    Attributes
-    ----------
-    kind : {"unlinked", "crowded"}
-        Many items of a dataset have no link, or one item has very many.
-    words : str
-        Message with advice.
-    dataset : str
-    id : str
-        Id of the item with very many links; empty otherwise.
+    `kind` {"unlinked", "crowded"}: Many items of a dataset have no link, or one item has very many.
+    `words`: Message with advice.
+    `id`: Id of the item with very many links; empty otherwise.
     """
 
     kind: Literal["unlinked", "crowded"]
@@ -65,15 +54,9 @@ class LinkWarning:
 class Reach:
     """Coverage of the items by links.
 
-    Attributes
-    ----------
-    linked, items : mapping of str to int
-        Number of linked items and of all items, by dataset.
-    hubs : tuple of Hub
-        The three items with the most links, in decreasing order.
-    n_links : int
-    featureless : frozenset of str
-        Datasets that are described by links only.
+    `linked`, `items`: Number of linked items and of all items, by dataset.
+    `hubs`: The three items with the most links, in decreasing order.
+    `featureless`: Datasets that are described by links only.
     """
 
     linked: dict[str, int]

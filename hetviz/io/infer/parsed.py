@@ -32,43 +32,25 @@ def split_place(where: str) -> tuple[str, str]:
 class Choices:
     """The user's choices for reading a file; None means detection.
 
-    Attributes
-    ----------
-    encoding, separator, decimal : str, optional
-        Such as ``"latin-1"``, ``";"``, ``","``.
-    header : bool, optional
-        Whether the first row names the columns.
-    role : {"dataset", "links", "comparisons"}, optional
-    name : str, optional
-        Name of the dataset.
-    id : str or sequence of str, optional
-        The id column, or several columns that form the id together. An empty sequence means
-        row numbers.
-    title : str, optional
-        The column with the names of the rows.
-    exclude, labels : tuple of str
-        Columns that are never features, and label columns.
-    source, target : str, optional
-        Datasets of links without dataset columns.
-    sheet : str, optional
-        Sheet of a workbook or table of a database. All are read if absent.
-    skip : int, optional
-        Number of rows above the column names.
-    matrix : {"features", "kernel", "distance"}, optional
-        Kind of a square matrix.
-    rows_of : str, optional
-        The file with the rows of a matrix without ids, in the same order.
-    part : str, optional
-        Features of an AnnData file: ``"X"`` or a matrix such as ``"X_pca"``.
-    exact : bool
-        hetviz wrote the table: the first row contains the names, and cells are not changed.
-    only_table : bool
-        Read the file as a table, neither as prose nor as a matrix.
-    recipes : mapping of str to mapping
-        Recipes of tables by sheet name, ``""`` for a single table; see
+    `encoding`, `separator`, `decimal`: Such as ``"latin-1"``, ``";"``, ``","``.
+    `header`: Whether the first row names the columns.
+    `role` {"dataset", "links", "comparisons"}, optional
+    `name`: Name of the dataset.
+    `id`: The id column, or several columns that form the id together. An empty sequence means row
+        numbers.
+    `title`: The column with the names of the rows.
+    `exclude`, `labels`: Columns that are never features, and label columns.
+    `source`, `target`: Datasets of links without dataset columns.
+    `sheet`: Sheet of a workbook or table of a database. All are read if absent.
+    `skip`: Number of rows above the column names.
+    `matrix` {"features", "kernel", "distance"}, optional: Kind of a square matrix.
+    `rows_of`: The file with the rows of a matrix without ids, in the same order.
+    `part`: Features of an AnnData file: ``"X"`` or a matrix such as ``"X_pca"``.
+    `exact`: hetviz wrote the table: the first row contains the names, and cells are not changed.
+    `only_table`: Read the file as a table, neither as prose nor as a matrix.
+    `recipes`: Recipes of tables by sheet name, ``""`` for a single table; see
         `hetviz.io.infer.recipe.TableRecipe.to_dict`.
-    like : mapping, optional
-        Recipe of an earlier file of the same form, which is adapted to this file; see
+    `like`: Recipe of an earlier file of the same form, which is adapted to this file; see
         `hetviz.io.infer.rows.adapt_recipe`.
     """
 
@@ -116,15 +98,10 @@ TextRow = tuple[int, list[str]]
 class Cells:
     """The cells of a table as its file has them, before `hetviz.io.infer.typed.typed_table`.
 
-    Attributes
-    ----------
-    rows : list of (int, list of str), ColumnRows or None
-        Row numbers of the file and cells. None for formats with column names, whose cells are the
-        frame of the table.
-    is_sheet : bool
-        Whether the rows are those of a sheet, which may contain more than the table.
-    words : tuple of str or None
-        The columns stored as text, in formats with types; None if any column can be text.
+    `rows`: Row numbers of the file and cells. None for formats with column names, whose cells are
+        the frame of the table.
+    `is_sheet`: Whether the rows are those of a sheet, which may contain more than the table.
+    `words`: The columns stored as text, in formats with types; None if any column can be text.
     """
 
     rows: list[TextRow] | ColumnRows | None = None
@@ -145,52 +122,30 @@ class ForeignKey:
 class Table:
     """One dataset, list of links or list of comparisons in a file.
 
-    Attributes
-    ----------
-    name : str
-        Name of the dataset: file stem, sheet or member.
-    where : str
-        The place for messages, such as ``"book.xlsx, sheet Drugs"``.
-    role : {"dataset", "links", "comparisons"} or None
-        None if the columns decide, as for CSV.
-    frame : DataFrame of n rows
-        Cells as text, "" where a cell is empty. Formats with types write numbers with `repr`, dates
-        as ISO 8601, lists as ``"a; b"``.
-    row : sequence of int
-        ``row[r]`` is the row number of row r in the file, from 0, without the header.
-    decimal : {".", ","}
-    encoding, separator : str
-        Of text, else "".
-    header : bool
-    X : array or CSR matrix of shape (n, features) or None
-    feature_names : tuple of str
-    kernel, distance : array of shape (n, n) or None
-    media : tuple of n (bytes or None) or None
-        Thumbnails checked by `hetviz.io.datasets.images.checked_picture`.
-    id_column, title_column, media_column : str or None
-        If declared by the format. `media_column` names the pictures.
-    text_columns : tuple of str
-        Free text columns used as features.
-    label_columns : tuple of str
-        Columns declared as categories, which may look like numbers.
-    foreign_keys : tuple of ForeignKey
-        Declared keys. Their columns are not features.
-    id_columns : tuple of str
-        Several columns that are declared as the id together.
-    entity : str or None
-        Entity of the rows: datasets with the same entity are views of it.
-    facts : mapping of str to str
-        Detected settings as text for the user: ``{"separator": "semicolon"}``.
-    problems : tuple of Problem
-        Errors about parts that are left out, and notes.
-    recipe : TableRecipe or None
-        The chosen or detected recipe.
-    called : mapping of str to str
-        Original names of renamed columns.
-    file : str
-        The uploaded file or the member of a zip, "" if `where` is it.
-    cells : Cells or None
-        Cells that have no column types yet.
+    `name`: Name of the dataset: file stem, sheet or member.
+    `where`: The place for messages, such as ``"book.xlsx, sheet Drugs"``.
+    `role` {"dataset", "links", "comparisons"} or None: None if the columns decide, as for CSV.
+    `frame`: Cells as text, "" where a cell is empty. Formats with types write numbers with `repr`,
+        dates as ISO 8601, lists as ``"a; b"``.
+    `row`: ``row[r]`` is the row number of row r in the file, from 0, without the header.
+    `decimal` {".", ","}
+    `encoding`, `separator`: Of text, else "".
+    `X` (n, features)
+    `kernel`, `distance` (n, n)
+    `media`: Thumbnails checked by `hetviz.io.datasets.images.checked_picture`.
+    `id_column`, `title_column`, `media_column`: If declared by the format. `media_column` names the
+        pictures.
+    `text_columns`: Free text columns used as features.
+    `label_columns`: Columns declared as categories, which may look like numbers.
+    `foreign_keys`: Declared keys. Their columns are not features.
+    `id_columns`: Several columns that are declared as the id together.
+    `entity`: Entity of the rows: datasets with the same entity are views of it.
+    `facts`: Detected settings as text for the user: ``{"separator": "semicolon"}``.
+    `problems`: Errors about parts that are left out, and notes.
+    `recipe`: The chosen or detected recipe.
+    `called`: Original names of renamed columns.
+    `file`: The uploaded file or the member of a zip, "" if `where` is it.
+    `cells`: Cells that have no column types yet.
     """
 
     name: str

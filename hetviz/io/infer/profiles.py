@@ -26,18 +26,10 @@ _MAX_VALUES = 8
 class Profile:
     """A summary of a column with its histogram or most frequent values.
 
-    Attributes
-    ----------
-    name, type, unit : str
-    n_rows, n_missing, n_distinct : int
-    bins : tuple of float
-        Histogram edges of numbers and dates (days since 1970), empty for other columns.
-    counts : tuple of int
-        Number of rows in each bin or with each of `values`.
-    values : tuple of str
-        The most frequent values of other columns, at most eight.
-    examples : tuple of str
-        Texts that count as missing, such as ``n. b.``.
+    `bins`: Histogram edges of numbers and dates (days since 1970), empty for other columns.
+    `counts`: Number of rows in each bin or with each of `values`.
+    `values`: The most frequent values of other columns, at most eight.
+    `examples`: Texts that count as missing, such as ``n. b.``.
     """
 
     name: str

@@ -42,23 +42,13 @@ SAMPLE_ROWS = 1_000
 class ColumnRecipe:
     """The type of one column.
 
-    Attributes
-    ----------
-    name : str
-    type : str
-        One of `TYPES`.
-    unit : str
-        Unit of numbers.
-    decimal : {".", ","}
-        Decimal sign of the numbers.
-    order : tuple of str
-        Values of an ordered category, lowest first.
-    of : str
-        Target dataset of a key.
-    why : str
-        Reason of the proposal, for the user.
-    said : bool
-        Whether the user chose it. Proposed columns get default features.
+    `type`: One of `TYPES`.
+    `unit`: Unit of numbers.
+    `decimal` {".", ","}: Decimal sign of the numbers.
+    `order`: Values of an ordered category, lowest first.
+    `of`: Target dataset of a key.
+    `why`: Reason of the proposal, for the user.
+    `said`: Whether the user chose it. Proposed columns get default features.
     """
 
     name: str
@@ -75,19 +65,12 @@ class ColumnRecipe:
 class TableRecipe:
     """The recipe for reading a table. Row numbers are those of the file, from 0.
 
-    Attributes
-    ----------
-    header : tuple of int
-        The rows of column names, joined as in "Messwerte / Nitrat". Without them, columns are
+    `header`: The rows of column names, joined as in "Messwerte / Nitrat". Without them, columns are
         named column_1, column_2 and so on.
-    units : int or None
-        The row of units.
-    first : int
-        The first row of data.
-    last : int or None
-        The last row of data; None for the end of the file.
-    columns : tuple of ColumnRecipe
-        In the order of the file.
+    `units`: The row of units.
+    `first`: The first row of data.
+    `last`: The last row of data; None for the end of the file.
+    `columns`: In the order of the file.
     """
 
     header: tuple[int, ...]

@@ -61,10 +61,7 @@ def choose_ids(frames: Mapping[str, pd.DataFrame]) -> dict[str, tuple[str, ...]]
     An id is unique and filled. It is named as an id or after its table, or other tables repeat its
     name and its values. Several columns form an id together if another table refers to them.
 
-    Parameters
-    ----------
-    frames : mapping of str to DataFrame
-        Tables with text cells by name.
+    `frames`: Tables with text cells by name.
     """
     words = {}
     for name, frame in frames.items():
@@ -172,16 +169,10 @@ def choose_title(
     Rows that otherwise have only a code are named by the best text, even if it repeats or is
     sometimes missing.
 
-    Parameters
-    ----------
-    name : str
-        Name of the table.
-    frame : DataFrame
-        Text cells.
-    ids : sequence of str
-        Id columns, which are no titles.
-    plain : collection of str
-        Columns of numbers.
+    `name`: Name of the table.
+    `frame`: Text cells.
+    `ids`: Id columns, which are no titles.
+    `plain`: Columns of numbers.
     """
     sample = frame.iloc[:: max(1, len(frame) // _SAMPLE_ROWS)]
     words = column_words(list(map(str, frame.columns)))

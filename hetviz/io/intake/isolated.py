@@ -25,18 +25,11 @@ _MIN_SECONDS = 3
 class Request:
     """A task for the reader process.
 
-    Attributes
-    ----------
-    task : {"file", "parse", "look", "load", "bundle"}
-    files : tuple of (str, bytes)
-        Without content if there is a container.
-    choices : mapping of str to Choices
-    container : bytes or None
-        The parsed files.
-    base : bytes or None
-        Data to which the files are added, see `hetviz.io.intake.pack_loaded.pack_base`.
-    without : mapping of str to Problem
-        Files of a bundle that could not be read.
+    `task` {"file", "parse", "look", "load", "bundle"}
+    `files`: Without content if there is a container.
+    `container`: The parsed files.
+    `base`: Data to which the files are added, see `hetviz.io.intake.pack_loaded.pack_base`.
+    `without`: Files of a bundle that could not be read.
     """
 
     task: str

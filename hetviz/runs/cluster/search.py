@@ -39,20 +39,12 @@ _MAP_TEXT = "on the map itself"
 class ClusterSearch:
     """Clusterings for each number of clusters.
 
-    Attributes
-    ----------
-    Y : array of shape (n_rows, 2 or more)
-        Coordinates in the space of the search; NaN without a place.
-    space : str
-        Description of the space.
-    tried : tuple of Tried
-        Codes of all rows, -1 without a cluster; the fewest clusters come first.
-    chosen : int
-        Position of the chosen one in `tried`.
-    names : tuple of str or None
-        Names of the clusters, if they are the values of a label.
-    choice : DataFrame
-        A row for each number: k, silhouette, stability, rand_given, rand_held_out.
+    `Y` (n_rows, 2 or more): Coordinates in the space of the search; NaN without a place.
+    `space`: Description of the space.
+    `tried`: Codes of all rows, -1 without a cluster; the fewest clusters come first.
+    `chosen`: Position of the chosen one in `tried`.
+    `names`: Names of the clusters, if they are the values of a label.
+    `choice`: A row for each number: k, silhouette, stability, rand_given, rand_held_out.
     """
 
     Y: Floats

@@ -381,27 +381,14 @@ def placing_scores(
 ) -> dict[str, float]:
     """Fit a method without some items, place them afterwards, and measure their links.
 
-    Parameters
-    ----------
-    data : HeteroData
-    method : str
-    params : mapping
-    seed : int
-        Seed of the method and of the choice of items.
-    share : float
-        Share of the items of each dataset with features. An item is left out in all its views.
-    progress : callable
+    `seed`: Seed of the method and of the choice of items.
+    `share`: Share of the items of each dataset with features. An item is left out in all its views.
 
-    Returns
-    -------
-    dict
-        ``links_kept_new_items``: share of the links of new items that are close, and its chance
-        level ``links_kept_chance_new_items``. ``link_score_auc_new_items``: AUC of these links
-        among all pairs of the items by the method's own scores, or else by closeness. Empty for
-        methods that cannot place new items, and where no new item has links.
+    Returns: ``links_kept_new_items``: share of the links of new items that are close, and its
+        chance level ``links_kept_chance_new_items``. ``link_score_auc_new_items``: AUC of these
+        links among all pairs of the items by the method's own scores, or else by closeness. Empty
+        for methods that cannot place new items, and where no new item has links.
 
-    Notes
-    -----
     Neither the fit nor the placement sees the links of new items.
     """
     if Capability.OUT_OF_SAMPLE not in get_method(method).card.capabilities:

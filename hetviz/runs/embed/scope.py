@@ -28,18 +28,11 @@ PartialLayout = Reals
 class Scope:
     """The data of a run.
 
-    Attributes
-    ----------
-    data : HeteroData
-        All rows.
-    rows : array of int or None
-        Global rows that take part, ascending; None for all.
-    measured : HeteroData
-        These rows with the links that were not held out, with original weights. The map is
+    `data`: All rows.
+    `rows`: Global rows that take part, ascending; None for all.
+    `measured`: These rows with the links that were not held out, with original weights. The map is
         measured by them.
-    seen : HeteroData
-        The same with scaled weights, as the method gets them.
-    held_out : HeteroData or None
+    `seen`: The same with scaled weights, as the method gets them.
     """
 
     data: HeteroData

@@ -118,18 +118,10 @@ _VECTOR_TYPE = re.compile(r"fixed_size_list<.*?: (float|double|halffloat).*>\[(\
 class Table:
     """A dataset in files.
 
-    Attributes
-    ----------
-    name, entity : str
-    files : RowFiles
-    id : str
-        Column of ids.
-    features : tuple of str
-        Columns of numbers, or one column of lists of equal length.
-    d : int
-        Number of features.
-    single : bool
-        Whether features have single precision.
+    `id`: Column of ids.
+    `features`: Columns of numbers, or one column of lists of equal length.
+    `d`: Number of features.
+    `single`: Whether features have single precision.
     """
 
     name: str
@@ -150,18 +142,10 @@ class Table:
 class LinkTable:
     """Links in files.
 
-    Attributes
-    ----------
-    name : str
-    files : RowFiles
-    source, target : int
-        Positions of the tables.
-    i, j : str
-        Columns of ids.
-    weight : str or float
-        A column, or one weight for all.
-    leave_out : bool
-        Whether links of unknown ids are left out instead of raising an error.
+    `source`, `target`: Positions of the tables.
+    `i`, `j`: Columns of ids.
+    `weight`: A column, or one weight for all.
+    `leave_out`: Whether links of unknown ids are left out instead of raising an error.
     """
 
     name: str
@@ -178,11 +162,7 @@ class LinkTable:
 class RowBlock:
     """Consecutive rows of one table.
 
-    Attributes
-    ----------
-    table : int
-    start, stop : int
-        Rows of the table.
+    `start`, `stop`: Rows of the table.
     """
 
     table: int
@@ -199,21 +179,12 @@ class RowBlock:
 class Plan:
     """Plan that every worker needs; its paths must be readable on all machines.
 
-    Attributes
-    ----------
-    tables, links : tuple
-    blocks : tuple of Block
-        Blocks of all tables, in order.
-    parts : int
-        Number of parts of all ids for the join.
-    chunks : tuple of (int, int, int)
-        Position of the table of links, and the range of rows that are read at a time.
-    as_text : tuple of bool
-        By table: whether ids are compared as text.
-    views : tuple of (int, int)
-        Tables whose rows with equal ids are linked.
-    scratch : str
-        Folder for temporary files.
+    `blocks`: Blocks of all tables, in order.
+    `parts`: Number of parts of all ids for the join.
+    `chunks`: Position of the table of links, and the range of rows that are read at a time.
+    `as_text`: By table: whether ids are compared as text.
+    `views`: Tables whose rows with equal ids are linked.
+    `scratch`: Folder for temporary files.
     """
 
     tables: tuple[Table, ...]

@@ -185,14 +185,8 @@ def row_of(data: HeteroData, dataset: str, id: str) -> int:
 class Explainer:
     """Explanations for items of one map, with the common parts cached.
 
-    Parameters
-    ----------
-    data : HeteroData
-    embedding : Embedding
-    run : Run
-        How the map was made.
-    fitted : FittedRun, optional
-        The fitted run; avoids another fit.
+    `run`: How the map was made.
+    `fitted`: The fitted run; avoids another fit.
     """
 
     def __init__(

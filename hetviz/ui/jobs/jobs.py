@@ -26,10 +26,7 @@ class Kind(Enum):
 class Jobs:
     """Jobs of a server. Owners are project ids, and only the owner sees a job.
 
-    Attributes
-    ----------
-    runner : Pool or None
-        None outside a server, for example in notebooks.
+    `runner`: None outside a server, for example in notebooks.
     """
 
     def __init__(self) -> None:

@@ -37,13 +37,8 @@ _WAIT_S = 0.3
 class WorkerError(HetvizError):
     """A worker failed to compute a result.
 
-    Attributes
-    ----------
-    activity : str
-        Description of the task.
-    reason : str
-    retry : callable
-        Drops the error, so that the next run of the page computes the result again.
+    `activity`: Description of the task.
+    `retry`: Drops the error, so that the next run of the page computes the result again.
     """
 
     def __init__(self, activity: str, reason: str, retry: Callable[[], None]) -> None:
