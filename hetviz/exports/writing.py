@@ -10,12 +10,8 @@ from hetviz.io import gate
 def write_file(path: str | Path, content: bytes, make_folder: bool = True) -> Path:
     """Write a file, and create its folder if wanted."""
     target = Path(path)
-    try:
+    with gate.refusing_write(path):
         if make_folder:
             target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
-    except OSError as error:
-        raise gate.refusal(
-            "not-written", str(path), f"cannot be written: {error.strerror}"
-        ) from None
     return target

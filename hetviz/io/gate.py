@@ -6,6 +6,8 @@ import re
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from hetviz.errors import DataError, Problem
@@ -61,6 +63,15 @@ def read_file(path: Path, name: str | None = None) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "the name is not valid"
         raise refusal("unreadable", where, f"the file cannot be read: {reason}") from None
+
+
+@contextmanager
+def refusing_write(path: str | Path) -> Iterator[None]:
+    """Turn failures to write into an error that names the path."""
+    try:
+        yield
+    except OSError as error:
+        raise refusal("not-written", str(path), f"cannot be written: {error.strerror}") from None
 
 
 def unpack_gzip(name: str, content: bytes) -> tuple[str, bytes]:

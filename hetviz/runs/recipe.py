@@ -306,17 +306,13 @@ def write_run(
         record["same_coordinates"] = recipe.sha256 == sha256
     figures = None if recipe is None else recipe.figures
     target = Path(folder)
-    try:
+    with gate.refusing_write(folder):
         target.mkdir(parents=True, exist_ok=True)
         _write(target / COORDINATES, coordinates_csv(fitted.result.embedding))
         _write(target / SCORES, json.dumps(record, indent=2) + "\n")
         _write(target / RECIPE, recipe_text(source, fitted.result, sha256, figures))
         for name, text in files_of_run(data, fitted.result).items():
             _write(target / name, text)
-    except OSError as error:
-        raise gate.refusal(
-            "not-written", str(folder), f"cannot be written: {error.strerror}"
-        ) from None
     return record
 
 

@@ -36,16 +36,12 @@ def save(data: HeteroData, path: str | Path) -> Path:
     """Save as a bundle that `hetviz.load` reads back exactly."""
     target = Path(path)
     files = bundle_files(data, target.stem or "data")
-    try:
+    with gate.refusing_write(path):
         if target.suffix.lower() == ".zip":
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(to_zip(files))
         else:
             _write_folder(target, files)
-    except OSError as error:
-        raise gate.refusal(
-            "not-written", str(path), f"cannot be written: {error.strerror}"
-        ) from None
     return target
 
 

@@ -69,11 +69,8 @@ def run_large(
     target = Path(out)
     report = _time_limited_progress(progress or ignore_progress, recipe)
     started = time.perf_counter()
-    try:
+    with gate.refusing_write(out):
         target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        message = f"cannot be written: {error.strerror}"
-        raise gate.refusal("not-written", str(out), message) from None
     with (
         _temporary_folder(target if scratch is None else Path(scratch)) as folder,
         open_scheduler(scheduler, tls, recipe.max_memory, folder) as engine,
@@ -581,12 +578,9 @@ def _recipe_text(document: Mapping[str, object]) -> str:
 @contextmanager
 def _temporary_folder(parent: Path) -> Iterator[Path]:
     """Provide a temporary folder, deleted afterwards."""
-    try:
+    with gate.refusing_write(parent):
         parent.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=".blocks-", dir=parent.resolve()))
-    except OSError as error:
-        message = f"cannot be written: {error.strerror}"
-        raise gate.refusal("not-written", str(parent), message) from None
     try:
         yield folder
     finally:
