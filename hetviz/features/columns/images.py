@@ -68,11 +68,15 @@ def describe_all(media: Sequence[object]) -> Floats:
 
     About 1 ms per picture.
     """
-    descriptors = [
-        None if descriptor is None else describe(_read_content(descriptor)) for descriptor in media
-    ]
+    return stack_descriptors(
+        [None if picture is None else describe(_read_content(picture)) for picture in media]
+    )
+
+
+def stack_descriptors(descriptors: Sequence[Floats | None]) -> Floats:
+    """Return descriptors as rows (n, p), NaN for missing ones."""
     width = next((len(descriptor) for descriptor in descriptors if descriptor is not None), 0)
-    out = np.full((len(media), width), np.nan)
+    out = np.full((len(descriptors), width), np.nan)
     for row, descriptor in enumerate(descriptors):
         if descriptor is not None:
             out[row] = descriptor

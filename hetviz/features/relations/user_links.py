@@ -68,16 +68,7 @@ class TableLinks:
 
 def table_links(data: HeteroData) -> TableLinks:
     """Return the positive links of the tables; O(links)."""
-    i, j = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for group in data.links:
-        if group.kind not in USER_LINK_KINDS:
-            together = group.weight > 0
-            i.append(group.i[together] + data.offsets[group.source].start)
-            j.append(group.j[together] + data.offsets[group.target].start)
-    left, right = np.concatenate(i), np.concatenate(j)
-    shape = (data.n_rows, data.n_rows)
-    W = sp.csr_array((np.ones(len(left)), (left, right)), shape=shape)
-    W = sp.csr_array(W + W.T)
+    W = _links_of_sign(data, by_users=False, sign=1)
     W.data[:] = 1.0
     number = np.diff(W.indptr).astype(np.float64)
     for rows in data.offsets.values():
@@ -89,7 +80,7 @@ def table_links(data: HeteroData) -> TableLinks:
 
 def items_set_apart(data: HeteroData, groups: Sequence[Ints]) -> list[Ints]:
     """Return, for each group, the global rows of its dataset with a negative user link to it."""
-    W = _apart_matrix(data)
+    W = _links_of_sign(data, by_users=True, sign=-1)
     apart: list[Ints] = []
     for group in groups:
         dataset_rows = next(
@@ -101,13 +92,14 @@ def items_set_apart(data: HeteroData, groups: Sequence[Ints]) -> list[Ints]:
     return apart
 
 
-def _apart_matrix(data: HeteroData) -> Sparse:
-    i, j = [np.empty(0, int)], [np.empty(0, int)]
+def _links_of_sign(data: HeteroData, by_users: bool, sign: int) -> Sparse:
+    """Return how often user or table links of one sign join each pair of rows; symmetric."""
+    i, j = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for links in data.links:
-        if links.kind in USER_LINK_KINDS:
-            apart = links.weight < 0
-            i.append(links.i[apart] + data.offsets[links.source].start)
-            j.append(links.j[apart] + data.offsets[links.target].start)
+        if (links.kind in USER_LINK_KINDS) == by_users:
+            chosen = sign * links.weight > 0
+            i.append(links.i[chosen] + data.offsets[links.source].start)
+            j.append(links.j[chosen] + data.offsets[links.target].start)
     left, right = np.concatenate(i), np.concatenate(j)
     shape = (data.n_rows, data.n_rows)
     W = sp.csr_array((np.ones(len(left)), (left, right)), shape=shape)

@@ -18,7 +18,7 @@ from hetviz.core.layout.placement import median_places
 from hetviz.data import Dataset
 from hetviz.errors import DataError, Problem
 from hetviz.features import table as table_features
-from hetviz.features.columns.images import describe
+from hetviz.features.columns.images import describe, stack_descriptors
 from hetviz.features.columns.options import Step
 from hetviz.features.columns.text import known_words
 from hetviz.features.recipe import columns_of_steps, columns_used, recipe_of
@@ -122,15 +122,9 @@ def from_picture(owner: Dataset, picture: bytes) -> ComparableItem:
 @cached_while_alive
 def picture_features(owner: Dataset) -> Floats:
     """Return the features of the pictures of a dataset, (n, p), NaN without a picture."""
-    described = [
-        None if features is None else _describe_media(features) for features in owner.media or ()
-    ]
-    width = next((len(features) for features in described if features is not None), 0)
-    matrix = np.full((len(owner), width), np.nan)
-    for row, features in enumerate(described):
-        if features is not None:
-            matrix[row] = features
-    return matrix
+    return stack_descriptors(
+        [None if picture is None else _describe_media(picture) for picture in owner.media or ()]
+    )
 
 
 def from_row(owner: Dataset, row: Mapping[str, object]) -> ComparableItem:
