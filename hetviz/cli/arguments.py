@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
+import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
@@ -26,6 +28,19 @@ def need_app(feature: str) -> None:
     """Raise an error if the packages of the app are missing."""
     if find_spec("streamlit") is None:
         raise MissingExtraError(feature, "app")
+
+
+def run_app(options: Sequence[str], env: Mapping[str, str] | None = None) -> int:
+    """Run the app until it ends, and return its exit code."""
+    package = Path(hetviz.__file__).resolve().parent
+    script = next(filter(Path.is_file, (package / "app.py", package.parent / "app.py")), None)
+    if script is None:
+        raise HetvizError("The app is missing from this installation. Install hetviz again.")
+    command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
+    with subprocess.Popen(command, env=env) as server:  # noqa: S603 - our own interpreter and script
+        # Stop the server together with this process.
+        signal.signal(signal.SIGTERM, lambda *_: server.terminate())
+        return server.wait()
 
 
 def add_data(command: argparse.ArgumentParser) -> None:

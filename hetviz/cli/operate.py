@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from hetviz.cli.arguments import need_app, print_result
+from hetviz.cli.arguments import need_app, print_result, run_app
 from hetviz.errors import HetvizError
 
 
@@ -35,26 +34,21 @@ def _serve(args: argparse.Namespace) -> int:
         print_result(args, visible | {"confined": isolation}, [*lines, f"# {isolation}"])
         return 0
     need_app("The server")
-    script = _script()
     flags = {
         "server.address": config.address,
         "server.port": config.port,
         "server.baseUrlPath": config.base_path,
         "server.headless": "true",
     }
-    command = [sys.executable, "-m", "streamlit", "run", str(script)]
-    command += [f"--{name}={value}" for name, value in flags.items() if value != ""]
-    command += [f"--server.allowedHosts={host}" for host in config.hosts]
+    options = [f"--{name}={value}" for name, value in flags.items() if value != ""]
+    options += [f"--server.allowedHosts={host}" for host in config.hosts]
     sys.stderr.write(f"{isolation}\n")
     # Secrets go through the environment, because command lines are public.
     env = {**LOW_MEMORY_ENV, **os.environ, **settings}
     env.pop("HETVIZ_CONFIG", None)
     if config.oidc.cookie_secret:
         env["STREAMLIT_SERVER_COOKIE_SECRET"] = config.oidc.cookie_secret
-    with subprocess.Popen(command, env=env) as server:  # noqa: S603 - our own interpreter and script
-        # Stop the server together with this process.
-        signal.signal(signal.SIGTERM, lambda *_: server.terminate())
-        return server.wait()
+    return run_app(options, env)
 
 
 def _isolation_text() -> str:
@@ -85,14 +79,6 @@ def _check_log_in(auth: str) -> None:
         return
     if importlib.util.find_spec("authlib") is None:
         raise HetvizError('Login needs the server packages: pip install "hetviz[server]".')
-
-
-def _script() -> Path:
-    package = Path(__file__).resolve().parents[1]
-    for path in (package / "app.py", package.parent / "app.py"):
-        if path.is_file():
-            return path
-    raise HetvizError("The app is missing from this installation. Install hetviz again.")
 
 
 def add_admin(command: argparse.ArgumentParser) -> None:

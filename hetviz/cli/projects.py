@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import signal
-import subprocess
-import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import hetviz
-from hetviz.cli.arguments import add_number, need_app, print_result
-from hetviz.errors import HetvizError, ParameterError
-
-_PACKAGE = Path(__file__).resolve().parents[1]
+from hetviz.cli.arguments import add_number, need_app, print_result, run_app
+from hetviz.errors import ParameterError
 
 
 def add_app(command: argparse.ArgumentParser) -> None:
@@ -25,21 +20,9 @@ def add_app(command: argparse.ArgumentParser) -> None:
 
 
 def _app(args: argparse.Namespace) -> int:
-    script = next(
-        (path for path in (_PACKAGE / "app.py", _PACKAGE.parent / "app.py") if path.is_file()), None
-    )
     need_app("The app")
-    if script is None:
-        raise HetvizError("The app is missing from this installation. Install hetviz again.")
-    command = [sys.executable, "-m", "streamlit", "run", str(script)]
-    if args.port is not None:
-        command += ["--server.port", str(args.port)]
-    if args.headless:
-        command += ["--server.headless", "true"]
-    with subprocess.Popen(command) as server:  # noqa: S603 - our own interpreter and script
-        # Stop the server together with this process.
-        signal.signal(signal.SIGTERM, lambda *_: server.terminate())
-        return server.wait()
+    port = [] if args.port is None else ["--server.port", str(args.port)]
+    return run_app([*port, *(["--server.headless", "true"] if args.headless else [])])
 
 
 def add_project(command: argparse.ArgumentParser) -> None:
