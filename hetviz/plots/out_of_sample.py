@@ -17,6 +17,7 @@ from hetviz.plots.planar import points_to_draw
 
 _MAX_NAMES = 12
 _MAX_LETTERS = 22
+_HEIGHT = 380
 
 
 def new_items_figure(
@@ -25,7 +26,6 @@ def new_items_figure(
     names: Sequence[str],
     doubtful: Sequence[bool],
     theme: Theme = "light",
-    height: int = 380,
 ) -> go.Figure:
     """Draw a map in grey with rings around new items."""
     token = tokens(theme)
@@ -79,7 +79,7 @@ def new_items_figure(
         name, halo = escape(shorten(names[k], _MAX_LETTERS)), f"0 0 3px {token.bg}"
         at = new[k, 0], new[k, 1]
         write_text(figure, at, name, token.ink, halo=halo, yshift=15, xanchor=side)
-    style_map(figure, theme, height, low, high, 0.06)
+    style_map(figure, theme, _HEIGHT, low, high, 0.06)
     return figure
 
 

@@ -43,10 +43,10 @@ def fuzzy_union(A: Sparse, B: Sparse) -> Sparse:
     return sp.csr_array(A + B - A.multiply(B))
 
 
-def fit_curve(min_dist: float, spread: float = 1.0) -> tuple[float, float]:
+def fit_curve(min_dist: float) -> tuple[float, float]:
     """Return (a, b) for which 1 / (1 + a d^2b) fits 1 up to min_dist and a decay beyond it."""
-    d = np.linspace(0.0, 3.0 * spread, 300)
-    target = np.where(d < min_dist, 1.0, np.exp(-(d - min_dist) / spread))
+    d = np.linspace(0.0, 3.0, 300)
+    target = np.where(d < min_dist, 1.0, np.exp(-(d - min_dist)))
     (a, b), _ = curve_fit(lambda d, a, b: 1.0 / (1.0 + a * d ** (2.0 * b)), d, target)
     return float(a), float(b)
 

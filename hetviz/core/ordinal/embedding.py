@@ -124,6 +124,7 @@ START_AXES = 10
 NEW_AXES = 3
 MAX_PASSES = 30
 _INNER_ITERATIONS = 60
+_MAX_LOCAL_PASSES, _LOCAL_TOL = 15, 1e-4
 _MIN_RELATIVE_AXIS = 1e-5
 _SMOOTHING_FACTOR = 0.7
 _MIN_SMOOTHING = 0.2
@@ -248,8 +249,6 @@ def embed_on_axes(
     start: Floats,
     *,
     multipliers: Floats | None = None,
-    max_passes: int = 15,
-    tol: float = 1e-4,
     report: Callable[[int, Floats], object] = lambda step, A: None,
     beat: Callable[[], object] = lambda: None,
 ) -> tuple[Floats, float, int]:
@@ -257,7 +256,6 @@ def embed_on_axes(
 
     `Phi` (n, r): A view; or stacked columns of several views, whose axes may then mix views.
     `start` (r, k)
-    `tol`: Relative decrease of the objective per pass at which to stop.
     `report`: Gets the pass and the best A so far, after each pass.
 
     Returns `A` (r, k)
@@ -267,14 +265,14 @@ def embed_on_axes(
     if multipliers is not None:
         q = np.clip(multipliers / np.maximum(hinge.weight, 1e-300), 0.0, 1.0)
     parts, g, step = [start], 1.0, 0
-    for step in range(1, max_passes + 1):
+    for step in range(1, _MAX_LOCAL_PASSES + 1):
         parts, q, _ = _inner_solve([Phi], hinge, parts, q, g, beat)
         value = _objective([Phi], hinge, parts)
         decrease = objective - value
         if value < objective:
             best, objective = parts[0], value
         report(step, best)
-        if step > 2 and decrease <= tol * objective:
+        if step > 2 and decrease <= _LOCAL_TOL * objective:
             break
         g *= _SMOOTHING_FACTOR
     return best, objective, step

@@ -180,12 +180,12 @@ def learn_groups(
     return [learned[g] for g in range(len(groups))]
 
 
-def group_axes(groups: Sequence[LearnedGroup], weight: float = AXIS_WEIGHT) -> Floats:
+def group_axes(groups: Sequence[LearnedGroup]) -> Floats:
     """Return the axes to append to Z: sqrt(weight) c_g p_g of each used group, shape (n, g)."""
     axes = [
-        np.sqrt(weight) * group.confidence * group.membership
+        np.sqrt(AXIS_WEIGHT) * group.confidence * group.membership
         for group in groups
-        if group.confidence > 0 and weight > 0
+        if group.confidence > 0
     ]
     if not axes:
         return np.zeros((len(groups[0].membership) if groups else 0, 0))

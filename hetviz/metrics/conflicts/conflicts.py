@@ -285,8 +285,6 @@ def order_conflicts(arrays: StatementArrays, order: PartialOrder) -> list[Statem
 def find_new_conflicts(
     data: HeteroData,
     statements: Links | Comparisons | Iterable[Links | Comparisons],
-    *,
-    max_conflicts: int = 20,
 ) -> list[StatementConflict]:
     """Return the conflicts that new statements would cause.
 
@@ -301,9 +299,7 @@ def find_new_conflicts(
         [statements] if isinstance(statements, Links | Comparisons) else list(statements)
     )
     result = add_statements(data, new_statements)
-    return conflicts_involving(
-        result.data, [*result.added, *result.updated], max_conflicts=max_conflicts
-    )
+    return conflicts_involving(result.data, [*result.added, *result.updated])
 
 
 def conflicts_involving(

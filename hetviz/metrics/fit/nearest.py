@@ -154,7 +154,6 @@ def _dataset_index(data: HeteroData, row: int) -> int:
 def link_closeness(
     data: HeteroData,
     embedding: Embedding,
-    random_state: int = 0,
     others: HeteroData | None = None,
 ) -> Floats:
     """Return how close the ends of each link are, among all pairs of items with links.
@@ -176,7 +175,7 @@ def link_closeness(
     def place(links: Links) -> tuple[object, object]:
         owner = (embedding, links, data[links.source], data[links.target])
         # All links decide which pairs are candidates.
-        return owner, (id(links), random_state, tuple(map(id, data.links)), id(others))
+        return owner, (id(links), tuple(map(id, data.links)), id(others))
 
     for links, start in zip(data.links, starts, strict=False):
         cached = _CLOSENESS.get(*place(links))
@@ -199,7 +198,6 @@ def link_closeness(
             np.concatenate([j for _, j, _ in parts]),
             None if source == target else Y[target],
             candidates=linkable[source, target].masks,
-            random_state=random_state,
         ).values
         at = 0
         for i, _, start in parts:

@@ -17,12 +17,11 @@ def show_switches(
     switch: Callable[[str, bool], None],
     key: str,
     height: int,
-    width: int | Literal["stretch"] = "stretch",
 ) -> None:
     """Show a switch for each set (name, number of statements, on); long lists scroll."""
     rows = list(sets)
     box_height: int | Literal["content"] = height if len(rows) >= _MIN_ROWS_TO_SCROLL else "content"
-    with st.container(width=width, height=box_height, border=False, gap="xsmall", key=key):
+    with st.container(height=box_height, border=False, gap="xsmall", key=key):
         for name, number, on in rows:
             # The state is part of the key, so that undo moves the switch too.
             switch_key = f"set-{name}-{on}"
