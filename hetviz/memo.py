@@ -68,7 +68,6 @@ class Memo:
 
     @property
     def size(self) -> float:
-        """Size of all results."""
         return sum(group.size for group in list(self._groups.values()))
 
     def get_or_compute(
@@ -101,7 +100,6 @@ class Memo:
         return None if entry is None else entry.value
 
     def put(self, owner: object, key: Hashable, value: object, keep_alive: object = None) -> None:
-        """Cache a result."""
         place, others = _place(owner)
         entry = _Entry(value, self._size_of(value), tuple(map(ref, others)), keep_alive)
         with self._locked():
@@ -122,14 +120,12 @@ class Memo:
                 self._remove(oldest, next(iter(oldest.entries)))
 
     def drop(self, owner: object, key: Hashable) -> None:
-        """Drop the result of a key."""
         with self._locked():
             group = self._groups.get(_place(owner)[0])
             if group is not None:
                 self._remove(group, key)
 
     def clear(self, owner: object) -> None:
-        """Drop all results of an owner."""
         with self._locked():
             self._groups.pop(_place(owner)[0], None)
 

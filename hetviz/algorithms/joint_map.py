@@ -276,7 +276,6 @@ class JointMap(NeighborMapEmbedder):
         return link_balance(self.links_over_features)
 
     def prepare_refits(self, data: HeteroData) -> None:
-        """See `BaseEmbedder.prepare_refits`."""
         super().prepare_refits(data)
         # Possible neighbours in refits.
         self._candidates: Candidates = {}

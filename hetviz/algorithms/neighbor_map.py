@@ -25,7 +25,6 @@ class NeighborMapEmbedder(BaseEmbedder):
     n_short_refits = 8
 
     def prepare_refits(self, data: HeteroData) -> None:
-        """See `BaseEmbedder.prepare_refits`."""
         self._refit_schedule: Sequence[Phase] = SHORT_SCHEDULE
 
     @classmethod

@@ -49,7 +49,6 @@ class LabelPredictions:
         return table
 
     def take(self, rows: Ints) -> LabelPredictions:
-        """Return the predictions of the given rows."""
         return LabelPredictions(
             self.label[rows],
             self.probability[rows],

@@ -324,7 +324,6 @@ def _escape_cell(cell: object, escaped: Callable[[str], str]) -> Any:
 
 
 def _json_value(value: Scalar) -> Scalar:
-    """Return a JSON value."""
     if isinstance(value, bool | str):
         return value
     return None if value is None or value != value else float(value)

@@ -72,7 +72,6 @@ class _Reader:
         self._values: dict[int, Any] = {}
 
     def value(self, value: object) -> Any:
-        """Return the value of JSON."""
         if not isinstance(value, dict):
             return value
         if "float" in value:

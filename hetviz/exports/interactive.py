@@ -286,7 +286,6 @@ def _pictures(
     order: Ints,
     budget: int,
 ) -> JsonObject:
-    """Return pictures by row."""
     pictures: JsonObject = {}
     if all(part.media is None for part in parts):
         return pictures

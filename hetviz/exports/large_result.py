@@ -46,7 +46,6 @@ class LargeResult:
 
     @property
     def title(self) -> str:
-        """Title of the method."""
         return get_method(self.recipe.method).card.title
 
 

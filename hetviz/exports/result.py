@@ -35,7 +35,6 @@ class RunResult:
 
     @property
     def title(self) -> str:
-        """Title of the method."""
         return get_method(self.recipe.run.method).card.title
 
     @property

@@ -425,7 +425,6 @@ class _FeatureFit:
         self.names += blocks.names(step)
 
     def pictures(self, media: Sequence[object]) -> None:
-        """Make the features of the pictures."""
         fields = self.choice.fields([PICTURES])
         n_missing = sum(picture is None for picture in media)
         entry: _Entry = {
@@ -441,7 +440,6 @@ class _FeatureFit:
         self._step(entry, fields, images.describe_all(media))
 
     def result(self) -> TableFeatures:
-        """Return the features."""
         sizes = [float(block.var(axis=0).sum()) if len(block) else 0.0 for block in self.blocks]
         for step, size in zip(self.steps, sizes, strict=True):
             step["share"] = size / sum(sizes) if sum(sizes) else 0.0

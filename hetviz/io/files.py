@@ -22,9 +22,7 @@ class Files(Protocol):
 
     name: str
 
-    def names(self) -> list[str]:
-        """Return the names of the files, with forward slashes."""
-        ...
+    def names(self) -> list[str]: ...
 
     def read(self, name: str) -> bytes:
         """Return the content of a file, or raise DataError."""
@@ -49,7 +47,6 @@ class Folder:
         return [path.relative_to(self.root).as_posix() for path in sorted(paths) if path.is_file()]
 
     def read(self, name: str) -> bytes:
-        """Return the content of a file."""
         check_name(self.name, name)
         try:
             path = (self.root / name).resolve()

@@ -22,7 +22,6 @@ class TaskSpec:
     restartable: bool = False
 
     def load(self) -> Callable[..., Any]:
-        """Import and return the function."""
         return load_function(self.function)
 
 

@@ -75,7 +75,6 @@ class Job:
 
     @property
     def is_active(self) -> bool:
-        """Whether the job is waiting or running."""
         return self.state in LIVE
 
 

@@ -125,7 +125,6 @@ class Colouring:
         return f"mostly {name}, by links" if self.borrows(row) else name
 
     def colours(self, theme: Theme) -> tuple[str, ...]:
-        """Return the colour of each category."""
         return category_colours(len(self.categories), theme, ordered=self.ordered)
 
 

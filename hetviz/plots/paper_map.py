@@ -244,7 +244,6 @@ class _MapDrawing:
         return 2.7 * factor * self.scale
 
     def _colours(self) -> list[str]:
-        """Return the colour of each visible row."""
         if self.colouring.option.kind == "numbers":
             low, high = self.colouring.ends
             share = np.clip((self.colouring.value[self.rows] - low) / (high - low), 0, 1)

@@ -42,9 +42,7 @@ _MAX_PATH_LENGTH = 200
 class RequestCounter(Protocol):
     """Counter of requests."""
 
-    def count_request(self, kind: str, status: int, seconds: float) -> None:
-        """Count an answered request."""
-        ...
+    def count_request(self, kind: str, status: int, seconds: float) -> None: ...
 
 
 class RequestGuard:

@@ -51,7 +51,6 @@ class ServerMetrics:
         self._started_at = time.time()
 
     def count_request(self, kind: str, status: int, seconds: float) -> None:
-        """Count an answered request."""
         with self._lock:
             self._requests[kind, f"{status // 100}xx"] += 1
             if kind == "websocket":
@@ -63,7 +62,6 @@ class ServerMetrics:
                     self._buckets[kind, top] += 1
 
     def count_job(self, state: str, processor_s: float) -> None:
-        """Count a finished job."""
         with self._lock:
             self._jobs[state] += 1
             self._job_seconds += processor_s

@@ -87,7 +87,6 @@ class People:
         self._file: sqlite3.Connection | None = None
 
     def close(self) -> None:
-        """Close the file."""
         with self._lock:
             if self._file is not None:
                 self._file.close()
@@ -103,7 +102,6 @@ class People:
             )
 
     def set_owner(self, person: str, project: str, max_projects: int = 0) -> None:
-        """Set the owner of a new project."""
         with self._change() as change:
             (n,) = change.execute(
                 "SELECT count(*) FROM projects WHERE owner = ?", (person,)
@@ -155,7 +153,6 @@ class People:
         return key
 
     def links(self, person: str, project: str) -> list[ShareLink]:
-        """Return the share links of a project, for its owner."""
         self._check_owner(person, project)
         rows = self._all(
             "SELECT hash, links.can, made, count(person) FROM links LEFT JOIN grants ON "
@@ -180,7 +177,6 @@ class People:
         return str(project)
 
     def revoke_link(self, person: str, project: str, link: str) -> None:
-        """Revoke a link and the permissions it granted."""
         self._check_owner(person, project)
         self.revoke(project, link)
 
@@ -194,7 +190,6 @@ class People:
             return deleted.rowcount
 
     def add_comment(self, person: str, project: str, text: str, item: str = "") -> None:
-        """Add a comment on an item, or on the map."""
         if self.permission(person, project) is None:
             raise PermissionDeniedError("You may not comment on this project.")
         text = text.strip()
@@ -232,7 +227,6 @@ class People:
             )
 
     def delete_project(self, project: str) -> None:
-        """Delete all records of a project."""
         with self._change() as change:
             for table in ("comments", "grants", "links", "projects"):
                 change.execute(f"DELETE FROM {table} WHERE project = ?", (project,))  # noqa: S608 - our own names

@@ -55,7 +55,6 @@ class WorkerData:
 
     @property
     def numbers(self) -> list[Hashable]:
-        """Numbers of the cached data."""
         return self._values.keys(None)
 
     def unwrap(self, arguments: Mapping[str, object]) -> dict[str, object]:

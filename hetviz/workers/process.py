@@ -33,7 +33,6 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        """Process id."""
         return self._process.pid
 
     def post(self, message: Sequence[Buffer]) -> None:

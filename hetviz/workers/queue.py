@@ -36,7 +36,6 @@ class FairQueue:
         return len(self._running), len(self._waiting)
 
     def add(self, id: str, owner: str) -> None:
-        """Add a piece that waits."""
         self._waiting[id] = owner
 
     def start(self, id: str) -> None:

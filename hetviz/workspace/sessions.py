@@ -138,7 +138,6 @@ class Sessions:
 
     @property
     def n_open(self) -> int:
-        """Number of sessions in memory."""
         with self._lock:
             return sum(slot.workspace is not None for slot in self._slots.values())
 

@@ -39,7 +39,6 @@ class MeasuredPartition:
 
     @property
     def k(self) -> int:
-        """Number of groups."""
         return int(self.code.max(initial=-1)) + 1
 
     @property

@@ -334,7 +334,6 @@ class NeighborCells:
         return nearest_columns(D, len(self))
 
     def rows(self, cells: Ints) -> Ints:
-        """Return the sorted rows of some cells."""
         return np.sort(np.concatenate([self.members[cell] for cell in cells.tolist()]))
 
     def rows_of_nearest(self, cells: Ints, count: int, k: int) -> Ints:

@@ -194,7 +194,6 @@ class DescentState:
 
     @property
     def sigma(self) -> float:
-        """Width of the kernel."""
         return float(np.exp(self.eta))
 
 

@@ -45,7 +45,6 @@ class TargetLoss:
 
     @property
     def value(self) -> Floats:
-        """The loss."""
         f, t = self.f, self.t
         if self.task == NUMBER:
             return np.asarray((f - t) ** 2)
@@ -469,8 +468,6 @@ def fit_gbc(
 
 @dataclass(eq=False)
 class _Training:
-    """State of the training."""
-
     sources: Sequence[GbcSource]
     graphs: Sequence[Any]
     Y: Floats
@@ -621,7 +618,6 @@ class _Training:
                 self.boosters[number].append(make_booster(X, rows, self.Y.shape[1], trees))
 
     def objective(self) -> float:
-        """Return the current objective."""
         return sum(float(w) * self._value(i) for i, w in enumerate(self.w))
 
     def weigh(self, number: int) -> None:

@@ -145,7 +145,6 @@ class Factorisation:
         return self.bound()
 
     def update_weights(self, d: int) -> None:
-        """Update the precisions and weights of a domain."""
         side, design, priors = self.sides[d], self.designs[d], self.priors
         squares = side.A**2 + side.A_variance
         side.precision_scale = 1.0 / (1.0 / priors.scale + 0.5 * squares)
@@ -158,7 +157,6 @@ class Factorisation:
             side.log_determinants[component] = size
 
     def update_factors(self, d: int) -> None:
-        """Update the factors of a domain."""
         side, design, noise, tau = self.sides[d], self.designs[d], self.priors.sigma_g**2, self._tau
         right = design.times(side.A) / noise
         precision = np.eye(self.r)[None] / noise

@@ -147,7 +147,6 @@ class LowRankScores:
     right: Floats
 
     def rows(self, rows: Ints) -> Floats:
-        """Return the scores of some rows for all columns."""
         return np.asarray(self.left[rows] @ self.right.T)
 
     def pairs(self, i: Ints, j: Ints) -> Floats:

@@ -222,7 +222,6 @@ class _SummedProblem:
         return {sign for sign, u, v in self._pairs() if u in members and v in members}
 
     def ridges(self, members: Sequence[int]) -> Floats:
-        """Return the ridge of each coordinate."""
         return np.concatenate([np.full(self._sizes[v], self.blocks[v].ridge) for v in members])
 
     def _cap(self, members: Sequence[int]) -> float:

@@ -83,7 +83,6 @@ class Draft:
 
     @property
     def ends(self) -> tuple[str, str]:
-        """The two datasets."""
         return self.join.source, self.join.target
 
 

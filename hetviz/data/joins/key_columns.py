@@ -98,7 +98,6 @@ class KeyColumn:
 
     @cached_property
     def hashes(self) -> NDArray[np.uint64]:
-        """Hash of each key."""
         return pd.util.hash_array(self.keys, categorize=False)
 
     @cached_property

@@ -62,7 +62,6 @@ class Match:
     new_dataset: Dataset | None = None
 
     def links(self, kind: str | None = None) -> Links:
-        """Return the pairs as links."""
         return Links(
             self.source,
             self.target,

@@ -106,7 +106,6 @@ class Reach:
 
     @property
     def link_warnings(self) -> tuple[LinkWarning, ...]:
-        """All warnings."""
         return self.unlinked_warnings + self.hub_warnings
 
     @property

@@ -30,7 +30,6 @@ class LinkScores:
 
     @property
     def within(self) -> bool:
-        """Whether the links are within one dataset."""
         return self.source == self.target
 
 

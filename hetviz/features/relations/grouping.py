@@ -51,7 +51,6 @@ class GroupLinks(Sequence[Links]):
 
     @property
     def n_pairs(self) -> int:
-        """Number of pairs."""
         return sum(map(len, self.links))
 
     @property

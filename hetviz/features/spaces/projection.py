@@ -40,7 +40,6 @@ class Projection:
 
     @property
     def names(self) -> list[str]:
-        """Names of the datasets, in order."""
         return list(self.bases)
 
     @property
@@ -68,7 +67,6 @@ class Projection:
         }
 
     def messages(self, data: HeteroData) -> list[Diagnostic]:
-        """Return the diagnostics of the projection."""
         agreement = [
             (f"{name}, axis {c + 1}", float(mu))
             for name, row in zip(self.names, self.guided.mu, strict=True)

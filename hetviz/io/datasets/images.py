@@ -168,7 +168,6 @@ class PictureNames:
 
     @property
     def n_pictures(self) -> int:
-        """Number of pictures that are named."""
         return len(set(self.picture) - {-1})
 
 

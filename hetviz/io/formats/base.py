@@ -60,7 +60,6 @@ class FileFormat:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The reading options that the format has."""
         options = _OPTIONS.get((self.kind, self.is_typed), ())
         return options if self.own_options is None else self.own_options
 

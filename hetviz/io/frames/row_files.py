@@ -34,7 +34,6 @@ class RowFiles:
 
     @property
     def n_rows(self) -> int:
-        """Rows in all."""
         return sum(file.n_rows for file in self.files)
 
     @classmethod
@@ -86,7 +85,6 @@ class RowFiles:
         return cls(tuple(files), columns)
 
     def read(self, start: int, stop: int, columns: Sequence[str]) -> pa.Table:
-        """Return the rows from `start` up to `stop`."""
         import pyarrow as pa
 
         first, batches = 0, []

@@ -179,7 +179,6 @@ class Table:
 
     @property
     def columns(self) -> list[str]:
-        """The column names."""
         return list(map(str, self.frame.columns))
 
     @property
@@ -200,7 +199,6 @@ class Table:
 
     @property
     def errors(self) -> list[Problem]:
-        """The problems that are not notes."""
         return [problem for problem in self.problems if problem.severity == "error"]
 
     def place(self, row: int, column: str = "") -> str:

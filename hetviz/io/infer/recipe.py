@@ -80,7 +80,6 @@ class TableRecipe:
     columns: tuple[ColumnRecipe, ...]
 
     def to_dict(self) -> JsonObject:
-        """Return the recipe, JSON-ready."""
         return {
             "header": list(self.header),
             "units": self.units,
@@ -126,11 +125,9 @@ class TableRecipe:
         return recipe
 
     def column(self, name: str) -> ColumnRecipe:
-        """Return the recipe of a column."""
         return next(column for column in self.columns if column.name == name)
 
     def of_type(self, *types: str) -> tuple[str, ...]:
-        """Return the names of the columns of the given types."""
         return tuple(column.name for column in self.columns if column.type in types)
 
     def with_type(self, name: str, type: str, **fields: Any) -> TableRecipe:

@@ -261,7 +261,6 @@ def _tables(request: Request, report: reader.OnProgress, share: float) -> Tables
 
 
 def _load_tables(request: Request, report: reader.OnProgress) -> Sequence[Buffer]:
-    """Return the answer to `load`."""
     from hetviz.data.joins.proposals import propose_joins
     from hetviz.io.intake.make_data import make_data
     from hetviz.io.intake.pack_loaded import pack_loaded, unpack_base
@@ -304,7 +303,6 @@ class _BundleFiles(Archive):
 
 
 def _load_bundle(request: Request, report: reader.OnProgress) -> Sequence[Buffer]:
-    """Return the answer to `load_bundle`."""
     from hetviz.data.joins.proposals import propose_joins
     from hetviz.io.intake.pack_loaded import pack_loaded
     from hetviz.io.intake.reading import read_bundle

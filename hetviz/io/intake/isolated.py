@@ -51,7 +51,6 @@ class Request:
 
     @property
     def names(self) -> str:
-        """The names of the files, for messages."""
         return joined_names(self.files)
 
 

@@ -232,11 +232,9 @@ class FileSet:
         self._files = dict(files)
 
     def names(self) -> list[str]:
-        """Return the names of the files."""
         return list(self._files)
 
     def read(self, name: str) -> bytes:
-        """Return the content of a file."""
         if name not in self._files:
             raise gate.refusal("no-file", name, "the file does not exist")
         return self._files[name]

@@ -75,7 +75,6 @@ class StatementArrays:
         return {key: row for row, key in enumerate(self.keys)}
 
     def title_of(self, row: int) -> str:
-        """Return the title of a row."""
         for name, span in self.data.offsets.items():
             if span.start <= row < span.stop:
                 return str(self.data[name].display_names[row - span.start])

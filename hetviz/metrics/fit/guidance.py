@@ -44,7 +44,6 @@ class LinkablePairs:
 
     @property
     def masks(self) -> tuple[Bools, Bools]:
-        """Both masks."""
         return self.rows, self.other_rows
 
 

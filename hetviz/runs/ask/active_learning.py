@@ -105,7 +105,6 @@ class QuestionFinder:
 
     @cached_property
     def n_links(self) -> Floats:
-        """Number of links of each row."""
         together, apart = self.links
         return np.asarray(together.sum(axis=1) + apart.sum(axis=1)).ravel()
 

@@ -171,8 +171,6 @@ def judge(
 
 
 class _ComparisonState:
-    """State of a running comparison."""
-
     score_pairs = True
 
     def __init__(

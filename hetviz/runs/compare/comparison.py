@@ -355,7 +355,6 @@ class Comparison:
         return float(np.mean(seconds)) if seconds else math.nan
 
     def candidate(self, key: str) -> Candidate:
-        """Return the candidate of that key."""
         return next(candidate for candidate in self.candidates if candidate.key == key)
 
     def only(self, keys: Sequence[str]) -> Comparison:

@@ -134,7 +134,6 @@ class Table:
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return self.files.n_rows
 
 
@@ -171,7 +170,6 @@ class RowBlock:
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return self.stop - self.start
 
 
@@ -201,7 +199,6 @@ class Plan:
         return [number for number, block in enumerate(self.blocks) if block.table == t]
 
     def path(self, name: str) -> str:
-        """Return the path of a temporary file."""
         return f"{self.scratch}/{name}"
 
 

@@ -180,7 +180,6 @@ class ExplainedMap:
 
     @property
     def title(self) -> str:
-        """Title of the method."""
         return self.method.card.title
 
     def unfitted_method(self, scope: Scope) -> BaseEmbedder:

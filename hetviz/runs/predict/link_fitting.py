@@ -197,7 +197,6 @@ class LinkProblem:
         return 1.0 - (1.0 - source) ** 2 if self.within else source
 
     def links(self) -> tuple[Ints, Ints]:
-        """Return the linked pairs, each once."""
         Y = self.Y.tocoo()
         is_link = Y.data > 0
         if self.within:

@@ -421,11 +421,9 @@ class _Evidence:
         self._linked[1].sort_indices()
 
     def is_linked(self, i: int, j: int) -> bool:
-        """Return whether two rows are linked."""
         return j in self._row(0, i)
 
     def has_links(self, i: int) -> bool:
-        """Return whether a row of source has a link."""
         return bool(len(self._row(0, i)))
 
     def _row(self, side: int, row: int) -> Ints:

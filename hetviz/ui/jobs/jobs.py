@@ -79,7 +79,6 @@ class Jobs:
                 self._runner().take(job.id, owner)
 
     def get(self, id: str, owner: str) -> Job | None:
-        """Return a job, or None."""
         return self._runner().get(id, owner)
 
     def frame(self, id: str, owner: str, after: int) -> Frame | None:
@@ -92,11 +91,9 @@ class Jobs:
             self._runner().cancel(job.id, owner)
 
     def cancel_all(self, owner: str) -> None:
-        """Stop all jobs of the owner."""
         self.cancel(owner, *Kind)
 
     def cancel_job(self, id: str, owner: str) -> None:
-        """Stop one job."""
         self._runner().cancel(id, owner)
 
     def warm(self) -> None:

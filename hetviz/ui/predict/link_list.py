@@ -35,7 +35,6 @@ class LinkCandidate:
 
     @property
     def ids(self) -> tuple[str, str]:
-        """Ids of both items."""
         return self.record["source_id"], self.record["target_id"]
 
 

@@ -68,7 +68,6 @@ class AddStatements(Command):
         return add_statements(data, [part.noting(make_meta(len(part), **texts)) for part in parts])
 
     def find_rows(self, data: HeteroData) -> Sequence[Links | Comparisons]:
-        """Return the statements with the rows of their ids."""
         raise NotImplementedError
 
 
@@ -93,7 +92,6 @@ class AddLinks(AddStatements, op="add-links", label="links"):
         return self.kind
 
     def find_rows(self, data: HeteroData) -> Sequence[Links]:
-        """Return the links with the rows of their ids."""
         ends = self.source, self.target, self.pairs, self.weight
         return [links_by_id(data, *ends, kind=self.kind)]
 
@@ -115,7 +113,6 @@ class AddPairs(AddStatements, op="add-pairs", label="links"):
         return self.kind
 
     def find_rows(self, data: HeteroData) -> Sequence[Links]:
-        """Return the links with the rows of their ids."""
         return pairs_by_id(data, self.pairs, self.weight, kind=self.kind)
 
 
@@ -137,7 +134,6 @@ class AddComparisons(AddStatements, op="add-comparisons", label="comparisons"):
         return COMPARISON_SET
 
     def find_rows(self, data: HeteroData) -> Sequence[Comparisons]:
-        """Return the comparisons with the rows of their ids."""
         return [comparisons_by_id(data, self.rows, self.weight)]
 
 

@@ -86,7 +86,6 @@ class LinkByList(Command, op="link-by-list", label="links by list"):
 
     @property
     def join(self) -> Join:
-        """The command as a join."""
         return Join(
             "tags" if self.make else "list",
             self.source,
@@ -115,7 +114,6 @@ class LinkByNearness(Command, op="link-by-nearness", label="links by distance"):
 
     @property
     def join(self) -> Join:
-        """The command as a join."""
         return Join("near", self.source, self.target, k=self.k, km=self.km)
 
     def apply(self, state: State, context: Context) -> State:

@@ -61,7 +61,6 @@ class RecordRun(Command, op="record-run", label="new map"):
 
     @property
     def is_step(self) -> bool:
-        """See `RecordMap`."""
         return self.replaces is None
 
     def apply(self, state: State, context: Context) -> State:

@@ -149,7 +149,6 @@ class State:
         return None if self.data is None else without_sets(self.data, self.off)
 
     def opened(self) -> HeteroData:
-        """Return the data."""
         if self.data is None:
             raise DataError(
                 Problem("no-data", "project", "nothing is open", remedy="Open data first.")

@@ -23,7 +23,6 @@ class SetTitle(Command, op="set-title", label="project name"):
 
     @property
     def is_step(self) -> bool:
-        """See `automatic`."""
         return not self.automatic
 
     def apply(self, state: State, context: Context) -> State:

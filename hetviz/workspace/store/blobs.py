@@ -44,7 +44,6 @@ class ReadCache:
         self.folder, self.max_bytes = folder, min(max_bytes, MAX_CACHE_BYTES)
 
     def get(self, name: str) -> bytes | None:
-        """Return the content of an entry, or None."""
         try:
             content = (self.folder / name).read_bytes()
         except OSError:
@@ -121,7 +120,6 @@ class BlobStore:
 
     @property
     def n_bytes(self) -> int:
-        """Total size in bytes."""
         if not self.folder.is_dir():
             return 0
         return sum(entry.stat().st_size for entry in os.scandir(self.folder))
@@ -164,7 +162,6 @@ class BlobStore:
         return is_key(key) and (self.folder / key).exists()
 
     def get(self, key: str) -> bytes:
-        """Return the content of a key."""
         path = self.folder / key
         if not self.has(key):
             raise DataError(
