@@ -241,12 +241,7 @@ class GradientBoostingConsensus(BasePredictor):
     learning_rate: Annotated[
         float,
         Real(
-            "Learning rate",
-            "How far each step goes.",
-            low=1e-3,
-            high=1.0,
-            log=True,
-            advanced=True,
+            "Learning rate", "How far each step goes.", low=1e-3, high=1.0, log=True, advanced=True
         ),
     ] = 0.1
     line_search: Annotated[
@@ -260,13 +255,7 @@ class GradientBoostingConsensus(BasePredictor):
     ] = False
     n_leaves: Annotated[
         int,
-        Integer(
-            "Leaves",
-            "Size of a tree.",
-            low=2,
-            high=1000,
-            advanced=True,
-        ),
+        Integer("Leaves", "Size of a tree.", low=2, high=1000, advanced=True),
     ] = 15
     min_leaf: Annotated[
         int,

@@ -118,14 +118,7 @@ class GraphAxes(NeighborMapEmbedder):
         )
         P = self._axes_affinities(Z, ProgressPart(progress, 0.25, 0.4))
         sne_map = SneMap(P, data, graph.negative)
-        return self._run(
-            sne_map,
-            lambda: sne_fit(sne_map),
-            data,
-            rng,
-            progress,
-            start,
-        )
+        return self._run(sne_map, lambda: sne_fit(sne_map), data, rng, progress, start)
 
     def _neighbor_affinities(self, dataset: Dataset, progress: Progress) -> Sparse | None:
         kind = value_for(self.features, dataset.name, "auto")

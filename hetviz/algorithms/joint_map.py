@@ -466,11 +466,7 @@ class JointMap(NeighborMapEmbedder):
         return learned
 
     def _affinities(
-        self,
-        graph: JointGraph,
-        axes: JointAxes,
-        features: list[Floats | None],
-        progress: Progress,
+        self, graph: JointGraph, axes: JointAxes, features: list[Floats | None], progress: Progress
     ) -> Sparse:
         if has_table_links(graph):
             balance = self.balance

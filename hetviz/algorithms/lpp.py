@@ -99,13 +99,7 @@ class LPP(ProjectionEmbedder):
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         bases = fit_bases(data, progress, self.features, random_state=self.random_state)
         A = neighborhood_graph(
-            data,
-            bases,
-            self.graph,
-            self.n_neighbors,
-            self.heat,
-            self.random_state,
-            progress,
+            data, bases, self.graph, self.n_neighbors, self.heat, self.random_state, progress
         )
         progress(0.8, "Solving for the axes")
         fitted = self._solve(bases, A)

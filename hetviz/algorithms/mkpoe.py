@@ -141,10 +141,7 @@ class MKPOE(BaseEmbedder):
     polish: Polish = True
     join: Annotated[
         bool,
-        Flag(
-            "Join datasets",
-            "Compare items of different kinds through their links.",
-        ),
+        Flag("Join datasets", "Compare items of different kinds through their links."),
     ] = False
     combine: Annotated[
         str,
@@ -183,11 +180,7 @@ class MKPOE(BaseEmbedder):
     ] = False
     absolute_beta: Annotated[
         bool,
-        Flag(
-            "Absolute strength",
-            "Use the strength itself, not a multiple.",
-            advanced=True,
-        ),
+        Flag("Absolute strength", "Use the strength itself, not a multiple.", advanced=True),
     ] = False
     margin: Annotated[
         float,
@@ -323,12 +316,7 @@ class MKPOE(BaseEmbedder):
             nonlocal done
             done = 0.6 + 0.2 * step / (step + 4)
             solved.keep(parts)
-            progress(
-                done,
-                message,
-                layout=lambda: self._stacked(data),
-                gap=gap,
-            )
+            progress(done, message, layout=lambda: self._stacked(data), gap=gap)
 
         hinge = Hinge(len(solved.objects), pairs, beta * weight / weight.sum(), self.margin)
         solved.flat = embed_fixed_rank(

@@ -112,13 +112,7 @@ class MultiviewLPP(ProjectionEmbedder):
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         bases = fit_bases(data, progress, self.features, random_state=self.random_state)
         A = neighborhood_graph(
-            data,
-            bases,
-            self.graph,
-            self.n_neighbors,
-            self.heat,
-            self.random_state,
-            progress,
+            data, bases, self.graph, self.n_neighbors, self.heat, self.random_state, progress
         )
         pairs = guidance_of(data, sign=1, within=False)
         progress(0.8, "Solving for the shared axes")

@@ -129,11 +129,7 @@ class PMvGE(BaseEmbedder):
     n_components: NComponents = 2
     similarity: Annotated[
         str,
-        Choice(
-            "Linked items are",
-            "The meaning of a link on the map.",
-            options=SIMILARITIES,
-        ),
+        Choice("Linked items are", "The meaning of a link on the map.", options=SIMILARITIES),
     ] = "distance"
     within: Annotated[
         str,

@@ -106,11 +106,7 @@ NearestItems = Annotated[
 
 NeighborGraph = Annotated[
     str,
-    Choice(
-        "Neighbours are",
-        "What makes two items of a dataset neighbours.",
-        options=GRAPHS,
-    ),
+    Choice("Neighbours are", "What makes two items of a dataset neighbours.", options=GRAPHS),
 ]
 
 Heat = Annotated[

@@ -57,11 +57,7 @@ def add_number(
 ) -> None:
     """Add an option for a number of the type of its default, which the help shows."""
     command.add_argument(
-        flag,
-        type=type(default),
-        default=default,
-        metavar=metavar,
-        help=f"{meaning} ({default:g})",
+        flag, type=type(default), default=default, metavar=metavar, help=f"{meaning} ({default:g})"
     )
 
 

@@ -232,9 +232,7 @@ def add_join(command: argparse.ArgumentParser) -> None:
     add_data(command)
     add_repeated(command, "--accept", "N", "apply proposal N of the list", type=int)
     command.add_argument(
-        "--sure",
-        action="store_true",
-        help="apply all reliable proposals, marked * in the list",
+        "--sure", action="store_true", help="apply all reliable proposals, marked * in the list"
     )
     add_repeated(
         command,

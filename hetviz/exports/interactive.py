@@ -162,7 +162,7 @@ def _content(
         "pictures": _pictures(parts, owner, local, by_degree, picture_bytes),
         "names": [] if numbers else _names(
             [display_name(name) for name in colours.categories],
-            colours.own_code, rows, points, frame,
+            colours.own_code, rows, points, frame
         ),
         "order": list(islice(nameable, _MAX_NAMES)),
         "light": _palette(colours, "light"),
@@ -280,11 +280,7 @@ def _cell_text(value: object) -> str:
 
 
 def _pictures(
-    parts: Sequence[Dataset],
-    owner: Ints,
-    local: Ints,
-    order: Ints,
-    budget: int,
+    parts: Sequence[Dataset], owner: Ints, local: Ints, order: Ints, budget: int
 ) -> JsonObject:
     pictures: JsonObject = {}
     if all(part.media is None for part in parts):

@@ -579,10 +579,7 @@ def transform_leniently(
 
 
 def _step_values(
-    step: Step,
-    table: pd.DataFrame,
-    media: Sequence[object] | None,
-    problems: list[Problem],
+    step: Step, table: pd.DataFrame, media: Sequence[object] | None, problems: list[Problem]
 ) -> Floats | list[str | None]:
     kind = step["kind"]
     if kind == "picture":

@@ -394,7 +394,7 @@ def _rows_as_links(
         out.append(
             Links(
                 first_join.target, second_join.target, starts, ends, share, kind=kind,
-                role="relation",
+                role="relation"
             )
         )  # fmt: skip
     return out

@@ -72,12 +72,7 @@ class JobTable:
                 self._cancelled.add(id)
 
     def _add_job(
-        self,
-        owner: str,
-        title: str,
-        task: Task,
-        note: Mapping[str, object] | None,
-        id: str | None,
+        self, owner: str, title: str, task: Task, note: Mapping[str, object] | None, id: str | None
     ) -> str:
         id = id or secrets.token_hex(8)
         with self._lock:

@@ -43,10 +43,7 @@ class Difference:
 
 
 def find_differences(
-    columns: Mapping[str, Column],
-    chosen: Bools,
-    max_items: int = 6,
-    among: Bools | None = None,
+    columns: Mapping[str, Column], chosen: Bools, max_items: int = 6, among: Bools | None = None
 ) -> list[Difference]:
     """Return the differences between chosen rows and other rows of a dataset, clearest first.
 

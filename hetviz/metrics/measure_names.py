@@ -54,9 +54,7 @@ MEASURE_TEXTS = {
         "Popular items in the middle gain nothing here. 0.5 is chance.",
     ),
     "links_kept": MeasureText(
-        "Links close",
-        f"Share of links that are close. {CLOSE_MEANING}",
-        True,
+        "Links close", f"Share of links that are close. {CLOSE_MEANING}", True
     ),
     "links_kept_chance": MeasureText(
         "Links close by chance",

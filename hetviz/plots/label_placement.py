@@ -138,12 +138,7 @@ def densest_first(at: Floats, reach: float, max_points: int = _CANDIDATES) -> li
 
 
 def name_places(
-    at: Floats,
-    dots: Floats,
-    code: Ints,
-    own: int,
-    size: tuple[float, float],
-    reach: float,
+    at: Floats, dots: Floats, code: Ints, own: int, size: tuple[float, float], reach: float
 ) -> Floats:
     """Return candidate centres for the name of a group in pixels, best first.
 

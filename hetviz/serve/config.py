@@ -287,9 +287,7 @@ def _setting_problems(settings: ServerSettings) -> list[Problem]:
     if is_public and set(settings.hosts) <= set(LOCAL_HOSTS):
         message = "address is public, but hosts only has names of this machine"
         add_problem(
-            message,
-            settings.address,
-            'Add the public host names: hosts = ["maps.lab.org"].',
+            message, settings.address, 'Add the public host names: hosts = ["maps.lab.org"].'
         )
     if settings.auth == "oidc":
         problems += _oidc_problems(settings)

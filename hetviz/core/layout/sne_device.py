@@ -208,12 +208,7 @@ class _PaddedBlock(NamedTuple):
 
 
 def _padded_blocks(
-    device: ComputeDevice,
-    indptr: Ints,
-    columns: Array,
-    values: Array,
-    filler: float,
-    dtype: object,
+    device: ComputeDevice, indptr: Ints, columns: Array, values: Array, filler: float, dtype: object
 ) -> list[_PaddedBlock]:
     """Copy a sparse matrix to a device in padded blocks, so that row sums are sums of an axis."""
     count = np.diff(indptr)

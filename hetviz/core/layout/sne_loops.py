@@ -317,13 +317,7 @@ def wide_attraction(
 
 @compiled
 def wide_push_apart(
-    Y: Array,
-    unit: AnyFloat,
-    left: Array,
-    right: Array,
-    strength: Array,
-    reach: Array,
-    out: Array,
+    Y: Array, unit: AnyFloat, left: Array, right: Array, strength: Array, reach: Array, out: Array
 ) -> None:
     """Subtract the repulsion of pairs from `out`, as `push_apart`."""
     k = Y.shape[0]
@@ -343,13 +337,7 @@ def wide_push_apart(
 
 @compiled
 def wide_step(
-    Y: Array,
-    pull: Array,
-    push: Array,
-    velocity: Array,
-    gain: Array,
-    rate: Array,
-    longest: AnyFloat,
+    Y: Array, pull: Array, push: Array, velocity: Array, gain: Array, rate: Array, longest: AnyFloat
 ) -> None:
     """Move by momentum and gains of each coordinate, then recentre, as `step`."""
     exaggeration, over_z, speed, momentum = rate[0], rate[1], rate[2], rate[3]
@@ -426,14 +414,7 @@ def _spline_weights(t: AnyFloat, unit: AnyFloat) -> tuple[AnyFloat, AnyFloat, An
 
 @compiled
 def _spread(
-    part: int,
-    start: int,
-    stop: int,
-    x: Array,
-    y: Array,
-    mass: Array,
-    place: Array,
-    grids: Array,
+    part: int, start: int, stop: int, x: Array, y: Array, mass: Array, place: Array, grids: Array
 ) -> None:
     """Add points start to stop to the grid of this part; `place` is x0, y0, 1 / spacing and 1."""
     unit = place[3]
@@ -463,14 +444,7 @@ def _convolve(start: int, stop: int, spectrum: Array, kernels: Array, out: Array
 
 @compiled
 def _gather(
-    start: int,
-    stop: int,
-    x: Array,
-    y: Array,
-    mass: Array,
-    place: Array,
-    fields: Array,
-    out: Array,
+    start: int, stop: int, x: Array, y: Array, mass: Array, place: Array, fields: Array, out: Array
 ) -> None:
     """Write (force x, force y, sum of q without the point itself) of each point, by its mass."""
     unit = place[3]

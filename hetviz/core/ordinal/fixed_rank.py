@@ -374,13 +374,7 @@ def _columns_to_use(v: Floats, slope: Floats) -> Ints:
 
 
 def _inner_solve(
-    B: Floats,
-    hinge: Hinge,
-    v: Floats,
-    q0: Floats,
-    g: float,
-    used: Ints,
-    beat: Callable[[], object],
+    B: Floats, hinge: Hinge, v: Floats, q0: Floats, g: float, used: Ints, beat: Callable[[], object]
 ) -> tuple[Floats, Floats, int]:
     C = np.ascontiguousarray(B[:, used])
 

@@ -232,9 +232,7 @@ class _PlainTrees:
             )
             # A leaf's mean of -g / h, weighted by h, is its Newton step -sum g / sum h.
             tree.fit(
-                self._X[self._learn],
-                -slope[:, column] / h[:, column],
-                sample_weight=h[:, column],
+                self._X[self._learn], -slope[:, column] / h[:, column], sample_weight=h[:, column]
             )
             grown.append(tree)
         self._trees.append(grown)

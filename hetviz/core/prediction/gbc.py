@@ -713,11 +713,7 @@ class _Training:
 
 
 def _choose_learners(
-    sources: Sequence[GbcSource],
-    Y: Floats,
-    task: str,
-    settings: GbcSettings,
-    progress: Progress,
+    sources: Sequence[GbcSource], Y: Floats, task: str, settings: GbcSettings, progress: Progress
 ) -> tuple[Floats | None, list[str]]:
     """Return held-out losses if they weight sources, and the base learner of each source."""
     p, requested = len(sources), settings.learner

@@ -272,7 +272,7 @@ def _columns_of_dataset(dataset: Dataset) -> list[KeyColumn]:
             out.append(
                 KeyColumn(
                     dataset.name, column, sign, distinct, uses, rows, column, len(dataset),
-                    key_column.words,
+                    key_column.words
                 )
             )  # fmt: skip
     return out

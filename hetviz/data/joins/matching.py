@@ -245,11 +245,7 @@ def _readable_key(key: str) -> str:
 
 
 def _match_messages(
-    source: str,
-    target: str,
-    keys: Texts,
-    uses: tuple[Ints, Ints],
-    crossed: Bools,
+    source: str, target: str, keys: Texts, uses: tuple[Ints, Ints], crossed: Bools
 ) -> tuple[str, ...]:
     """Return messages about keys that match several rows."""
     if not len(keys):

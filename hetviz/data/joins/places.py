@@ -264,12 +264,7 @@ def _check_limits(k: object, km: object) -> tuple[int | None, float | None]:
 
 
 def _nearest_pairs(
-    S: Floats,
-    T: Floats,
-    ids: Texts,
-    k: int | None,
-    km: float | None,
-    where: str,
+    S: Floats, T: Floats, ids: Texts, k: int | None, km: float | None, where: str
 ) -> tuple[Ints, Ints, Floats]:
     """Return the pairs, ordered by row of S, then of T, and their distances in km."""
     from scipy.spatial import cKDTree

@@ -67,12 +67,7 @@ def draw_rows_out(
 
 
 def draw_links_out(
-    ends: Ints,
-    stratum: Ints,
-    touched: Bools,
-    bare: Bools,
-    share: float,
-    rng: np.random.Generator,
+    ends: Ints, stratum: Ints, touched: Bools, bare: Bools, share: float, rng: np.random.Generator
 ) -> Bools:
     """Return a mask of held-out links: a share of the pairs of each stratum, and `touched` links.
 
@@ -994,11 +989,7 @@ def with_statements(data: HeteroData, chosen: Bools) -> HeteroData:
     return _with_statements(data, chosen[:n_links], chosen[n_links:])
 
 
-def _with_new_rows(
-    held_out: HeteroData,
-    out: Bools,
-    kept_rows: Mapping[str, Ints],
-) -> HeteroData:
+def _with_new_rows(held_out: HeteroData, out: Bools, kept_rows: Mapping[str, Ints]) -> HeteroData:
     """Reduce datasets with held-out rows to these rows and the rows of held-out statements."""
     named = out.copy()
     table = held_out.link_table()

@@ -101,13 +101,7 @@ def view_of(
     if basis.kind == "linear":
         names = dataset.feature_names or [f"{c + 1}" for c in range(basis.matrix.shape[1])]
     return scaled_view(
-        dataset.name,
-        basis.kind,
-        basis.matrix,
-        at,
-        names,
-        BasisFeatures(basis),
-        weight,
+        dataset.name, basis.kind, basis.matrix, at, names, BasisFeatures(basis), weight
     )
 
 
@@ -308,13 +302,7 @@ def problems_by_entity(
     for entity, rows in entity_rows(data).items():
         numbers = {name: data.object_of[data.offsets[name]] for name in data.views(entity)}
         views = tuple(
-            view_of(
-                data[name],
-                value_for(features, name, "auto"),
-                weight,
-                at,
-                random_state,
-            )
+            view_of(data[name], value_for(features, name, "auto"), weight, at, random_state)
             for name, at in numbers.items()
             if not data[name].is_featureless
             and (weight := weights.get(name, 1.0) if isinstance(weights, Mapping) else 1.0) > 0

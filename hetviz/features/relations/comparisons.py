@@ -159,8 +159,7 @@ def comparison_table(data: HeteroData, comparisons: Comparisons) -> pd.DataFrame
         Columns row, near_a, near_b, far_a, far_b (as ``dataset: id``) and weight.
     """
     names = np.array(
-        [f"{name}: {id}" for name, part in data.datasets.items() for id in part.ids],
-        dtype=object,
+        [f"{name}: {id}" for name, part in data.datasets.items() for id in part.ids], dtype=object
     )
     ends = names[comparisons.pairs].reshape(-1, 4).T
     columns = dict(zip(("near_a", "near_b", "far_a", "far_b"), ends, strict=True))

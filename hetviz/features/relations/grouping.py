@@ -204,14 +204,7 @@ def links_between_rows(
     starts = np.array([span.start for span in data.offsets.values()])
     i, j = (np.searchsorted(starts, side, side="right") - 1 for side in (low, high))
     return tuple(
-        Links(
-            names[a],
-            names[b],
-            low[here] - starts[a],
-            high[here] - starts[b],
-            weight,
-            kind=kind,
-        )
+        Links(names[a], names[b], low[here] - starts[a], high[here] - starts[b], weight, kind=kind)
         for a, b in np.unique(np.column_stack([i, j]), axis=0).tolist()
         if len(here := np.flatnonzero((i == a) & (j == b)))
     )

@@ -161,10 +161,7 @@ def is_sketch_quick(data: HeteroData) -> bool:
 
 
 def axes_of_new(
-    rows: NewRows,
-    fitted: Mapping[str, Dataset],
-    axes: Mapping[str, Floats],
-    kind: str,
+    rows: NewRows, fitted: Mapping[str, Dataset], axes: Mapping[str, Floats], kind: str
 ) -> tuple[Floats, Floats | None]:
     """Return joint axes of new rows, and their squared distances to fitted rows.
 

@@ -63,12 +63,7 @@ def divergence_diagnostic(kl: float | None) -> Diagnostic:
 
 
 def sne_pulls(
-    P: Sparse,
-    links: Sparse,
-    data: HeteroData,
-    guidance_boost: float = 1.0,
-    *,
-    joint: bool = False,
+    P: Sparse, links: Sparse, data: HeteroData, guidance_boost: float = 1.0, *, joint: bool = False
 ) -> AttractionGraph:
     """Return the graph of a map of P, by the reason of each edge.
 

@@ -44,10 +44,7 @@ class EntitySources:
 
 
 def entity_sources(
-    data: HeteroData,
-    entity: str,
-    features: str | Mapping[str, str] = "auto",
-    random_state: int = 0,
+    data: HeteroData, entity: str, features: str | Mapping[str, str] = "auto", random_state: int = 0
 ) -> EntitySources:
     """Return the sources of an entity."""
     names = data.views(entity)
@@ -102,11 +99,7 @@ def guidance_pairs(data: HeteroData, sources: EntitySources) -> tuple[tuple[Ints
 
 
 def labelled_pairs(
-    labels: Labels,
-    sources: EntitySources,
-    share: float,
-    max_items: int,
-    random_state: int,
+    labels: Labels, sources: EntitySources, share: float, max_items: int, random_state: int
 ) -> tuple[tuple[Ints, Ints], Floats]:
     """Return the pairs of a seeded sample of labelled items: together if the labels are equal.
 

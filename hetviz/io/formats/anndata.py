@@ -341,6 +341,6 @@ FORMATS = (
     FileFormat(
         "hdf5", "an HDF5 file", "matrix", (".h5ad", ".h5mu", ".h5", ".hdf5"), read_hdf5,
         magic=(_SIGNATURE,), detect=_begins_later, own_options=("part",), require=require_h5py,
-        own_process=True, can_hang=True,
+        own_process=True, can_hang=True
     ),
 )  # fmt: skip

@@ -308,6 +308,6 @@ FORMATS = (
     FileFormat("npy", "an NPY matrix", "matrix", (".npy",), read_npy, magic=(npy.MAGIC,)),
     FileFormat(
         "npz", "an NPZ archive of matrices", "matrix", (".npz",), read_npz,
-        detect_zip=lambda members, _: bool(members) and all(m.endswith(".npy") for m in members),
+        detect_zip=lambda members, _: bool(members) and all(m.endswith(".npy") for m in members)
     ),
 )  # fmt: skip

@@ -297,10 +297,10 @@ def _damage(program: str) -> tuple[str, str, str]:
 FORMATS = (
     FileFormat(
         "sqlite", "an SQLite database", "database", (".sqlite", ".sqlite3", ".db"), read_sqlite,
-        magic=(b"SQLite format 3\0",), damage=_damage("SQLite"),
+        magic=(b"SQLite format 3\0",), damage=_damage("SQLite")
     ),
     FileFormat(
         "duckdb", "a DuckDB database", "database", (".duckdb",), read_duckdb,
-        magic=(b"DUCK",), offset=8, may_be_text=True, damage=_damage("DuckDB"),
+        magic=(b"DUCK",), offset=8, may_be_text=True, damage=_damage("DuckDB")
     ),
 )  # fmt: skip

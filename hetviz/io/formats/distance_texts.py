@@ -260,6 +260,6 @@ def _has_diagonal(
 FORMATS = (
     FileFormat(
         "phylip", "a text of distances", "matrix", (".phylip", ".phy"), read_distances,
-        detect_text=is_distances,
+        detect_text=is_distances
     ),
 )  # fmt: skip

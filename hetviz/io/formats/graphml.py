@@ -113,6 +113,6 @@ class _GraphML(XmlGraph):
 FORMATS = (
     FileFormat(
         "graphml", "a GraphML graph", "network", (".graphml", ".xml"), read_graphml,
-        xml_tag=b"<graphml",
+        xml_tag=b"<graphml"
     ),
 )  # fmt: skip

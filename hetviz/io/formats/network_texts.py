@@ -173,6 +173,6 @@ FORMATS = (
     _network_text("gmt", "a GMT list of sets", extensions=(".gmt",)),
     FileFormat(
         "pajek", "a Pajek network", "network", (".net", ".paj"), read_pajek,
-        detect_text=_is_pajek,
+        detect_text=_is_pajek
     ),
 )  # fmt: skip

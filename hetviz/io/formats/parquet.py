@@ -86,11 +86,11 @@ FORMATS = (
             "bad-parquet",
             "the Parquet file is damaged, encrypted or of an unsupported kind",
             _AGAIN,
-        ),
+        )
     ),
     FileFormat(
         "arrow", "an Arrow or Feather file", "table", (".arrow", ".feather", ".ipc"), read_arrow,
         magic=(b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"), may_be_text=True,
-        damage=("bad-arrow", "the Arrow file is damaged or of an unsupported kind", _AGAIN),
+        damage=("bad-arrow", "the Arrow file is damaged or of an unsupported kind", _AGAIN)
     ),
 )  # fmt: skip

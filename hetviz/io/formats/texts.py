@@ -121,6 +121,6 @@ def ids_of_files(names: Sequence[str]) -> list[str]:
 FORMATS = (
     FileFormat(
         "prose", "a text", "prose", (".txt", ".text", *_MARKUP_EXTENSIONS), read_text,
-        is_plain_text=True, is_typed=False, own_options=TEXT_FORMAT.options,
+        is_plain_text=True, is_typed=False, own_options=TEXT_FORMAT.options
     ),
 )  # fmt: skip

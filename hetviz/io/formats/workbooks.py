@@ -414,11 +414,11 @@ FORMATS = (
     ),
     _workbook(
         "xlsb", "a binary Excel workbook", extensions=(".xlsb",), detect_zip=_is_xlsb,
-        own_process=True,
+        own_process=True
     ),
     _workbook(
         "xls", "an old Excel workbook (.xls)", extensions=(".xls",), magic=(_OLE_START,),
-        own_process=True,
+        own_process=True
     ),
     _workbook("ods", "an OpenDocument spreadsheet", extensions=(".ods",), detect_zip=_is_ods),
 )  # fmt: skip

@@ -141,9 +141,6 @@ def to_networkx(data: HeteroData, embedding: Embedding | None) -> nx.Graph:
         source, target = keys_of(data[links.source]), keys_of(data[links.target])
         for i, j, weight in zip(links.i, links.j, links.weight.tolist(), strict=True):
             graph.add_edge(
-                (links.source, source[i]),
-                (links.target, target[j]),
-                weight=weight,
-                kind=links.kind,
+                (links.source, source[i]), (links.target, target[j]), weight=weight, kind=links.kind
             )
     return graph

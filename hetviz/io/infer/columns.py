@@ -127,11 +127,7 @@ def read_columns(
     base = TableRecipe((0,), None, 1, None, ()) if recipe is None else recipe
     full_recipe = replace(base, columns=tuple(column_recipes))
     return replace(
-        table,
-        frame=frame,
-        recipe=full_recipe,
-        problems=(*table.problems, *notes),
-        cells=None,
+        table, frame=frame, recipe=full_recipe, problems=(*table.problems, *notes), cells=None
     )
 
 

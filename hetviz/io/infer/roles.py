@@ -84,14 +84,7 @@ def rows_with_ids(table: Table, id_column: str, problems: list[Problem]) -> Bool
             good[row] = False
             bad.append((row, text, fault))
     problems += limit_problems(
-        Problem(
-            code,
-            table.place(row, id_column),
-            message,
-            text[:60],
-            remedy,
-            row=table.row[row],
-        )
+        Problem(code, table.place(row, id_column), message, text[:60], remedy, row=table.row[row])
         for row, text, (code, message, remedy) in bad
     )
     problems += _similar_id_notes(f"{table.where}, column {id_column}", first_row_of)

@@ -197,11 +197,7 @@ def _choices(entry: LinksEntry) -> Choices | None:
 
 
 def _with_comparisons(
-    files: Files,
-    tables: TableReader,
-    manifest: Manifest,
-    data: HeteroData,
-    problems: list[Problem],
+    files: Files, tables: TableReader, manifest: Manifest, data: HeteroData, problems: list[Problem]
 ) -> HeteroData:
     for entry in manifest.comparisons:
         try:

@@ -31,12 +31,7 @@ def compare_methods(
     """Compare methods; the findings hold `Comparison.to_dict` and a map of each method."""
     try:
         comparison = compare(
-            data,
-            methods,
-            seeds=seeds,
-            hold_out=hold_out,
-            new_items=new_items,
-            progress=progress,
+            data, methods, seeds=seeds, hold_out=hold_out, new_items=new_items, progress=progress
         )
     except Cancelled as stopped:
         partial = stopped.partial

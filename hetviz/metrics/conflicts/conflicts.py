@@ -282,8 +282,7 @@ def order_conflicts(arrays: StatementArrays, order: PartialOrder) -> list[Statem
 
 
 def find_new_conflicts(
-    data: HeteroData,
-    statements: Links | Comparisons | Iterable[Links | Comparisons],
+    data: HeteroData, statements: Links | Comparisons | Iterable[Links | Comparisons]
 ) -> list[StatementConflict]:
     """Return the conflicts that new statements would cause.
 

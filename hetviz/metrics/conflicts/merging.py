@@ -58,11 +58,7 @@ class MergedGuidance:
 
 @one_thread()
 def merge_guidance(
-    data: HeteroData,
-    ours: str | Path | bytes,
-    theirs: str | Path | bytes,
-    *,
-    keep: str = "ours",
+    data: HeteroData, ours: str | Path | bytes, theirs: str | Path | bytes, *, keep: str = "ours"
 ) -> MergedGuidance:
     """Merge two guidance files for the same data.
 

@@ -152,9 +152,7 @@ def _dataset_index(data: HeteroData, row: int) -> int:
 
 
 def link_closeness(
-    data: HeteroData,
-    embedding: Embedding,
-    others: HeteroData | None = None,
+    data: HeteroData, embedding: Embedding, others: HeteroData | None = None
 ) -> Floats:
     """Return how close the ends of each link are, among all pairs of items with links.
 

@@ -99,11 +99,7 @@ class Contrasts:
         return labels
 
     def of(
-        self,
-        codes: Ints,
-        n_clusters: int,
-        among: Bools | None = None,
-        words_only: bool = False,
+        self, codes: Ints, n_clusters: int, among: Bools | None = None, words_only: bool = False
     ) -> dict[str, pd.DataFrame]:
         """Return the differences of each cluster to other rows: "words", "categories", "features".
 

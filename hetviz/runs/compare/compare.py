@@ -125,11 +125,7 @@ def candidate(
     kind = get_method(method)
     parameters.check(method, kind.params, dict(params))
     return Candidate(
-        key or method,
-        method,
-        title or kind.card.title,
-        dict(params),
-        *simplicity(kind),
+        key or method, method, title or kind.card.title, dict(params), *simplicity(kind)
     )
 
 

@@ -200,11 +200,7 @@ def _affinities(
 
 
 def _optimise(
-    recipe: LargeRecipe,
-    P: Sparse,
-    negative: Sparse,
-    before: Sequence[Floats],
-    progress: Progress,
+    recipe: LargeRecipe, P: Sparse, negative: Sparse, before: Sequence[Floats], progress: Progress
 ) -> list[Floats]:
     """Return places by table after the iterations; rows without affinities do not move."""
     params, places = recipe.params, np.vstack(before)

@@ -234,12 +234,7 @@ def _new_ids(where: str, owner: Dataset, ids: list[str], problems: list[Problem]
 
 
 def _links_of_column(
-    other: Dataset,
-    name: str,
-    ids: list[str],
-    cells: pd.Series,
-    where: str,
-    problems: list[Problem],
+    other: Dataset, name: str, ids: list[str], cells: pd.Series, where: str, problems: list[Problem]
 ) -> list[NewLink]:
     """Return links to the items that the cells of a column list."""
     by_title = {str(title): str(id) for id, title in zip(other.ids, other.titles, strict=True)}

@@ -171,11 +171,7 @@ def _start(
 
 
 def _fit(
-    model: BaseEmbedder,
-    data: HeteroData,
-    start: Embedding | None,
-    progress: Progress,
-    title: str,
+    model: BaseEmbedder, data: HeteroData, start: Embedding | None, progress: Progress, title: str
 ) -> Embedding:
     def report(fraction: float, message: str = "", **figures: object) -> None:
         progress(fraction, title)

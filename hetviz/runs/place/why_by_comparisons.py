@@ -42,13 +42,7 @@ def explain_by_comparisons(placed: ExplainedMap, row: int, max_reasons: int) -> 
     total = float(pull.sum())
     order = np.argsort(-pull, kind="stable")
     reasons = tuple(
-        Reason(
-            COMPARISON,
-            item[0],
-            item[1],
-            _comparison_words(data, P[k]),
-            float(pull[k]) / total,
-        )
+        Reason(COMPARISON, item[0], item[1], _comparison_words(data, P[k]), float(pull[k]) / total)
         for k in order[:max_reasons]
         if pull[k] > 0
     )

@@ -145,12 +145,7 @@ class LinkProblem:
     """Similarity and other links of two datasets, which do not depend on hidden links."""
 
     def __init__(
-        self,
-        data: HeteroData,
-        source: str,
-        target: str,
-        random_state: int,
-        settings: LinkSettings,
+        self, data: HeteroData, source: str, target: str, random_state: int, settings: LinkSettings
     ) -> None:
         self.data, self.source, self.target = data, data[source].name, data[target].name
         self.within = self.source == self.target

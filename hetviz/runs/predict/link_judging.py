@@ -346,13 +346,7 @@ def _stack_of(
     y = np.concatenate([test.pairs.is_link for test in tests]).astype(np.float64)
     counts = np.concatenate([test.pairs.counts for test in tests])
     return ScoreStack.fit(
-        names,
-        np.vstack(columns),
-        y,
-        counts,
-        free,
-        strength,
-        labelled_share=_LABELLED_SHARE,
+        names, np.vstack(columns), y, counts, free, strength, labelled_share=_LABELLED_SHARE
     )
 
 

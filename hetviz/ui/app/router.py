@@ -23,18 +23,11 @@ page = st.navigation(
         # The first page has no name in its address, but /start works as well.
         st.Page(_to_start, title="To the start", url_path="start", visibility="hidden"),
         st.Page(
-            PAGES / "start.py",
-            title="Start",
-            icon=":material/home:",
-            url_path="home",
-            default=True,
+            PAGES / "start.py", title="Start", icon=":material/home:", url_path="home", default=True
         ),
         st.Page(PAGES / "data.py", title="Data", icon=":material/table:", url_path="data"),
         st.Page(
-            PAGES / "guidance.py",
-            title="Guidance",
-            icon=":material/rule:",
-            url_path="guidance",
+            PAGES / "guidance.py", title="Guidance", icon=":material/rule:", url_path="guidance"
         ),
         st.Page(PAGES / "map.py", title="Map", icon=":material/bubble_chart:", url_path="map"),
         st.Page(

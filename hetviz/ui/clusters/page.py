@@ -40,8 +40,7 @@ def show(state: State) -> None:
     if state.clustering is None:
         if not _show_regions(state, state.run):
             theme.show_headline(
-                "No clusters yet",
-                "Find groups of close items, and what is typical of each.",
+                "No clusters yet", "Find groups of close items, and what is typical of each."
             )
         theme.show_section("More detail")
         theme.show_note("Tries many numbers of clusters and shows how reliable each is.")

@@ -160,10 +160,7 @@ def _median_radius(Y: Floats) -> float:
 
 
 def _show_grid(
-    state: State,
-    runs: list[MapResult],
-    titles: dict[str, str],
-    finding: Finding | None,
+    state: State, runs: list[MapResult], titles: dict[str, str], finding: Finding | None
 ) -> None:
     workspace = session.workspace()
     specs = [

@@ -238,40 +238,40 @@ def _column_config() -> dict[str, Any]:
         "holds": select_column(
             "Holds", options=list(HOLDS.values()), required=True, width=100,
             help="Content of the cells. Numbers can be used as categories, categories as lists or "
-            "text, a place on earth as two numbers.",
+            "text, a place on earth as two numbers."
         ),
         "agrees": number_column(
             "On the map", format="%.0f %%", width=88,
             help="How much more similar in this column the 10 nearest items on the map are than "
             "two random items. 100 % is equal, 0 % is chance. A column that the map does not show "
-            "is around 0 %.",
+            "is around 0 %."
         ),
         "share": st.column_config.ProgressColumn(
             "Share", min_value=0.0, max_value=100.0, format="%.0f %%", width=88,
-            help="This column's share of the variance of all features of this dataset.",
+            help="This column's share of the variance of all features of this dataset."
         ),
         "weight": number_column(
             "Weight", min_value=0.01, max_value=MAX_WEIGHT, step=0.1, width=80, required=True,
-            help="A column of weight 2 has twice the share of one of weight 1.",
+            help="A column of weight 2 has twice the share of one of weight 1."
         ),
         "scale": select_column(
             "Scale", options=list(SCALES.values()), required=True, width=118,
             help="Same spread: no column dominates another. Same middle half: the same, but robust "
             "to "
-            "extreme values. Order only: which is larger, not by how much. As it is: not scaled.",
+            "extreme values. Order only: which is larger, not by how much. As it is: not scaled."
         ),
         "log": checkbox_column(
             "Log", width=60,
-            help="The logarithm, for numbers of very different sizes, such as populations.",
+            help="The logarithm, for numbers of very different sizes, such as populations."
         ),
         "season": checkbox_column("Season", width=72, help="Also use the time of year of dates."),
         "impute": select_column(
             "Where missing", options=list(IMPUTES.values()), required=True, width=130,
             help="What replaces an empty cell. Not filled in: numbers get an extra feature that "
-            "marks missing values, and a missing category is none of the others.",
+            "marks missing values, and a missing category is none of the others."
         ),
         "missing": number_column(
-            "Missing", format="%.0f %%", width=80, help="Share of empty cells.",
+            "Missing", format="%.0f %%", width=80, help="Share of empty cells."
         ),
         "why": text_column("Why not used", width=170),
     }  # fmt: skip

@@ -76,8 +76,7 @@ def show_review(state: State) -> None:
             )
     except HetvizError as error:
         theme.show_headline(
-            f"{staged.filename} cannot replace {staged.dataset}",
-            "Nothing was changed.",
+            f"{staged.filename} cannot replace {staged.dataset}", "Nothing was changed."
         )
         failure.show_refusal(error)
         st.button("Back", key="leave-newer", on_click=_discard)

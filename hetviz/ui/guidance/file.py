@@ -175,12 +175,7 @@ def _n_rows(problems: list[Problem]) -> int:
 
 def _download_button(label: str, name: str, make: Callable[[], Any]) -> None:
     st.download_button(
-        label,
-        data=make,
-        file_name=name,
-        mime="text/csv",
-        on_click="ignore",
-        key=f"download-{name}",
+        label, data=make, file_name=name, mime="text/csv", on_click="ignore", key=f"download-{name}"
     )
 
 

@@ -216,11 +216,7 @@ def _show_map(
         lambda: new_items_figure(embedding, places, content["titles"], is_doubtful, theme),
     )
     look.show_section("Positions", "diamonds are doubtful")
-    charts.show_figure(
-        figure,
-        "newfile-map",
-        new_items_alt(len(places)),
-    )
+    charts.show_figure(figure, "newfile-map", new_items_alt(len(places)))
 
 
 def _keep_items(content: Mapping[str, Any], run: str) -> None:

@@ -166,11 +166,7 @@ def _show_map(state: State, finding: Finding, items: list[LabelledItem]) -> None
         ),
     )
     theme.show_section("On the map", "larger dots are less certain")
-    charts.show_figure(
-        figure,
-        "labels-map",
-        uncertainty_alt(len(items), content["label"]),
-    )
+    charts.show_figure(figure, "labels-map", uncertainty_alt(len(items), content["label"]))
 
 
 def _classes_in_colour_order(data: HeteroData, content: Mapping[str, Any]) -> list[str]:
@@ -206,9 +202,7 @@ def _show_reliability(content: Mapping[str, Any]) -> None:
         return
     theme.show_section("Are the probabilities right?", "on hidden labels")
     charts.show_figure(
-        reliability_figure(rows, session.theme()),
-        "labels-reliability",
-        reliability_alt(rows),
+        reliability_figure(rows, session.theme()), "labels-reliability", reliability_alt(rows)
     )
 
 
@@ -218,9 +212,7 @@ def _show_weights(content: Mapping[str, Any]) -> None:
         return
     theme.show_section("Weight of each source", "over the rounds")
     charts.show_figure(
-        weights_figure(weights, session.theme()),
-        "labels-weights",
-        weights_alt(weights),
+        weights_figure(weights, session.theme()), "labels-weights", weights_alt(weights)
     )
 
 

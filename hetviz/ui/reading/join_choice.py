@@ -483,11 +483,7 @@ def _show_match_share(proposal: Proposal) -> None:
 
 
 def _choose_row_meaning(
-    data: HeteroData,
-    lines: DetailTable,
-    key: str,
-    ticks: Sequence[str],
-    answers: dict[str, object],
+    data: HeteroData, lines: DetailTable, key: str, ticks: Sequence[str], answers: dict[str, object]
 ) -> str:
     name, meanings = f"rows-{key}-{lines.dataset}-{len(lines.named)}", lines.uses
     meaning = answers[name] = st.selectbox(

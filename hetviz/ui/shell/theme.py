@@ -109,10 +109,7 @@ def show_pairs(rows: Sequence[tuple[str, str] | tuple[str, str, str]]) -> None:
 
 
 def show_table(
-    head: list[str],
-    rows: list[list[str]],
-    is_text: bool = False,
-    evidence: Sequence[str] = (),
+    head: list[str], rows: list[list[str]], is_text: bool = False, evidence: Sequence[str] = ()
 ) -> None:
     """Show a table of plain text; its first column names, the others hold values, or `is_text`.
 

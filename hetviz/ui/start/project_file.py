@@ -60,8 +60,7 @@ def opened_text(summary: Summary) -> str:
 def show_errors(upload_state: upload.ProjectUpload) -> None:
     """Show why a project could not be opened and what to do."""
     theme.show_headline(
-        "This project could not be opened",
-        "Nothing was changed. Your open project is still there.",
+        "This project could not be opened", "Nothing was changed. Your open project is still there."
     )
     failure.show_problems(list(upload_state.problems))
     with st.container(horizontal=True, key="decide"):
