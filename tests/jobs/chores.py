@@ -1,4 +1,7 @@
-"""Tasks for tests of the worker."""
+"""Tasks for tests of the worker.
+
+Tasks import numerical libraries themselves, because most workers of the tests need none.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,8 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import scipy.linalg
-
-from hetviz.data import HeteroData
 from hetviz.errors import (
     Cancelled,
     DataError,
@@ -29,6 +28,11 @@ from hetviz.jobs.registry import TASKS, TaskSpec
 from hetviz.jobs.runner import Task
 from hetviz.progress import Progress
 from tests.waits import PATIENCE_S
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from hetviz.data import HeteroData
 
 
 def chore(name: str, module: str = __name__, **arguments: Any) -> Task:
@@ -103,6 +107,9 @@ def ignore_cancel(started: str, progress: Progress) -> None:
 
 def factor(started: str, progress: Progress) -> None:
     """Report nothing between calls of a library."""
+    import numpy as np
+    import scipy.linalg
+
     A = np.random.default_rng(0).normal(size=(2000, 2000))
     A += A.T
     end = time.monotonic() + PATIENCE_S
@@ -143,6 +150,8 @@ def exit_process(progress: Progress) -> None:
 
 
 def use_memory(progress: Progress) -> None:
+    import numpy as np
+
     np.ones(2**50)
 
 
@@ -173,6 +182,8 @@ def exit_at_once(progress: Progress) -> None:
 
 def layouts(number: int, n: int, progress: Progress) -> int:
     """Report `number` layouts of n rows, the first column counting them, with waits between."""
+    import numpy as np
+
     for k in range(1, number + 1):
         Y = np.full((n, 3), float(k))
         Y[0] = np.nan
@@ -190,11 +201,15 @@ def in_parts(gate: str, progress: Progress) -> str:
 
 def report_rapidly(progress: Progress) -> None:
     """Report far more often than anybody can look."""
+    import numpy as np
+
     for k in range(20_000):
         progress(k / 20_000, f"step {k}", layout=lambda: np.zeros((10, 2)))
 
 
 def large(n: int, progress: Progress) -> np.ndarray:
+    import numpy as np
+
     return np.arange(n, dtype=np.float64)
 
 

@@ -26,6 +26,7 @@ from tests.jobs.chores import chore
 from tests.waits import PATIENCE_S, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
+WARM_UP = process._WARM_UP
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -61,16 +62,25 @@ def alive(pid: int) -> bool:
     return state != "Z"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_warm_up() -> Iterator[None]:
+    """Start workers that load nothing before their first task; their warm-up takes seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process, "_WARM_UP", "")
+        yield
+
+
 @pytest.fixture(scope="module")
-def shared() -> Iterator[Pool]:
-    """One runner for all tests that leave its worker as it was."""
+def shared(no_warm_up: None) -> Iterator[Pool]:
+    """One runner for all tests, also for those that end its worker: it starts another."""
     runner = Pool(workers=1)
     yield runner
     runner.close()
 
 
 @pytest.fixture
-def runner() -> Iterator[Pool]:
+def runner(no_warm_up: None) -> Iterator[Pool]:
+    """Return a runner without a worker."""
     runner = Pool(workers=1)
     yield runner
     runner.close()
@@ -239,11 +249,11 @@ def test_data_are_sent_once(shared: Pool) -> None:
     assert do(shared, "describe", data=data).result == first
 
 
-def test_new_worker_gets_data(runner: Pool) -> None:
+def test_new_worker_gets_data(shared: Pool) -> None:
     data = some_data("one")
-    assert do(runner, "describe", data=data).state == "done"
-    assert do(runner, "exit_at_once").state == "failed"
-    assert do(runner, "describe", data=data).state == "done"
+    assert do(shared, "describe", data=data).state == "done"
+    assert do(shared, "exit_at_once").state == "failed"
+    assert do(shared, "describe", data=data).state == "done"
 
 
 def test_large_arguments_and_results(shared: Pool) -> None:
@@ -336,31 +346,31 @@ def test_cancelled_job_keeps_partial_result(shared: Pool) -> None:
 
 
 @pytest.mark.parametrize("name", ["ignore_cancel", "factor", "stubborn"])
-def test_unresponsive_worker_is_killed(runner: Pool, tmp_path: Path, name: str) -> None:
+def test_unresponsive_worker_is_killed(shared: Pool, tmp_path: Path, name: str) -> None:
     started = tmp_path / "started"
-    id = runner.submit("me", name, chore(name, started=str(started)))
-    after = runner.submit("me", "Asking", chore("pid"))
+    id = shared.submit("me", name, chore(name, started=str(started)))
+    after = shared.submit("me", "Asking", chore("pid"))
     wait_for(started.exists)
-    worker = pid_of(runner)
+    worker = pid_of(shared)
     assert worker is not None
-    runner.cancel(id, "me")
-    assert over(runner, id).state == "cancelled"
+    shared.cancel(id, "me")
+    assert over(shared, id).state == "cancelled"
     assert not alive(worker)
-    assert over(runner, after).result not in (None, worker)
+    assert over(shared, after).result not in (None, worker)
 
 
-def test_cancel_during_send(runner: Pool) -> None:
-    assert do(runner, "double", value=1).result == 2
-    worker = pid_of(runner)
+def test_cancel_during_send(shared: Pool) -> None:
+    assert do(shared, "double", value=1).result == 2
+    worker = pid_of(shared)
     assert worker is not None
     # A worker that takes nothing: its end of the pipe fills up.
     os.kill(worker, signal.SIGSTOP)
-    id = runner.submit("me", "Adding", chore("total", X=np.zeros(20_000_000)))
-    wait_for(lambda: see(runner, id).state == "running")
-    runner.cancel(id, "me")
-    assert over(runner, id).state == "cancelled"
+    id = shared.submit("me", "Adding", chore("total", X=np.zeros(20_000_000)))
+    wait_for(lambda: see(shared, id).state == "running")
+    shared.cancel(id, "me")
+    assert over(shared, id).state == "cancelled"
     assert not alive(worker)
-    assert do(runner, "double", value=2).result == 4
+    assert do(shared, "double", value=2).result == 4
 
 
 # A worker that dies
@@ -368,47 +378,47 @@ def test_cancel_during_send(runner: Pool) -> None:
 
 @pytest.mark.parametrize(("name", "words"), [("fault", "SIGSEGV"), ("exit_at_once", "exit code 7")])
 def test_worker_crash_fails_one_job(
-    runner: Pool, caplog: pytest.LogCaptureFixture, name: str, words: str
+    shared: Pool, caplog: pytest.LogCaptureFixture, name: str, words: str
 ) -> None:
     with caplog.at_level(logging.ERROR):
-        id = runner.submit("me", "Dying", chore(name))
-        after = runner.submit("me", "Doubling", chore("double", value=3))
-        job = over(runner, id)
+        id = shared.submit("me", "Dying", chore(name))
+        after = shared.submit("me", "Doubling", chore("double", value=3))
+        job = over(shared, id)
     assert (job.state, type(job.error)) == ("failed", HetvizError)
     assert words in str(job.error)
     assert words in caplog.text
-    assert over(runner, after).result == 6
+    assert over(shared, after).result == 6
 
 
-def test_killed_worker_reports_memory(runner: Pool) -> None:
-    id = runner.submit("me", "Turning", chore("run_until_cancelled"))
-    after = runner.submit("me", "Doubling", chore("double", value=3))
-    wait_for(lambda: see(runner, id).message == "turning")
-    worker = pid_of(runner)
+def test_killed_worker_reports_memory(shared: Pool) -> None:
+    id = shared.submit("me", "Turning", chore("run_until_cancelled"))
+    after = shared.submit("me", "Doubling", chore("double", value=3))
+    wait_for(lambda: see(shared, id).message == "turning")
+    worker = pid_of(shared)
     assert worker is not None
     os.kill(worker, signal.SIGKILL)
-    job = over(runner, id)
+    job = over(shared, id)
     assert (job.state, str(job.error)) == ("failed", ENDED_FROM_OUTSIDE)
-    assert over(runner, after).result == 6
+    assert over(shared, after).result == 6
 
 
 def test_idle_worker_is_replaced(
-    runner: Pool,
+    shared: Pool,
 ) -> None:
-    first = do(runner, "pid").result
+    first = do(shared, "pid").result
     os.kill(first, signal.SIGKILL)
-    wait_for(lambda: pid_of(runner) not in (None, first))
-    assert do(runner, "pid").result != first
+    wait_for(lambda: pid_of(shared) not in (None, first))
+    assert do(shared, "pid").result != first
 
 
-def test_unstarted_job_is_sent_again(runner: Pool) -> None:
-    first = do(runner, "pid").result
+def test_unstarted_job_is_sent_again(shared: Pool) -> None:
+    first = do(shared, "pid").result
     # What is stopped takes nothing up, as what is killed on a busy machine.
     os.kill(first, signal.SIGSTOP)
-    id = runner.submit("me", "Asking", chore("pid"))
-    wait_for(lambda: see(runner, id).state == "running")
+    id = shared.submit("me", "Asking", chore("pid"))
+    wait_for(lambda: see(shared, id).state == "running")
     os.kill(first, signal.SIGKILL)
-    job = over(runner, id)
+    job = over(shared, id)
     assert job.state == "done"
     assert job.result != first
 
@@ -443,7 +453,8 @@ def test_exit_before_ready_is_failed_start(runner: Pool, monkeypatch: pytest.Mon
 # The start and the end
 
 
-def test_worker_starts_on_demand(runner: Pool) -> None:
+def test_worker_starts_on_demand(runner: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_WARM_UP", WARM_UP)
     assert pid_of(runner) is None
     runner.warm()
     wait_for(lambda: pid_of(runner) is not None)
@@ -463,8 +474,9 @@ SERVER = """
     import signal, sys, time
     # A shell starts what runs in its background deaf to Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    from hetviz.jobs import Pool
+    from hetviz.jobs import Pool, pool
     from tests.jobs.chores import chore
+    pool._WARM_UP = ""
     runner = Pool(workers=1)
     task = chore("{name}", started=sys.argv[1])
     runner.submit("me", "Working", task)
