@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import hetviz
 from hetviz.errors import DataError
+from hetviz.features.columns import number_parsing
 from hetviz.features.columns.number_parsing import is_unit, number_column, parse
 from hetviz.io import Choices, read_new_version, read_tables
 from hetviz.io.infer.raw_rows import RawTable
@@ -66,6 +67,14 @@ def test_limits_are_values_with_note(value, sign):
 def test_parse_random_text_is_finite_or_none(text, decimal):
     result = parse(text, decimal)
     assert result is None or np.isfinite(result.value)
+
+
+@given(
+    st.from_regex(r"[+-]?[0-9]{1,20}([.,][0-9]{0,9})?([eE][+-]?[0-9]{1,3})?", fullmatch=True),
+    st.sampled_from(".,"),
+)
+def test_parse_reads_simple_numbers_as_other_forms(text, decimal):
+    assert repr(parse(text, decimal)) == repr(number_parsing._parse_plain(text, decimal))
 
 
 @pytest.mark.parametrize("text", ["", "-", "n. b.", "k.A.", "e5", "1.5.2", "2020-01-01", "a1", "%"])
