@@ -209,6 +209,10 @@ def test_changed_statements_and_links_are_those_of_the_consequences() -> None:
     assert own["says"].tolist() == ["together", "closer than i0 and i39"]
     assert own["followed before"].sum() == effects.kept_before
     assert own["followed now"].sum() == effects.kept_after
+    together = own[own["says"] == "together"]
+    assert together["distance before, % of the width"].mean() == 100 * effects.apart_before
+    now = together["distance now, % of the width"].mean()
+    assert now == pytest.approx(100 * effects.apart_after, abs=0.01)
     others = found.table[found.table["statement"] == "other link"]
     assert others[["id", "linked id"]].to_numpy().tolist() == [["i20", "i21"]]
     assert int(others["followed now"].sum()) == effects.links_won

@@ -164,7 +164,7 @@ def consequences(
     is_link = np.arange(len(rows)) < n_links
     others = is_link & ~is_named
     pairs = rows[is_link & is_named][:, :2]
-    pair_distance = [_mean_pair_distance(data, embedding, pairs) for embedding in (before, after)]
+    pair_distance = [_finite_mean(pair_distances(data, one, pairs)) for one in (before, after)]
     share_true = [_finite_mean(true_shares(data, one, named)[1]) for one in (before, after)]
     unsatisfied = np.flatnonzero(is_named & is_link & ~satisfied_after)
     link_weight = np.concatenate([np.empty(0), *(links.weight for links in data.links)])
@@ -203,11 +203,11 @@ def satisfied_mask(data: HeteroData, embedding: Embedding) -> Bools:
     return np.concatenate([satisfied, comparison_closeness(data, embedding) > 0.5])
 
 
-def _mean_pair_distance(data: HeteroData, embedding: Embedding, pairs: Ints) -> float:
+def pair_distances(data: HeteroData, embedding: Embedding, pairs: Ints) -> Floats:
+    """Return the distance of pairs of global rows (m, 2), as a share of the map's extent."""
     Y = np.vstack([embedding.coordinates[name] for name in data.datasets])
     extent = float(np.max(np.nanmax(Y, axis=0) - np.nanmin(Y, axis=0))) or 1.0
-    distance = np.linalg.norm(Y[pairs[:, 0]] - Y[pairs[:, 1]], axis=1)
-    return _finite_mean(distance / extent)
+    return np.asarray(np.linalg.norm(Y[pairs[:, 0]] - Y[pairs[:, 1]], axis=1) / extent)
 
 
 def true_shares(data: HeteroData, embedding: Embedding, named: Ints) -> tuple[Ints, Floats]:

@@ -14,7 +14,12 @@ from hetviz.data.model.statements import statement_positions, statement_rows
 from hetviz.metrics.fit.guidance import linkable_pairs_of
 from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness, satisfied_links
 from hetviz.metrics.measure_names import CLOSE_MEANING
-from hetviz.metrics.trust.consequences import named_rows, satisfied_mask, true_shares
+from hetviz.metrics.trust.consequences import (
+    named_rows,
+    pair_distances,
+    satisfied_mask,
+    true_shares,
+)
 from hetviz.metrics.trust.neighborhoods import NEAR
 from hetviz.runs.evidence.evidence import Evidence, item_table, names_of, pair_table
 
@@ -152,6 +157,8 @@ def changed_evidence(
         share = np.concatenate([closer[k], 1.0 - distance[k]])[listed]
         columns[f"closer pairs {when}, %"] = np.round(100 * share, 2)
         columns[f"followed {when}"] = followed[k][listed]
+        apart = pair_distances(data, (before, after)[k], rows[listed, :2])
+        columns[f"distance {when}, % of the width"] = np.round(100 * apart, 2)
     n_own, n_won = len(own), int(followed[1][others].sum())
     return Evidence(
         f"{int(followed[1][own].sum()):,} of {count(n_own, 'statement')} "
