@@ -53,9 +53,6 @@ TASKS: dict[str, TaskSpec] = {
     "find-regions": TaskSpec(
         "hetviz.jobs.tasks.look:regions_of_map", "Finding the regions of the map"
     ),
-    "item-trust": TaskSpec(
-        "hetviz.jobs.tasks.look:trust_of_row", "Checking how reliable the map is around this item"
-    ),
     "map-trust": TaskSpec(
         "hetviz.jobs.tasks.look:trust_of_rows", "Checking where the map is reliable"
     ),

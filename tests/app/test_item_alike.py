@@ -9,6 +9,7 @@ import pytest
 
 import hetviz
 from hetviz import Dataset, Embedding, HeteroData, Links
+from hetviz._text import round_percent
 from hetviz.metrics.trust.alike import AlikeItems
 from hetviz.ui.item import item_alike
 from tests.app.conftest import Visit, html_of, workspace_of
@@ -40,8 +41,11 @@ def test_panel_lists_alike_items_with_scores_and_marks(visit: Visit) -> None:
         section = section.split("</div>", 1)[1]
         rows = [int(other) for other in re.findall(r'data-hv-row="(\d+)"', section)]
         assert data["emoji"].ids[rows].tolist() == frames[way]["id"].tolist()
-        shares = [int(share) for share in re.findall(r"<small>(\d+) %", section)]
-        assert shares == [round(100 * score) for score in frames[way]["score"]]
+        shares = re.findall(r"<small>([\d.]+ %)", section)
+        shown = frames[way]["score"].to_numpy()
+        if way == "features":
+            shown = AlikeItems(data).share_less_alike("emoji", shown)
+        assert shares == [round_percent(share) for share in shown]
         is_far = (frames[way]["closer"] >= 0.05 * 1272).tolist()
         assert ["<small>far away</small>" in cell for cell in section.split("<li")[1:]] == is_far
     nearest = text.split("<span>Nearest emoji</span>")[1].split("hv-section-head")[0]
@@ -70,14 +74,16 @@ def test_equally_alike_items_are_listed_together_or_counted() -> None:
     data = HeteroData([Dataset("a", [f"a{k}" for k in range(14)], X)])
     (found,) = lists_of(data, np.zeros((14, 2)), 0, []).lists
     assert (found.rows, found.scores, found.n_tied) == ([1, 2, 3], [1.0] * 3, 9)
-    assert found.tied_score == pytest.approx(np.exp(-2))
+    # Of the 91 pairs 42 are alike, so all but 9 of these are among the most alike.
+    assert found.shares == pytest.approx([1.0 - 42 / 91] * 3)
+    assert found.tied_share == pytest.approx((91 - 42 - 36) / 91)
     # Of the most alike items at least some are listed.
     (found,) = lists_of(data, np.zeros((14, 2)), 4, []).lists
-    assert (found.rows, found.n_tied, found.tied_score) == ([*range(5, 13)], 0, 1.0)
+    assert (found.rows, found.n_tied, found.tied_share) == ([*range(5, 13)], 0, 1.0 - 42 / 91)
     X = np.array([[0.0]] * 12 + [[1.0]])
     data = HeteroData([Dataset("a", [f"a{k}" for k in range(13)], X)])
     (found,) = lists_of(data, np.zeros((13, 2)), 0, []).lists
-    assert (found.rows, found.n_tied, found.tied_score) == ([*range(1, 9)], 3, 1.0)
+    assert (found.rows, found.n_tied, found.tied_share) == ([*range(1, 9)], 3, 1.0 - 66 / 78)
 
 
 def test_far_items_are_named() -> None:

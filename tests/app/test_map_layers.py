@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -13,14 +14,14 @@ from hetviz.metrics.measure_names import GROUPS, MAIN_MEASURES, MEASURE_TEXTS
 from hetviz.metrics.trust.stability import stability
 from hetviz.metrics.trust.trust import trust
 from hetviz.plots.curve import curve_alt, curve_figure
-from hetviz.ui.item import item_trust
 from hetviz.ui.map import description
 from hetviz.ui.map_data import layers
 from hetviz.ui.map_data.array_cache import ARRAYS
-from hetviz.workspace import SESSIONS, DisplaySettings, MapResult, State
+from hetviz.workspace import SESSIONS, AddLinks, DisplaySettings, MapResult, State
 from hetviz.workspace.sessions import new_session_id
 from tests.app.asking import ask
 from tests.app.conftest import Visit, html_of, workspace_of
+from tests.app.evidence import open_evidence
 
 rng = np.random.default_rng(6)
 N = 40
@@ -101,34 +102,22 @@ def test_trust_overlay_has_trust_in_steps() -> None:
     assert ask(f"/hv/trust/{sid}").status == 404
 
 
-def test_trust_sentences_count_errors() -> None:
-    names = [f"t{k}" for k in range(100)]
-    line = np.arange(100.0)[:, None]
-    swapped = line.copy()
-    swapped[[50, 90]] = swapped[[90, 50]]
-    links = Links("a", "a", [0, 50, 20], [1, 51, 99])
-    data = HeteroData([Dataset("a", names, line)], links)
-    found = trust(data, Embedding({"a": swapped}, {"a": names}))
-    wrong, right = item_trust.trust_sentences(found, 50, 1, 1)
-    assert wrong == ["The map contradicts 1 of 1 statement about it."]
-    assert right == []
-    wrong, right = item_trust.trust_sentences(found, 0, 0, 1)
-    assert wrong == []
-    assert right == ["The map follows the statement about it."]
-    nothing = trust(HeteroData([Dataset("a", names)]), Embedding({"a": line}, {"a": names}))
-    assert item_trust.trust_sentences(nothing, 5, 0, 0) is None
-
-
-def test_item_panel_shows_trust_sentences(visit: Visit) -> None:
+def test_item_panel_counts_own_guidance_only(visit: Visit) -> None:
     app = visit("map")
     data = workspace_of(app).state.opened()
-    row = data["emoji"].titles.tolist().index("yawning face")
+    row = 700
     workspace_of(app).set_view_state(selection=[row])
     app.run()
     assert not app.exception
-    text = html_of(app)
-    assert "How reliable is this spot?" in text
-    assert "statements about it." in text
+    # The links of tables are listed with their ranks.
+    assert "Your guidance about it" not in html_of(app)
+    pair = [str(data["emoji"].ids[k]) for k in (row, row + 1)]
+    workspace_of(app).do(AddLinks("emoji", "emoji", [pair], 1.0))
+    app.run()
+    shown = open_evidence(app, f"item-guidance/{row}")
+    stated = re.search(r"Your guidance about it: (\d of 1 statement is followed\.)", html_of(app))
+    assert stated is not None
+    assert stated[1] in shown
 
 
 def test_all_curves_and_measures_are_shown(visit: Visit) -> None:

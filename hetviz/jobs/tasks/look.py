@@ -6,12 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
-
 from hetviz._types import Floats, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.joins.proposals import Proposal, propose_joins
-from hetviz.data.model.statements import statement_rows
 from hetviz.errors import DataError
 from hetviz.features.columns.options import FeatureRecipe
 from hetviz.features.columns.types import Column
@@ -20,8 +17,7 @@ from hetviz.features.item_columns import item_columns
 from hetviz.features.recipe import make_features_with_notes, recipe_of
 from hetviz.metrics.conflicts.guidance_report import GuidanceReport, guidance_report
 from hetviz.metrics.conflicts.pricing import price
-from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness, satisfied_links
-from hetviz.metrics.trust.trust import Trust, trust
+from hetviz.metrics.trust.trust import trust
 from hetviz.progress import Progress
 from hetviz.runs.ask.questions import Question, suggest_questions
 from hetviz.runs.cluster.contrast import Contrasts
@@ -85,26 +81,6 @@ def columns(data: HeteroData, dataset: str, progress: Progress) -> dict[str, Col
     """Return the columns of a dataset, see `hetviz.features.item_columns.item_columns`."""
     progress(0.0, "Reading columns")
     return item_columns(data, dataset)
-
-
-def trust_of_row(
-    data: HeteroData, embedding: Embedding, row: int, progress: Progress
-) -> tuple[Trust, int, int]:
-    """Return the trust of a row, the number of its statements the map breaks, and their total."""
-    progress(0.0, "Checking the neighbours of an item")
-    rows = statement_rows(data)
-    own_statements = np.flatnonzero((rows == row).any(axis=1))
-    n_links = sum(map(len, data.links))
-    closeness = link_closeness(data, embedding)
-    share = np.concatenate([closeness, comparison_closeness(data, embedding)])
-    satisfied = np.concatenate([satisfied_links(data, closeness), share[n_links:] > 0.5])
-    is_satisfied = satisfied[own_statements]
-    is_known = np.isfinite(share[own_statements])
-    return (
-        trust(data, embedding, rows=[row]),
-        int((is_known & ~is_satisfied).sum()),
-        int(is_known.sum()),
-    )
 
 
 def report(data: HeteroData, progress: Progress) -> GuidanceReport:

@@ -21,6 +21,7 @@ from hetviz.metrics.trust.neighborhoods import NEAR
 
 WAYS = ("links", "features", "map")
 _MIN_NEAR = 10
+_N_PAIRS, _TOLERANCE = 20_000, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,7 @@ class AlikeItems:
         self.data = data
         self._links_of: dict[str, Sparse] = {}
         self._similarity_of: dict[str, ItemSimilarity | None] = {}
+        self._pair_scores_of: dict[str, Floats] = {}
         self._adjacency: Sparse | None = None
         self._positive_links: Sparse | None = None
 
@@ -76,6 +78,17 @@ class AlikeItems:
             self._by_features(dataset, row),
             is_linked[data.offsets[dataset]],
         )
+
+    def share_less_alike(self, dataset: str, scores: Floats) -> Floats:
+        """Return the share of random pairs of a dataset with lower scores by features."""
+        if dataset not in self._pair_scores_of:
+            similarity = self._similarity(dataset)
+            self._pair_scores_of[dataset] = (
+                np.zeros(0) if similarity is None else similarity.of_random_pairs(_N_PAIRS)
+            )
+        pairs = self._pair_scores_of[dataset]
+        # Equal features give scores that differ by rounding.
+        return np.asarray(np.searchsorted(pairs, scores - _TOLERANCE) / max(len(pairs), 1))
 
     def supported_across(self, alike: AlikeScores) -> Bools:
         """Return which rows of other datasets the data support near an item, (n_rows,).
@@ -109,9 +122,7 @@ class AlikeItems:
         return self._links_of[dataset]
 
     def _by_features(self, dataset: str, row: int) -> Floats | None:
-        if dataset not in self._similarity_of:
-            self._similarity_of[dataset] = similarity_of(self.data[dataset])
-        similarity = self._similarity_of[dataset]
+        similarity = self._similarity(dataset)
         if similarity is None:
             return None
         scores = similarity.of_row(row)
@@ -119,6 +130,11 @@ class AlikeItems:
         # Features in which all items differ alike, such as one column per item, compare nothing.
         is_constant = len(others) > 1 and others.max() == others.min()
         return None if is_constant else scores
+
+    def _similarity(self, dataset: str) -> ItemSimilarity | None:
+        if dataset not in self._similarity_of:
+            self._similarity_of[dataset] = similarity_of(self.data[dataset])
+        return self._similarity_of[dataset]
 
 
 def is_far(closer: Floats) -> Bools:

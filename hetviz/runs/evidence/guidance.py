@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
 
 from hetviz._text import count, round_percent
-from hetviz._types import Bools, Floats
+from hetviz._types import Bools, Floats, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.statements import statement_positions, statement_rows
+from hetviz.features.relations.user_links import USER_LINK_KINDS
 from hetviz.metrics.fit.guidance import linkable_pairs_of
 from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness, satisfied_links
 from hetviz.metrics.measure_names import CLOSE_MEANING
@@ -130,49 +131,87 @@ def changed_evidence(
 
     `said`: Keys of the statements, listed first. O(links).
     """
-    followed = [satisfied_mask(data, m) for m in (before, after)]
-    closer = [1.0 - link_closeness(data, m) for m in (before, after)]
-    distance = [comparison_closeness(data, m) for m in (before, after)]
-    rows, n_links = statement_rows(data), len(closer[0])
-    own = statement_positions(data, said)
-    is_own = np.zeros(len(rows), dtype=bool)
+    followed = {"before": satisfied_mask(data, before), "now": satisfied_mask(data, after)}
+    now, earlier = followed["now"], followed["before"]
+    own, n_links = statement_positions(data, said), sum(map(len, data.links))
+    is_own = np.zeros(len(now), dtype=bool)
     is_own[own] = True
-    is_link = np.arange(len(rows)) < n_links
-    others = np.flatnonzero(~is_own & is_link & (followed[0] != followed[1]))
-    others = others[np.argsort(~followed[1][others], kind="stable")]
+    is_link = np.arange(len(now)) < n_links
+    others = np.flatnonzero(~is_own & is_link & (earlier != now))
+    others = others[np.argsort(~now[others], kind="stable")]
     listed = np.r_[own, others].astype(np.int64)
-    weight = np.concatenate([np.zeros(0), *(links.weight for links in data.links)])
-    weight = np.concatenate([weight, np.full(len(rows) - n_links, np.nan)])
-    forms = np.where(weight < 0, "apart", "together").astype(object)
-    compared = listed[~is_link[listed]]
-    far = [names_of(data, rows[compared, at])[2] for at in (2, 3)]
-    forms[compared] = [f"closer than {p} and {q}" for p, q in zip(*far, strict=True)]
-    columns = {
-        "statement": np.where(is_own[listed], "yours", "other link"),
-        "says": forms[listed],
-        "weight": weight[listed],
-    }
-    for k, when in enumerate(("before", "now")):
-        # A comparison is followed if its far pair is more than half of both distances.
-        share = np.concatenate([closer[k], 1.0 - distance[k]])[listed]
-        columns[f"closer pairs {when}, %"] = np.round(100 * share, 2)
-        columns[f"followed {when}"] = followed[k][listed]
-        apart = pair_distances(data, (before, after)[k], rows[listed, :2])
-        columns[f"distance {when}, % of the width"] = np.round(100 * apart, 2)
-    n_own, n_won = len(own), int(followed[1][others].sum())
+    table = _statement_table(data, listed, {"before": before, "now": after}, followed)
+    table.insert(6, "statement", np.where(is_own[listed], "yours", "other link"))
+    n_won = int(now[others].sum())
     return Evidence(
-        f"{int(followed[1][own].sum()):,} of {count(n_own, 'statement')} "
-        f"{'is' if followed[1][own].sum() == 1 else 'are'} followed now, "
-        f"{int(followed[0][own].sum()):,} before. Of the other links {n_won:,} got closer, "
-        f"{len(others) - n_won:,} drifted apart.",
-        f"{CLOSE_MEANING} A link that says apart is followed if it is not close. For a comparison "
-        "the percentage is the close distance as a share of both, and it is followed below 50 %.",
-        f"{count(n_own, 'statement')} and {count(n_links - int(is_own[:n_links].sum()), 'link')}, "
-        f"of which {len(others):,} changed.",
+        f"{_followed_text(now[own])} now, {int(earlier[own].sum()):,} before. Of the other links "
+        f"{n_won:,} got closer, {len(others) - n_won:,} drifted apart.",
+        _FOLLOWED_RULE,
+        f"{count(len(own), 'statement')} and {count(n_links - int(is_own[:n_links].sum()), 'link')}"
+        f", of which {len(others):,} changed.",
         "",
-        pair_table(data, rows[listed, 0], rows[listed, 1], columns),
+        table,
+        np.unique(statement_rows(data)[listed, :2]).astype(np.int64),
+    )
+
+
+def item_guidance_evidence(data: HeteroData, m: Embedding, row: int) -> Evidence:
+    """Return the guidance of people about an item, what the map does not follow first. O(links)."""
+    rows, n_links = statement_rows(data), sum(map(len, data.links))
+    is_given = np.concatenate(
+        [np.zeros(0, bool), *(np.full(len(one), one.kind in USER_LINK_KINDS) for one in data.links)]
+    )
+    is_given = np.concatenate([is_given, np.ones(len(rows) - n_links, dtype=bool)])
+    listed = np.flatnonzero(is_given & (rows == row).any(axis=1))
+    if not len(listed):
+        return Evidence("No guidance about this item.", "", "", "", pd.DataFrame())
+    followed = satisfied_mask(data, m)
+    listed = listed[np.argsort(followed[listed], kind="stable")]
+    return Evidence(
+        f"{_followed_text(followed[listed])}.",
+        _FOLLOWED_RULE,
+        f"{count(len(listed), 'statement')} about “{names_of(data, np.array([row]))[2][0]}”.",
+        "",
+        _statement_table(data, listed, {"": m}, {"": followed}),
         np.unique(rows[listed, :2]).astype(np.int64),
     )
+
+
+_FOLLOWED_RULE = (
+    f"{CLOSE_MEANING} A link that says apart is followed if it is not close. For a comparison the "
+    "percentage is the close distance as a share of both, and it is followed below 50 %."
+)
+
+
+def _followed_text(followed: Bools) -> str:
+    n = int(followed.sum())
+    return f"{n:,} of {count(len(followed), 'statement')} {'is' if 1 in (n, len(followed)) else 'are'} followed"
+
+
+def _statement_table(
+    data: HeteroData,
+    listed: Ints,
+    maps: Mapping[str, Embedding],
+    followed: Mapping[str, Bools],
+) -> pd.DataFrame:
+    """Return statements with what they say, and what maps of these names make of them."""
+    rows, weights = statement_rows(data), [links.weight for links in data.links]
+    weight = np.concatenate([np.zeros(0), *weights])
+    is_link = listed < len(weight)
+    weight = np.concatenate([weight, np.full(len(rows) - len(weight), np.nan)])[listed]
+    says = np.where(weight < 0, "apart", "together").astype(object)
+    far = [names_of(data, rows[listed[~is_link], at])[2] for at in (2, 3)]
+    says[~is_link] = [f"closer than {p} and {q}" for p, q in zip(*far, strict=True)]
+    columns = {"says": says, "weight": weight}
+    for name, m in maps.items():
+        when = f" {name}" if name else ""
+        # A comparison is followed if its far pair is more than half of both distances.
+        share = 1.0 - np.concatenate([link_closeness(data, m), comparison_closeness(data, m)])
+        columns[f"closer pairs{when}, %"] = np.round(100 * share[listed], 2)
+        columns[f"followed{when}"] = followed[name][listed]
+        distance = pair_distances(data, m, rows[listed, :2])
+        columns[f"distance{when}, % of the width"] = np.round(100 * distance, 2)
+    return pair_table(data, rows[listed, 0], rows[listed, 1], columns)
 
 
 def true_neighbor_evidence(

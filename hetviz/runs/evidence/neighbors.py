@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from hetviz._text import count, format_number, round_percent
+from hetviz._text import count, round_percent
 from hetviz._types import Floats, Ints
 from hetviz.core.graph.distances import CrossSpace
 from hetviz.core.layout.spread import stands_out
@@ -95,7 +95,7 @@ def nearest_evidence(data: HeteroData, m: Embedding, row: int, dataset: str) -> 
         f"Sorted by the distance on the map. {_SUPPORT_RULE if is_own else _RELATED_RULE}",
         f"{items.n_others:,} {dataset} with a position, {items.n_links:,} of them linked.",
         f"Of {_N_NEIGHBORS} random {dataset}, "
-        f"{format_number(_N_NEIGHBORS * items.n_links / max(items.n_others, 1))} would be linked.",
+        f"{_N_NEIGHBORS * items.n_links / max(items.n_others, 1):.1f} would be linked.",
         table,
         items.rows,
     )
@@ -128,6 +128,9 @@ def alike_evidence(data: HeteroData, m: Embedding, row: int, by: str) -> Evidenc
     rows = data[name].find(found["id"]) + span.start
     n_supported = int(found["supported"][:_N_NEIGHBORS].sum())
     n_first = min(_N_NEIGHBORS, len(found))
+    if by == "features" and len(found):
+        share = AlikeItems(data).share_less_alike(name, found["score"].to_numpy())
+        found.insert(4, "less alike random pairs, %", np.round(100 * share, 2))
     start = {"map": "nearest on the map", "links": "most alike by links"}.get(
         by, "most alike by features"
     )
@@ -138,12 +141,16 @@ def alike_evidence(data: HeteroData, m: Embedding, row: int, by: str) -> Evidenc
         f"{len(found):,} of {n_others:,} other {name} have a score above 0."
         if by != "map"
         else f"{n_others:,} other {name}.",
-        f"The median score is {format_number(float(found['score'].median()))}."
+        f"The median score is {_score_text(float(found['score'].median()))}."
         if len(found) and by != "map"
         else "",
         found.rename(columns={"closer": "closer on the map"}),
         rows,
     )
+
+
+def _score_text(score: float) -> str:
+    return f"{score:.3f}" if score >= 0.0005 else "below 0.001"
 
 
 def item_trust_evidence(data: HeteroData, m: Embedding, row: int) -> Evidence:

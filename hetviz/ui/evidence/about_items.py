@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hetviz.runs.evidence.evidence import Evidence
+from hetviz.runs.evidence.guidance import item_guidance_evidence
 from hetviz.runs.evidence.neighbors import (
     alike_evidence,
     item_link_evidence,
@@ -37,6 +38,14 @@ def alike(state: State, row: str, by: str) -> Evidence:
     """Return the items that are most alike to an item, or the nearest with their support."""
     data = state.opened()
     return alike_evidence(data, places_of(state, run_of(state)), check_row(data, row), by)
+
+
+@source("item-guidance")
+def item_guidance(state: State, row: str) -> Evidence:
+    """Return the guidance of people about an item."""
+    data = state.guided or state.opened()
+    places = places_of(state, run_of(state))
+    return item_guidance_evidence(data, places, check_row(data, row))
 
 
 @source("why")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from hetviz._text import count, round_percent
 from hetviz._types import Bools, Floats
 from hetviz.core.measures.alike import count_closer, most_alike_rows
@@ -20,6 +22,7 @@ from hetviz.ui.widgets import charts, failure
 from hetviz.workspace import MapResult, State
 
 _N_ALIKE = 8
+_SCALES = {"links": "100 %: same links", "features": "share of pairs less alike"}
 _NOT_SIMILAR = "not similar", "not linked with it, and not similar by links or features"
 _NOT_RELATED = (
     "not related",
@@ -32,15 +35,18 @@ class AlikeList:
     """Items most alike to an item in one way.
 
     `far`: Those of `rows` that are far away on the map.
-    `n_tied`, `tied_score`: Number of further items with the same score, next to the listed ones.
+    `shares`: What is shown: the scores by links; by features the share of random pairs that are
+        less alike.
+    `n_tied`, `tied_share`: Number of further items with the same score, next to the listed ones.
     """
 
     way: str
     rows: list[int]
     scores: list[float]
+    shares: list[float]
     far: frozenset[int]
     n_tied: int
-    tied_score: float
+    tied_share: float
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ def _make_lists(
     supported[span] = alike.supported()
     return AlikeLists(
         tuple(
-            _make_list(way, scores, item.row, span.start, far)
+            _make_list(items, name, way, scores, item.row, span.start, far)
             for way, scores in found
             if scores is not None
         ),
@@ -97,7 +103,9 @@ def _make_lists(
     )
 
 
-def _make_list(way: str, scores: Floats, row: int, start: int, far: Bools) -> AlikeList:
+def _make_list(
+    items: AlikeItems, dataset: str, way: str, scores: Floats, row: int, start: int, far: Bools
+) -> AlikeList:
     rows = most_alike_rows(scores, row, len(scores))
     values = scores[rows]
     last = float(values[:_N_ALIKE].min(initial=1.0))
@@ -107,13 +115,17 @@ def _make_list(way: str, scores: Floats, row: int, start: int, far: Bools) -> Al
         # Of equally similar items all are listed or none, unless these are the most similar.
         n_listed = n_above or _N_ALIKE
     listed = rows[:n_listed]
+    shown = np.r_[scores[listed], last]
+    if way == "features":
+        shown = items.share_less_alike(dataset, shown)
     return AlikeList(
         way,
         (listed + start).tolist(),
         scores[listed].tolist(),
+        shown[:-1].tolist(),
         frozenset((listed[far[listed]] + start).tolist()),
         n_above + n_last - n_listed,
-        last,
+        float(shown[-1]),
     )
 
 
@@ -123,15 +135,15 @@ def show_alike(state: State, row: int, alike: AlikeList) -> None:
         return
     theme.show_section(
         f"Most alike by {alike.way}",
-        f"100 %: same {alike.way}",
+        _SCALES[alike.way],
         theme.evidence_key("alike", row, alike.way),
     )
     asides = {
-        other: [round_percent(score), *(["far away"] if other in alike.far else [])]
-        for other, score in zip(alike.rows, alike.scores, strict=True)
+        other: [round_percent(share), *(["far away"] if other in alike.far else [])]
+        for other, share in zip(alike.rows, alike.shares, strict=True)
     }
     item_chip.show_items(state.opened(), alike.rows, asides=asides)
     if alike.n_tied:
         theme.show_note(
-            f"{count(alike.n_tied, 'more item')} with {round_percent(alike.tied_score)}."
+            f"{count(alike.n_tied, 'more item')} with {round_percent(alike.tied_share)}."
         )
