@@ -185,7 +185,8 @@ _FOLLOWED_RULE = (
 
 def _followed_text(followed: Bools) -> str:
     n = int(followed.sum())
-    return f"{n:,} of {count(len(followed), 'statement')} {'is' if 1 in (n, len(followed)) else 'are'} followed"
+    verb = "is" if 1 in (n, len(followed)) else "are"
+    return f"{n:,} of {count(len(followed), 'statement')} {verb} followed"
 
 
 def _statement_table(
