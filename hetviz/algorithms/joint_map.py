@@ -33,12 +33,7 @@ from hetviz.algorithms.shared_params import (
     TieViews,
 )
 from hetviz.core.graph.affinities import MIN_ROWS
-from hetviz.core.graph.axes_affinities import (
-    AxesBlend,
-    Candidates,
-    axes_affinities,
-    axes_link_part,
-)
+from hetviz.core.graph.axes_affinities import AxesBlend, Candidates, axes_affinities, axes_link_part
 from hetviz.core.graph.joint import (
     Balance,
     JointGraph,

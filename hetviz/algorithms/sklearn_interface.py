@@ -13,14 +13,7 @@ from hetviz._types import Array, is_sparse
 from hetviz.algorithms.contract import Capability, MethodCard
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.splits import HoldoutSplits
-from hetviz.errors import (
-    DataError,
-    HetvizError,
-    ParameterError,
-    Problem,
-    RowsError,
-    UnfittedError,
-)
+from hetviz.errors import DataError, HetvizError, ParameterError, Problem, RowsError, UnfittedError
 from hetviz.progress import Progress
 
 FitInput: TypeAlias = Any

@@ -6,13 +6,7 @@ import argparse
 from pathlib import Path
 
 import hetviz
-from hetviz.cli.arguments import (
-    add_data,
-    add_parameters,
-    make_progress,
-    parse_params,
-    print_result,
-)
+from hetviz.cli.arguments import add_data, add_parameters, make_progress, parse_params, print_result
 
 
 def add_clusters(command: argparse.ArgumentParser) -> None:

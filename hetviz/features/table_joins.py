@@ -15,11 +15,7 @@ from hetviz._text import count, join_words
 from hetviz._types import Floats, Ints
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.data.joins.join import Join, add_match, share_linked
-from hetviz.data.joins.key_names import (
-    NAME_WORDS,
-    is_named_key,
-    words_of_name,
-)
+from hetviz.data.joins.key_names import NAME_WORDS, is_named_key, words_of_name
 from hetviz.data.joins.matching import Match
 from hetviz.data.joins.proposals import Proposal, propose_joins
 from hetviz.errors import DataError, ParameterError, Problem

@@ -24,13 +24,7 @@ from hetviz.algorithms.registry import get_method, suggest
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.queries.rows import select_rows
-from hetviz.errors import (
-    Cancelled,
-    DataError,
-    NotApplicableError,
-    ParameterError,
-    Problem,
-)
+from hetviz.errors import Cancelled, DataError, NotApplicableError, ParameterError, Problem
 from hetviz.features.spaces.joint_axes import leading_features, quick_sketch
 from hetviz.features.spaces.landmarks import MIN_ROWS, N_LANDMARKS, landmarks, place_by_landmarks
 from hetviz.progress import Progress, ProgressPart, ignore_progress

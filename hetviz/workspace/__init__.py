@@ -52,13 +52,7 @@ from hetviz.workspace.commands.state import (
     State,
 )
 from hetviz.workspace.commands.view import SetFilters, SetTitle, SetView
-from hetviz.workspace.project_file import (
-    Summary,
-    is_project,
-    open_project,
-    save_project,
-    summarize,
-)
+from hetviz.workspace.project_file import Summary, is_project, open_project, save_project, summarize
 from hetviz.workspace.sessions import SESSIONS, Sessions
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.view_state import ViewState

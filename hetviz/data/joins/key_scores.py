@@ -9,12 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetviz.data.joins.key_columns import KeyColumn, chance_share, numbers_after_prefix
-from hetviz.data.joins.key_names import (
-    has_common_part,
-    is_named_role,
-    similarity,
-    table_words,
-)
+from hetviz.data.joins.key_names import has_common_part, is_named_role, similarity, table_words
 from hetviz.data.joins.keys import column_keys
 from hetviz.data.model.heterodata import HeteroData
 

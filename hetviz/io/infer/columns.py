@@ -44,10 +44,7 @@ from hetviz.io.infer.marks import convert_marks, mark_of
 from hetviz.io.infer.parsed import Table
 from hetviz.io.infer.recipe import NUMBERS, SAMPLE_ROWS, ColumnRecipe, TableRecipe
 from hetviz.io.infer.row_names import choose_title
-from hetviz.io.infer.vocabulary import (
-    PICTURE_NAME,
-    YES_NO,
-)
+from hetviz.io.infer.vocabulary import PICTURE_NAME, YES_NO
 
 _MAX_ORDER_VALUES = 30
 _MIN_SCALE_VALUES = 3

@@ -23,15 +23,7 @@ from hetviz.io.formats.registry import (
     read_table,
 )
 from hetviz.io.infer import encodings
-from hetviz.io.infer.parsed import (
-    Choices,
-    Collection,
-    FileParser,
-    Table,
-    TableReader,
-    Tables,
-    stem,
-)
+from hetviz.io.infer.parsed import Choices, Collection, FileParser, Table, TableReader, Tables, stem
 from hetviz.io.infer.typed import typed_table
 from hetviz.io.intake.isolated import parse_file
 

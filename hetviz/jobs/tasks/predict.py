@@ -15,12 +15,7 @@ from hetviz.errors import ParameterError
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.run import FittedRun, MapResult, fit_run, notes_of, versions
 from hetviz.runs.findings import Findings
-from hetviz.runs.predict.held_out_links import (
-    CHANCE,
-    KNOWN_LINKS,
-    HeldOutRanking,
-    rank_held_out,
-)
+from hetviz.runs.predict.held_out_links import CHANCE, KNOWN_LINKS, HeldOutRanking, rank_held_out
 from hetviz.runs.predict.label_blend import BLEND
 from hetviz.runs.predict.label_blend import TITLE as BLEND_TITLE
 from hetviz.runs.predict.labels import predict_labels

@@ -21,12 +21,7 @@ from hetviz.data.model.immutable import Immutable
 from hetviz.errors import DataWarning
 from hetviz.features.spaces.affinities import space_of
 from hetviz.metrics.fit.clustering import cluster_measures, label_codes, variance_ratio
-from hetviz.metrics.fit.guidance import (
-    BlockScore,
-    apart_auc,
-    weighted_mean,
-    weighted_mean_error,
-)
+from hetviz.metrics.fit.guidance import BlockScore, apart_auc, weighted_mean, weighted_mean_error
 from hetviz.metrics.fit.measured_map import MeasuredMap, MeasureValues
 from hetviz.metrics.fit.ranking import (
     label_neighbors,

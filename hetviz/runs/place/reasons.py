@@ -14,11 +14,7 @@ from hetviz._text import join_words, round_percent
 from hetviz._types import Floats, Ints, JsonObject, Matrix, is_sparse
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
-from hetviz.core.layout.attraction import (
-    LINK,
-    NEIGHBOUR,
-    STATEMENT,
-)
+from hetviz.core.layout.attraction import LINK, NEIGHBOUR, STATEMENT
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.queries.rows import TouchingLinks
 from hetviz.features.columns import block

@@ -13,9 +13,7 @@ import numpy as np
 from hetviz._text import join_words
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Capability
-from hetviz.core.layout.attraction import (
-    AttractionGraph,
-)
+from hetviz.core.layout.attraction import AttractionGraph
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.links import kind_key

@@ -13,9 +13,7 @@ import scipy.sparse as sp
 from hetviz._text import round_percent
 from hetviz._types import Bools, Floats, is_sparse
 from hetviz.algorithms.contract import Capability
-from hetviz.core.layout.attraction import (
-    LINK,
-)
+from hetviz.core.layout.attraction import LINK
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.queries.rows import TouchingLinks, links_touching
 from hetviz.errors import NotApplicableError

@@ -19,12 +19,7 @@ from hetviz.ui.map_data import layers
 from hetviz.ui.map_data import parts as map_parts
 from hetviz.ui.shell import session, theme
 from hetviz.ui.statements import actions
-from hetviz.workspace import (
-    MergeClusters,
-    RenameCluster,
-    SplitCluster,
-    State,
-)
+from hetviz.workspace import MergeClusters, RenameCluster, SplitCluster, State
 from hetviz.workspace.commands.clusters import unique_names
 from hetviz.workspace.commands.guidance import statement_command
 

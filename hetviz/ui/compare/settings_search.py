@@ -14,12 +14,7 @@ from hetviz.params import Choice, Flag, Param, PerDataset
 from hetviz.plots import still_map
 from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.measures import MEASURES
-from hetviz.runs.compare.search import (
-    SettingsResult,
-    search_cost,
-    search_values,
-    searched_names,
-)
+from hetviz.runs.compare.search import SettingsResult, search_cost, search_values, searched_names
 from hetviz.runs.compare.sweep import value_words
 from hetviz.ui.map import new_map
 from hetviz.ui.map_data import layers

@@ -16,13 +16,7 @@ from hetviz.features.relations.grouping import links_between_rows
 from hetviz.ui.guidance import editor
 from hetviz.ui.guidance.ledger import MET, Ledger, groups_of, titles
 from hetviz.ui.shell import selection, session, theme
-from hetviz.workspace import (
-    Act,
-    Command,
-    DropStatements,
-    EditStatements,
-    RenameSet,
-)
+from hetviz.workspace import Act, Command, DropStatements, EditStatements, RenameSet
 from hetviz.workspace.commands.guidance import statement_command
 
 _TABLE_KEY, _BUTTON_KEY = "table-groups", "do-groups"
