@@ -263,19 +263,16 @@ def fit(
     r"""Make features from the columns of a table.
 
     `table`: Cells as text, or typed.
-    `where`: Place for messages.
     `columns`: Columns to use; default: all.
     `exclude`: Columns that are excluded unless `options` select them, with reasons.
     `log`, `text`: Numbers to take the logarithm of; columns to use as free text.
     `decimal` {".", ","}
-    `random_state`: Seed of the decomposition of free text.
     `inferred`: Columns of this table with types inferred before.
     `options`: Column -> any of ``use``, ``kind``, ``scale``, ``log``, ``weight``, ``impute``,
         ``cyclic`` and ``model``, see `hetviz.make_features`; the name of pictures is
         ``(pictures)``.
     `text_model` {"words", "sentences"}: Model of free text.
     `media`: Pictures of the rows, used if `columns` is absent.
-    `progress`: See `hetviz.progress`.
 
     Raises DataError: If a column in `columns`, `log` or `options` does not exist, or an option does
         not fit the type of its column.

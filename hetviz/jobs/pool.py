@@ -83,7 +83,6 @@ class Pool(JobTable):
 
     `on_end`: Called on the manager's thread with each job that ends, before its owner sees the end.
         It is not called for jobs that are active when the server ends.
-    `workers`: Number of workers; 0 for the default of `n_workers`.
     """
 
     def __init__(self, on_end: Callable[[Job], None] | None = None, workers: int = 0) -> None:

@@ -33,10 +33,7 @@ def links_by_id(
 ) -> Links:
     """Return links between pairs of ids.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        Listing every unknown id or dataset and every invalid weight.
+    Raises DataError: Listing every unknown id or dataset and every invalid weight.
     """
     where = f"links {source} - {target}"
     _check_lengths(where, "pair", pairs, (2,))
@@ -56,10 +53,7 @@ def pairs_by_id(
 ) -> list[Links]:
     """Return links between pairs of (dataset, id), one `Links` per pair of datasets.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        Listing every unknown id or dataset and every invalid weight.
+    Raises DataError: Listing every unknown id or dataset and every invalid weight.
     """
     _check_lengths("links", "pair", pairs, (2,))
     _check_lengths("links", "item", [item for pair in pairs for item in pair], (2,))
@@ -93,10 +87,7 @@ def comparisons_by_id(
 ) -> Comparisons:
     """Return comparisons of three or four items, each given as (dataset, id).
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        Listing every unknown id or dataset and every invalid weight.
+    Raises DataError: Listing every unknown id or dataset and every invalid weight.
     """
     _check_lengths("comparisons", "row", rows, (3, 4))
     items = [item for row in rows for item in row]

@@ -40,7 +40,6 @@ class LinkWarning:
     """Warning about the coverage of links.
 
     `kind` {"unlinked", "crowded"}: Many items of a dataset have no link, or one item has very many.
-    `words`: Message with advice.
     `id`: Id of the item with very many links; empty otherwise.
     """
 

@@ -414,7 +414,6 @@ class ComparisonSolution:
 
     `order`: Reduced comparisons of the problem.
     `objects` (n_objects,): Objects of the remaining comparisons.
-    `parts`: Solver input of each view.
     `maps` (list of ndarray of shape (r_p, k)): Map of each view's own features; empty before the
         first pass.
     `flat`: Final solution; None before the end, or if no comparison remains.

@@ -33,12 +33,9 @@ class Choices:
     """The user's choices for reading a file; None means detection.
 
     `encoding`, `separator`, `decimal`: Such as ``"latin-1"``, ``";"``, ``","``.
-    `header`: Whether the first row names the columns.
     `role` {"dataset", "links", "comparisons"}, optional
-    `name`: Name of the dataset.
     `id`: The id column, or several columns that form the id together. An empty sequence means row
         numbers.
-    `title`: The column with the names of the rows.
     `exclude`, `labels`: Columns that are never features, and label columns.
     `source`, `target`: Datasets of links without dataset columns.
     `sheet`: Sheet of a workbook or table of a database. All are read if absent.
@@ -141,8 +138,6 @@ class Table:
     `id_columns`: Several columns that are declared as the id together.
     `entity`: Entity of the rows: datasets with the same entity are views of it.
     `facts`: Detected settings as text for the user: ``{"separator": "semicolon"}``.
-    `problems`: Errors about parts that are left out, and notes.
-    `recipe`: The chosen or detected recipe.
     `called`: Original names of renamed columns.
     `file`: The uploaded file or the member of a zip, "" if `where` is it.
     `cells`: Cells that have no column types yet.

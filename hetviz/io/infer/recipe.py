@@ -43,7 +43,6 @@ class ColumnRecipe:
     """The type of one column.
 
     `type`: One of `TYPES`.
-    `unit`: Unit of numbers.
     `decimal` {".", ","}: Decimal sign of the numbers.
     `order`: Values of an ordered category, lowest first.
     `of`: Target dataset of a key.
@@ -68,9 +67,7 @@ class TableRecipe:
     `header`: The rows of column names, joined as in "Messwerte / Nitrat". Without them, columns are
         named column_1, column_2 and so on.
     `units`: The row of units.
-    `first`: The first row of data.
     `last`: The last row of data; None for the end of the file.
-    `columns`: In the order of the file.
     """
 
     header: tuple[int, ...]

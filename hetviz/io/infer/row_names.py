@@ -169,10 +169,7 @@ def choose_title(
     Rows that otherwise have only a code are named by the best text, even if it repeats or is
     sometimes missing.
 
-    `name`: Name of the table.
-    `frame`: Text cells.
     `ids`: Id columns, which are no titles.
-    `plain`: Columns of numbers.
     """
     sample = frame.iloc[:: max(1, len(frame) // _SAMPLE_ROWS)]
     words = column_words(list(map(str, frame.columns)))

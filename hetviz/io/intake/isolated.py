@@ -27,7 +27,6 @@ class Request:
 
     `task` {"file", "parse", "look", "load", "bundle"}
     `files`: Without content if there is a container.
-    `container`: The parsed files.
     `base`: Data to which the files are added, see `hetviz.io.intake.pack_loaded.pack_base`.
     `without`: Files of a bundle that could not be read.
     """

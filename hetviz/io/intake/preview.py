@@ -52,11 +52,9 @@ class TablePreview:
     `n_rows`, `n_data`: Numbers of filled rows and of data rows.
     `rows`: Row numbers in the file, from 0, and cells of the first and last rows.
     `recipe`: The chosen recipe, completed by proposals.
-    `profiles`: Column profiles.
     `ids`: Possible id columns.
     `id_from`: The id columns, empty for row numbers.
     `preview`: The first rows as they are read, by column.
-    `problems`: Notes on the reading.
     `has_id`: Whether the file declares the id, as a database does; then it cannot be changed.
     `n_columns`: Number of columns; `recipe` and `profiles` contain at most the first 2,000.
     """

@@ -35,30 +35,18 @@ STOPPED = "The map was stopped early."
 class Run:
     """Record of a fit: data, method, parameters and versions.
 
-    Attributes
-    ----------
-    fingerprint : str
-        Fingerprint of the data, see `HeteroData.fingerprint`.
-    method : str
-        Key of the method.
-    params : mapping of str to object
-        Every parameter, given or default; without the seed.
-    seed : int
-    versions : mapping of str to str
-        Versions of Python, hetviz, the numeric packages and linear algebra, the system, and the
-        graphics card if one was used.
-    seconds : float
-        Wall-clock time of the fit.
-    weights : mapping of str to float
-        Key of a kind of links to the factor of its weights.
-    only : array of int or None
-        Global rows that the method saw; None for all.
-    hold_out : float
-        Share of the links, and of the comparisons, that the method did not see.
-    start : Embedding or None
-        The map of all rows that the fit started from, see `start_of`.
-    unrepeatable : str
-        Why a fit with this record gives another map, as a sentence; empty if it gives the same.
+    `fingerprint`: Fingerprint of the data, see `HeteroData.fingerprint`.
+    `method`: Key of the method.
+    `params`: Every parameter, given or default; without the seed.
+    `versions`: Versions of Python, hetviz, the numeric packages and linear algebra, the system, and
+        the graphics card if one was used.
+    `seconds`: Wall-clock time of the fit.
+    `weights`: Key of a kind of links to the factor of its weights.
+    `only`: Global rows that the method saw; None for all.
+    `hold_out`: Share of the links, and of the comparisons, that the method did not see.
+    `start`: The map of all rows that the fit started from, see `start_of`.
+    `unrepeatable`: Why a fit with this record gives another map, as a sentence; empty if it gives
+        the same.
     """
 
     fingerprint: str
@@ -89,25 +77,15 @@ class Run:
 class MapResult(Run):
     """A map with the run that made it, as a worker makes it and a project stores and shows it.
 
-    Attributes
-    ----------
-    title : str
-    embedding : Embedding
-        Embedding of all rows of the data; rows that the method did not see have no place.
-    figures : mapping or None
-        JSON-ready: measures and curves (see `hetviz.jobs.tasks.maps.figures_of`), with ``notes``,
-        ``diagnostics``, ``views`` (weights of views), ``learned`` (learned groups) and
+    `embedding`: Embedding of all rows of the data; rows that the method did not see have no place.
+    `figures`: JSON-ready: measures and curves (see `hetviz.jobs.tasks.maps.figures_of`), with
+        ``notes``, ``diagnostics``, ``views`` (weights of views), ``learned`` (learned groups) and
         ``consequences`` (changes since the previous map) where available. None for maps that were
         not measured.
-    id : str
-        Unique in a project; empty for a map that is in none.
-    starred : bool
-    when : str
-        Time of recording: ISO 8601, UTC; empty for the original map of the data.
-    before : Embedding or None
-        The map that this one replaced when it was refitted.
-    origin : MapOrigin or None
-        In a project: the map as it was made, with its data; None if they are unknown.
+    `id`: Unique in a project; empty for a map that is in none.
+    `when`: Time of recording: ISO 8601, UTC; empty for the original map of the data.
+    `before`: The map that this one replaced when it was refitted.
+    `origin`: In a project: the map as it was made, with its data; None if they are unknown.
     """
 
     title: str
@@ -132,13 +110,8 @@ class MapOrigin:
 class FittedRun:
     """A map with the fitted method.
 
-    Attributes
-    ----------
-    result : MapResult
-    model : BaseEmbedder
-        The fitted method; ``model.transform`` places new rows if its card says so.
-    scope : Scope
-        The data that the method saw, and the data that measure the map.
+    `model`: The fitted method; ``model.transform`` places new rows if its card says so.
+    `scope`: The data that the method saw, and the data that measure the map.
     """
 
     result: MapResult

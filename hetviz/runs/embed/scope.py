@@ -28,7 +28,6 @@ PartialLayout = Reals
 class Scope:
     """The data of a run.
 
-    `data`: All rows.
     `rows`: Global rows that take part, ascending; None for all.
     `measured`: These rows with the links that were not held out, with original weights. The map is
         measured by them.

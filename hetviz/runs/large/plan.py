@@ -118,10 +118,7 @@ _VECTOR_TYPE = re.compile(r"fixed_size_list<.*?: (float|double|halffloat).*>\[(\
 class Table:
     """A dataset in files.
 
-    `id`: Column of ids.
     `features`: Columns of numbers, or one column of lists of equal length.
-    `d`: Number of features.
-    `single`: Whether features have single precision.
     """
 
     name: str
@@ -141,8 +138,6 @@ class Table:
 class LinkTable:
     """Links in files.
 
-    `source`, `target`: Positions of the tables.
-    `i`, `j`: Columns of ids.
     `weight`: A column, or one weight for all.
     `leave_out`: Whether links of unknown ids are left out instead of raising an error.
     """
@@ -159,10 +154,7 @@ class LinkTable:
 
 @dataclass(frozen=True)
 class RowBlock:
-    """Consecutive rows of one table.
-
-    `start`, `stop`: Rows of the table.
-    """
+    """Consecutive rows of one table."""
 
     table: int
     start: int
@@ -177,12 +169,10 @@ class RowBlock:
 class Plan:
     """Plan that every worker needs; its paths must be readable on all machines.
 
-    `blocks`: Blocks of all tables, in order.
     `parts`: Number of parts of all ids for the join.
     `chunks`: Position of the table of links, and the range of rows that are read at a time.
     `as_text`: By table: whether ids are compared as text.
     `views`: Tables whose rows with equal ids are linked.
-    `scratch`: Folder for temporary files.
     """
 
     tables: tuple[Table, ...]
