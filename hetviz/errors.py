@@ -101,6 +101,13 @@ class DataError(HetvizError):
             lines.append(f"... and {n_others:,} more")
         super().__init__("\n".join(lines))
 
+    @classmethod
+    def of(
+        cls, code: str, where: str, what: str, value: object = "", remedy: str = ""
+    ) -> DataError:
+        """Return an error with one problem, see `Problem`."""
+        return cls(Problem(code, where, what, str(value), remedy))
+
 
 class ProblemReport:
     """Base of results that carry errors and notes."""

@@ -12,7 +12,7 @@ import pandas as pd
 from hetviz._text import is_name, is_word, shorten
 from hetviz._types import Array, Floats, Ints, JsonObject
 from hetviz.data import Dataset, Embedding, HeteroData
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 from hetviz.exports.page import escape_html, html_page, picture_data_url, read_asset
 from hetviz.features.linked_values import NO_VALUE
 from hetviz.plots.colour import OTHER, Colouring, display_name
@@ -59,7 +59,7 @@ def interactive_map(
     if len(rows) > MAX_ROWS:
         problem = f"{len(rows):,} items, but a page can have at most {MAX_ROWS:,}"
         remedy = "Hide a dataset, or export a picture."
-        raise DataError(Problem("too-many-rows", "interactive map", problem, remedy=remedy))
+        raise DataError.of("too-many-rows", "interactive map", problem, remedy=remedy)
     frame = Frame.around(picture.points[rows])
     notes = [*picture.notes, *unconnected_note(embedding, hidden)]
     facts, left_out = _facts(data, rows, [name for name in data.datasets if name not in hidden])

@@ -15,7 +15,7 @@ from hetviz._text import round_percent
 from hetviz._types import Array, Ints
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Dataset, Embedding, HeteroData, Links
-from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.errors import DataError, ParameterError
 from hetviz.io import gate
 from hetviz.io.frames.row_files import RowFiles
 from hetviz.runs.embed.run import EmbeddingOrigin, Run
@@ -145,13 +145,11 @@ def _read_places(folder: Path, table: Table, rows: Ints | None) -> Array:
     """Return the coordinates of the rows, shape (n, n_axes)."""
     files = RowFiles.find_files("part-*.parquet", folder.resolve())
     if files.n_rows != table.n:
-        raise DataError(
-            Problem(
-                "row-count",
-                f"coordinates of {table.name}",
-                f"the map has {files.n_rows:,} rows, but the files have {table.n:,}",
-                remedy="The files changed after the run. Run the recipe again.",
-            )
+        raise DataError.of(
+            "row-count",
+            f"coordinates of {table.name}",
+            f"the map has {files.n_rows:,} rows, but the files have {table.n:,}",
+            remedy="The files changed after the run. Run the recipe again.",
         )
     axes = [name for name, _ in files.columns if name.startswith("axis_")]
     read = files.read(0, files.n_rows, axes)

@@ -15,7 +15,7 @@ from hetviz._types import Ints
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Dataset, Embedding, HeteroData
-from hetviz.errors import DataError, HetvizError, Problem
+from hetviz.errors import DataError, HetvizError
 from hetviz.exports import earlier_model
 from hetviz.exports.writing import write_file
 from hetviz.io import gate, limits
@@ -215,7 +215,7 @@ def check_field(name: str) -> None:
 def damaged(problem: str) -> DataError:
     """Return the error for a file that is not a readable model."""
     remedy = "The file was changed or comes from another version of hetviz. Fit the model again."
-    return DataError(Problem("bad-model", "saved model", problem, remedy=remedy))
+    return DataError.of("bad-model", "saved model", problem, remedy=remedy)
 
 
 def _is_ours(module: str) -> bool:

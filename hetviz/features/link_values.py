@@ -15,7 +15,7 @@ from hetviz._text import join_words
 from hetviz._types import Floats, JsonObject
 from hetviz.data import Dataset
 from hetviz.data.joins.key_names import is_named_key, words_of_name
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 
 MEANINGS: Mapping[str, str] = {
     "sign": "together or apart",
@@ -88,8 +88,8 @@ class LinkValue:
         meaning = str(fields.get("meaning"))
         if meaning not in MEANINGS or not isinstance(fields.get("column"), str):
             remedy = f"Use one of: {', '.join(MEANINGS)}."
-            raise DataError(
-                Problem("bad-value", "value of links", "unknown meaning", meaning[:60], remedy)
+            raise DataError.of(
+                "bad-value", "value of links", "unknown meaning", meaning[:60], remedy
             )
         levels = {str(word): float(weight) for word, weight in fields.get("levels", {}).items()}
         return cls(fields["column"], meaning, levels)
@@ -97,13 +97,11 @@ class LinkValue:
     def weights(self, dataset: Dataset) -> Floats:
         """Return the weight of each row, shape (n,), before sums and scaling; NaN for none."""
         if dataset.table is None or self.column not in dataset.table.columns:
-            raise DataError(
-                Problem(
-                    "unknown-column",
-                    f"dataset {dataset.name!r}",
-                    "this column does not exist",
-                    self.column,
-                )
+            raise DataError.of(
+                "unknown-column",
+                f"dataset {dataset.name!r}",
+                "this column does not exist",
+                self.column,
             )
         cells = dataset.table[self.column]
         if self.levels:

@@ -42,7 +42,7 @@ def make_new_rows(
         if getattr(dataset, word) is not None:
             message = f"its items are described by a {word}, which cannot be computed from columns"
             remedy = f"Give a Dataset whose {word} has a column for each existing item."
-            raise DataError(Problem("no-columns", where, message, remedy=remedy))
+            raise DataError.of("no-columns", where, message, remedy=remedy)
     X: Matrix | None = None
     if dataset.X is not None and "features" in (dataset.recipe or {}):
         step = next((s for s in recipe_of(dataset)["columns"] if s["kind"] == "vectors"), None)
@@ -52,7 +52,7 @@ def make_new_rows(
         elif step is not None:
             missing = [name for name in step["names"] if name not in rows.columns]
             message = f"each of its {VECTORS} needs a column"
-            raise DataError(Problem("unknown-column", where, message, ", ".join(missing[:3])))
+            raise DataError.of("unknown-column", where, message, ", ".join(missing[:3]))
         X = transform_features(dataset, rows, media, vectors=vectors, problems=notes)
     elif dataset.X is not None:
         X = _features_by_name(where, dataset, rows, notes)
@@ -99,7 +99,7 @@ def _features_by_name(
     if len(missing) == len(names):
         message = "its features were not made from columns, and no column has the name of a feature"
         remedy = f"Give: {', '.join(names[:5])}, ..." if names else "Give them as a Dataset with X."
-        raise DataError(Problem("unknown-column", where, message, remedy=remedy))
+        raise DataError.of("unknown-column", where, message, remedy=remedy)
     if missing:
         message = (
             f"there is no column for {len(missing)} of {len(names)} features, so the mean is used"

@@ -108,7 +108,7 @@ def make_features_with_notes(
     frame = pd.DataFrame(index=range(len(dataset))) if dataset.table is None else dataset.table
     if vectors is None and dataset.media is None and not frame.shape[1]:
         message = "there are no columns, pictures or vectors to make features from"
-        raise DataError(Problem("no-columns", where, message, remedy="Give it a table."))
+        raise DataError.of("no-columns", where, message, remedy="Give it a table.")
     reasons = {
         entry["column"]: entry["why"] for entry in current["left_out"] if entry["why"] in ROLES
     }
@@ -184,8 +184,8 @@ def transform_features(
     where = f"new rows of {dataset.name!r}"
     if "features" not in (dataset.recipe or {}):
         message = "its features were not made from columns, so there is no recipe"
-        raise DataError(
-            Problem("no-recipe", where, message, remedy="Give the features of the new rows as X.")
+        raise DataError.of(
+            "no-recipe", where, message, remedy="Give the features of the new rows as X."
         )
     recipe = recipe_of(dataset)
     used_columns = columns_used(recipe)
@@ -193,7 +193,7 @@ def transform_features(
         check_columns_exist(where, rows, used_columns)
     if media is not None and len(media) != len(rows):
         message = f"{len(media)} pictures, but {len(rows)} rows"
-        raise DataError(Problem("row-count", where, message, str(len(media))))
+        raise DataError.of("row-count", where, message, str(len(media)))
     steps = [step for step in recipe["columns"] if step["kind"] != "vectors"]
     notes: list[Problem] = [] if problems is None else problems
     X = transform_leniently({**recipe, "columns": steps}, rows, media, notes)
@@ -203,7 +203,7 @@ def transform_features(
             if vectors is None or vectors.shape != shape:
                 message = f"own vectors of shape {shape} are needed"
                 actual = "none" if vectors is None else str(vectors.shape)
-                raise DataError(Problem("bad-shape", where, message, actual))
+                raise DataError.of("bad-shape", where, message, actual)
             return _append_features(vectors * step["factors"][0], X if X.shape[1] else None)
     return X
 
@@ -262,7 +262,7 @@ def _check_arguments(
     if problems:
         raise DataError(problems)
     if PICTURES in columns and dataset.media is None:
-        raise DataError(Problem("bad-option", where, "the dataset has no pictures", PICTURES))
+        raise DataError.of("bad-option", where, "the dataset has no pictures", PICTURES)
 
 
 def _own_vectors(
@@ -274,12 +274,12 @@ def _own_vectors(
     if dataset.X is None or (has_recipe and old is None):
         if fields:
             message = "the dataset has no own vectors"
-            raise DataError(Problem("bad-option", where, message, VECTORS))
+            raise DataError.of("bad-option", where, message, VECTORS)
         return None
     if fields.get("use") is False:
         message = "own vectors cannot be excluded, because they would be lost"
         remedy = "Give them a small weight instead."
-        raise DataError(Problem("own-vectors", where, message, VECTORS, remedy))
+        raise DataError.of("own-vectors", where, message, VECTORS, remedy)
     if old is None:
         V: Matrix = dataset.X
         names = dataset.feature_names or tuple(f"vector {k + 1}" for k in range(V.shape[1]))

@@ -11,7 +11,7 @@ import pandas as pd
 from hetviz._types import Array, Ints
 from hetviz.data import Dataset
 from hetviz.data.joins.key_names import TIME_WORDS, table_words, words_of_name
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 from hetviz.features.columns.names import is_named_id, label_reason
 from hetviz.features.columns.types import Column, infer
 from hetviz.memo import cached_while_alive
@@ -176,10 +176,10 @@ def _check_included(
         if name not in by_name:
             message = "this column is no column of a summary"
             remedy = f"Use one of: {', '.join(by_name)}."
-            raise DataError(Problem("unknown-column", where, message, name, remedy))
+            raise DataError.of("unknown-column", where, message, name, remedy)
         if not by_name[name].can_be_used:
             message = "no mean, share or span of dates is possible"
-            raise DataError(Problem("bad-column", where, message, by_name[name].reason))
+            raise DataError.of("bad-column", where, message, by_name[name].reason)
 
 
 def _shares(column: Column, at: Ints, n: int, head: str) -> dict[str, Array | pd.Series]:

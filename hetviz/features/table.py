@@ -89,10 +89,8 @@ class ColumnChoice:
             if fields.get("kind") == "latlong" and name not in {*pairs, *pairs.values()}:
                 message = "there is no matching column of latitude or longitude"
                 remedy = "Name the two columns latitude and longitude, in degrees."
-                raise DataError(
-                    Problem(
-                        "bad-option", f"{self.where}, column {name}", message, "latlong", remedy
-                    )
+                raise DataError.of(
+                    "bad-option", f"{self.where}, column {name}", message, "latlong", remedy
                 )
         return pairs
 

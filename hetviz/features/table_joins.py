@@ -347,7 +347,7 @@ def _check_rows(data: HeteroData, joins: Sequence[Join], rows: Mapping[str, str]
         min_items = 2 if use in ("links", "both") else 1
         if use not in ("items", "none") and n < min_items:
             message = f"rows used as {ROWS[use]} must refer to {count(min_items, 'item')} or more"
-            raise DataError(Problem("no-parents", f"dataset {data[name].name!r}", message, str(n)))
+            raise DataError.of("no-parents", f"dataset {data[name].name!r}", message, str(n))
 
 
 def _partners(match: Match, n: int) -> Ints:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 from hetviz.io import limits
 
 UNZIP_ERRORS = (
@@ -28,6 +28,7 @@ UNZIP_ERRORS = (
 
 
 _GZIP_START = b"\x1f\x8b\x08"
+refusal = DataError.of
 _WEB_ADDRESS = re.compile(r"(?:https?|ftps?|s3|gs|file):/", re.I)
 
 
@@ -38,11 +39,6 @@ def check_format(where: str, written: object, newest_supported: int) -> None:
         message += f"but this version only reads up to format {newest_supported}"
         remedy = "Open it with that version, or install it here."
         raise refusal("later-format", where, message, f"format {written}", remedy)
-
-
-def refusal(code: str, where: str, what: str, value: object = "", remedy: str = "") -> DataError:
-    """Return an error with one problem."""
-    return DataError(Problem(code, where, what, str(value), remedy))
 
 
 def read_file(path: Path, name: str | None = None) -> bytes:

@@ -24,7 +24,7 @@ from hetviz.algorithms.registry import get_method, suggest
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.queries.rows import select_rows
-from hetviz.errors import Cancelled, DataError, NotApplicableError, ParameterError, Problem
+from hetviz.errors import Cancelled, DataError, NotApplicableError, ParameterError
 from hetviz.features.spaces.joint_axes import leading_features, quick_sketch
 from hetviz.features.spaces.landmarks import MIN_ROWS, N_LANDMARKS, landmarks, place_by_landmarks
 from hetviz.progress import Progress, ProgressPart, ignore_progress
@@ -360,7 +360,7 @@ def embed(
         kind = type(value).__name__
         message = "data of the type HeteroData are needed"
         call = "Call hetviz.embed(HeteroData.from_frames({'name': table, ...}, links=pairs))."
-        raise DataError(Problem("not-data", "embed", message, kind, call))
+        raise DataError.of("not-data", "embed", message, kind, call)
     report = ignore_progress if progress is None else progress
     if key is None:
         if params:

@@ -174,14 +174,14 @@ def _variable(section: str, name: str) -> str:
 def _read_file(path: Path) -> dict[str, object]:
     try:
         if path.stat().st_size > _MAX_FILE_BYTES:
-            raise DataError(Problem("bad-config", path.name, "the file is larger than 1 MB"))
+            raise DataError.of("bad-config", path.name, "the file is larger than 1 MB")
         return tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         message = f"the file cannot be read: {error.strerror}"
-        raise DataError(Problem("bad-config", str(path), message)) from None
+        raise DataError.of("bad-config", str(path), message) from None
     except (ValueError, RecursionError) as error:
         message = f"this is not valid TOML: {error}"
-        raise DataError(Problem("bad-config", path.name, message)) from None
+        raise DataError.of("bad-config", path.name, message) from None
 
 
 RawSettings = dict[tuple[str, str], tuple[str, object]]

@@ -121,7 +121,7 @@ def _waiting_reporter(on_progress: OnProgress) -> Callable[[int], None]:
 
 def no_result_error(where: str) -> DataError:
     """Return the error for a process with invalid output."""
-    return DataError(Problem("reader-ended", where, "the reader returned no result", "", _CHECK))
+    return DataError.of("reader-ended", where, "the reader returned no result", "", _CHECK)
 
 
 def _rejection(content: bytes, where: str) -> DataError:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from hetviz._types import Ints
 from hetviz.data.model.checks import check_global_rows, read_only
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 from hetviz.workspace.commands.state import State
 from hetviz.workspace.store.files import replace_file
 from hetviz.workspace.store.packing import pack_rows, unpack_rows
@@ -64,7 +64,7 @@ def validate_camera(camera: Mapping[str, Any]) -> dict[str, list[float]] | None:
         is_valid = False
     if not is_valid:
         message = "x and y must each be a range of two numbers"
-        raise DataError(Problem("bad-camera", "camera", message, repr(camera)[:80]))
+        raise DataError.of("bad-camera", "camera", message, repr(camera)[:80])
     return ranges
 
 
@@ -73,7 +73,7 @@ def validate_groups(groups: Mapping[str, ArrayLike], n_rows: int) -> dict[str, I
     for name in groups:
         if name not in GROUPS:
             message = f"a group must be one of {', '.join(GROUPS)}"
-            raise DataError(Problem("bad-group", "groups", message, str(name)[:40]))
+            raise DataError.of("bad-group", "groups", message, str(name)[:40])
     rows_of = {name: check_global_rows(groups[name], n_rows) for name in GROUPS if name in groups}
     return {name: read_only(rows) for name, rows in rows_of.items() if len(rows)}
 
@@ -117,7 +117,7 @@ def unpack_view_state(content: bytes) -> tuple[ViewState, int]:
         return ViewState(rows, camera, str(record["fingerprint"]), groups), int(record["version"])
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         message = "the selection cannot be read"
-        raise DataError(Problem("damaged-content", "selection", message)) from None
+        raise DataError.of("damaged-content", "selection", message) from None
 
 
 def _encode_rows(rows: Ints) -> str:

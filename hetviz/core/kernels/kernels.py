@@ -18,7 +18,7 @@ from scipy.spatial.distance import pdist
 
 from hetviz._types import Floats, Ints, Matrix, Reals
 from hetviz.core.arrays import as_dense
-from hetviz.errors import DataError, DataWarning, ParameterError, Problem
+from hetviz.errors import DataError, DataWarning, ParameterError
 
 MIN_EIGENVALUE_SHARE = 1e-10
 """Eigenvalues below this share of the largest count as rounding errors and are dropped."""
@@ -178,31 +178,25 @@ def symmetric_kernel(K: Reals, where: str = "kernel") -> Floats:
     """
     K = np.asarray(K, dtype=np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
-        raise DataError(
-            Problem("kernel-shape", where, "a kernel matrix must be square", str(K.shape))
-        )
+        raise DataError.of("kernel-shape", where, "a kernel matrix must be square", str(K.shape))
     if not np.isfinite(K).all():
         i, j = np.argwhere(~np.isfinite(K))[0]
-        raise DataError(
-            Problem(
-                "not-finite",
-                f"{where}, row {i + 1}, column {j + 1}",
-                "a kernel value is missing or infinite",
-                str(K[i, j]),
-                "Fill it in or remove the row.",
-            )
+        raise DataError.of(
+            "not-finite",
+            f"{where}, row {i + 1}, column {j + 1}",
+            "a kernel value is missing or infinite",
+            str(K[i, j]),
+            "Fill it in or remove the row.",
         )
     gap = np.abs(K - K.T)
     if gap.size and gap.max() > 1e-6 * max(float(np.abs(K).max()), 1e-300):
         i, j = np.unravel_index(int(gap.argmax()), gap.shape)
-        raise DataError(
-            Problem(
-                "kernel-asymmetric",
-                f"{where}, row {i + 1}, column {j + 1}",
-                "a kernel matrix must be symmetric, and these two entries differ",
-                f"{K[i, j]:g} and {K[j, i]:g}",
-                "Use (K + K') / 2 if the differences do not matter.",
-            )
+        raise DataError.of(
+            "kernel-asymmetric",
+            f"{where}, row {i + 1}, column {j + 1}",
+            "a kernel matrix must be symmetric, and these two entries differ",
+            f"{K[i, j]:g} and {K[j, i]:g}",
+            "Use (K + K') / 2 if the differences do not matter.",
         )
     return np.asarray((K + K.T) / 2)
 

@@ -17,7 +17,7 @@ from scipy.linalg import eigh
 
 from hetviz._types import Floats, Ints
 from hetviz.core.spectral.eigen import axis_signs
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 
 _MIN_RELATIVE_VALUE = 1e-10
 
@@ -59,14 +59,12 @@ def order_levels(n: int, pairs: Ints) -> Floats:
     except rx.DAGHasCycle:
         cycle = rx.digraph_find_cycle(graph)
         text = ", ".join(f"({flat[u] // n}, {flat[u] % n})" for u, _ in cycle)
-        raise DataError(
-            Problem(
-                "circular-order",
-                "comparisons",
-                "these pairs contradict each other: each one is closer than the next, in a cycle",
-                text,
-                "Remove one of the comparisons. partial_order finds a candidate.",
-            )
+        raise DataError.of(
+            "circular-order",
+            "comparisons",
+            "these pairs contradict each other: each one is closer than the next, in a cycle",
+            text,
+            "Remove one of the comparisons. partial_order finds a candidate.",
         ) from None
     zero = np.flatnonzero(flat % (n + 1) == 0) if len(flat) else np.zeros(0, np.int64)
     level = _levels_of_pairs(len(flat), generations, near, far, set(zero.tolist()))

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from hetviz._types import Floats, Matrix, Sparse
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.prediction.quasi_newton import lbfgs
-from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.errors import DataError, ParameterError
 from hetviz.progress import Progress, ignore_progress, keep_partial
 
 MODELS = {
@@ -152,14 +152,12 @@ def make_cooccurrence_block(
     P.sum_duplicates()
     P.eliminate_zeros()
     if P.nnz and P.data.min() < 0:
-        raise DataError(
-            Problem(
-                "negative-count",
-                "co-occurrences",
-                "the number of co-occurrences cannot be negative",
-                f"{P.data.min():g}",
-                "Use counts of 0 or more, or another method for links that push apart.",
-            )
+        raise DataError.of(
+            "negative-count",
+            "co-occurrences",
+            "the number of co-occurrences cannot be negative",
+            f"{P.data.min():g}",
+            "Use counts of 0 or more, or another method for links that push apart.",
         )
     if not P.nnz:
         raise ParameterError("code: a block of co-occurrences is all 0.")

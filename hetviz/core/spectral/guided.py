@@ -35,7 +35,6 @@ from hetviz.errors import (
     DataWarning,
     NotApplicableError,
     ParameterError,
-    Problem,
     UnboundedProblemError,
 )
 
@@ -134,7 +133,7 @@ def guided_projection(
     sizes = [X if isinstance(X, int) else X.shape[0] for X in features]
     if sum(sizes) != graph.positive.shape[0]:
         message = f"one row per object is needed, {sum(sizes):,} in all"
-        raise DataError(Problem("shape", "guidance", message, f"{graph.positive.shape[0]:,}"))
+        raise DataError.of("shape", "guidance", message, f"{graph.positive.shape[0]:,}")
     names = list(names or [f"dataset {v + 1}" for v in range(len(sizes))])
     gammas = list(gamma) if isinstance(gamma, Sequence) else [gamma] * len(sizes)
     nominals = list(nominal or [None] * len(sizes))
@@ -274,14 +273,12 @@ def _checked_graph(W: Sparse, symmetric: bool) -> SignedGraph:
     if not np.isfinite(W.data).all():
         at = int(np.flatnonzero(~np.isfinite(W.data))[0])
         i, j = (int(coordinate[at]) for coordinate in W.tocoo().coords)
-        raise DataError(
-            Problem(
-                "not-finite",
-                f"guidance between rows {i} and {j}",
-                "a weight is missing or infinite",
-                str(W.data[at]),
-                "Give a number from -1 to 1.",
-            )
+        raise DataError.of(
+            "not-finite",
+            f"guidance between rows {i} and {j}",
+            "a weight is missing or infinite",
+            str(W.data[at]),
+            "Give a number from -1 to 1.",
         )
     return SignedGraph.split(W, symmetric=symmetric)
 

@@ -60,7 +60,7 @@ def pairs_by_id(
     weights = [float(weight)] * len(pairs) if isinstance(weight, int | float) else list(weight)
     if len(weights) != len(pairs):
         message = f"{len(pairs):,} weights are needed"
-        raise DataError(Problem("bad-shape", "links, weight", message, str(len(weights))))
+        raise DataError.of("bad-shape", "links, weight", message, str(len(weights)))
     blocks: dict[tuple[str, str], list[int]] = {}
     for row, (first, second) in enumerate(pairs):
         blocks.setdefault((first[0], second[0]), []).append(row)

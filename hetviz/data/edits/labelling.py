@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hetviz.data.edits.by_id import rows_by_id
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.labels import Labels
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 
 LabelValue = str | int | float
 
@@ -33,8 +33,8 @@ def with_labels(
         cells = list(items.table[column])
     for row, (id_, value) in zip(rows.tolist(), values.items(), strict=True):
         if not (value is None or isinstance(value, str | int | float)):
-            raise DataError(
-                Problem("bad-label", f"{where}, {id_}", "text or a number is needed", repr(value))
+            raise DataError.of(
+                "bad-label", f"{where}, {id_}", "text or a number is needed", repr(value)
             )
         cells[row] = value
     changed = Labels(dataset, column, cells)

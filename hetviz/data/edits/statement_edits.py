@@ -127,7 +127,7 @@ def rename_set(data: HeteroData, old: str, new: str) -> HeteroData:
     """Rename a set of statements; an existing set of the new name absorbs it."""
     name = new.strip()
     if not name:
-        raise DataError(Problem("bad-name", f"set {old!r}", "the new name is empty"))
+        raise DataError.of("bad-name", f"set {old!r}", "the new name is empty")
     keys = statement_keys(data)[set_mask(data, check_set(data, old))]
     return edit_statements(data, {key: {"set": name} for key in keys})
 
@@ -137,7 +137,7 @@ def check_set(data: HeteroData, name: str) -> str:
     names = list(dict.fromkeys(set_names(data)))
     if name not in names:
         hint = f"Available: {', '.join(names) or 'none'}."
-        raise DataError(Problem("unknown-set", "guidance", "this set does not exist", name, hint))
+        raise DataError.of("unknown-set", "guidance", "this set does not exist", name, hint)
     return name
 
 

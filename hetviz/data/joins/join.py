@@ -14,7 +14,7 @@ from hetviz.data.joins.matching import Match, match_by_key
 from hetviz.data.joins.places import match_by_nearness
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Join:
                 weight=self.weight,
                 make=self.kind == "tags",
             )
-        raise DataError(Problem("bad-join", "join", "unknown kind of join", self.kind))
+        raise DataError.of("bad-join", "join", "unknown kind of join", self.kind)
 
     def carried_out(self, data: HeteroData) -> HeteroData:
         """Return the data with this join applied.
@@ -118,13 +118,13 @@ def add_match(data: HeteroData, match: Match, kind: str | None = None) -> Hetero
     where = f"links {match.source} - {match.target}"
     if not len(match.i):
         message = "no items of these datasets match"
-        raise DataError(Problem("no-match", where, message, remedy="Choose other columns."))
+        raise DataError.of("no-match", where, message, remedy="Choose other columns.")
     if match.new_dataset is None:
         links = match.links(kind)
         same = [group for group in data.links if group.kind == links.kind]
         if share_linked(data, match, same) == 1:
             message = "all of these pairs are linked already"
-            raise DataError(Problem("already-linked", where, message, links.kind))
+            raise DataError.of("already-linked", where, message, links.kind)
     return match.add_to(data, kind)
 
 

@@ -15,7 +15,7 @@ from hetviz._pandas import factorize, is_missing
 from hetviz._text import join_first
 from hetviz._types import Ints, Texts
 from hetviz.data.model.dataset import Dataset
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 from hetviz.memo import Memo
 
 LooseKeys = bool | Literal["spelling", "zeros"]
@@ -140,10 +140,8 @@ def column_keys(dataset: Dataset, column: str, loose: LooseKeys = False) -> Keys
     O(rows); Python code runs for distinct values only, unless a column mixes types.
     """
     if column and (dataset.table is None or column not in dataset.table.columns):
-        raise DataError(
-            Problem(
-                "unknown-column", f"dataset {dataset.name!r}", "this column does not exist", column
-            )
+        raise DataError.of(
+            "unknown-column", f"dataset {dataset.name!r}", "this column does not exist", column
         )
     key = ("keys", column, loose)
     if not loose:

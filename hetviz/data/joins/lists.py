@@ -33,7 +33,7 @@ from hetviz.data.model.checks import MAX_ID_LENGTH
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
-from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.errors import DataError, ParameterError
 
 SEPARATORS = (";", "|", "\n", ",", "/")
 _MIN_LIST_SHARE = 0.2
@@ -227,9 +227,7 @@ def match_by_list(
     if make:
         if target in data.datasets:
             message = "a dataset with this name already exists"
-            raise DataError(
-                Problem("duplicate-name", where, message, target, "Choose another name.")
-            )
+            raise DataError.of("duplicate-name", where, message, target, "Choose another name.")
         new_dataset = _dataset_of_entries(data, source, column, target, entries)
         keys = keys_by_row(new_dataset, "", loose)
     elif target_column is None:
@@ -343,8 +341,8 @@ def _dataset_of_entries(
 ) -> Dataset:
     where = f"dataset {source!r}, column {column!r}"
     if not len(entries):
-        raise DataError(
-            Problem("no-entries", where, "no cell has an entry", remedy="Choose another column.")
+        raise DataError.of(
+            "no-entries", where, "no cell has an entry", remedy="Choose another column."
         )
     # The most frequent spelling represents a key; ties go to the alphabetically first.
     spellings = entries.groupby(["key", "text"]).size().reset_index(name="n")
@@ -353,16 +351,14 @@ def _dataset_of_entries(
     uses = entries["key"].value_counts()
     if len(uses) > MAX_TAGS:
         message = f"{len(uses):,} different entries, at most {MAX_TAGS:,} are allowed"
-        raise DataError(
-            Problem("too-many-entries", where, message, remedy="Choose another column.")
-        )
+        raise DataError.of("too-many-entries", where, message, remedy="Choose another column.")
     tags = pd.DataFrame({"text": first, "uses": uses.reindex(first.index)})
     tags = tags.sort_values(["uses", "text"], ascending=[False, True])
     long = [text for text in tags["text"] if len(text) > MAX_ID_LENGTH]
     if long:
         message = f"an entry has {len(long[0])} characters, at most {MAX_ID_LENGTH} are allowed"
         remedy = "Check the separator."
-        raise DataError(Problem("long-entry", where, message, long[0][:40] + "…", remedy))
+        raise DataError.of("long-entry", where, message, long[0][:40] + "…", remedy)
     table = tags[["uses"]].reset_index(drop=True)
     return Dataset(name, tags["text"].tolist(), table=table)
 

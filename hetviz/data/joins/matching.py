@@ -20,7 +20,7 @@ from hetviz.data.joins.keys import (
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
-from hetviz.errors import DataError, DataWarning, Problem
+from hetviz.errors import DataError, DataWarning
 
 MAX_PAIRS = 1_000_000
 _KEY_SEPARATOR = "\x00"
@@ -227,15 +227,13 @@ def make_match(
 def check_two_datasets(source: str, target: str, where: str) -> None:
     """Raise if source and target are the same dataset."""
     if source == target:
-        raise DataError(Problem("one-dataset", where, "two different datasets are needed", source))
+        raise DataError.of("one-dataset", where, "two different datasets are needed", source)
 
 
 def raise_too_many_pairs(where: str, counted: str, remedy: str) -> None:
     """Raise the error of more pairs than allowed."""
-    raise DataError(
-        Problem(
-            "too-many-pairs", where, f"{counted}, at most {MAX_PAIRS:,} are allowed", remedy=remedy
-        )
+    raise DataError.of(
+        "too-many-pairs", where, f"{counted}, at most {MAX_PAIRS:,} are allowed", remedy=remedy
     )
 
 

@@ -21,7 +21,7 @@ from hetviz.data.joins.matching import (
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
-from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.errors import DataError, ParameterError
 from hetviz.memo import cached_while_alive
 
 _LATITUDE = frozenset({"lat", "latitude", "breite", "breitengrad"})
@@ -86,7 +86,7 @@ def places_of(dataset: Dataset, columns: tuple[str, ...] | None = None) -> tuple
     where = f"dataset {dataset.name!r}"
     if columns is None:
         message = "there are no columns of latitude and longitude"
-        raise DataError(Problem("no-places", where, message, remedy="Name the two columns."))
+        raise DataError.of("no-places", where, message, remedy="Name the two columns.")
     if len(columns) not in (1, 2):
         raise ParameterError(
             f"columns = {columns!r}. Give (latitude, longitude), or one column with both."
@@ -154,8 +154,8 @@ def match_by_nearness(
     for name, P in ((source, S), (target, T)):
         if np.isnan(P).all():
             message = "no row has a latitude and a longitude"
-            raise DataError(
-                Problem("no-places", f"dataset {name!r}", message, remedy="Choose other columns.")
+            raise DataError.of(
+                "no-places", f"dataset {name!r}", message, remedy="Choose other columns."
             )
     i, j, d = _nearest_pairs(S, T, data[target].ids, k, km, where)
     half = km / 2 if km is not None else float(np.median(d)) if len(d) else 0.0

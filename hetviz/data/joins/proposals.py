@@ -31,7 +31,7 @@ from hetviz.data.joins.matching import Match
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.queries.reach import Reach, link_reach
-from hetviz.errors import DataError, HetvizError, Problem
+from hetviz.errors import DataError, HetvizError
 
 _N_EXAMPLES = 3
 _MAX_LINKED_SHARE = 0.9
@@ -237,14 +237,12 @@ def check_join(data: HeteroData, join: Join) -> Proposal:
     if not len(match.i):
         keys = column_keys(source, join.source_column).distinct[:3].tolist()
         target = "id" if not join.target_column else join.target_column
-        raise DataError(
-            Problem(
-                "no-match",
-                what,
-                f"no value occurs in {target} of {join.target}",
-                ", ".join(map(str, keys))[:60],
-                "Choose another column.",
-            )
+        raise DataError.of(
+            "no-match",
+            what,
+            f"no value occurs in {target} of {join.target}",
+            ", ".join(map(str, keys))[:60],
+            "Choose another column.",
         )
     return _counted_proposal(data, join, match)
 

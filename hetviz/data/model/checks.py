@@ -284,9 +284,9 @@ def check_global_rows(rows: ArrayLike, n_rows: int) -> Ints:
     if array.size == 0:
         return np.empty(0, dtype=np.int64)
     if not np.issubdtype(array.dtype, np.integer):
-        raise DataError(Problem("bad-rows", "rows", "row numbers are needed", repr(rows)[:40]))
+        raise DataError.of("bad-rows", "rows", "row numbers are needed", repr(rows)[:40])
     unique = np.unique(array).astype(np.int64)
     for row in (unique[0], unique[-1]):
         if not 0 <= row < n_rows:
-            raise DataError(Problem("unknown-row", "rows", "this row does not exist", str(row)))
+            raise DataError.of("unknown-row", "rows", "this row does not exist", str(row))
     return unique

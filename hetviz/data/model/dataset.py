@@ -169,8 +169,8 @@ class Dataset(Immutable):
         """
         row = self._row_of.get(id)
         if row is None:
-            raise DataError(
-                Problem("unknown-id", f"dataset {self.name!r}", "this id does not exist", str(id))
+            raise DataError.of(
+                "unknown-id", f"dataset {self.name!r}", "this id does not exist", str(id)
             )
         return row
 
@@ -277,7 +277,7 @@ def features_of(dataset: Dataset) -> Matrix:
     """Return the features of a dataset; raise if it has none."""
     if dataset.X is None:
         where = f"dataset {dataset.name!r}"
-        raise DataError(Problem("no-features", where, "features are needed, but it has none"))
+        raise DataError.of("no-features", where, "features are needed, but it has none")
     return dataset.X
 
 
@@ -287,14 +287,12 @@ def rows_of(dataset: Dataset, chosen: Sequence[object] | Array) -> Ints:
     if array.dtype == bool:
         if array.shape != (len(dataset),):
             message = f"a mask needs one entry for each of the {len(dataset)} rows"
-            raise DataError(
-                Problem("bad-shape", f"dataset {dataset.name!r}", message, str(len(array)))
-            )
+            raise DataError.of("bad-shape", f"dataset {dataset.name!r}", message, str(len(array)))
         return np.flatnonzero(array)
     if array.size and np.issubdtype(array.dtype, np.integer):
         if array.min() < 0 or array.max() >= len(dataset):
-            raise DataError(
-                Problem("unknown-row", f"dataset {dataset.name!r}", "unknown row", str(array.max()))
+            raise DataError.of(
+                "unknown-row", f"dataset {dataset.name!r}", "unknown row", str(array.max())
             )
         return array.astype(np.int64)
     rows = dataset.find(chosen)

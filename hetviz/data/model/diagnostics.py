@@ -11,7 +11,7 @@ from typing import Any
 from hetviz._text import round_percent
 from hetviz._types import JsonObject
 from hetviz.data.model.immutable import Immutable
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 
 MAX_VALUES = 20
 """Largest number of values of a diagnostic; the largest values stay."""
@@ -137,7 +137,7 @@ def _read(key: str, entry: Mapping[str, Any]) -> Diagnostic:
 
 
 def _invalid(where: str) -> DataError:
-    return DataError(Problem("bad-diagnostics", where, "these are not diagnostics of a method", ""))
+    return DataError.of("bad-diagnostics", where, "these are not diagnostics of a method", "")
 
 
 def number_values(values: Sequence[float], word: str) -> dict[str, float]:

@@ -17,7 +17,7 @@ from hetviz._types import Array, Bools, Floats, Texts
 from hetviz.data.model import checks
 from hetviz.data.model.diagnostics import Diagnostic
 from hetviz.data.model.immutable import Immutable
-from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.errors import DataError, ParameterError
 
 _AXES = ("x", "y", "z")
 _MIN_POINTS_FOR_TSNE = 4
@@ -263,10 +263,8 @@ class Embedding(Immutable):
     def joined(self, new: Embedding) -> Embedding:
         """Return this embedding with the rows of `new` appended, dataset by dataset."""
         if new.n_components != self.n_components:
-            raise DataError(
-                Problem(
-                    "bad-shape", "embedding", "the numbers of axes differ", str(new.n_components)
-                )
+            raise DataError.of(
+                "bad-shape", "embedding", "the numbers of axes differ", str(new.n_components)
             )
         drawn: dict[str, Any] | None = None if self.drawn is None else dict(self.drawn)
         if drawn is not None:

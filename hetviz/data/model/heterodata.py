@@ -349,8 +349,8 @@ class HeteroData(Immutable):
             hint = (
                 f"Did you mean {near[0]!r}?" if near else f"Available: {', '.join(self.datasets)}."
             )
-            raise DataError(
-                Problem("unknown-dataset", "data", "this dataset does not exist", name, hint)
+            raise DataError.of(
+                "unknown-dataset", "data", "this dataset does not exist", name, hint
             ) from None
 
     @property
@@ -453,9 +453,7 @@ class HeteroData(Immutable):
         Costs O(links).
         """
         if sign not in list(_SIGNS):
-            raise DataError(
-                Problem("bad-sign", "adjacency", "sign must be None, 1 or -1", str(sign))
-            )
+            raise DataError.of("bad-sign", "adjacency", "sign must be None, 1 or -1", str(sign))
         n = self.n_rows
         empty: Ints = np.zeros(0, dtype=np.int64)
         p = np.concatenate([empty, *(g.i + self.offsets[g.source].start for g in self.links)])
@@ -645,7 +643,7 @@ class Edit:
                 labels.append(part)
             elif not isinstance(part, Comparisons):
                 message = "only a Dataset, Links, Comparisons or Labels can be added"
-                raise DataError(Problem("bad-part", "edit", message, repr(part)[:80]))
+                raise DataError.of("bad-part", "edit", message, repr(part)[:80])
             else:
                 comparisons = (
                     part if comparisons is None else _concat_comparisons(comparisons, part)
@@ -666,13 +664,8 @@ class Edit:
         """Rename a dataset; an entity named after it is renamed too."""
         dataset = self.data[old]
         if new != old and new in self.data.datasets:
-            raise DataError(
-                Problem(
-                    "duplicate-name",
-                    f"dataset {old!r}",
-                    "two datasets would have the same name",
-                    new,
-                )
+            raise DataError.of(
+                "duplicate-name", f"dataset {old!r}", "two datasets would have the same name", new
             )
         entity = new if dataset.entity == old and len(self.data.views(old)) == 1 else dataset.entity
         datasets = [
@@ -743,12 +736,10 @@ class Edit:
             taken = self._rows(order)
             for name in order:
                 if not np.array_equal(np.sort(taken[name]), np.arange(len(self.data[name]))):
-                    raise DataError(
-                        Problem("bad-order", f"dataset {name!r}", "each row must occur once")
-                    )
+                    raise DataError.of("bad-order", f"dataset {name!r}", "each row must occur once")
             return self.subset(order)
         if Counter(list(order)) != Counter(list(self.data.datasets)):
-            raise DataError(Problem("bad-order", "datasets", "each must occur once", str(order)))
+            raise DataError.of("bad-order", "datasets", "each must occur once", str(order))
         everything = {name: np.arange(len(self.data[name])) for name in self.data.datasets}
         return _rebuild(self.data, [self.data[name] for name in order], everything)
 
@@ -807,7 +798,7 @@ class Edit:
             chosen.append(~(is_source | (group.j == row) & (group.target == name)))
         mask = np.concatenate([*chosen, np.zeros(0, dtype=bool)])
         if mask.all():
-            raise DataError(Problem("nothing-to-leave", f"{id!r} of {name!r}", "it has no links"))
+            raise DataError.of("nothing-to-leave", f"{id!r} of {name!r}", "it has no links")
         compared = self.data.comparisons
         return _with_statements(
             self.data, mask, np.ones(0 if compared is None else len(compared), dtype=bool)

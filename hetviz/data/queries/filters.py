@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from hetviz._types import Bools, JsonObject
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 
 _KINDS = ("values", "range", "text", "rows")
 
@@ -98,8 +98,8 @@ def column_of(data: HeteroData, dataset: str, column: str) -> pd.Series:
             return pd.Series(label.values, dtype=object)
     if part.table is not None and column in part.table.columns:
         return part.table[column]
-    raise DataError(
-        Problem("unknown-column", f"dataset {dataset!r}", "this column does not exist", column)
+    raise DataError.of(
+        "unknown-column", f"dataset {dataset!r}", "this column does not exist", column
     )
 
 
@@ -142,4 +142,4 @@ def _is_number(value: object) -> bool:
 
 
 def _filter_error(where: str, what: str, value: str) -> DataError:
-    return DataError(Problem("bad-filter", where, what, value))
+    return DataError.of("bad-filter", where, what, value)

@@ -13,7 +13,7 @@ from hetviz._types import Bools
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
 from hetviz.data.model.views import identity_links
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 
 _MAX_HUBS = 3
 _MIN_HUB_SHARE = 0.2
@@ -118,7 +118,7 @@ def drop_unlinked(data: HeteroData, name: str) -> HeteroData:
     rows = linked_rows(data)[data.offsets[data[name].name]]
     if rows.all() or not rows.any():
         message = "all of its items are linked" if rows.all() else "none of its items is linked"
-        raise DataError(Problem("nothing-to-leave", f"dataset {name!r}", message))
+        raise DataError.of("nothing-to-leave", f"dataset {name!r}", message)
     return data.edit().subset({name: rows})
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from hetviz._types import Bools, Floats, Ints
 from hetviz.data.model.heterodata import HeteroData
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +65,7 @@ def select_rows(data: HeteroData, rows: ArrayLike) -> HeteroData:
     chosen = np.zeros(data.n_rows, dtype=bool)
     chosen[np.asarray(rows, dtype=np.int64)] = True
     if not chosen.any():
-        raise DataError(
-            Problem("no-rows", "data", "no items are selected", remedy="Select some items.")
-        )
+        raise DataError.of("no-rows", "data", "no items are selected", remedy="Select some items.")
     masks = {name: chosen[span] for name, span in data.offsets.items()}
     empty = [name for name, mask in masks.items() if not mask.any()]
     smaller = data.edit().drop(*empty) if empty else data

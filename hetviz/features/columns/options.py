@@ -247,7 +247,7 @@ def check_kind(where: str, column: str, kind: str, wanted: str) -> str:
         message = f"a column of {HOLDS.get(kind, kind)} cannot be used as {HOLDS[wanted]}"
         others = _CONVERSIONS.get(kind, ())
         remedy = f"Use one of: {', '.join(others)}." if others else ""
-        raise DataError(Problem("bad-option", f"{where}, column {column}", message, wanted, remedy))
+        raise DataError.of("bad-option", f"{where}, column {column}", message, wanted, remedy)
     return wanted
 
 

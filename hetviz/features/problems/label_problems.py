@@ -10,7 +10,7 @@ import numpy as np
 from hetviz._types import Floats, Matrix, Sparse, Texts, is_sparse
 from hetviz.core.prediction.gbc import CLASSES, NUMBER, GbcSource
 from hetviz.data import Dataset, HeteroData
-from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError, Problem
+from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError
 from hetviz.features.columns import block
 from hetviz.features.columns.types import Column, infer
 from hetviz.features.item_columns import group_values, item_columns
@@ -142,14 +142,12 @@ def label_column(data: HeteroData, dataset: str, name: str, task: str = "auto") 
     columns = item_columns(data, data[dataset].name)
     if name not in columns:
         names = ", ".join(columns) or "none"
-        raise DataError(
-            Problem(
-                "unknown-column",
-                f"dataset {dataset!r}",
-                "this label or column does not exist",
-                name,
-                f"Available: {names}.",
-            )
+        raise DataError.of(
+            "unknown-column",
+            f"dataset {dataset!r}",
+            "this label or column does not exist",
+            name,
+            f"Available: {names}.",
         )
     column = columns[name]
     where = f"{dataset}:{name}"

@@ -9,7 +9,7 @@ import pandas as pd
 
 from hetviz._types import Ints
 from hetviz.data import Comparisons, Dataset, HeteroData
-from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.errors import DataError, ParameterError
 from hetviz.features.columns.types import infer
 
 N_COMPARISONS = 1_000
@@ -254,14 +254,12 @@ def _cells(data: HeteroData, items: Dataset, column: str) -> pd.Series:
     if items.table is None or column not in items.table.columns:
         names = [label.name for label in data.labels if label.dataset == items.name]
         names += [] if items.table is None else [str(name) for name in items.table.columns]
-        raise DataError(
-            Problem(
-                "unknown-column",
-                f"dataset {items.name!r}",
-                "this label or column does not exist",
-                column,
-                f"Available: {', '.join(dict.fromkeys(names)) or 'none'}.",
-            )
+        raise DataError.of(
+            "unknown-column",
+            f"dataset {items.name!r}",
+            "this label or column does not exist",
+            column,
+            f"Available: {', '.join(dict.fromkeys(names)) or 'none'}.",
         )
     return items.table[column]
 
@@ -275,13 +273,11 @@ def _as_comparisons(
 
 
 def _problem(part: Dataset, column: str, message: str) -> DataError:
-    return DataError(
-        Problem(
-            "no-comparisons",
-            f"dataset {part.name!r}, column {column!r}",
-            message,
-            remedy="Choose another column.",
-        )
+    return DataError.of(
+        "no-comparisons",
+        f"dataset {part.name!r}, column {column!r}",
+        message,
+        remedy="Choose another column.",
     )
 
 

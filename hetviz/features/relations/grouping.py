@@ -13,7 +13,7 @@ from hetviz._types import Ints
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData, Links
 from hetviz.data.model.checks import check_global_rows
-from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.errors import DataError, ParameterError
 from hetviz.features.relations.label_links import distinct_pairs, typical_rows
 
 DEFAULT_MAX_PAIRS = 60
@@ -191,7 +191,7 @@ def _check_pairs(data: HeteroData, p: Ints, q: Ints) -> tuple[Ints, Ints]:
     p, q = distinct_pairs(data, p, q)
     if not len(p):
         message = "the groups have no pair of different items"
-        raise DataError(Problem("no-pairs", "groups", message, remedy="Choose other items."))
+        raise DataError.of("no-pairs", "groups", message, remedy="Choose other items.")
     return p, q
 
 

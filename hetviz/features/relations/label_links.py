@@ -11,7 +11,7 @@ from hetviz._types import Floats, Ints
 from hetviz.core.clustering.partition import choose_exemplars
 from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.data.model.meta import make_meta
-from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.errors import DataError, ParameterError
 
 
 def links_from_labels(
@@ -68,7 +68,7 @@ def links_from_labels(
     n_together = sum(len(p) for p, _ in pairs)
     if not n_together:
         message = "no two items of different objects have the same label"
-        raise DataError(Problem("no-pairs", f"labels {label!r}", message))
+        raise DataError.of("no-pairs", f"labels {label!r}", message)
     if cannot:
         middle = {value: typical_rows(data, members[value], 1, None)[0] for value in shared}
         across = {value: typical_rows(data, others[value], 1, None)[0] for value in shared}
@@ -99,7 +99,7 @@ def _column(data: HeteroData, label: str, dataset: str | None) -> Labels:
     where = "labels" if dataset is None else f"dataset {data[dataset].name!r}"
     names = [c.name for c in data.labels if dataset in (None, c.dataset)]
     hint = f"Available: {', '.join(dict.fromkeys(names)) or 'none'}."
-    raise DataError(Problem("unknown-label", where, "this label does not exist", label, hint))
+    raise DataError.of("unknown-label", where, "this label does not exist", label, hint)
 
 
 def _classes(data: HeteroData, column: Labels) -> dict[Hashable, Ints]:

@@ -98,7 +98,7 @@ def _check_names(word: str, argument: object, names: Sequence[str]) -> None:
     if not isinstance(argument, Mapping):
         remedy = f"Write {word}={{'{names[0]}': ...}}."
         message = "a dictionary by dataset is needed"
-        raise DataError(Problem("not-by-dataset", word, message, repr(argument)[:60], remedy))
+        raise DataError.of("not-by-dataset", word, message, repr(argument)[:60], remedy)
     unknown = [name for name in argument if name not in names]
     if unknown:
         raise DataError(
@@ -137,7 +137,7 @@ def _dataset(
     where = f"dataset {rows.name!r}"
     if not len(rows):
         message = "the table has no rows"
-        raise DataError(Problem("no-rows", where, message, remedy="Give at least one row."))
+        raise DataError.of("no-rows", where, message, remedy="Give at least one row.")
     table = pd.DataFrame(index=range(len(rows))) if rows.table is None else rows.table
     named_columns = [
         name for name in (id_column, title, picture, *(labels or ()), *columns) if name
@@ -300,7 +300,7 @@ class _LinkCollector:
             else:
                 message = "a table, pairs of ids, or a mapping from (source, target) to these"
                 kind = type(links).__name__
-                raise DataError(Problem("bad-links", "links", f"{message} is needed", kind))
+                raise DataError.of("bad-links", "links", f"{message} is needed", kind)
 
     def _list(self, parts: list[object]) -> None:
         if all(isinstance(part, tuple | list) and len(part) in (2, 3) for part in parts):
@@ -311,7 +311,7 @@ class _LinkCollector:
         for part in parts:
             if isinstance(part, tuple | list | str):
                 message = "each link is a pair of ids, or a pair and a weight"
-                raise DataError(Problem("bad-pair", "links", message, repr(part)[:80]))
+                raise DataError.of("bad-pair", "links", message, repr(part)[:80])
             self.add(part)
 
     def _between(self, ends: object, group: Any) -> None:
@@ -327,7 +327,7 @@ class _LinkCollector:
             return
         if not (isinstance(ends, tuple) and len(ends) in (2, 3)):
             message = "links are named by the two datasets that they join"
-            raise DataError(Problem("bad-links", "links", message, repr(ends), remedy))
+            raise DataError.of("bad-links", "links", message, repr(ends), remedy)
         source, target, *kind = map(str, ends)
         for name in (source, target):
             self.data[name]  # refuses an unknown one
@@ -351,7 +351,7 @@ class _LinkCollector:
         if len(names) > 2:
             message = f"{subject} does not name the two datasets that it links, out of {len(names)}"
             remedy = f"Write links={{({names[0]!r}, {names[1]!r}): ...}}."
-            raise DataError(Problem("which-datasets", "links", message, "", remedy))
+            raise DataError.of("which-datasets", "links", message, "", remedy)
         return names[0], names[-1]
 
     def _graph(self, graph: object) -> None:
@@ -374,7 +374,7 @@ class _LinkCollector:
         shape = len(self.data[source]), len(self.data[target])
         if tuple(matrix.shape) != shape:
             message = "a matrix of links has a row for each source and a column for each target"
-            raise DataError(Problem("bad-shape", where, message, f"{matrix.shape}, not {shape}"))
+            raise DataError.of("bad-shape", where, message, f"{matrix.shape}, not {shape}")
         entries = sp.coo_array(matrix)
         i, j = (axis.astype(np.int64) for axis in entries.coords)
         weight = entries.data.astype(np.float64)
@@ -409,7 +409,7 @@ class _LinkCollector:
                 remedy = "Name them source_id and target_id."
                 message = "the columns of ids are missing"
                 columns_present = ", ".join(map(str, frame.columns))
-                raise DataError(Problem("columns", "links", message, columns_present, remedy))
+                raise DataError.of("columns", "links", message, columns_present, remedy)
             groups = frame.groupby(["source_dataset", "target_dataset"], sort=False, dropna=False)
             for (source, target), part in groups:
                 others = part.drop(columns=["source_dataset", "target_dataset"])
@@ -440,7 +440,7 @@ class _LinkCollector:
                 f"Name two columns after the datasets ({names[0]}, {names[-1]}), or write "
                 f"links={{({names[0]!r}, {names[-1]!r}): pairs}}."
             )
-            raise DataError(Problem("columns", "links", message, columns_present, remedy))
+            raise DataError.of("columns", "links", message, columns_present, remedy)
         (source, first), (target, second) = guessed
         renamed = frame.rename(columns={first: "source", second: "target"})
         self.add_table(renamed, source, target, kind)
@@ -511,8 +511,8 @@ class _LinkCollector:
         if len(others) < 2:
             message = "two columns of ids are needed"
             columns_present = ", ".join(map(str, frame.columns))
-            raise DataError(
-                Problem("columns", where, message, columns_present, "Name them source and target.")
+            raise DataError.of(
+                "columns", where, message, columns_present, "Name them source and target."
             )
         return others[0], others[1]
 
@@ -584,7 +584,7 @@ def _numbers(where: str, frame: pd.DataFrame, name: str) -> Floats | None:
         values = pd.to_numeric(frame[name]).to_numpy(np.float64, na_value=np.nan)
     except (TypeError, ValueError):
         message = f"the column {name} does not contain numbers"
-        raise DataError(Problem("not-numbers", where, message)) from None
+        raise DataError.of("not-numbers", where, message) from None
     return np.where(np.isnan(values), 1.0 if name == "weight" else 0.0, values)
 
 
@@ -610,7 +610,7 @@ def _item(item: object, data: HeteroData) -> tuple[str, object]:
         return owners[0], key
     message = "no dataset has this id" if not owners else f"{join_words(owners)} have this id"
     remedy = "Write it as (dataset, id)." if owners else "Correct the id, or leave it out."
-    raise DataError(Problem("unknown-id", "items", message, str(key), remedy))
+    raise DataError.of("unknown-id", "items", message, str(key), remedy)
 
 
 def _read_comparisons(
@@ -626,7 +626,7 @@ def _read_comparisons(
     bad = [row for row in rows if len(row) not in (3, 4)]
     if bad:
         message = "a comparison has 3 items (a is closer to b than to c) or 4"
-        raise DataError(Problem("bad-row", "comparisons", message, repr(bad[0])[:80]))
+        raise DataError.of("bad-row", "comparisons", message, repr(bad[0])[:80])
     objects = [
         [data.offsets[name].start + reading._rows(data[name], [key])[0] for name, key in row]
         for row in rows
@@ -659,7 +659,7 @@ def _items(frame: pd.DataFrame, data: HeteroData) -> list[list[tuple[str, object
                 ]
     columns_present = ", ".join(map(str, frame.columns))
     message = "comparisons need columns anchor, near and far (or a, b, c and d)"
-    raise DataError(Problem("columns", "comparisons", message, columns_present))
+    raise DataError.of("columns", "comparisons", message, columns_present)
 
 
 def _join_automatically(data: HeteroData) -> HeteroData:
@@ -682,7 +682,7 @@ def _join_automatically(data: HeteroData) -> HeteroData:
     if unjoined and not joined_pairs:
         note_text = "no links between these datasets were found: no ids, columns or places match"
         remedy = "Give links= as pairs of ids. hetviz.propose_joins(data) lists all proposals."
-        raise DataError(Problem("no-join", "links", note_text, "", remedy))
+        raise DataError.of("no-join", "links", note_text, "", remedy)
     return joined
 
 

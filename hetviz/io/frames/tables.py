@@ -343,4 +343,4 @@ def _objects(rows: Sequence[tuple[object, ...]], place: int) -> Array:
 def _data_error(
     code: str, where: str, message: str, remedy: str = "", value: str = ""
 ) -> DataError:
-    return DataError(Problem(code, where, message, value[:80], remedy))
+    return DataError.of(code, where, message, value[:80], remedy)

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from hetviz._json import records
 from hetviz._types import Floats, Texts, is_sparse
 from hetviz.data import Dataset, Embedding, HeteroData
-from hetviz.errors import DataError, MissingExtraError, Problem
+from hetviz.errors import DataError, MissingExtraError
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -85,7 +85,7 @@ def to_anndata(data: HeteroData, name: str | None, embedding: Embedding | None) 
     if name is None and len(data.datasets) > 1:
         message = "AnnData holds one dataset, but there are several"
         call = f"Call data.to_anndata({next(iter(data.datasets))!r})."
-        raise DataError(Problem("which-dataset", "to_anndata", message, "", call))
+        raise DataError.of("which-dataset", "to_anndata", message, "", call)
     dataset = data[name or next(iter(data.datasets))]
     obs = pd.DataFrame(index=range(len(dataset))) if dataset.table is None else dataset.table.copy()
     for column in obs.columns:

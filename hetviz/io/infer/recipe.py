@@ -110,7 +110,7 @@ class TableRecipe:
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             message = "this is not a valid recipe for reading a table"
-            raise DataError(Problem("bad-recipe", "recipe", message, str(fields)[:60])) from None
+            raise DataError.of("bad-recipe", "recipe", message, str(fields)[:60]) from None
         unknown = [column for column in columns if column.type not in TYPES]
         if unknown:
             remedy = f"Use one of: {', '.join(TYPES)}."

@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz._pandas import TEXT
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 from hetviz.features.columns.number_parsing import UNKNOWN_MARKERS, is_unit, parse
 from hetviz.io.infer import dialect
 from hetviz.io.infer.column_names import column_names_of, column_units, last_filled
@@ -79,7 +79,7 @@ def mark_row(raw: RawTable, recipe: TableRecipe, mark: str, line: int) -> TableR
     lines = [at for at, _ in raw.rows]
     if mark not in ROW_MARKS or line not in lines:
         message = "this row or this role of a row does not exist"
-        raise DataError(Problem("bad-recipe", f"{raw.name}, row {line + 1}", message, mark))
+        raise DataError.of("bad-recipe", f"{raw.name}, row {line + 1}", message, mark)
     header, units, first, last = set(recipe.header), recipe.units, recipe.first, recipe.last
     if mark == "names":
         adjacent = {lines[at + by] for at, row in enumerate(lines) if row in header

@@ -142,12 +142,8 @@ def guidance_template(data: HeteroData, form: str) -> str:
     items = [(name, str(id)) for name, part in data.datasets.items() for id in part.ids[:3]]
     names = list(data.datasets)
     if (len(items) < 3 and form == "comparisons") or len(items) < 2:
-        raise DataError(
-            Problem(
-                "too-few-items",
-                "template",
-                "an example needs at least 2 items, and 3 for comparisons",
-            )
+        raise DataError.of(
+            "too-few-items", "template", "an example needs at least 2 items, and 3 for comparisons"
         )
     if form == "links":
         first = items[0]

@@ -364,7 +364,7 @@ def _as_data_error(name: str, error: HetvizError) -> DataError:
     """Return any error of a file as a DataError."""
     if isinstance(error, DataError):
         return error
-    return DataError(Problem("not-read", name, str(error).rstrip(".")))
+    return DataError.of("not-read", name, str(error).rstrip("."))
 
 
 def _parse_archive(name: str, content: bytes, choices: Mapping[str, Choices]) -> Collection:

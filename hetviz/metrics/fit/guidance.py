@@ -21,7 +21,7 @@ from hetviz.core.measures.satisfaction import (
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData, Links
 from hetviz.data.model.checks import ProblemCollector, check_positions
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 from hetviz.features.relations.user_links import USER_LINK_KINDS
 from hetviz.memo import Memo
 from hetviz.metrics.fit.rows import coordinates_of, has_same_rows
@@ -411,10 +411,8 @@ def guidance_curve(
         for group in links:
             for name in (group.source, group.target):
                 if name not in embedding.coordinates:
-                    raise DataError(
-                        Problem(
-                            "unknown-dataset", "links", "the map has no dataset of this name", name
-                        )
+                    raise DataError.of(
+                        "unknown-dataset", "links", "the map has no dataset of this name", name
                     )
             check_positions(collector, "links, source", group.i, len(embedding.ids[group.source]))
             check_positions(collector, "links, target", group.j, len(embedding.ids[group.target]))
@@ -423,12 +421,10 @@ def guidance_curve(
     percentiles = [block.F for block in blocks if block.sign == sign and block.n_links]
     if not percentiles:
         kind = "together" if sign > 0 else "apart"
-        raise DataError(
-            Problem(
-                "no-links",
-                "guidance curve",
-                f"there are no {kind} links between items on the map",
-                remedy="Add links, or place more items.",
-            )
+        raise DataError.of(
+            "no-links",
+            "guidance curve",
+            f"there are no {kind} links between items on the map",
+            remedy="Add links, or place more items.",
         )
     return satisfaction_curve(np.concatenate(percentiles), sign, n_points=n_points)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz._types import Ints, Texts
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 from hetviz.io.stored import pack_integers, unpack_integers
 
 
@@ -41,7 +41,7 @@ def unpack_codes(content: bytes, n_rows: int, n_codes: int) -> Ints:
     except ValueError:
         raise _damaged_error() from None
     if len(codes) != n_rows or (len(codes) and not -1 <= codes.min() <= codes.max() < n_codes):
-        raise DataError(Problem("other-data", "clusters", "they belong to other data"))
+        raise DataError.of("other-data", "clusters", "they belong to other data")
     return codes
 
 
@@ -60,4 +60,4 @@ def codes_of_text(text: str, n_rows: int, n_codes: int) -> Ints:
 
 
 def _damaged_error() -> DataError:
-    return DataError(Problem("damaged-content", "clusters", "they cannot be read"))
+    return DataError.of("damaged-content", "clusters", "they cannot be read")

@@ -392,7 +392,7 @@ def _make_table(name: str, key: str, section: _Rows, folder: Path) -> Table:
                 raise _missing_column_error(where, pattern, files)
             columns += [c for c in matching if c not in columns]
     if not columns:
-        raise DataError(Problem("no-features", where, "there is no numeric column except the ids"))
+        raise DataError.of("no-features", where, "there is no numeric column except the ids")
     missing = [column for column in columns if column not in types]
     if missing:
         raise _missing_column_error(where, missing[0], files)
@@ -403,14 +403,10 @@ def _make_table(name: str, key: str, section: _Rows, folder: Path) -> Table:
         for column in columns:
             if not _NUMBER_TYPE.fullmatch(types[column]):
                 message = "features must be numbers, or one column of lists of equal length"
-                raise DataError(
-                    Problem("bad-type", f"{where}, column {column}", message, types[column])
-                )
+                raise DataError.of("bad-type", f"{where}, column {column}", message, types[column])
         d, single = len(columns), {types[column] for column in columns} <= {"float", "halffloat"}
     if files.n_rows < 2:
-        raise DataError(
-            Problem("too-few", where, "at least two rows are needed", f"{files.n_rows}")
-        )
+        raise DataError.of("too-few", where, "at least two rows are needed", f"{files.n_rows}")
     return Table(key, section.get("entity", key), files, section["id"], tuple(columns), d, single)
 
 
@@ -422,10 +418,8 @@ def _make_link_table(
     for end, table in (("from", section["from"]), ("to", section["to"])):
         if table not in tables:
             remedy = f"Available: {', '.join(tables)}."
-            raise DataError(
-                Problem(
-                    "unknown-dataset", where, f"{end} is not the name of a table", table, remedy
-                )
+            raise DataError.of(
+                "unknown-dataset", where, f"{end} is not the name of a table", table, remedy
             )
     types = dict(files.columns)
     weight = section.get("weight", 1.0)
@@ -436,12 +430,10 @@ def _make_link_table(
         _ids_are_text(where, column, files)
     if not isinstance(weight, str) and not 0 < abs(weight) <= 1:
         message = "a weight must be between -1 (apart) and 1 (together), and not 0"
-        raise DataError(Problem("weight-range", where, message, str(weight)))
+        raise DataError.of("weight-range", where, message, str(weight))
     unknown = section.get("unknown", "refuse")
     if unknown not in ("refuse", "leave-out"):
-        raise DataError(
-            Problem("bad-recipe", where, "unknown must be 'refuse' or 'leave-out'", unknown)
-        )
+        raise DataError.of("bad-recipe", where, "unknown must be 'refuse' or 'leave-out'", unknown)
     return LinkTable(
         key,
         files,
@@ -456,8 +448,8 @@ def _make_link_table(
 
 def _missing_column_error(where: str, column: str, files: RowFiles) -> DataError:
     names = ", ".join(name for name, _ in files.columns[:20])
-    return DataError(
-        Problem("unknown-column", where, "there is no such column", column, f"Available: {names}.")
+    return DataError.of(
+        "unknown-column", where, "there is no such column", column, f"Available: {names}."
     )
 
 
@@ -469,7 +461,7 @@ def _ids_are_text(where: str, column: str, files: RowFiles) -> bool:
     if "string" in kind:
         return True
     message = "ids must be strings or whole numbers"
-    raise DataError(Problem("bad-type", f"{where}, column {column}", message, kind))
+    raise DataError.of("bad-type", f"{where}, column {column}", message, kind)
 
 
 def _make_plan(

@@ -68,14 +68,12 @@ def read_features(table: Table, start: int, stop: int) -> Array:
         if not is_within_magnitude(piece):
             bad = np.argwhere(~(np.abs(piece.astype(np.float64)) <= MAX_MAGNITUDE))[0]
             name = table.features[min(int(bad[1]), len(table.features) - 1)]
-            raise DataError(
-                Problem(
-                    "not-finite",
-                    f"{table.name}, row {start + start_row + int(bad[0]) + 1:,}, column {name}",
-                    f"a feature value is missing, infinite or beyond {MAX_MAGNITUDE:g}",
-                    str(piece[tuple(bad)]),
-                    "Fill it in, rescale it, or leave the row or the feature out.",
-                )
+            raise DataError.of(
+                "not-finite",
+                f"{table.name}, row {start + start_row + int(bad[0]) + 1:,}, column {name}",
+                f"a feature value is missing, infinite or beyond {MAX_MAGNITUDE:g}",
+                str(piece[tuple(bad)]),
+                "Fill it in, rescale it, or leave the row or the feature out.",
             )
     return X
 
@@ -83,7 +81,7 @@ def read_features(table: Table, start: int, stop: int) -> Array:
 def _missing_value_error(table: Table, row: int, column: str) -> DataError:
     where = f"{table.name}, row {row + 1:,} or after, column {column}"
     remedy = "Fill it in, or leave the row or the feature out."
-    return DataError(Problem("not-finite", where, "a feature value is missing", "", remedy))
+    return DataError.of("not-finite", where, "a feature value is missing", "", remedy)
 
 
 def read_block(plan: Plan, number: int) -> int:
@@ -108,7 +106,7 @@ def _ids(column: pa.ChunkedArray, name: str, start: int, as_text: bool) -> pa.Ar
     if column.null_count:
         at = int(np.flatnonzero(column.is_null().to_numpy())[0])
         where = f"{name}, row {start + at + 1:,}"
-        raise DataError(Problem("no-id", where, "the id is missing", "", "Give every row an id."))
+        raise DataError.of("no-id", where, "the id is missing", "", "Give every row an id.")
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     converted = column.cast(pa.large_string() if as_text else pa.int64()).combine_chunks()
@@ -172,14 +170,12 @@ def _weights(column: pa.ChunkedArray, links: LinkTable, start: int) -> Floats:
     bad = np.flatnonzero(~((np.abs(w) <= 1) & (w != 0)))
     if len(bad):
         where = f"{links.name}, row {start + int(bad[0]) + 1:,}, column {links.weight}"
-        raise DataError(
-            Problem(
-                "weight-range",
-                where,
-                "weights must be between -1 (apart) and 1 (together), and not 0",
-                str(w[bad[0]]),
-                "Divide by the largest weight, or leave such links out.",
-            )
+        raise DataError.of(
+            "weight-range",
+            where,
+            "weights must be between -1 (apart) and 1 (together), and not 0",
+            str(w[bad[0]]),
+            "Divide by the largest weight, or leave such links out.",
         )
     return w
 

@@ -84,7 +84,7 @@ def from_text(owner: Dataset, text: str) -> ComparableItem:
     similarity = match_words(owner, text)
     if similarity is None:
         columns = description_columns(owner) or ["id"]
-        raise _refusal(
+        raise DataError.of(
             "unknown-words",
             where,
             f"no item has any of these words in {' or '.join(columns)}",
@@ -102,11 +102,11 @@ def from_picture(owner: Dataset, picture: bytes) -> ComparableItem:
     """Compare a picture with the pictures of the items."""
     described = describe(checked_picture("picture", picture))
     if described is None:
-        raise _refusal(
+        raise DataError.of(
             "bad-picture", "picture", "the picture is damaged", "", "Choose another picture."
         )
     if owner.media is None or not any(media is not None for media in owner.media):
-        raise _refusal(
+        raise DataError.of(
             "no-pictures",
             f"dataset {owner.name!r}",
             "its items have no pictures to compare with",
@@ -141,7 +141,9 @@ def from_row(owner: Dataset, row: Mapping[str, object]) -> ComparableItem:
             for name in unknown
         )
     if not values:
-        raise _refusal("no-values", where, "no value was given", "", "Fill in at least one column.")
+        raise DataError.of(
+            "no-values", where, "no value was given", "", "Fill in at least one column."
+        )
     feature_columns = set(columns_of_steps(_steps(owner)))
     if feature_columns & set(values):
         rows = _new_row(owner, {name: values[name] for name in values if name in feature_columns})
@@ -169,7 +171,7 @@ def _by_columns(owner: Dataset, values: Mapping[str, object]) -> ComparableItem:
     names = [name for name in values if name in owner.table.columns]
     fitted = table_features.fit(owner.table[names].copy(), columns=names, where=owner.name)
     if fitted.X is None:
-        raise _refusal(
+        raise DataError.of(
             "no-features",
             f"dataset {owner.name!r}",
             "these columns hardly differ between items, so nothing can be compared",
@@ -238,7 +240,7 @@ def _to_number(where: str, name: str, value: Any) -> float:
     except (TypeError, ValueError):
         number = np.nan
     if not np.isfinite(number):
-        raise _refusal(
+        raise DataError.of(
             "not-numbers", f"{where}, {name}", "a number is needed", str(value)[:60], "Give one."
         )
     return number
@@ -249,7 +251,3 @@ def _join_words(words: list[str], max_words: int = 5) -> str:
         [f"{len(words) - max_words} more"] if len(words) > max_words else []
     )
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def _refusal(code: str, where: str, message: str, value: str, remedy: str) -> DataError:
-    return DataError(Problem(code, where, message, value, remedy))

@@ -180,12 +180,10 @@ def new_rows_of(
         all_new = len(new_positions) == len(new_rows)
         return (new_rows if all_new else new_rows.as_new(new_positions, np.arange(len(owner)))), []
     if not len(rows):
-        raise DataError(
-            Problem("no-rows", where, "there are no rows", remedy="Give at least one row.")
-        )
+        raise DataError.of("no-rows", where, "there are no rows", remedy="Give at least one row.")
     if "id" not in rows.columns:
         remedy = f"Available: {', '.join(map(str, rows.columns[:20]))}."
-        raise DataError(Problem("unknown-column", where, "there is no id column", "id", remedy))
+        raise DataError.of("unknown-column", where, "there is no id column", "id", remedy)
     new_positions = _new_ids(where, owner, [str(text) for text in rows["id"]], problems)
     table = rows.iloc[new_positions].reset_index(drop=True)
     ids = [str(text) for text in table.pop("id")]
@@ -218,7 +216,7 @@ def _new_ids(where: str, owner: Dataset, ids: list[str], problems: list[Problem]
     if not ids or is_known.all():
         message = "all ids already exist" if ids else "there are no rows"
         example = ids[0] if ids else ""
-        raise DataError(Problem("no-rows", where, message, example, "Give at least one new row."))
+        raise DataError.of("no-rows", where, message, example, "Give at least one new row.")
     problems += [
         Problem(
             "known-id",

@@ -18,7 +18,7 @@ from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.links import kind_key
 from hetviz.data.queries.rows import select_rows
-from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError, Problem
+from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.runs.embed.run import EmbeddingOrigin, FittedRun, MapResult, Run, fit_again
 from hetviz.runs.embed.scope import scope_of
@@ -124,14 +124,12 @@ def _as_run(data: HeteroData, model: BaseEmbedder) -> FittedRun:
         if name not in different and not np.array_equal(ids, data[name].ids)
     ]
     if different:
-        raise DataError(
-            Problem(
-                "other-data",
-                "why",
-                f"{title} was fitted on other items",
-                join_words(different),
-                "Give the data that it was fitted on.",
-            )
+        raise DataError.of(
+            "other-data",
+            "why",
+            f"{title} was fitted on other items",
+            join_words(different),
+            "Give the data that it was fitted on.",
         )
     params = model.get_params(deep=False)
     seed = int(params.pop("random_state", 0))
@@ -165,18 +163,12 @@ def row_of(data: HeteroData, dataset: str, id: str) -> int:
     """Return the global row of an item."""
     if dataset not in data.datasets:
         names = ", ".join(data.datasets)
-        raise DataError(
-            Problem(
-                "unknown-dataset",
-                "why",
-                "there is no such dataset",
-                dataset,
-                f"Available: {names}.",
-            )
+        raise DataError.of(
+            "unknown-dataset", "why", "there is no such dataset", dataset, f"Available: {names}."
         )
     position = int(data[dataset].find([id])[0])
     if position < 0:
-        raise DataError(Problem("unknown-id", f"dataset {dataset!r}", "there is no such item", id))
+        raise DataError.of("unknown-id", f"dataset {dataset!r}", "there is no such item", id)
     return int(data.offsets[dataset].start) + position
 
 

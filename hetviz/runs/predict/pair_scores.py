@@ -14,7 +14,7 @@ from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Capability
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.out_of_sample import NewLink
-from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError, Problem
+from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError
 from hetviz.features.problems.profiles import NearestProfiles
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.runs.predict.link_predictor import LinkPredictor
@@ -157,13 +157,11 @@ def _embedding_with_new_rows(
         if (columns < 0).any() and (
             data[name].kernel is not None or data[name].distance is not None
         ):
-            raise DataError(
-                Problem(
-                    "missing-rows",
-                    f"dataset {name!r}",
-                    "new rows need a kernel or distance to every fitted row",
-                    remedy="Keep the fitted rows in the data.",
-                )
+            raise DataError.of(
+                "missing-rows",
+                f"dataset {name!r}",
+                "new rows need a kernel or distance to every fitted row",
+                remedy="Keep the fitted rows in the data.",
             )
         parts.append(data[name].as_new(rows, columns))
     new = model.transform(HeteroData(parts), _links_of_new_rows(data, new_rows, fitted_ids))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hetviz._types import Ints
 from hetviz.data import HeteroData
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 
 
 def pack_rows(rows: ArrayLike, n: int) -> NDArray[np.uint8]:
@@ -48,4 +48,4 @@ def read_selection(value: object, data: HeteroData) -> Ints:
 
 def selection_error(reason: str) -> DataError:
     """Return the error of an invalid selection."""
-    return DataError(Problem("bad-selection", "selection", reason, ""))
+    return DataError.of("bad-selection", "selection", reason, "")

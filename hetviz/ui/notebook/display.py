@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from hetviz.data import Dataset, Embedding, HeteroData
-from hetviz.errors import DataError, MissingExtraError, Problem
+from hetviz.errors import DataError, MissingExtraError
 from hetviz.metrics.color_choice import find_best_color
 from hetviz.plots.colour import Colouring, colouring
 from hetviz.plots.palette import tokens
@@ -37,7 +37,7 @@ def map_widget(embedding: Embedding, data: HeteroData | None = None, **options: 
     own_data = provenance.data if isinstance(provenance, EmbeddingOrigin) and data is None else data
     if own_data is None:
         problem = "the data of this map are unknown"
-        raise DataError(Problem("no-data", "widget", problem, "", "Call embedding.widget(data)."))
+        raise DataError.of("no-data", "widget", problem, "", "Call embedding.widget(data).")
     from hetviz.ui.notebook.widget import MapWidget
 
     if isinstance(provenance, EmbeddingOrigin):

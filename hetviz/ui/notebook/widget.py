@@ -21,7 +21,7 @@ from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData, Links
 from hetviz.data.edits.adding import add_statements
 from hetviz.data.edits.by_id import rows_by_id
-from hetviz.errors import DataError, HetvizError, ParameterError, Problem
+from hetviz.errors import DataError, HetvizError, ParameterError
 from hetviz.exports.page import picture_data_url
 from hetviz.features.relations.grouping import links_between
 from hetviz.metrics.color_choice import find_best_color
@@ -300,23 +300,19 @@ class MapWidget(anywidget.AnyWidget):
             items = {}
         if isinstance(items, pd.DataFrame):
             if not {"dataset", "id"} <= set(items.columns):
-                raise DataError(
-                    Problem(
-                        "no-columns",
-                        "selection",
-                        "a table of items needs the columns dataset and id",
-                        ", ".join(map(str, items.columns)),
-                    )
+                raise DataError.of(
+                    "no-columns",
+                    "selection",
+                    "a table of items needs the columns dataset and id",
+                    ", ".join(map(str, items.columns)),
                 )
             items = {str(name): part["id"].tolist() for name, part in items.groupby("dataset")}
         if not isinstance(items, Mapping):
-            raise DataError(
-                Problem(
-                    "bad-selection",
-                    "selection",
-                    "items are given as {'dataset': [ids]}",
-                    type(items).__name__,
-                )
+            raise DataError.of(
+                "bad-selection",
+                "selection",
+                "items are given as {'dataset': [ids]}",
+                type(items).__name__,
             )
         rows_by_dataset = [
             rows_by_id(self._data, str(name), list(ids), "selection")
@@ -440,12 +436,10 @@ class MapWidget(anywidget.AnyWidget):
 def _check_same_items(data: HeteroData, embedding: Embedding) -> None:
     shared = [name for name in data.datasets if name in embedding.coordinates]
     if not any(np.isin(data[name].ids, embedding.ids[name]).any() for name in shared):
-        raise DataError(
-            Problem(
-                "other-data",
-                "widget",
-                "the map and the data have no item in common",
-                ", ".join(embedding.coordinates),
-                "Call embedding.widget(data) with the data that the map was made from.",
-            )
+        raise DataError.of(
+            "other-data",
+            "widget",
+            "the map and the data have no item in common",
+            ", ".join(embedding.coordinates),
+            "Call embedding.widget(data) with the data that the map was made from.",
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from hetviz._text import shorten
 from hetviz._types import Ints
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 from hetviz.runs.cluster.codes import codes_of_text, unpack_codes
 from hetviz.workspace.commands.command import Command, Context
 from hetviz.workspace.commands.state import ClusterAssignment, State
@@ -185,4 +185,4 @@ def _index(clustering: ClusterAssignment, number: int) -> int:
 
 
 def _cluster_error(message: str, value: str, remedy: str = "") -> DataError:
-    return DataError(Problem("bad-cluster", "clusters", message, value, remedy))
+    return DataError.of("bad-cluster", "clusters", message, value, remedy)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 from hetviz.workspace.commands.state import State
 from hetviz.workspace.store.blobs import BlobStore
 
@@ -59,20 +59,18 @@ def from_dict(entry: Mapping[str, object]) -> Command:
     fields = {key: value for key, value in entry.items() if key not in ("op", "at")}
     kind = _COMMANDS.get(str(entry.get("op")))
     if kind is None:
-        raise DataError(
-            Problem(
-                "unknown-operation",
-                "journal",
-                "unknown operation",
-                str(entry.get("op")),
-                "It was written by another version of hetviz.",
-            )
+        raise DataError.of(
+            "unknown-operation",
+            "journal",
+            "unknown operation",
+            str(entry.get("op")),
+            "It was written by another version of hetviz.",
         )
     try:
         return kind(**fields)
     except TypeError as error:
-        raise DataError(
-            Problem("bad-operation", f"journal, {kind.op}", "its fields do not fit", str(error))
+        raise DataError.of(
+            "bad-operation", f"journal, {kind.op}", "its fields do not fit", str(error)
         ) from None
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from hetviz.data import Embedding
 from hetviz.data.edits.statement_edits import without_sets
 from hetviz.data.model.links import kind_key
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 from hetviz.io import NewVersion, read_new_version
 from hetviz.runs.embed.run import MapResult
 from hetviz.workspace.commands.command import Command, Context
@@ -67,13 +67,11 @@ class DropDataset(Command, op="drop-dataset", label="remove"):
     def apply(self, state: State, context: Context) -> State:
         data = state.opened()
         if len(data.datasets) == 1:
-            raise DataError(
-                Problem(
-                    "last-dataset",
-                    f"dataset {self.name!r}",
-                    "it is the only dataset",
-                    remedy="Open other data instead.",
-                )
+            raise DataError.of(
+                "last-dataset",
+                f"dataset {self.name!r}",
+                "it is the only dataset",
+                remedy="Open other data instead.",
             )
         hidden = tuple(name for name in state.view.hidden if name != self.name)
         return replace(

@@ -27,7 +27,7 @@ from hetviz.data.edits.statement_edits import (
 from hetviz.data.model.checks import MAX_NAME_LENGTH
 from hetviz.data.model.meta import make_meta, meta_text
 from hetviz.data.model.statements import COMPARISON_SET, set_names
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 from hetviz.io import GuidanceRead, read_guidance
 from hetviz.io.infer.parsed import FileParser
 from hetviz.io.intake.parse import parse_files
@@ -180,7 +180,7 @@ class EditStatements(Command, op="edit-statements", label="edit guidance"):
     def apply(self, state: State, context: Context) -> State:
         if any("when" in fields for fields in self.changes.values()):
             message = "the time of a statement is set automatically"
-            raise DataError(Problem("unknown-field", "guidance", message, "when"))
+            raise DataError.of("unknown-field", "guidance", message, "when")
         dated = {key: {**fields, "when": context.when} for key, fields in self.changes.items()}
         after = _with_data(state, edit_statements(state.opened(), dated))
         only_notes = all(set(fields) <= _NOTE_FIELDS for fields in self.changes.values())

@@ -10,7 +10,7 @@ from hetviz.data.joins.join import Join, add_match
 from hetviz.data.joins.keys import LooseKeys
 from hetviz.data.joins.matching import match_by_key
 from hetviz.data.queries.reach import drop_unlinked
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 from hetviz.features.table_joins import join_tables
 from hetviz.workspace.commands.command import Command, Context
 from hetviz.workspace.commands.features import updated_info
@@ -58,13 +58,11 @@ class LinkByKey(Command, op="link-by-key", label="links by key"):
             also=[(first, second) for first, second in self.also],
         )
         if not len(match.i):
-            raise DataError(
-                Problem(
-                    "no-match",
-                    f"links {self.source} - {self.target} by key",
-                    "no keys match",
-                    remedy="Choose other columns.",
-                )
+            raise DataError.of(
+                "no-match",
+                f"links {self.source} - {self.target} by key",
+                "no keys match",
+                remedy="Choose other columns.",
             )
         return replace(state, data=data.edit().add(match.links(self.kind.strip())))
 
@@ -136,7 +134,7 @@ class JoinTables(Command, op="join-tables", label="join tables"):
         try:
             joins = [Join(**fields) for fields in self.joins]
         except TypeError as error:
-            raise DataError(Problem("bad-join", "join tables", str(error))) from None
+            raise DataError.of("bad-join", "join tables", str(error)) from None
         data = join_tables(before, joins, self.rows, self.values, self.include)
         removed = set(before.datasets) - set(data.datasets)
         held_out = state.held_out

@@ -10,7 +10,7 @@ import numpy as np
 
 from hetviz.data import Embedding, HeteroData, Labels, Links
 from hetviz.data.model.out_of_sample import NewLink
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 from hetviz.features.new_rows import append_rows
 from hetviz.runs.embed.run import MapResult
 from hetviz.runs.place.place_rows import new_rows_of
@@ -48,7 +48,7 @@ class KeepItems(Command, op="keep-items", label="new items"):
         new, listed = new_rows_of(data, owner, items.table, items.media, notes)
         if set(new.ids) != set(self.places):
             message = "the data changed after the items were placed"
-            raise DataError(Problem("other-data", "new items", message, remedy="Place them again."))
+            raise DataError.of("other-data", "new items", message, remedy="Place them again.")
         joined = append_rows(owner, new)
         table = new.table
         label_columns = {column.name: column for column in data.labels if column.dataset == name}

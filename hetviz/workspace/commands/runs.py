@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from hetviz.data import HeteroData
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 from hetviz.runs.embed.run import MapOrigin, MapResult
 from hetviz.workspace.commands.clusters import CLUSTERS, with_found_clusters
 from hetviz.workspace.commands.command import Command, Context
@@ -234,7 +234,7 @@ class EndJob(Command, op="end-job", label="end", undoable=False):
             return replace(state, pending=None)
         if self.outcome not in OUTCOMES:
             message = "unknown outcome"
-            raise DataError(Problem("bad-outcome", "job", message, str(self.outcome)))
+            raise DataError.of("bad-outcome", "job", message, str(self.outcome))
         ended = replace(pending, outcome=self.outcome, message=self.message)
         return replace(state, pending=ended)
 
@@ -262,7 +262,7 @@ def _run(state: State, id: str) -> MapResult:
     for run in state.runs:
         if run.id == id:
             return run
-    raise DataError(Problem("unknown-run", "maps", "unknown map", id))
+    raise DataError.of("unknown-run", "maps", "unknown map", id)
 
 
 def _with_run(state: State, id: str, **fields: Any) -> State:

@@ -150,9 +150,7 @@ class State:
 
     def opened(self) -> HeteroData:
         if self.data is None:
-            raise DataError(
-                Problem("no-data", "project", "nothing is open", remedy="Open data first.")
-            )
+            raise DataError.of("no-data", "project", "nothing is open", remedy="Open data first.")
         return self.data
 
     def is_current(self, run: MapResult) -> bool:

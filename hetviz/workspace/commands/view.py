@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hetviz.data import Filter, passing
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 from hetviz.workspace.commands.command import Command, Context
 from hetviz.workspace.commands.state import State
 
@@ -73,5 +73,5 @@ def validate_title(text: str, where: str = "project name") -> str:
     title = " ".join(text.split())
     if not 0 < len(title) <= MAX_TITLE:
         message = f"it needs 1 to {MAX_TITLE} characters"
-        raise DataError(Problem("bad-title", where, message, title[:MAX_TITLE]))
+        raise DataError.of("bad-title", where, message, title[:MAX_TITLE])
     return title

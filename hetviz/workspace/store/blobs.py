@@ -164,14 +164,10 @@ class BlobStore:
     def get(self, key: str) -> bytes:
         path = self.folder / key
         if not self.has(key):
-            raise DataError(
-                Problem("missing-content", "project", "a stored file is missing", key[:12])
-            )
+            raise DataError.of("missing-content", "project", "a stored file is missing", key[:12])
         content = path.read_bytes()
         if hashlib.sha256(content).hexdigest() != key:
-            raise DataError(
-                Problem("damaged-content", "project", "a stored file is damaged", key[:12])
-            )
+            raise DataError.of("damaged-content", "project", "a stored file is damaged", key[:12])
         return content
 
     def sweep(self, used: Collection[str], min_age_s: float = DAY_S) -> int:

@@ -15,7 +15,7 @@ from hetviz._samples import sample_path
 from hetviz._version import __version__
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.joins.proposals import Proposal, propose_joins
-from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.errors import DataError, ParameterError
 from hetviz.io import Choices, Loaded, read_bundle, read_tables
 from hetviz.io.infer.parsed import FileParser, Tables, pack_tables, unpack_tables
 from hetviz.io.intake import child
@@ -57,7 +57,7 @@ def read_sample(name: str) -> Loaded:
     """Read a sample. All users share one immutable copy."""
     path = sample_path(name)
     if path is None:
-        raise DataError(Problem("unknown-sample", "samples", "there is no such sample", name))
+        raise DataError.of("unknown-sample", "samples", "there is no such sample", name)
     return _SAMPLES.get_or_compute(None, path, lambda: read_bundle(path))
 
 

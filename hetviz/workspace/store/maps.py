@@ -11,7 +11,7 @@ import numpy as np
 
 from hetviz import codec
 from hetviz.data import Embedding, HeteroData
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 from hetviz.runs.embed.run import STOPPED, MapResult
 from hetviz.workspace.store.packing import (
     LIMITS,
@@ -141,8 +141,8 @@ def _embedding_of(data: HeteroData, stored: Mapping[str, Any]) -> Embedding:
         raise damaged("map")
     sizes = [len(Y) for Y in parts if Y.ndim == 2]
     if sizes != [len(dataset) for dataset in data.datasets.values()]:
-        raise DataError(
-            Problem("other-data", "map", "the map was made from other data", remedy="Run it again.")
+        raise DataError.of(
+            "other-data", "map", "the map was made from other data", remedy="Run it again."
         )
     return Embedding(
         dict(zip(data.datasets, parts, strict=True)),

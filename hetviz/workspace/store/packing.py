@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from hetviz import codec
 from hetviz._types import Array, Ints
 from hetviz.data import Dataset
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError
 from hetviz.io import gate, limits
 from hetviz.io.formats import npy
 from hetviz.io.stored import pack_integers, unpack_integers
@@ -39,11 +39,11 @@ def unpack_features(content: bytes, dataset: Dataset) -> Dataset:
             stored = _earlier_features(earlier_arrays(where, content))
         X, names, recipe = stored["X"], stored["names"], stored["recipe"]
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
-        raise DataError(Problem("damaged-content", where, "the features cannot be read")) from None
+        raise DataError.of("damaged-content", where, "the features cannot be read") from None
     if X is not None and X.shape[0] != len(dataset):
         message = "the features belong to other rows"
         remedy = "Make them again."
-        raise DataError(Problem("other-data", where, message, remedy=remedy))
+        raise DataError.of("other-data", where, message, remedy=remedy)
     recipe = {**(dataset.recipe or {}), "features": recipe}
     return replace(dataset, X=X, feature_names=names, recipe=recipe)
 
@@ -93,7 +93,7 @@ def unpack_rows(content: bytes, n_rows: int) -> Ints:
 def check_rows(rows: Ints, n_rows: int) -> Ints:
     """Return stored global rows if they are rows of data with `n_rows` rows."""
     if rows.size and not 0 <= rows.min() <= rows.max() < n_rows:
-        raise DataError(Problem("other-data", "rows", "the rows belong to other data"))
+        raise DataError.of("other-data", "rows", "the rows belong to other data")
     return rows
 
 
@@ -115,4 +115,4 @@ def unpack_json(content: bytes) -> dict[str, object]:
 
 def damaged(where: str) -> DataError:
     """Return the error for a stored value that cannot be read."""
-    return DataError(Problem("damaged-content", where, "it cannot be read"))
+    return DataError.of("damaged-content", where, "it cannot be read")
