@@ -51,7 +51,6 @@ from hetviz.errors import (
     HetvizError,
     NotApplicableError,
     ParameterError,
-    Problem,
     RowsError,
 )
 from hetviz.features.spaces.basis import Basis
@@ -293,13 +292,11 @@ class BaseEmbedder(HasParams, SklearnInterface):
         except DataError as error:
             raise RowsError(error.problems) if self._of_rows else error from None
         if not rows:
-            raise DataError(
-                Problem(
-                    "no-rows",
-                    "new rows",
-                    "all ids are already fitted",
-                    remedy="Give at least one new row.",
-                )
+            raise DataError.of(
+                "no-rows",
+                "new rows",
+                "all ids are already fitted",
+                remedy="Give at least one new row.",
             )
         coordinates = self._transform(rows)
         placed = Embedding(

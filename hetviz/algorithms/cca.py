@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz.algorithms.base import ProjectionEmbedder
-from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.contract import LINKED_FEATURES, Fit, MethodCard, Reference
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.shared_params import (
     AxisScale,
@@ -65,17 +65,7 @@ class CCA(ProjectionEmbedder):
         ),
         equation=r"\max_{a,b}\ \mathrm{corr}(X a,\, Y b)",
         needs=(Need.LINKED_DATASETS, Need.SOME_FEATURES),
-        capabilities=frozenset(
-            {
-                Capability.LINKS,
-                Capability.VIEWS,
-                Capability.KERNELS,
-                Capability.DISTANCES,
-                Capability.FEATURELESS,
-                Capability.SPARSE,
-                Capability.OUT_OF_SAMPLE,
-            }
-        ),
+        capabilities=LINKED_FEATURES,
         summary=(
             "Finds the directions in which paired items of different datasets rise and fall "
             "together. Pairs are items with the same id in several views, or linked items."

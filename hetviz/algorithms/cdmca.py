@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from hetviz.algorithms.base import ProjectionEmbedder
-from hetviz.algorithms.contract import Capability, Fit, MethodCard
+from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import SHIMODAIRA_2016
 from hetviz.algorithms.shared_params import (
@@ -59,18 +59,7 @@ class CDMCA(ProjectionEmbedder):
             r"\ \text{s.t.}\ \sum_v A_v^\top X_v^\top D_v X_v A_v = I"
         ),
         needs=(Need.POSITIVE_LINKS, Need.SOME_FEATURES),
-        capabilities=frozenset(
-            {
-                Capability.LINKS,
-                Capability.WITHIN_LINKS,
-                Capability.VIEWS,
-                Capability.KERNELS,
-                Capability.DISTANCES,
-                Capability.FEATURELESS,
-                Capability.SPARSE,
-                Capability.OUT_OF_SAMPLE,
-            }
-        ),
+        capabilities=LINKED_FEATURES | {Capability.WITHIN_LINKS},
         summary=(
             "Turns the features of any number of datasets into shared axes on which linked items "
             "are as close as possible."

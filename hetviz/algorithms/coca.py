@@ -9,7 +9,7 @@ import numpy as np
 
 from hetviz._types import Floats, Ints, Sparse
 from hetviz.algorithms.base import BaseEmbedder
-from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.contract import ANY_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import SHI_2013
@@ -83,18 +83,13 @@ class CoCA(BaseEmbedder):
             r" + \sum_j u_j^\top X_j^\top \bar{M} X_j u_j"
         ),
         needs=(Need.SEVERAL_SOURCES,),
-        capabilities=frozenset(
-            {
-                Capability.VIEWS,
-                Capability.WITHIN_LINKS,
-                Capability.LABELS,
-                Capability.KERNELS,
-                Capability.DISTANCES,
-                Capability.FEATURELESS,
-                Capability.SPARSE,
-                Capability.OUT_OF_SAMPLE,
-            }
-        ),
+        capabilities=ANY_FEATURES
+        | {
+            Capability.WITHIN_LINKS,
+            Capability.LABELS,
+            Capability.FEATURELESS,
+            Capability.OUT_OF_SAMPLE,
+        },
         summary=(
             "Finds axes that several descriptions of the same items agree on, such as views with "
             "the same ids or links within a dataset. All views of an item share one place."

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Bools, Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder
-from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data, warn_unplaced
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
@@ -88,20 +88,8 @@ class CODE(BaseEmbedder):
             r" p_{ij} \propto \bar p_i \bar p_j\, e^{-\lVert a_i - b_j \rVert^2}"
         ),
         needs=(Need.POSITIVE_LINKS,),
-        capabilities=frozenset(
-            {
-                Capability.LINKS,
-                Capability.WITHIN_LINKS,
-                Capability.SCORES,
-                Capability.VIEWS,
-                Capability.KERNELS,
-                Capability.DISTANCES,
-                Capability.FEATURELESS,
-                Capability.SPARSE,
-                Capability.OUT_OF_SAMPLE,
-                Capability.ITERATIVE,
-            }
-        ),
+        capabilities=LINKED_FEATURES
+        | {Capability.WITHIN_LINKS, Capability.SCORES, Capability.ITERATIVE},
         summary=(
             "Places items that occur together close to each other, compared with chance. Made for "
             "counts, such as words in documents."

@@ -39,6 +39,18 @@ class Capability(StrEnum):
     """The fitted ``axes_`` is an Embedding of all items in the shared space."""
 
 
+ANY_FEATURES = frozenset(
+    {Capability.VIEWS, Capability.KERNELS, Capability.DISTANCES, Capability.SPARSE}
+)
+"""Features of any form, also of several views."""
+LINKED_FEATURES = ANY_FEATURES | {
+    Capability.LINKS,
+    Capability.FEATURELESS,
+    Capability.OUT_OF_SAMPLE,
+}
+"""Linked datasets with or without features of any form, and new items."""
+
+
 @dataclass(frozen=True)
 class Reference:
     """A publication of a method.

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Ints, is_sparse
-from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.contract import ANY_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import SHI_2013
@@ -81,17 +81,8 @@ class GradientBoostingConsensus(BasePredictor):
             r" + \lambda_1 \sum_{U} \ell(f_i, \tilde{E}_i) \Big]"
         ),
         needs=(Need.SOME_FEATURES, Need.LABELS),
-        capabilities=frozenset(
-            {
-                Capability.VIEWS,
-                Capability.WITHIN_LINKS,
-                Capability.LABELS,
-                Capability.KERNELS,
-                Capability.DISTANCES,
-                Capability.SPARSE,
-                Capability.OUT_OF_SAMPLE,
-            }
-        ),
+        capabilities=ANY_FEATURES
+        | {Capability.WITHIN_LINKS, Capability.LABELS, Capability.OUT_OF_SAMPLE},
         summary=(
             "Predicts a label from several descriptions of the same items. Each has its own trees, "
             "which must agree where the label is unknown. The map shows the predictions."

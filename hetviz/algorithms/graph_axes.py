@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Sparse
-from hetviz.algorithms.contract import Capability, Fit, MethodCard
+from hetviz.algorithms.contract import ANY_FEATURES, Capability, Fit, MethodCard
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.neighbor_map import NO_GRAPH, NeighborMapEmbedder, sne_fit
@@ -59,19 +59,14 @@ class GraphAxes(NeighborMapEmbedder):
         ),
         equation=r"Z = \mathrm{unit}(D_\tau^{-1/2} U_{32}),\quad \min_Y \mathrm{KL}(P_Z \Vert Q)",
         needs=(Need.FEATURES_OR_LINKS,),
-        capabilities=frozenset(
-            {
-                Capability.LINKS,
-                Capability.WITHIN_LINKS,
-                Capability.VIEWS,
-                Capability.KERNELS,
-                Capability.DISTANCES,
-                Capability.FEATURELESS,
-                Capability.SPARSE,
-                Capability.ITERATIVE,
-                Capability.WARM_START,
-            }
-        ),
+        capabilities=ANY_FEATURES
+        | {
+            Capability.LINKS,
+            Capability.WITHIN_LINKS,
+            Capability.FEATURELESS,
+            Capability.ITERATIVE,
+            Capability.WARM_START,
+        },
         summary=(
             "Computes spectral axes of one graph of similar and linked items, and draws a "
             "neighbour map of them. A baseline for joint maps."

@@ -10,7 +10,7 @@ import numpy as np
 
 from hetviz._types import Sparse
 from hetviz.algorithms.base import ProjectionEmbedder
-from hetviz.algorithms.contract import Capability, Fit, MethodCard
+from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard
 from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import GRESS_2014
@@ -73,19 +73,7 @@ class GuidedProjection(ProjectionEmbedder):
             r" A_{v(j)}^\top x_j \rVert^2"
         ),
         needs=(Need.POSITIVE_LINKS, Need.SOME_FEATURES),
-        capabilities=frozenset(
-            {
-                Capability.LINKS,
-                Capability.CANNOT_LINKS,
-                Capability.WITHIN_LINKS,
-                Capability.VIEWS,
-                Capability.KERNELS,
-                Capability.DISTANCES,
-                Capability.FEATURELESS,
-                Capability.SPARSE,
-                Capability.OUT_OF_SAMPLE,
-            }
-        ),
+        capabilities=LINKED_FEATURES | {Capability.CANNOT_LINKS, Capability.WITHIN_LINKS},
         summary=(
             "Turns the features of each dataset into shared axes, so that linked items are close "
             "and apart links are far. It is fast, and new items do not move old ones."

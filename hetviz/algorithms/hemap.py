@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 from hetviz._text import join_words, round_percent
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder
-from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.contract import ANY_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import SHI_2013
@@ -80,16 +80,7 @@ class HeMap(BaseEmbedder):
             r" (\lVert T - B_S P_T \rVert^2 + \lVert S - B_T P_S \rVert^2)"
         ),
         needs=(Need.TWO_WITH_FEATURES,),
-        capabilities=frozenset(
-            {
-                Capability.LINKS,
-                Capability.VIEWS,
-                Capability.LABELS,
-                Capability.KERNELS,
-                Capability.DISTANCES,
-                Capability.SPARSE,
-            }
-        ),
+        capabilities=ANY_FEATURES | {Capability.LINKS, Capability.LABELS},
         summary=(
             "Maps two datasets with different features onto shared axes, and checks whether one is "
             "similar enough to learn from for the other."

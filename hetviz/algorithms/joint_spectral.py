@@ -8,7 +8,7 @@ import numpy as np
 
 from hetviz._types import Sparse
 from hetviz.algorithms.base import BaseEmbedder
-from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.contract import ANY_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import QIN_2013
@@ -62,17 +62,8 @@ class JointSpectral(BaseEmbedder):
         ),
         equation=r"\min_Y \sum_{ij} a_{ij} \lVert y_i - y_j \rVert^2\ \text{s.t.}\ Y^\top D Y = I",
         needs=(Need.FEATURES_OR_LINKS,),
-        capabilities=frozenset(
-            {
-                Capability.LINKS,
-                Capability.WITHIN_LINKS,
-                Capability.VIEWS,
-                Capability.KERNELS,
-                Capability.DISTANCES,
-                Capability.FEATURELESS,
-                Capability.SPARSE,
-            }
-        ),
+        capabilities=ANY_FEATURES
+        | {Capability.LINKS, Capability.WITHIN_LINKS, Capability.FEATURELESS},
         summary=(
             "Draws similar and linked items of all datasets as one graph, along the leading "
             "eigenvectors of the graph. A baseline for joint maps."

@@ -10,7 +10,7 @@ import numpy as np
 from hetviz._text import join_words
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder
-from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
@@ -91,20 +91,8 @@ class KBMF2K(BaseEmbedder):
             r" G \sim N(K_x A_x, \sigma_g^2),\quad H \sim N(K_z A_z, \sigma_g^2)"
         ),
         needs=(Need.LINKED_DATASETS,),
-        capabilities=frozenset(
-            {
-                Capability.LINKS,
-                Capability.CANNOT_LINKS,
-                Capability.SCORES,
-                Capability.VIEWS,
-                Capability.KERNELS,
-                Capability.DISTANCES,
-                Capability.FEATURELESS,
-                Capability.SPARSE,
-                Capability.OUT_OF_SAMPLE,
-                Capability.ITERATIVE,
-            }
-        ),
+        capabilities=LINKED_FEATURES
+        | {Capability.CANNOT_LINKS, Capability.SCORES, Capability.ITERATIVE},
         summary=(
             "Learns from similarities within datasets which items of different datasets are "
             "linked, and predicts the probability of each missing link, also for new items."

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz.algorithms.base import ProjectionEmbedder
-from hetviz.algorithms.contract import Capability, Fit, MethodCard
+from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import SHIMODAIRA_2016
@@ -59,18 +59,7 @@ class KernelCDMCA(ProjectionEmbedder):
             r"\ \text{s.t.}\ \sum_v A_v^\top (K_v D_v K_v + \gamma K_v) A_v = I"
         ),
         needs=(Need.POSITIVE_LINKS, Need.SOME_FEATURES),
-        capabilities=frozenset(
-            {
-                Capability.LINKS,
-                Capability.WITHIN_LINKS,
-                Capability.VIEWS,
-                Capability.KERNELS,
-                Capability.DISTANCES,
-                Capability.FEATURELESS,
-                Capability.SPARSE,
-                Capability.OUT_OF_SAMPLE,
-            }
-        ),
+        capabilities=LINKED_FEATURES | {Capability.WITHIN_LINKS},
         summary=(
             "Like CDMCA, but with nonlinear maps from the similarities between items, so linked "
             "items can get close where linear axes cannot bring them together."

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder
-from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data, warn_unplaced
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
@@ -97,21 +97,13 @@ class MKPE(BaseEmbedder):
             r" \sum_{I_{de}} \left(e^{-\lVert e_i - f_j \rVert^2 / \sigma^2} - s_{ij}\right)^2"
         ),
         needs=(Need.FEATURES_OR_LINKS,),
-        capabilities=frozenset(
-            {
-                Capability.LINKS,
-                Capability.CANNOT_LINKS,
-                Capability.WITHIN_LINKS,
-                Capability.SCORES,
-                Capability.VIEWS,
-                Capability.KERNELS,
-                Capability.DISTANCES,
-                Capability.FEATURELESS,
-                Capability.SPARSE,
-                Capability.OUT_OF_SAMPLE,
-                Capability.ITERATIVE,
-            }
-        ),
+        capabilities=LINKED_FEATURES
+        | {
+            Capability.CANNOT_LINKS,
+            Capability.WITHIN_LINKS,
+            Capability.SCORES,
+            Capability.ITERATIVE,
+        },
         summary=(
             "Keeps similarities within datasets and links across datasets: similar and linked "
             "items are close. Pairs without a known score that end up close are predicted links."

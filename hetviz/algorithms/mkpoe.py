@@ -10,7 +10,7 @@ import numpy as np
 
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder
-from hetviz.algorithms.contract import Capability, Fit, MethodCard
+from hetviz.algorithms.contract import ANY_FEATURES, Capability, Fit, MethodCard
 from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
@@ -89,17 +89,8 @@ class MKPOE(BaseEmbedder):
             r" d_{ij} = \sum_p (K_{pi} - K_{pj})^\top W_p (K_{pi} - K_{pj})"
         ),
         needs=(Need.COMPARISONS, Need.SOME_FEATURES),
-        capabilities=frozenset(
-            {
-                Capability.COMPARISONS,
-                Capability.VIEWS,
-                Capability.KERNELS,
-                Capability.DISTANCES,
-                Capability.SPARSE,
-                Capability.OUT_OF_SAMPLE,
-                Capability.ITERATIVE,
-            }
-        ),
+        capabilities=ANY_FEATURES
+        | {Capability.COMPARISONS, Capability.OUT_OF_SAMPLE, Capability.ITERATIVE},
         summary=(
             'Weights features so that comparisons hold, "a is closer to b than to c", and places '
             "all items by them, also items without comparisons. Reports how much each view counts."

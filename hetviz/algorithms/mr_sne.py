@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Ints, Sparse
-from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
@@ -102,21 +102,13 @@ class MRSNE(NeighborMapEmbedder):
             r" \end{pmatrix},\quad q_{ij} \propto (1 + \lVert y_i - y_j \rVert^2)^{-1}"
         ),
         needs=(Need.FEATURES_OR_LINKS,),
-        capabilities=frozenset(
-            {
-                Capability.LINKS,
-                Capability.CANNOT_LINKS,
-                Capability.WITHIN_LINKS,
-                Capability.VIEWS,
-                Capability.KERNELS,
-                Capability.DISTANCES,
-                Capability.FEATURELESS,
-                Capability.SPARSE,
-                Capability.OUT_OF_SAMPLE,
-                Capability.ITERATIVE,
-                Capability.WARM_START,
-            }
-        ),
+        capabilities=LINKED_FEATURES
+        | {
+            Capability.CANNOT_LINKS,
+            Capability.WITHIN_LINKS,
+            Capability.ITERATIVE,
+            Capability.WARM_START,
+        },
         summary=(
             "Puts each item close to similar items and to linked items, all datasets in one "
             "picture. Shows groups that linear axes cannot show."

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz.algorithms.base import ProjectionEmbedder
-from hetviz.algorithms.contract import Capability, Fit, MethodCard
+from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.papers import GRESS_2014
@@ -64,18 +64,7 @@ class MultiviewLPP(ProjectionEmbedder):
             r" S = \begin{pmatrix} A_1 & tI \\ tI & A_2 \end{pmatrix}"
         ),
         needs=(Need.LINKED_DATASETS, Need.SOME_FEATURES),
-        capabilities=frozenset(
-            {
-                Capability.LINKS,
-                Capability.WITHIN_LINKS,
-                Capability.VIEWS,
-                Capability.KERNELS,
-                Capability.DISTANCES,
-                Capability.FEATURELESS,
-                Capability.SPARSE,
-                Capability.OUT_OF_SAMPLE,
-            }
-        ),
+        capabilities=LINKED_FEATURES | {Capability.WITHIN_LINKS},
         summary=(
             "Maps several views of the same items, or linked datasets, onto shared axes. Paired "
             "items, and similar items of each dataset, are close."

@@ -11,7 +11,7 @@ from scipy.linalg import svd
 
 from hetviz._types import Floats, Matrix
 from hetviz.algorithms.base import BaseEmbedder
-from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.contract import ANY_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
 from hetviz.algorithms.needs import Need
 from hetviz.algorithms.shared_params import DatasetWeights, DrawnBy, NComponents
@@ -55,15 +55,7 @@ class PCA(BaseEmbedder):
         ),
         equation=r"\max_{A^\top A = I} \lVert X A \rVert_F^2",
         needs=(Need.SOME_FEATURES,),
-        capabilities=frozenset(
-            {
-                Capability.VIEWS,
-                Capability.KERNELS,
-                Capability.DISTANCES,
-                Capability.SPARSE,
-                Capability.OUT_OF_SAMPLE,
-            }
-        ),
+        capabilities=ANY_FEATURES | {Capability.OUT_OF_SAMPLE},
         summary=(
             "Shows the directions in which the items of each dataset differ most. It uses no links "
             "and is a baseline for other methods."

@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from hetviz._types import Bools, Floats, Sparse
 from hetviz.algorithms.base import BaseEmbedder
-from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_unplaced
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
@@ -100,19 +100,7 @@ class PMvGE(BaseEmbedder):
             r"P(w_{ij} = 1) = \sigma\left(b_{de} - \lVert f_d(x_i) - f_e(x_j) \rVert^2\right)"
         ),
         needs=(Need.POSITIVE_LINKS,),
-        capabilities=frozenset(
-            {
-                Capability.LINKS,
-                Capability.WITHIN_LINKS,
-                Capability.VIEWS,
-                Capability.KERNELS,
-                Capability.DISTANCES,
-                Capability.FEATURELESS,
-                Capability.SPARSE,
-                Capability.OUT_OF_SAMPLE,
-                Capability.ITERATIVE,
-            }
-        ),
+        capabilities=LINKED_FEATURES | {Capability.WITHIN_LINKS, Capability.ITERATIVE},
         summary=(
             "Trains a small network for each dataset that turns features into places, so that "
             "linked items are close. New items get their place from features alone."

@@ -13,7 +13,7 @@ from hetviz._types import Array, is_sparse
 from hetviz.algorithms.contract import Capability, MethodCard
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.splits import HoldoutSplits
-from hetviz.errors import DataError, HetvizError, ParameterError, Problem, RowsError, UnfittedError
+from hetviz.errors import DataError, HetvizError, ParameterError, RowsError, UnfittedError
 from hetviz.progress import Progress
 
 FitInput: TypeAlias = Any
@@ -144,7 +144,7 @@ def to_heterodata(value: FitInput) -> tuple[HeteroData, bool]:
         kind = type(value).__name__
         needed = "HeteroData, a table or a matrix is needed"
         remedy = "Call fit(HeteroData.from_frames({'name': table, ...}, links=pairs))."
-        raise DataError(Problem("not-data", "fit", needed, kind, remedy))
+        raise DataError.of("not-data", "fit", needed, kind, remedy)
     try:
         return HeteroData.from_frames({"items": value}, labels={}), True
     except DataError as error:
