@@ -19,6 +19,7 @@ Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 Texts: TypeAlias = NDArray[np.object_]
 Array: TypeAlias = NDArray[Any]
+Rng: TypeAlias = np.random.Generator
 
 MAX_MAGNITUDE = 1e100
 """Larger numbers overflow when squared and summed."""

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from hetviz import params as parameters
-from hetviz._types import Floats, Sparse
+from hetviz._types import Floats, Rng, Sparse
 from hetviz.algorithms.contract import Capability, Fit
 from hetviz.algorithms.diagnostics import (
     axis_messages,
@@ -309,15 +309,11 @@ class BaseEmbedder(HasParams, SklearnInterface):
         )
         return self._to_output(placed)
 
-    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+    def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         raise NotImplementedError
 
     def _fit_from(
-        self,
-        data: HeteroData,
-        rng: np.random.Generator,
-        progress: Progress,
-        start: Embedding | None,
+        self, data: HeteroData, rng: Rng, progress: Progress, start: Embedding | None
     ) -> Fit:
         """Fit from an earlier map. A method with WARM_START overrides this instead of `_fit`."""
         return self._fit(data, rng, progress)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-import numpy as np
-
+from hetviz._types import Rng
 from hetviz.algorithms.base import ProjectionEmbedder
 from hetviz.algorithms.contract import LINKED_FEATURES, Fit, MethodCard, Reference
 from hetviz.algorithms.needs import Need
@@ -92,7 +91,7 @@ class CCA(ProjectionEmbedder):
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
-    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+    def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         W = guidance_of(data, sign=1, within=False, weights=self.weights)
         bases = fit_bases(data, progress, self.features, random_state=self.random_state)
         progress(0.6, "Solving for the shared axes")

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz._types import Floats, Ints, Sparse
+from hetviz._types import Floats, Ints, Rng, Sparse
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import ANY_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
@@ -225,7 +225,7 @@ class CoCA(BaseEmbedder):
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
-    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+    def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         if isinstance(self.weights, Mapping) and any(
             isinstance(value, str) for value in self.weights.values()
         ):

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Bools, Floats, Ints
+from hetviz._types import Bools, Floats, Ints, Rng
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data, warn_unplaced
@@ -133,7 +133,7 @@ class CODE(BaseEmbedder):
             return [f"Each step uses all pairs of items, and one dataset has {pairs:,} pairs."]
         return []
 
-    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+    def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         linked = with_identity_links(data) if self.tie_views else data
         self._components = connected_datasets(data, linked.adjacency())
         names = list(data.datasets)

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz._types import Floats, Ints, is_sparse
+from hetviz._types import Floats, Ints, Rng, is_sparse
 from hetviz.algorithms.contract import ANY_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.needs import Need
@@ -262,7 +262,7 @@ class GradientBoostingConsensus(BasePredictor):
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
-    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+    def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         self.problem_ = problem = first_learnable_problem(
             data,
             self.label,

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Floats, Ints, Rng
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.comparison_order import ordered_objects
 from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
@@ -137,7 +137,7 @@ class GNMDS(BaseEmbedder):
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
-    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+    def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         self.order_, objects, retained = ordered_objects(
             data,
             self.card.title,
@@ -193,12 +193,7 @@ class GNMDS(BaseEmbedder):
         return self._make_fit(data, objects, retained, flat, Y, tried)
 
     def _fit_soft(
-        self,
-        data: HeteroData,
-        objects: Ints,
-        retained: Ints,
-        rng: np.random.Generator,
-        progress: Progress,
+        self, data: HeteroData, objects: Ints, retained: Ints, rng: Rng, progress: Progress
     ) -> Fit:
         latest: list[Floats] = []
         self.gap_ = self.critical_beta_ = float("nan")
@@ -238,12 +233,7 @@ class GNMDS(BaseEmbedder):
         )
 
     def _pull(
-        self,
-        n: int,
-        retained: Ints,
-        critical_beta: float,
-        rng: np.random.Generator,
-        progress: Progress,
+        self, n: int, retained: Ints, critical_beta: float, rng: Rng, progress: Progress
     ) -> tuple[float | None, dict[str, float]]:
         """Return how hard to pull points to their start, chosen by held-out comparisons."""
         done = 0.0

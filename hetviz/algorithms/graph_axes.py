@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Sparse
+from hetviz._types import Rng, Sparse
 from hetviz.algorithms.contract import ANY_FEATURES, Capability, Fit, MethodCard
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
@@ -96,11 +96,7 @@ class GraphAxes(NeighborMapEmbedder):
     random_state: RandomState = 0
 
     def _fit_from(
-        self,
-        data: HeteroData,
-        rng: np.random.Generator,
-        progress: Progress,
-        start: Embedding | None,
+        self, data: HeteroData, rng: Rng, progress: Progress, start: Embedding | None
     ) -> Fit:
         if start is None:
             start = self._landmark_map(data, ProgressPart(progress, 0.0, 0.05))

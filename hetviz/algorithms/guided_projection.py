@@ -6,9 +6,7 @@ import operator
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
-import numpy as np
-
-from hetviz._types import Sparse
+from hetviz._types import Rng, Sparse
 from hetviz.algorithms.base import ProjectionEmbedder
 from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard
 from hetviz.algorithms.diagnostics import warn_about_data
@@ -171,7 +169,7 @@ class GuidedProjection(ProjectionEmbedder):
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
-    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+    def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         W = guidance_of(data, tie_views=self.tie_views, weights=self.weights)
         bases = fit_bases(
             data,

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from hetviz._text import join_words, round_percent
-from hetviz._types import Floats, Ints
+from hetviz._types import Floats, Ints, Rng
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import ANY_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data
@@ -183,7 +183,7 @@ class HeMap(BaseEmbedder):
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
-    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+    def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         self.target_, self.source_ = names = self._datasets(data)
         self.pairing_ = pairs = self._pairs(data, rng)
         progress(0.1, "Preparing the features")
@@ -234,7 +234,7 @@ class HeMap(BaseEmbedder):
         ]
         return max(options, key=lambda pair: len(linked_pairs(data, *pair).target))
 
-    def _pairs(self, data: HeteroData, rng: np.random.Generator) -> Pairing:
+    def _pairs(self, data: HeteroData, rng: Rng) -> Pairing:
         names = (self.target_, self.source_)
         linked, labelled = linked_pairs(data, *names), labelled_pairs(data, *names, rng)
         if self.pairing == "links" or (self.pairing == "auto" and len(linked.target)):

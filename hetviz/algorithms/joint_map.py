@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._text import join_words
-from hetviz._types import Floats, Sparse
+from hetviz._types import Floats, Rng, Sparse
 from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard
 from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
@@ -269,11 +269,7 @@ class JointMap(NeighborMapEmbedder):
         self.attraction_graph(data)
 
     def _fit_from(
-        self,
-        data: HeteroData,
-        rng: np.random.Generator,
-        progress: Progress,
-        start: Embedding | None,
+        self, data: HeteroData, rng: Rng, progress: Progress, start: Embedding | None
     ) -> Fit:
         if start is None:
             # Large data start from a map of landmarks.

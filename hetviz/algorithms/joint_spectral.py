@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz._types import Sparse
+from hetviz._types import Rng, Sparse
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import ANY_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.memory import MemoryEstimate
@@ -84,7 +84,7 @@ class JointSpectral(BaseEmbedder):
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
-    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+    def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         def neighbor_affinities(dataset: Dataset, share: Progress) -> Sparse | None:
             kind = value_for(self.features, dataset.name, "auto")
             return symmetric_affinities(dataset, self.perplexity, kind, self.random_state, share)

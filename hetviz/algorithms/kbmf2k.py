@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._text import join_words
-from hetviz._types import Floats
+from hetviz._types import Floats, Rng
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
@@ -227,7 +227,7 @@ class KBMF2K(BaseEmbedder):
             with_identity_links(data) if self.tie_views else data, positive, apart=-1.0
         )
 
-    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+    def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         scores = [part for part in self._known_scores(data) if not part.within and len(part.i)]
         ends = {end for part in scores for end in (part.source, part.target)}
         self._names = [name for name in data.datasets if name in ends]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-import numpy as np
-
+from hetviz._types import Rng
 from hetviz.algorithms.base import ProjectionEmbedder
 from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard
 from hetviz.algorithms.memory import MemoryEstimate
@@ -86,7 +85,7 @@ class KernelCDMCA(ProjectionEmbedder):
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
-    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+    def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         W = guidance_of(data, sign=1, tie_views=self.tie_views, weights=self.weights)
         bases = fit_bases(
             data,

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from hetviz._types import Rng
 from hetviz.algorithms.base import ProjectionEmbedder
 from hetviz.algorithms.contract import Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.memory import MemoryEstimate
@@ -96,7 +97,7 @@ class LPP(ProjectionEmbedder):
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
-    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+    def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         bases = fit_bases(data, progress, self.features, random_state=self.random_state)
         A = neighborhood_graph(
             data, bases, self.graph, self.n_neighbors, self.heat, self.random_state, progress

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz._types import Floats
+from hetviz._types import Floats, Rng
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data, warn_unplaced
@@ -258,7 +258,7 @@ class MKPE(BaseEmbedder):
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
-    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+    def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         self._scored = self._known_scores(data)
         names = list(self._scored.rows)
         domains = self._domains(data)

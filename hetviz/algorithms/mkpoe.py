@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Floats, Ints, Rng
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import ANY_FEATURES, Capability, Fit, MethodCard
 from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
@@ -201,7 +201,7 @@ class MKPOE(BaseEmbedder):
             "Join datasets."
         ]
 
-    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+    def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         progress(0.02, "Preparing features")
         if self.join:
             problems = [joint_problem(data, self.random_state)]
@@ -244,11 +244,7 @@ class MKPOE(BaseEmbedder):
             warn_about_data(left_off_message(absent, "no comparisons"))
 
     def _solve(
-        self,
-        data: HeteroData,
-        solved: ComparisonSolution,
-        rng: np.random.Generator,
-        progress: Progress,
+        self, data: HeteroData, solved: ComparisonSolution, rng: Rng, progress: Progress
     ) -> None:
         problem = solved.problem
         progress(0.0, f"Comparisons of {problem.name}")
@@ -337,7 +333,7 @@ class MKPOE(BaseEmbedder):
         pairs: Ints,
         weight: Floats,
         beta: float,
-        rng: np.random.Generator,
+        rng: Rng,
         progress: Progress,
     ) -> None:
         n = len(solved.objects)

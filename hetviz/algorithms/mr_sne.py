@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
-import numpy as np
-
-from hetviz._types import Floats, Ints, Sparse
+from hetviz._types import Floats, Ints, Rng, Sparse
 from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
@@ -210,11 +208,7 @@ class MRSNE(NeighborMapEmbedder):
         ]
 
     def _fit_from(
-        self,
-        data: HeteroData,
-        rng: np.random.Generator,
-        progress: Progress,
-        start: Embedding | None,
+        self, data: HeteroData, rng: Rng, progress: Progress, start: Embedding | None
     ) -> Fit:
         if start is None and not self.paper:
             start = self._landmark_map(data, ProgressPart(progress, 0.0, 0.1))

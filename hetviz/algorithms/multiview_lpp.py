@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-import numpy as np
-
+from hetviz._types import Rng
 from hetviz.algorithms.base import ProjectionEmbedder
 from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard
 from hetviz.algorithms.memory import MemoryEstimate
@@ -98,7 +97,7 @@ class MultiviewLPP(ProjectionEmbedder):
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
-    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+    def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         bases = fit_bases(data, progress, self.features, random_state=self.random_state)
         A = neighborhood_graph(
             data, bases, self.graph, self.n_neighbors, self.heat, self.random_state, progress

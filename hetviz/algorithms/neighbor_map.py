@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from hetviz._types import Rng
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Fit
 from hetviz.core.layout.sne import REFIT_SCHEDULE, SHORT_SCHEDULE, Phase
@@ -37,7 +36,7 @@ class NeighborMapEmbedder(BaseEmbedder):
         sne_map: SneMap,
         make_fit: Callable[[], Fit],
         data: HeteroData,
-        rng: np.random.Generator,
+        rng: Rng,
         progress: Progress,
         start: Embedding | None,
         **options: Any,

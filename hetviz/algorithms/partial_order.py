@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from hetviz._types import Rng
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.comparison_order import ordered_objects
 from hetviz.algorithms.contract import Capability, Fit, MethodCard
@@ -81,7 +82,7 @@ class PartialOrderEmbedding(BaseEmbedder):
             return []
         return [f"It places at most {MAX_OBJECTS:,} items, but {len(objects):,} are compared."]
 
-    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+    def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         progress(0.05, "Ordering pairs")
         self.order_, objects, retained = ordered_objects(
             data,

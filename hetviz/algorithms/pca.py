@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from scipy.linalg import svd
 
-from hetviz._types import Floats, Matrix
+from hetviz._types import Floats, Matrix, Rng
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import ANY_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import left_off_message, warn_about_data
@@ -88,7 +88,7 @@ class PCA(BaseEmbedder):
     ] = 1.0
     drawn_by: DrawnBy = "axes"
 
-    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+    def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         coordinates: dict[str, Floats] = {}
         components: dict[str, int] = {}
         explained: dict[str, list[float]] = {}

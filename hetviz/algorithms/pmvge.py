@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
-from hetviz._types import Bools, Floats, Sparse
+from hetviz._types import Bools, Floats, Rng, Sparse
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_unplaced
@@ -194,7 +194,7 @@ class PMvGE(BaseEmbedder):
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
-    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+    def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         names = list(data.datasets)
         linked = with_identity_links(data) if self.tie_views else data
         W = linked.adjacency(1)

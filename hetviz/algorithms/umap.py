@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Array, Floats, Ints, Matrix, Sparse, is_sparse
+from hetviz._types import Array, Floats, Ints, Matrix, Rng, Sparse, is_sparse
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data
@@ -224,11 +224,7 @@ class UMAP(BaseEmbedder):
         UmapLayout(graph, rng.standard_normal((8, 2)), n_epochs=2).run()
 
     def _fit_from(
-        self,
-        data: HeteroData,
-        rng: np.random.Generator,
-        progress: Progress,
-        start: Embedding | None,
+        self, data: HeteroData, rng: Rng, progress: Progress, start: Embedding | None
     ) -> Fit:
         self._target = self._known_target(data)
         if self.engine == "umap-learn":

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz._text import round_percent
-from hetviz._types import Array, Ints
+from hetviz._types import Array, Ints, Rng
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import DataError, ParameterError
@@ -81,7 +81,7 @@ def read_large(folder: str | Path, rows: int | None = None, seed: int = 0) -> La
     return LargeResult(recipe, data, embedding.with_made(EmbeddingOrigin(data, run)), scores)
 
 
-def _sample_rows(table: Table, share: float | None, rng: np.random.Generator) -> Ints | None:
+def _sample_rows(table: Table, share: float | None, rng: Rng) -> Ints | None:
     """Return a sorted random sample of the rows, or None for all."""
     if share is None:
         return None

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from hetviz._types import Bools, Floats, Ints, Sparse
+from hetviz._types import Bools, Floats, Ints, Rng, Sparse
 from hetviz.data import Embedding, HeteroData
 from hetviz.features.columns.names import is_named_id, label_reason
 from hetviz.features.linked_values import NO_VALUE, most_frequent
@@ -171,13 +171,13 @@ def _linked_codes(W: Sparse, codes: Ints) -> Ints:
     return out
 
 
-def _permuted_codes(codes: Ints, rows: Ints, rng: np.random.Generator) -> Ints:
+def _permuted_codes(codes: Ints, rows: Ints, rng: Rng) -> Ints:
     out, is_known = codes.copy(), codes >= 0
     out[is_known] = rng.permutation(codes[is_known])
     return out[rows]
 
 
-def _permuted_linked(linked: Callable[[Ints], Ints], codes: Ints, rng: np.random.Generator) -> Ints:
+def _permuted_linked(linked: Callable[[Ints], Ints], codes: Ints, rng: Rng) -> Ints:
     return linked(_permuted_codes(codes, np.arange(len(codes)), rng))
 
 

@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Floats, Ints, Rng
 from hetviz.core.spectral.stiefel import random_frame, retract, steepest_descent
 from hetviz.errors import ParameterError
 from hetviz.progress import Progress, ignore_progress, keep_partial
@@ -363,7 +363,7 @@ def fit_mkpe(
     domains: Sequence[Domain],
     blocks: Sequence[ScoreBlock],
     r: int,
-    rng: np.random.Generator,
+    rng: Rng,
     *,
     sigma0: float | None = None,
     n_iter: int | None = None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Floats, Ints, Sparse
+from hetviz._types import Floats, Ints, Rng, Sparse
 from hetviz.core.graph.affinities import (
     MIN_ROWS,
     conditional_affinities,
@@ -47,7 +47,7 @@ class AxesMap:
 def make_axes_map(
     Y: Floats,
     groups: Sequence[Ints],
-    rng: np.random.Generator,
+    rng: Rng,
     *,
     start: Floats | None = None,
     progress: Progress = ignore_progress,
@@ -123,7 +123,7 @@ def affinities_within_groups(Y: Floats, groups: Sequence[Ints]) -> Sparse:
 
 
 def share_neighbors_preserved(
-    Y: Floats, Z: Floats, groups: Sequence[Ints], rng: np.random.Generator
+    Y: Floats, Z: Floats, groups: Sequence[Ints], rng: Rng
 ) -> float | None:
     """Return the share of the 10 nearest on Y (n, k) that are among the 10 nearest on Z (n, 2)."""
     total = count = 0.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetviz._types import Floats, Matrix
+from hetviz._types import Floats, Matrix, Rng
 from hetviz.core.graph.distances import cross_squared_distances
 from hetviz.core.layout.placement import median_places
 from hetviz.core.measures.neighborhoods import count_near
@@ -68,7 +68,7 @@ def place_uncertainty(
     return PlaceUncertainty(elsewhere, unlike, k)
 
 
-def usual_distance(X: Matrix, rng: np.random.Generator) -> float:
+def usual_distance(X: Matrix, rng: Rng) -> float:
     """Return the 95 % quantile of the distance to the nearest other row, for rows of X (n, p).
 
     On a sample of 2,000 rows if there are more; rows with duplicates are ignored.

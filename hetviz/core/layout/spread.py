@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hetviz._types import Bools, Floats, Ints
+from hetviz._types import Bools, Floats, Ints, Rng
 from hetviz.core.layout.procrustes import align
 
 _STILL_SHARE = 0.8
@@ -64,7 +64,7 @@ def mean_distances(maps: Floats, reference: Floats) -> tuple[Floats, Floats, Int
     return mean, np.where(count > 1, np.sqrt(variance), np.nan), count
 
 
-def random_distance(Y: Floats, rng: np.random.Generator) -> float:
+def random_distance(Y: Floats, rng: Rng) -> float:
     """Return the mean distance of random pairs of positions (n, k), relative to the extent."""
     placed = Y[np.isfinite(Y).all(axis=1)]
     if len(placed) < 2:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import curve_fit
 
-from hetviz._types import Floats, Ints, Sparse
+from hetviz._types import Floats, Ints, Rng, Sparse
 from hetviz.core.graph.neighbors import Neighbors
 from hetviz.progress import Progress, ignore_progress
 
@@ -143,7 +143,7 @@ class UmapLayout:
         return self.positions.copy()
 
 
-def spread_out(Y: Floats, rng: np.random.Generator) -> Floats:
+def spread_out(Y: Floats, rng: Rng) -> Floats:
     """Scale start positions to an extent of 10 on each axis, with a little noise: shape (n, k)."""
     low, high = Y.min(axis=0), Y.max(axis=0)
     size = np.where(high > low, high - low, 1.0)

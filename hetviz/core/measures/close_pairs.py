@@ -7,7 +7,7 @@ import math
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Floats, Ints, Rng
 from hetviz.core.clustering.partition import partition
 from hetviz.core.measures.satisfaction import NEAR_SHARE
 
@@ -104,7 +104,7 @@ def _leading_axes(A: sp.csr_array, n: int) -> tuple[Floats, Floats, Floats]:
     return left, values, right
 
 
-def _sample(n: int, rng: np.random.Generator) -> Ints:
+def _sample(n: int, rng: Rng) -> Ints:
     """Return all rows, or a sample of many."""
     if n <= _MAX_CLUSTERED_ROWS:
         return np.arange(n)

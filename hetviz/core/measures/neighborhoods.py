@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Floats, Ints, Rng
 from hetviz.core.graph.distances import FeatureSpace, Space
 from hetviz.core.graph.neighbors import nearest_columns
 from hetviz.core.measures.resolution import error_of_mean
@@ -71,12 +71,7 @@ class NearRows:
 
 
 def choose_near_rows(
-    candidates: Ints,
-    n_asked: int,
-    share: float,
-    min_near: int,
-    rng: np.random.Generator,
-    same: bool,
+    candidates: Ints, n_asked: int, share: float, min_near: int, rng: Rng, same: bool
 ) -> NearRows:
     """Choose the rows to compare with: all candidates, or a sample if there are too many pairs."""
     n = len(candidates) - same

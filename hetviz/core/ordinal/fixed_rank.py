@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Floats, Ints, Rng
 from hetviz.core.ordinal.comparisons import comparison_outcomes
 from hetviz.core.ordinal.embedding import (
     Hinge,
@@ -224,7 +224,7 @@ def choose_beta(
     k: int,
     *,
     diagonal: bool,
-    rng: np.random.Generator,
+    rng: Rng,
     margin: float = 1.0,
     tick: Callable[[float], object] = lambda share: None,
 ) -> BetaChoice:

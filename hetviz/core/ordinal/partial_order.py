@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from hetviz._types import Bools, Floats, Ints
+from hetviz._types import Bools, Floats, Ints, Rng
 from hetviz.errors import ParameterError
 
 RETAINED, IMPOSSIBLE, REPEATED, CONTRADICTED, CIRCULAR, IMPLIED = range(6)
@@ -324,9 +324,7 @@ def cycles_through(pairs: Ints, which: Ints) -> list[tuple[tuple[int, ...], ...]
 # A maximal acyclic subgraph, and short cycles through the other edges.
 
 
-def maximal_acyclic(
-    edges: Ints, weight: Floats, n_restarts: int, rng: np.random.Generator
-) -> Bools:
+def maximal_acyclic(edges: Ints, weight: Floats, n_restarts: int, rng: Rng) -> Bools:
     """Return a maximal acyclic set of edges.
 
     `edges` (e, 2): Edges u -> v, each once.
@@ -385,7 +383,7 @@ def shortest_cycles(edges: Ints, which: Ints) -> Iterator[Ints]:
         yield np.array([edge, *(number[step] for step in pairwise(path))])
 
 
-def _try_order(u: Ints, v: Ints, weight: Floats, n: int, rng: np.random.Generator) -> Bools:
+def _try_order(u: Ints, v: Ints, weight: Floats, n: int, rng: Rng) -> Bools:
     chosen = _berger_shor(u, v, weight, rng.permutation(n))
     graph = _graph(n, u[chosen], v[chosen])
     place = np.empty(n, dtype=np.int64)

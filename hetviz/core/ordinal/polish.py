@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Floats, Ints, Rng
 from hetviz.core.graph.neighbors import cross_neighbors
 from hetviz.core.ordinal.comparisons import comparison_outcomes
 
@@ -77,7 +77,7 @@ def choose_pull(
     refit: Callable[[Ints], Floats],
     pairs: Ints,
     weight: Floats,
-    rng: np.random.Generator,
+    rng: Rng,
     tick: Callable[[float], object] = lambda share: None,
 ) -> tuple[float | None, dict[str, float]]:
     """Choose the strength of the pull to the start, by cross-validation over comparisons.

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Floats, Ints, Rng
 from hetviz.core.spectral.eigen import axis_signs
 
 PENALTY = 0.1
@@ -46,7 +46,7 @@ def embed_soft_ordinal(
     pairs: Ints,
     weight: Floats,
     k: int,
-    rng: np.random.Generator,
+    rng: Rng,
     *,
     n_starts: int = N_STARTS,
     penalty: float = PENALTY,

@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Floats, Matrix, Sparse
+from hetviz._types import Floats, Matrix, Rng, Sparse
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.prediction.quasi_newton import lbfgs
 from hetviz.errors import DataError, ParameterError
@@ -198,7 +198,7 @@ def fit_code(
     sizes: Sequence[int],
     blocks: Sequence[CooccurrenceBlock],
     k: int,
-    rng: np.random.Generator,
+    rng: Rng,
     *,
     n_init: int = 5,
     n_iter: int = 500,

@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 from scipy.special import digamma, gammaln, log_ndtr
 
-from hetviz._types import Bools, Floats
+from hetviz._types import Bools, Floats, Rng
 from hetviz.core.kernels.regression import Design
 from hetviz.errors import ParameterError
 from hetviz.progress import Progress, ignore_progress, keep_partial
@@ -104,7 +104,7 @@ class Factorisation:
         designs: Sequence[Design],
         blocks: Sequence[DomainLinks],
         r: int,
-        rng: np.random.Generator,
+        rng: Rng,
         likelihood: str = "probit",
         priors: Priors | None = None,
     ) -> None:
@@ -130,7 +130,7 @@ class Factorisation:
         ]
         self._log_z = [0.0] * len(self.blocks)
 
-    def _start(self, n: int, rng: np.random.Generator) -> Side:
+    def _start(self, n: int, rng: Rng) -> Side:
         r = self.r
         scale = np.full((n, r), self.priors.scale)
         drawn = rng.standard_normal((2, n, r))

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
-from hetviz._types import Array, Bools, Floats, Ints, Matrix, Sparse, is_sparse
+from hetviz._types import Array, Bools, Floats, Ints, Matrix, Rng, Sparse, is_sparse
 from hetviz.core.prediction.quasi_newton import lbfgs
 from hetviz.errors import ParameterError
 from hetviz.progress import Progress, ignore_progress, keep_partial
@@ -71,7 +71,7 @@ class Net:
             for part, shape in zip(np.split(flat, cuts), self.shapes, strict=True)
         ]
 
-    def start(self, rng: np.random.Generator) -> Floats:
+    def start(self, rng: Rng) -> Floats:
         """Draw weights of variance 1 / inputs, without offsets."""
         parts: list[Floats] = []
         for shape in self.shapes:
@@ -199,7 +199,7 @@ class Objective:
         """Number of pairs of one exact evaluation."""
         return sum(block.P.shape[0] * block.P.shape[1] for block in self.blocks)
 
-    def start(self, rng: np.random.Generator) -> Floats:
+    def start(self, rng: Rng) -> Floats:
         """Draw all weights; the bias of every block is 0."""
         return np.concatenate([*(net.start(rng) for net in self.nets), np.zeros(len(self.blocks))])
 
@@ -233,7 +233,7 @@ class Objective:
         return self._with_decay(flat, loss, self._gradient(weights, passed, dY, db))
 
     def drawn(
-        self, flat: Floats, rng: np.random.Generator, size: int, edges: Sequence[Ints]
+        self, flat: Floats, rng: Rng, size: int, edges: Sequence[Ints]
     ) -> tuple[float, Floats]:
         """Return loss and gradient for sampled links and pairs.
 
@@ -277,7 +277,7 @@ class Objective:
         return self._with_decay(flat, loss, np.concatenate([*parts, db]))
 
     def _draw(
-        self, block: LinkSampling, rng: np.random.Generator, size: int, edges: Ints
+        self, block: LinkSampling, rng: Rng, size: int, edges: Ints
     ) -> tuple[Ints, Ints, Bools]:
         rows = np.repeat(np.arange(block.P.shape[0]), np.diff(block.P.indptr))
         chosen = edges[_sample_by_mass(rng, block.P.data[edges], size)]
@@ -317,7 +317,7 @@ class Objective:
             left[piece] += part
         return value, left, right, slope
 
-    def explained(self, flat: Floats, rng: np.random.Generator) -> list[tuple[float, float]]:
+    def explained(self, flat: Floats, rng: Rng) -> list[tuple[float, float]]:
         """Return the loss of each block, and the share of it that the positions explain.
 
         Returns (list of (float, float)): Weighted loss, and its position between the loss without
@@ -389,7 +389,7 @@ class Objective:
         return loss + 0.5 * self.decay * float(weights @ weights), gradient + self.decay * weights
 
 
-def _sample_by_mass(rng: np.random.Generator, mass: Floats, size: int) -> Ints:
+def _sample_by_mass(rng: Rng, mass: Floats, size: int) -> Ints:
     total = np.cumsum(mass)
     positions = np.searchsorted(total, rng.random(size) * total[-1], side="right")
     return np.asarray(np.minimum(positions, len(mass) - 1), dtype=np.int64)
@@ -418,7 +418,7 @@ class TrainingResult:
 
 def train(
     objective: Objective,
-    rng: np.random.Generator,
+    rng: Rng,
     n_iter: int = 200,
     *,
     exact: bool | None = None,
@@ -463,7 +463,7 @@ def train(
 def _train_by_sampling(
     objective: Objective,
     result: TrainingResult,
-    rng: np.random.Generator,
+    rng: Rng,
     steps: int,
     report: Callable[[float, str], None],
 ) -> TrainingResult:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Floats, Ints, Sparse
+from hetviz._types import Floats, Ints, Rng, Sparse
 from hetviz.core.graph.joint import JointGraph, LinkBlock
 from hetviz.core.spectral.joint_axes import N_AXES, joint_axes
 
@@ -62,7 +62,7 @@ def link_evidence(
     ]
 
 
-def _hide_links(W: Sparse, rng: np.random.Generator) -> tuple[Sparse, Ints, Ints]:
+def _hide_links(W: Sparse, rng: Rng) -> tuple[Sparse, Ints, Ints]:
     """Return a block without the hidden links, and the rows and columns of the hidden links."""
     entries = sp.coo_array(W)
     i, j = entries.coords
@@ -80,9 +80,7 @@ def _hide_links(W: Sparse, rng: np.random.Generator) -> tuple[Sparse, Ints, Ints
     return visible, i[chosen].astype(np.int64), j[chosen].astype(np.int64)
 
 
-def _evidence_of(
-    A: Floats, B: Floats, link: LinkBlock, i: Ints, j: Ints, rng: np.random.Generator
-) -> LinkEvidence:
+def _evidence_of(A: Floats, B: Floats, link: LinkBlock, i: Ints, j: Ints, rng: Rng) -> LinkEvidence:
     """Compare the scores of hidden links with those of unlinked pairs of their ends."""
     m = len(i)
     if not m:

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.linear_model import LogisticRegression
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Floats, Ints, Rng
 from hetviz.core.spectral.group_differences import group_differences, needed_difference
 from hetviz.core.threads import one_thread
 
@@ -212,7 +212,7 @@ def auc_by_distance(F: Floats, members: Ints) -> float:
 
 
 def _left_out_ranks(
-    X: Floats, sample: Ints, members: Ints, others: Ints, excluded: Ints, rng: np.random.Generator
+    X: Floats, sample: Ints, members: Ints, others: Ints, excluded: Ints, rng: Rng
 ) -> Floats:
     """Return, for each left-out member, the share of other items that score above it."""
     order = rng.permutation(len(members))

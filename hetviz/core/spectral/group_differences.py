@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Floats, Ints, Rng
 from hetviz.core.spectral.joint_axes import unit
 
 LENGTH = 8.0
@@ -74,7 +74,7 @@ def whiten(X: Floats, ridge: float) -> Floats:
 
 
 def group_differences(
-    descriptions: Sequence[Floats], groups: Sequence[Ints], rng: np.random.Generator
+    descriptions: Sequence[Floats], groups: Sequence[Ints], rng: Rng
 ) -> GroupDifferences:
     """Tell groups apart by several descriptions.
 

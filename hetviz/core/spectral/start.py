@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError
 
-from hetviz._types import Floats, Sparse
+from hetviz._types import Floats, Rng, Sparse
 from hetviz.core.graph.laplacian import row_components
 from hetviz.core.spectral.eigen import largest_dense, largest_iterated
 
@@ -17,7 +17,7 @@ _MIN_ROWS = 10
 _NOISE = 0.01
 
 
-def spectral_start(P: Sparse, n_components: int, rng: np.random.Generator) -> Floats:
+def spectral_start(P: Sparse, n_components: int, rng: Rng) -> Floats:
     """Return a small layout whose axes are the slowest modes of diffusion over P.
 
     `P` csr (n, n): Symmetric, non-negative, without an empty row.
@@ -44,7 +44,7 @@ def spectral_start(P: Sparse, n_components: int, rng: np.random.Generator) -> Fl
     return np.asarray(SPREAD * Y / Y.std(axis=0))
 
 
-def _modes(P: Sparse, k: int, rng: np.random.Generator) -> Floats:
+def _modes(P: Sparse, k: int, rng: Rng) -> Floats:
     """Return k modes of a connected graph, with standard deviation 1 and noise."""
     n = P.shape[0]
     root = np.sqrt(np.asarray(P.sum(axis=1)).ravel())
@@ -64,12 +64,12 @@ def _modes(P: Sparse, k: int, rng: np.random.Generator) -> Floats:
     return np.asarray(modes * np.sign(largest) + _NOISE * noise)
 
 
-def random_start(n: int, n_components: int, rng: np.random.Generator) -> Floats:
+def random_start(n: int, n_components: int, rng: Rng) -> Floats:
     """Return a layout of variance 1e-4, as in the paper: shape (n, n_components)."""
     return 1e-2 * rng.standard_normal((n, n_components))
 
 
-def complete_layout(P: Sparse, Y: Floats, rng: np.random.Generator) -> Floats:
+def complete_layout(P: Sparse, Y: Floats, rng: Rng) -> Floats:
     """Complete an earlier layout: rows without a position start among their neighbours.
 
     `P` csr (n, n)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hetviz._types import Floats
+from hetviz._types import Floats, Rng
 
 RETRACTIONS = {
     "polar": "the nearest frame",
@@ -12,7 +12,7 @@ RETRACTIONS = {
 }
 
 
-def random_frame(n: int, r: int, rng: np.random.Generator) -> Floats:
+def random_frame(n: int, r: int, rng: Rng) -> Floats:
     """Return a uniformly distributed random frame: shape (n, r), r <= n."""
     return retract(rng.standard_normal((n, r)), "qr")
 

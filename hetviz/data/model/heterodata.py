@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from hetviz._higher_layers import call_implementation
 from hetviz._html import html_table
-from hetviz._types import Array, Bools, Ints
+from hetviz._types import Array, Bools, Ints, Rng
 from hetviz.data.model import checks
 from hetviz.data.model.checks import ProblemCollector
 from hetviz.data.model.comparisons import Comparisons
@@ -44,10 +44,7 @@ if TYPE_CHECKING:
 
 
 def draw_rows_out(
-    parts: Mapping[str, slice],
-    object_of: Ints,
-    shares: Mapping[str, float],
-    rng: np.random.Generator,
+    parts: Mapping[str, slice], object_of: Ints, shares: Mapping[str, float], rng: Rng
 ) -> Bools:
     """Return a mask of the global rows of randomly drawn objects, in every view.
 
@@ -67,7 +64,7 @@ def draw_rows_out(
 
 
 def draw_links_out(
-    ends: Ints, stratum: Ints, touched: Bools, bare: Bools, share: float, rng: np.random.Generator
+    ends: Ints, stratum: Ints, touched: Bools, bare: Bools, share: float, rng: Rng
 ) -> Bools:
     """Return a mask of held-out links: a share of the pairs of each stratum, and `touched` links.
 
@@ -525,7 +522,7 @@ class HeteroData(Immutable):
             held_out = _with_new_rows(held_out, out, kept_rows)
         return train, held_out
 
-    def _links_out(self, share: float, out: Bools, rng: np.random.Generator) -> Bools:
+    def _links_out(self, share: float, out: Bools, rng: Rng) -> Bools:
         """Return a mask of held-out rows of `link_table`; `out` masks held-out global rows."""
         table = self.link_table()
         if not len(table):
@@ -547,7 +544,7 @@ class HeteroData(Immutable):
             rng,
         )
 
-    def _compared_out(self, share: float, out: Bools, rng: np.random.Generator) -> Bools:
+    def _compared_out(self, share: float, out: Bools, rng: Rng) -> Bools:
         """Return a mask of held-out comparisons; `out` masks held-out global rows."""
         if self.comparisons is None:
             return np.zeros(0, dtype=bool)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from hetviz._types import Ints
+from hetviz._types import Ints, Rng
 from hetviz.data import Comparisons, Dataset, HeteroData
 from hetviz.errors import DataError, ParameterError
 from hetviz.features.columns.types import infer
@@ -139,7 +139,7 @@ def comparisons_from_rating(
     r = rating[rows]
     step = max(clear * float(r.std()), np.finfo(np.float64).tiny) if len(r) else 1.0
 
-    def draw(rng: np.random.Generator, size: int) -> Ints:
+    def draw(rng: Rng, size: int) -> Ints:
         a, b, c = rng.integers(0, len(r), (3, size))
         is_clear = (a != b) & (np.abs(r[a] - r[c]) - np.abs(r[a] - r[b]) >= step)
         return np.asarray(np.column_stack([a, b, c])[is_clear])
@@ -188,7 +188,7 @@ class _Tree:
         # A level gives comparisons if the group has other members and the parent has more.
         self.speaks = (inner[1:] > 1) & (inner[:-1] > inner[1:])
 
-    def draw(self, rng: np.random.Generator, size: int) -> Ints:
+    def draw(self, rng: Rng, size: int) -> Ints:
         """Draw leaves a, b, c."""
         anchors = np.flatnonzero(self.speaks.any(axis=0))
         if not len(anchors):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetviz._types import Ints, Sparse
+from hetviz._types import Ints, Rng, Sparse
 from hetviz.core.graph.laplacian import dataset_components
 from hetviz.data import HeteroData, Labels
 from hetviz.data.model.views import identity_links
@@ -39,7 +39,7 @@ def linked_pairs(data: HeteroData, target: str, source: str) -> Pairing:
     return Pairing("links", distinct[0], distinct[1])
 
 
-def labelled_pairs(data: HeteroData, target: str, source: str, rng: np.random.Generator) -> Pairing:
+def labelled_pairs(data: HeteroData, target: str, source: str, rng: Rng) -> Pairing:
     """Return random pairs within common classes; each row of such a class is in a pair.
 
     The first two label columns with a common class are used. Rows of the smaller side are drawn
@@ -63,7 +63,7 @@ def labelled_pairs(data: HeteroData, target: str, source: str, rng: np.random.Ge
     return Pairing("labels", *(np.concatenate([empty, *end]) for end in ends))
 
 
-def random_pairs(data: HeteroData, target: str, source: str, rng: np.random.Generator) -> Pairing:
+def random_pairs(data: HeteroData, target: str, source: str, rng: Rng) -> Pairing:
     """Return random pairs of all rows; rows of the smaller side are drawn repeatedly."""
     rows = (np.arange(len(data[target])), np.arange(len(data[source])))
     return Pairing("random", *_equalised(rows[0], rows[1], rng))
@@ -79,7 +79,7 @@ def shared_labels(data: HeteroData, target: str, source: str) -> tuple[Labels, L
     return None
 
 
-def _equalised(first: Ints, second: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
+def _equalised(first: Ints, second: Ints, rng: Rng) -> tuple[Ints, Ints]:
     """Return two lists of rows in random order, the shorter one filled by repeated rows."""
     m = max(len(first), len(second))
     drawn = [np.r_[rows, rng.choice(rows, m - len(rows))] for rows in (first, second)]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Floats, Ints, JsonObject, Sparse
+from hetviz._types import Floats, Ints, JsonObject, Rng, Sparse
 from hetviz.core.layout.attraction import LINK, NEIGHBOUR, STATEMENT, AttractionGraph, sne_stiffness
 from hetviz.core.layout.guidance_boost import (
     guidance_affinities,
@@ -125,7 +125,7 @@ class SneMap:
     def run(
         self,
         n_components: int,
-        rng: np.random.Generator,
+        rng: Rng,
         progress: Progress,
         earlier: Mapping[str, Floats] | None = None,
         *,
@@ -202,7 +202,7 @@ class SneMap:
         previous: Floats | None,
         again: bool,
         k: int,
-        rng: np.random.Generator,
+        rng: Rng,
         n_iter: int,
         exaggeration: float,
         paper: bool,

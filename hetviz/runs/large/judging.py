@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from scipy.stats import rankdata
 
-from hetviz._types import Array, Floats, Ints
+from hetviz._types import Array, Floats, Ints, Rng
 from hetviz.core.graph.neighbors import nearest_columns
 from hetviz.runs.large import steps
 from hetviz.runs.large.placers import LandmarkPlacer
@@ -96,11 +96,7 @@ def score_map(
 
 
 def _neighbor_preservation(
-    work: BlockWork,
-    X_of: Sequence[Floats],
-    Y_of: Sequence[Floats],
-    rows: Sequence[Ints],
-    rng: np.random.Generator,
+    work: BlockWork, X_of: Sequence[Floats], Y_of: Sequence[Floats], rows: Sequence[Ints], rng: Rng
 ) -> tuple[float, float]:
     """Return the share of nearest rows by features that are nearest on the map, with its error."""
     plan = work.plan
@@ -151,7 +147,7 @@ def _places(
     ]
 
 
-def _sample_rows(plan: Plan, rng: np.random.Generator) -> list[Ints]:
+def _sample_rows(plan: Plan, rng: Rng) -> list[Ints]:
     rows: list[Ints] = [np.zeros(0, dtype=np.int64)] * len(plan.blocks)
     for t, table in enumerate(plan.tables):
         sampled = np.sort(rng.choice(table.n, min(table.n, N_ROWS), replace=False))
@@ -176,10 +172,7 @@ def _by_table(plan: Plan, parts: Sequence[Array | None]) -> list[Floats]:
 
 
 def _sample_links(
-    work: BlockWork,
-    pairs: Pairs,
-    counts: Sequence[tuple[int, int, int, int]],
-    rng: np.random.Generator,
+    work: BlockWork, pairs: Pairs, counts: Sequence[tuple[int, int, int, int]], rng: Rng
 ) -> SampledLinks:
     """Sample links, from every two blocks in proportion to their links."""
     sizes = np.array([together + apart for _, _, together, apart in counts])
@@ -205,7 +198,7 @@ def _guidance_areas(
     pairs: Pairs,
     sampled: SampledLinks,
     Y_of: Sequence[Floats],
-    rng: np.random.Generator,
+    rng: Rng,
 ) -> dict[str, tuple[float, float]]:
     plan = work.plan
     rows_of_blocks: list[list[Ints]] = [[] for _ in plan.blocks]
@@ -276,7 +269,7 @@ def mann_whitney_area(links: Floats, random_pairs: Floats, sign: int = 1) -> tup
     return (value if sign > 0 else 1.0 - value), float(np.sqrt(sum(spread)))
 
 
-def _correlation(X: Floats, Y: Floats, rng: np.random.Generator) -> tuple[float, float]:
+def _correlation(X: Floats, Y: Floats, rng: Rng) -> tuple[float, float]:
     """Return the rank correlation of distances of sampled rows, and its standard error."""
     placed = np.isfinite(Y).all(axis=1)
     X, Y = X[placed], Y[placed]

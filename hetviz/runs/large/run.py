@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hetviz._types import Array, Floats, Ints, JsonObject
+from hetviz._types import Array, Floats, Ints, JsonObject, Rng
 from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method
 from hetviz.core.layout.out_of_sample import placement_error
@@ -502,7 +502,7 @@ def _sample_landmarks(recipe: LargeRecipe, work: _BlockSteps, pairs: steps.Pairs
 
 
 def _sample_links(
-    work: _BlockSteps, pairs: steps.Pairs, max_links: int, rng: np.random.Generator
+    work: _BlockSteps, pairs: steps.Pairs, max_links: int, rng: Rng
 ) -> list[tuple[Ints, Ints, Floats]]:
     """Return about `max_links` links, from every two blocks in proportion to their links."""
     if not pairs:

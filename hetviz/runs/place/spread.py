@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hetviz._types import Bools
+from hetviz._types import Bools, Rng
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method
@@ -146,7 +146,7 @@ def _table_links(data: HeteroData) -> Bools:
     return np.concatenate([*parts, np.zeros(n_compared, dtype=bool)])
 
 
-def _resample(is_table_link: Bools, rng: np.random.Generator) -> Bools:
+def _resample(is_table_link: Bools, rng: Rng) -> Bools:
     """Return the statements of a refit: links of the tables drawn with replacement, all others."""
     rows = np.flatnonzero(is_table_link)
     mask = ~is_table_link
@@ -155,9 +155,7 @@ def _resample(is_table_link: Bools, rng: np.random.Generator) -> Bools:
     return mask
 
 
-def _start(
-    data: HeteroData, embedding: Embedding, title: str, rng: np.random.Generator
-) -> Embedding:
+def _start(data: HeteroData, embedding: Embedding, title: str, rng: Rng) -> Embedding:
     """Return the map with noise, as a map by the method `title`."""
     places = coordinates_of(data, embedding)
     sizes = np.nanstd(np.vstack(list(places.values())), axis=0)

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 from sklearn.metrics import average_precision_score
 
-from hetviz._types import Bools, Floats, Ints
+from hetviz._types import Bools, Floats, Ints, Rng
 from hetviz.core.prediction.link_ridge import (
     LowRankScores,
     ScoreScale,
@@ -150,7 +150,7 @@ def _judged_pairs(
     problem: LinkProblem,
     i: Ints,
     j: Ints,
-    rng: np.random.Generator,
+    rng: Rng,
     rows: Ints | None = None,
     scores: LowRankScores | None = None,
 ) -> _SampledPairs:
@@ -239,12 +239,7 @@ def judge_on_hidden_items(
 
 
 def _test_without(
-    problem: LinkProblem,
-    i: Ints,
-    j: Ints,
-    rng: np.random.Generator,
-    rows: Ints | None,
-    axes_of: Mapping[str, int],
+    problem: LinkProblem, i: Ints, j: Ints, rng: Rng, rows: Ints | None, axes_of: Mapping[str, int]
 ) -> _HiddenTest:
     """Fit without the links (i, j), and score them and pairs without a link."""
     fit = fit_scores(problem, problem.without(i, j), axes_of)
