@@ -1,16 +1,5 @@
 """Figures: maps, curves and small still maps, each with its text alternative."""
 
-from hetviz.plots.colour import Colouring, ColourOption, colour_options, colouring
-from hetviz.plots.palette import GLYPHS, Theme, tokens
-from hetviz.plots.still import still_map
-
-__all__ = [
-    "GLYPHS",
-    "ColourOption",
-    "Colouring",
-    "Theme",
-    "colour_options",
-    "colouring",
-    "still_map",
-    "tokens",
-]
+from hetviz.plots.colour import colour_options as colour_options
+from hetviz.plots.colour import colouring as colouring
+from hetviz.plots.still import still_map as still_map

@@ -1,125 +1,57 @@
 """Projects: commands, state, log with undo and redo."""
 
-from hetviz.runs.embed.run import MapResult
-from hetviz.workspace.commands.clusters import (
-    MergeClusters,
-    RenameCluster,
-    SetClusters,
-    SplitCluster,
-)
-from hetviz.workspace.commands.command import Act, Command, from_dict
-from hetviz.workspace.commands.datasets import DropDataset, RenameDataset, ReplaceDataset
-from hetviz.workspace.commands.features import SetFeatures
-from hetviz.workspace.commands.guidance import (
-    AddComparisons,
-    AddLinks,
-    AddPairs,
-    DropStatements,
-    EditStatements,
-    ImportGuidance,
-    RenameSet,
-    ReverseComparisons,
-    SetLabels,
-    SwitchSet,
-)
-from hetviz.workspace.commands.joining import (
-    JoinTables,
-    LeaveLinks,
-    LeaveUnlinked,
-    LinkByKey,
-    LinkByList,
-    LinkByNearness,
-    SetEntity,
-)
-from hetviz.workspace.commands.opening import AddTables, OpenBundle, OpenSample
-from hetviz.workspace.commands.placing import KeepItems, LeaveItems
-from hetviz.workspace.commands.runs import (
-    ChooseRun,
-    DropRun,
-    EndJob,
-    KeepFindings,
-    RecordMap,
-    RenameRun,
-    StarRun,
-    StartJob,
-)
-from hetviz.workspace.commands.state import (
-    ORIGINAL_MAP,
-    ClusterAssignment,
-    DisplaySettings,
-    Finding,
-    PendingJob,
-    State,
-)
-from hetviz.workspace.commands.view import SetFilters, SetTitle, SetView
-from hetviz.workspace.project_file import Summary, is_project, open_project, save_project, summarize
-from hetviz.workspace.sessions import SESSIONS, Sessions
-from hetviz.workspace.store.blobs import BlobStore
-from hetviz.workspace.view_state import ViewState
-from hetviz.workspace.workspace import READ_ONLY_MESSAGE, ReadOnlyWorkspace, Workspace
-
-__all__ = [
-    "ORIGINAL_MAP",
-    "READ_ONLY_MESSAGE",
-    "SESSIONS",
-    "Act",
-    "AddComparisons",
-    "AddLinks",
-    "AddPairs",
-    "AddTables",
-    "BlobStore",
-    "ChooseRun",
-    "ClusterAssignment",
-    "Command",
-    "DisplaySettings",
-    "DropDataset",
-    "DropRun",
-    "DropStatements",
-    "EditStatements",
-    "EndJob",
-    "Finding",
-    "ImportGuidance",
-    "JoinTables",
-    "KeepFindings",
-    "KeepItems",
-    "LeaveItems",
-    "LeaveLinks",
-    "LeaveUnlinked",
-    "LinkByKey",
-    "LinkByList",
-    "LinkByNearness",
-    "MapResult",
-    "MergeClusters",
-    "OpenBundle",
-    "OpenSample",
-    "PendingJob",
-    "ReadOnlyWorkspace",
-    "RecordMap",
-    "RenameCluster",
-    "RenameDataset",
-    "RenameRun",
-    "RenameSet",
-    "ReplaceDataset",
-    "ReverseComparisons",
-    "Sessions",
-    "SetClusters",
-    "SetEntity",
-    "SetFeatures",
-    "SetFilters",
-    "SetLabels",
-    "SetTitle",
-    "SetView",
-    "SplitCluster",
-    "StarRun",
-    "StartJob",
-    "State",
-    "Summary",
-    "SwitchSet",
-    "ViewState",
-    "Workspace",
-    "from_dict",
-    "is_project",
-    "open_project",
-    "save_project",
-    "summarize",
-]
+from hetviz.runs.embed.run import MapResult as MapResult
+from hetviz.workspace.commands.clusters import MergeClusters as MergeClusters
+from hetviz.workspace.commands.clusters import RenameCluster as RenameCluster
+from hetviz.workspace.commands.clusters import SetClusters as SetClusters
+from hetviz.workspace.commands.clusters import SplitCluster as SplitCluster
+from hetviz.workspace.commands.command import Act as Act
+from hetviz.workspace.commands.command import Command as Command
+from hetviz.workspace.commands.command import from_dict as from_dict
+from hetviz.workspace.commands.datasets import DropDataset as DropDataset
+from hetviz.workspace.commands.datasets import RenameDataset as RenameDataset
+from hetviz.workspace.commands.datasets import ReplaceDataset as ReplaceDataset
+from hetviz.workspace.commands.features import SetFeatures as SetFeatures
+from hetviz.workspace.commands.guidance import AddLinks as AddLinks
+from hetviz.workspace.commands.guidance import AddPairs as AddPairs
+from hetviz.workspace.commands.guidance import DropStatements as DropStatements
+from hetviz.workspace.commands.guidance import EditStatements as EditStatements
+from hetviz.workspace.commands.guidance import ImportGuidance as ImportGuidance
+from hetviz.workspace.commands.guidance import RenameSet as RenameSet
+from hetviz.workspace.commands.guidance import ReverseComparisons as ReverseComparisons
+from hetviz.workspace.commands.guidance import SetLabels as SetLabels
+from hetviz.workspace.commands.guidance import SwitchSet as SwitchSet
+from hetviz.workspace.commands.joining import JoinTables as JoinTables
+from hetviz.workspace.commands.joining import LeaveLinks as LeaveLinks
+from hetviz.workspace.commands.joining import LeaveUnlinked as LeaveUnlinked
+from hetviz.workspace.commands.joining import SetEntity as SetEntity
+from hetviz.workspace.commands.opening import AddTables as AddTables
+from hetviz.workspace.commands.opening import OpenBundle as OpenBundle
+from hetviz.workspace.commands.opening import OpenSample as OpenSample
+from hetviz.workspace.commands.placing import KeepItems as KeepItems
+from hetviz.workspace.commands.placing import LeaveItems as LeaveItems
+from hetviz.workspace.commands.runs import ChooseRun as ChooseRun
+from hetviz.workspace.commands.runs import DropRun as DropRun
+from hetviz.workspace.commands.runs import EndJob as EndJob
+from hetviz.workspace.commands.runs import KeepFindings as KeepFindings
+from hetviz.workspace.commands.runs import RecordMap as RecordMap
+from hetviz.workspace.commands.runs import RenameRun as RenameRun
+from hetviz.workspace.commands.runs import StarRun as StarRun
+from hetviz.workspace.commands.runs import StartJob as StartJob
+from hetviz.workspace.commands.state import ORIGINAL_MAP as ORIGINAL_MAP
+from hetviz.workspace.commands.state import ClusterAssignment as ClusterAssignment
+from hetviz.workspace.commands.state import Finding as Finding
+from hetviz.workspace.commands.state import PendingJob as PendingJob
+from hetviz.workspace.commands.state import State as State
+from hetviz.workspace.commands.view import SetFilters as SetFilters
+from hetviz.workspace.commands.view import SetTitle as SetTitle
+from hetviz.workspace.commands.view import SetView as SetView
+from hetviz.workspace.project_file import Summary as Summary
+from hetviz.workspace.project_file import is_project as is_project
+from hetviz.workspace.project_file import open_project as open_project
+from hetviz.workspace.project_file import save_project as save_project
+from hetviz.workspace.project_file import summarize as summarize
+from hetviz.workspace.sessions import SESSIONS as SESSIONS
+from hetviz.workspace.sessions import Sessions as Sessions
+from hetviz.workspace.workspace import ReadOnlyWorkspace as ReadOnlyWorkspace
+from hetviz.workspace.workspace import Workspace as Workspace

@@ -22,7 +22,8 @@ from hetviz.jobs import Job
 from hetviz.ui.map import description
 from hetviz.ui.map_data import parts, priority, selection_codec
 from hetviz.ui.map_data.array_cache import ARRAYS, RESULTS, PackedArray, send_array
-from hetviz.workspace import DisplaySettings, MapResult, State
+from hetviz.workspace import MapResult, State
+from hetviz.workspace.commands.state import DisplaySettings
 
 SESSION = "a-session-for-the-tests"
 

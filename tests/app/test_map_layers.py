@@ -17,7 +17,8 @@ from hetviz.plots.curve import curve_alt, curve_figure
 from hetviz.ui.map import description
 from hetviz.ui.map_data import layers
 from hetviz.ui.map_data.array_cache import ARRAYS
-from hetviz.workspace import SESSIONS, AddLinks, DisplaySettings, MapResult, State
+from hetviz.workspace import SESSIONS, AddLinks, MapResult, State
+from hetviz.workspace.commands.state import DisplaySettings
 from hetviz.workspace.sessions import new_session_id
 from tests.app.asking import ask
 from tests.app.conftest import Visit, html_of, workspace_of

@@ -20,7 +20,8 @@ from hetviz.ui.map import map_warnings
 from hetviz.ui.map.map_warnings import MapWarning, WarningKind
 from hetviz.ui.reading import join_choice
 from hetviz.ui.shell import background
-from hetviz.workspace import DisplaySettings, MapResult, SetTitle, State
+from hetviz.workspace import MapResult, SetTitle, State
+from hetviz.workspace.commands.state import DisplaySettings
 from tests.app.conftest import Visit, go, html_of, workspace_of
 from tests.app.test_map_panel import press
 from tests.app.test_pages import upload

@@ -31,10 +31,8 @@ from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.map import map_warnings
 from hetviz.ui.shell import background, session
 from hetviz.workspace import (
-    AddComparisons,
     AddLinks,
     AddTables,
-    BlobStore,
     ChooseRun,
     DropStatements,
     KeepItems,
@@ -48,6 +46,8 @@ from hetviz.workspace import (
     SwitchSet,
     Workspace,
 )
+from hetviz.workspace.commands.guidance import AddComparisons
+from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.maps import pack_map
 from tests.inline_runner import InlineRunner
 from tests.waits import PATIENCE_S

@@ -11,7 +11,8 @@ import pytest
 
 import hetviz
 from hetviz import cli
-from hetviz.workspace import BlobStore, SetTitle, Workspace, save_project
+from hetviz.workspace import SetTitle, Workspace, save_project
+from hetviz.workspace.store.blobs import BlobStore
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -14,12 +14,7 @@ import pytest
 
 from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.features.linked_values import NO_VALUE
-from hetviz.plots import (
-    colour_options,
-    colouring,
-    still_map,
-    tokens,
-)
+from hetviz.plots import colour_options, colouring, still_map
 from hetviz.plots.colour import (
     OTHER,
     Colouring,
@@ -30,7 +25,7 @@ from hetviz.plots.colour import (
 )
 from hetviz.plots.curve import curve_alt, curve_figure, share_close_at
 from hetviz.plots.label_placement import Frame, name_places, name_size
-from hetviz.plots.palette import Theme, category_colours, mix, pale, text_colour
+from hetviz.plots.palette import Theme, category_colours, mix, pale, text_colour, tokens
 from hetviz.plots.planar import points_to_draw, unconnected_note
 from hetviz.plots.still import recolour_still
 

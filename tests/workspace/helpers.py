@@ -12,7 +12,6 @@ from hetviz.data import Embedding, Filter
 from hetviz.errors import HetvizError
 from hetviz.workspace import (
     AddTables,
-    BlobStore,
     ChooseRun,
     DropDataset,
     DropRun,
@@ -29,6 +28,7 @@ from hetviz.workspace import (
     State,
     Workspace,
 )
+from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.maps import pack_map
 
 PLANTS = b"id,name,size,weight\n007,Oak,3,1\nNA,Ash,2,4\n9,Elm,5,2\n10,Fir,1,1\n"

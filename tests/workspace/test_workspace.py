@@ -14,7 +14,6 @@ from hetviz.errors import DataError, HetvizError
 from hetviz.workspace import (
     ORIGINAL_MAP,
     AddTables,
-    BlobStore,
     ChooseRun,
     Command,
     DropDataset,
@@ -36,6 +35,7 @@ from hetviz.workspace import (
 )
 from hetviz.workspace.commands.runs import RecordRun
 from hetviz.workspace.sessions import is_session_id, new_session_id
+from hetviz.workspace.store.blobs import BlobStore
 from tests.depth import examples
 from tests.workspace.helpers import (
     BAD_LINKS,

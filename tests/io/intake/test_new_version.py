@@ -11,7 +11,8 @@ import pytest
 from hetviz import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.errors import DataError
 from hetviz.io import read_new_version, read_tables
-from hetviz.workspace import BlobStore, ReplaceDataset, SetLabels, Workspace
+from hetviz.workspace import ReplaceDataset, SetLabels, Workspace
+from hetviz.workspace.store.blobs import BlobStore
 from tests.workspace.helpers import opened, record, workspace_essence
 
 TREES = (

@@ -12,8 +12,9 @@ import hetviz
 from hetviz import Comparisons, Dataset, HeteroData, Links
 from hetviz.metrics.conflicts.conflicts import find_new_conflicts
 from hetviz.metrics.conflicts.guidance_report import coverage
-from hetviz.workspace import BlobStore, State, from_dict
+from hetviz.workspace import State, from_dict
 from hetviz.workspace.commands.command import Context
+from hetviz.workspace.store.blobs import BlobStore
 
 
 def kin(weights: list[float], role: str = "guidance") -> HeteroData:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from hetviz.errors import DataError
-from hetviz.workspace import BlobStore, OpenSample, SetFeatures, Workspace, from_dict
+from hetviz.workspace import OpenSample, SetFeatures, Workspace, from_dict
 from hetviz.workspace.commands.features import make_dataset_features
+from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.packing import pack_features
 from tests.workspace.helpers import opened, record
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hetviz.workspace import BlobStore, ChooseRun, KeepFindings, StarRun, StartJob, Workspace
+from hetviz.workspace import ChooseRun, KeepFindings, StarRun, StartJob, Workspace
+from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.packing import pack_json
 from tests.workspace.helpers import opened, record
 

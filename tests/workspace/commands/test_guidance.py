@@ -14,10 +14,8 @@ from hetviz.data.model.statements import statement_keys
 from hetviz.errors import DataError
 from hetviz.io import guidance_csv
 from hetviz.workspace import (
-    AddComparisons,
     AddLinks,
     AddPairs,
-    BlobStore,
     Command,
     DropStatements,
     EditStatements,
@@ -29,6 +27,8 @@ from hetviz.workspace import (
     Workspace,
     from_dict,
 )
+from hetviz.workspace.commands.guidance import AddComparisons
+from hetviz.workspace.store.blobs import BlobStore
 from tests.depth import examples
 from tests.workspace.helpers import opened, record, try_command, workspace_essence
 

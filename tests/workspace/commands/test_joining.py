@@ -11,20 +11,18 @@ from hetviz.data.joins.join import Join
 from hetviz.errors import DataError
 from hetviz.workspace import (
     AddTables,
-    BlobStore,
     Command,
     JoinTables,
     LeaveLinks,
     LeaveUnlinked,
-    LinkByKey,
-    LinkByList,
-    LinkByNearness,
     OpenSample,
     SetEntity,
     State,
     Workspace,
     from_dict,
 )
+from hetviz.workspace.commands.joining import LinkByKey, LinkByList, LinkByNearness
+from hetviz.workspace.store.blobs import BlobStore
 from tests.workspace.helpers import opened
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from hetviz.data import Embedding
 from hetviz.errors import DataError
-from hetviz.workspace import AddTables, BlobStore, KeepItems, LeaveItems, Workspace
+from hetviz.workspace import AddTables, KeepItems, LeaveItems, Workspace
 from hetviz.workspace.commands.command import Context
+from hetviz.workspace.store.blobs import BlobStore
 from tests.workspace.helpers import record_map
 
 KINDS = ["oak", "elm", "yew"]

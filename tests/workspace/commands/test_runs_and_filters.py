@@ -10,7 +10,6 @@ import pytest
 from hetviz.data import Filter
 from hetviz.errors import DataError
 from hetviz.workspace import (
-    BlobStore,
     DropDataset,
     DropRun,
     EndJob,
@@ -23,6 +22,7 @@ from hetviz.workspace import (
     StartJob,
     Workspace,
 )
+from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.packing import unpack_rows
 from tests.workspace.helpers import add_all, opened, record
 

@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hetviz.errors import HetvizError
-from hetviz.workspace import BlobStore, Sessions, SetTitle, Workspace
+from hetviz.workspace import Sessions, SetTitle, Workspace
 from hetviz.workspace.sessions import new_session_id
+from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.journal import Journal
 from tests.depth import examples
 from tests.workspace.helpers import STEPS, add_all, opened, run_random_steps, state_essence
