@@ -115,11 +115,7 @@ class GradientBoostingConsensus(BasePredictor):
         Choice(
             "Kind of label",
             "Whether the label is a class or a number.",
-            options={
-                "auto": "automatic",
-                "classes": "classes",
-                "number": "numbers",
-            },
+            options={"auto": "automatic", "classes": "classes", "number": "numbers"},
             advanced=True,
         ),
     ] = "auto"
@@ -245,8 +241,7 @@ class GradientBoostingConsensus(BasePredictor):
         ),
     ] = False
     n_leaves: Annotated[
-        int,
-        Integer("Leaves", "Size of a tree.", low=2, high=1000, advanced=True),
+        int, Integer("Leaves", "Size of a tree.", low=2, high=1000, advanced=True)
     ] = 15
     min_leaf: Annotated[
         int,

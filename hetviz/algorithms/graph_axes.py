@@ -53,10 +53,7 @@ class GraphAxes(NeighborMapEmbedder):
         key="graph-axes",
         title="Spectral axes + neighbour map",
         family="Baseline",
-        papers=(
-            NG_2002.with_part("for the axes"),
-            VAN_DER_MAATEN_2008.with_part("for the map"),
-        ),
+        papers=(NG_2002.with_part("for the axes"), VAN_DER_MAATEN_2008.with_part("for the map")),
         equation=r"Z = \mathrm{unit}(D_\tau^{-1/2} U_{32}),\quad \min_Y \mathrm{KL}(P_Z \Vert Q)",
         needs=(Need.FEATURES_OR_LINKS,),
         capabilities=ANY_FEATURES

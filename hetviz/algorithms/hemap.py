@@ -106,8 +106,7 @@ class HeMap(BaseEmbedder):
         ),
     ] = None
     source: Annotated[
-        str | None,
-        DatasetName("Source", "The dataset to learn from.", also=(None,)),
+        str | None, DatasetName("Source", "The dataset to learn from.", also=(None,))
     ] = None
     kind: Annotated[
         str,

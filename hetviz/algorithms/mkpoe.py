@@ -131,8 +131,7 @@ class MKPOE(BaseEmbedder):
     ] = False
     polish: Polish = True
     join: Annotated[
-        bool,
-        Flag("Join datasets", "Compare items of different kinds through their links."),
+        bool, Flag("Join datasets", "Compare items of different kinds through their links.")
     ] = False
     combine: Annotated[
         str,
@@ -170,8 +169,7 @@ class MKPOE(BaseEmbedder):
         ),
     ] = False
     absolute_beta: Annotated[
-        bool,
-        Flag("Absolute strength", "Use the strength itself, not a multiple.", advanced=True),
+        bool, Flag("Absolute strength", "Use the strength itself, not a multiple.", advanced=True)
     ] = False
     margin: Annotated[
         float,

@@ -36,11 +36,7 @@ Device = Annotated[
     Choice(
         "Computed on",
         "The device that finds neighbours and computes the layout.",
-        options={
-            PROCESSOR: "the processor",
-            AUTO: "a graphics card, if there is one",
-            **CARDS,
-        },
+        options={PROCESSOR: "the processor", AUTO: "a graphics card, if there is one", **CARDS},
         advanced=True,
         details=(
             "A graphics card needs PyTorch (the extra `gpu`). It compares all pairs of items, and "

@@ -219,10 +219,7 @@ def _forget_person(home: Path, args: argparse.Namespace) -> Mapping[str, object]
     folders = [home / upkeep.SESSIONS / project for project in projects]
     removed = sum(upkeep.remove_project(folder) for folder in folders if folder.is_dir())
     Audit(home).note("forget-person", "operator", person_gone=args.names[0], projects=removed)
-    return {
-        "projects removed": removed,
-        "in use, so not removed": len(folders) - removed,
-    }
+    return {"projects removed": removed, "in use, so not removed": len(folders) - removed}
 
 
 def _health(home: Path, args: argparse.Namespace) -> Mapping[str, object]:

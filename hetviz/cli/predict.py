@@ -130,10 +130,7 @@ def _links(args: argparse.Namespace) -> int:
     head = ["source_id", "target_id", "score", "rank", "rank_best", "rank_worst", "known_links"]
     rows = [
         [_cell(candidate[key]) for key in head]
-        + [
-            titles[args.source][candidate["source_id"]],
-            titles[args.target][candidate["target_id"]],
-        ]
+        + [titles[args.source][candidate["source_id"]], titles[args.target][candidate["target_id"]]]
         for candidate in result["candidates"]
     ]
     head += ["source_title", "target_title"]

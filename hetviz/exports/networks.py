@@ -134,11 +134,7 @@ def _graphml(network: Network) -> ET.Element:
 def _gexf(network: Network) -> ET.Element:
     root = ET.Element(
         "gexf",
-        {
-            "xmlns": "http://gexf.net/1.3",
-            "xmlns:viz": "http://gexf.net/1.3/viz",
-            "version": "1.3",
-        },
+        {"xmlns": "http://gexf.net/1.3", "xmlns:viz": "http://gexf.net/1.3/viz", "version": "1.3"},
     )
     graph = ET.SubElement(root, "graph", defaultedgetype="undirected", mode="static")
     attributes = ET.SubElement(graph, "attributes", {"class": "node"})

@@ -75,10 +75,7 @@ class ServerMetrics:
         """Return whether the server is healthy, and the checks."""
         status, free = self._status(), self._free_mb()
         writable = os.access(self._home(), os.W_OK)
-        checks = {
-            "worker": status.can_work,
-            "disk": writable and free >= _MIN_FREE_MB,
-        }
+        checks = {"worker": status.can_work, "disk": writable and free >= _MIN_FREE_MB}
         return all(checks.values()), {
             "status": "ok" if all(checks.values()) else "failing",
             **checks,

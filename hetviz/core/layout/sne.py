@@ -162,11 +162,7 @@ class SneLayout:
         self._p = np.asarray(P.data, dtype=np.float64)
         present = self._p[self._p > 0]
         self._entropy = float(present @ np.log(present))
-        self._graph = (
-            P.indptr.astype(np.int64),
-            P.indices.astype(np.uint32),
-            P.data.astype(real),
-        )
+        self._graph = (P.indptr.astype(np.int64), P.indices.astype(np.uint32), P.data.astype(real))
         count = _CHUNKS_PER_THREAD * threads if threads > 1 else 1
         self._rows = _split_rows(np.arange(n + 1), count)
         self._chunks = _split_rows(P.indptr, count)

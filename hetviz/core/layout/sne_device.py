@@ -305,9 +305,4 @@ class _DeviceGrid:
 def _splines(t: Tensor) -> list[Tensor]:
     """Return the values of the four cubic B-splines over a cell at t in [0, 1)."""
     u = 1.0 - t
-    return [
-        u**3 / 6.0,
-        2.0 / 3.0 - t**2 + t**3 / 2.0,
-        2.0 / 3.0 - u**2 + u**3 / 2.0,
-        t**3 / 6.0,
-    ]
+    return [u**3 / 6.0, 2.0 / 3.0 - t**2 + t**3 / 2.0, 2.0 / 3.0 - u**2 + u**3 / 2.0, t**3 / 6.0]

@@ -85,7 +85,7 @@ FORMATS = (
         damage=(
             "bad-parquet",
             "the Parquet file is damaged, encrypted or of an unsupported kind",
-            _AGAIN,
+            _AGAIN
         )
     ),
     FileFormat(

@@ -51,11 +51,7 @@ class NewVersion(ProblemReport):
         matching = ""
         if not self.info.id_from:
             matching = "Rows are matched by row number. "
-        parts = [
-            f"{len(self.added):,} new",
-            f"{len(self.gone):,} gone",
-            f"{rows:,} changed",
-        ]
+        parts = [f"{len(self.added):,} new", f"{len(self.gone):,} gone", f"{rows:,} changed"]
         lost = len(self.statements_gone)
         consequence = f" {count(lost, 'statement')} about them would be removed." if lost else ""
         return f"{matching}Items of {self.dataset}: {', '.join(parts)}.{consequence}"

@@ -17,10 +17,7 @@ __all__ = ["ROUTER", "lifespan", "middleware", "routes", "secrets"]
 
 def routes() -> list[BaseRoute]:
     """Return the routes served next to the pages."""
-    return [
-        *map_routes.map_routes(),
-        *background.FIGURES.routes(settings().metrics),
-    ]
+    return [*map_routes.map_routes(), *background.FIGURES.routes(settings().metrics)]
 
 
 def middleware() -> list[Middleware]:

@@ -210,11 +210,7 @@ def find_clusters() -> None:
     if _chosen_method() == "label":
         _cluster_by_label(state)
         return
-    arguments = {
-        "by": _chosen_method(),
-        "space": _chosen_space(),
-        **run.settings,
-    }
+    arguments = {"by": _chosen_method(), "space": _chosen_space(), **run.settings}
     background.start_task("find-clusters", arguments, start=run.id)
 
 

@@ -45,11 +45,7 @@ _FIELDS: dict[str, tuple[str, Mapping[Any, str], str]] = {
 # Fields stored as another one, as their options differ by kind of file.
 _STORED_AS = {"square": "matrix"}
 _NAMED_FIELDS = {
-    "sheet": (
-        "Sheet or table",
-        "Only this one is read. You can also name a hidden one.",
-        "all",
-    ),
+    "sheet": ("Sheet or table", "Only this one is read. You can also name a hidden one.", "all"),
     "rows_of": (
         "Its rows belong to",
         "The two must have their rows in the same order.",

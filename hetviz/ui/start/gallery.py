@@ -21,10 +21,7 @@ def map_headline(state: State) -> tuple[str, str]:
     """Return headline and subtitle of the open data and its map."""
     data, run = state.data, state.run
     if data is None:
-        return (
-            "Nothing is open yet",
-            "Drop your files on the right, or open a sample.",
-        )
+        return ("Nothing is open yet", "Drop your files on the right, or open a sample.")
     contents, links = contents_title(data, run is not None), links_text(data)
     # Stored figures only, so that the first page does not wait for measuring.
     colour_key = None if run is None else (run.figures or {}).get("colour")
