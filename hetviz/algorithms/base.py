@@ -377,12 +377,10 @@ class ProjectionEmbedder(BaseEmbedder):
             random_state=params["random_state"],
         )
 
-    def _warn_left_off(self, lack: str) -> None:
-        """Warn about datasets that `lack` leaves off the map."""
+    def _projected(self, data: HeteroData, lack: str) -> Fit:
+        """Return the fit, and warn about datasets that `lack` leaves off the map."""
         if unguided := self._projection.unguided:
             warn_about_data(left_off_message(unguided, lack))
-
-    def _projected(self, data: HeteroData) -> Fit:
         return Fit(
             self._projection.coordinates,
             diagnostics=self._projection.diagnostics,

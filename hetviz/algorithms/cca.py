@@ -96,7 +96,6 @@ class CCA(ProjectionEmbedder):
         bases = fit_bases(data, progress, self.features, random_state=self.random_state)
         progress(0.6, "Solving for the shared axes")
         self._projection = self._solve(bases, W)
-        self._warn_left_off("no pairs with another dataset")
         self.correlations_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
-        return self._projected(data)
+        return self._projected(data, "no pairs with another dataset")

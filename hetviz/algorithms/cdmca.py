@@ -86,7 +86,6 @@ class CDMCA(ProjectionEmbedder):
         bases = fit_bases(data, progress, self.features, random_state=self.random_state)
         progress(0.6, "Solving for the shared axes")
         self._projection = self._solve(bases, W)
-        self._warn_left_off("no links")
         self.agreement_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
-        return self._projected(data)
+        return self._projected(data, "no links")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, ClassVar
 
 from hetviz._types import Rng, Sparse
@@ -196,14 +197,13 @@ class GuidedProjection(ProjectionEmbedder):
             nu=self.nu,
             variant=self.variant,
         )
-        self._warn_left_off("no links")
         self.agreement_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
-        return Fit(
-            self._projection.coordinates,
-            diagnostics=self._projection.diagnostics | _choice_diagnostics(choice),
-            messages=[*self._projection.messages(data), *_choice_messages(choice)],
-            components=self._projection.components,
+        fit = self._projected(data, "no links")
+        return replace(
+            fit,
+            diagnostics={**fit.diagnostics, **_choice_diagnostics(choice)},
+            messages=[*fit.messages, *_choice_messages(choice)],
         )
 
     def _choose_settings(

@@ -98,6 +98,5 @@ class KernelCDMCA(ProjectionEmbedder):
         )
         progress(0.6, "Solving for the shared axes")
         self._projection = self._solve(bases, W)
-        self._warn_left_off("no links")
         self.agreement_ = self._projection.guided.mu
-        return self._projected(data)
+        return self._projected(data, "no links")

@@ -109,7 +109,6 @@ class LPP(ProjectionEmbedder):
         self._projection = fitted.enlarged(
             {name: float(np.sqrt(degrees[rows].sum())) for name, rows in data.offsets.items()}
         )
-        self._warn_left_off("no neighbours and no links")
         self.smoothness_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
-        return self._projected(data)
+        return self._projected(data, "no neighbours and no links")

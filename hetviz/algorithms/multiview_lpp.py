@@ -106,7 +106,6 @@ class MultiviewLPP(ProjectionEmbedder):
         progress(0.8, "Solving for the shared axes")
         W = weighted(A + self.pairing * pairs, data, self.weights)
         self._projection = self._solve(bases, W)
-        self._warn_left_off("no neighbours and no links")
         self.agreement_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
-        return self._projected(data)
+        return self._projected(data, "no neighbours and no links")
