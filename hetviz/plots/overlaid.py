@@ -21,9 +21,7 @@ _MAX_NAMES = 10
 CHANCE = "chance"
 
 
-def overlaid_figure(
-    curves: Mapping[str, Curve], winner: str, theme: Theme = "light", height: int = _HEIGHT
-) -> go.Figure:
+def overlaid_figure(curves: Mapping[str, Curve], winner: str, theme: Theme = "light") -> go.Figure:
     """Draw overlaid curves."""
     token = tokens(theme)
     close = pair_share_of(curves, "links")
@@ -52,7 +50,7 @@ def overlaid_figure(
         )
     ends = {name: float(y[-1]) for name, y in lines.items()} | {CHANCE: highest}
     named = sorted(ends, key=lambda name: (name not in (winner, CHANCE), -ends[name]))
-    inner = height - _MARGIN["t"] - _MARGIN["b"]
+    inner = _HEIGHT - _MARGIN["t"] - _MARGIN["b"]
     for name, place in _spread_labels(
         {name: ends[name] for name in named[:_MAX_NAMES]}, top, inner
     ).items():
@@ -73,7 +71,7 @@ def overlaid_figure(
     style_chart(
         figure,
         theme,
-        height,
+        _HEIGHT,
         _MARGIN,
         {
             "type": "log",
