@@ -51,6 +51,20 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+@pytest.fixture(autouse=True, scope="session")
+def samples_are_read_once(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Read each sample once per process; data never change."""
+    if all(item.get_closest_marker("browser") for item in request.session.items):
+        yield
+        return
+    # Imported here, because the threads are set above.
+    from tests.samples import read_once
+
+    with pytest.MonkeyPatch.context() as patch:
+        read_once(patch)
+        yield
+
+
 @pytest.fixture(scope="session")
 def cases(request: pytest.FixtureRequest) -> Path:
     """Give the folder of real tables; a test that needs it is skipped where none was named."""

@@ -11,7 +11,6 @@ import hetviz
 from hetviz._samples import sample_path, sample_root
 from hetviz.io import read_bundle, read_coordinates
 from hetviz.io.bundle.samples import sample_card
-from tests.samples import read_once
 
 SAMPLES = ("emoji", "world", "digits", "debian", "digit-views")
 TOOLS = Path(__file__).parents[1] / "tools"
@@ -22,11 +21,6 @@ def tool(name):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-@pytest.fixture(autouse=True)
-def cache_samples(monkeypatch):
-    read_once(monkeypatch)
 
 
 @pytest.fixture(params=SAMPLES)
