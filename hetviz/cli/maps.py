@@ -432,8 +432,8 @@ def _why(args: argparse.Namespace) -> int:
 
     from hetviz.exports.result import read_result
 
-    if args.most < 1:
-        raise ParameterError(f"-n {args.most} must be 1 or more.")
+    if args.n < 1:
+        raise ParameterError(f"-n {args.n} must be 1 or more.")
     result = read_result(args.result)
     run = replace(result.recipe.run, only=result.recipe.rows(result.data))
     explanation = hetviz.why(
@@ -442,7 +442,7 @@ def _why(args: argparse.Namespace) -> int:
         args.dataset,
         args.id,
         run=run,
-        most=args.most,
+        most=args.n,
         fit=not args.quick,
     )
     lines = [f"{explanation.title}: {explanation.sentence}"]
