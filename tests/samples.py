@@ -19,13 +19,18 @@ from hetviz.io.infer.parsed import TableReader
 from hetviz.io.intake import reading
 from hetviz.io.intake.parse import parse_files, table_reader
 from hetviz.jobs.tasks import maps
+from hetviz.progress import Progress
+from hetviz.runs import first_map
+from hetviz.runs.compare.comparison import Candidate, Comparison
 from tests.depth import DEPTH
 
 _read = reading._read_bundle_files
 _figures_of = maps.figures_of
+_try_methods = first_map._tried
 _measured: dict[tuple[str, ...], dict[str, object]] = {}
+_tried: dict[tuple[str, str, int], tuple[Comparison, Candidate | None]] = {}
 _LARGE = ("digits", "digit-views")
-_FEW = 150
+_FEW = 80
 
 
 @cache
@@ -82,6 +87,20 @@ def measure_once(patch: pytest.MonkeyPatch) -> None:
         return copy.deepcopy(_measured[key])
 
     patch.setattr(maps, "figures_of", figures_of)
+
+
+def try_once(patch: pytest.MonkeyPatch) -> None:
+    """Compare the methods of a first map once for all tests with the same data."""
+
+    def tried(
+        data: HeteroData, candidates: list[Candidate], random_state: int, progress: Progress
+    ) -> tuple[Comparison, Candidate | None]:
+        key = (data.fingerprint(), repr(candidates), random_state)
+        if key not in _tried:
+            _tried[key] = _try_methods(data, candidates, random_state, progress)
+        return _tried[key]
+
+    patch.setattr(first_map, "_tried", tried)
 
 
 def mark_of(embedding: Embedding) -> str:

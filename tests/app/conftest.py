@@ -17,7 +17,7 @@ from hetviz.ui.shell.paths import PAGES, ROUTER
 from hetviz.ui.statements import candidate_search, preview
 from hetviz.workspace import SESSIONS, Workspace
 from tests.inline_runner import InlineRunner
-from tests.samples import measure_once, sample
+from tests.samples import measure_once, sample, try_once
 from tests.waits import PATIENCE_S
 
 Visit = Callable[..., AppTest]
@@ -34,6 +34,7 @@ def packages_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def maps_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     measure_once(monkeypatch)
+    try_once(monkeypatch)
 
 
 @pytest.fixture
