@@ -113,7 +113,7 @@ def test_added_statement_is_one_step_and_requests_refit(
     page_of(app).part(StatementState).draft = StatementDraft("apart", -1.0)
     grouped(app, A=[0], B=[7])
     assert "These have a link together" in html_of(app)
-    assert app.button(key="add-statement").label == "Apply to 1 pair anyway"
+    assert app.button(key="add-statement").label == "Move the map anyway"
     press(app, "add-statement")
     assert str(workspace.undo_name).endswith("apart")
 
@@ -248,7 +248,7 @@ def test_cycle_contradiction_is_shown_before_adding(visit: Visit, emoji: HeteroD
     page_of(app).part(StatementState).draft = StatementDraft("apart", -1.0)
     app.run()
     assert "as together through" in html_of(app)
-    assert app.button(key="add-statement").label == "Apply to 1 pair anyway"
+    assert app.button(key="add-statement").label == "Move the map anyway"
     press(app, "add-statement")
     report = hetviz.guidance_report(workspace.state.data)
     assert any(len(conflict.keys) == 3 for conflict in report.conflicts)

@@ -111,6 +111,7 @@ def test_lasso_statement_refits_is_reproduced_and_can_be_undone(
         " window.groupA = groups.get('A'); window.groupB = groups.get('B'); }"
     )
     # One step at a time: the slider is redrawn after each and ignores keys for a moment.
+    bar(page).locator(".st-key-how-much button").first.click()
     for strength in (0.9, 0.8):
         page.get_by_role("slider").focus()
         page.keyboard.press("ArrowLeft")
@@ -207,8 +208,9 @@ def test_contradiction_is_shown_before_adding(opened: Page) -> None:
     moved(page)
     pick("A", 3)
     pick("B", 900)
-    bar(page).get_by_role("radio", name="Apart").or_(
-        bar(page).get_by_role("button", name="Apart")
+    verb = "does not belong with"
+    bar(page).get_by_role("radio", name=verb).or_(
+        bar(page).get_by_role("button", name=verb)
     ).first.click()
     expect(page.get_by_text("These have a link together")).to_be_visible()
     # The bar is still resizing, and a click on a moving button is lost.

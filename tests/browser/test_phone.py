@@ -104,7 +104,7 @@ def test_file_is_mapped_and_statement_undone_by_touch(phone: Page) -> None:
     # The sheet shows the draft.
     panel = page.locator(".st-key-panel")
     expect(panel.get_by_role("heading", name="1 new pair will be pulled together")).to_be_visible()
-    page.get_by_role("button", name="Apply to 1 pair").tap()
+    page.get_by_role("button", name="Move the map").tap()
     expect(panel.get_by_text("What changed")).to_be_visible()
     settled(page)
     until(page, "!map.scene.motion && !map.scene.flight")

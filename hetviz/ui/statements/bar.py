@@ -1,4 +1,4 @@
-"""Bar at the foot of the map: groups A, B and C and the statement about them."""
+"""Bar at the foot of the map: one sentence about selected items."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hetviz.ui.statements import (
     shared_columns,
     statement_draft,
 )
-from hetviz.ui.statements.statement_draft import KIND_TITLES, StatementKind
+from hetviz.ui.statements.statement_draft import StatementDraft, StatementKind
 from hetviz.workspace import State
 
 _MAX_PICTURES = 3
@@ -29,12 +29,12 @@ _MAX_PAIRS = 300
 _MAX_PILL_CHARS = 16
 
 
-_PAIR = "Belongs with"
-_OPEN_TEXTS = {
-    ("together", "B"): "belongs with",
-    ("apart", "B"): "does not belong with",
-    ("closer", "B"): "is closer to",
-    ("closer", "C"): "than to",
+# Of one item, of several items among themselves, and of several items with others.
+_VERBS: dict[StatementKind, tuple[str, str, str]] = {
+    "together": ("belongs with", "belong together", "belong with"),
+    "apart": ("does not belong with", "do not belong together", "do not belong with"),
+    "closer": ("is closer to", "are closer to", "are closer to"),
+    "label": ("is called …", "are called …", "are called …"),
 }
 # Of one item, and of several.
 _BEGIN_TEXTS: dict[StatementKind, tuple[str, str]] = {
@@ -46,17 +46,10 @@ _INVITATION = (
     '<p class="hv-invitation"><b>Something in the wrong place?</b> '
     "Click it, then say what it belongs with.</p>"
 )
-_BUTTON_TEXTS = {
-    ("apart", "B"): "Keep apart from",
-    ("closer", "B"): "Closer to",
-    ("closer", "C"): "Than to",
-}
-_CLICK_TEXTS = {
-    ("together", "B"): "what it belongs with",
-    ("apart", "B"): "what it does not belong with",
-    ("closer", "B"): "what it is closer to",
-    ("closer", "C"): "what it is farther from",
-}
+_FIELD = (
+    '<button type="button" class="hv-find-field" data-hv-find>click an item, or type its name'
+    "</button>"
+)
 
 
 def show_bar(state: State) -> None:
@@ -77,11 +70,13 @@ def show_bar(state: State) -> None:
         if not groups:
             _show_selection(data, picked)
             return
-        for name in "ABC":
-            if name == "B" and statement_draft.get_statement().dropped is not None:
-                _show_proposals(data, groups)
-            else:
+        _show_group(data, "A", groups, picked)
+        if statement_draft.get_statement().dropped is None:
+            _show_verbs(groups)
+            for name in "BC":
                 _show_group(data, name, groups, picked)
+        else:
+            _show_proposals(data, groups)
         _show_statement(state, data, groups)
     _show_consequences(state)
 
@@ -117,42 +112,58 @@ def _filter_to_linked(picked: Ints) -> None:
     filters.show_only([*picked.tolist(), *links_touching(data, picked).leads_to().tolist()])
 
 
+def _show_verbs(groups: dict[str, Ints]) -> None:
+    """Show the verbs of the sentence."""
+    kind = statement_draft.get_statement().kind
+    form = 0 if len(groups.get("A", ())) == 1 else 2 if "B" in groups else 1
+    key = f"how-{kind}-{form}"
+    st.segmented_control(
+        "What is said about the items",
+        list(_VERBS),
+        default=kind,
+        format_func=lambda one: _VERBS[one][form],
+        key=key,
+        label_visibility="collapsed",
+        width="content",
+        on_change=_on_kind,
+        args=(key,),
+    )
+
+
 def _show_group(data: HeteroData, name: str, groups: dict[str, Ints], picked: Ints) -> None:
     rows = groups.get(name)
     kind = statement_draft.get_statement().kind
+    if name == "C" and kind == "closer" and "B" in groups:
+        st.html('<span class="hv-draft-prompt">than to</span>', width="content")
     if rows is not None:
         with st.container(
             horizontal=True, vertical_alignment="center", gap="xsmall", width="content"
         ):
-            st.html(_group_html(data, name, rows), width="content")
+            st.html(_group_html(data, rows), width="content")
             st.button(
                 "×",
                 key=f"drop-{name}",
                 type="tertiary",
-                help=f"Clear group {name}",
+                help=f"Remove {commands.group_text(data, rows)} from the sentence",
                 on_click=statement_draft.drop_group,
                 args=(name,),
             )
         return
     is_next = name == "A" or (
-        "A" in groups and (name == "B" or (kind == "closer" and "B" in groups))
+        "A" in groups and kind != "label" and (name == "B" or (kind == "closer" and "B" in groups))
     )
     if not is_next:
         return
-    is_group = any(np.array_equal(picked, rows) for rows in groups.values())
-    if not len(picked) or is_group:
-        if kind == "closer" or (name == "B" and kind != "label"):
-            st.html(
-                f'<span class="hv-draft-prompt">{_OPEN_TEXTS[kind, name]} …</span>', width="content"
-            )
-        return
-    st.button(
-        "Start with this" if name == "A" else f"{_BUTTON_TEXTS.get((kind, name), _PAIR)} this",
-        key=f"set-{name}",
-        help=f"Key {name} on the map",
-        on_click=statement_draft.set_group,
-        args=(name, picked),
-    )
+    if len(picked) and not any(np.array_equal(picked, rows) for rows in groups.values()):
+        st.button(
+            shorten(commands.group_text(data, picked), _MAX_PILL_CHARS),
+            key=f"set-{name}",
+            help=f"Put the selection here (key {name} on the map)",
+            on_click=statement_draft.set_group,
+            args=(name, picked),
+        )
+    elif statement_draft.missing_group(kind, groups) == name:
+        st.html(_FIELD, width="content")
 
 
 def _show_proposals(data: HeteroData, groups: dict[str, Ints]) -> None:
@@ -177,8 +188,8 @@ def _show_proposals(data: HeteroData, groups: dict[str, Ints]) -> None:
     )
 
 
-def _group_html(data: HeteroData, name: str, rows: Ints) -> str:
-    """Return a group as its letter, up to three pictures and a short text."""
+def _group_html(data: HeteroData, rows: Ints) -> str:
+    """Return a group as up to three pictures and a short text."""
     pictures = [
         item_chip.picture_of(data, find_item(data, int(row))) for row in rows[:_MAX_PICTURES]
     ]
@@ -188,60 +199,27 @@ def _group_html(data: HeteroData, name: str, rows: Ints) -> str:
     if not images and len(rows) == 1:
         images = f"<em>{find_item(data, int(rows[0])).glyph}</em>"
     text = theme.escape_html(commands.group_text(data, rows))
-    return (
-        f'<span class="hv-group-chip" title="Group {name}: {text}">'
-        f'<i class="hv-group-{name}">{name}</i>{images}<b>{text}</b><u>{len(rows):,}</u></span>'
-    )
+    number = f"<u>{len(rows):,}</u>" if len(rows) > 1 else ""
+    return f'<span class="hv-group-chip" title="{text}">{images}<b>{text}</b>{number}</span>'
 
 
 def _show_statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> None:
     statement = statement_draft.get_statement()
-    if statement.dropped is None:
-        st.segmented_control(
-            "Kind of statement",
-            list(KIND_TITLES),
-            default=statement.kind,
-            format_func=lambda kind: KIND_TITLES[kind],
-            key=f"how-{statement.kind}",
-            label_visibility="collapsed",
-            width="content",
-            on_change=_on_kind,
-            args=(f"how-{statement.kind}",),
-        )
-    if statement.kind in ("together", "apart"):
-        key = f"weight-{statement.weight:g}"
-        st.slider(
-            "Strength: −1 is apart, +1 is together",
-            -1.0,
-            1.0,
-            statement.weight,
-            0.1,
-            format="%.1f",
-            key=key,
-            label_visibility="collapsed",
-            help=None,
-            width=84,
-            on_change=_on_weight,
-            args=(key,),
-        )
     if statement.kind == "label":
         _show_label_form(data, groups["A"] if "A" in groups else next(iter(groups.values())))
         return
     if statement.kind == "together":
         shared_columns.offer_weights(data, groups)
     draft = actions.get_draft(state)
-    missing = statement_draft.missing_group(statement.kind, groups)
-    if draft is not None and statement.dropped is None:
-        _show_number(draft)
-    elif missing:
-        click_text = _CLICK_TEXTS.get((statement.kind, missing), "an item")
-        prompt = f"Now click {click_text}, or type its name in the search (/)"
-        st.html(f'<span class="hv-draft-prompt">{prompt}</span>', width="content")
+    if draft is not None:
+        _show_settings(draft, statement)
     st.space("stretch")
     with st.container(key="primary_action", width="content"):
         opposed = draft is not None and contradictions.find_contradictions(state, draft)
+        moves = state.run is not None and actions.is_auto_refit()
+        text = "Move the map" if moves else "Add"
         st.button(
-            f"{_button_text(draft)} anyway" if opposed else _button_text(draft),
+            f"{text} anyway" if opposed else text,
             key="add-statement",
             type="primary",
             disabled=draft is None,
@@ -250,32 +228,44 @@ def _show_statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> 
         )
 
 
-def _button_text(draft: commands.DraftCommands | None) -> str:
-    """Return the label of the button with the number of statements."""
-    if draft is None:
-        return "Move the map"
-    noun = "comparison" if statement_draft.get_statement().kind == "closer" else "pair"
-    return f"Apply to {theme.count(draft.n, noun)}"
-
-
-def _show_number(draft: commands.DraftCommands) -> None:
-    """Show the field that changes the number of statements."""
-    noun = "comparison" if statement_draft.get_statement().kind == "closer" else "pair"
-    if draft.n_possible == 1:
+def _show_settings(draft: commands.DraftCommands, statement: StatementDraft) -> None:
+    """Show the number of statements, with fields for it and for their strength."""
+    noun = "comparison" if statement.kind == "closer" else "pair"
+    has_number = draft.n_possible > 1 and statement.dropped is None
+    has_strength = statement.kind in ("together", "apart")
+    if not has_number and not has_strength:
         return
-    text = "Fewer" if draft.n == draft.n_possible else f"of {draft.n_possible:,}"
-    with st.popover(text, key="number-of-statements", help=f"How many {noun}s to apply"):
-        theme.show_note(draft.account)
-        key = f"most-{draft.n}-{draft.n_possible}"
-        st.number_input(
-            f"Maximum number of {noun}s",
-            1,
-            min(draft.n_possible, _MAX_PAIRS),
-            min(draft.n, _MAX_PAIRS),
-            key=key,
-            on_change=_on_number,
-            args=(key,),
-        )
+    text = theme.count(draft.n, noun) if has_number else "Strength"
+    if has_number and draft.n < draft.n_possible:
+        text = f"{draft.n:,} of {theme.count(draft.n_possible, noun)}"
+    if has_strength and abs(statement.weight) != 1.0:
+        text += f" · {abs(statement.weight):.1f}"
+    with st.popover(text, key="how-much", help="How many, and how much they count"):
+        if has_number:
+            theme.show_note(draft.account)
+            key = f"most-{draft.n}-{draft.n_possible}"
+            st.number_input(
+                f"Maximum number of {noun}s",
+                1,
+                min(draft.n_possible, _MAX_PAIRS),
+                min(draft.n, _MAX_PAIRS),
+                key=key,
+                on_change=_on_number,
+                args=(key,),
+            )
+        if has_strength:
+            key = f"weight-{statement.weight:g}"
+            st.slider(
+                "Strength: −1 is apart, +1 is together",
+                -1.0,
+                1.0,
+                statement.weight,
+                0.1,
+                format="%.1f",
+                key=key,
+                on_change=_on_weight,
+                args=(key,),
+            )
 
 
 def _show_label_form(data: HeteroData, rows: Ints) -> None:
@@ -297,8 +287,8 @@ def _show_label_form(data: HeteroData, rows: Ints) -> None:
         help="A column of your own. The labels of the data stay as they are.",
     )
     value = st.text_input(
-        "Name of group A",
-        placeholder="Name of group A",
+        "Their name",
+        placeholder="Their name",
         key="label-value",
         label_visibility="collapsed",
         width=180,

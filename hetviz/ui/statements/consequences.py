@@ -51,18 +51,30 @@ def show_consequences(state: State, run: MapResult, place: str = "") -> None:
                 "of the neighbours of these items are similar to them in the data.</p>"
             )
         keys = _EVIDENCE if (run.figures or {}).get("said") and run.before is not None else {}
-        lines = "".join(
-            f"<li>{theme.evidence_html(theme.escape_html(text), keys.get(topic, ''))}</li>"
-            for topic, texts in consequences.sentences_by_topic().items()
+        topics = consequences.sentences_by_topic()
+        first = [("statements", topics["statements"][0]), *(("links", t) for t in topics["links"])]
+        details = [
+            pair
+            for t, texts in topics.items()
             for text in texts
+            if (pair := (t, text)) not in first
+        ]
+        st.html(
+            f'<p class="hv-outcome">{" ".join(_sentence_html(keys, *one) for one in first)}</p>'
         )
-        st.html(f'<ul class="hv-reasons">{lines}</ul>')
+        with st.expander("Details"):
+            lines = "".join(f"<li>{_sentence_html(keys, *one)}</li>" for one in details)
+            st.html(f'<ul class="hv-reasons">{lines}</ul>')
         with st.container(horizontal=True, gap="small"):
             st.button("Keep", key=f"outcome-keep{place}", on_click=_dismiss, args=(run.id,))
             if session.workspace().steps == state_of(StatementState).statement_step:
                 st.button("Undo", key=f"outcome-back{place}", on_click=_undo)
         if state.data is not None:
             _show_followers(state.data, run)
+
+
+def _sentence_html(keys: Mapping[str, str], topic: str, text: str) -> str:
+    return theme.evidence_html(theme.escape_html(text), keys.get(topic, ""))
 
 
 def learned_groups(run: MapResult) -> list[Mapping[str, Any]]:

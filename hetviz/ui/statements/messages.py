@@ -16,7 +16,7 @@ from hetviz.ui.map_data.parts import get_geometry, visible_mask
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.statements import actions, preview, statement_draft
-from hetviz.ui.statements.statement_draft import KIND_TITLES, StatementState
+from hetviz.ui.statements.statement_draft import NEEDED_GROUPS, StatementState
 from hetviz.workspace import State
 
 _N_PROPOSED = 4
@@ -50,7 +50,7 @@ def _handle_request(request: Mapping[str, Any]) -> None:
         case "group":
             rows = selection_codec.unpack_rows(request.get("packed"), state.opened().n_rows)
             statement_draft.set_group(str(request.get("group")), rows)
-        case "statement" if request.get("statement") in KIND_TITLES:
+        case "statement" if request.get("statement") in NEEDED_GROUPS:
             _choose_or_add(state, request["statement"])
         case "drop":
             _on_drop(state, request)
@@ -70,6 +70,7 @@ def draft_spec(state: State, owner: str) -> DraftSpec:
             name: send_array(owner, PackedArray.pack(rows, "<i4")) for name, rows in groups.items()
         },
         "pairs": [] if draft is None else draft.lines,
+        "count": "" if draft is None else f"{draft.n:,}",
         "moves": [] if expected is None else expected.moves,
         "dropped": list(statement_draft.get_statement().dropped or ()) or None,
         "fingerprint": session.workspace().view_state.fingerprint,

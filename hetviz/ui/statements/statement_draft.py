@@ -13,12 +13,6 @@ from hetviz.ui.shell.page_state import state_of
 from hetviz.workspace import State
 
 StatementKind = Literal["together", "apart", "closer", "label"]
-KIND_TITLES: dict[StatementKind, str] = {
-    "together": "Together",
-    "apart": "Apart",
-    "closer": "Closer",
-    "label": "Label",
-}
 NEEDED_GROUPS: dict[StatementKind, str] = {
     "together": "A",
     "apart": "A",

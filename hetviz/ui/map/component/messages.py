@@ -100,10 +100,14 @@ class LiveSpec(TypedDict):
 
 
 class DraftSpec(TypedDict):
-    """Draft of a statement: keys of the rows of its groups, pairs, expected moves, dropped item."""
+    """Draft of a statement: keys of the rows of its groups, pairs, expected moves, dropped item.
+
+    `count`: number of pairs as text.
+    """
 
     groups: dict[str, str]
     pairs: list[list[float]]
+    count: str
     moves: list[list[float]]
     dropped: list[float] | None
     fingerprint: str

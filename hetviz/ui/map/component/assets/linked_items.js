@@ -88,8 +88,7 @@ function atEdge([x, y], [x0, y0, x1, y1]) {
 export function arrangeLinked(map, ctx, ink, missing, kinds, covered) {
   const { scene } = map;
   const picked = scene.count && scene.count <= MAX_NAMED ? map.selection.rows().filter((r) => scene.isShown[r]) : [];
-  const badges = map.statements.badges();
-  const rows = [...new Set([...picked, ...badges.filter((badge) => badge.isSmall).map((badge) => badge.row)])].filter((r) => scene.isShown[r]);
+  const rows = [...new Set([...picked, ...map.statements.namedRows()])];
   const grouped = new Set(map.statements.rows());
   // While a statement is prepared, only its own lines are shown.
   const linked = grouped.size && map.statements.pairs.length ? { named: [], more: 0 } : linkedOf(scene, new Set(picked));
@@ -151,13 +150,12 @@ function fitted(map, ctx, all, ink, kinds, covered) {
   }
   for (const node of all) if (!node.pinned) moveOffCards(node, covered);
   separateDiscs(all);
-  // Badges follow their items.
+  // Rings follow their items.
   map.overlay.moved = new Map(all.map((node) => [node.row, [node.p[0] - node.home[0], node.p[1] - node.home[1]]]));
   for (const node of all) {
     const d = node.disc + 2;
     boxes.reserve([node.p[0] - d, node.p[1] - d, node.p[0] + d, node.p[1] + d]);
   }
-  for (const { box } of map.statements.badges()) boxes.reserve(box);
   const at = new Map(all.map((node) => [node.row, node.p]));
   const linePoints = [];
   const addLine = (a, b) => {

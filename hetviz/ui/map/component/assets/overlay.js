@@ -183,7 +183,6 @@ export class Overlay {
     ctx.globalAlpha = 1;
     drawProposedNames(this, ctx);
     drawEnds(ctx, this, this.pieces);
-    map.statements.drawBadges(ctx);
     if (!isStatic) this.stroke(ctx);
     return fading;
   }

@@ -10,7 +10,8 @@ import { pack } from "./pick.js";
 
 const DASH = { A: [], B: [5, 4], C: [1.5, 3.5] };
 const MAX_ARROWS = 12;
-const MAX_BADGES = 6; // members of a group with one badge each
+const MAX_RINGED = 6; // members of a group with one ring each
+const RIBBON_PX = 16;
 const RESEND_MS = 1500; // ms without confirmation before messages are sent again
 const MAX_TRIES = 8;
 const MAX_RINGS = 400;
@@ -26,6 +27,7 @@ export class Statements {
     this.groups = new Map();
     this.pairs = [];
     this.moves = [];
+    this.count = "";
     /** @type {[row: number, x: number, y: number] | null} Item in a drag. */
     this.dragged = null;
     /** @type {[row: number, x: number, y: number] | null} Item that was dropped. */
@@ -43,6 +45,7 @@ export class Statements {
   receive(data, groups) {
     const draft = data.draft ?? {};
     this.pairs = draft.pairs ?? [];
+    this.count = draft.count ?? "";
     this.moves = draft.moves ?? [];
     this.dropped = draft.dropped ?? null;
     this.unconfirmed = this.unconfirmed.filter((message) => message.number > (draft.acknowledged ?? 0));
@@ -166,6 +169,10 @@ export class Statements {
   /** Draw the pairs of a statement, thicker than existing links. @param {CanvasRenderingContext2D} ctx */
   drawPairs(ctx) {
     const { isShown, tokens } = this.scene;
+    if (this.pairs.length > MAX_ARROWS && this.groups.get("B")?.length) {
+      this.drawRibbon(ctx);
+      return;
+    }
     const many = this.pairs.length > MAX_ARROWS;
     for (const [i, j, weight] of this.pairs) {
       if (!isShown[i] || !isShown[j]) continue;
@@ -179,6 +186,37 @@ export class Statements {
       ctx.setLineDash([]);
       if (!many) this.drawArrow(ctx, i, j, weight);
     }
+  }
+
+  /** Draw many pairs as one ribbon between their groups, with their number. @param {CanvasRenderingContext2D} ctx */
+  drawRibbon(ctx) {
+    const { tokens, family, isShown } = this.scene;
+    const color = this.pairs[0][2] < 0 ? tokens.minus : tokens.plus;
+    const [from, to] = ["A", "B"].map((name) => {
+      const seen = (this.groups.get(name) ?? []).filter((r) => isShown[r]).map((r) => this.at(r));
+      return [0, 1].map((axis) => seen.reduce((sum, xy) => sum + xy[axis], 0) / Math.max(seen.length, 1));
+    });
+    if (![...from, ...to].every(Number.isFinite)) return;
+    ctx.lineCap = "round";
+    ctx.lineWidth = RIBBON_PX;
+    ctx.strokeStyle = withAlpha(color, 0.28);
+    ctx.beginPath();
+    ctx.moveTo(from[0], from[1]);
+    ctx.lineTo(to[0], to[1]);
+    ctx.stroke();
+    ctx.lineCap = "butt";
+    const [x, y] = [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
+    Object.assign(ctx, { font: `600 14px ${family}`, textAlign: "center", textBaseline: "middle" });
+    const half = ctx.measureText(this.count).width / 2 + 9;
+    ctx.beginPath();
+    ctx.roundRect(x - half, y - 12, 2 * half, 24, 12);
+    ctx.fillStyle = tokens.bg;
+    ctx.fill();
+    ctx.lineWidth = 1.5;
+    ctx.strokeStyle = color;
+    ctx.stroke();
+    ctx.fillStyle = tokens.ink;
+    ctx.fillText(this.count, x, y + 0.5);
   }
 
   /**
@@ -207,41 +245,10 @@ export class Statements {
     }
   }
 
-  /** Badges: one per member of a small group, one for a whole large group. */
-  badges() {
-    const badges = [];
-    for (const [name, rows] of this.groups) {
-      const seen = rows.filter((r) => this.scene.isShown[r]);
-      for (const row of seen.length <= MAX_BADGES ? seen : seen.slice(0, 1)) {
-        let [x, y] = this.at(row);
-        if (seen.length > MAX_BADGES) [x, y] = seen.map((r) => this.at(r)).reduce((a, b) => (b[1] < a[1] ? b : a));
-        else if (name === "B" && this.groups.get("A")?.includes(row)) x += 38;
-        const offset = seen.length <= MAX_BADGES ? 19 : 15;
-        badges.push({ name, row, isSmall: seen.length <= MAX_BADGES, x: x - offset, y: y - offset, box: [x - offset - 11, y - offset - 11, x - offset + 11, y - offset + 11] });
-      }
-    }
-    return badges;
-  }
-
-  /** @param {CanvasRenderingContext2D} ctx */
-  drawBadges(ctx) {
-    const { tokens, family } = this.scene;
-    for (const { name, x, y } of this.badges()) {
-      ctx.beginPath();
-      ctx.arc(x, y, 9.5, 0, 7);
-      ctx.fillStyle = tokens.bg;
-      ctx.fill();
-      ctx.lineWidth = 2.2;
-      ctx.strokeStyle = tokens.ink;
-      ctx.setLineDash(name === "A" ? [] : [3, 2.4]);
-      ctx.stroke();
-      ctx.setLineDash([]);
-      ctx.font = `700 12px ${family}`;
-      ctx.textAlign = "center";
-      ctx.textBaseline = "middle";
-      ctx.fillStyle = tokens.ink;
-      ctx.fillText(name, x, y + 0.5);
-    }
+  /** Rows of the groups that are small enough to name each member. */
+  namedRows() {
+    const shown = [...this.groups.values()].map((rows) => rows.filter((r) => this.scene.isShown[r]));
+    return shown.filter((rows) => rows.length <= MAX_RINGED).flat();
   }
 
   /** @param {CanvasRenderingContext2D} ctx @param {string} name @param {number[]} rows */
@@ -250,7 +257,7 @@ export class Statements {
     const { isShown } = this.scene;
     const seen = rows.filter((r) => isShown[r]);
     if (!seen.length) return;
-    const isSmall = seen.length <= MAX_BADGES;
+    const isSmall = seen.length <= MAX_RINGED;
     if (!isSmall) {
       this.drawOutline(ctx, seen, DASH[name]);
       return;
