@@ -76,7 +76,7 @@ def test_next_selections_complete_a_begun_statement(visit: Visit) -> None:
     workspace = workspace_of(app)
     workspace.set_view_state(selection=[3])
     press(app.run(), "begin-closer")
-    assert "Now click what it is closer to" in html_of(app)
+    assert "click an item, or type its name" in html_of(app)
     for row, name in ((9, "B"), (1300, "C")):
         assert app.button(key="add-statement").disabled
         workspace.set_view_state(selection=[row])

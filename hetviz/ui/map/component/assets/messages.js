@@ -92,6 +92,7 @@
  * @property {[number, number, number][]} moves row and expected position
  * @property {[number, number, number] | null} dropped row and position
  * @property {string} fingerprint
+ * @property {string} count number of pairs as text
  * @property {number} acknowledged number of the last request that Python has handled
  */
 
