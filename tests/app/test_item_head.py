@@ -65,3 +65,22 @@ def test_item_line_marks_the_value_of_linked_items() -> None:
     colours = colouring(data, json.dumps(["planes", "engine"]))
     lines = [item_line(data, find_item(data, row), row, colours) for row in (0, 3)]
     assert lines == ["planes · Fan", "airlines · mostly Fan, by links"]
+
+
+def test_far_linked_items_begin_a_sentence(visit: Visit) -> None:
+    app = visit("map")
+    workspace = workspace_of(app)
+    data, run = workspace.state.opened(), workspace.state.run
+    assert run is not None
+    row = data["emoji"].position("1f408")
+    workspace.set_view_state(selection=[row])
+    app.run()
+    near = item_head.nearest_items(workspace.state, run, row)["keywords"]
+    far = near.ends[~near.is_satisfied()]
+    assert len(far)
+    app.button(key="bring-closer").click().run()
+    assert not app.exception
+    groups = workspace.view_state.groups
+    assert groups["A"].tolist() == [row]
+    assert sorted(groups["B"]) == sorted(far)
+    assert not app.button(key="add-statement").disabled

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import streamlit as st
 
 from hetviz._text import shorten
@@ -21,8 +23,10 @@ _MAX_NAMES = 8
 _N_FACTS, _MAX_TEXT_CHARS = 5, 400
 
 
-def show_item(state: State, row: int) -> None:
-    """Show the panel."""
+def show_item(
+    state: State, row: int, offer_closer: Callable[[int, Sequence[int]], None] | None = None
+) -> None:
+    """Show the panel. `offer_closer` is called with the item and its linked items far away."""
     data, run = state.data, state.run
     if data is None:
         return
@@ -35,6 +39,13 @@ def show_item(state: State, row: int) -> None:
     if run is not None and not nearest_by_dataset:
         theme.show_note("This item has no position on this map.")
     _show_links(state, row, links, nearest_by_dataset)
+    far = [
+        int(end)
+        for items in nearest_by_dataset.values()
+        for end in items.ends[(items.weight > 0) & ~items.is_satisfied()]
+    ]
+    if far and offer_closer is not None and run is not None and state.is_current(run):
+        offer_closer(row, far)
     # The browser shows head and links until this element arrives.
     st.html(f'<i class="hv-shown-item" data-of="{row}"></i>')
     if run is not None:

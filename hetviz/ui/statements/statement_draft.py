@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
+import streamlit as st
 
 from hetviz._types import Ints
 from hetviz.ui.shell import session
@@ -102,6 +104,20 @@ def begin(kind: StatementKind, rows: Ints) -> None:
     set_group("A", rows)
     choose_kind(kind)
     change_statement(awaits=True)
+
+
+def offer_closer(row: int, far: Sequence[int]) -> None:
+    """Offer to draft that an item belongs with linked items that are far away."""
+    text = (
+        "Bring the far one closer" if len(far) == 1 else f"Bring the {len(far):,} far ones closer"
+    )
+    st.button(text, key="bring-closer", on_click=_draft_together, args=(row, far))
+
+
+def _draft_together(row: int, others: Sequence[int]) -> None:
+    set_group("A", np.array([row]))
+    set_group("B", np.asarray(others, dtype=np.int64))
+    choose_kind("together")
 
 
 def take_awaited(groups: dict[str, Ints], picked: Ints) -> dict[str, Ints]:
