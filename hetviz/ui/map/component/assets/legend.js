@@ -85,8 +85,10 @@ export class Legend {
   /** @param {MapSpec} data */
   draw(data) {
     const maxCount = Math.max(...data.datasets.map((d) => d.count ?? d.stop - d.start), 1);
-    this.sets.replaceChildren(...data.datasets.map((d) => this.dataset(d, maxCount)));
     const { colour } = data;
+    const byDataset = colour?.option === "dataset";
+    const palette = colour?.palette?.[this.scene.scheme] ?? [];
+    this.sets.replaceChildren(...data.datasets.map((d, k) => this.dataset(d, maxCount, byDataset ? palette[k] : undefined)));
     set(this.title, { title: colour?.title ?? null });
     set(this.pill, { title: colour?.title ?? null });
     this.title.replaceChildren("Colour: ", h("b", {}, colour?.title ?? "none"), h("span", { class: "hv-change" }, "Change"));
@@ -103,7 +105,7 @@ export class Legend {
     const options = [...groups.values()].flat();
     const listed = [...groups].flatMap(([name, buttons]) => [h("p", { class: "hv-menu-group" }, name), ...buttons]);
     this.options.replaceChildren(...(options.length > MAX_UNSEARCHED ? [searchBox(options)] : []), ...listed);
-    this.colours.replaceChildren(...this.meaning(colour));
+    this.colours.replaceChildren(...(byDataset ? [] : this.meaning(colour)));
     const faded = this.scene.unstable ? data.spread?.text ?? "" : "";
     this.note.textContent = [...data.notes, faded].filter(Boolean).join(" ");
   }
@@ -114,14 +116,16 @@ export class Legend {
     send(() => this.map.component.setTriggerValue("colour", key));
   }
 
-  /** @param {number} maxCount */
-  dataset(d, maxCount) {
+  /** @param {number} maxCount @param {string} [color] Colour of its items, if colours show the dataset. */
+  dataset(d, maxCount, color) {
     const { map, scene } = this;
     const shown = !scene.hidden.includes(d.name);
     const count = d.count ?? d.stop - d.start;
+    const glyph = h("span", { class: "hv-glyph", "aria-hidden": "true" }, d.glyph);
+    if (color) glyph.style.color = color;
     return this.row({
-      kind: "set", name: d.name, key: d.name, count, maxCount, shown, barColour: "var(--m-mute)",
-      mark: h("span", { class: "hv-glyph", "aria-hidden": "true" }, d.glyph),
+      kind: "set", name: d.name, key: d.name, count, maxCount, shown, barColour: color ?? "var(--m-mute)",
+      mark: glyph,
       hide: () => map.layers.toggle(d.name), rows: () => this.rowsOf((r) => r >= d.start && r < d.stop),
     });
   }
