@@ -421,14 +421,7 @@ def add_why(command: argparse.ArgumentParser) -> None:
     command.add_argument("result", help="the folder that `embed` or `run` wrote")
     command.add_argument("dataset", help="the dataset of the item")
     command.add_argument("id", help="its id")
-    command.add_argument(
-        "-n",
-        dest="most",
-        type=int,
-        default=5,
-        metavar="N",
-        help="number of reasons of each kind (5)",
-    )
+    add_number(command, "-n", 5, "number of reasons of each kind", "N")
     command.add_argument(
         "--quick", action="store_true", help="use the axes only, without fitting the method again"
     )
