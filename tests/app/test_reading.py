@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from hetviz.io.infer.recipe import TableRecipe
 from hetviz.ui.reading import sheets, upload
-from tests.app.conftest import Visit, html_of, page_of, workspace_of
+from tests.app.conftest import Visit, go, html_of, page_of, workspace_of
 from tests.app.test_pages import BIRDS, LINKS, PLANTS, press
 from tests.app.test_pages import upload as drop
 
@@ -61,6 +61,17 @@ def test_dropped_tables_show_raw_and_read_rows(visit: Visit) -> None:
     assert wells["ids"][0]["words"] == "Well: different in all 12 rows"
     assert owners["size"] == "3 × 2"
     assert app.button(key="go-on").label == "Add to project"
+
+
+def test_top_bar_is_about_the_new_files(visit: Visit) -> None:
+    app = drop(visit("data"), wells_csv=WELLS)
+    assert "Map up to date" in html_of(app)
+    page_of(app).part(upload.Uploads).staged = upload.StagedFiles(staged(app).files, True)
+    app.run()
+    assert "No map of these files yet" in html_of(app)
+    assert "Map up to date" not in html_of(app)
+    go(app, "map")
+    assert "No map of these files yet" not in html_of(app)
 
 
 def test_tab_of_links_table_names_its_role(visit: Visit) -> None:

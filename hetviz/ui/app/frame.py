@@ -40,6 +40,7 @@ PLACE_OF = {
     **{name: name for name in PLACES},
     **dict.fromkeys(("guidance", "clusters", "predict"), "map"),
 }
+_REVIEW_PLACES = ("start", "data")
 _ABOUT = (
     "hetviz shows the items of several datasets on one map. Links and other guidance from you "
     "move the map, and a curve next to it shows how many links are close."
@@ -60,7 +61,8 @@ def show_top_bar(place: str) -> list[tuple[str, str]]:
     st.html(f'<i class="hv-at hv-at-{place}" hidden></i>')
     with st.container(horizontal=True, vertical_alignment="center", key="top", gap="small"):
         st.page_link(PAGES / "start.py", label="Start", query_params=session.url_params())
-        _show_project(workspace)
+        is_review = _reviews_new_files(place)
+        _show_project(workspace, is_review)
         with st.container(horizontal=True, key="places", gap=None, width="content"):
             for name in PLACES:
                 with st.container(key=f"place-{name}", width="content"):
@@ -77,7 +79,7 @@ def show_top_bar(place: str) -> list[tuple[str, str]]:
         )
         beat = _FAST_REFRESH_S if soon else _REFRESH_S
         with st.container(key="state", width="content"):
-            st.fragment(run_every=beat)(_show_status)()
+            st.fragment(run_every=beat)(_show_status)(is_review)
         _show_steps(workspace)
         sharing.show_menu(project_id())
         with st.popover("Help", icon=":material/help:", type="tertiary", key="help"):
@@ -99,19 +101,32 @@ def show_top_bar(place: str) -> list[tuple[str, str]]:
     return messages
 
 
-def _show_project(workspace: Workspace) -> None:
+def _reviews_new_files(place: str) -> bool:
+    """Return whether the page shows files of a new project, before its map is made."""
+    if place not in _REVIEW_PLACES:
+        return False
+    from hetviz.ui.reading import upload
+
+    return upload.is_new_project()
+
+
+def _show_project(workspace: Workspace, is_review: bool) -> None:
     title = workspace.state.title or "No project"
-    with st.popover(theme.escape_markdown(title), type="tertiary", key="project"):
-        # The key holds the title, since another tab may change it.
-        key = f"title-{title}"
-        st.text_input(
-            "Project name",
-            value=title,
-            max_chars=80,
-            key=key,
-            on_change=_rename_project,
-            args=(key,),
-        )
+    shown = "New project" if is_review else title
+    with st.popover(theme.escape_markdown(shown), type="tertiary", key="project"):
+        if is_review:
+            theme.show_note(f"It begins with its map. Until then “{title}” stays open.")
+        else:
+            # The key holds the title, since another tab may change it.
+            key = f"title-{title}"
+            st.text_input(
+                "Project name",
+                value=title,
+                max_chars=80,
+                key=key,
+                on_change=_rename_project,
+                args=(key,),
+            )
         here = session.url_params()
         st.page_link(PAGES / "start.py", label="All projects, or a new one", query_params=here)
         st.page_link(PAGES / "export.py", label="Save as a file", query_params=here)
@@ -157,7 +172,7 @@ def _page_inputs(workspace: Workspace) -> tuple[object, ...]:
     return workspace.version, session.theme(), background.last_preview()[0], growing, n_results
 
 
-def _show_status() -> None:
+def _show_status(is_review: bool) -> None:
     """Show the running job or the state of the map, on a timer."""
     # The timer reconnects a tab after a server restart. The page runs again when another tab, a job
     # or the system theme changed something, or when a download failed.
@@ -177,7 +192,7 @@ def _show_status() -> None:
                 args=(job.id, project_id()),
             )
         else:
-            st.html(_status_html(), width="content")
+            st.html(_status_html(is_review), width="content")
 
 
 def _progress_html(job: Job) -> str:
@@ -208,7 +223,7 @@ def _duration(seconds: float) -> str:
     return f"{max(1, math.ceil(seconds / _STEP_S)) * _STEP_S} s"
 
 
-def _status_html() -> str:
+def _status_html(is_review: bool) -> str:
     workspace = session.workspace()
     state = workspace.state
     # The workspace is busy from the start of a job until its result is recorded.
@@ -218,6 +233,8 @@ def _status_html() -> str:
         or worker_results.is_working(project_id())
     ):
         return _WORKING
+    if is_review:
+        return _idle_html("old", "No map of these files yet")
     if state.run is None:
         return _idle_html("old", "No map yet")
     if state.is_current(state.run):

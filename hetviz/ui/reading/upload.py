@@ -103,6 +103,12 @@ def is_staged() -> bool:
     return state_of(Uploads).staged is not None
 
 
+def is_new_project() -> bool:
+    """Return whether uploaded files wait to replace the open data."""
+    staged = state_of(Uploads).staged
+    return staged is not None and staged.fresh
+
+
 def staged_files() -> StagedFiles | None:
     """Return the uploaded files that wait for a decision, with their looks, or None."""
     staged = state_of(Uploads).staged
