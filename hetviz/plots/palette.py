@@ -37,7 +37,8 @@ class Tokens:
     # `edge`, `wash`: outlines of controls; what is chosen or under the hand.
     edge: str
     wash: str
-    # Twelve colours at least 0.15 apart in OKLab, 0.10 as colour-blind readers see them.
+    # Twelve colours at least 0.15 apart in OKLab, 0.10 as colour-blind readers see them. The dark
+    # ones come last, because few maps need them.
     categories: tuple[str, ...]
 
 
@@ -62,13 +63,13 @@ _LIGHT = Tokens(
         "#373fbb",
         "#e46e1b",
         "#04a381",
-        "#580227",
-        "#95613e",
-        "#16769e",
-        "#9e7bef",
-        "#574318",
         "#81007c",
+        "#16769e",
+        "#95613e",
+        "#9e7bef",
+        "#580227",
         "#892dff",
+        "#574318",
         "#25035a",
         "#1f000b",
     ),
@@ -95,14 +96,14 @@ _DARK = Tokens(
         "#ffd08d",
         "#a8ffe3",
         "#ff9eb8",
-        "#bbbc00",
         "#5acefe",
-        "#7f5984",
-        "#c47781",
+        "#bbbc00",
         "#7949ff",
-        "#087637",
-        "#8c8b04",
+        "#c47781",
         "#dd00bb",
+        "#8c8b04",
+        "#087637",
+        "#7f5984",
     ),
 )
 
