@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 
 from hetviz.data import Embedding, HeteroData
 from hetviz.exports.page import escape_html
-from hetviz.metrics.measure_names import HELD_OUT, rows_of_measure
+from hetviz.metrics.measure_names import HELD_OUT, MEASURE_TEXTS, rows_of_measure
 from hetviz.runs.cluster.regions import RegionLevel
 from hetviz.runs.evidence.about import evidence
 from hetviz.runs.evidence.evidence import Evidence
@@ -24,6 +25,12 @@ _N_MEMBERS = 8
 def anchor_of(measure: str) -> str:
     """Return the anchor of the rows of a measure, "" if the appendix has none."""
     about = rows_of_measure(measure)
+    text = MEASURE_TEXTS.get(about)
+    if "@" in about:
+        # One table has the counts for all numbers of neighbours.
+        about = "shared-among-nearest" if "within" in about else "linked-among-nearest"
+    elif text is not None:
+        about = re.sub(r"[^a-z0-9]+", "-", text.name.lower())
     hidden = "hidden-" if measure.endswith(HELD_OUT) else ""
     return f"rows-{hidden}{about}" if about else ""
 
@@ -41,10 +48,13 @@ def appendix_html(
     regions_html: str = "",
 ) -> str:
     """Return the tables behind the measures, and those of `regions_table_html`."""
-    anchors = dict.fromkeys(filter(None, map(anchor_of, scores)))
+    measure_of: dict[str, str] = {}
+    for measure in scores:
+        measure_of.setdefault(anchor_of(measure), measure)
     parts = [
-        _section(anchor, _evidence(anchor.removeprefix("rows-"), data, embedding, held_out))
-        for anchor in anchors
+        _section(anchor, _evidence(measure, data, embedding, held_out))
+        for anchor, measure in measure_of.items()
+        if anchor
     ]
     parts.append(regions_html)
     if not any(parts):
@@ -77,10 +87,9 @@ def regions_table_html(data: HeteroData, regions: RegionLevel | None) -> str:
 
 
 def _evidence(
-    about: str, data: HeteroData, embedding: Embedding, held_out: HeteroData | None
+    measure: str, data: HeteroData, embedding: Embedding, held_out: HeteroData | None
 ) -> Evidence:
-    is_hidden = about.startswith("hidden-")
-    about = about.removeprefix("hidden-")
+    about, is_hidden = rows_of_measure(measure), measure.endswith(HELD_OUT)
     if about in ("links", "apart"):
         own, others = (held_out, data) if is_hidden and held_out is not None else (data, held_out)
         sign = 1 if about == "links" else -1

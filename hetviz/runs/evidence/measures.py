@@ -20,6 +20,7 @@ from hetviz.metrics.fit.clustering import (
 )
 from hetviz.metrics.fit.measured_map import MeasuredMap, cross_dataset_links
 from hetviz.metrics.fit.ranking import (
+    NEIGHBOR_COUNTS,
     NeighborHits,
     labels_across_rows,
     linked_hits,
@@ -308,10 +309,12 @@ def _neighbor_evidence(measured: MeasuredMap, key: str, k: int) -> Evidence:
     rows = np.concatenate([data.offsets[one.source].start + one.rows for one in found])
     hits = np.concatenate(n_hits)
     word = "sharing a link" if is_within else "linked"
-    columns = {
-        "with": np.repeat([one.target for one in found], [len(one.rows) for one in found]),
-        f"{word} among {k:,} nearest": hits,
-    }
+    columns = {"with": np.repeat([one.target for one in found], [len(one.rows) for one in found])}
+    widest = max(one.hits.shape[1] for one in found)
+    for size in sorted({k, *(n for n in NEIGHBOR_COUNTS if n <= widest)}):
+        columns[f"{word} among {size:,} nearest"] = np.concatenate(
+            [one.hits[:, :size].sum(axis=1) for one in found]
+        )
     chance = ""
     if not is_within:
         random = [_by_chance(measured, one, k, is_share) for one in found]
@@ -319,7 +322,7 @@ def _neighbor_evidence(measured: MeasuredMap, key: str, k: int) -> Evidence:
         chance = f"With {k:,} random items it would be " + (
             f"{round_percent(mean)}." if is_share else f"{mean:.2f}."
         )
-        columns["by chance"] = np.concatenate(random).round(3)
+        columns[f"by chance among {k:,}"] = np.concatenate(random).round(3)
     order = np.argsort(hits, kind="stable")
     return Evidence(
         _statement(key, value),
