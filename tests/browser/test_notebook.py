@@ -26,16 +26,18 @@ CELLS = (
     "print('said:', w.say(together={'emoji': list(data['emoji'].ids[[0, 600, 1200]])}).n_said)",
 )
 
-# An emoji that has no neighbour within 8 pixels, right of the legend.
+# An emoji that has no neighbour within 8 pixels, right of the legend and not scrolled away.
 FREE = """() => {
   const map = document.querySelector('.hv-map').__hv.map;
   const at = (r) => map.scene.pixel(r);
   const all = Array.from({ length: map.scene.n }, (_, r) => at(r));
   const { W, H } = map.scene.view;
   const inside = ([x, y]) => x > 420 && x < W - 260 && y > 90 && y < H - 60;
+  const box = map.stage.getBoundingClientRect();
+  const seen = ([x, y]) => map.stage.contains(document.elementFromPoint(box.x + x, box.y + y));
   const far = (p, q) => Math.hypot(p[0] - q[0], p[1] - q[1]) > 8;
   const apart = (r) => all.every((xy, q) => q === r || far(xy, all[r]));
-  return all.findIndex((xy, r) => r < 1273 && inside(xy) && apart(r));
+  return all.findIndex((xy, r) => r < 1273 && inside(xy) && seen(xy) && apart(r));
 }"""
 
 
@@ -180,13 +182,20 @@ def test_hover_selection_statement_and_theme(opened: Page) -> None:
     until(page, "!map.scene.moving && !map.scene.flight")
 
     # Point at an emoji in the free middle of the map: its card has a picture.
-    card = page.locator(".hv-tooltip")
-    while not card.locator("img").count():
-        # The map moves while the notebook finds room for it.
-        x, y = where(page, page.evaluate(FREE))
-        page.mouse.move(x - 6, y)
-        page.mouse.move(x, y)
+    card = page.locator(".hv-tooltip:not([hidden])")
+
+    def point_at_emoji() -> bool:
+        # The notebook moves the map while it finds room for it.
+        page.locator(".hv-map").scroll_into_view_if_needed()
+        row = page.evaluate(FREE)
+        if row >= 0:
+            x, y = where(page, row)
+            page.mouse.move(x - 6, y)
+            page.mouse.move(x, y)
         page.wait_for_timeout(500)
+        return card.locator("img").count() > 0
+
+    assert wait_until(point_at_emoji)
     expect(card).to_contain_text("emoji")
     expect(card.locator("img")).to_have_js_property("complete", True)
     assert card.locator("img").evaluate("image => image.naturalWidth") > 10
