@@ -132,7 +132,7 @@ def test_neighbours_and_linked_items_can_be_selected(visit: Visit) -> None:
     assert (rows < 1273).sum() > 0
 
 
-def test_item_panel_counts_contradicted_statements(visit: Visit) -> None:
+def test_item_panel_counts_guidance_the_map_follows(visit: Visit) -> None:
     app = visit("map")
     state = workspace_of(app).state
     data, run = state.opened(), state.run
@@ -140,11 +140,13 @@ def test_item_panel_counts_contradicted_statements(visit: Visit) -> None:
     near = link_closeness(data, run.embedding)
     together = np.concatenate([links.weight for links in data.links]) > 0
     agrees = comparison_closeness(data, run.embedding) > 0.5
-    wrong = np.concatenate([together != (near >= 0.95), ~agrees])
-    item = int(statement_rows(data)[np.flatnonzero(wrong)[0], 0])
-    mine = (statement_rows(data) == item).any(axis=1)
-    words = f"The map contradicts {(wrong & mine).sum()} of {mine.sum()} statements about it."
-    assert words in html_of(pick(app, item))
+    right = np.concatenate([together == (near >= 0.95), agrees])
+    # Comparisons are a person's, links of these tables are not.
+    is_given = np.arange(len(right)) >= len(near)
+    item = int(statement_rows(data)[np.flatnonzero(is_given & ~right)[0], 0])
+    mine = (statement_rows(data) == item).any(axis=1) & is_given
+    words = f"{(right & mine).sum()} of {mine.sum()} statement"
+    assert f"Your guidance about it: {words}" in html_of(pick(app, item))
 
 
 def test_group_panel_shows_counts_and_differences(visit: Visit) -> None:
