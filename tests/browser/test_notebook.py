@@ -26,7 +26,7 @@ CELLS = (
     "print('said:', w.say(together={'emoji': list(data['emoji'].ids[[0, 600, 1200]])}).n_said)",
 )
 
-# An emoji that has no neighbour within 8 pixels, right of the legend and not scrolled away.
+# An emoji without a neighbour within 8 pixels, right of the legend, not scrolled away or below a name.
 FREE = """() => {
   const map = document.querySelector('.hv-map').__hv.map;
   const at = (r) => map.scene.pixel(r);
@@ -34,7 +34,8 @@ FREE = """() => {
   const { W, H } = map.scene.view;
   const inside = ([x, y]) => x > 420 && x < W - 260 && y > 90 && y < H - 60;
   const box = map.stage.getBoundingClientRect();
-  const seen = ([x, y]) => map.stage.contains(document.elementFromPoint(box.x + x, box.y + y));
+  const seen = ([x, y]) => map.stage.contains(document.elementFromPoint(box.x + x, box.y + y))
+    && !map.overlay.regionAt(x, y);
   const far = (p, q) => Math.hypot(p[0] - q[0], p[1] - q[1]) > 8;
   const apart = (r) => all.every((xy, q) => q === r || far(xy, all[r]));
   return all.findIndex((xy, r) => r < 1273 && inside(xy) && seen(xy) && apart(r));

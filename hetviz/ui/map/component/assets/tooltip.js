@@ -51,7 +51,10 @@ export class Tooltip {
       this.map.stats.cardMs = performance.now() - begun;
       if (this.row === row) this.draw(card);
     } catch {
-      if (this.row === row) this.element.hidden = true;
+      if (this.row !== row) return;
+      this.element.hidden = true;
+      // Pointing at it once more asks again.
+      this.row = -1;
     }
   }
 
