@@ -26,7 +26,7 @@ CELLS = (
     "print('said:', w.say(together={'emoji': list(data['emoji'].ids[[0, 600, 1200]])}).n_said)",
 )
 
-# An emoji without a neighbour within 8 pixels, right of the legend, not scrolled away or below a name.
+# An emoji without a neighbour within 8 pixels, in view, right of the legend and below no name.
 FREE = """() => {
   const map = document.querySelector('.hv-map').__hv.map;
   const at = (r) => map.scene.pixel(r);
