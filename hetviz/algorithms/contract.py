@@ -49,6 +49,13 @@ LINKED_FEATURES = ANY_FEATURES | {
     Capability.OUT_OF_SAMPLE,
 }
 """Linked datasets with or without features of any form, and new items."""
+NEIGHBOR_MAP = LINKED_FEATURES | {
+    Capability.CANNOT_LINKS,
+    Capability.WITHIN_LINKS,
+    Capability.ITERATIVE,
+    Capability.WARM_START,
+}
+"""Neighbour maps of linked datasets, which can start from another map."""
 
 
 @dataclass(frozen=True)

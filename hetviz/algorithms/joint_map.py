@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from hetviz._text import join_words
 from hetviz._types import Floats, Rng, Sparse
-from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard
+from hetviz.algorithms.contract import NEIGHBOR_MAP, Capability, Fit, MethodCard
 from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
@@ -157,14 +157,7 @@ class JointMap(NeighborMapEmbedder):
             r" \min_Y \mathrm{KL}\big((1 - m) P_Z + m R \,\Vert\, Q\big)"
         ),
         needs=(Need.FEATURES_OR_LINKS,),
-        capabilities=LINKED_FEATURES
-        | {
-            Capability.CANNOT_LINKS,
-            Capability.WITHIN_LINKS,
-            Capability.ITERATIVE,
-            Capability.WARM_START,
-            Capability.SHARED_SPACE,
-        },
+        capabilities=NEIGHBOR_MAP | {Capability.SHARED_SPACE},
         summary=(
             "Combines features and links of all datasets into shared axes, then draws a neighbour "
             "map of these axes. Items of different datasets are close if they share links, and "

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 from hetviz._types import Floats, Ints, Rng, Sparse
-from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.contract import NEIGHBOR_MAP, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
@@ -100,13 +100,7 @@ class MRSNE(NeighborMapEmbedder):
             r" \end{pmatrix},\quad q_{ij} \propto (1 + \lVert y_i - y_j \rVert^2)^{-1}"
         ),
         needs=(Need.FEATURES_OR_LINKS,),
-        capabilities=LINKED_FEATURES
-        | {
-            Capability.CANNOT_LINKS,
-            Capability.WITHIN_LINKS,
-            Capability.ITERATIVE,
-            Capability.WARM_START,
-        },
+        capabilities=NEIGHBOR_MAP,
         summary=(
             "Puts each item close to similar items and to linked items, all datasets in one "
             "picture. Shows groups that linear axes cannot show."

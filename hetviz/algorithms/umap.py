@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Array, Floats, Ints, Matrix, Rng, Sparse, is_sparse
 from hetviz.algorithms.base import BaseEmbedder
-from hetviz.algorithms.contract import LINKED_FEATURES, Capability, Fit, MethodCard, Reference
+from hetviz.algorithms.contract import NEIGHBOR_MAP, Fit, MethodCard, Reference
 from hetviz.algorithms.diagnostics import warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.needs import Need
@@ -101,13 +101,7 @@ class UMAP(BaseEmbedder):
             r" q_{ij} = (1 + a \lVert y_i - y_j \rVert^{2b})^{-1}"
         ),
         needs=(Need.FEATURES_OR_LINKS,),
-        capabilities=LINKED_FEATURES
-        | {
-            Capability.CANNOT_LINKS,
-            Capability.WITHIN_LINKS,
-            Capability.ITERATIVE,
-            Capability.WARM_START,
-        },
+        capabilities=NEIGHBOR_MAP,
         summary=(
             "Puts each item close to similar items and to linked items, in dense groups with gaps "
             "between them. A well-known method to compare others with."
