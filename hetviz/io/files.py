@@ -77,7 +77,10 @@ class Archive:
             infos = self._zip.infolist()
         except gate.UNZIP_ERRORS as error:
             raise gate.refusal(
-                "bad-zip", name, "the zip is damaged", remedy="Make it again."
+                "bad-zip",
+                name,
+                "the file is damaged, parts of it are missing or changed",
+                remedy="Save or copy it again.",
             ) from error
         self._left = limits.MAX_UNPACKED_BYTES
         members = [info for info in infos if not info.is_dir()]

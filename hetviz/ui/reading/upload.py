@@ -104,9 +104,9 @@ def is_staged() -> bool:
 
 
 def is_new_project() -> bool:
-    """Return whether uploaded files wait to replace the open data."""
+    """Return whether uploaded files, which could be read, wait to replace the open data."""
     staged = state_of(Uploads).staged
-    return staged is not None and staged.fresh
+    return staged is not None and staged.fresh and not (staged.read and staged.loaded is None)
 
 
 def staged_files() -> StagedFiles | None:
