@@ -316,11 +316,12 @@ def _show_item(data: HeteroData, row: int, share: float, is_selected: bool) -> N
         st.html(
             f'<span class="hv-moved">{item_chip.small_face(data, item)}</span>', width="content"
         )
+        label = look.escape_markdown(f"{shorten(item.title, _TITLE_CHARS)}, {100 * share:.0f} %")
+        # Also of a selected item a click does something: it selects this one alone.
         st.button(
-            look.escape_markdown(f"{shorten(item.title, _TITLE_CHARS)}, {100 * share:.0f} %"),
+            f"**{label}**" if is_selected else label,
             key=f"moved-{row}",
             type="tertiary",
-            disabled=is_selected,
             on_click=selection.select_rows,
             args=([row],),
         )
