@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.plots import colouring
@@ -40,13 +39,6 @@ def test_item_head_equals_panel(visit: Visit) -> None:
         for end in part["ends"]:
             assert end["title"] in text
             assert f"width:{end['share']}%" in text
-
-
-def test_item_head_is_skipped_for_large_map(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    state = workspace_of(visit("map")).state
-    assert state.run is not None
-    monkeypatch.setattr(item_head, "MAX_ROWS", 1)
-    assert item_head.item_head(state, state.run, 0, "s") is None
 
 
 def test_item_head_names_dataset_linked_within_once(visit: Visit) -> None:

@@ -92,22 +92,27 @@ def nearest(
         placed = placed[placed + start != row]
         if not len(placed):
             continue
-        distance = ((Y[placed] - place) ** 2).sum(axis=1)
-        by_distance = np.argsort(distance, kind="stable")
-        sorted_rows = placed[by_distance] + start
-        sorted_distance = distance[by_distance]
-        n_within = int(np.searchsorted(np.sqrt(sorted_distance), limit, side="right"))
-        ends = np.flatnonzero(weight[sorted_rows])
+        distance = np.sqrt(((Y[placed] - place) ** 2).sum(axis=1))
+        rows = placed + start
+        # Sorting values is several times faster than sorting rows by them.
+        sorted_distance = np.sort(distance)
+        candidates = np.flatnonzero(distance <= sorted_distance[min(n, len(rows)) - 1])
+        first = candidates[np.argsort(distance[candidates], kind="stable")][:n]
+        ends = np.flatnonzero(weight[rows])
+        ends = ends[np.argsort(distance[ends], kind="stable")]
+        n_within = int(np.searchsorted(sorted_distance, limit, side="right"))
+        n_closer = np.searchsorted(sorted_distance, distance[ends], side="left")
+        is_linked = linked[rows]
         out[name] = NearestItems(
-            sorted_rows[:n],
-            linked[sorted_rows[:n]],
-            len(sorted_rows),
+            rows[first],
+            is_linked[first],
+            len(rows),
             n_within,
-            int(linked[sorted_rows].sum()),
-            int(linked[sorted_rows[:n_within]].sum()),
-            sorted_rows[ends],
-            np.searchsorted(sorted_distance, sorted_distance[ends], side="left"),
-            weight[sorted_rows[ends]],
+            int(is_linked.sum()),
+            int((n_closer[is_linked[ends]] < n_within).sum()),
+            rows[ends],
+            n_closer,
+            weight[rows[ends]],
         )
     return out
 

@@ -25,7 +25,6 @@ from hetviz.workspace import MapResult, State
 
 N_NEAREST = 10
 MAX_LINKED = 12
-MAX_ROWS = 20_000
 _MAX_NAME_CHARS, _MAX_LINKED_PICTURES = 44, 4
 
 
@@ -33,7 +32,7 @@ def item_head(state: State, run: MapResult, row: int, session: str) -> dict[str,
     """Return the head of the item panel, JSON-ready."""
     data = state.data
     embedding = None if data is None else state.embedding(run)
-    if data is None or embedding is None or data.n_rows > MAX_ROWS:
+    if data is None or embedding is None:
         return None
     item = find_item(data, row)
     links = links_touching(data, [row])
