@@ -15,6 +15,7 @@ import numpy as np
 from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import TouchingLinks, links_touching
+from hetviz.memo import Memo
 from hetviz.metrics.fit.nearest import NearestItems, nearest
 from hetviz.plots.colour import Colouring
 from hetviz.ui.item import pictures
@@ -26,6 +27,7 @@ from hetviz.workspace import MapResult, State
 N_NEAREST = 10
 MAX_LINKED = 12
 _MAX_NAME_CHARS, _MAX_LINKED_PICTURES = 44, 4
+_NEAREST = Memo(max_entries=32)
 
 
 def item_head(state: State, run: MapResult, row: int, session: str) -> dict[str, Any] | None:
@@ -62,12 +64,18 @@ def nearest_items(
     state: State, run: MapResult, row: int, n: int = N_NEAREST, links: TouchingLinks | None = None
 ) -> dict[str, NearestItems]:
     """Return the nearest items of each dataset, with the distance that counts as close."""
-    embedding = state.embedding(run)
+    data, embedding = state.opened(), state.embedding(run)
     if embedding is None:
         return {}
-    return nearest(
-        state.opened(), embedding, row, n, links=links, max_distances=link_reach(state, run)
-    )
+
+    def make() -> dict[str, NearestItems]:
+        return nearest(data, embedding, row, n, links=links, max_distances=link_reach(state, run))
+
+    if links is not None:
+        return make()
+    # The hover card and the panel need the same.
+    key, held_out = (id(run), id(state.held_out), row, n), state.held_out
+    return _NEAREST.get_or_compute(data, key, make, (run, held_out))
 
 
 def linked_sections(

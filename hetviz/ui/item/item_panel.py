@@ -14,7 +14,7 @@ from hetviz.plots.colour import display_name
 from hetviz.ui.item import item_alike, item_chip, item_head, item_text, item_trust, item_why
 from hetviz.ui.item.item import MapItem, find_item
 from hetviz.ui.map_data import layers
-from hetviz.ui.shell import selection, session, theme
+from hetviz.ui.shell import selection, theme
 from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets.select_buttons import show_select_button
 from hetviz.workspace import MapResult, State
@@ -35,7 +35,7 @@ def show_item(
     item_chip.show_head(
         data, item, item_head.item_line(data, item, row, layers.colours_of(state, state.run))
     )
-    nearest_by_dataset = {} if run is None else _find_nearest(state, run, row)
+    nearest_by_dataset = {} if run is None else item_head.nearest_items(state, run, row)
     if run is not None and not nearest_by_dataset:
         theme.show_note("This item has no position on this map.")
     _show_links(state, row, links, nearest_by_dataset)
@@ -96,17 +96,6 @@ def _show_facts(data: HeteroData, item: MapItem) -> None:
             for name, text in texts:
                 title, content = theme.escape_html(display_name(name)), theme.escape_html(text)
                 st.html(f'<p class="hv-text"><b>{title}</b> {content}</p>')
-
-
-def _find_nearest(state: State, run: MapResult, row: int) -> dict[str, NearestItems]:
-    data = state.data
-    if data is None:
-        return {}
-    return session.get_or_compute(
-        ("nearest", id(data), id(run), row),
-        (data, run),
-        lambda: item_head.nearest_items(state, run, row),
-    )
 
 
 def _show_neighbours(
