@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -18,6 +20,7 @@ AT = """(row) => {
   const [x, y] = map.scene.pixel(row);
   return [box.left + x, box.top + y];
 }"""
+PIXEL = "document.querySelector('.st-key-map .hv-map').__hv.map.scene.pixel(row)"
 # Rows whose points are covered by neither a card nor the sheet.
 OPEN = f"""() => {{
   const {{ map }} = document.querySelector('.st-key-map .hv-map').__hv;
@@ -101,7 +104,7 @@ def test_file_is_mapped_and_statement_undone_by_touch(phone: Page) -> None:
     choose(page, second)
     until(page, "map.statements.pairs.length === 1")
     settled(page)
-    # The sheet shows the draft.
+    # The sheet is low, and shows the draft when it is pulled up.
     panel = page.locator(".st-key-panel")
     expect(panel.get_by_role("heading", name="1 new pair will be pulled together")).to_be_visible()
     page.get_by_role("button", name="Move the map").tap()
@@ -160,6 +163,138 @@ def test_selected_items_are_visible_and_lines_have_names(phone: Page) -> None:
         until(page, "!map.scene.flight")
         assert seen(page, [row])
     assert most >= 3
+
+
+# Such rows that no other is near to.
+FREE = f"""() => ({OPEN})().filter((row, _, rows) => {{
+  const [x, y] = ({AT})(row);
+  return rows.every((other) => other === row
+    || Math.hypot(...({AT})(other).map((v, k) => v - [x, y][k])) > 4);
+}})"""
+
+
+class Fingers:
+    """Touches the map as fingers do, at places in pixels of the map."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.session = page.context.new_cdp_session(page)
+        self.time = time.time()
+
+    def touch(self, kind: str, *places: tuple[float, float], first: int = 0) -> None:
+        box = self.page.locator(".hv-stage").bounding_box()
+        assert box is not None
+        points = [
+            {"x": box["x"] + x, "y": box["y"] + y, "id": at}
+            for at, (x, y) in enumerate(places, first)
+        ]
+        # The page sees the time of the events, however slow the machine is.
+        self.time += 0.02
+        self.session.send(
+            "Input.dispatchTouchEvent",
+            {"type": kind, "touchPoints": points, "timestamp": self.time},
+        )
+
+    def move(self, *paths: list[tuple[float, float]]) -> None:
+        """Put one finger down at the begin of each path, move along, and lift all."""
+        self.touch("touchStart", *(path[0] for path in paths))
+        for places in zip(*(path[1:] for path in paths), strict=True):
+            self.touch("touchMove", *places)
+        self.touch("touchEnd")
+
+
+# Scale of the camera and the place on the map of a pixel.
+CAMERA = """(x, y) => {
+  const { view } = document.querySelector('.st-key-map .hv-map').__hv.map.scene;
+  return [view.s, view.dataX(x), view.dataY(y)];
+}"""
+
+
+def camera(page: Page, x: float, y: float) -> list[float]:
+    return list(page.evaluate(f"([x, y]) => ({CAMERA})(x, y)", [x, y]))
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_fingers_move_zoom_and_select(
+    phone: Page, motion: Literal["reduce", "no-preference"]
+) -> None:
+    page = phone
+    page.emulate_media(reduced_motion=motion)
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    until(page, "map.overlay.pieces.length > 0 && !map.scene.flight")
+    fingers = Fingers(page)
+    # The place between the fingers stays between them.
+    before = camera(page, 150, 250)
+    steps = [k * 10.0 for k in range(6)]
+    fingers.move(
+        [(120 - step, 250 + step) for step in steps], [(180 + step, 250 + step) for step in steps]
+    )
+    scale, *place = camera(page, 150, 300)
+    assert scale == pytest.approx(before[0] * 160 / 60, rel=0.02)
+    assert place == pytest.approx(before[1:], abs=3 / scale)
+    # One finger pans, also the one that stays after a pinch.
+    before = camera(page, 200, 200)
+    fingers.move([(200, 200), (230, 230), (260, 260)])
+    assert camera(page, 260, 260) == pytest.approx(before)
+    fingers.touch("touchStart", (100, 200), (200, 200))
+    fingers.touch("touchEnd", (200, 200), first=1)
+    fingers.touch("touchMove", (150, 220))
+    fingers.touch("touchEnd")
+    assert camera(page, 310, 280) == pytest.approx(before)
+    # A double tap zooms in around the finger.
+    page.evaluate(
+        "() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
+        " map.camera.fly(map.camera.home, 0, false); }"
+    )
+    until(page, "!map.scene.flight")
+    empty = (370.0, 120.0)
+    before = camera(page, *empty)
+    fingers.move([empty])
+    fingers.move([empty])
+    until(page, "!map.scene.flight && map.scene.view.zoomed")
+    assert camera(page, *empty) == pytest.approx([2 * before[0], *before[1:]])
+    # A finger that rests on an item adds it, and removes it the next time.
+    other = page.evaluate(FREE)[0]
+    for count in (1, 0):
+        place = tuple(page.evaluate(f"(row) => {PIXEL}", other))
+        fingers.touch("touchStart", place)
+        until(page, "map.pointer.drag?.isHeld && map.scene.held")
+        fingers.touch("touchEnd")
+        until(page, f"map.scene.count === {count} && !map.scene.held")
+        settled(page)
+    page.touchscreen.tap(*page.evaluate(AT, other))
+    until(page, "map.scene.count === 1")
+    # A single tap beside all items selects nothing.
+    fingers.move([empty])
+    until(page, "map.scene.count === 0")
+    assert page.evaluate("[scrollX, scrollY, visualViewport.scale]") == [0, 0, 1]
+
+
+def test_sheet_is_low_while_statement_is_drafted(phone: Page) -> None:
+    page = phone
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    page.touchscreen.tap(*page.evaluate(AT, page.evaluate(OPEN)[0]))
+    sheet = page.locator("html")
+    expect(sheet).to_have_attribute("data-hv-sheet", "half")
+    page.get_by_role("button", name="belongs with").tap()
+    expect(sheet).to_have_attribute("data-hv-sheet", "low")
+    settled(page)
+    # The whole sentence is between the map and the sheet.
+    bar = page.locator(".st-key-statement-bar").bounding_box()
+    panel = page.locator(".st-key-panel").bounding_box()
+    assert bar is not None and panel is not None
+    assert panel["y"] > 0.7 * HIGH
+    assert 0.55 * HIGH < bar["y"] < bar["y"] + bar["height"] <= panel["y"]
+    verbs = page.locator('.st-key-statement-bar [data-testid="stButtonGroup"] button')
+    for at in range(verbs.count()):
+        box = verbs.nth(at).bounding_box()
+        assert box is not None and box["x"] + box["width"] <= bar["x"] + bar["width"]
+    page.locator(".st-key-drop-A").get_by_role("button", name="×").tap()
+    expect(sheet).to_have_attribute("data-hv-sheet", "half")
 
 
 def test_sheet_head_resizes_sheet(phone: Page) -> None:

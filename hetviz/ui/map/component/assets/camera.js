@@ -17,6 +17,7 @@ const MAX_FRAME_ZOOM = 6; // times the scale of the whole map
 const SPOT_PX = 48; // px within which items overlap
 const CROWDED_ITEMS = 20000;
 const BAR_PX = 104; // height of the selection bar above the sheet of a narrow window
+const DRAFT_PX = 140; // height of the sentence above that sheet
 const MARGIN_PX = 10; // px between a selected item and a card
 const [MAX_SHIFT_PX, SHIFT_STEP_PX, N_DIRECTIONS] = [480, 6, 32];
 const SEND_DELAY_MS = 900; // ms without movement before the camera is sent to Python
@@ -50,7 +51,8 @@ export class Camera {
     let clear = { left: 0, top: 0, right: 0, bottom: 0 };
     if (data.stage && data.mode === "look") clear = { left: 24, top: 8, right: 24, bottom: 8 };
     else if (data.stage && W < NARROW_PX) {
-      clear = { left: 12, top: 64, right: 56, bottom: Math.max(H - panelTop(root) + 8, 80) };
+      const bar = this.map.statements.groups.size ? DRAFT_PX : 0;
+      clear = { left: 12, top: 64, right: 56, bottom: Math.max(H - panelTop(root) + 8, 80) + bar };
     } else if (data.stage && shownPanel.open && shownPanel.wide) {
       // The map is fitted to the space beside the wide panel.
       clear = { left: 64, top: 24, right: panelWidth() + 24, bottom: 24 };
@@ -168,12 +170,12 @@ export class Camera {
     return seen > MIN_VISIBLE ? factor : 1;
   }
 
-  /** @param {number} step */
-  zoomBy(step) {
+  /** Zoom around a place, the centre if none is given. @param {number} step */
+  zoomBy(step, px = this.scene.view.W / 2, py = this.scene.view.H / 2) {
     const { view, flight } = this.scene;
     const factor = this.limitZoom(step);
     const target = Object.assign(new View(), view, flight?.to);
-    target.zoom(factor);
+    target.zoom(factor, px, py);
     this.fly(target.at(), 220);
   }
 

@@ -18,6 +18,7 @@ const nameColour = ({ palette, tokens }, { level, code }) => {
 
 const FADE_MS = 150;
 const GHOST_MS = 4000;
+const HELD_PX = 34; // radius that a finger does not cover
 
 export class Overlay {
   /** @param {HTMLCanvasElement} canvas @param {HetMap} map */
@@ -183,7 +184,10 @@ export class Overlay {
     ctx.globalAlpha = 1;
     drawProposedNames(this, ctx);
     drawEnds(ctx, this, this.pieces);
-    if (!isStatic) this.stroke(ctx);
+    if (!isStatic) {
+      this.stroke(ctx);
+      fading = this.hold(ctx, now) || fading;
+    }
     return fading;
   }
 
@@ -251,6 +255,20 @@ export class Overlay {
       this.ring(ctx, ...scene.pixel(scene.hovered), 7.5, 1.4);
     }
     if (scene.cursor >= 0 && isShown[scene.cursor]) this.ring(ctx, ...scene.pixel(scene.cursor), 12, 2, [3, 3]);
+  }
+
+  /** Draw a ring that closes around the item under a resting finger. @param {CanvasRenderingContext2D} ctx @param {number} now */
+  hold(ctx, now) {
+    const { held, tokens } = this.scene;
+    if (!held) return false;
+    const share = prefersReducedMotion() ? 1 : Math.min((now - held.begun) / held.ms, 1);
+    const [x, y] = this.scene.pixel(held.row);
+    ctx.beginPath();
+    ctx.arc(x, y, HELD_PX, -Math.PI / 2, (2 * share - 0.5) * Math.PI);
+    ctx.lineWidth = 4;
+    ctx.strokeStyle = tokens.accent;
+    ctx.stroke();
+    return share < 1;
   }
 
   /** Draw the links of the hovered item. @param {CanvasRenderingContext2D} ctx */

@@ -24,6 +24,7 @@ const TAB_REQUEST_DELAY_MS = 700; // ms until a missing tab is requested
  * @property {Record<string, number>} [scrolled]
  * @property {Record<string, string>} [closeTexts] shares of close links in words
  * @property {string} [bestClose]
+ * @property {string} [raisedStop] height of the sheet before a draft lowered it
  * @property {() => void} [onCounted]
  * @property {number} [lastVersion]
  * @property {number} [nRequests]
@@ -73,6 +74,16 @@ function hideTabsBriefly(dataset) {
 /** Open the panel, unless the user closed it. @param {string} tab */
 export function offerPanel(tab) {
   change({ tab, wide: false, ...(panel.shut ? {} : { open: true }) });
+}
+
+/** In a narrow window, lower the sheet while a statement is drafted, and raise it again. */
+export function followDraft(isDrafting) {
+  if (isDrafting === (store.raisedStop !== undefined) || (isDrafting && innerWidth > NARROW_PX)) return;
+  const raised = store.raisedStop;
+  store.raisedStop = isDrafting ? panel.stop : undefined;
+  // A sheet that was pulled meanwhile stays.
+  if (isDrafting) change({ stop: "low" });
+  else if (panel.stop === "low") change({ stop: raised });
 }
 
 /** Reserve room for the panel, which loads last and opens with a selection. */

@@ -11,6 +11,9 @@ import { showEvidence } from "./show_me.js";
 const REACH_PX = 12;
 const TOUCH_REACH_PX = 22;
 const DRAG_PX = 4;
+const TOUCH_DRAG_PX = 10; // a finger that rests moves a little
+const HOLD_MS = 500;
+const [DOUBLE_TAP_MS, DOUBLE_TAP_PX, TAP_ZOOM] = [300, 30, 2];
 const WHEEL_REST_MS = 400;
 
 /** Selection mode of a press. */
@@ -27,6 +30,8 @@ export const selectionMode = (event) => (event.altKey ? "subtract"
  * @property {number} lastY
  * @property {boolean} isMoving
  * @property {string} mode
+ * @property {boolean} isTouch
+ * @property {boolean} isHeld whether a finger has rested on the item for long
  */
 
 export class PointerInput {
@@ -43,6 +48,9 @@ export class PointerInput {
     /** @type {[number, number] | null} Place of the pointer for the next frame. */
     this.spot = null;
     this.waiting = 0;
+    this.isTouch = false;
+    /** @type {{ x: number, y: number, at: number } | null} The last tap, which a second one makes a double tap. */
+    this.tap = null;
     const { stage } = map;
     this.stop = new AbortController();
     const on = (target, name, handler, options = {}) => target.addEventListener(
@@ -55,6 +63,8 @@ export class PointerInput {
     on(stage, "pointerleave", () => this.setHovered(-1));
     on(stage, "wheel", this.wheel, { passive: false });
     on(stage, "dblclick", this.doubleClick);
+    // A finger that rests selects; the menu of the browser would end that.
+    on(stage, "contextmenu", (event) => event.pointerType === "touch" && event.preventDefault());
     stage.dataset.tool = this.scene.tool;
   }
 
@@ -76,8 +86,11 @@ export class PointerInput {
     scene.pointerDown = true;
     scene.flight = null;
     this.setHovered(-1);
-    if (this.pointers.size === 2) {
+    this.isTouch = event.pointerType === "touch";
+    clearTimeout(this.clearTimer);
+    if (this.pointers.size >= 2) {
       this.drag = null;
+      this.endHold();
       scene.sketch = null;
       this.pinch = this.pinchState();
       return;
@@ -86,13 +99,34 @@ export class PointerInput {
     const named = scene.tool === "drag" ? "move" : scene.tool;
     const tool = event.button === 1 ? "move" : quick ? "lasso" : named;
     /** @type {Drag} */
-    const drag = { tool, row: -1, x, y, lastX: x, lastY: y, isMoving: false, mode: selectionMode(event) };
+    const drag = { tool, row: -1, x, y, lastX: x, lastY: y, isMoving: false, mode: selectionMode(event), isTouch: this.isTouch, isHeld: false };
     this.drag = drag;
+    if (drag.isTouch) this.startHold(drag);
     // The answer comes before the pointer has moved far enough for a drag.
     if (this.isItemDrag(event)) {
       this.rowAt(x, y, REACH_PX, (row) => row >= 0 && !drag.isMoving && Object.assign(drag, { tool: "carry", row }));
     }
     if (event.button === 1) event.preventDefault();
+  }
+
+  /** A finger that rests on an item selects it when it is lifted, and drags it when it moves. @param {Drag} drag */
+  startHold(drag) {
+    const { map, scene } = this;
+    this.rowAt(drag.x, drag.y, TOUCH_REACH_PX, (row) => {
+      if (row < 0 || this.drag !== drag || drag.isMoving) return;
+      scene.held = { row, begun: performance.now(), ms: HOLD_MS };
+      map.requestDraw();
+      this.holdTimer = setTimeout(() => {
+        Object.assign(drag, { tool: "carry", row, isHeld: true });
+        navigator.vibrate?.(12);
+        map.requestDraw();
+      }, HOLD_MS);
+    });
+  }
+
+  endHold() {
+    clearTimeout(this.holdTimer);
+    this.scene.held = null;
   }
 
   /** Whether a press drags the item under it. */
@@ -114,9 +148,10 @@ export class PointerInput {
       return;
     }
     if (!drag) return;
-    if (!drag.isMoving && Math.hypot(x - drag.x, y - drag.y) < DRAG_PX) return;
+    if (!drag.isMoving && Math.hypot(x - drag.x, y - drag.y) < (drag.isTouch ? TOUCH_DRAG_PX : DRAG_PX)) return;
     const { view } = scene;
     if (!drag.isMoving) {
+      this.endHold();
       drag.isMoving = true;
       map.stage.classList.add("hv-dragging");
       if (drag.tool === "lasso") scene.sketch = [[view.dataX(drag.x), view.dataY(drag.y)]];
@@ -147,8 +182,8 @@ export class PointerInput {
     const { map, drag, scene } = this;
     if (!this.pointers.delete(event.pointerId)) return;
     if (this.pinch) {
-      if (this.pointers.size < 2) this.pinch = null;
-      if (!this.pointers.size) this.release();
+      if (this.pointers.size === 1) this.continueWithOneFinger();
+      else this.pinch = this.pinchState();
       return;
     }
     this.drag = null;
@@ -156,12 +191,20 @@ export class PointerInput {
     const { dragged } = map.statements;
     this.release();
     if (!drag) return;
-    if (!drag.isMoving) this.click(event, drag);
+    if (drag.isHeld && !drag.isMoving) map.selection.select([drag.row], scene.picked[drag.row] ? "subtract" : "add");
+    else if (!drag.isMoving) this.click(event, drag);
     else if (dragged) map.statements.dropItem(...dragged);
     else if (polygon) {
       map.stats.releasedAt = performance.now();
       map.points.inside(polygon, (rows) => !scene.isClosed && map.selection.select(rows, drag.mode));
     }
+  }
+
+  /** After a pinch the finger that stays pans. */
+  continueWithOneFinger() {
+    const [[x, y]] = [...this.pointers.values()];
+    this.pinch = null;
+    this.drag = { tool: "move", row: -1, x, y, lastX: x, lastY: y, isMoving: true, mode: "replace", isTouch: true, isHeld: false };
   }
 
   cancel(event) {
@@ -173,8 +216,9 @@ export class PointerInput {
 
   release() {
     const { map, scene } = this;
-    scene.pointerDown = false;
+    scene.pointerDown = this.pointers.size > 0;
     scene.sketch = null;
+    this.endHold();
     map.statements.dragged = null;
     map.stage.classList.remove("hv-dragging");
     map.requestDraw({ view: true });
@@ -184,11 +228,17 @@ export class PointerInput {
     const { map, scene } = this;
     map.keys.walk = null;
     scene.cursor = -1;
-    const touch = event.pointerType === "touch";
+    const touch = drag.isTouch;
+    if (touch && this.isSecondTap(event, drag)) {
+      map.camera.zoomBy(TAP_ZOOM, drag.x, drag.y);
+      return;
+    }
     this.rowAt(drag.x, drag.y, touch ? TOUCH_REACH_PX : REACH_PX, (row) => {
       if (row < 0) {
         const region = map.overlay.regionAt(drag.x, drag.y);
         if (region) showEvidence(`region/${region.level}/${region.region}`);
+        // A double tap keeps the selection.
+        else if (touch) this.clearTimer = setTimeout(() => map.selection.clear(), DOUBLE_TAP_MS);
         else if (drag.mode === "replace") map.selection.clear();
         return;
       }
@@ -196,6 +246,14 @@ export class PointerInput {
       map.selection.select([row], drag.mode === "add" && scene.picked[row] ? "subtract" : drag.mode);
       if (touch) map.tooltip.show(row);
     });
+  }
+
+  /** Whether a tap is the second of a double tap. */
+  isSecondTap(event, { x, y }) {
+    const { tap } = this;
+    const isSecond = tap !== null && event.timeStamp - tap.at < DOUBLE_TAP_MS && Math.hypot(x - tap.x, y - tap.y) < DOUBLE_TAP_PX;
+    this.tap = isSecond ? null : { x, y, at: event.timeStamp };
+    return isSecond;
   }
 
   /** Pass the row at a pixel to `callback`, or -1. @param {number} x @param {number} y @param {number} reach */
@@ -278,7 +336,7 @@ export class PointerInput {
 
   doubleClick(event) {
     const { map, scene } = this;
-    if (scene.data.mode !== "work" || event.target.closest(".hv-keys")) return;
+    if (scene.data.mode !== "work" || this.isTouch || event.target.closest(".hv-keys")) return;
     const [x, y] = this.at(event);
     this.rowAt(x, y, REACH_PX, (row) => row < 0 && map.camera.fit());
   }
@@ -293,6 +351,8 @@ export class PointerInput {
 
   close() {
     this.stop.abort();
+    clearTimeout(this.clearTimer);
+    this.endHold();
     cancelAnimationFrame(this.waiting);
   }
 }

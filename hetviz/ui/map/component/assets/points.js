@@ -11,6 +11,8 @@ import { h } from "./dom.js";
 /** @import { HetMap } from "./map.js" */
 /** @import { RowBytes } from "./renderer_base.js" */
 
+const FULL_DOTS_PX = 700; // width of a map from which dots have their full size
+
 export class Points {
   /** @param {HetMap} map */
   constructor(map) {
@@ -133,7 +135,8 @@ export class Points {
   /** Set the diameter of the dots for the camera. */
   updateSize() {
     const { view, data, visible } = this.scene;
-    const size = dotSize(visible || 1, view.s / view.fitted) * (data.linked_group ? 0.66 : 1);
+    const narrow = data.stage ? Math.min(view.W / FULL_DOTS_PX, 1) ** 0.3 : 1;
+    const size = dotSize(visible || 1, view.s / view.fitted) * (data.linked_group ? 0.66 : narrow);
     if (Math.abs(size / this.drawer.size - 1) > 0.02) this.drawer.size = size;
   }
 

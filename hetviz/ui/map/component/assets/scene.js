@@ -72,6 +72,8 @@ export class Scene {
     this.hovered = -1;
     /** @type {{ row: number, links: Link[] } | null} Links of the hovered row. */
     this.hovering = null;
+    /** @type {{ row: number, begun: number, ms: number } | null} Item that a finger rests on. */
+    this.held = null;
     /** Row of the keyboard cursor, or -1. */
     this.cursor = -1;
 

@@ -4,6 +4,7 @@
 import { context2d, makeCanvas } from "./canvas.js";
 import { withAlpha } from "./colors.js";
 import { send } from "./page_change.js";
+import { followDraft } from "./panel.js";
 import { pack } from "./pick.js";
 
 /** @import { HetMap } from "./map.js" */
@@ -51,6 +52,7 @@ export class Statements {
     this.unconfirmed = this.unconfirmed.filter((message) => message.number > (draft.acknowledged ?? 0));
     const groupsKey = JSON.stringify([draft.groups ?? {}, data.n]);
     if (groupsKey !== this.groupsKey) Object.assign(this, { groupsKey, groups });
+    if (data.stage) followDraft(this.groups.size > 0);
   }
 
   /** Rows of all groups. */
