@@ -181,7 +181,8 @@ def _text(array: Array, kind: str) -> str:
 
 
 def _palette(colours: Colouring, theme: Theme) -> JsonObject:
-    palette = colours.colours(theme) if colours.ordered else tokens(theme).categories
+    is_own = colours.ordered or colours.swatches
+    palette = colours.colours(theme) if is_own else tokens(theme).categories
     texts = [text_colour(colour, theme) for colour in palette]
     scale = list(number_scale(_STEPS, theme))
     return {

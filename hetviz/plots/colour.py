@@ -68,6 +68,7 @@ class Colouring:
     is_borrowed: Bools | None = None
     of_items: bool = False  # Whether the categories are items, and not values of a column.
     of_share: bool = False  # Whether the numbers are shares of a category among linked items.
+    swatches: tuple[tuple[str, str], ...] = ()  # Categories with a colour that the user chose.
 
     def borrowed_note(self, data: HeteroData) -> str:
         """Say which datasets take their colour from another one, empty for none."""
@@ -125,7 +126,9 @@ class Colouring:
         return f"mostly {name}, by links" if self.borrows(row) else name
 
     def colours(self, theme: Theme) -> tuple[str, ...]:
-        return category_colours(len(self.categories), theme, ordered=self.ordered)
+        usual = category_colours(len(self.categories), theme, ordered=self.ordered)
+        chosen = dict(self.swatches)
+        return tuple(map(chosen.get, self.categories, usual))
 
 
 def colour_options(data: HeteroData) -> list[ColourOption]:

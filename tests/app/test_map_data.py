@@ -337,3 +337,19 @@ def test_cached_results_are_dropped_with_data() -> None:
     del state
     gc.collect()
     assert alive() is None
+
+
+def test_chosen_swatches_are_sent_with_stable_arrays() -> None:
+    state = example()
+    key = json.dumps(["trees", "kind"])
+    usual = told(state)["colour"]
+    chosen = replace(state, view=DisplaySettings(key, swatches=((key, "q", "#0a0b0c"),)))
+    colour = told(chosen)["colour"]
+    assert not usual["has_swatches"]
+    assert colour["has_swatches"]
+    code = colour["categories"].index("Q")
+    assert {palette[code] for palette in colour["palette"].values()} == {"#0a0b0c"}
+    # Another colouring keeps its own colours, and the browser has the codes already.
+    assert colour["key"] == usual["key"] == told(chosen)["colour"]["key"]
+    other = replace(chosen, view=replace(chosen.view, colour="dataset"))
+    assert not told(other)["colour"]["has_swatches"]

@@ -47,3 +47,43 @@ def test_idle_map_says_what_it_shows_and_covers_no_item(page: Page) -> None:
     assert controls.count() - page.locator(".hv-row:visible").count() <= 18
     sentence.click()
     expect(page.get_by_role("dialog")).to_contain_text("close")
+
+
+_SECOND = "document.querySelectorAll('.hv-colours .hv-swatch')[1]"
+_PICK = """(colour) => {
+  const picker = document.querySelector(".hv-picker");
+  picker.value = colour;
+  for (const kind of ["input", "change"]) picker.dispatchEvent(new Event(kind, { bubbles: true }));
+}"""
+
+
+def test_swatch_changes_its_colour_and_usual_colours_come_back(page: Page) -> None:
+    # The picker of the browser is no part of the page.
+    page.add_init_script("HTMLInputElement.prototype.showPicker = () => { window.isOpen = true; }")
+    page.goto("/map")
+    settled(page)
+    row = page.locator(".hv-colours .hv-row").nth(1)
+    expect(row).to_be_visible()
+    usual = page.evaluate(f"{_SECOND}.style.background")
+    row.locator(".hv-swatch").click()
+    expect(page.get_by_label("Colour of Travel places")).to_be_attached()
+    expect(row).to_have_attribute("aria-pressed", "false")
+    page.evaluate(_PICK, "#ff00aa")
+    reset = page.get_by_role("button", name="Usual colours")
+    expect(reset).to_be_visible()
+    settled(page)
+    page.reload()
+    expect(reset).to_be_visible()
+    page.wait_for_function(f"{_SECOND}?.style.background === 'rgb(255, 0, 170)'")
+    page.wait_for_function(
+        "document.querySelector('.hv-map').__hv.map.scene.palette[2] === '#ff00aa'"
+    )
+    settled(page)
+    reset.click()
+    expect(reset).to_have_count(0)
+    assert page.evaluate(f"{_SECOND}.style.background") == usual
+    page.evaluate("window.isOpen = false")
+    row.focus()
+    page.keyboard.press("e")
+    assert page.evaluate("window.isOpen")
+    settled(page)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import warnings
 import zipfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from hetviz.cli import main
 from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.errors import DataError, DataWarning, ParameterError
 from hetviz.exports.export import EXPORT_FORMS
-from hetviz.exports.figures import FigureSettings
+from hetviz.exports.figures import FigureSettings, map_bytes
 from hetviz.exports.interactive import interactive_map
 from hetviz.exports.report import report_page
 from hetviz.exports.reproduce import recipe_zip
@@ -332,3 +333,16 @@ def test_export_reports_unwritable_file(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         hetviz.export(sheep(), flock(), tmp_path / "new" / "c.csv")
+
+
+def test_chosen_swatches_are_in_pictures_and_pages() -> None:
+    data = hetviz.load("emoji")
+    usual = colouring(data)
+    colours = replace(usual, swatches=((usual.categories[1], "#0a0b0c"),))
+    for theme in ("light", "dark"):
+        expected = list(usual.colours(theme))
+        expected[1] = "#0a0b0c"
+        assert list(colours.colours(theme)) == expected
+    embedding = hetviz.embed(data, "pca")
+    assert "#0a0b0c" in interactive_map(data, embedding, colours)
+    assert b"#0a0b0c" in map_bytes(data, embedding, form="svg", colours=colours)

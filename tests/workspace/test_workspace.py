@@ -101,6 +101,25 @@ def test_rename_dataset_keeps_map_and_colour(blobs: BlobStore) -> None:
     assert not state.view.terrain
 
 
+def test_swatches_are_set_reset_and_follow_renamed_datasets(blobs: BlobStore) -> None:
+    workspace = opened(blobs)
+    kind = json.dumps(["plants", "kind"])
+    workspace.do(SetView(swatch=(kind, "tree", "#112233")))
+    workspace.do(SetView(swatch=(kind, "tree", "#445566")))
+    workspace.do(SetView(swatch=("dataset", "plants", "#778899")))
+    assert workspace.state.view.swatches_of(kind) == (("tree", "#445566"),)
+    with pytest.raises(DataError, match="must look like"):
+        workspace.do(SetView(swatch=(kind, "tree", "red")))
+    view = workspace.do(RenameDataset("plants", "trees")).view
+    renamed = json.dumps(["trees", "kind"])
+    assert view.swatches_of(renamed) == (("tree", "#445566"),)
+    assert view.swatches_of("dataset") == (("trees", "#778899"),)
+    workspace.do(SetView(swatch=(renamed, "tree", "")))
+    assert workspace.state.view.swatches_of(renamed) == ()
+    workspace.do(SetView(swatch=("dataset", "", "")))
+    assert workspace.state.view.swatches == ()
+
+
 def test_map_of_changed_data_is_not_current(blobs: BlobStore) -> None:
     workspace = opened(blobs)
     workspace.do(record(workspace))

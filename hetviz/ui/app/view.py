@@ -74,6 +74,7 @@ def show_map(state: State, place: str) -> None:
             on_terrain=_on_terrain,
             on_requests=_on_requests,
             on_colour=_on_colour,
+            on_swatch=_on_swatch,
             on_run=_on_run,
         )
 
@@ -172,6 +173,20 @@ def _on_colour() -> None:
     state, key = session.workspace().state, _browser_value("colour")
     if state.data is not None and isinstance(key, str) and key != state.view.colour:
         session.run_command(SetView(colour=key))
+
+
+def _on_swatch() -> None:
+    """Change the colour of a category, or of none to get all usual colours back."""
+    state, value = session.workspace().state, _browser_value("swatch")
+    if state.data is None or not isinstance(value, dict):
+        return
+    colours = layers.colours_of(state, state.run)
+    key, code = colours.option.key, value.get("code")
+    # The map may have been coloured otherwise in the meantime.
+    if value.get("option") != key or code not in (None, *range(len(colours.categories))):
+        return
+    category = "" if code is None else colours.categories[code]
+    session.run_command(SetView(swatch=(key, category, str(value.get("colour") or ""))))
 
 
 def _on_run() -> None:

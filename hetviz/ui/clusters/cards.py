@@ -10,7 +10,7 @@ import streamlit as st
 from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.plots.colour import CLUSTER
-from hetviz.plots.palette import N_COLOURS, shape_of
+from hetviz.plots.palette import shape_of
 from hetviz.runs.cluster.cards import ClusterCard, cluster_cards, top_categories, top_words
 from hetviz.ui.item import item_chip
 from hetviz.ui.item.item import find_item
@@ -59,6 +59,7 @@ def show_cards(state: State, cards: tuple[ClusterCard, ...]) -> None:
     data, clustering = state.opened(), state.clustering
     if clustering is None:
         return
+    palette = theme.category_colours(layers.colours_of(state, state.run))
     with st.container(key="clusters-cards"), st.grid(3, min_column_width=200, gap="small"):
         for card in cards:
             with st.container(border=True, key=f"cluster-{card.number}", gap="xsmall"):
@@ -67,8 +68,8 @@ def show_cards(state: State, cards: tuple[ClusterCard, ...]) -> None:
                     key=f"pick-{clustering_key(clustering)}-{card.number}",
                 )
                 # Grey unless the map is coloured by cluster.
-                cluster_colour = f"var(--hv-c{(card.number - 1) % N_COLOURS})"
-                colour = cluster_colour if state.view.colour == CLUSTER.key else "var(--hv-mute)"
+                is_coloured = state.view.colour == CLUSTER.key
+                colour = palette[card.number - 1] if is_coloured else "var(--hv-mute)"
                 st.html(_card_html(data, card, clustering_key(clustering), colour))
 
 

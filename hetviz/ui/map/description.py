@@ -230,6 +230,7 @@ def _colour_spec(data: HeteroData, colours: Colouring, session: str) -> ColourSp
         "pale": None if pale is None else send_array(session, pale),
         "counts": counts,
         "palette": palette,
+        "has_swatches": bool(colours.swatches),
         "ghost": {name: tokens(name).ghost for name in THEMES},
         "low": low if numbers else None,
         "high": high if numbers else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,6 +49,20 @@ def layer_options(state: State, run: MapResult | None) -> list[ColourOption]:
 
 def colours_of(state: State, run: MapResult | None, session: str = "") -> Colouring:
     """Return the colouring of the view, or a colouring of the data until a layer is computed."""
+    colours = _usual_colours(state, run, session)
+    swatches = state.view.swatches_of(colours.option.key)
+    if not swatches:
+        return colours
+    # The same object each time, since packed arrays belong to it.
+    return RESULTS.get_or_compute(
+        state.opened(),
+        ("swatches", id(colours), swatches),
+        lambda: replace(colours, swatches=swatches),
+        colours,
+    )
+
+
+def _usual_colours(state: State, run: MapResult | None, session: str) -> Colouring:
     data, key = state.opened(), state.view.colour or _best_colour(state)
     if key is None and run is None and len(data.datasets) > 1:
         # The best column of a map is unknown while it is made.

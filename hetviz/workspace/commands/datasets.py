@@ -49,7 +49,12 @@ class RenameDataset(Command, op="rename-dataset", label="rename"):
                 replace(info, dataset=new) if info.dataset == old else info
                 for info in state.understood
             ),
-            view=replace(state.view, hidden=hidden, colour=_colour_of(state.view, old, new)),
+            view=replace(
+                state.view,
+                hidden=hidden,
+                colour=state.view.colour and _renamed_key(state.view.colour, old, new),
+                swatches=_renamed_swatches(state.view, old, new),
+            ),
             filters=tuple(
                 replace(filter, dataset=new) if filter.dataset == old else filter
                 for filter in state.filters
@@ -150,9 +155,18 @@ def _renamed_map(
     )
 
 
-def _colour_of(view: DisplaySettings, old: str, new: str) -> str | None:
-    """Return the colour key of the display settings after a dataset was renamed."""
-    if view.colour is None or not view.colour.startswith("["):
-        return view.colour
-    dataset, *column = json.loads(view.colour)
+def _renamed_swatches(
+    view: DisplaySettings, old: str, new: str
+) -> tuple[tuple[str, str, str], ...]:
+    return tuple(
+        (_renamed_key(key, old, new), new if (key, name) == ("dataset", old) else name, colour)
+        for key, name, colour in view.swatches
+    )
+
+
+def _renamed_key(key: str, old: str, new: str) -> str:
+    """Return a colour key after a dataset was renamed."""
+    if not key.startswith("["):
+        return key
+    dataset, *column = json.loads(key)
     return json.dumps([new if dataset == old else dataset, *column])

@@ -45,6 +45,12 @@ class DisplaySettings:
     colour: str | None = None  # Colour key; None takes the first label column.
     hidden: tuple[str, ...] = ()  # Hidden datasets.
     terrain: bool = True  # Whether the map shows density below its points.
+    # Colours chosen by the user: colour key, category and ``#rrggbb``.
+    swatches: tuple[tuple[str, str, str], ...] = ()
+
+    def swatches_of(self, colour: str) -> tuple[tuple[str, str], ...]:
+        """Return the categories of a colour key with the colours chosen for them."""
+        return tuple((name, chosen) for key, name, chosen in self.swatches if key == colour)
 
 
 @dataclass(frozen=True)

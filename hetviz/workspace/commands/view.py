@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -36,6 +37,9 @@ class SetView(Command, op="set-view", label="view", undoable=False):
     colour: str | None = None  # See `hetviz.plots.colour`.
     hidden: tuple[str, ...] | list[str] | None = None  # Hidden datasets.
     terrain: bool | None = None  # Whether the map shows density below its points.
+    # Colour key, category and its colour; without a colour, the category gets its usual one back,
+    # and without a category, all of them do.
+    swatch: tuple[str, str, str] | list[str] | None = None
 
     def apply(self, state: State, context: Context) -> State:
         view = state.view
@@ -46,7 +50,20 @@ class SetView(Command, op="set-view", label="view", undoable=False):
             view = replace(view, hidden=tuple(name for name in self.hidden if name in datasets))
         if self.terrain is not None:
             view = replace(view, terrain=self.terrain)
+        if self.swatch is not None:
+            view = replace(view, swatches=_set_swatch(view.swatches, *self.swatch))
         return replace(state, view=view)
+
+
+def _set_swatch(
+    swatches: Sequence[tuple[str, str, str]], key: str, category: str, colour: str
+) -> tuple[tuple[str, str, str], ...]:
+    if colour and not re.fullmatch("#[0-9a-f]{6}", colour):
+        raise DataError.of("bad-colour", "colour", "it must look like #1d5c63", colour[:20])
+    others = tuple(
+        swatch for swatch in swatches if swatch[0] != key or (category and swatch[1] != category)
+    )
+    return (*others, (key, category, colour)) if category and colour else others
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,7 @@ def draw_map(
     on_missing: Callable[[], None] | None = None,
     on_requests: Callable[[], None] | None = None,
     on_colour: Callable[[], None] | None = None,
+    on_swatch: Callable[[], None] | None = None,
     on_run: Callable[[], None] | None = None,
 ) -> object:
     """Draw the map and return the states of the component."""
@@ -83,6 +84,7 @@ def draw_map(
         on_missing_change=on_missing or _nothing,
         on_requests_change=on_requests or _nothing,
         on_colour_change=on_colour or _nothing,
+        on_swatch_change=on_swatch or _nothing,
         on_run_change=on_run or _nothing,
     )
 

@@ -54,6 +54,7 @@ class ColourSpec(TypedDict):
     pale: str | None
     counts: dict[str, Any]
     palette: dict[Theme, list[str]]
+    has_swatches: bool  # Whether the user chose some of the colours.
     ghost: dict[Theme, str]
     low: float | None
     high: float | None

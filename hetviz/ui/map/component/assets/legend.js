@@ -31,12 +31,22 @@ export class Legend {
     this.colours = h("div", { class: "hv-rows hv-colours", role: "group", "aria-label": "Colours" });
     this.note = h("p", { class: "hv-legend-note" });
     this.status = h("div", { class: "hv-status" });
+    this.picker = h("input", {
+      type: "color", class: "hv-picker", tabindex: -1, hidden: true,
+      oninput: () => this.preview(), oncancel: () => { this.picker.hidden = true; },
+      onchange: () => {
+        this.picker.hidden = true;
+        this.setSwatch(this.pickedCode, this.picker.value);
+      },
+    });
+    /** Category whose colour is being picked. */
+    this.pickedCode = 0;
     this.pill = h("button", {
       type: "button", class: "hv-pill", "aria-expanded": "false", onclick: () => this.unfold(),
     });
     const drop = h("div", { class: "hv-drop" }, this.title, this.options);
     map.toolbar.addMenu(this.title, this.options, drop);
-    this.body = h("div", { class: "hv-legend-body" }, this.headline, this.sentence, drop, this.colours, this.sets, this.note, this.status);
+    this.body = h("div", { class: "hv-legend-body" }, this.headline, this.sentence, drop, this.colours, this.sets, this.note, this.status, this.picker);
     this.rovingFocus = new RovingFocus(this.body, "button.hv-row, .hv-colour, .hv-text-button");
     this.element = h("div", { class: "hv-legend hv-map-card", role: "region", "aria-label": "Legend" }, this.pill, this.body);
     this.observer = new ResizeObserver(() => this.measure());
@@ -124,7 +134,7 @@ export class Legend {
     const glyph = h("span", { class: "hv-glyph", "aria-hidden": "true" }, d.glyph);
     if (color) glyph.style.color = color;
     return this.row({
-      kind: "set", name: d.name, key: d.name, count, maxCount, shown, barColour: color ?? "var(--m-mute)",
+      code: color ? scene.data.datasets.indexOf(d) : null, kind: "set", name: d.name, key: d.name, count, maxCount, shown, barColour: color ?? "var(--m-mute)",
       mark: glyph,
       hide: () => map.layers.toggle(d.name), rows: () => this.rowsOf((r) => r >= d.start && r < d.stop),
     });
@@ -140,7 +150,7 @@ export class Legend {
     const palette = colour.palette[this.scene.scheme];
     /** @type {HTMLElement[]} */
     const rows = colour.categories.map((name, code) => this.row({
-      kind: "code", name, key: code, count: counts[code], borrowed: colour.counts?.borrowed?.[code] ?? 0, maxCount, shown: !this.hiddenCodes.has(code), barColour: palette[code],
+      code, kind: "code", name, key: code, count: counts[code], borrowed: colour.counts?.borrowed?.[code] ?? 0, maxCount, shown: !this.hiddenCodes.has(code), barColour: palette[code],
       mark: mark(palette[code]), hide: () => this.toggleCode(code), rows: () => this.rowsOf((r) => this.scene.slot[r] === code + 1),
     }));
     if (others) {
@@ -150,13 +160,22 @@ export class Legend {
     return rows;
   }
 
-  row({ kind, name, key, count, borrowed = 0, maxCount, shown, barColour: colour, mark: sign, hide, rows }) {
+  row({ code, kind, name, key, count, borrowed = 0, maxCount, shown, barColour: colour, mark: sign, hide, rows }) {
     const chosen = this.isolated[kind].has(key);
+    const hasPicker = code !== null && Boolean(this.scene.data.stage);
+    if (hasPicker) sign.classList.add("hv-swatch");
     return h("button", {
       type: "button", class: "hv-row", "aria-pressed": String(chosen), "data-shown": String(shown), "data-name": name,
       "data-code": kind === "code" ? key : null,
-      title: `${name}${borrowed ? ` (${thousands(count)}, and ${thousands(borrowed)} paler ones by what they link to)` : ""}: click to show only these, Shift + click to add more, Ctrl + click to select, double-click to ${shown ? "hide" : "show"}`,
-      onclick: (event) => this.click(event, kind, key, shown, hide, rows),
+      title: `${name}${borrowed ? ` (${thousands(count)}, and ${thousands(borrowed)} paler ones by what they link to)` : ""}: click to show only these, Shift + click to add more, Ctrl + click to select, double-click to ${shown ? "hide" : "show"}${hasPicker ? ", E or click its mark to change the colour" : ""}`,
+      "aria-keyshortcuts": hasPicker ? "E" : null,
+      onclick: (event) => (hasPicker && event.target === sign ? this.pick(code, name, sign)
+        : this.click(event, kind, key, shown, hide, rows)),
+      onkeydown: (event) => {
+        if (!hasPicker || event.key.toLowerCase() !== "e" || event.ctrlKey || event.metaKey || event.altKey) return;
+        event.preventDefault();
+        this.pick(code, name, sign);
+      },
     }, sign, h("span", { class: "hv-name" }, name), lengthBar(count ?? 0, maxCount, colour),
     h("span", { class: "hv-count", title: `${thousands(count ?? 0)}: click to see them`, "data-hv-show": kind === "code" ? `category/${key}` : `dataset/${encodeURIComponent(name)}` }, count === undefined ? "" : compact(count)));
   }
@@ -187,6 +206,30 @@ export class Legend {
       chosen.add(key);
     }
     this.changed();
+  }
+
+  /** Open the colour picker of the browser next to a mark. @param {number} code @param {string} name @param {HTMLElement} sign */
+  pick(code, name, sign) {
+    const { picker, scene } = this;
+    this.pickedCode = code;
+    set(picker, { "aria-label": `Colour of ${name}` });
+    picker.value = scene.data.colour.palette[scene.scheme][code];
+    const [box, at] = [this.body.getBoundingClientRect(), sign.getBoundingClientRect()];
+    Object.assign(picker.style, { left: `${at.left - box.left}px`, top: `${at.bottom - box.top}px` });
+    picker.hidden = false;
+    picker.showPicker();
+  }
+
+  /** Draw the map in the picked colour before Python knows it. */
+  preview() {
+    for (const colours of Object.values(this.scene.data.colour.palette)) colours[this.pickedCode] = this.picker.value;
+    this.map.updates.recolour();
+  }
+
+  /** Keep the colour of a category, or give all their usual ones. @param {number | null} code @param {string} colour */
+  setSwatch(code, colour) {
+    const { option } = this.scene.data.colour;
+    send(() => this.map.component.setTriggerValue("swatch", { option, code, colour }));
   }
 
   /** Hide the items of one colour, or show them again. @param {number} code */
@@ -268,7 +311,10 @@ export class Legend {
     if (this.partial || this.hiddenCodes.size) {
       parts.push(h("button", { type: "button", class: "hv-text-button", onclick: () => this.clear() }, "Show all"));
     }
-    const { outside, live } = scene.data;
+    const { colour, outside, live, stage } = scene.data;
+    if (colour?.has_swatches && stage) {
+      parts.push(h("button", { type: "button", class: "hv-text-button", onclick: () => this.setSwatch(null, "") }, "Usual colours"));
+    }
     if (outside && !live) {
       parts.push(
         h("span", {}, `${thousands(outside)} off screen`),
