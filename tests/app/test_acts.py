@@ -219,11 +219,22 @@ def test_browser_requests_are_handled_or_ignored(visit: Visit, started: list[Any
         assert list(workspace.view_state.groups) == ["A"]
         x, y = places[8]
         messages.handle_requests(request(12, kind="drop", row=3, x=x, y=y))
-    groups = workspace.view_state.groups
-    assert groups["A"].tolist() == [3]
-    assert len(groups["B"]) == 4
-    assert 8 in groups["B"]
-    assert kept["page-state"].part(StatementState).draft.dropped[0] == 3
+        groups = workspace.view_state.groups
+        assert groups["A"].tolist() == [3]
+        assert len(groups["B"]) == 4
+        assert 8 in groups["B"]
+        assert kept["page-state"].part(StatementState).draft.dropped[0] == 3
+        # Dropped onto another item, it belongs with that one alone.
+        for number, onto in enumerate((3, -1, 10**9), 13):
+            messages.handle_requests(request(number, kind="drop", row=3, x=x, y=y, onto=onto))
+        assert len(workspace.view_state.groups["B"]) == 4
+        messages.handle_requests(request(30, kind="drop", row=3, x=x, y=y, onto=8))
+        assert {name: rows.tolist() for name, rows in workspace.view_state.groups.items()} == {
+            "A": [3],
+            "B": [8],
+        }
+        draft = kept["page-state"].part(StatementState).draft
+        assert (draft.kind, draft.dropped) == ("together", None)
 
 
 def test_comparisons_use_all_items_of_group_equally(emoji: HeteroData) -> None:

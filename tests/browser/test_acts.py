@@ -61,6 +61,18 @@ def group(page: Page, name: str) -> None:
     settled(page)
 
 
+# A place on the map that no item or picture is near to.
+EMPTY = """() => {
+    const { map } = document.querySelector('.st-key-map .hv-map').__hv;
+    const { W, H } = map.scene.view;
+    const rows = [...Array(map.scene.n).keys()].map((r) => map.scene.pixel(r));
+    for (let x = 0.65 * W; x > 0.3 * W; x -= 7) for (let y = 0.5 * H; y < 0.75 * H; y += 7) {
+        if (map.overlay.rowAt(x, y) >= 0 || map.overlay.regionAt(x, y)) continue;
+        if (rows.every(([a, b]) => Math.hypot(a - x, b - y) > 12)) return [x, y];
+    }
+    return null;
+}"""
+
 APART = """() => {
     const { map } = document.querySelector('.st-key-map .hv-map').__hv;
     const { pos } = map.scene;
@@ -235,7 +247,8 @@ def test_dragged_item_asks_what_it_belongs_with(opened: Page, picture: Picture) 
     )
     page.mouse.move(box["x"] + at[0], box["y"] + at[1])
     page.mouse.down()
-    page.mouse.move(box["x"] + 0.8 * box["width"], box["y"] + 0.6 * box["height"], steps=5)
+    x, y = page.evaluate(EMPTY)
+    page.mouse.move(box["x"] + x, box["y"] + y, steps=5)
     page.mouse.up()
     expect(bar(page).get_by_text("belongs here with")).to_be_visible()
     until(page, "map.statements.groups.get('B')?.length === 4")

@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 from benchmarks.dropped import beside_umap_learn
 from benchmarks.keys import BASEBALL
 from tests.browser.harness import Picture
-from tests.browser.test_app import drop
+from tests.browser.test_app import drop, settled, stage, until
 from tests.browser.test_export import caption_below
 from tests.browser.test_reading import OWNERS, WELLS
 from tests.io.file_builders import workbook
@@ -251,6 +251,47 @@ def beside_plain(files: Mapping[str, bytes]) -> None:
     *ours, plain = told(files)
     assert no_worse(ours[0], plain, "held AUC")
     assert any(no_worse(one, plain, "held AUC") and no_worse(one, plain, "trust") for one in ours)
+
+
+# Two items that are far from each other and from all others, with their places in the window.
+LONE_PAIR = """() => {
+  const { map } = document.querySelector('.st-key-map .hv-map').__hv;
+  const { view, n } = map.scene, box = map.stage.getBoundingClientRect();
+  const { left, right, top, bottom } = view.clear;
+  const at = [...Array(n).keys()].map((r) => map.scene.pixel(r));
+  const lone = [...at.keys()].filter((r) => {
+    const [x, y] = at[r];
+    if (x < left || y < top || x > view.W - right || y > view.H - bottom) return false;
+    if (map.overlay.rowAt(x, y) >= 0 || map.overlay.regionAt(x, y)) return false;
+    if (!document.elementFromPoint(box.left + x, box.top + y).closest('.hv-stage')) return false;
+    return at.every(([a, b], other) => other === r || Math.hypot(a - x, b - y) > 12);
+  });
+  return [lone[0], lone.at(-1)].map((r) => [r, box.left + at[r][0], box.top + at[r][1]]);
+}"""
+
+
+def test_item_dragged_onto_another_writes_the_sentence(page: Page) -> None:
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    until(page, "map.overlay.pieces.length > 0 && !map.scene.flight")
+    (row, *start), (onto, *end) = page.evaluate(LONE_PAIR)
+    page.keyboard.down("Alt")
+    page.mouse.move(*start)
+    page.mouse.down()
+    until(page, "map.pointer.drag?.tool === 'carry'")
+    page.mouse.move(*end, steps=5)
+    # The item that it would be dropped onto is marked.
+    until(page, f"map.scene.hovered === {onto}")
+    page.mouse.up()
+    page.keyboard.up("Alt")
+    until(page, f"map.statements.groups.get('A').join() === '{row}'")
+    until(page, f"map.statements.groups.get('B').join() === '{onto}'")
+    until(page, "map.statements.pairs.length === 1")
+    bar = page.locator(".st-key-statement-bar")
+    expect(bar.locator(".hv-group-chip")).to_have_count(2)
+    expect(bar.get_by_role("radio", name="belongs with", exact=True)).to_be_checked()
+    expect(bar.get_by_role("button", name="Move the map")).to_be_enabled()
 
 
 @pytest.mark.soak

@@ -19,6 +19,7 @@ KEYS = (
     ("Shift or Ctrl + click", "add to the selection"),
     ("Alt + click", "take out of the selection"),
     ("Shift + drag", "lasso, from any tool"),
+    ("Alt + drag", "an item onto the one that it belongs with"),
     ("A, B", "put the selection into the sentence"),
     ("T, X", "belongs with, does not belong with; press again to add"),
     ("C", "is closer to the second item than to the selection"),

@@ -52,6 +52,8 @@ def _handle_request(request: Mapping[str, Any]) -> None:
             statement_draft.set_group(str(request.get("group")), rows)
         case "statement" if request.get("statement") in NEEDED_GROUPS:
             _choose_or_add(state, request["statement"])
+        case "drop" if "onto" in request:
+            _on_drop_onto(state, request)
         case "drop":
             _on_drop(state, request)
         case "cancel":
@@ -84,6 +86,15 @@ def _choose_or_add(state: State, kind: statement_draft.StatementKind) -> None:
         actions.add_statement()
     else:
         statement_draft.choose_kind(kind)
+
+
+def _on_drop_onto(state: State, value: Mapping[str, Any]) -> None:
+    """Draft that an item belongs with the one that it was dropped onto."""
+    rows = int(value["row"]), int(value["onto"])
+    if rows[0] == rows[1] or not all(0 <= row < state.opened().n_rows for row in rows):
+        return
+    statement_draft.clear_groups()
+    statement_draft.draft_together(rows[0], rows[1:])
 
 
 def _on_drop(state: State, value: Mapping[str, Any]) -> None:

@@ -111,10 +111,11 @@ def offer_closer(row: int, far: Sequence[int]) -> None:
     text = (
         "Bring the far one closer" if len(far) == 1 else f"Bring the {len(far):,} far ones closer"
     )
-    st.button(text, key="bring-closer", on_click=_draft_together, args=(row, far))
+    st.button(text, key="bring-closer", on_click=draft_together, args=(row, far))
 
 
-def _draft_together(row: int, others: Sequence[int]) -> None:
+def draft_together(row: int, others: Sequence[int]) -> None:
+    """Draft that an item belongs with others."""
     set_group("A", np.array([row]))
     set_group("B", np.asarray(others, dtype=np.int64))
     choose_kind("together")

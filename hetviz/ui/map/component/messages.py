@@ -218,6 +218,7 @@ class StatementRequest(TypedDict):
     row: NotRequired[int]
     x: NotRequired[float]
     y: NotRequired[float]
+    onto: NotRequired[int]  # row that an item was dropped onto
 
 
 class StatementRequests(TypedDict):

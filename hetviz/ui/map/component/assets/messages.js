@@ -193,6 +193,7 @@
  * @property {number} [row]
  * @property {number} [x]
  * @property {number} [y]
+ * @property {number} [onto] row that an item was dropped onto
  */
 
 /**

@@ -10,6 +10,7 @@ import { showEvidence } from "./show_me.js";
 
 const REACH_PX = 12;
 const TOUCH_REACH_PX = 22;
+const DROP_REACH_PX = 8; // an item between others is dropped beside them all
 const DRAG_PX = 4;
 const TOUCH_DRAG_PX = 10; // a finger that rests moves a little
 const HOLD_MS = 500;
@@ -163,6 +164,12 @@ export class PointerInput {
       map.requestDraw({ view: true });
     } else if (drag.tool === "carry") {
       map.statements.dragged = [drag.row, view.dataX(x), view.dataY(y)];
+      this.otherRowAt(drag.row, x, y, (row) => {
+        if (!map.statements.dragged || row === scene.hovered) return;
+        scene.hovered = row;
+        map.tooltip.show(row);
+        map.requestDraw();
+      });
       map.requestDraw();
     } else if (drag.tool === "lasso") {
       if (Math.hypot(x - drag.lastX, y - drag.lastY) < 2) return;
@@ -193,11 +200,26 @@ export class PointerInput {
     if (!drag) return;
     if (drag.isHeld && !drag.isMoving) map.selection.select([drag.row], scene.picked[drag.row] ? "subtract" : "add");
     else if (!drag.isMoving) this.click(event, drag);
-    else if (dragged) map.statements.dropItem(...dragged);
+    else if (dragged) this.drop(dragged);
     else if (polygon) {
       map.stats.releasedAt = performance.now();
       map.points.inside(polygon, (rows) => !scene.isClosed && map.selection.select(rows, drag.mode));
     }
+  }
+
+  /** Drop a dragged item onto another, or onto an empty place. @param {[row: number, x: number, y: number]} dragged */
+  drop(dragged) {
+    const { map, scene } = this;
+    const [row, x, y] = dragged;
+    this.otherRowAt(row, scene.view.x(x), scene.view.y(y), (onto) => {
+      this.setHovered(-1);
+      map.statements.dropItem(...dragged, onto);
+    });
+  }
+
+  /** Pass the row at a pixel to `callback`, or -1 if it is the dragged one. */
+  otherRowAt(dragged, x, y, callback) {
+    this.rowAt(x, y, DROP_REACH_PX, (row) => callback(row === dragged ? -1 : row));
   }
 
   /** After a pinch the finger that stays pans. */

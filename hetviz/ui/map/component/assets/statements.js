@@ -104,11 +104,24 @@ export class Statements {
     return [...this.groups.values()].some((group) => JSON.stringify(group) === key);
   }
 
-  /** Drop a dragged item, in units of the map. @param {number} row @param {number} x @param {number} y */
-  dropItem(row, x, y) {
-    this.dropped = [row, x, y];
-    this.send({ kind: "drop", row, x, y });
-    this.map.announce("Now click what it belongs with, or choose in the bar");
+  /**
+   * Drop a dragged item, in units of the map: onto another item it says that both belong together.
+   * @param {number} row @param {number} x @param {number} y @param {number} onto
+   */
+  dropItem(row, x, y, onto) {
+    const { map } = this;
+    if (onto < 0) {
+      this.dropped = [row, x, y];
+      this.send({ kind: "drop", row, x, y });
+      map.announce("Now click what it belongs with, or choose in the bar");
+      return;
+    }
+    this.dropped = null;
+    this.groups = new Map([["A", [row]], ["B", [onto]]]);
+    this.groupsKey = "";
+    this.send({ kind: "drop", row, x, y, onto });
+    map.announce("Belongs with this item. Move the map with Enter");
+    map.requestDraw({ paint: true, place: true });
   }
 
   send(message) {
