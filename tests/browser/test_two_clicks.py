@@ -294,6 +294,38 @@ def test_item_dragged_onto_another_writes_the_sentence(page: Page) -> None:
     expect(bar.get_by_role("button", name="Move the map")).to_be_enabled()
 
 
+def test_name_typed_into_the_sentence_completes_it(page: Page) -> None:
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    page.locator(".hv-find-host input").fill("birthday")
+    page.get_by_role("option", name="birthday keywords").click()
+    page.get_by_role("button", name="belongs with").click()
+    bar = page.locator(".st-key-statement-bar")
+    field = bar.get_by_label("Click an item, or type its name")
+    field.fill("party")
+    found = bar.get_by_role("option")
+    picture = found.filter(has_text="party popper").get_by_role("presentation")
+    expect(picture).to_be_visible()
+    page.wait_for_function("(image) => image.naturalWidth > 0", arg=picture.element_handle())
+    # The list lies at the field, in the window.
+    box, at = bar.get_by_role("listbox").bounding_box(), field.bounding_box()
+    assert box is not None and at is not None
+    assert 0 < box["y"] < box["y"] + box["height"] <= at["y"]
+    page.keyboard.press("Escape")
+    expect(found.first).to_be_hidden()
+    field.fill("party popper")
+    expect(found.first).to_contain_text("party popper")
+    page.keyboard.press("Enter")
+    expect(bar.locator(".hv-group-chip")).to_have_text(
+        [re.compile("birthday"), re.compile("party popper")]
+    )
+    until(page, "map.statements.pairs.length === 1")
+    # The keyboard goes on with the statement.
+    expect(page.get_by_role("application")).to_be_focused()
+    expect(bar.get_by_role("button", name="Move the map")).to_be_enabled()
+
+
 @pytest.mark.soak
 @pytest.mark.timeout(2_000)
 def test_six_real_tables_become_titled_figure(page: Page, picture: Picture, cases: Path) -> None:

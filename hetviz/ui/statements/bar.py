@@ -46,10 +46,7 @@ _INVITATION = (
     '<p class="hv-invitation"><b>Something in the wrong place?</b> '
     "Click it, then say what it belongs with.</p>"
 )
-_FIELD = (
-    '<button type="button" class="hv-find-field" data-hv-find>click an item, or type its name'
-    "</button>"
-)
+_FIELD_TEXT = "click an item, or type its name"
 
 
 def show_bar(state: State) -> None:
@@ -163,7 +160,15 @@ def _show_group(data: HeteroData, name: str, groups: dict[str, Ints], picked: In
             args=(name, picked),
         )
     elif statement_draft.missing_group(kind, groups) == name:
-        st.html(_FIELD, width="content")
+        st.html(_field_html(name), width="content")
+
+
+def _field_html(group: str) -> str:
+    """Return the field in which the browser finds the item that is put into a group."""
+    return (
+        f'<span class="hv-find-field"><input type="text" data-hv-find="{group}" '
+        f'placeholder="{_FIELD_TEXT}" aria-label="{_FIELD_TEXT.capitalize()}"></span>'
+    )
 
 
 def _show_proposals(data: HeteroData, groups: dict[str, Ints]) -> None:

@@ -28,6 +28,7 @@ import { Regions } from "./regions.js";
 import { remember } from "./remember.js";
 import { watchScheme } from "./color_scheme.js";
 import { Scene } from "./scene.js";
+import { watchSentenceField } from "./search.js";
 import { Selection } from "./selection.js";
 import { Tooltip } from "./tooltip.js";
 import { LinkedMaps } from "./linked_maps.js";
@@ -103,6 +104,7 @@ export class HetMap {
         this.requestDraw({ paint: true, place: true });
       }),
       watchPanelItems(this),
+      watchSentenceField(this),
     ];
     watchFileDrops();
     watchPageChanges();
@@ -124,13 +126,27 @@ export class HetMap {
 
   /** Select an item, also of a hidden layer, and bring it into view; false if it has no position. */
   visit(row, mode = "replace") {
-    const { scene } = this;
-    if (Number.isNaN(scene.pos[2 * row] ?? NaN)) return false;
-    const dataset = scene.datasetOf(row);
-    if (dataset && scene.hidden.includes(dataset.name)) this.layers.toggle(dataset.name);
+    if (!this.isPlaced(row)) return false;
+    this.showLayer(row);
     this.selection.select([row], mode);
     this.camera.flyTo(row);
     return true;
+  }
+
+  /** Put an item into the sentence and bring it into view; false if it has no position. @param {string} group */
+  complete(group, row) {
+    if (!this.isPlaced(row)) return false;
+    this.showLayer(row);
+    this.statements.setRows(group, [row]);
+    this.camera.flyTo(row);
+    return true;
+  }
+
+  isPlaced(row) { return !Number.isNaN(this.scene.pos[2 * row] ?? NaN); }
+
+  showLayer(row) {
+    const dataset = this.scene.datasetOf(row);
+    if (dataset && this.scene.hidden.includes(dataset.name)) this.layers.toggle(dataset.name);
   }
 
   announce(words) { this.liveRegion.textContent = words; }

@@ -1,6 +1,6 @@
 // Titles and small pictures of items, fetched in batches for items in view.
 
-import { request } from "./requests.js";
+import { ROOT, request } from "./requests.js";
 import { LimitedMap } from "./store.js";
 
 const caches = new Map(); // data -> {titles, pictures, cards}; versions of the data share nothing
@@ -63,14 +63,17 @@ export class Media {
     await Promise.all(batches.map((batch) => this.strip(batch)));
   }
 
+  /** The address of the pictures of these rows, side by side. @param {number[]} rows */
+  address(rows) { return ROOT + this.path(rows); }
+
+  /** @param {number[]} rows */
+  path(rows) { return `hv/thumbnails/${this.session}?rows=${rows.join(",")}&size=${this.size}&v=${this.version}`; }
+
   /** @param {number[]} rows */
   async strip(rows) {
     rows.forEach((r) => this.pending.add(`p${r}`));
     try {
-      const response = await request(
-        `hv/thumbnails/${this.session}?rows=${rows.join(",")}&size=${this.size}&v=${this.version}`,
-        { signal: this.stop.signal },
-      );
+      const response = await request(this.path(rows), { signal: this.stop.signal });
       if (!response.ok) return;
       const strip = await createImageBitmap(await response.blob());
       const cell = strip.height;

@@ -8,7 +8,6 @@ import { closest } from "./dom.js";
 export function watchPanelItems(map) {
   const stop = new AbortController();
   document.addEventListener("click", (event) => {
-    if (closest(event, "[data-hv-find]")) map.toolbar.focusSearch();
     const button = /** @type {HTMLElement | null | undefined} */ (closest(event, ".st-key-panel [data-hv-row]"));
     if (button && map.scene.data?.stage) map.visit(Number(button.dataset.hvRow), event.shiftKey ? "add" : "replace");
   }, { signal: stop.signal });

@@ -1,11 +1,13 @@
-// Search for an item by title, which selects it and moves the camera to it.
+// Search for an item by title: in the top bar, where it selects the item, and in the sentence at the foot of
+// the map, which the item completes. Both move the camera to it.
 
-import { h, icon, set } from "./dom.js";
+import { closest, h, icon, set } from "./dom.js";
 import { isNotebook, request } from "./requests.js";
 import { openTab } from "./panel.js";
 
 /** @import { HetMap } from "./map.js" */
 
+const FIELD = "input[data-hv-find]";
 const TYPING_PAUSE_MS = 140;
 let serial = 0;
 
@@ -32,9 +34,13 @@ const COMMANDS = [
 ];
 
 export class Search {
-  /** @param {HetMap} map */
-  constructor(map) {
+  /**
+   * `field` is the field of the sentence; without one, a field of its own is made.
+   * @param {HetMap} map @param {HTMLInputElement | null} field
+   */
+  constructor(map, field = null) {
     this.map = map;
+    this.field = field;
     this.scene = map.scene;
     this.results = [];
     this.at = -1;
@@ -44,12 +50,13 @@ export class Search {
     this.list.hidden = true;
     // A notebook has no commands.
     const label = isNotebook ? "Find an item" : "Find an item or a command";
-    this.input = h("input", {
-      type: "text", placeholder: label, "aria-label": label, role: "combobox",
-      "aria-expanded": "false", "aria-controls": id, "aria-autocomplete": "list",
+    this.input = field ?? h("input", { type: "text", placeholder: label, "aria-label": label });
+    set(this.input, {
+      role: "combobox", "aria-expanded": "false", "aria-controls": id, "aria-autocomplete": "list",
       autocomplete: "off", spellcheck: "false",
     });
-    this.element = h("div", { class: "hv-search" }, icon("search"), this.input, this.list);
+    this.element = field?.parentElement ?? h("div", { class: "hv-search" }, icon("search"), this.input);
+    this.element.append(this.list);
     this.input.addEventListener("input", () => this.schedule());
     // The old query is replaced by what is typed next.
     this.input.addEventListener("focus", () => {
@@ -87,7 +94,7 @@ export class Search {
   show(results) {
     const query = this.input.value.trim().toLowerCase();
     // A map in a notebook has no pages around it.
-    const commands = (document.querySelector(".st-key-top") ? COMMANDS : []).filter(([name]) => name.toLowerCase().startsWith(query)).map(([title, run]) => ({ title, run }));
+    const commands = (!this.field && document.querySelector(".st-key-top") ? COMMANDS : []).filter(([name]) => name.toLowerCase().startsWith(query)).map(([title, run]) => ({ title, run }));
     this.results = [...results, ...commands];
     this.at = this.results.length ? 0 : -1;
     this.list.replaceChildren(...this.results.map((item, k) => this.option(item, k)));
@@ -114,6 +121,9 @@ export class Search {
     const dataset = scene.datasetOf(item.row);
     const glyph = h("span", { class: "hv-glyph" }, dataset?.glyph ?? "");
     glyph.style.color = scene.palette[scene.slot[item.row]] ?? "";
+    // A notebook has no addresses of pictures.
+    const mark = dataset?.media && !isNotebook ? h("img", { alt: "", src: this.map.media.address([item.row]) }) : glyph;
+    mark.addEventListener("error", () => mark.replaceWith(glyph));
     return h("li", {
       role: "option", id: `${this.list.id}-${k}`, "aria-selected": "false",
       "aria-disabled": item.placed ? null : "true",
@@ -121,7 +131,7 @@ export class Search {
         event.preventDefault();
         this.choose(k);
       },
-    }, glyph, h("span", { class: "hv-name" }, item.title),
+    }, mark, h("span", { class: "hv-name" }, item.title),
     h("small", {}, item.placed ? item.dataset : "not on this map"));
   }
 
@@ -173,7 +183,9 @@ export class Search {
       return;
     }
     this.input.value = item.title;
-    if (!item.placed || !map.visit(item.row)) {
+    const group = this.field?.dataset.hvFind;
+    const isFound = item.placed && (group ? map.complete(group, item.row) : map.visit(item.row));
+    if (!isFound) {
       map.announce(`${item.title} is not on this map`);
       return;
     }
@@ -184,4 +196,21 @@ export class Search {
     clearTimeout(this.timer);
     this.nRequests += 1;
   }
+}
+
+/** Search in the field of the sentence once it is used; returns a function that stops. @param {HetMap} map */
+export function watchSentenceField(map) {
+  const stop = new AbortController();
+  /** @type {Search | null} */
+  let search = null;
+  document.addEventListener("focusin", (event) => {
+    const field = /** @type {HTMLInputElement | null} */ (closest(event, FIELD));
+    if (!field || field === search?.field || !map.scene.data?.stage) return;
+    search?.close();
+    search = new Search(map, field);
+  }, { signal: stop.signal });
+  return () => {
+    stop.abort();
+    search?.close();
+  };
 }

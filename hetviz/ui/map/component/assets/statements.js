@@ -66,6 +66,13 @@ export class Statements {
       map.announce(`Select something first, then press ${name}`);
       return false;
     }
+    this.setRows(name, rows);
+    return true;
+  }
+
+  /** Make a group of these rows. @param {string} name @param {number[]} rows */
+  setRows(name, rows) {
+    const { map, scene } = this;
     const flags = new Uint8Array(scene.n);
     for (const r of rows) flags[r] = 1;
     this.groups = new Map(this.groups).set(name, [...rows]);
@@ -73,7 +80,6 @@ export class Statements {
     this.send({ kind: "group", group: name, packed: pack(flags) });
     map.announce(`${name}: ${rows.length.toLocaleString("en")} ${rows.length === 1 ? "item" : "items"}`);
     map.requestDraw({ paint: true, place: true });
-    return true;
   }
 
   /** Remove the last group; returns whether there was one. */
