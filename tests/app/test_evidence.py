@@ -53,10 +53,10 @@ def test_legend_and_strip_statements_open_their_rows(visit: Visit) -> None:
 
 def test_share_of_close_links_is_that_of_the_page(visit: Visit) -> None:
     app = visit("guidance")
-    stated = re.search(r">(\d+ % of links are close)<", html_of(app))
+    stated = re.search(r">(\d+ %) of your links ended up close together", html_of(app))
     assert stated is not None
     shown = open_evidence(app, "links")
-    assert f"{stated[1].replace('of links', 'of the links')}." in shown
+    assert f"{stated[1]} of the links are close." in shown
 
 
 @pytest.mark.parametrize(

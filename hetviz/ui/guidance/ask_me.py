@@ -99,10 +99,12 @@ def show_card(state: State) -> None:
         if is_enough:
             _show_stop(gains)
         elif question is None:
-            waiting_text = "Preparing the next questions."
-            theme.show_note(
-                waiting_text if ask_session.is_waiting else "No more questions about this map."
-            )
+            if ask_session.is_waiting:
+                # Room for a question, so that nothing below it moves.
+                with st.container(key="ask-waiting"):
+                    theme.show_note("Preparing the next questions.")
+            else:
+                theme.show_note("No more questions about this map.")
             if ask_session.is_waiting and ask_session.likely_links is None:
                 st.fragment(run_every=_REFRESH_S)(_wait_for_links)(data)
         else:

@@ -42,12 +42,12 @@ def show_conflicts(data: HeteroData, ledger: Ledger) -> None:
     """Show the conflicts among links and among comparisons, the smallest first."""
     report = _load_report(data)
     if report is None:
-        theme.show_section("Conflicts")
         theme.show_note("Checking the guidance for contradictions.")
         return
     conflicts = report.conflicts
-    theme.show_section("Conflicts", f"{report.n_conflicts:,} open" if conflicts else "none")
-    if not conflicts:
+    if conflicts:
+        theme.show_section("Conflicts", f"{report.n_conflicts:,} open")
+    else:
         theme.show_note("No statements contradict each other.")
     rows = by_key(ledger, {key for conflict in conflicts[:_MAX_CONFLICTS] for key in conflict.keys})
     for number, conflict in enumerate(conflicts[:_N_OPEN]):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -20,7 +21,10 @@ from hetviz.ui.shell.page_state import project_id, state_of
 from hetviz.ui.statements import actions, consequences
 from hetviz.ui.statements.statement_draft import StatementState
 from hetviz.ui.widgets import charts, failure, set_switches
-from hetviz.workspace import RenameSet, State
+from hetviz.workspace import MapResult, RenameSet, State
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _SETS_HEIGHT_PX = 260
 
@@ -35,38 +39,44 @@ def show(state: State, *, wide: bool, widen: Callable[[], None]) -> None:
     with failure.show_failure("ledger"):
         ledger = ledger_of(state)
     if ledger is None:
+        is_waiting = worker_results.is_working(project_id())
+        if is_waiting:
+            ask_me.show_card(state)
         _show_headline(state, data)
-        if not worker_results.is_working(project_id()):
-            return
-        theme.show_note("Preparing the table of links.")
-        ask_me.show_card(state)
+        if is_waiting:
+            theme.show_note("Preparing the table of links.")
         return
     if not wide:
+        ask_me.show_card(state)
         _show_headline(state, data)
         if state.run is not None:
             consequences.show_consequences(state, state.run, "-guidance")
         _offer_refit(state)
-        st.button("Open the table", type="tertiary", key="guidance-wide", on_click=widen)
-        if state.run is not None:
-            curves.show_small_curve(state)
-        _show_side(state, data, ledger)
-        if state.run is not None:
-            curves.show_unmet(state, data, ledger, "link", curves.usual_point("link"))
+        st.button("Open the table", key="guidance-wide", on_click=widen)
+        _show_folded(state, data, ledger, has_unmet=state.run is not None)
         return
     left, right = st.columns([2.5, 1], gap="medium")
     with left:
         _show_headline(state, data)
         _show_tables(state, data, ledger)
     with right:
-        curves.show_small_curve(state, low=True)
-        _show_side(state, data, ledger)
+        ask_me.show_card(state)
+        _show_folded(state, data, ledger)
 
 
-def _show_side(state: State, data: HeteroData, ledger: Ledger) -> None:
-    ask_me.show_card(state)
+def _show_folded(
+    state: State, data: HeteroData, ledger: Ledger, *, has_unmet: bool = False
+) -> None:
+    """Show the contradictions, and folded: unmet links, sets and details."""
     conflicts.show_conflicts(state.guided or data, ledger)
+    if has_unmet:
+        with st.expander("Links still far"):
+            curves.show_unmet(state, data, ledger, "link", curves.usual_point("link"))
     _show_sets(state, ledger)
-    _show_reach(data)
+    with st.expander("Details"):
+        if state.run is not None:
+            _show_fit(state, state.run, data)
+        _show_reach(data)
 
 
 def _show_tables(state: State, data: HeteroData, ledger: Ledger) -> None:
@@ -111,21 +121,19 @@ def _show_reach(data: HeteroData) -> None:
     table = None if report is None else report.coverage
     if table is None or table.empty:
         return
-    with st.expander("Items with links"):
-        rows = []
-        for row in table.to_dict("records"):
-            within = row["source"] == row["target"]
-            pair = f"within {row['source']}" if within else f"{row['source']} – {row['target']}"
-            sides = [(row["source"], row["source_linked"], row["source_items"])]
-            sides += [] if within else [(row["target"], row["target_linked"], row["target_items"])]
-            links = f"{row['together']:,}" + (
-                f" and {row['apart']:,} apart" if row["apart"] else ""
-            )
-            items = ", ".join(
-                f"{n_linked:,} of {n_items:,} {name}" for name, n_linked, n_items in sides
-            )
-            rows.append([pair, links if row["together"] or row["apart"] else "none", items])
-        theme.show_table(["Datasets", "Links", "Items with a link"], rows, is_text=True)
+    theme.show_section("Items with links")
+    rows = []
+    for row in table.to_dict("records"):
+        within = row["source"] == row["target"]
+        pair = f"within {row['source']}" if within else f"{row['source']} – {row['target']}"
+        sides = [(row["source"], row["source_linked"], row["source_items"])]
+        sides += [] if within else [(row["target"], row["target_linked"], row["target_items"])]
+        links = f"{row['together']:,}" + (f" and {row['apart']:,} apart" if row["apart"] else "")
+        items = ", ".join(
+            f"{n_linked:,} of {n_items:,} {name}" for name, n_linked, n_items in sides
+        )
+        rows.append([pair, links if row["together"] or row["apart"] else "none", items])
+    theme.show_table(["Datasets", "Links", "Items with a link"], rows, is_text=True)
 
 
 def _show_sets(state: State, ledger: Ledger) -> None:
@@ -134,7 +142,12 @@ def _show_sets(state: State, ledger: Ledger) -> None:
     if sets.empty:
         return
     n_off = int((~sets["on"]).sum())
-    theme.show_section("Sets of guidance", f"{theme.count(n_off, 'set')} off" if n_off else "")
+    label = "Sets of guidance" + (f": {n_off:,} off" if n_off else "")
+    with st.expander(label, key="guidance-sets"):
+        _show_switches(state, sets)
+
+
+def _show_switches(state: State, sets: pd.DataFrame) -> None:
     theme.show_note("Each action makes a set. Switch a set off to make the map without it.")
     rows = [(str(name), int(number), bool(is_on)) for name, number, is_on in sets.to_numpy()]
     # The newest set first.
@@ -164,52 +177,61 @@ def _on_refit_each() -> None:
 
 
 def _show_headline(state: State, data: HeteroData) -> None:
-    """Show how much guidance there is and how well the map meets it."""
+    """Show how well the map meets its guidance, in one sentence."""
+    run = state.run
+    if run is None:
+        theme.show_headline(
+            f"{_count_text(data)}, and no map yet", "Make a map to see how well it fits."
+        )
+        return
+    figures = charts.run_figures(state, run)
+    levels, scores = figures["curves"], figures["scores"]
+    theme.show_headline("Does the map follow your guidance?")
+    if "given" in levels:
+        close_share = per_hundred(share_close_at(levels["given"]))
+        theme.show_note(
+            f"{close_share} % of your links ended up close together. "
+            f"By chance it would be {round_percent(chance_of(levels['given']))}.",
+            theme.evidence_key("links"),
+        )
+    elif "comparison_accuracy" in scores:
+        theme.show_note(_comparison_text(scores), theme.evidence_key("comparisons"))
+    else:
+        theme.show_note(f"{_count_text(data)}.")
+
+
+def _show_fit(state: State, run: MapResult, data: HeteroData) -> None:
+    """Show the remaining facts on how well the map meets its guidance, with the curve."""
+    figures = charts.run_figures(state, run)
+    levels, scores = figures["curves"], figures["scores"]
+    sentences = [f"{_count_text(data)}."]
+    if "given" in levels:
+        sentences += [charts.best_close_text(state, run), CLOSE_MEANING]
+    if "held_out" in levels:
+        sentences.append(
+            f"Of the hidden links it is {round_percent(share_close_at(levels['held_out']))}."
+        )
+    if "given" in levels and "comparison_accuracy" in scores:
+        sentences.append(_comparison_text(scores))
+    if "comparison_accuracy_held_out" in scores:
+        share = round_percent(scores["comparison_accuracy_held_out"])
+        sentences.append(f"Of the hidden comparisons it agrees with {share}.")
+    theme.show_note(" ".join(filter(None, sentences)))
+    curves.show_small_curve(state)
+
+
+def _comparison_text(scores: Mapping[str, float]) -> str:
+    share = round_percent(scores["comparison_accuracy"])
+    return f"The map agrees with {share} of the comparisons. By chance it would be 50 %."
+
+
+def _count_text(data: HeteroData) -> str:
     parts = [
         theme.count(sum(map(len, data.links)), "link"),
         theme.count(0 if data.comparisons is None else len(data.comparisons), "comparison"),
         theme.count(label_table.count_labels(data), "label"),
     ]
-    counts = [part for part in parts if not part.startswith("0 ")]
-    count_sentence = f"{theme.join_words(counts)}."
-    run = state.run
-    if run is None:
-        theme.show_headline(
-            f"{theme.join_words(counts)}, and no map yet", "Make a map to see how well it fits."
-        )
-        return
-    curves = charts.run_figures(state, run)["curves"]
-    scores = charts.run_figures(state, run)["scores"]
-    title = theme.join_words(counts)
-    sentences = []
-    if "given" in curves:
-        close_share = per_hundred(share_close_at(curves["given"]))
-        title = f"{close_share} % of links are close"
-        sentences += [
-            f"By chance it would be {round_percent(chance_of(curves['given']))}.",
-            charts.best_close_text(state, run),
-            count_sentence,
-            CLOSE_MEANING,
-        ]
-    if "held_out" in curves:
-        sentences.append(
-            f"Of the hidden links it is {round_percent(share_close_at(curves['held_out']))}."
-        )
-    if "comparison_accuracy" in scores:
-        share = round_percent(scores["comparison_accuracy"])
-        if "given" in curves:
-            sentences.append(
-                f"The map agrees with {share} of the comparisons. By chance it would be 50 %."
-            )
-        else:
-            title = f"The map agrees with {share} of the comparisons"
-            sentences += [count_sentence, "By chance it would be 50 %."]
-    if "comparison_accuracy_held_out" in scores:
-        share = round_percent(scores["comparison_accuracy_held_out"])
-        sentences.append(f"Of the hidden comparisons it agrees with {share}.")
-    key = "links" if "given" in curves else "comparisons"
-    has_rows = "given" in curves or "comparison_accuracy" in scores
-    theme.show_headline(title, " ".join(sentences), theme.evidence_key(key) if has_rows else "")
+    return theme.join_words([part for part in parts if not part.startswith("0 ")])
 
 
 def _offer_refit(state: State) -> None:
