@@ -748,3 +748,52 @@ def test_accessibility_has_no_serious_violation(show: Show) -> None:
         if v["impact"] in ("serious", "critical")
     ]
     assert serious == [], json.dumps(serious, indent=1)
+
+
+def strokes(page: Page, groups: str, pairs: str) -> list[int]:
+    """Draw a draft and return its numbers of lines and of numbers written."""
+    return list(
+        ask(
+            page,
+            f"""(() => {{
+              const {{ statements }} = m, counts = [0, 0], ctx = m.overlay.ctx;
+              statements.groups = new Map({groups});
+              Object.assign(statements, {{ pairs: {pairs}, count: "120" }});
+              const watched = new Proxy(ctx, {{
+                get: (of, name) => {{
+                  if (name === 'stroke') counts[0] += 1;
+                  if (name === 'fillText') counts[1] += 1;
+                  return typeof of[name] === 'function' ? of[name].bind(of) : of[name];
+                }},
+                set: (of, name, value) => Reflect.set(of, name, value),
+              }});
+              statements.drawPairs(watched);
+              return counts;
+            }})()""",
+        )
+    )
+
+
+def test_many_pairs_are_one_ribbon_or_band_with_their_number(show: Show) -> None:
+    page = show()
+    rows = list(range(16))
+    among = [[i, j, 1] for i, j in combinations(rows, 2)]
+    # A band and the frame of its number.
+    assert strokes(page, f"[['A', {rows}]]", str(among)) == [2, 1]
+    between = [[i, 100 + j, 1] for i in rows for j in range(5)]
+    others = list(range(100, 105))
+    assert strokes(page, f"[['A', {rows}], ['B', {others}]]", str(between)) == [2, 1]
+    # A few pairs are a line each.
+    assert strokes(page, f"[['A', {rows[:3]}]]", str(among[:2]))[1] == 0
+
+
+def test_links_of_the_second_items_are_hidden_while_drafting(show: Show) -> None:
+    page = show()
+    ends = "m.overlay.pieces.filter((p) => p.kind === 'linked' && !p.chosen).length"
+    ask(page, "m.selection.select([10])")
+    until(page, f"m.scene.links.length > 0 && {ends} > 0")
+    draft = "(m.statements.groups = new Map([['A', [{}]]]), m.requestDraw({{ place: true }}))"
+    ask(page, draft.format(10))
+    until(page, f"m.overlay.ringEach && {ends} > 0")
+    ask(page, draft.format(20))
+    until(page, f"{ends} === 0")

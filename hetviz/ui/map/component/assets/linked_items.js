@@ -46,6 +46,7 @@ function rankOf(scene, from, to) {
  * @param {Scene} scene
  */
 function linkedOf(scene, chosen) {
+  if (!chosen.size) return { named: [], more: 0 };
   const ends = new Map();
   for (const [i, j, weight, kind] of scene.links) {
     const [from, to] = chosen.has(i) ? [i, j] : [j, i];
@@ -90,8 +91,7 @@ export function arrangeLinked(map, ctx, ink, missing, kinds, covered) {
   const picked = scene.count && scene.count <= MAX_NAMED ? map.selection.rows().filter((r) => scene.isShown[r]) : [];
   const rows = [...new Set([...picked, ...map.statements.namedRows()])];
   const grouped = new Set(map.statements.rows());
-  // While a statement is prepared, only its own lines are shown.
-  const linked = grouped.size && map.statements.pairs.length ? { named: [], more: 0 } : linkedOf(scene, new Set(picked));
+  const linked = linkedOf(scene, new Set(picked.filter((r) => map.statements.showsLinksOf(r))));
   const ends = linked.named.filter((end) => !rows.includes(end.row));
   const fit = (subset) => {
     const more = picked.length ? linked.more + ends.length - subset.length : 0;
@@ -266,7 +266,7 @@ export function clearOf(box, boxes, pieces, scene) {
 export function bundles(map, ctx, boxes) {
   const { scene } = map;
   const { view, pos, isShown, data, picked, links } = scene;
-  if (scene.count <= MAX_NAMED || !links.length) return [];
+  if (scene.count <= MAX_NAMED || !links.length || map.statements.groups.size) return [];
   const groups = new Map();
   const named = data.colour?.kind === "categories";
   for (const [i, j] of links) {

@@ -163,7 +163,7 @@ export class Overlay {
       }
       const chosen = scene.picked[p.row];
       if ((focus && !focusFlags && !chosen) || (scene.unstable?.[p.row] && !chosen)) alpha *= 0.4;
-      this.picture(ctx, p, x, y, alpha, chosen && this.ringEach);
+      this.picture(ctx, p, x, y, alpha, chosen && this.ringEach && !map.statements.hasBand);
       ringed.add(p.row);
     }
     ctx.globalAlpha = 1;
@@ -246,7 +246,7 @@ export class Overlay {
   rings(ctx, done) {
     const { map, scene } = this;
     const { isShown } = scene;
-    if (this.ringEach) {
+    if (this.ringEach && !map.statements.hasBand) {
       for (const r of map.selection.rows()) {
         if (isShown[r] && !done.has(r)) this.ring(ctx, ...scene.pixel(r), 7, 2.2);
       }

@@ -128,7 +128,9 @@ export class Points {
     if (!count && !grouped.length) return null;
     const flags = count ? Uint8Array.from(picked) : new Uint8Array(n);
     for (const r of grouped) flags[r] = 1;
-    if (!statements.pairs.length && count <= MAX_NAMED) for (const [i, j] of links) flags[i] = flags[j] = 1;
+    if (count <= MAX_NAMED) {
+      for (const [i, j] of links) if (statements.showsLinksOf(picked[i] ? i : j)) flags[i] = flags[j] = 1;
+    }
     return flags;
   }
 

@@ -13,12 +13,39 @@ const DASH = { A: [], B: [5, 4], C: [1.5, 3.5] };
 const MAX_ARROWS = 12;
 const MAX_RINGED = 6; // members of a group with one ring each
 const RIBBON_PX = 16;
+const BAND_GAP_PX = 28; // px between the outer items and the band around them
 const RESEND_MS = 1500; // ms without confirmation before messages are sent again
 const MAX_TRIES = 8;
 const MAX_RINGS = 400;
 export const KINDS = {
   t: ["together", "together"], x: ["apart", "apart"], c: ["closer", "closer"], g: ["label", "name"],
 };
+
+/**
+ * The corners of the convex hull of some places, in order.
+ * @param {[x: number, y: number][]} places
+ */
+export function convexHull(places) {
+  const sorted = [...places].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  /** @param {[x: number, y: number][]} way */
+  const half = (way) => {
+    /** @type {[x: number, y: number][]} */
+    const corners = [];
+    for (const p of way) {
+      while (corners.length > 1) {
+        const [a, b] = corners.slice(-2);
+        if ((b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]) > 0) break;
+        corners.pop();
+      }
+      corners.push(p);
+    }
+    return corners.slice(0, -1);
+  };
+  return [...half(sorted), ...half(sorted.reverse())];
+}
+
+/** @param {number[][]} places @returns {number[]} */
+const middleOf = (places) => [0, 1].map((axis) => places.reduce((sum, xy) => sum + xy[axis], 0) / places.length);
 
 export class Statements {
   /** @param {HetMap} map */
@@ -57,6 +84,9 @@ export class Statements {
 
   /** Rows of all groups. */
   rows() { return [...new Set([...this.groups.values()].flat())]; }
+
+  /** Whether links of an item are shown: of all before a statement is drafted, then of its first items until there are pairs. */
+  showsLinksOf(row) { return !this.groups.size || (!this.pairs.length && Boolean(this.groups.get("A")?.includes(row))); }
 
   /** Make a group of the selected items, or of the item under the keyboard cursor. @param {string} name */
   set(name) {
@@ -154,7 +184,7 @@ export class Statements {
   /** @param {CanvasRenderingContext2D} ctx */
   draw(ctx) {
     this.drawPairs(ctx);
-    for (const [name, rows] of this.groups) this.drawRings(ctx, name, rows);
+    if (!this.hasBand) for (const [name, rows] of this.groups) this.drawRings(ctx, name, rows);
     this.drawMoves(ctx);
     this.drawDrag(ctx);
   }
@@ -190,34 +220,30 @@ export class Statements {
   /** Draw the pairs of a statement, thicker than existing links. @param {CanvasRenderingContext2D} ctx */
   drawPairs(ctx) {
     const { isShown, tokens } = this.scene;
-    if (this.pairs.length > MAX_ARROWS && this.groups.get("B")?.length) {
-      this.drawRibbon(ctx);
+    if (this.pairs.length > MAX_ARROWS) {
+      if (this.hasBand) this.drawBand(ctx);
+      else this.drawRibbon(ctx);
       return;
     }
-    const many = this.pairs.length > MAX_ARROWS;
     for (const [i, j, weight] of this.pairs) {
       if (!isShown[i] || !isShown[j]) continue;
       ctx.beginPath();
       ctx.moveTo(...this.at(i));
       ctx.lineTo(...this.at(j));
-      ctx.lineWidth = many ? 0.8 : 1.6;
+      ctx.lineWidth = 1.6;
       ctx.setLineDash(weight < 0 ? [2, 4] : [7, 4]);
-      ctx.strokeStyle = withAlpha(weight < 0 ? tokens.minus : tokens.plus, many ? Math.max(0.16, 6 / this.pairs.length) : 0.85);
+      ctx.strokeStyle = withAlpha(weight < 0 ? tokens.minus : tokens.plus, 0.85);
       ctx.stroke();
       ctx.setLineDash([]);
-      if (!many) this.drawArrow(ctx, i, j, weight);
+      this.drawArrow(ctx, i, j, weight);
     }
   }
 
   /** Draw many pairs as one ribbon between their groups, with their number. @param {CanvasRenderingContext2D} ctx */
   drawRibbon(ctx) {
-    const { tokens, family, isShown } = this.scene;
-    const color = this.pairs[0][2] < 0 ? tokens.minus : tokens.plus;
-    const [from, to] = ["A", "B"].map((name) => {
-      const seen = (this.groups.get(name) ?? []).filter((r) => isShown[r]).map((r) => this.at(r));
-      return [0, 1].map((axis) => seen.reduce((sum, xy) => sum + xy[axis], 0) / Math.max(seen.length, 1));
-    });
+    const [from, to] = ["A", "B"].map((name) => middleOf(this.placesOf(name)));
     if (![...from, ...to].every(Number.isFinite)) return;
+    const color = this.colour();
     ctx.lineCap = "round";
     ctx.lineWidth = RIBBON_PX;
     ctx.strokeStyle = withAlpha(color, 0.28);
@@ -226,7 +252,47 @@ export class Statements {
     ctx.lineTo(to[0], to[1]);
     ctx.stroke();
     ctx.lineCap = "butt";
-    const [x, y] = [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
+    this.drawCount(ctx, [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2]);
+  }
+
+  /** Draw many pairs among one group as one band around it, with their number. @param {CanvasRenderingContext2D} ctx */
+  drawBand(ctx) {
+    const places = this.placesOf("A");
+    if (places.length < 2) return;
+    const hull = convexHull(places);
+    const [cx, cy] = middleOf(hull);
+    ctx.beginPath();
+    hull.forEach(([x, y], k) => {
+      const length = Math.max(Math.hypot(x - cx, y - cy), 1);
+      const away = 1 + BAND_GAP_PX / length;
+      ctx[k ? "lineTo" : "moveTo"](cx + (x - cx) * away, cy + (y - cy) * away);
+    });
+    ctx.closePath();
+    ctx.fillStyle = withAlpha(this.colour(), 0.06);
+    ctx.fill();
+    ctx.lineJoin = "round";
+    ctx.lineWidth = RIBBON_PX;
+    ctx.strokeStyle = withAlpha(this.colour(), 0.28);
+    ctx.stroke();
+    this.drawCount(ctx, [cx, Math.min(...hull.map(([, y]) => y)) - BAND_GAP_PX]);
+  }
+
+  /** Whether a band replaces the rings of the items: there are many pairs among one group. */
+  get hasBand() { return this.pairs.length > MAX_ARROWS && !this.groups.get("B")?.length; }
+
+  /** Colour of the pairs. */
+  colour() {
+    const { tokens } = this.scene;
+    return this.pairs[0][2] < 0 ? tokens.minus : tokens.plus;
+  }
+
+  /** Places of the shown items of a group on the screen. @param {string} name */
+  placesOf(name) { return (this.groups.get(name) ?? []).filter((r) => this.scene.isShown[r]).map((r) => this.at(r)); }
+
+  /** Draw the number of pairs. @param {CanvasRenderingContext2D} ctx @param {number[]} place */
+  drawCount(ctx, place) {
+    const { tokens, family } = this.scene;
+    const [x, y] = place;
     Object.assign(ctx, { font: `600 14px ${family}`, textAlign: "center", textBaseline: "middle" });
     const half = ctx.measureText(this.count).width / 2 + 9;
     ctx.beginPath();
@@ -234,7 +300,7 @@ export class Statements {
     ctx.fillStyle = tokens.bg;
     ctx.fill();
     ctx.lineWidth = 1.5;
-    ctx.strokeStyle = color;
+    ctx.strokeStyle = this.colour();
     ctx.stroke();
     ctx.fillStyle = tokens.ink;
     ctx.fillText(this.count, x, y + 0.5);
