@@ -57,6 +57,11 @@ def per_hundred(value: float) -> str:
     return f"{100 * value:.1f}" if value >= 0.00095 else "under 0.1"
 
 
+def format_score(value: float) -> str:
+    """Return a score of at most 1: "0.87", "0.998" near 1, "1.00" for nothing less than 1."""
+    return f"{min(value, 0.999):.3f}" if 0.995 <= value < 1 else f"{value:.2f}"
+
+
 def format_seconds(seconds: float) -> str:
     """Return a time in words: "0.03 s", "2.4 s", "28 s", "3 min"."""
     if seconds >= 120:

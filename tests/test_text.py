@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hetviz._text import format_number, is_name, per_hundred, round_percent, shorten
+from hetviz._text import format_number, format_score, is_name, per_hundred, round_percent, shorten
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,11 @@ def test_is_name_rejects_files_and_ids(title: str, own_id: str, is_one: bool) ->
 def test_only_all_is_a_hundred_percent(share: float, text: str) -> None:
     assert per_hundred(share) == text
     assert round_percent(share) == f"{text} %"
+
+
+def test_only_the_best_score_is_one() -> None:
+    scores = (0.874, 0.994, 0.9961, 0.99999, 1.0)
+    assert list(map(format_score, scores)) == ["0.87", "0.99", "0.996", "0.999", "1.00"]
 
 
 def test_small_share_is_not_zero_percent() -> None:

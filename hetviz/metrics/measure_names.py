@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from hetviz._text import format_score, round_percent
+
 
 @dataclass(frozen=True)
 class MeasureText:
@@ -248,7 +250,7 @@ def score_text(key: str, scores: Mapping[str, Any], errors: Mapping[str, Any], n
     if name not in scores:
         return ""
     percent = MEASURE_TEXTS[key].percent
-    value = f"{100 * scores[name]:.0f} %" if percent else f"{scores[name]:.2f}"
+    value = round_percent(scores[name]) if percent else format_score(scores[name])
     error = errors.get(name)
     if error is None or error < 0.0005:
         return value

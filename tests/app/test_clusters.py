@@ -50,7 +50,7 @@ def pick(app: AppTest, *numbers: int) -> AppTest:
 
 def find_clusters(visit: Visit) -> AppTest:
     app = visit("clusters")
-    assert "Items, and the share of their links that stay inside." in html_of(app)
+    assert "Which areas does this map have?" in html_of(app)
     return press(app, "primary_find-clusters")
 
 
@@ -101,7 +101,7 @@ def test_rename_merge_split_and_undo(visit: Visit) -> None:
     assert names_of(app) == before
     press(app, "undo")
     assert names_of(app) == ()
-    assert "Items, and the share of their links that stay inside." in html_of(app)
+    assert "Which areas does this map have?" in html_of(app)
 
 
 def test_cluster_becomes_guidance(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:

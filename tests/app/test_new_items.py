@@ -15,7 +15,7 @@ NEW = "id,name,size,weight,shop\n000,Oak,1,1,a\nn1,Elm,3,4,b\nn2,=Yew,9,,c\n"
 def section(visit: Visit) -> AppTest:
     app = upload(visit(), plants_csv=PLANTS, birds_csv=BIRDS, links_csv=LINKS)
     app = go(press(app, "go-on"), "predict")
-    return app.segmented_control(key="predict-section").set_value("From a file").run()
+    return app.segmented_control(key="predict-section").set_value("File").run()
 
 
 def test_new_items_are_placed_added_and_undone(visit: Visit) -> None:

@@ -37,7 +37,8 @@ def box(page: Page, number: int) -> Locator:
 def test_clusters_are_found(page: Page) -> None:
     page.goto("/clusters")
     stage(page)
-    page.get_by_role("button", name="Find clusters").click()
+    page.get_by_text("Find clusters in more detail").click()
+    page.get_by_role("button", name="Find clusters", exact=True).click()
     expect(box(page, 1)).to_be_visible()
     settled(page)
 

@@ -28,7 +28,7 @@ _HINTS = (
 )
 _FIRST_MAP_TEXTS = (
     "A quick first sketch. A better map is being made, and you can already look around.",
-    "Several methods are compared by hidden links and neighbours, and the best map stays.",
+    "Several methods are compared, and the best map stays.",
     "Cancel keeps the latest map, if there is one.",
 )
 _FIRST_KEYS = ("Shift + drag", "A, B", "T, X", "N and P", "/", "Esc", "?")

@@ -42,13 +42,12 @@ def show(state: State) -> None:
             theme.show_headline(
                 "No clusters yet", "Find groups of close items, and what is typical of each."
             )
-        theme.show_section("More detail")
-        theme.show_note("Tries many numbers of clusters and shows how reliable each is.")
+            find.show_form(state)
     else:
         with st.spinner("Finding what is typical of the clusters"):
             cards = clusters_cards.cards_of(state)
         clusters_cards.show_headline(state, cards)
-    find.show_form(state)
+        find.show_form(state)
     if background.running_job() is not None:
         progress.show_progress()
     if cards:
@@ -74,6 +73,7 @@ def _show_regions(state: State, run: MapResult) -> bool:
         levels = layers.find_regions(state, run, project_id())
     if levels is None:
         theme.show_headline("Finding the areas of the map", "They are listed here soon.")
+        _show_folded_form(state)
         return True
     if not levels:
         return False
@@ -95,13 +95,17 @@ def _show_regions(state: State, run: MapResult) -> bool:
             persist_state="session",
             label_visibility="collapsed",
         )
-        st.button(
-            "Keep as clusters",
-            key="quick-keep",
-            on_click=_keep_as_clusters,
-            args=(level_shown,),
-            help="Rename, merge and split them, colour the map by them, turn them into guidance.",
-        )
+        with st.container(key="primary_keep", width="content"):
+            st.button(
+                "Keep as clusters",
+                type="primary",
+                key="quick-keep",
+                on_click=_keep_as_clusters,
+                args=(level_shown,),
+                help="Rename, merge and split them, colour the map by them, turn them into "
+                "guidance.",
+            )
+    _show_folded_form(state)
     colours = layers.colours_of(state, run)
     for number, region in enumerate(regions):
         with st.container(key=f"quick-{number}", gap=None):
@@ -114,6 +118,12 @@ def _show_regions(state: State, run: MapResult) -> bool:
                 kind="tertiary",
             )
     return True
+
+
+def _show_folded_form(state: State) -> None:
+    with st.expander("Find clusters in more detail"):
+        theme.show_note("Tries many numbers of clusters and shows how reliable each is.")
+        find.show_form(state)
 
 
 def _listed_regions(state: State, run: MapResult, level: RegionLevel) -> tuple[ListedRegion, ...]:
@@ -148,15 +158,14 @@ def _listed_regions(state: State, run: MapResult, level: RegionLevel) -> tuple[L
 
 def _show_headline(regions: tuple[ListedRegion, ...]) -> None:
     tightest = regions[0]
-    if np.isnan(tightest.inside):
-        title = f"{len(regions)} areas of the map"
-    else:
+    text = ""
+    if not np.isnan(tightest.inside):
         share = round_percent(tightest.inside)
-        title = (
-            f"Tightest of {len(regions)} areas: “{tightest.name}” "
-            f"({share} of its links stay inside)"
+        text = (
+            f"The tightest is “{tightest.name}”, as {share} of its links stay inside. "
+            "Each area shows its items and this share."
         )
-    theme.show_headline(title, "Items, and the share of their links that stay inside.")
+    theme.show_headline("Which areas does this map have?", text)
 
 
 def _region_html(state: State, region: ListedRegion, colours: Colouring, where: str) -> str:

@@ -27,7 +27,7 @@ def show(state: State, run: MapResult) -> None:
     counts = [f"{len(part):,} {name}" for name, part in data.datasets.items()]
     theme.show_headline(
         f"{theme.join_words(counts)}, ready for print",
-        "Text in figures can be edited. Each file is made when you press its button.",
+        "Figures have a white background. Text in them can be edited.",
     )
     left, right = st.columns([1.7, 1], gap="large")
     with left:

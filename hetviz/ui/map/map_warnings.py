@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import streamlit as st
 
-from hetviz._text import per_hundred, round_percent
+from hetviz._text import format_score, per_hundred, round_percent
 from hetviz.data.queries.reach import LinkWarning, Reach, link_reach
 from hetviz.plots.colour import colour_options
 from hetviz.plots.planar import unconnected_note
@@ -263,8 +263,8 @@ def _neighbour_warnings(
         return []
     text = (
         "When methods were tried, neighbours were more similar in the data on another map, "
-        f"{best['title']} ({best['score']:.2f}), than with the method of this one "
-        f"({best['chosen']:.2f})."
+        f"{best['title']} ({format_score(best['score'])}), than with the method of this one "
+        f"({format_score(best['chosen'])})."
     )
     other_share, share = best.get("kept"), best.get("chosen_kept")
     if other_share is not None and share is not None:

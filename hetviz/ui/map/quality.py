@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from hetviz._text import format_score
 from hetviz.metrics.measure_names import (
     COLUMNS,
     GROUPS,
@@ -60,10 +61,11 @@ def _show_neighbour_baselines(figures: Mapping[str, Any]) -> None:
     score = figures["scores"].get("trustworthiness")
     if score is None:
         return
-    text = f"Similar neighbours: {score:.2f} (random map: 0.50)."
+    text = f"Similar neighbours: {format_score(score)} (random map: 0.50)."
     best = figures.get("best_neighbours")
     if best is not None:
-        text += f" When methods were tried, {best['title']} had the most: {best['score']:.2f}."
+        score = format_score(best["score"])
+        text += f" When methods were tried, {best['title']} had the most: {score}."
     theme.show_note(text, theme.evidence_key("neighbours"))
 
 

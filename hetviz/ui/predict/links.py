@@ -90,15 +90,10 @@ def show(state: State) -> None:
             (source, target) in _linked_pairs(data)
             and not candidate_search.is_too_large(data, source, target)
         ):
-            with st.popover(_popover_label(source, target), type="tertiary", key="links-other"):
+            with st.popover("Options and tests", type="tertiary", key="links-other"):
                 link_form.show_form(state)
         else:
             link_form.show_form(state)
-
-
-def _popover_label(source: str, target: str) -> str:
-    datasets = f"among {source}" if source == target else f"between {source} and {target}"
-    return theme.escape_markdown(f"Links {datasets}: options and tests")
 
 
 def _answer_session(source: str, target: str) -> _AnswerSession:

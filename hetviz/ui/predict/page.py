@@ -12,7 +12,7 @@ SECTIONS = {
     "Links": links.show,
     "Labels": labels.show,
     "New item": new_item.show,
-    "From a file": predict_file.show,
+    "File": predict_file.show,
 }
 
 

@@ -1,0 +1,30 @@
+"""Browser tests that texts can be read in both themes."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.harness import themed
+from tests.browser.test_app import serious_barriers, settled
+
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+TEXTS = {
+    "guidance": "Does the map follow your guidance?",
+    "clusters": "Which areas does this map have?",
+    "predict": "be linked to",
+    "compare": "Is there a better map for these data?",
+    "export": "ready for print",
+}
+
+
+@pytest.mark.parametrize("path", TEXTS)
+def test_pages_have_no_barriers_in_either_theme(page: Page, path: str) -> None:
+    page.goto(f"/{path}")
+    expect(page.locator(".hv-head h1", has_text=TEXTS[path])).to_be_visible()
+    for scheme in SCHEMES:
+        themed(page, scheme)
+        settled(page)
+        assert serious_barriers(page) == set(), scheme
