@@ -797,3 +797,51 @@ def test_links_of_the_second_items_are_hidden_while_drafting(show: Show) -> None
     until(page, f"m.overlay.ringEach && {ends} > 0")
     ask(page, draft.format(20))
     until(page, f"{ends} === 0")
+
+
+# Keep how far other items are dimmed, and whether the curves of links reach an item, in each frame.
+WATCH = """() => {
+  const { map } = document.querySelector('.hv-map').__hv;
+  const { drawer } = map.points, { ctx } = map.overlay;
+  window.watched = { faded: [], ends: [] };
+  const draw = drawer.draw.bind(drawer);
+  drawer.draw = (...given) => { watched.faded.push(drawer.faded); return draw(...given); };
+  const curve = ctx.quadraticCurveTo.bind(ctx);
+  ctx.quadraticCurveTo = (...given) => {
+    watched.ends.push(map.overlay.pieces.some(({ kind, row, off }) => {
+      if (kind !== 'linked') return false;
+      const [x, y] = map.scene.pixel(row);
+      return Math.hypot(x + off[0] - given[2], y + off[1] - given[3]) < 0.5;
+    }));
+    curve(...given);
+  };
+}"""
+
+
+@pytest.mark.parametrize("motion", [True, False])
+def test_selection_dims_others_and_grows_links_unless_motion_is_reduced(
+    show: Show, motion: bool
+) -> None:
+    page = show(motion=motion)
+    page.evaluate(WATCH)
+    ask(page, "m.selection.select([10])")
+    until(
+        page, "m.overlay.pieces.some((p) => p.kind === 'linked' && !p.chosen && p.align !== null)"
+    )
+    until(page, "!m.points.dimmedAt && !m.frameLoop.frame && m.points.drawer.hasFocus")
+    until(page, "watched.ends.at(-1)")
+    faded = page.evaluate("watched.faded")
+    assert faded[-1] == 0.16
+    assert (max(faded) > 0.5) == motion
+    ends = page.evaluate("watched.ends")
+    assert ends[-1]
+    assert all(ends) != motion
+
+
+@pytest.mark.parametrize("motion", [True, False])
+def test_sentence_waits_for_trails_unless_motion_is_reduced(show: Show, motion: bool) -> None:
+    page = show(motion=motion)
+    ask(page, "m.transition.holdSentence()")
+    moving = page.locator("html[data-hv-moving]")
+    assert moving.count() == int(motion)
+    expect(moving).to_have_count(0)

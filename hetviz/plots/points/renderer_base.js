@@ -12,6 +12,7 @@ import { HIDDEN } from "./point_index.js";
  * @typedef {{ from?: Float32Array | null, onReady?: () => void }} LayoutOptions
  */
 
+export const FADED = 0.16; // share of its colour that an item beside a selection keeps
 const MIN_SAMPLED = 30000; // rows in the sample that finds room for names and draws the terrain
 
 export class RendererBase {
@@ -35,7 +36,7 @@ export class RendererBase {
     this.kinds = [];
     this.size = 5.5;
     this.alpha = 0.85;
-    this.faded = 0.16;
+    this.faded = FADED;
     this.rim = 0.6;
     this.trustOverlay = false;
     this.hasFocus = false;

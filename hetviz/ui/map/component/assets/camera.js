@@ -4,6 +4,7 @@ import { cardBoxes } from "./covered_area.js";
 import { send } from "./page_change.js";
 import { panel as shownPanel, panelTop, panelWidth } from "./panel.js";
 import { remember } from "./remember.js";
+import { MORPH_MS } from "./transition.js";
 import { View, interpolateCamera, prefersReducedMotion, ease, frameOf } from "./view.js";
 
 /** @import { HetMap } from "./map.js" */
@@ -205,7 +206,7 @@ export class Camera {
     // In a narrow window the selection bar is above the sheet.
     if (view.W < NARROW_PX) target.clear = { ...view.clear, bottom: view.clear.bottom + BAR_PX };
     this.framed = target.around({ ...frameOf(pos, flags, 0, 1.25), stretch: view.k, maxScale: view.fitted * MAX_FRAME_ZOOM });
-    this.fly(this.framed, 600);
+    this.fly(this.framed, MORPH_MS);
   }
 
   /** Whether the camera is still where `flyToAll` moved it. */

@@ -312,12 +312,17 @@ function middle(values) {
 
 /**
  * @param {CanvasRenderingContext2D} ctx
- * @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1 @param {number} width @param {number[]} dash
+ * @param {[x0: number, y0: number, x1: number, y1: number]} ends @param {number} share of the curve, from its begin
+ * @param {number} width @param {number[]} dash
  */
-function drawCurve(ctx, x0, y0, x1, y1, width, colour, dash = []) {
+function drawCurve(ctx, [x0, y0, x1, y1], share, width, colour, dash = []) {
+  const [bx, by] = [(x0 + x1) / 2 - (y1 - y0) * BEND, (y0 + y1) / 2 + (x1 - x0) * BEND];
+  /** @param {number} a @param {number} b */
+  const mix = (a, b) => a + (b - a) * share;
+  const [cx, cy] = [mix(x0, bx), mix(y0, by)];
   ctx.beginPath();
   ctx.moveTo(x0, y0);
-  ctx.quadraticCurveTo((x0 + x1) / 2 - (y1 - y0) * BEND, (y0 + y1) / 2 + (x1 - x0) * BEND, x1, y1);
+  ctx.quadraticCurveTo(cx, cy, mix(cx, mix(bx, x1)), mix(cy, mix(by, y1)));
   ctx.lineWidth = width;
   ctx.strokeStyle = colour;
   ctx.setLineDash(dash);
@@ -326,15 +331,19 @@ function drawCurve(ctx, x0, y0, x1, y1, width, colour, dash = []) {
 }
 
 /**
- * Draw lines to the linked items with a halo; links that are not close are orange.
+ * Draw lines to the linked items with a halo; links that are not close are orange. `grown` is the share of the line
+ * to a piece that is drawn; returns whether one still grows.
  * @param {CanvasRenderingContext2D} ctx @param {Scene} scene
- * @param {any[]} pieces
+ * @param {any[]} pieces @param {(piece: any) => number} grown
  */
-export function drawLines(ctx, scene, pieces) {
+export function drawLines(ctx, scene, pieces, grown) {
   const { view, pos, tokens } = scene;
+  let isGrowing = false;
   for (const node of pieces) {
     if (node.kind === "bundle") {
-      drawCurve(ctx, view.x(node.from[0]), view.y(node.from[1]), view.x(node.x), view.y(node.y), node.width, withAlpha(tokens.accent, 0.55));
+      const share = grown(node);
+      isGrowing ||= share < 1;
+      drawCurve(ctx, [view.x(node.from[0]), view.y(node.from[1]), view.x(node.x), view.y(node.y)], share, node.width, withAlpha(tokens.accent, 0.55));
     }
     if (node.kind !== "linked" || node.chosen || node.align === null) continue;
     /** @type {[number, number, number, number]} */
@@ -342,9 +351,12 @@ export function drawLines(ctx, scene, pieces) {
       view.x(pos[2 * node.from]) + node.fromOff[0], view.y(pos[2 * node.from + 1]) + node.fromOff[1],
       view.x(pos[2 * node.row]) + node.off[0], view.y(pos[2 * node.row + 1]) + node.off[1],
     ];
-    drawCurve(ctx, ...ends, 4.6, withAlpha(tokens.bg, 0.8));
-    drawCurve(ctx, ...ends, 1.7, node.good ? tokens.accent : tokens.minus, node.weight < 0 ? [2, 4] : node.hidden ? [6, 4] : []);
+    const share = grown(node);
+    isGrowing ||= share < 1;
+    drawCurve(ctx, ends, share, 4.6, withAlpha(tokens.bg, 0.8));
+    drawCurve(ctx, ends, share, 1.7, node.good ? tokens.accent : tokens.minus, node.weight < 0 ? [2, 4] : node.hidden ? [6, 4] : []);
   }
+  return isGrowing;
 }
 
 /**

@@ -6,6 +6,7 @@ import { withAlpha, mix } from "./colors.js";
 import { drawProposedPairs, drawProposedNames, proposedBoxes, proposedFlags } from "./proposed_pairs.js";
 import { drawEnds, drawLines } from "./linked_items.js";
 import { placeTexts } from "./text_placement.js";
+import { MORPH_MS, TRAIL_MS } from "./transition.js";
 import { prefersReducedMotion } from "./view.js";
 
 /** @import { HetMap } from "./map.js" */
@@ -17,7 +18,7 @@ const nameColour = ({ palette, tokens }, { level, code }) => {
 };
 
 const FADE_MS = 150;
-const GHOST_MS = 4000;
+const GROW_MS = 220; // ms in which a link grows from the selected item
 const HELD_PX = 34; // radius that a finger does not cover
 
 export class Overlay {
@@ -55,7 +56,9 @@ export class Overlay {
     const { pieces, missing, detailed, ringEach } = placeTexts(map, this.ctx);
     const since = new Map();
     for (const piece of pieces) {
-      piece.key = piece.row === undefined ? `n${piece.text}` : `${piece.kind[0]}${piece.row}`;
+      // A line is drawn once its end has a name.
+      const isDrawn = piece.kind !== "linked" || piece.align !== null;
+      piece.key = piece.row === undefined ? `n${piece.text}` : `${isDrawn ? piece.kind[0] : "-"}${piece.row}`;
       since.set(piece.key, this.since.get(piece.key) ?? begun);
     }
     Object.assign(this, { pieces, detailed, ringEach, since, placedAt: scene.view.s });
@@ -128,7 +131,9 @@ export class Overlay {
     if (!isStatic) map.outline.draw(this, ctx);
     drawProposedPairs(this, ctx);
     this.hairlines(ctx);
-    drawLines(ctx, scene, this.pieces);
+    /** @param {{ key: string }} piece */
+    const grown = ({ key }) => (noFade ? 1 : Math.min((now - (this.since.get(key) ?? 0)) / GROW_MS, 1));
+    fading = drawLines(ctx, scene, this.pieces, grown) || fading;
     // Between two placements a zoom may cause overlaps, then the later piece is dropped.
     const crowded = view.s < this.placedAt * 0.999 || scene.moving ? new Boxes(view.W, view.H) : null;
     const texts = [];
@@ -294,12 +299,12 @@ export class Overlay {
     const { scene } = this;
     if (!scene.ghosts) return false;
     const age = now - scene.ghosts.born;
-    if (age > GHOST_MS) {
+    if (age > MORPH_MS + TRAIL_MS) {
       scene.ghosts = null;
       return false;
     }
     const { view, pos, isShown } = scene;
-    const share = prefersReducedMotion() ? 1 : Math.min(1, (GHOST_MS - age) / 1500);
+    const share = prefersReducedMotion() ? 1 : Math.min(1, (MORPH_MS + TRAIL_MS - age) / TRAIL_MS);
     const { rows, from } = scene.ghosts;
     ctx.strokeStyle = withAlpha(scene.tokens.mute, 0.28 * share);
     ctx.lineWidth = 1;

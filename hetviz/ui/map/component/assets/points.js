@@ -5,12 +5,15 @@ import { FlatRenderer } from "./flat_renderer.js";
 import { inside, nearest } from "./pick.js";
 import { proposedPairs, proposedFlags } from "./proposed_pairs.js";
 import { FOCUS, HIDDEN, Renderer, SELECTED, UNSTABLE, abilities, dotSize } from "./renderer.js";
+import { FADED } from "./renderer_base.js";
 import { Terrain } from "./terrain.js";
 import { h } from "./dom.js";
+import { prefersReducedMotion } from "./view.js";
 
 /** @import { HetMap } from "./map.js" */
 /** @import { RowBytes } from "./renderer_base.js" */
 
+const DIM_MS = 120;
 const FULL_DOTS_PX = 700; // width of a map from which dots have their full size
 
 export class Points {
@@ -24,6 +27,7 @@ export class Points {
     /** @type {Record<string, unknown[]>} Values that the renderer has, by name. */
     this.synced = {};
     this.terrain = new Terrain();
+    this.dimmedAt = 0; // begin of the dimming; 0 if it is over
     map.stage.prepend(this.terrain.canvas, this.layer);
   }
 
@@ -111,13 +115,31 @@ export class Points {
       bytes.state = state;
     }
     if (changed("trust", scene.trust)) bytes.trust = scene.trust;
+    const { hasFocus } = drawer;
     if (Object.keys(bytes).length) drawer.setBytes(bytes);
+    if (drawer.hasFocus && !hasFocus) this.startDimming();
     if (drawer.trustOverlay !== Boolean(scene.switches.trust && scene.trust)) {
       drawer.trustOverlay = Boolean(scene.switches.trust && scene.trust);
       drawer.invalidate();
     }
     map.stats.paints += 1;
     this.updateSize();
+  }
+
+  /** Dim the other items of a new selection in steps, if a frame is drawn at once. */
+  startDimming() {
+    const isQuick = this.drawer instanceof Renderer && this.drawer.direct;
+    this.dimmedAt = isQuick && !prefersReducedMotion() ? performance.now() : 0;
+  }
+
+  /** Returns whether items are still dimmed further. */
+  dim() {
+    if (!this.dimmedAt) return false;
+    const share = Math.min((performance.now() - this.dimmedAt) / DIM_MS, 1);
+    this.drawer.faded = share * FADED + (1 - share);
+    this.drawer.drawnKey = "";
+    if (share === 1) this.dimmedAt = 0;
+    return share < 1;
   }
 
   /** Flags of selected and grouped items and of links of a few items; null if there are none. */
@@ -149,7 +171,8 @@ export class Points {
   draw(share, now) {
     this.updateSize();
     const begun = performance.now();
-    const more = this.drawer.draw(this.scene.view, share, now);
+    const isDimming = this.dim();
+    const more = this.drawer.draw(this.scene.view, share, now) || isDimming;
     const { stats } = this.map;
     stats.ms.push(performance.now() - begun);
     if (stats.ms.length > 600) stats.ms.splice(0, 300);

@@ -10,6 +10,8 @@ import { prefersReducedMotion, ease } from "./view.js";
 const MAX_GHOSTS = 60;
 const MIN_MOVE_PX = 4;
 const MAX_FRAMED = 60;
+export const MORPH_MS = 900;
+export const TRAIL_MS = 1500;
 const REST_MS = 100; // ms without movement before texts are placed again
 
 export class Transition {
@@ -35,8 +37,9 @@ export class Transition {
       rows, born: performance.now(),
       from: Float32Array.from(rows.flatMap((r) => [from[2 * r], from[2 * r + 1]])),
     } : null;
+    if (scene.data.stage && scene.ghosts) this.holdSentence();
     const seen = within(scene.pos, scene.isShown, view.range).length;
-    this.move(geometry, 600);
+    this.move(geometry, MORPH_MS);
     const { home } = map.camera;
     view.fitted = home.s;
     // A zoomed camera stays unless it would show almost nothing.
@@ -45,8 +48,17 @@ export class Transition {
     const named = scene.data.refitted ? map.selection.rows() : [];
     if (named.length && named.length <= MAX_FRAMED && map.camera.losesRows(named, geometry)) {
       map.camera.flyToAll(named, geometry);
-    } else if (!view.zoomed || map.camera.movedByMap || isLost()) map.camera.fly(home, 600, false);
+    } else if (!view.zoomed || map.camera.movedByMap || isLost()) map.camera.fly(home, MORPH_MS, false);
     else view.k = home.k;
+  }
+
+  /** The panel says what changed when the trails have faded (see theme.css). */
+  holdSentence() {
+    const { dataset } = document.documentElement;
+    if (prefersReducedMotion()) return;
+    dataset.hvMoving = "";
+    clearTimeout(this.sentenceTimer);
+    this.sentenceTimer = setTimeout(() => delete dataset.hvMoving, MORPH_MS + TRAIL_MS);
   }
 
   /** The selected or grouped rows, else those that move clearly more than the rest, as in the panel. */
@@ -134,5 +146,9 @@ export class Transition {
     return true;
   }
 
-  close() { clearTimeout(this.timer); }
+  close() {
+    clearTimeout(this.timer);
+    clearTimeout(this.sentenceTimer);
+    if (this.scene.data?.stage) delete document.documentElement.dataset.hvMoving;
+  }
 }
