@@ -40,7 +40,8 @@ progress.show_progress()
 if view == VIEWS[1]:
     settings_search.show_search(state)
 else:
-    left, right = st.columns([1.32, 1], gap="large")
+    # Before a comparison there is more to see on the map than to read.
+    left, right = st.columns([1, 1.5] if finding is None else [1.32, 1], gap="large")
     with left:
         method_table.show_methods(state, finding)
         if finding is not None:
