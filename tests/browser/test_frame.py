@@ -42,9 +42,10 @@ def test_idle_map_says_what_it_shows_and_covers_no_item(page: Page) -> None:
     expect(page.locator(".hv-overview")).to_be_visible()
     page.keyboard.press("0")
     expect(page.locator(".hv-overview")).to_be_hidden()
-    # Apart from the rows of the legend, few controls.
-    controls = page.locator("button:visible, input:visible, a[href]:visible")
-    assert controls.count() - page.locator(".hv-row:visible").count() <= 18
+    # Apart from the rows of the legend and the link that the Tab key shows, few controls.
+    controls = page.locator(":is(button, input):visible:enabled, a[href]:visible")
+    others = page.locator(".hv-row:visible, a[href^='#']:visible")
+    assert controls.count() - others.count() <= 16
     sentence.click()
     expect(page.get_by_role("dialog")).to_contain_text("close")
 
@@ -87,3 +88,36 @@ def test_swatch_changes_its_colour_and_usual_colours_come_back(page: Page) -> No
     page.keyboard.press("e")
     assert page.evaluate("window.isOpen")
     settled(page)
+
+
+_MANY_COLOURS = """() => {
+  const { map } = document.querySelector(".st-key-map .hv-map").__hv;
+  const title = "Share of the yearly budget that the council spent on places of kind";
+  map.scene.data.colours = Array.from({ length: 50 }, (_, k) => (
+    { group: k < 25 ? "customers" : "products", key: String(k), title: `${title} ${k}` }));
+  map.legend.update();
+}"""
+_OVERLAPS = """() => {
+  const boxes = [...document.querySelectorAll(".hv-colours-menu > :is(button, p):not([hidden])")]
+    .map((entry) => entry.getBoundingClientRect());
+  return boxes.slice(1).filter((box, k) => box.top < boxes[k].bottom - 0.5).length;
+}"""
+
+
+def test_colour_menu_of_many_columns_is_searched_and_overlaps_nowhere(page: Page) -> None:
+    page.goto("/map")
+    settled(page)
+    button = page.get_by_role("button", name=re.compile("^Colour:"))
+    expect(button).to_be_visible()
+    page.evaluate(_MANY_COLOURS)
+    button.click()
+    menu = page.locator(".hv-colours-menu")
+    expect(menu.get_by_role("button")).to_have_count(50)
+    expect(menu.get_by_text("products", exact=True)).to_be_visible()
+    assert page.evaluate(_OVERLAPS) == 0
+    box = menu.bounding_box()
+    assert box is not None and box["y"] + box["height"] <= page.evaluate("innerHeight")
+    menu.get_by_label("Find a colour").fill("kind 37")
+    expect(menu.get_by_role("button")).to_have_count(1)
+    # A heading without entries says nothing.
+    expect(menu.get_by_text("customers", exact=True)).to_be_hidden()
