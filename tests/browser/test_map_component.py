@@ -787,6 +787,13 @@ def test_many_pairs_are_one_ribbon_or_band_with_their_number(show: Show) -> None
     assert strokes(page, f"[['A', {rows[:3]}]]", str(among[:2]))[1] == 0
 
 
+def test_only_a_few_selected_items_have_a_ring_each(show: Show) -> None:
+    page = show()
+    for count, ringed in ((12, True), (13, False)):
+        ask(page, f"m.selection.select([...Array({count}).keys()])")
+        until(page, f"m.scene.count === {count} && m.overlay.ringEach === {json.dumps(ringed)}")
+
+
 def test_links_of_the_second_items_are_hidden_while_drafting(show: Show) -> None:
     page = show()
     ends = "m.overlay.pieces.filter((p) => p.kind === 'linked' && !p.chosen).length"

@@ -18,6 +18,7 @@ export const MAX_NAMED = 12; // selected items, and ends of links, with a name e
 const SWEEPS = 160;
 const GAP_PX = 7;
 const BEND = 0.08;
+const COUNT_PX = 28; // half the width of the number on a ribbon
 const [NAME_PX, VERDICT_PX] = [14, 13];
 const [MAX_BUNDLES, MIN_BUNDLE] = [6, 3];
 
@@ -163,6 +164,13 @@ function fitted(map, ctx, all, ink, kinds, covered) {
   };
   for (const node of all) if (!node.chosen) addLine(at.get(node.from), node.p);
   for (const [i, j] of map.statements.pairs.slice(0, MAX_NAMED)) if (at.has(i) && at.has(j)) addLine(at.get(i), at.get(j));
+  const ribbon = map.statements.ribbon();
+  if (ribbon) {
+    const [from, to] = ribbon;
+    addLine(from, to);
+    const [x, y] = [0, 1].map((axis) => (from[axis] + to[axis]) / 2);
+    boxes.reserve([x - COUNT_PX, y - COUNT_PX / 2, x + COUNT_PX, y + COUNT_PX / 2]);
+  }
   const narrow = view.W < 860;
   const pieces = [];
   for (const node of all) {

@@ -239,10 +239,18 @@ export class Statements {
     }
   }
 
+  /** Ends of the ribbon of many pairs between two groups, on the screen; null without one. */
+  ribbon() {
+    if (this.pairs.length <= MAX_ARROWS || this.hasBand) return null;
+    const ends = ["A", "B"].map((name) => middleOf(this.placesOf(name)));
+    return ends.flat().every(Number.isFinite) ? ends : null;
+  }
+
   /** Draw many pairs as one ribbon between their groups, with their number. @param {CanvasRenderingContext2D} ctx */
   drawRibbon(ctx) {
-    const [from, to] = ["A", "B"].map((name) => middleOf(this.placesOf(name)));
-    if (![...from, ...to].every(Number.isFinite)) return;
+    const ends = this.ribbon();
+    if (!ends) return;
+    const [from, to] = ends;
     const color = this.colour();
     ctx.lineCap = "round";
     ctx.lineWidth = RIBBON_PX;

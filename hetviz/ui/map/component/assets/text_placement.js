@@ -16,7 +16,6 @@ const WORD_SHIFTS = [[8, 0], [-8, 0]];
 const EMPHASISED_SHIFTS = [[9, 0], [-9, 0], [9, -15], [9, 15], [-9, -15], [-9, 15]];
 const CROWD_PX = 34; // px; on the whole map a picture needs others within this cell
 const PICTURE_CELL_PX = 46; // on the whole map, of which the most linked item has a picture
-const MAX_RINGED = 60; // selected items with a ring each
 const MAX_MEMBERS = 60;
 const IDLE_ZOOM = 1.35; // up to which the map counts as whole
 const AREA_PER_NAME = 40000; // px² per name of an item on the whole map
@@ -127,7 +126,7 @@ export function placeTexts(map, ctx) {
     const py = view.y(pos[2 * r + 1]);
     return px > 0 && py > 0 && px < W && py < H;
   };
-  const ringEach = scene.count > 0 && scene.count <= MAX_RINGED;
+  const ringEach = scene.count > 0 && scene.count <= MAX_NAMED;
   const emphasised = new Set(scene.cursor >= 0 && isShown[scene.cursor] ? [scene.cursor] : []);
 
   // Names of regions keep their places under a selection; names of items avoid them.
