@@ -150,6 +150,7 @@ def test_lasso_statement_refits_is_reproduced_and_can_be_undone(
     settled(page)
     # Without the set, the items return.
     page.get_by_role("tab", name="Guidance").click()
+    page.get_by_text("Sets of guidance").click()
     page.locator(".st-key-sets").get_by_text("together").first.click()
     expect(page.get_by_role("button", name="Undo switch guidance")).to_be_visible()
     expect(page.get_by_text("Map up to date")).to_be_visible()

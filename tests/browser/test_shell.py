@@ -274,6 +274,7 @@ def test_drawn_tab_opens_without_rerun(page: Page) -> None:
     expect(shown["Predict"]).to_be_visible()
     # A tab drawn before the last statement is not reused.
     page.get_by_role("tab", name="Guidance").click()
+    panel.get_by_text("Details", exact=True).click()
     expect(panel.get_by_text(re.compile("4,131 links"))).to_be_visible()
 
 
