@@ -38,6 +38,7 @@ KEYS = (
     ("Esc", "one step back, at last clear the selection"),
     ("Left, Right, S", "answer Ask me, or not sure"),
     ("Y, N, S", "accept, reject or skip a predicted link"),
+    ("E", "change the colour of the current row of the legend"),
     ("?", "this help"),
 )
 
