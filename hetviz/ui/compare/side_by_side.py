@@ -33,7 +33,7 @@ from hetviz.ui.widgets import charts
 from hetviz.workspace import Finding, MapResult, State
 
 _MAX_MAPS = 4
-_MAP_HEIGHT, _SINGLE_HEIGHT = "235px", "clamp(300px, calc(100vh - 400px), 640px)"
+_MAP_HEIGHT, _SINGLE_HEIGHT = "235px", "clamp(300px, calc(100vh - 440px), 640px)"
 _MARGIN = 0.04
 _CHOICE_KEY = "compare-maps"
 _MAX_ITEMS, _MAX_RINGED = 12, 3
