@@ -101,7 +101,7 @@ def show_card(state: State) -> None:
         elif question is None:
             if ask_session.is_waiting:
                 # Room for a question, so that nothing below it moves.
-                with st.container(key="ask-waiting"):
+                with st.container(key="ask-loading"):
                     theme.show_note("Preparing the next questions.")
             else:
                 theme.show_note("No more questions about this map.")
