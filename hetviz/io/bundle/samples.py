@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import dataclass
+from functools import lru_cache
 
 from hetviz._samples import MANIFEST, sample_path
 from hetviz.io import gate
@@ -38,3 +40,32 @@ def sample_card(name: str) -> SampleCard:
         None if sample_manifest.map is None else sample_manifest.map.items,
         "" if still is None else still.read_text(encoding="utf-8"),
     )
+
+
+@dataclass(frozen=True)
+class SampleDemo:
+    """A statement that one item belongs with another, and the map of a sample after it.
+
+    `item`, `other`: Dataset and id.
+    `positions`: Aligned with the map of the sample, by dataset and id.
+    """
+
+    item: tuple[str, str]
+    other: tuple[str, str]
+    positions: dict[tuple[str, str], tuple[float, float]]
+
+
+@lru_cache(maxsize=4)
+def sample_demo(name: str) -> SampleDemo | None:
+    """Return the demonstration of a sample (see tools/make_demo.py), or None if it has none."""
+    folder = sample_path(name)
+    file = None if folder is None else folder / "demo.csv"
+    if file is None or not file.is_file():
+        return None
+    with file.open(encoding="utf-8", newline="") as rows:
+        positions = {
+            (row["dataset"], row["id"]): (float(row["x"]), float(row["y"]))
+            for row in csv.DictReader(rows)
+        }
+    item, other, *_ = positions
+    return SampleDemo(item, other, positions)

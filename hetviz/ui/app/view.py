@@ -17,7 +17,7 @@ from hetviz.ui.map_data.array_cache import send_array
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
 from hetviz.ui.shell.page_state import project_id
-from hetviz.ui.start import gallery
+from hetviz.ui.start import demo, gallery
 from hetviz.ui.statements import messages
 from hetviz.ui.widgets import charts
 from hetviz.workspace import ChooseRun, SetView, State
@@ -64,6 +64,7 @@ def show_map(state: State, place: str) -> None:
                 "draft": messages.draft_spec(state, sid),
                 "film_strip": _film_strip(state, sid),
                 "spread": _spread_spec(state, sid),
+                "demo": None if work else demo.demo_spec(state, sid),
                 "notes": [*gallery.borrowed_colour_notes(state), *_map_notes(spec)],
             },
             _component_key(_STAGE),

@@ -133,6 +133,15 @@ class FilmStripSpec(TypedDict):
     is_open: bool
 
 
+class DemoSpec(TypedDict):
+    """Example statement that an item belongs with another, and the positions after it."""
+
+    key: str
+    item: int
+    other: int
+    text: str
+
+
 class MapSpec(TypedDict):
     """Description of a map. Fields that are not required are set by the page."""
 
@@ -169,6 +178,7 @@ class MapSpec(TypedDict):
     draft: NotRequired[DraftSpec]
     film_strip: NotRequired[list[FilmStripSpec]]
     spread: NotRequired[SpreadSpec | None]
+    demo: NotRequired[DemoSpec | None]
     linked_group: NotRequired[str]
     regions: NotRequired[bool]
 

@@ -7,6 +7,7 @@ import { Statements } from "./statements.js";
 import { Updates } from "./updates.js";
 import { Toolbar } from "./toolbar.js";
 import { Camera } from "./camera.js";
+import { Demo } from "./demo.js";
 import { h } from "./dom.js";
 import { FrameLoop } from "./frame_loop.js";
 import { watchFileDrops } from "./file_drop.js";
@@ -89,10 +90,11 @@ export class HetMap {
     this.toolbar = new Toolbar(this);
     this.legend = new Legend(this);
     this.filmStrip = new FilmStrip(this);
+    this.demo = new Demo(this);
     this.liveLayout = new LiveLayout(this);
     this.pointer = new PointerInput(this);
     this.keys = new Keys(this);
-    root.append(stage, this.toolbar.element, this.legend.element, this.filmStrip.element, this.liveRegion);
+    root.append(stage, this.toolbar.element, this.legend.element, this.filmStrip.element, this.demo.element, this.liveRegion);
     root.__hv = this.stats;
     this.observer = new ResizeObserver(() => this.camera.resize());
     this.observer.observe(stage);
@@ -169,6 +171,7 @@ export class HetMap {
     this.itemPreview.close();
     this.linkedMaps.leave();
     this.liveLayout.stop();
+    this.demo.close();
     this.media?.close();
     this.points.close();
   }

@@ -114,6 +114,14 @@
  */
 
 /**
+ * @typedef {object} DemoSpec
+ * @property {string} key positions of all rows after the statement
+ * @property {number} item row
+ * @property {number} other row that the item belongs with
+ * @property {string} text
+ */
+
+/**
  * @typedef {object} MapSpec
  * @property {string} session
  * @property {number} n number of rows
@@ -148,6 +156,7 @@
  * @property {DraftSpec} [draft]
  * @property {FilmStripSpec[]} [film_strip]
  * @property {SpreadSpec | null} [spread] null if it cannot be measured
+ * @property {DemoSpec | null} [demo] example statement of a sample
  * @property {string} [linked_group] maps of a group share selection and camera
  * @property {boolean} [regions] whether regions are named, apart from the stage
  */

@@ -174,6 +174,7 @@ export class Overlay {
     ctx.globalAlpha = 1;
     this.rings(ctx, ringed);
     map.statements.draw(ctx);
+    if (!isStatic) fading = map.demo.draw(ctx) || fading;
     /** @param {number} x @param {number} y */
     const outlined = (p, x, y) => (
       focusFlags && (p.text === map.outline.name || map.outline.covers(shift(p.box, x, y)))

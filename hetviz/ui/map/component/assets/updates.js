@@ -137,6 +137,7 @@ export class Updates {
     map.toolbar.update();
     map.legend.update();
     map.filmStrip.update();
+    map.demo.receive(data);
     map.root.toggleAttribute("data-known", true);
     map.note.hidden = true;
     map.liveLayout.follow(data.live, data.session);
