@@ -1,7 +1,7 @@
 """Demonstration on the start page: one statement, and the map after its refit.
 
-``python tools/make_demo.py`` writes ``sample_data/emoji/demo.csv``, whose first two rows are the items of
-the statement.
+``python tools/make_demo.py`` writes ``sample_data/emoji/demo.csv``. Its first two rows are the
+items of the statement.
 """
 
 from __future__ import annotations
@@ -21,14 +21,20 @@ from hetviz.core.layout.procrustes import align  # noqa: E402
 from hetviz.io import coordinates_csv, gate, read_coordinates  # noqa: E402
 
 SAMPLE, METHOD, DIGITS = "emoji", "joint-map", 6
-DATASET, ITEM, OTHER = "emoji", "gorilla", "otter"
+FOLDER = ROOT / "sample_data" / SAMPLE
+DATASET, ITEM, OTHER = "emoji", "coconut", "cherries"
 
 
 def main() -> None:
-    """Refit the map of the sample with the statement that the item belongs with the other one."""
-    folder = ROOT / "sample_data" / SAMPLE
-    data = hetviz.load(folder)
-    before = read_coordinates("map.csv", gate.read_file(folder / "map.csv"), data)
+    text, item, other = make()
+    (FOLDER / "demo.csv").write_text(text, encoding="utf-8", newline="")
+    print(f"{item} belongs with {other}")
+
+
+def make() -> tuple[str, tuple[str, str], tuple[str, str]]:
+    """Return the coordinates of the refit as CSV, and dataset and id of both items."""
+    data = hetviz.load(FOLDER)
+    before = read_coordinates("map.csv", gate.read_file(FOLDER / "map.csv"), data)
     before = replace(before, note=get_method(METHOD).card.title)
     titles = [str(title) for title in data[DATASET].titles]
     rows = [titles.index(title) for title in (ITEM, OTHER)]
@@ -38,11 +44,12 @@ def main() -> None:
     Y, reference = (np.vstack(list(m.coordinates.values())) for m in (after, before))
     moved = align(Y, reference)(Y)
     parts = {name: moved[span] for name, span in data.offsets.items()}
-    lines = coordinates_csv(replace(after, coordinates=parts, drawn=None), digits=DIGITS).splitlines()
-    head, *lines = lines
+    text = coordinates_csv(replace(after, coordinates=parts, drawn=None), digits=DIGITS)
+    head, *lines = text.splitlines()
     # The statement comes first: the item, then the one it belongs with.
     lines = [lines[item], lines[other], *np.delete(lines, [item, other]).tolist()]
-    (folder / "demo.csv").write_text("\n".join([head, *lines, ""]), encoding="utf-8", newline="")
+    ends = [(DATASET, str(data[DATASET].ids[row])) for row in rows]
+    return "\n".join([head, *lines, ""]), ends[0], ends[1]
 
 
 if __name__ == "__main__":

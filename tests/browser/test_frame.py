@@ -6,6 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.harness import Open, Server
 from tests.browser.test_app import settled
 
 _COVERED = """() => {
@@ -75,9 +76,9 @@ def test_swatch_changes_its_colour_and_usual_colours_come_back(page: Page) -> No
     settled(page)
     page.reload()
     expect(reset).to_be_visible()
-    page.wait_for_function(f"{_SECOND}?.style.background === 'rgb(255, 0, 170)'")
+    page.wait_for_function(f"() => {_SECOND}?.style.background === 'rgb(255, 0, 170)'")
     page.wait_for_function(
-        "document.querySelector('.hv-map').__hv.map.scene.palette[2] === '#ff00aa'"
+        "() => document.querySelector('.hv-map').__hv.map.scene.palette[2] === '#ff00aa'"
     )
     settled(page)
     reset.click()
@@ -121,3 +122,34 @@ def test_colour_menu_of_many_columns_is_searched_and_overlaps_nowhere(page: Page
     expect(menu.get_by_role("button")).to_have_count(1)
     # A heading without entries says nothing.
     expect(menu.get_by_text("customers", exact=True)).to_be_hidden()
+
+
+_DEMO = "document.querySelector('.st-key-map .hv-map')?.__hv?.map?.demo"
+
+
+def test_start_page_shows_that_the_map_can_be_moved(open_page: Open, server: Server) -> None:
+    page = open_page(server.url, motion=True)
+    page.goto("/")
+    caption = page.locator(".hv-demo")
+    expect(caption).to_contain_text("Example: coconut belongs with cherries.")
+    # It starts by itself, moves the map, and moves it back.
+    page.wait_for_function(f"() => {_DEMO}?.phase === 'moved' && !{_DEMO}.map.scene.motion")
+    assert page.evaluate(f"{_DEMO}.map.scene.pos[0] !== {_DEMO}.map.scene.geometry[0]")
+    page.wait_for_function(f"() => {_DEMO}.phase === null && !{_DEMO}.map.scene.motion")
+    assert page.evaluate(
+        f"{_DEMO}.map.scene.pos.every((x, k) => x === {_DEMO}.map.scene.geometry[k])"
+    )
+    again = page.get_by_role("button", name="Play again")
+    again.click()
+    page.get_by_role("button", name="Stop").click()
+    expect(again).to_be_visible()
+    settled(page)
+
+
+def test_start_page_shows_a_still_under_reduced_motion(page: Page) -> None:
+    page.goto("/")
+    page.wait_for_function(f"() => {_DEMO}?.phase === 'still'")
+    page.get_by_role("button", name="Hide", exact=True).click()
+    expect(page.get_by_role("button", name="Show", exact=True)).to_be_visible()
+    assert page.evaluate(f"!{_DEMO}.map.scene.motion")
+    settled(page)

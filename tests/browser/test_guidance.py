@@ -117,7 +117,7 @@ def test_contradiction_is_resolved_with_one_click(page: Page, picture: Picture) 
     settled(page)
     picture(page, "guidance-settled")
     # An address typed without a project is of the last one.
-    page.wait_for_function("localStorage.getItem('hetviz-projects')?.includes('id')")
+    page.wait_for_function("() => localStorage.getItem('hetviz-projects')?.includes('id')")
     assert {one["name"] for one in page.context.cookies()} <= {"_streamlit_xsrf"}
     page.goto("/guidance")
     expect(page.get_by_text("Links 4,131")).to_be_visible()

@@ -14,7 +14,7 @@ def test_candidates_are_answered_by_key_or_in_bulk(page: Page) -> None:
     expect(head).to_contain_text("be linked to")
     settled(page)
     first = head.inner_text()
-    page.wait_for_function("window.hetvizProposed?.byTab.Predict?.pairs.length === 8")
+    page.wait_for_function("() => window.hetvizProposed?.byTab.Predict?.pairs.length === 8")
     asked = page.locator(".st-key-ask-pair")
     expect(asked.locator("img").first).to_be_visible()
     page.keyboard.press("y")
