@@ -13,12 +13,12 @@ is_review = failed_upload is None and upload.is_staged()
 
 if is_review:
     # The review of files has the whole window.
-    with st.container(key="start-told"), st.container(key="start-staged"):
+    with st.container(key="start-review"), st.container(key="start-staged"):
         staged = upload.staged_files()
         if staged is not None:
             upload.show_review(staged)
 elif failed_upload is not None:
-    with st.container(key="start-told"):
+    with st.container(key="start-review"):
         project_file.show_errors(failed_upload)
 else:
     with st.container(key="start-main"):

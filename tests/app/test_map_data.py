@@ -58,7 +58,7 @@ def example(n: int = 60, seed: int = 0) -> State:
     )
 
 
-def told(state: State, **more: Any) -> dict[str, Any]:
+def map_spec_of(state: State, **more: Any) -> dict[str, Any]:
     return description.map_spec(state, state.run, session=SESSION, **more)
 
 
@@ -87,7 +87,7 @@ def places(spec: dict[str, Any]) -> NDArray[np.float32]:
 def test_spec_has_positions_colours_and_order() -> None:
     state = example()
     assert state.run is not None and state.data is not None
-    spec = told(state)
+    spec = map_spec_of(state)
     points = places(spec)
     given_places = state.run.embedding.stacked()
     width = np.nanmax(given_places, axis=0) - np.nanmin(given_places, axis=0)
@@ -112,7 +112,7 @@ def test_spec_has_positions_colours_and_order() -> None:
 def test_spec_has_numbers_and_scale_limits() -> None:
     state = replace(example(), view=DisplaySettings(json.dumps(["trees", "size"])))
     assert state.data is not None and state.data["trees"].table is not None
-    colour = told(state)["colour"]
+    colour = map_spec_of(state)["colour"]
     values = array(colour["key"], "<f4")
     sizes = state.data["trees"].table["size"].to_numpy(np.float32)
     np.testing.assert_array_equal(values[:60], sizes)
@@ -123,14 +123,14 @@ def test_spec_has_numbers_and_scale_limits() -> None:
 
 
 def test_equal_content_has_equal_key() -> None:
-    first, second = told(example()), told(example())
+    first, second = map_spec_of(example()), map_spec_of(example())
     assert first == second
-    assert told(example(seed=1))["geometry"] != first["geometry"]
+    assert map_spec_of(example(seed=1))["geometry"] != first["geometry"]
 
 
 def test_rerun_computes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
     state = example()
-    first = told(state, selection=[1])
+    first = map_spec_of(state, selection=[1])
 
     def fail(*args: object, **kwargs: object) -> None:
         raise AssertionError("made again")
@@ -141,7 +141,7 @@ def test_rerun_computes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         for name in names:
             monkeypatch.setattr(module, name, fail)
-    assert told(state, selection=[1]) == first
+    assert map_spec_of(state, selection=[1]) == first
     # The spec has the colours of both themes.
     assert first["colour"]["palette"]["dark"] != first["colour"]["palette"]["light"]
     assert first["tokens"]["dark"] != first["tokens"]["light"]
@@ -149,7 +149,7 @@ def test_rerun_computes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_names_are_within_group_and_frame() -> None:
     state = example(n=600)
-    spec = told(state)
+    spec = map_spec_of(state)
     points = places(spec)
     code = array(spec["colour"]["key"], "|i1")
     assert {name["text"] for name in spec["names"]} == {"P", "Q", "R"}
@@ -163,7 +163,7 @@ def test_names_are_within_group_and_frame() -> None:
 
 def test_names_on_small_map_are_next_to_dots() -> None:
     state = example(n=30)
-    spec = told(state)
+    spec = map_spec_of(state)
     points = places(spec)
     for name in spec["names"]:
         assert np.abs(points - name["at"][0]).max(axis=1)[: len(points) - 1].min() > 1e-3
@@ -172,19 +172,19 @@ def test_names_on_small_map_are_next_to_dots() -> None:
 def test_filters_give_mask_and_move_names_only() -> None:
     state = example()
     filtered = replace(state, filters=(Filter("trees", "kind", values=("p",)),))
-    spec = told(filtered)
+    spec = map_spec_of(filtered)
     mask = array(spec["mask"], "|u1")
     assert mask[:6].tolist() == [1, 0, 0, 1, 0, 0]
     assert mask[60:].all()
-    assert spec["frame"] == told(state)["frame"]
-    assert told(state)["mask"] is None
+    assert spec["frame"] == map_spec_of(state)["frame"]
+    assert map_spec_of(state)["mask"] is None
     # Categories without rows of their own lose their names: a word has R from its link.
     assert {name["text"] for name in spec["names"]} == {"P"}
 
 
 def test_hidden_datasets_are_listed_and_not_counted() -> None:
     state = example()
-    spec = told(replace(state, view=replace(state.view, hidden=("words", "gone"))))
+    spec = map_spec_of(replace(state, view=replace(state.view, hidden=("words", "gone"))))
     assert spec["hidden"] == ["words"]
     assert spec["unplaced"] == 0
     assert "words" not in spec["alt"]
@@ -216,12 +216,12 @@ def test_spec_without_map_supports_running_job() -> None:
     ],
 )
 def test_invalid_camera_is_left_out(camera: Any) -> None:
-    assert told(example(), camera=camera)["camera"] is None
+    assert map_spec_of(example(), camera=camera)["camera"] is None
 
 
 def test_camera_is_passed_on() -> None:
     camera = {"x": [0, 1], "y": [2.5, 3]}
-    assert told(example(), camera=camera)["camera"] == {"x": [0.0, 1.0], "y": [2.5, 3.0]}
+    assert map_spec_of(example(), camera=camera)["camera"] == {"x": [0.0, 1.0], "y": [2.5, 3.0]}
 
 
 def test_distant_and_tiny_maps_keep_single_precision() -> None:
@@ -240,9 +240,9 @@ def test_distant_and_tiny_maps_keep_single_precision() -> None:
 def test_large_layout_is_split_into_sampled_pieces(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    whole = places(told(example()))
+    whole = places(map_spec_of(example()))
     monkeypatch.setattr(parts, "PIECE_ROWS", 20)
-    spec = told(example())
+    spec = map_spec_of(example())
     assert len(spec["geometry"]["pieces"]) == 4
     np.testing.assert_array_equal(places(spec), whole)
 
@@ -250,7 +250,7 @@ def test_large_layout_is_split_into_sampled_pieces(
 def test_many_items_are_sampled_for_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "MAX_ROWS_ALL_NAMED", 50)
     state = replace(example(), filters=(Filter("trees", "kind", values=("p",)),))
-    order = array(told(state)["order"], "<i4")
+    order = array(map_spec_of(state)["order"], "<i4")
     assert set(order.tolist()) == set(range(0, 60, 3)) | {60, 61, 62}
 
 
@@ -329,7 +329,7 @@ def test_array_key_depends_on_type() -> None:
 
 def test_cached_results_are_dropped_with_data() -> None:
     state = example()
-    told(state)
+    map_spec_of(state)
     assert state.data is not None
     alive = weakref.ref(state.data)
     calls = [RESULTS.get_or_compute(state.data, "x", object) for _ in range(2)]
@@ -342,14 +342,14 @@ def test_cached_results_are_dropped_with_data() -> None:
 def test_chosen_swatches_are_sent_with_stable_arrays() -> None:
     state = example()
     key = json.dumps(["trees", "kind"])
-    usual = told(state)["colour"]
+    usual = map_spec_of(state)["colour"]
     chosen = replace(state, view=DisplaySettings(key, swatches=((key, "q", "#0a0b0c"),)))
-    colour = told(chosen)["colour"]
+    colour = map_spec_of(chosen)["colour"]
     assert not usual["has_swatches"]
     assert colour["has_swatches"]
     code = colour["categories"].index("Q")
     assert {palette[code] for palette in colour["palette"].values()} == {"#0a0b0c"}
     # Another colouring keeps its own colours, and the browser has the codes already.
-    assert colour["key"] == usual["key"] == told(chosen)["colour"]["key"]
+    assert colour["key"] == usual["key"] == map_spec_of(chosen)["colour"]["key"]
     other = replace(chosen, view=replace(chosen.view, colour="dataset"))
-    assert not told(other)["colour"]["has_swatches"]
+    assert not map_spec_of(other)["colour"]["has_swatches"]

@@ -116,7 +116,7 @@ def enlarged(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
     return shown(app, goods(), places={"shops": 1e-3 * np.eye(3)[:, :2]})
 
 
-def little_told(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
+def weak_colour(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
     return shown(app, goods(), colour=TOSS, figures={"colour": SIDE})
 
 
@@ -155,7 +155,7 @@ SCENES: dict[WarningKind, tuple[Callable[[AppTest, pytest.MonkeyPatch], AppTest]
     "unplaced": (unplaced, "1 item has no position on this map.", "Select them"),
     "enlarged": (enlarged, "Shops is drawn", "Try another method"),
     "poor-colour": (
-        little_told,
+        weak_colour,
         "“Toss of goods” does not match this map",
         "Colour by “Side of goods”",
     ),
@@ -205,14 +205,14 @@ def test_warning_action_runs_and_can_be_undone(
     if kind in ("stale", "not-joined", "unplaced", "poor-colour", "better-neighbours"):
         # These actions do not change the data.
         picked = workspace.view_state.selection.tolist()
-        told = {
+        is_done = {
             "stale": len(made) == 1,
             "not-joined": not any(box.value for box in app.checkbox),
             "unplaced": picked == [N + 2],
             "poor-colour": workspace.state.view.colour == SIDE,
             "better-neighbours": made == [("mr-sne", "Neighbour map with links", {}, 0, 0.0)],
         }
-        assert told[kind]
+        assert is_done[kind]
         assert workspace.state.data is before.data
         return
     if kind == "crowded-join":
@@ -233,7 +233,7 @@ def test_better_neighbours_warning_makes_or_shows_map(
     state = workspace.state
     (run,) = state.runs
 
-    def told(**other: object) -> list[MapWarning]:
+    def warnings_with(**other: object) -> list[MapWarning]:
         figures = {"best_neighbours": {**NEIGHBOURS, **other}}
         return [
             one
@@ -241,14 +241,14 @@ def test_better_neighbours_warning_makes_or_shows_map(
             if one.kind == "better-neighbours"
         ]
 
-    assert told()
-    assert not told(offered=False)
+    assert warnings_with()
+    assert not warnings_with(offered=False)
     # Maps of earlier versions lack the field.
     old = {"best_neighbours": {"title": "Neighbour map with links", "score": 0.95}}
     assert not [
         one for one in map_warnings.map_warnings(state, run, old) if one.kind == "better-neighbours"
     ]
-    (bare,) = told(kept=None, chosen_kept=None)
+    (bare,) = warnings_with(kept=None, chosen_kept=None)
     assert "hidden links" not in bare.text
     # An existing map is shown and not made again.
     # A made map has all parameters, the tried one only those that were changed.

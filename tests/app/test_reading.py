@@ -20,7 +20,7 @@ WELLS = "Wells 2023;;\n;Measured;\nWell;Nitrate;Owner\n;mg/l;\n" + "".join(
 OWNERS = "No.;Town\na;York\nb;Hull\nc;Bath\n"
 
 
-def told(app: AppTest) -> dict[str, Any]:
+def review_spec(app: AppTest) -> dict[str, Any]:
     elements = [element.proto for element in app.get("bidi_component")]
     found: dict[str, Any] = json.loads(
         next(e.json for e in elements if e.component_name == "hetviz_sheets")
@@ -48,7 +48,7 @@ def say(app: AppTest, monkeypatch: pytest.MonkeyPatch, **act: object) -> AppTest
 
 def test_dropped_tables_show_raw_and_read_rows(visit: Visit) -> None:
     app = drop(visit("data"), wells_csv=WELLS, owners_csv=OWNERS)
-    wells, owners = told(app)["sheets"]
+    wells, owners = review_spec(app)["sheets"]
     assert (wells["header"], wells["units"], wells["first"]) == ([1, 2], 3, 4)
     assert wells["above"][0] == [0, ["Wells 2023", "", ""]]
     assert wells["note"] == "ids from Well"
@@ -76,7 +76,7 @@ def test_top_bar_is_about_the_new_files(visit: Visit) -> None:
 
 def test_tab_of_links_table_names_its_role(visit: Visit) -> None:
     app = drop(visit(), plants_csv=PLANTS, birds_csv=BIRDS, links_csv=LINKS)
-    plants, birds, links = told(app)["sheets"]
+    plants, birds, links = review_spec(app)["sheets"]
     assert (links["note"], links["items"]) == ("becomes links", False)
     assert (plants["note"], plants["items"]) == ("ids from id", True)
     # A table chosen as a dataset gets ids.
@@ -84,7 +84,7 @@ def test_tab_of_links_table_names_its_role(visit: Visit) -> None:
         staged(app).files, True, {"links.csv": {"role": "dataset"}}
     )
     app.run()
-    assert told(app)["sheets"][2]["items"]
+    assert review_spec(app)["sheets"][2]["items"]
     assert birds["size"] == "15 × 4"
 
 
@@ -95,15 +95,15 @@ def test_table_choices_apply_and_can_be_undone(
     say(app, monkeypatch, do="type", key="wells.csv", column="Owner", type="leave out")
     say(app, monkeypatch, do="mark", key="wells.csv", mark="names", line=1)
     say(app, monkeypatch, do="mark", key="wells.csv", mark="last", line=13)
-    (sheet,) = told(app)["sheets"]
+    (sheet,) = review_spec(app)["sheets"]
     assert [column["name"] for column in sheet["columns"]] == ["Well", "Nitrate", "Owner"]
     assert [cells[2] for _, cells in sheet["preview"]] == [None] * 3
     assert (sheet["n_data"], sheet["changed"]) == (10, True)
     assert "10 wells" in html_of(app)
     say(app, monkeypatch, do="undo")
-    assert told(app)["sheets"][0]["n_data"] == 12
+    assert review_spec(app)["sheets"][0]["n_data"] == 12
     say(app, monkeypatch, do="ids", key="wells.csv", columns=[])
-    assert told(app)["sheets"][0]["note"] == "row numbers are the ids"
+    assert review_spec(app)["sheets"][0]["note"] == "row numbers are the ids"
     press(app, "go-on")
     data = workspace_of(app).state.opened()
     assert list(data["wells"].ids[:2]) == ["1", "2"]
@@ -133,10 +133,10 @@ def test_quick_edits_are_all_applied(visit: Visit, monkeypatch: pytest.MonkeyPat
 
 def test_reset_discards_choices(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     app = drop(visit(), wells_csv=WELLS)
-    before = told(app)["sheets"]
+    before = review_spec(app)["sheets"]
     say(app, monkeypatch, do="type", key="wells.csv", column="Owner", type="text")
     say(app, monkeypatch, do="reset", key="wells.csv")
-    assert told(app)["sheets"] == before
+    assert review_spec(app)["sheets"] == before
     assert "recipes" not in staged(app).choices["wells.csv"]
 
 
@@ -146,11 +146,11 @@ def test_ordered_category_values_are_moved(visit: Visit, monkeypatch: pytest.Mon
     )
     app = drop(visit(), grades_csv=grades.encode())
     say(app, monkeypatch, do="type", key="grades.csv", column="grade", type="ordered category")
-    column = told(app)["sheets"][0]["columns"][1]
+    column = review_spec(app)["sheets"][0]["columns"][1]
     assert column["order"] == ["low", "high", "odd"]
     order = ["odd", "low", "high"]
     say(app, monkeypatch, do="order", key="grades.csv", column="grade", order=order)
-    assert told(app)["sheets"][0]["columns"][1]["order"] == order
+    assert review_spec(app)["sheets"][0]["columns"][1]["order"] == order
     step = staged(app).loaded.data["grades"].recipe["features"]["columns"][0]
     assert (step["kind"], step["order"]) == ("ordered", order)
 

@@ -133,7 +133,7 @@ def test_start_page_shows_reading_progress(page: Page) -> None:
     page.evaluate("""() => {
         window.shown = [];
         new MutationObserver(() => {
-            const wait = document.querySelector('.st-key-start-told .st-key-stop-looking-wait');
+            const wait = document.querySelector('.st-key-start-review .st-key-stop-looking-wait');
             const foot = document.querySelector('.st-key-start-foot');
             if (wait && wait.getBoundingClientRect().height) window.shown.push([
                 wait.textContent.includes('Reading many.csv'),

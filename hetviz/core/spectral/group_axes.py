@@ -9,7 +9,7 @@
 u decides whether an item belongs to any group, and q to which of them, because u_g and u_h come
 from two regressions with different sizes N and are not comparable; see
 `hetviz.core.spectral.group_differences`. In cross-validation AUC_g measures how well members are
-found again among all items, and apart_g how well they are told from members of other groups. If
+found again among all items, and apart_g how well they differ from members of other groups. If
 either is not better than for random groups, c_g is 0 and only the members move.
 """
 
