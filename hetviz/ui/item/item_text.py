@@ -70,7 +70,15 @@ def cell_text(column: Column, row: int) -> str:
     value = column.values[row]
     if value is None or value != value:
         return ""
-    return number_text(float(value), column.kind) if isinstance(value, float) else value_text(value)
+    if not isinstance(value, float):
+        return value_text(value)
+    return _moment_text(value) if column.kind == "date" else number_text(value, column.kind)
+
+
+def _moment_text(days: float) -> str:
+    """Return a date, with its time unless that is midnight."""
+    moment = (pd.Timestamp("1970-01-01") + pd.Timedelta(days=days)).round("s")
+    return str(moment.date() if moment == moment.normalize() else moment)
 
 
 def value_text(value: object) -> str:
