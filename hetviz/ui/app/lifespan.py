@@ -20,7 +20,7 @@ from hetviz._samples import samples
 from hetviz.errors import HetvizError
 from hetviz.serve.config import settings
 from hetviz.serve.records import configure_logging
-from hetviz.ui.app.atomic_callbacks import make_callbacks_atomic
+from hetviz.ui.app.streamlit_patches import patch_streamlit
 from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.map_data.array_cache import ARRAYS, RESULTS
 from hetviz.ui.shell import background
@@ -42,7 +42,7 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     """Warm up in the background, free memory when idle and stop the workers at the end."""
     limit_malloc()
     disable_external_ip_lookup()
-    make_callbacks_atomic()
+    patch_streamlit()
     if settings().log != "quiet":
         configure_logging(settings().log)
     Thread(target=_warm_up, name="warm-up", daemon=True).start()

@@ -1,0 +1,85 @@
+"""Patches of Streamlit: callbacks run completely and once, and no message is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.runtime import app_session
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
+from streamlit.runtime.state import SafeSessionState, SessionState
+
+_TRIGGERS = ("trigger_value", "string_trigger_value", "chat_input_value", "json_trigger_value")
+
+_on_script_will_rerun: Callable[..., None] = SafeSessionState.on_script_will_rerun
+_widget_changed: Callable[[SessionState, str], bool] = SessionState._widget_changed
+_request_rerun: Callable[[AppSession, ClientState | None], None] = AppSession.request_rerun
+_clear_queue: Callable[[AppSession], None] = AppSession._clear_queue
+
+
+def patch_streamlit() -> None:
+    """Run callbacks completely, once and only for widgets on the page; lose no message of a run."""
+    # Streamlit has no settings for any of these:
+    # - It may stop a run for a newer one within or just before callbacks, so that a click does
+    #   nothing or half of its work. Now the newer run starts after the callbacks.
+    # - A timer sends all widget states of the browser, including those of a page that was replaced.
+    #   They count as changed, and their callbacks revert newer changes. Now a timer sends no
+    #   states, and widgets that are not on the page cannot change.
+    # - A run that begins just after another drops the unsent messages of the first. A part of the
+    #   page that runs next may then have no place, which empties the whole page. Now it waits.
+    # - A part that runs again removes its own unsent messages but not those of parts within it,
+    #   which then have no place either. Now all are sent.
+    setattr(SafeSessionState, _on_script_will_rerun.__name__, _rerun_atomically)
+    setattr(SessionState, _widget_changed.__name__, _is_changed_on_page)
+    setattr(app_session, RerunData.__name__, _rerun_request)
+    setattr(AppSession, _request_rerun.__name__, _rerun_after_messages)
+    setattr(AppSession, _clear_queue.__name__, _clear_before_page)
+
+
+def _rerun_atomically(state: SafeSessionState, *states: object, **replayed: object) -> None:
+    runner = getattr(state._yield_callback, "__self__", None)
+    if not isinstance(runner, ScriptRunner) or not runner._execing:
+        _on_script_will_rerun(state, *states, **replayed)
+        return
+    runner._execing = False
+    try:
+        _on_script_will_rerun(state, *states, **replayed)
+    finally:
+        runner._execing = True
+
+
+def _is_changed_on_page(state: SessionState, widget_id: str) -> bool:
+    """Return whether a widget of the last run has another value; a click always counts."""
+    metadata = state._new_widget_state.widget_metadata.get(widget_id)
+    if metadata is None or metadata.value_type not in _TRIGGERS:
+        key = state._key_id_mapper.id_key_mapping.get(widget_id)
+        if widget_id not in state._old_state and (key is None or key not in state._old_state):
+            return False
+    return _widget_changed(state, widget_id)
+
+
+def _rerun_request(**args: Any) -> RerunData:
+    """Return a request to run the page, without widget states for timers."""
+    return RerunData(**{**args, "widget_states": None} if args.get("is_auto_rerun") else args)
+
+
+def _rerun_after_messages(session: AppSession, client_state: ClientState | None) -> None:
+    """Request a run; after a run that has just ended, behind the messages it still has to send."""
+    runner = session._scriptrunner
+    if runner is not None and runner._requests._state is ScriptRequestType.STOP:
+        # All of these messages are in the queue of the event loop by now.
+        session._event_loop.call_soon(_request_rerun, session, client_state)
+    else:
+        _request_rerun(session, client_state)
+
+
+def _clear_before_page(session: AppSession, fragment_ids: list[str] | None = None) -> None:
+    """Remove unsent messages before the whole page runs, and keep them before a part of it."""
+    if fragment_ids is None:
+        _clear_queue(session)
+    else:
+        # No later message may take the place of an earlier one.
+        session._browser_queue._delta_index_map = {}
