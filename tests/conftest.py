@@ -6,9 +6,10 @@ property tests try twenty times as many examples, other ones each time (`make so
 
 from __future__ import annotations
 
+import gc
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import hypothesis
@@ -89,6 +90,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="FOLDER",
         help="holds real tables that are not part of the project, for the tests that need them",
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep what tests import out of garbage collection, which takes half the time of this."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    gc.unfreeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
