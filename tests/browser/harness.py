@@ -92,9 +92,20 @@ def themed(page: Page, scheme: Literal["light", "dark"]) -> None:
     )
 
 
+# Once per tab, so that a test can clear it and load the page again.
+_WITHOUT_GUIDE = """try {
+  if (!sessionStorage.getItem("hetviz-guided")) localStorage.setItem("hetviz-guided", "1");
+  sessionStorage.setItem("hetviz-guided", "1");
+} catch {}"""
+
+
 def new_context(browser: Browser, **options: Any) -> BrowserContext:
-    """Open a context whose actions wait as long as all waits of the tests."""
+    """Open a context whose actions wait as long as all waits of the tests.
+
+    Its visitors have skipped the guide of a first project.
+    """
     context = browser.new_context(**options)
+    context.add_init_script(_WITHOUT_GUIDE)
     context.set_default_timeout(PATIENCE_MS)
     return context
 

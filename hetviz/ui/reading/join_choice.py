@@ -104,14 +104,20 @@ def choose_joins(
     proposals = [*_drawn_proposals(data, proposals, stated), *proposals]
     n_sure = sum(proposal.sure for proposal in proposals)
     aside = f"{n_sure} of {len(proposals)} ticked" if n_sure else ""
-    theme.show_section("How they belong together", aside)
+    theme.show_section("Links between tables", aside)
     diagram_box = map_box or st.container()
     ticks = {f"tick-{key}-{_tick_name(proposal.join)}": proposal for proposal in proposals}
-    ticked = [
-        proposal.join
-        for tick, proposal in ticks.items()
-        if _join_checkbox(data, proposal, tick, list(ticks))
-    ]
+    ticked = []
+    # What is certain comes first, then what is asked.
+    for is_sure in (True, False):
+        part = {tick: one for tick, one in ticks.items() if one.sure is is_sure}
+        if part and not is_sure:
+            theme.show_section("Are these right, too?", f"{len(part):,} to check")
+        ticked += [
+            proposal.join
+            for tick, proposal in part.items()
+            if _join_checkbox(data, proposal, tick, list(ticks))
+        ]
     line_tables = detail_tables(data, ticked)
     answers: dict[str, object] = {}
     rows = {
@@ -368,7 +374,7 @@ def show_link_kinds(state: State) -> None:
     data = state.opened()
     if not data.links:
         return
-    theme.show_section("How they belong together")
+    theme.show_section("Links between tables")
     diagram_box = st.container()
     active_pairs: list[tuple[str, str]] = []
     sets = session.get_or_compute(("sets", id(data)), data, lambda: _links_by_set(data))
@@ -503,11 +509,12 @@ def _choose_row_meaning(
     return meaning
 
 
-def _show_preview(
-    data: HeteroData, chosen: ChosenJoins, line_tables: Sequence[DetailTable], ticks: Sequence[str]
-) -> None:
-    if not chosen.joins or data.n_rows > _MAX_PREVIEW_ROWS:
-        return
+def joined_data(data: HeteroData, chosen: ChosenJoins) -> HeteroData | HetvizError | None:
+    """Return the data as they are mapped, why they cannot be, or None if they are too large."""
+    if not chosen.joins:
+        return data
+    if data.n_rows > _MAX_PREVIEW_ROWS:
+        return None
     values = tuple(sorted((name, str(value)) for name, value in chosen.values.items()))
     include = tuple(sorted(chosen.include.items()))
     rows = tuple(sorted(chosen.rows.items()))
@@ -520,7 +527,15 @@ def _show_preview(
             return error
 
     with st.spinner("Joining the tables …"):
-        joined = session.get_or_compute(key, data, join)
+        return session.get_or_compute(key, data, join)
+
+
+def _show_preview(
+    data: HeteroData, chosen: ChosenJoins, line_tables: Sequence[DetailTable], ticks: Sequence[str]
+) -> None:
+    joined = joined_data(data, chosen) if chosen.joins else None
+    if joined is None:
+        return
     if isinstance(joined, HetvizError):
         map_warnings.show_warnings([map_warnings.unjoinable_warning(str(joined), ticks)])
         return

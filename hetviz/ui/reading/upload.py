@@ -11,6 +11,7 @@ from typing import Any
 
 import streamlit as st
 
+from hetviz.data import HeteroData
 from hetviz.data.joins.join import Join
 from hetviz.data.joins.proposals import Proposal
 from hetviz.errors import HetvizError, Problem
@@ -23,7 +24,7 @@ from hetviz.io.infer.recipe import TableRecipe
 from hetviz.io.intake.preview import TablePreview
 from hetviz.io.intake.zip_tables import tables_of_zip
 from hetviz.ui.jobs.jobs import JOBS
-from hetviz.ui.reading import join_choice, reading_options, sheets
+from hetviz.ui.reading import guide, join_choice, reading_options, sheets
 from hetviz.ui.reading.reading_options import FileChoices
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.shell.page_state import page_state, state_of
@@ -94,6 +95,8 @@ class Uploads:
 
 def drop_zone(label: str, fresh: bool) -> None:
     """Show where files are dropped."""
+    if fresh:
+        guide.ask_browser()
     with st.container(key=f"own-files-{fresh}"):
         uploads.show_field(label, f"files-{fresh}", partial(_on_files, fresh), multiple=True)
 
@@ -179,6 +182,7 @@ def stage_files(contents: Mapping[str, bytes], fresh: bool) -> None:
     # A map is usually made next, so the worker starts up during the review.
     JOBS.warm()
     state_of(Uploads).staged = StagedFiles(files, fresh)
+    guide.begin(fresh)
 
 
 def _read_files(staged: StagedFiles, on_progress: OnProgress) -> StagedFiles:
@@ -219,7 +223,17 @@ def _join_proposals(staged: StagedFiles) -> tuple[Proposal, ...]:
 
 
 def show_review(staged: StagedFiles) -> None:
-    """Show what was understood and what was wrong, with buttons to accept or cancel."""
+    """Show what was understood and what was wrong, with buttons to accept or cancel.
+
+    A first project is reviewed in steps: all blocks are drawn and the style sheet shows those of
+    the step, so that no choice is lost between two steps.
+    """
+    # A zip with its own map, or unreadable files, have nothing to step through.
+    step = guide.current_step() if staged.looks else ""
+    mark = st.empty()
+    if step:
+        with mark:
+            guide.mark_step(step)
     head = st.container(key="staged-head")
     with st.container(key="reading"):
         left, side = st.columns([2.6, 1], gap="large")
@@ -227,16 +241,12 @@ def show_review(staged: StagedFiles) -> None:
         right = st.container(key="reading-side")
     with left:
         map_box = st.container(key="join-map", gap=None)
-        if staged.looks:
-            can_undo = bool(staged.history)
-            files = () if staged.loaded is None else staged.loaded.files
-            roles = {info.name: info.role for info in files}
-            sheets.show_sheets(
-                staged.looks, staged.choices, can_undo, _apply_edit, _undo_edit, roles
-            )
+        with st.container(key="review-sheets", gap=None):
+            if staged.looks:
+                _show_sheets(staged, staged.looks)
         place = map_box.empty()
         if not staged.read:
-            if len(staged.looks or ()) > 1:
+            if len(staged.looks or ()) > 1 and not step:
                 # Keeps the tables in place until their drawing is known.
                 place.html('<div class="hv-join-map-place"></div>')
             # Drawn below the tables, which can be edited meanwhile.
@@ -249,38 +259,36 @@ def show_review(staged: StagedFiles) -> None:
                 # The tabs described these tables as datasets.
                 st.rerun()
     loaded = staged.loaded
+    if loaded is None and step:
+        step = ""
+        mark.empty()
     errors = [problem for problem in staged.problems if problem.severity == "error"]
     notes = [problem for problem in staged.problems if problem.severity != "error"]
-    with head:
-        if loaded is None:
-            theme.show_headline(
-                "These files could not be read",
-                "Nothing was changed. Your open project is still there.",
-            )
-        else:
-            theme.show_headline(
-                tables_title(loaded, staged.proposals), _subtitle(loaded, staged, errors)
-            )
+    joins = join_choice.ChosenJoins()
     with right:
         # The button comes first, as the ticks rarely need a change.
         buttons = st.container()
-        joins = join_choice.ChosenJoins()
         if loaded is not None:
             stated = _stated_keys(staged, loaded)
             joins = join_choice.choose_joins(loaded.data, staged.proposals, "door", stated, map_box)
             places = {info.dataset: info.file for info in loaded.understood}
             notes = notes_after_joining(notes, places, joins.joins, joins.rows)
+        if not step:
+            _show_files(staged)
+    if not step:
+        with head:
+            _show_headline(staged, errors)
         with buttons:
             _show_buttons(staged, errors, joins)
-        if loaded is not None:
-            for info in loaded.files:
-                st.html(
-                    f'<div class="hv-summary"><b>{theme.escape_html(info.name)}</b>'
-                    f"<span>{theme.escape_html(info.words)}{_reading_html(info)}</span></div>"
-                )
-        theme.show_section("Other files", "instead of these")
-        drop_zone("Other files", staged.fresh)
-    with left:
+    elif loaded is not None:
+        with head:
+            _show_guide(staged, loaded, errors, joins, step)
+        with left, st.container(key="review-summary", gap="medium"):
+            joined = join_choice.joined_data(loaded.data, joins)
+            data = joined if isinstance(joined, HeteroData) else loaded.data
+            unused = [column for _, column in _unused_columns(loaded, staged.proposals)]
+            guide.show_summary(data, unused, data is joined)
+    with left, st.container(key="review-files"):
         reading_options.show_options(
             staged.files,
             staged.choices,
@@ -298,6 +306,71 @@ def show_review(staged: StagedFiles) -> None:
         if notes:
             theme.show_section("Notes", theme.count(len(notes), "note"))
             failure.show_problems(notes)
+
+
+def _show_sheets(staged: StagedFiles, looks: Sequence[TablePreview]) -> None:
+    files = () if staged.loaded is None else staged.loaded.files
+    roles = {info.name: info.role for info in files}
+    sheets.show_sheets(looks, staged.choices, bool(staged.history), _apply_edit, _undo_edit, roles)
+
+
+def _show_headline(staged: StagedFiles, errors: list[Problem]) -> None:
+    loaded = staged.loaded
+    if loaded is None:
+        theme.show_headline(
+            "These files could not be read",
+            "Nothing was changed. Your open project is still there.",
+        )
+        return
+    theme.show_headline(tables_title(loaded, staged.proposals), _subtitle(loaded, staged, errors))
+
+
+def _show_files(staged: StagedFiles) -> None:
+    """Show how each file was read, and where other ones are dropped."""
+    for info in () if staged.loaded is None else staged.loaded.files:
+        st.html(
+            f'<div class="hv-summary"><b>{theme.escape_html(info.name)}</b>'
+            f"<span>{theme.escape_html(info.words)}{_reading_html(info)}</span></div>"
+        )
+    theme.show_section("Other files", "instead of these")
+    drop_zone("Other files", staged.fresh)
+
+
+def _show_guide(
+    staged: StagedFiles,
+    loaded: Loaded,
+    errors: list[Problem],
+    joins: join_choice.ChosenJoins,
+    step: str,
+) -> None:
+    """Show the steps, the question of the current one, and its buttons."""
+    has_links = bool(staged.proposals) or len(loaded.data.datasets) > 1
+    steps = [guide.COLUMNS, guide.LINKS, guide.MAP] if has_links else [guide.COLUMNS, guide.MAP]
+    step = step if step in steps else guide.MAP
+    guide.show_steps(steps, step)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="guide-head"):
+        theme.show_headline(*_question(staged, loaded, errors, step))
+        with st.container(horizontal=True, key="decide", width="content"):
+            accept = (_accept_label(staged, errors), partial(_accept, staged, joins))
+            guide.show_buttons(steps, step, accept, _discard)
+
+
+def _question(
+    staged: StagedFiles, loaded: Loaded, errors: list[Problem], step: str
+) -> tuple[str, str]:
+    """Return the question of a step, and a short text."""
+    if step == guide.LINKS:
+        n_certain = sum(proposal.sure for proposal in staged.proposals)
+        n_uncertain = len(staged.proposals) - n_certain
+        n_links = sum(map(len, loaded.data.links))
+        text = guide.links_text(n_certain, n_uncertain, n_links)
+        return guide.links_title(len(staged.proposals) + n_links), text
+    if step == guide.MAP:
+        return "Is this what you want to map?", "You can switch links and columns on and off later."
+    if errors:
+        return "Is this what your columns mean?", _subtitle(loaded, staged, errors)
+    text = f"{contents_text(loaded)}. Change what is wrong in the list over a column."
+    return "Is this what your columns mean?", text
 
 
 def _stated_keys(staged: StagedFiles, loaded: Loaded) -> list[Join]:
@@ -389,16 +462,7 @@ def tables_title(loaded: Loaded, proposals: Sequence[Proposal]) -> str:
 
 def usage_text(loaded: Loaded, proposals: Sequence[Proposal]) -> str:
     """Return whether everything in files without errors is used, in sentences."""
-    keys = {
-        (dataset, column)
-        for proposal in proposals
-        for dataset, columns in (
-            (proposal.join.source, proposal.join.source_columns),
-            (proposal.join.target, proposal.join.target_columns),
-        )
-        for column in columns
-    }
-    shown = [place for place in loaded.unused_columns if place not in keys]
+    shown = _unused_columns(loaded, proposals)
     is_certain = not loaded.problems and all(proposal.declared for proposal in proposals)
     if is_certain and not shown:
         return "Everything in these files can be used."
@@ -413,6 +477,20 @@ def usage_text(loaded: Loaded, proposals: Sequence[Proposal]) -> str:
     if not is_certain:
         sentences.append("Check what was guessed below.")
     return " ".join(sentences)
+
+
+def _unused_columns(loaded: Loaded, proposals: Sequence[Proposal]) -> list[tuple[str, str]]:
+    """Return the datasets and columns that neither place items nor link them."""
+    keys = {
+        (dataset, column)
+        for proposal in proposals
+        for dataset, columns in (
+            (proposal.join.source, proposal.join.source_columns),
+            (proposal.join.target, proposal.join.target_columns),
+        )
+        for column in columns
+    }
+    return [place for place in loaded.unused_columns if place not in keys]
 
 
 def _subtitle(loaded: Loaded, staged: StagedFiles, errors: list[Problem]) -> str:

@@ -7,6 +7,7 @@ such as /map is opened without a project: the one opened last, once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -47,6 +48,29 @@ def record_project() -> None:
     _mount_list("record_project", is_shown=False)
 
 
+@st.fragment
+def watch_first_project(
+    flags: Callable[[], tuple[bool, bool]], on_new: Callable[[bool], None]
+) -> None:
+    """Call `on_new` if the browser knows better whether a project would be the visitor's first.
+
+    `flags`: returns what is assumed, and whether the browser shall record that no project is guided
+    any more. The answer runs this fragment again, not the page.
+    """
+    key = "first-project"
+    is_new, is_over = flags()
+
+    def on_answer() -> None:
+        if key in st.session_state:
+            on_new(bool(st.session_state[key].first))
+
+    _list(
+        key=key,
+        data={"first": {"is_new": is_new, "is_over": is_over}, "show": False},
+        on_first_change=on_answer,
+    )
+
+
 def _mount_list(key: str, is_shown: bool) -> None:
     workspace = session.workspace()
     _list(
@@ -56,6 +80,7 @@ def _mount_list(key: str, is_shown: bool) -> None:
             "title": workspace.state.title or "No project",
             # An unchanged sample is not recorded.
             "record": workspace.version > 1,
+            "sample": (workspace.state.source or "").startswith("sample:"),
             # Another name is proposed if another project has this one.
             "renames": people.get_role(project_id()) == "own",
             "show": is_shown,

@@ -1,5 +1,7 @@
 // The visitor's projects, kept by this browser alone (localStorage) and never sent anywhere.
 const STORE = "hetviz-projects";
+// Set when the first project of own files was made, or its guide was skipped.
+const GUIDED = "hetviz-guided";
 const MAX_PROJECTS = 40;
 const MAX_TITLE = 80;
 const ID = /^[A-Za-z0-9_-]{22}$/;
@@ -25,7 +27,31 @@ function write(projects) {
 
 function remember(here) {
   const others = read().filter((project) => project.id !== here.id);
-  write([{ id: here.id, title: here.title, seen: Date.now() }, ...others]);
+  write([{ id: here.id, title: here.title, seen: Date.now(), sample: here.sample }, ...others]);
+  if (!here.sample) endGuide();
+}
+
+function endGuide() {
+  try {
+    localStorage.setItem(GUIDED, "1");
+  } catch {
+    // Without storage no project is guided, see `isFirstProject`.
+  }
+}
+
+function isFirstProject() {
+  try {
+    return !localStorage.getItem(GUIDED) && read().every((project) => project.sample);
+  } catch {
+    return false;
+  }
+}
+
+// Tell the server whether the next project is the first of own files, if it assumes otherwise.
+function sendFirst(assumed, send) {
+  if (assumed.is_over) endGuide();
+  const isNew = isFirstProject();
+  if (isNew !== assumed.is_new) send("first", isNew);
 }
 
 // A title with a number that no other project has, or null if the title is free.
@@ -145,6 +171,12 @@ function sendLast(here, send) {
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
+  if (data.first) {
+    sendFirst(data.first, setTriggerValue);
+    parentElement.querySelector(".hv-projects").dataset.first = String(data.first.is_new);
+    parentElement.querySelector(".hv-none").hidden = true;
+    return;
+  }
   const moves = data.asks && sendLast(data, setTriggerValue);
   // An open project that was removed stays off the list while this can be undone.
   const isRemoved = data.show && removed && removed.project.id === data.id;

@@ -1,0 +1,183 @@
+"""Guided first project: the review of files in short steps, until it was finished or skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from hetviz._text import join_first, shorten
+from hetviz.data import Dataset, HeteroData
+from hetviz.features.recipe import recipe_of
+from hetviz.plots.colour import display_name
+from hetviz.plots.palette import shape_of
+from hetviz.ui.shell import recent, theme
+from hetviz.ui.shell.page_state import state_of
+
+COLUMNS, LINKS, MAP = "columns", "links", "map"
+_CURRENT = ' aria-current="step"'
+_MAX_COLUMNS = 4
+
+
+@dataclass
+class Guide:
+    """Whether the visitor has no project of their own yet, and the step that is shown.
+
+    Without a step, the review is on one page.
+    """
+
+    is_new: bool = False
+    is_over: bool = False
+    step: str = ""
+
+
+def ask_browser() -> None:
+    """Ask the browser whether the visitor has projects, or record the end of the guide there."""
+    recent.watch_first_project(_flags, _set_new)
+
+
+def _flags() -> tuple[bool, bool]:
+    guide = state_of(Guide)
+    return guide.is_new, guide.is_over
+
+
+def _set_new(is_new: bool) -> None:
+    state_of(Guide).is_new = is_new
+
+
+def begin(is_new_project: bool) -> None:
+    """Start with the first step for files of a first project, or show no steps."""
+    guide = state_of(Guide)
+    guide.step = COLUMNS if is_new_project and guide.is_new and not guide.is_over else ""
+
+
+def current_step() -> str:
+    """Return the step to show, "" for the review on one page."""
+    return state_of(Guide).step
+
+
+def mark_step(step: str) -> None:
+    """Tell the style sheet which blocks of the review are in view."""
+    st.html(f'<i class="hv-guide hv-guide-{step}" hidden></i>')
+
+
+def show_steps(steps: Sequence[str], step: str) -> None:
+    """Show the steps, the current one marked, with a button that skips them."""
+    lines = "".join(
+        f"<li{_CURRENT if name == step else ''}><b>{number}</b> {name.capitalize()}</li>"
+        for number, name in enumerate(steps, 1)
+    )
+    with st.container(horizontal=True, vertical_alignment="center", key="guide-steps"):
+        st.html(f'<ol class="hv-guide-list" aria-label="Steps to your map">{lines}</ol>')
+        st.button(
+            "Skip the steps",
+            key="guide-skip",
+            type="tertiary",
+            help="Shows everything on one page, from now on.",
+            on_click=_skip,
+        )
+
+
+def _skip() -> None:
+    guide = state_of(Guide)
+    guide.step, guide.is_over = "", True
+
+
+def show_buttons(
+    steps: Sequence[str], step: str, last: tuple[str, Callable[[], None]], leave: Callable[[], None]
+) -> None:
+    """Show Back or Cancel, and Next or at the end the `last` button."""
+    at = steps.index(step)
+    if at:
+        st.button("Back", key="guide-back", on_click=_go, args=(steps[at - 1],))
+    else:
+        st.button("Cancel", key="leave", on_click=leave)
+    with st.container(key="primary_go", width="content"):
+        if step == steps[-1]:
+            st.button(last[0], type="primary", key="go-on", on_click=last[1])
+        else:
+            following = steps[at + 1]
+            # Each step has its own button, so that a double click goes one step.
+            key = f"guide-next-{following}"
+            st.button("Next", type="primary", key=key, on_click=_go, args=(following,))
+
+
+def _go(step: str) -> None:
+    state_of(Guide).step = step
+
+
+def links_title(n_found: int) -> str:
+    """Return the question of the second step."""
+    return "Do these link your tables?" if n_found else "What links your tables?"
+
+
+def links_text(n_certain: int, n_uncertain: int, n_own: int) -> str:
+    """Return what was found to link the tables, and what to do."""
+    sentences = []
+    if n_own:
+        sentences.append(f"Your files name {theme.count(n_own, 'link')}.")
+    if n_certain:
+        matches = theme.count(n_certain, "match", "matches")
+        sentences.append(f"{matches} found. Untick what is wrong.")
+    if n_uncertain:
+        more = " more" if n_certain else ""
+        verb = "is" if n_uncertain == 1 else "are"
+        sentences.append(f"{n_uncertain:,}{more} {verb} uncertain. Tick what is right.")
+    if not sentences:
+        sentences.append("No columns match. Drag a column onto another, or go on without.")
+    return " ".join(sentences)
+
+
+def show_summary(data: HeteroData, unused: Sequence[str], are_links_known: bool) -> None:
+    """Show the items and links that will be on the map."""
+    with st.container(key="guide-items", gap="small"):
+        theme.show_section("Items", "each is a point")
+        lines = "".join(
+            _line_html(shape_of(number)[1], f"{len(dataset):,} {name}", _dataset_text(dataset))
+            for number, (name, dataset) in enumerate(data.datasets.items())
+        )
+        st.html(f'<ul class="hv-guide-summary">{lines}</ul>')
+    with st.container(key="guide-links", gap="small"):
+        theme.show_section("Links", "they pull items together")
+        if not are_links_known:
+            theme.show_note("They are counted when the map is made.")
+        elif data.links:
+            st.html(f'<ul class="hv-guide-summary">{_links_html(data)}</ul>')
+        else:
+            theme.show_note("None. Each table is placed by its own columns.")
+    if unused:
+        theme.show_note(f"Shown, but not used for the map: {join_first(unused, _MAX_COLUMNS)}.")
+
+
+def _links_html(data: HeteroData) -> str:
+    counts: dict[tuple[str, str], int] = {}
+    for group in data.links:
+        ends = group.source, group.target
+        counts[ends] = counts.get(ends, 0) + len(group)
+    return "".join(
+        _line_html(
+            "–",
+            theme.count(number, "link"),
+            f"within {source}" if source == target else f"between {source} and {target}",
+        )
+        for (source, target), number in counts.items()
+    )
+
+
+def _line_html(mark: str, title: str, text: str) -> str:
+    return (
+        f'<li><i aria-hidden="true">{mark}</i><b>{theme.escape_html(title)}</b>'
+        f"<span>{theme.escape_html(text)}</span></li>"
+    )
+
+
+def _dataset_text(dataset: Dataset) -> str:
+    """Return an example of the items, and the columns that place them."""
+    example = f"Such as {shorten(str(dataset.display_names[0]), 40)}. " if len(dataset) else ""
+    if "features" in (dataset.recipe or {}):
+        steps = recipe_of(dataset)["columns"]
+        columns = dict.fromkeys(display_name(name) for step in steps for name in step["columns"])
+        if columns:
+            return f"{example}Placed by {join_first(list(columns), _MAX_COLUMNS)}."
+    return f"{example}Placed by links only." if dataset.is_featureless else example.rstrip()

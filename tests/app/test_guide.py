@@ -1,0 +1,127 @@
+"""Tests of the guided review of a first project."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from hetviz.ui.reading import guide
+from tests.app.conftest import Visit, go, html_of, page_of, workspace_of
+from tests.app.test_pages import BIRDS, LINKS, PLANTS, press, upload
+
+OWNERS = "owner,name,plant\n" + "".join(f"o{k},Owner {k},{k % 20:03d}\n" for k in range(30))
+
+
+def first_visit(visit: Visit) -> AppTest:
+    """Open the start page for a visitor whose browser lists no projects."""
+    app = visit()
+    page_of(app).part(guide.Guide).is_new = True
+    return app
+
+
+def buttons_of(app: AppTest) -> set[str]:
+    return {str(button.key) for button in app.button}
+
+
+def browser_spec(app: AppTest) -> dict[str, Any]:
+    """Return what the browser is sent to decide whether a project is the first."""
+    elements = [element.proto for element in app.get("bidi_component")]
+    lists = [json.loads(e.json) for e in elements if e.component_name == "hetviz_recent"]
+    found: dict[str, Any] = next(spec["first"] for spec in lists if "first" in spec)
+    return found
+
+
+def test_first_project_is_reviewed_in_three_steps(visit: Visit) -> None:
+    app = upload(first_visit(visit), plants_csv=PLANTS, owners_csv=OWNERS)
+    assert "Is this what your columns mean?" in html_of(app)
+    assert "20 plants and 30 owners." in html_of(app)
+    assert '<i class="hv-guide hv-guide-columns"' in html_of(app)
+    assert "go-on" not in buttons_of(app)
+    press(app, "guide-next-links")
+    assert "Do these link your tables?" in html_of(app)
+    assert "1 match found." in html_of(app)
+    assert "30 links, such as" in html_of(app)
+    press(app, "guide-next-map")
+    assert "Is this what you want to map?" in html_of(app)
+    assert "<b>30 links</b><span>between owners and plants</span>" in html_of(app)
+    assert "Placed by Size and Weight." in html_of(app)
+    press(app, "go-on")
+    data = workspace_of(app).state.data
+    assert data is not None
+    assert sum(map(len, data.links)) == 30
+
+
+def test_choices_survive_steps(visit: Visit) -> None:
+    app = upload(first_visit(visit), plants_csv=PLANTS, owners_csv=OWNERS)
+    press(app, "guide-next-links")
+    next(box for box in app.checkbox if str(box.key).startswith("tick-")).uncheck().run()
+    press(app, "guide-next-map")
+    assert "None. Each table is placed by its own columns." in html_of(app)
+    press(app, "guide-back")
+    assert not next(box for box in app.checkbox if str(box.key).startswith("tick-")).value
+
+
+def test_single_table_has_no_links_step(visit: Visit) -> None:
+    app = upload(first_visit(visit), plants_csv=PLANTS)
+    assert "</b> Links" not in html_of(app)
+    press(app, "guide-next-map")
+    assert "go-on" in buttons_of(app)
+
+
+def test_links_of_a_file_are_counted(visit: Visit) -> None:
+    app = upload(first_visit(visit), plants_csv=PLANTS, birds_csv=BIRDS, links_csv=LINKS)
+    press(app, "guide-next-links")
+    assert "Your files name 20 links." in html_of(app)
+    press(app, "guide-next-map")
+    assert "<b>20 links</b><span>between plants and birds</span>" in html_of(app)
+
+
+def test_skipped_steps_stay_away(visit: Visit) -> None:
+    app = upload(first_visit(visit), plants_csv=PLANTS, owners_csv=OWNERS)
+    press(app, "guide-skip")
+    assert "plants and owners belong together" in html_of(app)
+    assert "guide-skip" not in buttons_of(app)
+    assert browser_spec(app) == {"is_new": True, "is_over": True}
+    press(app, "leave")
+    upload(app, plants_csv=PLANTS)
+    assert "guide-skip" not in buttons_of(app)
+    assert "go-on" in buttons_of(app)
+
+
+@pytest.mark.parametrize("place", ["start", "data"])
+def test_visitor_with_projects_is_not_guided(visit: Visit, place: str) -> None:
+    app = upload(visit(place), plants_csv=PLANTS, owners_csv=OWNERS)
+    assert "go-on" in buttons_of(app)
+    assert '<i class="hv-guide' not in html_of(app)
+
+
+def test_added_files_are_not_guided(visit: Visit) -> None:
+    app = upload(go(first_visit(visit), "data"), plants_csv=PLANTS)
+    assert '<i class="hv-guide' not in html_of(app)
+
+
+def test_unreadable_files_are_not_guided(visit: Visit) -> None:
+    app = upload(first_visit(visit), plants_csv=b"\0\0\0")
+    assert "could not be read" in html_of(app)
+    assert '<i class="hv-guide' not in html_of(app)
+    assert "leave" in buttons_of(app)
+
+
+@pytest.mark.parametrize(
+    ("counts", "text"),
+    [
+        ((0, 0, 0), "No columns match. Drag a column onto another, or go on without."),
+        ((2, 0, 0), "2 matches found. Untick what is wrong."),
+        ((0, 1, 0), "1 is uncertain. Tick what is right."),
+        (
+            (1, 2, 0),
+            "1 match found. Untick what is wrong. 2 more are uncertain. Tick what is right.",
+        ),
+        ((0, 0, 9), "Your files name 9 links."),
+    ],
+)
+def test_links_text_states_what_was_found(counts: tuple[int, int, int], text: str) -> None:
+    assert guide.links_text(*counts) == text
