@@ -35,7 +35,8 @@ def test_page_has_style_in_head(packed: bool) -> None:
     body = gzip.decompress(heard.body) if packed else heard.body
     head, _, rest = body.partition(b"</style></head>")
     assert rest == b"<body></body></html>"
-    assert b"<title>x</title><style>:root{" in head
+    assert b'<title>x</title><link rel="modulepreload" href="./hv/asset/' in head
+    assert b'/component.js"><style>:root{' in head
     assert b".st-key-top{" in head
     assert b".hv-map[data-stage]" in head
     # It is another page than the one that the mark and the length belong to.

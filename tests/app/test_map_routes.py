@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
+import re
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -130,6 +132,33 @@ def test_asset_route_serves_component_files_only() -> None:
     assert "immutable" not in ask("/hv/asset/0/map.js").headers["cache-control"]
     for name in ("..%2F__init__.py", "__init__.py", "nothing.js", "..", "%00"):
         assert ask(f"/hv/asset/{asset_version()}/{name}").status == 404
+
+
+def test_script_of_component_contains_its_modules_line_by_line() -> None:
+    from hetviz.ui.map.component.assets import asset_response, text_assets
+
+    texts = text_assets()
+    content, source_map = asset_response("component.js"), asset_response("component.js.map")
+    assert content is not None and source_map is not None
+    script = content[0].decode()
+    # Any other statement would be one that the bundle does not know.
+    statements = re.findall(r"^(?:import|export)\b.*", script, re.M)
+    assert statements == [texts["component.js"].splitlines()[-1]]
+    modules = set()
+    for section in json.loads(source_map[0])["sections"]:
+        (name,) = section["map"]["sources"]
+        modules.add(name)
+        source = texts[name].splitlines()
+        assert section["map"]["mappings"].count(";") == len(source)
+        lines = script.splitlines()[section["offset"]["line"] :]
+        for own, line in zip(source, lines, strict=False):
+            if not own.startswith(("import", "export {", "} from")):
+                assert line.endswith(own.removeprefix("export "))
+    # `messages.js` contains only types.
+    assert modules == {name for name in texts if name.endswith(".js")} - {
+        "component.js",
+        "messages.js",
+    }
 
 
 def test_item_route_has_names_and_fit(sid: str) -> None:

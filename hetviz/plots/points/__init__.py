@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -24,25 +25,36 @@ def read_modules() -> dict[str, str]:
 
 def bundle_script(text: str) -> str:
     """Return a script with all imported modules inlined."""
-    added: list[str] = []
-    parts: list[str] = []
+    return "".join([*inline_modules(text, read_modules()).values(), link_imports(text)])
 
-    def inline(source: str) -> str:
+
+def inline_modules(text: str, modules: Mapping[str, str]) -> dict[str, str]:
+    """Return the modules that a script needs as constants, by file name, imported ones first.
+
+    The lines of a constant are those of its module.
+    """
+    constants: dict[str, str] = {}
+
+    def add_imports(source: str) -> None:
         for _, name in _IMPORT.findall(source):
-            add_module(name)
-        return _IMPORT.sub(
-            lambda match: f"const {{{match[1].replace(' as ', ': ')}}} = {match[2]}_js;\n", source
-        )
+            if f"{name}.js" not in constants:
+                module = modules[f"{name}.js"]
+                add_imports(module)
+                constants[f"{name}.js"] = _constant(name, link_imports(module))
 
-    def add_module(name: str) -> None:
-        if name in added:
-            return
-        added.append(name)
-        source = inline(read_modules()[f"{name}.js"])
-        listed_names = ", ".join(name.strip() for name in _EXPORT_LIST.findall(source))
-        names = ", ".join([*_EXPORTED.findall(source), *([listed_names] if listed_names else [])])
-        body = _EXPORT_LIST.sub("", _EXPORTED.sub("", source))
-        parts.append(f"const {name}_js = (() => {{\n{body}\nreturn {{ {names} }};\n}})();\n")
+    add_imports(text)
+    return constants
 
-    body_text = inline(text)
-    return "".join(parts) + body_text
+
+def link_imports(source: str) -> str:
+    """Return a script with its imports replaced by the constants of `inline_modules`."""
+    return _IMPORT.sub(
+        lambda match: f"const {{{match[1].replace(' as ', ': ')}}} = {match[2]}_js;\n", source
+    )
+
+
+def _constant(name: str, source: str) -> str:
+    listed_names = ", ".join(name.strip() for name in _EXPORT_LIST.findall(source))
+    names = ", ".join([*_EXPORTED.findall(source), *([listed_names] if listed_names else [])])
+    body = _EXPORT_LIST.sub("\n", _EXPORTED.sub("", source))
+    return f"const {name}_js = (() => {{ {body}return {{ {names} }}; }})();\n"

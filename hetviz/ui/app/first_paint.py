@@ -1,4 +1,7 @@
-"""Style sheet in the first response, so that the layout does not jump when the app loads."""
+"""Style sheet and address of the map's script in the first response.
+
+The layout does not jump when the app loads, and the script loads at the same time.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import gzip
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hetviz.ui.map.component import asset_response
+from hetviz.ui.map.component import asset_response, asset_version
 from hetviz.ui.shell import theme
 
 _HEAD_END = b"</head>"
@@ -17,7 +20,7 @@ _DROPPED_HEADERS = (b"accept-encoding", b"if-none-match", b"if-modified-since", 
 
 
 class FirstPaint:
-    """ASGI middleware that adds the style sheet to the head of every page.
+    """ASGI middleware that adds the style sheet and the script to the head of every page.
 
     Otherwise the browser uses the layout of Streamlit until the first run of the script.
     """
@@ -62,7 +65,7 @@ def is_page(message: Message) -> bool:
 
 
 async def _send_page(send: Send, begun: Message, body: bytes, packed: bool) -> None:
-    page = _gzip_page(body) if packed else add_style(body)
+    page = _gzip_page(body) if packed else add_to_head(body)
     headers = MutableHeaders(raw=begun["headers"])
     # These headers describe the page without the style sheet.
     for name in ("etag", "last-modified", "accept-ranges"):
@@ -75,16 +78,17 @@ async def _send_page(send: Send, begun: Message, body: bytes, packed: bool) -> N
     await send({"type": "http.response.body", "body": page})
 
 
-def add_style(page: bytes) -> bytes:
-    """Return a page with the style sheet at the end of its head."""
-    style = f"<style>{_style_sheet()}</style>".encode()
+def add_to_head(page: bytes) -> bytes:
+    """Return a page with style sheet and script at the end of its head."""
+    script = f'<link rel="modulepreload" href="./hv/asset/{asset_version()}/component.js">'
+    added = f"{script}<style>{_style_sheet()}</style>".encode()
     head, tag, body = page.partition(_HEAD_END)
-    return head + style + tag + body if tag else page
+    return head + added + tag + body if tag else page
 
 
 @functools.lru_cache(maxsize=4)
 def _gzip_page(page: bytes) -> bytes:
-    return gzip.compress(add_style(page), 6, mtime=0)
+    return gzip.compress(add_to_head(page), 6, mtime=0)
 
 
 @functools.cache

@@ -4,23 +4,48 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
+from collections.abc import Mapping
 from pathlib import Path
 
-from hetviz.plots.points import read_modules
+from hetviz.plots.points import inline_modules, link_imports, read_modules
 
 _FOLDER = Path(__file__).parent / "assets"
-_MEDIA = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+_ENTRY = "component.js"
+_MEDIA = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".map": "application/json",
+}
 
 
 @functools.cache
 def _files() -> dict[str, tuple[bytes, str]]:
-    own_files = {
-        path.name: (path.read_bytes(), _MEDIA[path.suffix])
-        for path in sorted(_FOLDER.iterdir())
-        if path.suffix in _MEDIA
+    texts = text_assets()
+    constants = inline_modules(texts[_ENTRY], texts)
+    source_map = f"{_ENTRY}.map"
+    script = [
+        *constants.values(),
+        link_imports(texts[_ENTRY]),
+        f"//# sourceMappingURL={source_map}",
+    ]
+    served = texts | {_ENTRY: "".join(script), source_map: _source_map(constants)}
+    return {
+        name: (text.encode("utf-8"), _MEDIA[Path(name).suffix]) for name, text in served.items()
     }
-    shared = {name: (text.encode("utf-8"), _MEDIA[".js"]) for name, text in read_modules().items()}
-    return own_files | shared
+
+
+def _source_map(constants: Mapping[str, str]) -> str:
+    """Return the file and line of each line of the script, so that errors are found."""
+    sections, line = [], 0
+    for name, text in constants.items():
+        n_lines = text.count("\n")
+        file = {"version": 3, "names": [], "sources": [name]}
+        # Each line of the script is the line after the one before.
+        file["mappings"] = ";".join(["AAAA", *["AACA"] * (n_lines - 1)])
+        sections.append({"offset": {"line": line, "column": 0}, "map": file})
+        line += n_lines
+    return json.dumps({"version": 3, "sections": sections})
 
 
 @functools.cache
@@ -33,10 +58,19 @@ def asset_version() -> str:
 
 
 def asset_response(name: str) -> tuple[bytes, str] | None:
-    """Return content and media type of a file, or None if there is no such file."""
+    """Return content and media type of a file, or None if there is no such file.
+
+    `component.js` contains the modules that it imports, so that a page loads one script.
+    """
     return _files().get(name)
 
 
+@functools.cache
 def text_assets() -> dict[str, str]:
     """Return all files by name, as text."""
-    return {name: content.decode("utf-8") for name, (content, _) in _files().items()}
+    own_files = {
+        path.name: path.read_text(encoding="utf-8")
+        for path in sorted(_FOLDER.iterdir())
+        if path.suffix in _MEDIA
+    }
+    return own_files | read_modules()

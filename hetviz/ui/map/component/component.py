@@ -12,18 +12,19 @@ from hetviz.ui.map.component.messages import MapSpec, PanelSpec, ProposalSpec
 # The page contains only this loader. It imports the rest from the asset route, and retries under
 # another folder name, since some browsers never repeat a failed module import.
 _LOADER = """
-const load = (folder, tries, again = "") => import(`${folder}${again}/FILE.js`).catch((error) => {
-  if (!tries) throw error;
-  return new Promise((done) => setTimeout(done, 1500))
-    .then(() => load(folder, tries - 1, `-${tries}`));
-});
+const load = (folder, tries, again = "") =>
+  import(`${folder}${again}/component.js`).catch((error) => {
+    if (!tries) throw error;
+    return new Promise((done) => setTimeout(done, 1500))
+      .then(() => load(folder, tries - 1, `-${tries}`));
+  });
 export default function (component) {
   const root = component.parentElement.querySelector(".ROOT");
   const folder = new URL(component.data.assets, document.baseURI).href;
   let close = null;
   let closed = false;
-  load(folder, 3).then((part) => {
-    if (!closed) close = part.mount(root, component);
+  load(folder, 3).then((parts) => {
+    if (!closed) close = parts.PART(root, component);
   }, (error) => {
     root.textContent = "This part could not be loaded. Reload the page.";
     console.warn(error);
@@ -39,8 +40,8 @@ _NAME, _TABS, _PROPOSED = "hetviz_map", "hetviz_tabs", "hetviz_proposed"
 _FINDER, _SHOW_ME = "hetviz_finder", "hetviz_show_me"
 
 
-def _loader(module: str, root_class: str) -> str:
-    return _LOADER.replace("FILE", module).replace("ROOT", root_class)
+def _loader(part: str, root_class: str) -> str:
+    return _LOADER.replace("PART", part).replace("ROOT", root_class)
 
 
 def _assets_address() -> str:

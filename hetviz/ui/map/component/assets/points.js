@@ -6,6 +6,7 @@ import { inside, nearest } from "./pick.js";
 import { proposedPairs, proposedFlags } from "./proposed_pairs.js";
 import { FOCUS, HIDDEN, Renderer, SELECTED, UNSTABLE, abilities, dotSize } from "./renderer.js";
 import { FADED } from "./renderer_base.js";
+import { assetUrl } from "./requests.js";
 import { Terrain } from "./terrain.js";
 import { h } from "./dom.js";
 import { prefersReducedMotion } from "./view.js";
@@ -43,6 +44,7 @@ export class Points {
     try {
       this.drawer = new Renderer(canvas, {
         requestDraw: () => this.map.requestDraw(), onContextLost: () => this.onContextLost(),
+        worker: assetUrl("point_index.js") ?? undefined,
       });
     } catch { // no context, for example because other pages use all of them
       this.useFlatRenderer();

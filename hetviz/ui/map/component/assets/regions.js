@@ -14,7 +14,8 @@ import { array } from "./store.js";
 export const SERIF = '"Source Serif", "Source Serif 4", Georgia, serif';
 const NARROW_PX = 860;
 const DETAIL_ZOOM = 1.8; // zoom from which names may stand elsewhere in their region, and there are more
-export const [MAX_LANDS, MAX_QUARTERS] = [8, 25]; // names on the whole map
+export const MAX_LANDS = 8; // names on the whole map
+export const MAX_QUARTERS = 25;
 export const MAX_CHARACTERS = 22; // of a name on the map
 const LAND_REACH = [84, 60]; // px from the densest place
 const QUARTER_REACH = [48, 40];
