@@ -57,6 +57,7 @@ __all__ = [
     "predict_links",
     "price",
     "propose_joins",
+    "propose_links",
     "recognise_views",
     "regions",
     "run_recipe",
@@ -99,6 +100,7 @@ _MODULES = {
     ),
     "features.relations.grouping": ("links_between",),
     "features.relations.label_links": ("links_from_labels",),
+    "features.relations.name_pairs": ("propose_links",),
     "features.recipe": ("make_features", "transform_features"),
     "io": ("load", "save"),
     "_samples": ("samples",),
@@ -156,6 +158,7 @@ if TYPE_CHECKING:
     )
     from hetviz.features.relations.grouping import links_between
     from hetviz.features.relations.label_links import links_from_labels
+    from hetviz.features.relations.name_pairs import propose_links
     from hetviz.features.similar_columns import alike_by
     from hetviz.features.table_joins import join_tables
     from hetviz.io import load, save

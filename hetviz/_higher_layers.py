@@ -10,6 +10,7 @@ import importlib
 from typing import Any
 
 IMPLEMENTATIONS = {
+    "read_links": "hetviz.io.frames.building:read_links",
     "from_frames": "hetviz.io.frames.building:from_frames",
     "to_frames": "hetviz.io.frames.to_frames:to_frames",
     "to_links": "hetviz.io.frames.to_frames:to_links",

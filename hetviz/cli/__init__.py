@@ -42,6 +42,11 @@ COMMANDS = {
         "Propose joins between datasets with score and evidence, and apply them.",
         "join tables/ --sure --out joined.zip",
     ),
+    "propose": (
+        "guidance",
+        "Propose links between rows of two datasets that say the same in similar words.",
+        "propose tables/ --source shop --target store --out links.csv",
+    ),
     "compare": (
         "maps",
         "Compare methods on the same held-out links and recommend one.",

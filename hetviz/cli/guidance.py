@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hetviz
 from hetviz._text import count
@@ -23,6 +25,9 @@ from hetviz.data import HeteroData
 from hetviz.data.queries.reach import drop_unlinked
 from hetviz.errors import ParameterError
 from hetviz.runs.ask.questions import KINDS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def add_guidance(command: argparse.ArgumentParser) -> None:
@@ -308,6 +313,67 @@ def _join(args: argparse.Namespace) -> int:
         ]
     print_result(args, record, lines or ["No joins found: no ids, columns or locations match."])
     return 0
+
+
+def add_propose(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `propose`."""
+    add_data(command)
+    command.add_argument("--source", required=True, metavar="DATASET")
+    command.add_argument("--target", required=True, metavar="DATASET")
+    add_repeated(
+        command,
+        "--column",
+        "DATASET:COLUMN",
+        "compare this column instead of all with text",
+        type=dataset_column,
+    )
+    add_number(command, "--max-chance", 0.2, "leave out pairs with a higher share by chance", "P")
+    command.add_argument(
+        "--answers",
+        metavar="FILE",
+        help="CSV of judged pairs with the columns source_id, target_id and right (yes or no)",
+    )
+    add_number(command, "--seed", 0, "seed of the scrambled rows")
+    command.add_argument("--out", metavar="FILE", help="write the links to FILE, as CSV")
+
+
+def _propose(args: argparse.Namespace) -> int:
+    data = hetviz.load(args.data)
+    columns: dict[str, list[str]] = {}
+    for dataset, column in args.column:
+        columns.setdefault(dataset, []).append(column)
+    frame = hetviz.propose_links(
+        data,
+        args.source,
+        args.target,
+        columns=columns,
+        max_chance=args.max_chance,
+        answers=None if args.answers is None else _answers(Path(args.answers)),
+        random_state=args.seed,
+    )
+    source, target = (
+        dict(zip(data[name].ids, data[name].display_names, strict=True))
+        for name in (args.source, args.target)
+    )
+    records = json.loads(frame.to_json(orient="records"))
+    lines = [
+        f"{row['similarity']:.2f}  {source[row['source_id']]} - {target[row['target_id']]}"
+        + ("" if row["probability"] is None else f"  (right: {row['probability']:.0%})")
+        for row in records
+    ]
+    if not lines:
+        lines = ["No proposals: hardly more rows are similar than by chance."]
+    if args.out is not None:
+        write_output(args.out, frame.to_csv(index=False))
+        lines = [f"{count(len(frame), 'link')} written to {args.out}."]
+    print_result(args, records, lines)
+    return 0
+
+
+def _answers(path: Path) -> pd.DataFrame:
+    from hetviz.io import gate, read_table
+
+    return read_table(path.name, gate.read_file(path)).frame
 
 
 def add_ask(command: argparse.ArgumentParser) -> None:

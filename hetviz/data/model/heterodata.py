@@ -625,8 +625,11 @@ class Edit:
 
     data: HeteroData
 
-    def add(self, *parts: Dataset | Links | Comparisons | Labels) -> HeteroData:
-        """Add datasets, links, comparisons or labels; existing rows keep their positions."""
+    def add(self, *parts: Dataset | Links | Comparisons | Labels | pd.DataFrame) -> HeteroData:
+        """Add datasets, links, comparisons or labels; existing rows keep their positions.
+
+        A table adds links, see `links` of `HeteroData.from_frames`.
+        """
         data = self.data
         datasets = [*data.datasets.values()]
         links, labels, comparisons = [*data.links], [*data.labels], data.comparisons
@@ -638,8 +641,10 @@ class Edit:
                 links.append(part)
             elif isinstance(part, Labels):
                 labels.append(part)
+            elif isinstance(part, pd.DataFrame):
+                links += call_implementation("read_links", data, part)
             elif not isinstance(part, Comparisons):
-                message = "only a Dataset, Links, Comparisons or Labels can be added"
+                message = "only a Dataset, Links, Comparisons, Labels or a table can be added"
                 raise DataError.of("bad-part", "edit", message, repr(part)[:80])
             else:
                 comparisons = (

@@ -92,6 +92,13 @@ def from_frames(
     return HeteroData(data.datasets, collector.links, compared, all_labels)
 
 
+def read_links(data: HeteroData, links: object) -> list[Links]:
+    """Return links given in any form that `from_frames` accepts."""
+    collector = _LinkCollector(data, "raise")
+    collector.add(links)
+    return collector.links
+
+
 def _check_names(word: str, argument: object, names: Sequence[str]) -> None:
     if argument is None:
         return

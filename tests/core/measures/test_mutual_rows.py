@@ -1,0 +1,51 @@
+"""Pairs of rows that are mutually most similar."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from hetviz.core.measures import mutual_rows as module
+from hetviz.core.measures.mutual_rows import mutual_rows
+
+
+def random_rows(n: int, seed: int) -> sp.csr_array:
+    """Return rows of length 1 with at most 12 features, so that none is left out."""
+    rng = np.random.default_rng(seed)
+    X = np.zeros((n, 60))
+    for row in X:
+        row[rng.choice(60, 6, replace=False)] = rng.random(6) + 0.1
+    return sp.csr_array(X / np.linalg.norm(X, axis=1, keepdims=True))
+
+
+def test_mutual_rows_equal_those_of_full_product():
+    X, Y = random_rows(80, 0), random_rows(50, 1)
+    S = (X @ Y.T).toarray()
+    nearest = S.argmax(axis=1)
+    rows = np.flatnonzero(S.argmax(axis=0)[nearest] == np.arange(80))
+    i, j, cosines = mutual_rows(X, Y)
+    assert i.tolist() == rows.tolist()
+    assert j.tolist() == nearest[rows].tolist()
+    np.testing.assert_allclose(cosines, S[rows, nearest[rows]], rtol=1e-6)
+
+
+def test_blocks_do_not_change_pairs(monkeypatch):
+    X, Y = random_rows(80, 0), random_rows(50, 1)
+    whole = mutual_rows(X, Y)
+    monkeypatch.setattr(module, "_BLOCK", 7)
+    monkeypatch.setattr(module, "_PAIR_BLOCK", 11)
+    for first, second in zip(whole, mutual_rows(X, Y), strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+def test_first_of_equal_rows_is_paired():
+    X = sp.csr_array(np.eye(3)[[0, 0, 1]])
+    Y = sp.csr_array(np.eye(3)[[2, 1, 1, 0]])
+    i, j, cosines = mutual_rows(X, Y)
+    assert list(zip(i.tolist(), j.tolist(), strict=True)) == [(0, 3), (2, 1)]
+    assert cosines.tolist() == [1.0, 1.0]
+
+
+def test_empty_and_unlike_rows_have_no_pair():
+    X = sp.csr_array(np.array([[1.0, 0.0], [0.0, 0.0]]))
+    Y = sp.csr_array(np.array([[0.0, 1.0], [0.0, 0.0]]))
+    assert all(len(part) == 0 for part in mutual_rows(X, Y))
+    assert all(len(part) == 0 for part in mutual_rows(X[:0], Y))

@@ -1,0 +1,152 @@
+"""Proposed links between rows that say the same in similar words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import hetviz
+from hetviz import HeteroData
+from hetviz.errors import DataError, ParameterError
+from hetviz.features.relations.name_pairs import KIND, MIN_ANSWERS
+
+MAKERS = ("Aurora", "Bexley", "Corvane", "Dunmore", "Estoril")
+THINGS = ("kettle", "toaster", "blender", "vacuum cleaner", "rice cooker", "coffee grinder")
+COLOURS = ("red", "black", "silver", "white")
+N = 90
+
+
+def shops(seed: int = 0) -> HeteroData:
+    """Return two shops with the same products in other words, in another order."""
+    rng = np.random.default_rng(seed)
+    first, second = [], []
+    for _ in range(N):
+        maker, thing, colour = (str(rng.choice(of)) for of in (MAKERS, THINGS, COLOURS))
+        code = "".join(rng.choice(list("ABCDEFGHKLMNP"), 3)) + str(rng.integers(100, 999))
+        first.append(f"{maker} {thing} {code}, {colour}")
+        second.append(f"{colour.upper()} {thing.capitalize()} ({maker}) {code[:3]}-{code[3:]}")
+    tables = {
+        "shop": pd.DataFrame(
+            {"name": first, "price": rng.random(N)}, index=[f"s{k}" for k in range(N)]
+        ),
+        "store": pd.DataFrame({"title": second}, index=[f"t{k}" for k in range(N)]),
+    }
+    tables["store"] = tables["store"].iloc[rng.permutation(N)]
+    return HeteroData.from_frames(tables, labels={})
+
+
+def is_right(frame: pd.DataFrame) -> np.ndarray:
+    return (frame["source_id"].str[1:] == frame["target_id"].str[1:]).to_numpy()
+
+
+def test_same_products_in_other_words_are_found():
+    data = shops()
+    frame = hetviz.propose_links(data, "shop", "store")
+    assert is_right(frame).mean() > 0.95
+    assert len(frame) > 0.8 * N
+    assert frame["similarity"].is_monotonic_decreasing
+    assert frame["chance"].is_monotonic_increasing
+    assert frame["chance"].max() <= 0.2
+    assert frame["probability"].isna().all()
+    texts = {name: dict(zip(data[name].ids, data[name].table.iloc[:, 0], strict=True)) for name in
+             ("shop", "store")}  # fmt: skip
+    for row in frame.itertuples():
+        for word in row.shared.split(", "):
+            assert word in texts["shop"][row.source_id].casefold()
+            assert word in texts["store"][row.target_id].casefold()
+
+
+def test_order_of_rows_does_not_change_pairs():
+    data = shops()
+    frame = hetviz.propose_links(data, "shop", "store")
+    order = np.random.default_rng(1).permutation(N)
+    turned = data.edit().subset({"shop": data["shop"].ids[order]})
+    again = hetviz.propose_links(turned, "shop", "store", max_chance=1.0)
+    pairs = set(zip(again["source_id"], again["target_id"], strict=True))
+    assert set(zip(frame["source_id"], frame["target_id"], strict=True)) <= pairs
+    pd.testing.assert_frame_equal(frame, hetviz.propose_links(data, "shop", "store"))
+
+
+def test_unrelated_tables_have_no_proposals():
+    rng = np.random.default_rng(3)
+    syllables = ("ka", "lo", "mi", "ren", "tos", "vu", "ze", "pan", "dri", "og")
+    towns = ["".join(rng.choice(syllables, 3)).capitalize() + " city" for _ in range(60)]
+    data = HeteroData.from_frames(
+        {"shop": shops()["shop"], "towns": pd.DataFrame({"town": towns}, index=range(60))},
+        labels={},
+    )
+    assert hetviz.propose_links(data, "shop", "towns").empty
+
+
+def test_case_accents_and_punctuation_do_not_matter():
+    names = ["São Tomé", "Côte d'Ivoire", "Åland", "Curaçao", "Réunion", "Türkiye"]
+    plain = ["SAO TOME", "cote d'ivoire", "aland", "curacao", "REUNION", "turkiye"]
+    data = HeteroData.from_frames({"a": {"name": names}, "b": {"name": plain}}, labels={})
+    frame = hetviz.propose_links(data, "a", "b", max_chance=1.0)
+    assert sorted(frame["source_id"]) == sorted(names)
+    assert frame["similarity"].min() == pytest.approx(1.0, abs=1e-6)
+
+
+def test_probability_needs_answers():
+    data = shops()
+    frame = hetviz.propose_links(data, "shop", "store")
+    asked = frame.iloc[:: len(frame) // MIN_ANSWERS][["source_id", "target_id"]]
+    few = asked.assign(right=True).iloc[: MIN_ANSWERS - 1]
+    assert hetviz.propose_links(data, "shop", "store", answers=few)["probability"].isna().all()
+    right = np.arange(len(asked)) < len(asked) // 2
+    judged = hetviz.propose_links(data, "shop", "store", answers=asked.assign(right=right))
+    # Those judged wrong are left out.
+    assert len(judged) == len(frame) - int((~right).sum())
+    pairs = list(zip(judged["source_id"], judged["target_id"], strict=True))
+    known = set(zip(asked["source_id"][right], asked["target_id"][right], strict=True))
+    answered = np.array([pair in known for pair in pairs])
+    assert (judged["probability"][answered] == 1.0).all()
+    others = judged[~answered]
+    # The more similar pairs were right.
+    assert others["probability"].is_monotonic_decreasing
+    assert others["probability"].iloc[0] > 0.6 > 0.4 > others["probability"].iloc[-1]
+    assert (others["weight"] == others["probability"]).all()
+    # All right: higher than with both.
+    surer = hetviz.propose_links(data, "shop", "store", answers=asked.assign(right="yes"))
+    assert surer["probability"].min() > others["probability"].min()
+
+
+def test_proposals_are_accepted_as_links():
+    data = shops()
+    frame = hetviz.propose_links(data, "shop", "store")
+    (links,) = data.edit().add(frame).links
+    assert (links.kind, links.role, len(links)) == (KIND, "relation", len(frame))
+    assert links.weight.tolist() == frame["weight"].tolist()
+    assert data["store"].ids[links.j[0]] == frame["target_id"][0]
+    again = HeteroData.from_frames(data.datasets, links=frame)
+    assert len(again.links[0]) == len(frame)
+
+
+def test_chosen_columns_are_compared():
+    data = shops()
+    swapped = data.edit().add()
+    frame = hetviz.propose_links(
+        swapped, "shop", "store", columns={"shop": ["price"]}, max_chance=1
+    )
+    assert len(frame) < len(hetviz.propose_links(data, "shop", "store"))
+    with pytest.raises(DataError, match="colour"):
+        hetviz.propose_links(data, "shop", "store", columns={"shop": ["colour"]})
+
+
+def test_problems_say_what_to_do():
+    data = shops()
+    with pytest.raises(ParameterError, match="two datasets"):
+        hetviz.propose_links(data, "shop", "shop")
+    with pytest.raises(ParameterError, match="max_chance = 2"):
+        hetviz.propose_links(data, "shop", "store", max_chance=2)
+    with pytest.raises(DataError, match="source_id, target_id and right"):
+        hetviz.propose_links(data, "shop", "store", answers=pd.DataFrame({"right": [True]}))
+    answers = pd.DataFrame({"source_id": ["s1"], "target_id": ["t1"], "right": ["perhaps"]})
+    with pytest.raises(DataError, match="row 1, right"):
+        hetviz.propose_links(data, "shop", "store", answers=answers)
+    numbers = HeteroData.from_frames(
+        {"a": pd.DataFrame({"x": [1.5, 2.5]}, index=[1, 2]), "b": {"name": ["one", "two"]}}
+    )
+    with pytest.raises(DataError, match="no text to compare"):
+        hetviz.propose_links(numbers, "a", "b")
