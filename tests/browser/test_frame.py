@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.harness import Open, Server
-from tests.browser.test_app import settled
+from tests.browser.test_app import settled, stage
 
 _COVERED = """() => {
   const { scene, root } = document.querySelector(".hv-map").__hv.map;
@@ -153,3 +154,53 @@ def test_start_page_shows_a_still_under_reduced_motion(page: Page) -> None:
     expect(page.get_by_role("button", name="Show", exact=True)).to_be_visible()
     assert page.evaluate(f"!{_DEMO}.map.scene.motion")
     settled(page)
+
+
+@pytest.mark.parametrize("size", [(1400, 900), (900, 700), (390, 844)])
+def test_help_leaves_panel_in_view(page: Page, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto("/map")
+    stage(page)
+    page.evaluate(
+        "() => document.querySelector('.st-key-map .hv-map').__hv.map.selection.select([10])"
+    )
+    panel, help_ = page.locator(".st-key-panel"), page.locator(".st-key-help-body")
+    expect(panel.get_by_text("Linked with", exact=True)).to_be_visible()
+    settled(page)
+    button = page.locator(".st-key-help button")
+    button.click()
+    expect(help_).to_be_visible()
+    boxes = [
+        one.bounding_box()
+        for one in (page.get_by_test_id("stPopoverBody").filter(has=help_), panel)
+    ]
+    (left, top, right, bottom), beside = [
+        (box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"])
+        for box in boxes
+        if box is not None
+    ]
+    assert right <= beside[0] or bottom <= beside[1]
+    assert left >= 0
+    assert top >= 44
+    page.keyboard.press("Escape")
+    expect(help_).to_be_hidden()
+    button.click()
+    expect(help_).to_be_visible()
+    # A click on the panel uses the panel.
+    page.mouse.click(beside[0] + 60, beside[3] - 20)
+    expect(help_).to_be_hidden()
+
+
+def test_help_icons_are_large_enough_to_click(page: Page) -> None:
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    sizes = page.evaluate(
+        "() => [...document.querySelectorAll('[data-testid=stTooltipIcon]'), "
+        "document.querySelector('.st-key-help button')]"
+        ".map((one) => one.querySelector('[data-testid=stTooltipHoverTarget]') ?? one)"
+        ".map((one) => one.getBoundingClientRect()).filter((box) => box.width)"
+        ".map((box) => Math.min(box.width, box.height))"
+    )
+    assert sizes
+    assert min(sizes) >= 24

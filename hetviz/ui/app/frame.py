@@ -297,7 +297,7 @@ def _redo(steps: int, name: str) -> None:
 
 def _show_help() -> None:
     """Show the help inside a popover."""
-    with st.container(key="help-body", width=430, gap="small"):
+    with st.container(key="help-body", width=370, gap="small"):
         component.show_finder("help-finder", "help-body")
         st.html(
             "".join(
