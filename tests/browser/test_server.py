@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Request, expect
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
@@ -203,3 +203,31 @@ def test_breach_of_policy_is_a_problem(browser: Browser, server: Server) -> None
     wait_in(page, lambda: watch.problems)
     assert "Content Security Policy" in watch.problems[0]
     context.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "most_requests", "most_bytes"), [("/", 115, 2_300_000), ("/map", 135, 3_900_000)]
+)
+def test_first_visit_is_small(
+    browser: Browser, server: Server, path: str, most_requests: int, most_bytes: int
+) -> None:
+    # A context of its own, since those of other tests have the scripts in their caches.
+    with contextlib.closing(new_context(browser, base_url=server.url)) as context:
+        page = context.new_page()
+        requests: list[Request] = []
+
+        def note(request: Request) -> None:
+            requests.append(request)
+
+        page.on("requestfinished", note)
+        page.goto(path)
+        page.wait_for_function("() => document.querySelector('.hv-map')?.__hv?.draws > 0")
+        settled(page)
+        page.wait_for_load_state("networkidle")
+        addresses = [request.url for request in requests]
+        sizes = [request.sizes() for request in requests if request.url.startswith("http")]
+    scripts = [urlsplit(url).path.rpartition("/")[2] for url in addresses if "/hv/asset/" in url]
+    # Modules that are sent one by one would be further files.
+    assert sorted(scripts) == ["component.js", "map.css"]
+    assert len(sizes) <= most_requests
+    assert sum(s["responseBodySize"] + s["responseHeadersSize"] for s in sizes) <= most_bytes
