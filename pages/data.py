@@ -15,7 +15,9 @@ if staged is not None:
 elif new_version.is_pending(state):
     new_version.show_review(state)
 elif state.data is None:
-    theme.show_headline("No data yet", "Drop files here, or open a sample on the Start page.")
+    theme.show_headline(
+        "What do you want to map?", "Drop files here, or open a sample on the Start page."
+    )
     upload.drop_zone("Your own files", fresh=True)
     st.page_link(
         PAGES / "start.py", label="Samples on the Start page", query_params=session.url_params()
@@ -23,9 +25,12 @@ elif state.data is None:
 else:
     links = sum(map(len, state.data.links))
     counts = [f"{len(dataset):,} {name}" for name, dataset in state.data.datasets.items()]
-    theme.show_headline(
-        f"{theme.join_words(counts)}, {theme.count(links, 'link')}", state.description
-    )
+    with st.container(horizontal=True, vertical_alignment="bottom", key="data-head"):
+        contents = f"{theme.join_words(counts)}, {theme.count(links, 'link')}."
+        theme.show_headline("What is in your data?", f"{contents} {state.description}".strip())
+        with st.container(key="primary_map", width="content"):
+            if st.button("Open the map" if state.run else "Make a map", type="primary"):
+                st.switch_page(PAGES / "map.py", query_params=session.url_params())
     left, right = st.columns([2.6, 1], gap="large")
     with left:
         open_tables.show_tables(state)
@@ -33,11 +38,12 @@ else:
             dataset_card.show_card(state, name)
     with right:
         join_choice.show_link_kinds(state)
+        join_panel.show_panel(state)
         theme.show_section("Add files", "to these data")
         upload.drop_zone("More files", fresh=False)
         theme.show_note(
             "A table becomes a new dataset. A table with source_id and target_id becomes links."
         )
-        join_panel.show_panel(state)
-        dataset_card.show_relations(state)
+        with st.expander("Links, comparisons and labels", key="relations"):
+            dataset_card.show_relations(state)
         recent.record_project()

@@ -36,11 +36,11 @@ else:
             gallery.show_legend(state, [])
 if not is_review:
     with st.container(key="start-side"):
-        theme.show_section("Your own data")
+        st.html('<div class="hv-head hv-question"><h2>What do you want to map?</h2></div>')
         upload.drop_zone("Your own files", fresh=True)
         theme.show_note(
-            "Drop them here: one table for each dataset, and links if you have them. Several files "
-            "or a zip, up to 200 MB each. A saved project file opens as a project."
+            "Drop your files here: one table for each dataset, and links if you have them. Each "
+            "may have up to 200 MB. A saved project opens, too."
         )
         theme.show_section("Samples", "with a finished map")
         gallery.show_samples()

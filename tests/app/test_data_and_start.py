@@ -159,7 +159,7 @@ def test_project_of_another_owner_is_not_deleted(
     ("page", "words"),
     [
         ("start", "Nothing is open yet"),
-        ("data", "No data yet"),
+        ("data", "What do you want to map?"),
         ("map", "Nothing to map yet"),
     ],
 )
@@ -225,3 +225,19 @@ def test_unsuitable_newer_version_is_refused(visit: Visit) -> None:
     assert "cannot replace plants" in html_of(app)
     press(app, "leave-newer")
     assert workspace_of(app).state.opened().fingerprint() == before
+
+
+def test_data_page_asks_and_leads_to_the_map(visit: Visit) -> None:
+    app = visit("data")
+    assert "<h1>What is in your data?</h1>" in html_of(app)
+    assert "<p>1,273 emoji and 621 keywords, 4,130 links. " in html_of(app)
+    primary = {button.label for button in app.button if button.proto.type == "primary"}
+    # Forms are folded.
+    assert primary == {"Open the map", "Make features again", "Add links"}
+
+
+def test_start_page_asks_what_to_map(visit: Visit) -> None:
+    app = visit()
+    assert "<h2>What do you want to map?</h2>" in html_of(app)
+    primary = [button.label for button in app.button if button.proto.type == "primary"]
+    assert primary == ["Open this map"]

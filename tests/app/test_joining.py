@@ -49,7 +49,7 @@ def test_proposal_card_joins_and_undo_reverts(visit: Visit) -> None:
     assert "6 of 6 towns have no links" in html_of(app)
     press(app, "do-join-0")
     assert kinds(workspace_of(app)) == ["tags", "same town"]
-    assert "No further joins found" in html_of(app)
+    assert "No further links found" in html_of(app)
     press(app, "undo")
     press(app, "undo")
     assert sorted(workspace_of(app).state.opened().datasets) == ["shops", "towns"]
@@ -157,7 +157,7 @@ def test_two_views_are_recognised(visit: Visit) -> None:
     assert "These look like two views of the same items" in html_of(app)
     press(app, "do-join-0")
     assert len(workspace_of(app).state.opened().entities) == 1
-    assert "No further joins found" in html_of(app)
+    assert "No further links found" in html_of(app)
 
 
 def test_manual_joins_by_list_key_and_place(visit: Visit) -> None:

@@ -126,7 +126,7 @@ def test_contradiction_is_resolved_with_one_click(page: Page, picture: Picture) 
     expect(page.get_by_text("2 open")).to_be_visible()
     settled(page)
     page.goto("/start")
-    expect(page.get_by_text("Your own data")).to_be_visible()
+    expect(page.get_by_role("heading", name="What do you want to map?")).to_be_visible()
     settled(page)
     assert "/start" not in page.url
 

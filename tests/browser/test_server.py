@@ -99,7 +99,7 @@ def test_app_works_below_path_behind_proxy(open_page: Open) -> None:
             settled(page)
             # Links of the project list contain the path.
             page.get_by_role("link", name="Start").click()
-            expect(page.get_by_text("Your own data")).to_be_visible()
+            expect(page.get_by_role("heading", name="What do you want to map?")).to_be_visible()
             settled(page)
             assert page.url.startswith(f"{url}/tools/hetviz/")
 

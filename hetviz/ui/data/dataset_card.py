@@ -48,7 +48,6 @@ def show_card(state: State, name: str) -> None:
 def show_relations(state: State) -> None:
     """Show the links by pair of datasets, the comparisons and the labels."""
     data = _opened(state)
-    theme.show_section("Links, comparisons and labels")
     rows = []
     for group in data.links:
         linked_i = len(np.unique(group.i))

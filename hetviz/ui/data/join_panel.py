@@ -324,8 +324,7 @@ def show_proposals(data: HeteroData) -> None:
         text = (
             "A single dataset has nothing to join. Add a second file, or links between its items."
             if len(data.datasets) < 2
-            else "No further joins found: no ids, columns or places match beyond chance and the "
-            "existing links."
+            else "No further links found in ids, columns or places."
             if data.links or len(data.entities) < len(data.datasets)
             else "No ids, columns or places match beyond chance. Link datasets by hand below, or "
             "add a CSV file with source_id and target_id."
@@ -411,7 +410,8 @@ def show_panel(state: State) -> None:
     data = state.data
     if data is None:
         return
-    theme.show_section("Join datasets", "by ids, lists or places")
+    if not data.links:
+        theme.show_section("Links between tables")
     show_proposals(data)
     show_manual_joins(data)
     if data.links:
