@@ -86,6 +86,7 @@ _MODULES = {
     "data.joins.matching": ("links_by_key",),
     "data.joins.places": ("links_by_nearness",),
     "data.joins.proposals": ("propose_joins", "recognise_views"),
+    "data.joins.similar_rows": ("propose_links",),
     "exports.export": ("export",),
     "exports.model": ("load_model", "save_model"),
     "exports.report": ("write_report",),
@@ -100,7 +101,6 @@ _MODULES = {
     ),
     "features.relations.grouping": ("links_between",),
     "features.relations.label_links": ("links_from_labels",),
-    "features.relations.name_pairs": ("propose_links",),
     "features.recipe": ("make_features", "transform_features"),
     "io": ("load", "save"),
     "_samples": ("samples",),
@@ -142,6 +142,7 @@ if TYPE_CHECKING:
     from hetviz.data.joins.matching import links_by_key
     from hetviz.data.joins.places import links_by_nearness
     from hetviz.data.joins.proposals import propose_joins, recognise_views
+    from hetviz.data.joins.similar_rows import propose_links
     from hetviz.data.model.splits import HoldoutSplits
     from hetviz.data.model.statements import statements
     from hetviz.data.queries.groups import named_groups
@@ -158,7 +159,6 @@ if TYPE_CHECKING:
     )
     from hetviz.features.relations.grouping import links_between
     from hetviz.features.relations.label_links import links_from_labels
-    from hetviz.features.relations.name_pairs import propose_links
     from hetviz.features.similar_columns import alike_by
     from hetviz.features.table_joins import join_tables
     from hetviz.io import load, save

@@ -10,6 +10,7 @@ from hetviz.data.joins.join import Join
 from hetviz.data.joins.proposals import Proposal, check_join
 from hetviz.ui.reading import join_choice
 from hetviz.ui.reading.join_choice import DrawnJoins, apply_act
+from hetviz.ui.reading.join_map import _drawn_columns
 
 TICK = "tick-door-one"
 DRAW = {"do": "join", "source": "games", "column": "who", "target": "people", "other": ""}
@@ -68,3 +69,20 @@ def test_invalid_actions_change_nothing(drawn: DrawnJoins, action: object) -> No
     data, ticks = games()
     apply_act(data, ticks, action)
     assert drawn == DrawnJoins()
+
+
+def test_similar_words_are_drawn_between_titles() -> None:
+    data = HeteroData(
+        [
+            Dataset(
+                "shop", ["1", "2"], table=pd.DataFrame({"price": ["1", "2"], "name": ["a", "b"]})
+            ),
+            Dataset("store", ["3", "4"], table=pd.DataFrame({"words": ["a", "b"]})),
+        ]
+    )
+    join = Join("words", "shop", "store")
+    assert _drawn_columns(data, join, "shop", join.source_columns) == ["name"]
+    assert _drawn_columns(data, join, "store", join.target_columns) == [""]
+    by_key = Join("key", "shop", "shop", "price", "name")
+    assert _drawn_columns(data, by_key, "shop", by_key.target_columns) == ["name"]
+    assert _drawn_columns(data, by_key, "shop", by_key.source_columns) == ["price"]

@@ -10,7 +10,7 @@ import pytest
 
 import hetviz
 from hetviz.cli import main
-from tests.features.relations.test_name_pairs import shops
+from tests.data.joins.test_similar_rows import shops
 
 
 @pytest.fixture

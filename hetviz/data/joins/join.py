@@ -12,6 +12,7 @@ from hetviz.data.joins.keys import LooseKeys
 from hetviz.data.joins.lists import match_by_list
 from hetviz.data.joins.matching import Match, match_by_key
 from hetviz.data.joins.places import match_by_nearness
+from hetviz.data.joins.similar_rows import match_by_words
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
 from hetviz.errors import DataError
@@ -23,10 +24,11 @@ class Join:
 
     Attributes
     ----------
-    kind : {"views", "key", "list", "tags", "near"}
+    kind : {"views", "key", "list", "tags", "near", "words"}
         "views": both describe the same entities. "key": a shared key. "list": a column that lists
         items of `target`. "tags": a column whose entries become the new dataset `target`. "near":
-        geographic distance.
+        geographic distance. "words": rows that say the same in similar words, see
+        `hetviz.propose_links`.
     source, target : str
     source_column, target_column : str
         Empty for the ids.
@@ -84,6 +86,8 @@ class Join:
             return match_by_key(data, *ends, self.target_column, loose=self.loose, also=self.also)
         if self.kind == "near":
             return match_by_nearness(data, self.source, self.target, k=self.k, km=self.km)
+        if self.kind == "words":
+            return match_by_words(data, self.source, self.target)
         if self.kind in ("list", "tags"):
             return match_by_list(
                 data,

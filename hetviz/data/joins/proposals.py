@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from hetviz.data.joins.join import Join, share_linked
 from hetviz.data.joins.key_columns import key_columns
 from hetviz.data.joins.keys import column_keys
 from hetviz.data.joins.matching import Match
+from hetviz.data.joins.similar_rows import similar_rows
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.queries.reach import Reach, link_reach
@@ -42,6 +44,9 @@ _MAX_UNSURE = 12
 _MAX_TRIES_PER_PAIR = 6
 _MAX_COMMON_PAIRS = 0.5
 _MAX_MEAN_PARTNERS = 1.1
+# Most rows of two datasets that are compared by words by themselves, and most proposals.
+_MAX_COMPARED_ROWS, _MAX_BY_WORDS = 20_000, 2
+_WORDS_DOUBT = "Similar words can be about different things. Look at some pairs first."
 DECLARED_KEYS = "keys"
 """Entry of the recipe of a dataset with the foreign keys that its file declares."""
 
@@ -96,6 +101,8 @@ class Proposal:
             return f"New dataset of the entries of {join.source_column} in {join.source}"
         if join.kind == "near":
             return f"{join.source} near {join.target}"
+        if join.kind == "words":
+            return f"{join.source} and {join.target} in similar words"
         ends = [
             f"{name}: {' + '.join(column or 'id' for column in columns)}"
             for name, columns in (
@@ -148,7 +155,8 @@ def propose_joins(data: HeteroData) -> list[Proposal]:
         `hetviz.data.joins.keys.normalise_key`, never by the order of rows. Joins whose pairs are
         linked already, or that repeat a better proposal, are left out. A column refers to one
         dataset, which may be its own (manager_id). A key may combine several columns (team and
-        year).
+        year). Datasets of at most 20,000 rows together that nothing certain connects may be joined
+        by similar words (see `hetviz.propose_links`), which is never certain.
 
         The score of a key weighs the shares of values and rows that are found, the names of
         column and table, whether ids are referred to, and how unlikely the agreement is by chance
@@ -219,7 +227,57 @@ def propose_joins(data: HeteroData) -> list[Proposal]:
         if proposal.sure or is_offered:
             selected.append(proposal)
             n_unsure += not proposal.sure
-    return selected
+    return [*selected, *_proposals_by_words(data, selected)]
+
+
+def _proposals_by_words(data: HeteroData, proposals: Sequence[Proposal]) -> list[Proposal]:
+    """Return joins by similar words of small datasets that nothing else connects."""
+    edges = [proposal.ends for proposal in proposals if proposal.sure]
+    edges += [(links.source, links.target) for links in data.links]
+    offered = {frozenset(proposal.ends) for proposal in proposals}
+    component = _components(data, edges)
+    out = []
+    for source, target in combinations(data.datasets, 2):
+        n = len(data[source]) + len(data[target])
+        is_connected = component[source] == component[target]
+        if is_connected or frozenset((source, target)) in offered or n > _MAX_COMPARED_ROWS:
+            continue
+        try:
+            proposal = _proposal_by_words(data, source, target)
+        except DataError:
+            # One of them has no text.
+            continue
+        out += [] if proposal is None else [proposal]
+    out.sort(key=lambda proposal: -proposal.score)
+    return out[:_MAX_BY_WORDS]
+
+
+def _components(data: HeteroData, edges: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Return one dataset of the connected ones of each dataset; views are connected."""
+    component = {name: f"entity {dataset.entity}" for name, dataset in data.datasets.items()}
+    for source, target in edges:
+        if source in component and target in component:
+            old, new = component[source], component[target]
+            component = {name: new if of == old else of for name, of in component.items()}
+    return component
+
+
+def _proposal_by_words(data: HeteroData, source: str, target: str) -> Proposal | None:
+    pairs = similar_rows(data, source, target)
+    n = len(pairs.i)
+    if not n:
+        return None
+    join = Join("words", source, target)
+    match = join.match(data)
+    n_source, n_target = len(data[source]), len(data[target])
+    evidence = (
+        f"{n:,} of {n_source:,} {source} and of {n_target:,} {target} are most similar to each "
+        "other by their words.",
+        f"Rows of scrambled words would have about {pairs.n_null:,.0f} such pairs.",
+    )
+    score = (n - min(n, pairs.n_null)) / min(n_source, n_target)
+    reach = link_reach(match.add_to(data), [match.links()])
+    return Proposal(join, score, evidence, match, reach, _WORDS_DOUBT)
 
 
 def check_join(data: HeteroData, join: Join) -> Proposal:

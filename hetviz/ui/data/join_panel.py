@@ -385,6 +385,8 @@ def _proposal_title(proposal: Proposal) -> str:
         return f"{join.source_column} of {join.source} as a dataset: {number}"
     if join.kind == "near":
         return f"{join.source} with the nearest {join.target}: {number}"
+    if join.kind == "words":
+        return f"{join.source} and {join.target} in similar words: {number}"
     ends = ((join.source, join.source_column), (join.target, join.target_column))
     return " = ".join(_end_title(name, column) for name, column in ends)
 

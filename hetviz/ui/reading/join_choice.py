@@ -365,6 +365,8 @@ def proposal_sentence(data: HeteroData, proposal: Proposal) -> str:
         return f"The entries of {column} in {join.source} become a dataset"
     if join.kind == "near":
         return f"{join.source} are linked with the nearest {join.target}"
+    if join.kind == "words":
+        return f"Rows of {join.source} and {join.target} have similar words"
     verb = "lists" if join.kind == "list" else "match" if join.also else "matches"
     return f"{column} in {join.source} {verb} {join.target}"
 
@@ -462,7 +464,8 @@ def _join_checkbox(data: HeteroData, proposal: Proposal, tick: str, ticks: Seque
         _show_match_share(proposal)
         shown = proposal.examples(data)[: 1 if proposal.sure else 2]
         examples = " and ".join(_example(data, proposal.join.source, *pair) for pair in shown)
-        note = f"{theme.count(len(match.i), 'link')}, such as {examples.removesuffix('.')}."
+        note = f"{theme.count(len(match.i), 'link')}, such as {examples}"
+        note += "" if examples.endswith((".", "…")) else "."
         theme.show_note(f"{proposal.doubt} {note}" if proposal.doubt else note)
     return is_ticked
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from hetviz._text import shorten
 from hetviz.data import HeteroData
+from hetviz.data.joins.join import Join
 from hetviz.data.joins.proposals import Proposal
 
 _HERE = Path(__file__).parent
@@ -72,9 +73,11 @@ def _join_info(
         "key": key,
         "words": sentence,
         "source": join.source,
-        "columns": list(join.source_columns),
+        "columns": _drawn_columns(data, join, join.source, join.source_columns),
         "target": join.target,
-        "others": list(join.target_columns) if join.kind == "key" else [""],
+        "others": _drawn_columns(
+            data, join, join.target, join.target_columns if join.kind == "key" else ("",)
+        ),
         "on": is_on,
         "drawn": is_drawn,
         "declared": proposal.declared,
@@ -82,3 +85,8 @@ def _join_info(
         "evidence": " ".join(filter(None, [*proposal.evidence, proposal.doubt])),
         "examples": examples,
     }
+
+
+def _drawn_columns(data: HeteroData, join: Join, name: str, columns: Sequence[str]) -> list[str]:
+    """Return the columns of a table between which a join is drawn; "" stands for the ids."""
+    return [data[name].title_column or ""] if join.kind == "words" else list(columns)

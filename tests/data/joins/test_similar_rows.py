@@ -8,8 +8,8 @@ import pytest
 
 import hetviz
 from hetviz import HeteroData
+from hetviz.data.joins.similar_rows import KIND, MIN_ANSWERS
 from hetviz.errors import DataError, ParameterError
-from hetviz.features.relations.name_pairs import KIND, MIN_ANSWERS
 
 MAKERS = ("Aurora", "Bexley", "Corvane", "Dunmore", "Estoril")
 THINGS = ("kettle", "toaster", "blender", "vacuum cleaner", "rice cooker", "coffee grinder")
@@ -150,3 +150,34 @@ def test_problems_say_what_to_do():
     )
     with pytest.raises(DataError, match="no text to compare"):
         hetviz.propose_links(numbers, "a", "b")
+
+
+def test_tables_without_key_are_offered_by_words():
+    data = shops()
+    (proposal,) = hetviz.propose_joins(data)
+    assert proposal.join.kind == "words"
+    assert not proposal.sure
+    frame = hetviz.propose_links(data, "shop", "store")
+    pairs = set(zip(frame["source_id"], frame["target_id"], strict=True))
+    match = proposal.match
+    ids = data["shop"].ids[match.i], data["store"].ids[match.j]
+    assert set(zip(*ids, strict=True)) == pairs
+    assert f"{len(frame)} of 90 shop and of 90 store" in proposal.evidence[0]
+    joined = proposal.join.carried_out(data)
+    assert joined.links[0].kind == KIND
+    # Joined datasets are not offered again.
+    assert hetviz.propose_joins(joined) == []
+
+
+def test_tables_with_key_are_not_offered_by_words():
+    data = shops()
+    codes = np.random.default_rng(5).choice(9_000_000, N, replace=False)
+    keyed = {
+        name: pd.DataFrame(data[name].table).assign(
+            barcode=[f"b-{codes[int(id[1:])]:07}" for id in data[name].ids]
+        )
+        for name in ("shop", "store")
+    }
+    joins = hetviz.propose_joins(HeteroData.from_frames(keyed, labels={}))
+    assert joins[0].sure
+    assert all(proposal.join.kind != "words" for proposal in joins)

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -15,9 +16,11 @@ import scipy.sparse as sp
 from hetviz._types import Bools, Floats, Ints, Sparse
 from hetviz.core.measures.mutual_rows import mutual_rows
 from hetviz.core.threads import one_thread
-from hetviz.data import Dataset, HeteroData
+from hetviz.data.joins.keys import cell_texts
+from hetviz.data.joins.matching import Match, make_match
+from hetviz.data.model.dataset import Dataset
+from hetviz.data.model.heterodata import HeteroData
 from hetviz.errors import DataError, ParameterError
-from hetviz.features.columns.types import infer
 
 KIND = "similar words"
 MAX_CHANCE = 0.2
@@ -30,10 +33,8 @@ _N_SHARED = 3
 _ANSWERS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 _PRIOR_STD = (1.5, 1.0)
 _NEWTON_STEPS = 50
-_COLUMNS = ("source_dataset", "source_id", "target_dataset", "target_id")
 
 
-@one_thread()
 def propose_links(
     data: HeteroData,
     source: str,
@@ -116,6 +117,77 @@ def propose_links(
     >>> sorted(proposed["shared"])[-1]
     'steel, 2, kettle'
     """
+    pairs = similar_rows(data, source, target, columns, max_chance, random_state)
+    i, j, similarity = pairs.i, pairs.j, pairs.similarity
+    frame = pd.DataFrame(
+        {
+            "source_dataset": source,
+            "source_id": data[source].ids[i],
+            "target_dataset": target,
+            "target_id": data[target].ids[j],
+            "weight": similarity,
+            "kind": KIND,
+            "role": "relation",
+            "similarity": similarity,
+            "chance": pairs.chance,
+            "probability": np.nan,
+            "shared": pairs.shared_words(),
+        }
+    )
+    return frame if answers is None else _with_answers(frame, answers)
+
+
+@dataclass(frozen=True, eq=False)
+class SimilarRows:
+    """Pairs of rows that are most similar to each other, the most similar first.
+
+    `i`, `j` (k,): Rows of both datasets.
+    `similarity`, `chance` (k,): See `propose_links`.
+    `n_null`: Mean number of pairs as similar as the last one after scrambling.
+    `texts`: Text of each row of both datasets.
+    """
+
+    i: Ints
+    j: Ints
+    similarity: Floats
+    chance: Floats
+    n_null: float
+    texts: tuple[list[str], list[str]]
+
+    def shared_words(self) -> list[str]:
+        """Return up to three words that the rows of each pair have in common, (k,)."""
+        words_of = [[set(_WORD.findall(text)) for text in texts] for texts in self.texts]
+        uses = Counter(word for rows in words_of for words in rows for word in words)
+        out = []
+        for a, b in zip(self.i.tolist(), self.j.tolist(), strict=True):
+            shared = words_of[0][a] & words_of[1][b]
+            rarest = sorted(shared, key=lambda word: (uses[word], -len(word), word))
+            out.append(", ".join(rarest[:_N_SHARED]))
+        return out
+
+
+def match_by_words(data: HeteroData, source: str, target: str) -> Match:
+    """Match rows of two datasets that say the same in similar words, see `propose_links`.
+
+    The weight of a pair is its similarity.
+    """
+    pairs = similar_rows(data, source, target)
+    order = np.lexsort((pairs.j, pairs.i))
+    weight = np.clip(pairs.similarity[order], np.finfo(float).tiny, 1.0)
+    i, j = pairs.i[order], pairs.j[order]
+    return make_match(data, source, target, i, j, weight=weight, kind=KIND)
+
+
+@one_thread()
+def similar_rows(
+    data: HeteroData,
+    source: str,
+    target: str,
+    columns: Mapping[str, Sequence[str]] | None = None,
+    max_chance: float = MAX_CHANCE,
+    random_state: int = 0,
+) -> SimilarRows:
+    """Return the pairs of `propose_links`."""
     if source == target:
         raise ParameterError(f"propose_links needs two datasets, not {source!r} twice.")
     if not 0 <= max_chance <= 1:
@@ -133,46 +205,25 @@ def propose_links(
         kept[:] = False
     order = np.lexsort((j, i, -similarity))
     order = order[kept[order]]
-    i, j = i[order], j[order]
-    frame = pd.DataFrame(
-        {
-            "source_dataset": source,
-            "source_id": data[source].ids[i],
-            "target_dataset": target,
-            "target_id": data[target].ids[j],
-            "weight": similarity[order],
-            "kind": KIND,
-            "role": "relation",
-            "similarity": similarity[order],
-            "chance": chance[order],
-            "probability": np.nan,
-            "shared": _shared_words(rows[0], rows[1], i, j),
-        }
+    least = similarity[order[-1]] if len(order) else 0.0
+    n_null = float(np.sum(np.concatenate(null) >= least)) / len(null)
+    return SimilarRows(
+        i[order], j[order], similarity[order], chance[order], n_null, (rows[0], rows[1])
     )
-    return frame if answers is None else _with_answers(frame, answers)
 
 
 def _texts_of(dataset: Dataset, columns: Sequence[str] | None) -> list[list[str]]:
-    """Return the cells of each column with text, as text; of the ids if there is none."""
-    table = dataset.table
-    names = [] if table is None else list(map(str, table.columns))
+    """Return the cells of each column with text, as text; the ids if there is none."""
+    if columns:
+        return [cell_texts(dataset, column) for column in columns]
+    names = [] if dataset.table is None else list(map(str, dataset.table.columns))
+    for of in (names, [""]):
+        texts = [cells for name in of if _has_words(cells := cell_texts(dataset, name))]
+        if texts:
+            return texts
+    remedy = "Choose columns of its table with text."
     where = f"dataset {dataset.name!r}"
-    for name in columns or ():
-        if name not in names:
-            raise DataError.of("unknown-column", where, "this column does not exist", name)
-    out = []
-    for name in columns or names:
-        column = infer(name, pd.DataFrame(table)[name])
-        if columns is not None or column.kind in ("text", "unique", "category"):
-            cells = ["" if value is None else str(value) for value in column.values.tolist()]
-            if columns is not None or _has_words(cells):
-                out.append(cells)
-    if not out:
-        out = [list(map(str, dataset.ids))]
-        if not _has_words(out[0]):
-            remedy = "Choose columns of its table with text."
-            raise DataError.of("no-text", where, "there is no text to compare", "", remedy)
-    return out
+    raise DataError.of("no-text", where, "there is no text to compare", "", remedy)
 
 
 def _has_words(cells: Sequence[str]) -> bool:
@@ -255,17 +306,6 @@ def _chance(similarity: Floats, null: Floats, n_nulls: int) -> Floats:
     chance = np.minimum(1.0, n_null / n_pairs)
     chance[order] = np.minimum.accumulate(chance[order])
     return np.asarray(chance)
-
-
-def _shared_words(source: Sequence[str], target: Sequence[str], i: Ints, j: Ints) -> list[str]:
-    words_of = [[set(_WORD.findall(text)) for text in texts] for texts in (source, target)]
-    uses = Counter(word for rows in words_of for words in rows for word in words)
-    out = []
-    for a, b in zip(i.tolist(), j.tolist(), strict=True):
-        shared = words_of[0][a] & words_of[1][b]
-        rarest = sorted(shared, key=lambda word: (uses[word], -len(word), word))
-        out.append(", ".join(rarest[:_N_SHARED]))
-    return out
 
 
 def _with_answers(frame: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
