@@ -9,13 +9,13 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import hypothesis
 import pytest
 
-from hetviz.serve.config import settings
+from tests import everywhere
 from tests.depth import DEPTH, examples
 
 # Before anything imports numpy: a thread pool per test process would fight over the cores.
@@ -38,32 +38,6 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("tests")
-
-
-@pytest.fixture(autouse=True, scope="session")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Keep what tests (and the servers that they start) save out of the user's own folder."""
-    folder = tmp_path_factory.mktemp("home")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HETVIZ_HOME", str(folder))
-        # Eight refits of each map would cost more than the tests.
-        patch.setenv("HETVIZ_WORK_SPREAD_ITEMS", "0")
-        settings.cache_clear()
-        yield folder
-
-
-@pytest.fixture(autouse=True, scope="session")
-def samples_are_read_once(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Read each sample once per process; data never change."""
-    if all(item.get_closest_marker("browser") for item in request.session.items):
-        yield
-        return
-    # Imported here, because the threads are set above.
-    from tests.samples import read_once
-
-    with pytest.MonkeyPatch.context() as patch:
-        read_once(patch)
-        yield
 
 
 @pytest.fixture(scope="session")
@@ -190,6 +164,7 @@ class RerunCount:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(everywhere, "everywhere")
     seconds = config.getoption("--within")
     if seconds is not None:
         config.pluginmanager.register(TimeLimit(seconds), "time-limit")

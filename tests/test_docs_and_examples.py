@@ -17,7 +17,7 @@ import pytest
 import hetviz
 from hetviz.exports.mathml import mathml
 from hetviz.runs.predict import label_models
-from tests.samples import read_once
+from tests.samples import read_once, try_once
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -111,6 +111,7 @@ def test_page_code_runs(
 ) -> None:
     # What a page shows does not depend on how many digits and trees there are.
     read_once(monkeypatch, subset=True)
+    try_once(monkeypatch)
     monkeypatch.setattr(label_models, "_TREES", 20)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "page"}

@@ -37,9 +37,17 @@ def point(model: Objective, seed: int = 1) -> Any:
     return flat + 0.1 * np.random.default_rng(seed).normal(size=flat.shape)
 
 
-@pytest.mark.parametrize("similarity", ["inner", "distance"])
-@pytest.mark.parametrize("hidden", [0, 4])
-@pytest.mark.parametrize("piece", [2_000_000, 10])
+@pytest.mark.parametrize(
+    ("similarity", "hidden", "piece"),
+    [
+        ("inner", 0, 2_000_000),
+        ("inner", 4, 2_000_000),
+        ("distance", 0, 2_000_000),
+        ("distance", 4, 2_000_000),
+        ("inner", 4, 10),
+        ("distance", 0, 10),
+    ],
+)
 def test_gradients(
     similarity: str, hidden: int, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,7 +71,7 @@ def test_sampled_loss_is_unbiased(similarity: str) -> None:
     flat = point(model)[: model._cuts[-1]]
     flat = np.concatenate([flat, np.zeros(2)])
     edges = [np.arange(block.P.nnz) for block in model.blocks]
-    loss, gradient = model.drawn(flat, np.random.default_rng(0), 400_000, edges)
+    loss, gradient = model.drawn(flat, np.random.default_rng(0), 100_000, edges)
     assert loss == pytest.approx(model.exact(flat)[0], rel=0.01)
     np.testing.assert_allclose(gradient, model.exact(flat)[1], atol=0.02)
 

@@ -1,0 +1,47 @@
+"""Fixtures of all tests, also of the examples in hetviz/, which know none of tests/conftest.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hetviz.serve.config import settings
+
+
+@pytest.fixture(autouse=True, scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Keep what tests (and the servers that they start) save out of the user's own folder."""
+    folder = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HETVIZ_HOME", str(folder))
+        # Eight refits of each map would cost more than the tests.
+        patch.setenv("HETVIZ_WORK_SPREAD_ITEMS", "0")
+        settings.cache_clear()
+        yield folder
+
+
+@pytest.fixture(autouse=True, scope="session")
+def samples_are_read_once(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Read each sample once per process; data never change."""
+    if all(item.get_closest_marker("browser") for item in request.session.items):
+        yield
+        return
+    # Imported here, because the threads are set above.
+    from tests.samples import read_once
+
+    with pytest.MonkeyPatch.context() as patch:
+        read_once(patch)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def examples_choose_methods_once(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Choose the method of a sample once for all examples in hetviz/."""
+    if isinstance(request.node, pytest.DoctestItem):
+        from tests.samples import try_once
+
+        try_once(monkeypatch)
