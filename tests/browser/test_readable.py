@@ -12,6 +12,8 @@ from tests.browser.test_app import serious_barriers, settled
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 TEXTS = {
+    "": "1,273 emoji and 621 keywords on one map",
+    "data": "What is in your data?",
     "guidance": "Does the map follow your guidance?",
     "clusters": "Which areas does this map have?",
     "predict": "be linked to",
