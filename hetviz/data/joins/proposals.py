@@ -29,7 +29,7 @@ from hetviz.data.joins.join import Join, share_linked
 from hetviz.data.joins.key_columns import key_columns
 from hetviz.data.joins.keys import column_keys
 from hetviz.data.joins.matching import Match
-from hetviz.data.joins.similar_rows import similar_rows
+from hetviz.data.joins.similar_rows import match_of, similar_rows
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.queries.reach import Reach, link_reach
@@ -268,7 +268,7 @@ def _proposal_by_words(data: HeteroData, source: str, target: str) -> Proposal |
     if not n:
         return None
     join = Join("words", source, target)
-    match = join.match(data)
+    match = match_of(data, source, target, pairs)
     n_source, n_target = len(data[source]), len(data[target])
     evidence = (
         f"{n:,} of {n_source:,} {source} and of {n_target:,} {target} are most similar to each "

@@ -171,7 +171,11 @@ def match_by_words(data: HeteroData, source: str, target: str) -> Match:
 
     The weight of a pair is its similarity.
     """
-    pairs = similar_rows(data, source, target)
+    return match_of(data, source, target, similar_rows(data, source, target))
+
+
+def match_of(data: HeteroData, source: str, target: str, pairs: SimilarRows) -> Match:
+    """Return the match with the pairs of `similar_rows`."""
     order = np.lexsort((pairs.j, pairs.i))
     weight = np.clip(pairs.similarity[order], np.finfo(float).tiny, 1.0)
     i, j = pairs.i[order], pairs.j[order]
