@@ -111,6 +111,11 @@ def shorten(text: str, max_length: int) -> str:
     return flat[: max_length - 1 - len(tail)].rstrip() + "…" + tail
 
 
+def finish_sentence(text: str) -> str:
+    """Return text with a full stop, unless it ends with one or was cut."""
+    return text if text.endswith((".", "…")) else f"{text}."
+
+
 def is_word(text: str) -> bool:
     """Whether text contains a word, unlike a running number such as f0483."""
     return _TWO_LETTERS.search(text) is not None

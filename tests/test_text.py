@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from hetviz._text import format_number, format_score, is_name, per_hundred, round_percent, shorten
+from hetviz._text import (
+    finish_sentence,
+    format_number,
+    format_score,
+    is_name,
+    per_hundred,
+    round_percent,
+    shorten,
+)
 
 
 @pytest.mark.parametrize(
@@ -78,3 +86,7 @@ def test_small_share_is_not_zero_percent() -> None:
 def test_shortened_text_keeps_a_short_ending_in_parentheses(text: str, short: str) -> None:
     assert shorten(text, 12) == short
     assert len(short) <= 12
+
+
+def test_sentence_is_finished_once() -> None:
+    assert [finish_sentence(text) for text in ("Two", "Two.", "Tw…")] == ["Two.", "Two.", "Tw…"]

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from hetviz._html import html_table
-from hetviz._text import join_words
+from hetviz._text import finish_sentence, join_words
 from hetviz._types import Floats
 from hetviz.algorithms.needs import Need, unmet_reason
 from hetviz.data import HeteroData
@@ -160,6 +160,11 @@ class MethodCard:
     def paper(self) -> str:
         """The papers as text."""
         return "; ".join(map(str, self.papers))
+
+    @property
+    def first_sentence(self) -> str:
+        """The first sentence of the summary."""
+        return finish_sentence(self.summary.split(". ")[0])
 
     def _repr_html_(self) -> str:
         rows = [("needs", ", ".join(map(str, self.needs)) or "nothing in particular")]

@@ -194,7 +194,7 @@ def test_reload_keeps_state(page: Page) -> None:
     expect(page.get_by_text("700 rows").first).to_be_visible()
     settled(page)
     page.get_by_role("button", name="Undo open sample").click()
-    expect(page.get_by_role("heading", name="1,273 emoji")).to_be_visible()
+    expect(page.get_by_text("1,273 emoji and 621 keywords, 4,130 links")).to_be_visible()
     settled(page)
 
 

@@ -22,7 +22,7 @@ from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.errors import DataError, ParameterError
 
-KIND = "similar words"
+SIMILAR_WORDS = "similar words"
 MAX_CHANCE = 0.2
 MIN_ANSWERS = 10
 _MIN_PAIRS, _MIN_SHARE = 5, 0.02
@@ -126,7 +126,7 @@ def propose_links(
             "target_dataset": target,
             "target_id": data[target].ids[j],
             "weight": similarity,
-            "kind": KIND,
+            "kind": SIMILAR_WORDS,
             "role": "relation",
             "similarity": similarity,
             "chance": pairs.chance,
@@ -179,7 +179,7 @@ def match_of(data: HeteroData, source: str, target: str, pairs: SimilarRows) -> 
     order = np.lexsort((pairs.j, pairs.i))
     weight = np.clip(pairs.similarity[order], np.finfo(float).tiny, 1.0)
     i, j = pairs.i[order], pairs.j[order]
-    return make_match(data, source, target, i, j, weight=weight, kind=KIND)
+    return make_match(data, source, target, i, j, weight=weight, kind=SIMILAR_WORDS)
 
 
 @one_thread()

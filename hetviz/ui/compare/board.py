@@ -35,7 +35,7 @@ def show_ranking(state: State, finding: Finding, verdicts: Sequence[Verdict]) ->
     comparison, measure = comparison_of(finding), deciding_measure(comparison_of(finding))
     if measure is None:
         return
-    summaries = {v.card.key: v.card.summary.split(". ")[0].rstrip(".") + "." for v in verdicts}
+    summaries = {v.card.key: v.card.first_sentence for v in verdicts}
     rows = ranked(comparison, measure)
     scale = _Scale(comparison, measure, [key for _, key in rows])
     second_measure = next(

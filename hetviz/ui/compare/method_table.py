@@ -96,7 +96,7 @@ def _method_row(verdict: Verdict, seconds: float | None) -> None:
     cost = _cost_text(seconds)
     with st.container(key=f"method-{card.key}", gap=None):
         st.checkbox(theme.escape_markdown(card.title), key=key, persist_state="session", width=430)
-        summary = card.summary.split(". ")[0].rstrip(".") + "."
+        summary = card.first_sentence
         st.html(
             '<p class="hv-no-result"><span '
             f'title="{theme.escape_html(summary)}">{theme.escape_html(summary)}</span>'
@@ -119,7 +119,7 @@ def _show_descriptions(
         for verdict in suitable:
             cost = seconds[verdict.card.key]
             time_text = "not measured yet" if cost is None else format_seconds(cost)
-            summary = verdict.card.summary.split(". ")[0].rstrip(".") + "."
+            summary = verdict.card.first_sentence
             memory = "" if verdict.n_bytes is None else format_bytes(verdict.n_bytes)
             rows.append([verdict.card.title, summary, " ".join(verdict.reasons), time_text, memory])
         heads = ["Method", "What it does", "Why it suits", "Time per fit", "Maximum memory"]

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from hetviz._text import capital, is_word, shorten
 from hetviz.data import HeteroData
+from hetviz.data.joins.similar_rows import SIMILAR_WORDS
 from hetviz.data.queries.people import names_people
 from hetviz.features.linked_values import NO_VALUE
 from hetviz.jobs import Job
@@ -99,7 +100,12 @@ def map_spec(
         "outside": frame.outside,
         # A running job reports its positions itself.
         "unplaced": 0 if run is None else int(unplaced.sum()),
-        "notes": [*_method_note(run), *form.notes, *_unjoined_datasets(data, run, hidden)],
+        "notes": [
+            *_method_note(run),
+            *form.notes,
+            *_unjoined_datasets(data, run, hidden),
+            *_proposed_links(data),
+        ],
         "datasets": RESULTS.get_or_compute(data, "datasets", lambda: _dataset_specs(data)),
         "colour": _colour_spec(data, colours, session),
         "mask": None if passes is None else shelf(map_parts.pack_filter_mask(state)),
@@ -164,6 +170,16 @@ def _method_note(run: MapResult | None) -> list[str]:
     """Return the note of the method, which follows its title and a colon."""
     note = "" if run is None else run.embedding.note.partition(": ")[2]
     return [f"{capital(note.rstrip('.'))}."] if note else []
+
+
+def _proposed_links(data: HeteroData) -> list[str]:
+    """Return a note on links that were proposed by similar words."""
+    n = sum(len(links) for links in data.links)
+    proposed = sum(len(links) for links in data.links if links.kind == SIMILAR_WORDS)
+    if not proposed:
+        return []
+    which = f"All {n:,}" if proposed == n else f"{proposed:,} of {n:,}"
+    return [f"{which} links were proposed by similar words."]
 
 
 def _unjoined_datasets(

@@ -48,7 +48,7 @@ def show_form(state: State) -> None:
         label_visibility="collapsed",
     )
     verdict = by_key[key]
-    theme.show_note(verdict.card.summary.split(". ")[0].rstrip(".") + ".")
+    theme.show_note(verdict.card.first_sentence)
     reasons = "".join(f"<li>{theme.escape_html(reason)}</li>" for reason in verdict.reasons)
     if not verdict.suits:
         st.html(f'<ul class="hv-reasons no">{reasons}</ul>')

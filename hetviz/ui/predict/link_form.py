@@ -160,7 +160,7 @@ def _summary(key: str) -> str:
         return "Combines several predictors, weighted by how well they find hidden links."
     if key == PROFILES:
         return "Guesses from the links of items with the most similar features."
-    return get_method(key).card.summary.split(". ")[0].rstrip(".") + "."
+    return get_method(key).card.first_sentence
 
 
 def _params_with_more_axes(method: str) -> dict[str, Param]:

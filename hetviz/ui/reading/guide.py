@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from hetviz._text import join_first, shorten
+from hetviz._text import finish_sentence, join_first, shorten
 from hetviz.data import Dataset, HeteroData
 from hetviz.features.recipe import recipe_of
 from hetviz.plots.colour import display_name
@@ -174,7 +174,9 @@ def _line_html(mark: str, title: str, text: str) -> str:
 
 def _dataset_text(dataset: Dataset) -> str:
     """Return an example of the items, and the columns that place them."""
-    example = f"Such as {shorten(str(dataset.display_names[0]), 40)}. " if len(dataset) else ""
+    example = ""
+    if len(dataset):
+        example = finish_sentence(f"Such as {shorten(str(dataset.display_names[0]), 40)}") + " "
     if "features" in (dataset.recipe or {}):
         steps = recipe_of(dataset)["columns"]
         columns = dict.fromkeys(display_name(name) for step in steps for name in step["columns"])

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from hetviz._text import capital, join_first, join_words, round_percent, shorten
+from hetviz._text import capital, finish_sentence, join_first, join_words, round_percent, shorten
 from hetviz._types import JsonObject
 from hetviz.data import HeteroData
 from hetviz.data.joins.join import Join
@@ -464,8 +464,7 @@ def _join_checkbox(data: HeteroData, proposal: Proposal, tick: str, ticks: Seque
         _show_match_share(proposal)
         shown = proposal.examples(data)[: 1 if proposal.sure else 2]
         examples = " and ".join(_example(data, proposal.join.source, *pair) for pair in shown)
-        note = f"{theme.count(len(match.i), 'link')}, such as {examples}"
-        note += "" if examples.endswith((".", "…")) else "."
+        note = finish_sentence(f"{theme.count(len(match.i), 'link')}, such as {examples}")
         theme.show_note(f"{proposal.doubt} {note}" if proposal.doubt else note)
     return is_ticked
 

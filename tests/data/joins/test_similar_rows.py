@@ -8,7 +8,7 @@ import pytest
 
 import hetviz
 from hetviz import HeteroData
-from hetviz.data.joins.similar_rows import KIND, MIN_ANSWERS
+from hetviz.data.joins.similar_rows import MIN_ANSWERS, SIMILAR_WORDS
 from hetviz.errors import DataError, ParameterError
 
 MAKERS = ("Aurora", "Bexley", "Corvane", "Dunmore", "Estoril")
@@ -116,7 +116,7 @@ def test_proposals_are_accepted_as_links():
     data = shops()
     frame = hetviz.propose_links(data, "shop", "store")
     (links,) = data.edit().add(frame).links
-    assert (links.kind, links.role, len(links)) == (KIND, "relation", len(frame))
+    assert (links.kind, links.role, len(links)) == (SIMILAR_WORDS, "relation", len(frame))
     assert links.weight.tolist() == frame["weight"].tolist()
     assert data["store"].ids[links.j[0]] == frame["target_id"][0]
     again = HeteroData.from_frames(data.datasets, links=frame)
@@ -164,7 +164,7 @@ def test_tables_without_key_are_offered_by_words():
     assert set(zip(*ids, strict=True)) == pairs
     assert f"{len(frame)} of 90 shop and of 90 store" in proposal.evidence[0]
     joined = proposal.join.carried_out(data)
-    assert joined.links[0].kind == KIND
+    assert joined.links[0].kind == SIMILAR_WORDS
     # Joined datasets are not offered again.
     assert hetviz.propose_joins(joined) == []
 
