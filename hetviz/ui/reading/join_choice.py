@@ -566,8 +566,8 @@ def _example_sentence(joined: HeteroData, lines: DetailTable, meaning: str) -> s
         table: Any = joined[lines.named[0]].table
         new_columns = [str(column) for column in table.columns if str(column).startswith(f"{name}")]
         column_names = join_first([f"“{column}”" for column in new_columns], _MAX_COLUMNS)
-        parts.append(f"{lines.named[0]} get the columns {column_names}")
+        parts.append(f"{capital(lines.named[0])} get the columns {column_names}")
     if meaning == "items":
         titles = joined[name].display_names
         parts.append(f"the first is called {shorten(str(titles[0]), 60)}")
-    return f"{capital(name)}: {', '.join(parts)}."
+    return f"{capital(name)}: {'. '.join(parts)}."
