@@ -106,7 +106,7 @@ def test_describing_rows_become_links_or_summary(visit: Visit) -> None:
     box = app.selectbox(key="rows-door-games-2")
     assert (box.label, box.value) == ("The 1,000 games are", "both")
     assert "Games: the strongest link is" in html_of(app)
-    assert ". People get the columns “games: how many”, “games: mean goals”" in html_of(app)
+    assert ". Clubs get the columns “games: how many”, “games: mean goals”" in html_of(app)
     press(app, "go-on")
     data = workspace_of(app).state.opened()
     assert sorted(data.datasets) == ["clubs", "people"]
