@@ -46,6 +46,9 @@ _MAX_COMMON_PAIRS = 0.5
 _MAX_MEAN_PARTNERS = 1.1
 # Most rows of two datasets that are compared by words by themselves, and most proposals.
 _MAX_COMPARED_ROWS, _MAX_BY_WORDS = 20_000, 2
+# Share of the smaller dataset with a partner from which similar words are offered. Of 34 pairs of
+# unrelated public tables the highest was .10, of 13 related ones the lowest .18.
+_MIN_WORDS_SHARE = 0.12
 _WORDS_DOUBT = "Similar words can be about different things. Look at some pairs first."
 DECLARED_KEYS = "keys"
 """Entry of the recipe of a dataset with the foreign keys that its file declares."""
@@ -265,7 +268,7 @@ def _components(data: HeteroData, edges: Sequence[tuple[str, str]]) -> dict[str,
 def _proposal_by_words(data: HeteroData, source: str, target: str) -> Proposal | None:
     pairs = similar_rows(data, source, target)
     n = len(pairs.i)
-    if not n:
+    if n < max(1, _MIN_WORDS_SHARE * min(len(data[source]), len(data[target]))):
         return None
     join = Join("words", source, target)
     match = match_of(data, source, target, pairs)

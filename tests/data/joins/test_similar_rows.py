@@ -181,3 +181,15 @@ def test_tables_with_key_are_not_offered_by_words():
     joins = hetviz.propose_joins(HeteroData.from_frames(keyed, labels={}))
     assert joins[0].sure
     assert all(proposal.join.kind != "words" for proposal in joins)
+
+
+def test_few_similar_rows_are_proposed_but_not_offered():
+    data = shops()
+    others = [f"{name} museum" for name in ("Lisbon", "Porto", "Faro", "Braga", "Evora")] * 16
+    names = [*data["store"].table.iloc[:7, 0], *(f"{k} {name}" for k, name in enumerate(others))]
+    mixed = HeteroData.from_frames(
+        {"shop": data["shop"], "mixed": pd.DataFrame({"name": names}, index=range(len(names)))},
+        labels={},
+    )
+    assert 5 <= len(hetviz.propose_links(mixed, "shop", "mixed")) < 0.12 * len(names)
+    assert hetviz.propose_joins(mixed) == []
