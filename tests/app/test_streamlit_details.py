@@ -19,7 +19,10 @@ ROOT = Path(__file__).resolve().parents[2]
 LEANS_ON = {
     "streamlit.net_util": {"get_external_ip"},
     "streamlit.runtime.get_instance": set(),
+    "streamlit.proto.ClientState_pb2.ClientState": set(),
     "streamlit.runtime.app_session": {"RerunData"},
+    "streamlit.runtime.app_session.AppSession": {"request_rerun", "_clear_queue"},
+    "streamlit.runtime.scriptrunner_utils.script_requests.ScriptRequestType": {"STOP"},
     "streamlit.runtime.scriptrunner.RerunData": set(),
     "streamlit.runtime.scriptrunner.ScriptRunner": set(),
     "streamlit.runtime.state.SafeSessionState": {"on_script_will_rerun"},
@@ -68,7 +71,10 @@ def test_it_is_there(name: str) -> None:
 
 def test_sessions_and_their_runner_have_what_is_changed_in_them() -> None:
     import streamlit as st
+    from streamlit.runtime.app_session import AppSession
+    from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
     from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
+    from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
     from streamlit.runtime.state import SafeSessionState, SessionState
 
     state = SessionState()
@@ -77,5 +83,11 @@ def test_sessions_and_their_runner_have_what_is_changed_in_them() -> None:
     assert hasattr(state._key_id_mapper, "id_key_mapping")
     assert "_yield_callback" in inspect.getsource(SafeSessionState)
     assert "_execing" in inspect.getsource(ScriptRunner)
+    assert "self._requests" in inspect.getsource(ScriptRunner)
+    assert "self._state" in inspect.getsource(ScriptRequests)
+    session = inspect.getsource(AppSession)
+    assert all(f"self.{name}" in session for name in ("_scriptrunner", "_event_loop"))
+    assert "self._browser_queue = ForwardMsgQueue" in session
+    assert "self._delta_index_map" in inspect.getsource(ForwardMsgQueue)
     assert {"widget_states", "is_auto_rerun"} <= set(inspect.signature(RerunData).parameters)
     assert callable(st.components.v2.component)

@@ -33,6 +33,7 @@ SMALL = {
     "evaluate": ["DATA", "--coordinates", "RUN/coordinates.csv"],
     "guidance": ["DATA", "--report"],
     "join": ["DATA"],
+    "propose": ["DATA", *_ENDS, "--column", "birds:span"],
     "compare": ["DATA", "--methods", "pca,cdmca"],
     "search": ["DATA", "--method", "guided-projection", "--try", "gamma=0.1,1", "--fixed-grid"],
     "clusters": ["DATA", "--coordinates", "RUN/coordinates.csv", "--number", "2"],

@@ -114,8 +114,8 @@ def propose_links(
     ...          "small ricecooker", "round waffle-maker"]
     >>> data = HeteroData.from_frames({"shop": {"name": names}, "store": {"name": other}})
     >>> proposed = propose_links(data, "shop", "store", max_chance=1.0)
-    >>> sorted(proposed["shared"])[-1]
-    'steel, 2, kettle'
+    >>> dict(zip(proposed["source_id"], proposed["target_id"]))["Iron with steam"]
+    'steam iron'
     """
     pairs = similar_rows(data, source, target, columns, max_chance, random_state)
     i, j, similarity = pairs.i, pairs.j, pairs.similarity
