@@ -49,8 +49,8 @@ def propose_links(
 
     A pair is proposed if each row is the other's most similar one. Rows are compared by the words
     and by all three neighbouring characters of their texts, so that other spellings, other orders
-    of words and abbreviations count as well. Whether pairs are right cannot be told from texts
-    alone, so a probability needs answers.
+    of words and abbreviations count as well. Texts alone do not show whether pairs are right,
+    so a probability needs answers.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def propose_links(
     then chance is :math:`\min_{s \le t} n_0(s) / n(s)`. Nothing is proposed if fewer than 5 pairs
     or 2 % of the smaller table have a `chance` of at most `max_chance`. The probability is a
     logistic function of the logit of the similarity, fitted to the answers with normal priors. On
-    13 public pairs of tables, the stated share of right pairs was off by .10 in the mean after 10
+    13 public pairs of tables, the stated share of right pairs was off by .10 on average after 10
     answers that were spread over the list, and by .07 after 20.
 
     Costs O(n log n) and memory O(n) for n rows, with about a quarter of a millisecond per row.
