@@ -44,6 +44,8 @@ class Join:
         For links by a list, see `hetviz.links_by_list`.
     k, km : int, float or None
         For links by distance, see `hetviz.links_by_nearness`.
+    answers : sequence of (str, str, bool)
+        For similar words: ids of judged pairs, and whether they are right.
     """
 
     kind: str
@@ -57,11 +59,14 @@ class Join:
     k: int | None = None
     km: float | None = None
     also: tuple[tuple[str, str], ...] = ()
+    answers: tuple[tuple[str, str, bool], ...] = ()
 
     def __post_init__(self) -> None:
         # JSON gives lists instead of tuples.
         also = tuple((str(first), str(second)) for first, second in self.also)
         object.__setattr__(self, "also", also)
+        answers = tuple((str(a), str(b), bool(right)) for a, b, right in self.answers)
+        object.__setattr__(self, "answers", answers)
 
     @property
     def source_columns(self) -> tuple[str, ...]:
@@ -87,7 +92,7 @@ class Join:
         if self.kind == "near":
             return match_by_nearness(data, self.source, self.target, k=self.k, km=self.km)
         if self.kind == "words":
-            return match_by_words(data, self.source, self.target)
+            return match_by_words(data, self.source, self.target, self.answers)
         if self.kind in ("list", "tags"):
             return match_by_list(
                 data,

@@ -25,6 +25,7 @@ from hetviz.errors import DataError, ParameterError
 SIMILAR_WORDS = "similar words"
 MAX_CHANCE = 0.2
 MIN_ANSWERS = 10
+_MIN_PROBABILITY = 0.5
 _MIN_PAIRS, _MIN_SHARE = 5, 0.02
 _MIN_LETTERS = 3
 _WORD = re.compile(r"[^\W_]+")
@@ -118,23 +119,26 @@ def propose_links(
     'steam iron'
     """
     pairs = similar_rows(data, source, target, columns, max_chance, random_state)
-    i, j, similarity = pairs.i, pairs.j, pairs.similarity
-    frame = pd.DataFrame(
+    frame = _frame(data, source, target, pairs)
+    return frame if answers is None else _with_answers(frame, answers)
+
+
+def _frame(data: HeteroData, source: str, target: str, pairs: SimilarRows) -> pd.DataFrame:
+    return pd.DataFrame(
         {
             "source_dataset": source,
-            "source_id": data[source].ids[i],
+            "source_id": data[source].ids[pairs.i],
             "target_dataset": target,
-            "target_id": data[target].ids[j],
-            "weight": similarity,
+            "target_id": data[target].ids[pairs.j],
+            "weight": pairs.similarity,
             "kind": SIMILAR_WORDS,
             "role": "relation",
-            "similarity": similarity,
+            "similarity": pairs.similarity,
             "chance": pairs.chance,
             "probability": np.nan,
             "shared": pairs.shared_words(),
         }
     )
-    return frame if answers is None else _with_answers(frame, answers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,12 +170,24 @@ class SimilarRows:
         return out
 
 
-def match_by_words(data: HeteroData, source: str, target: str) -> Match:
+def match_by_words(
+    data: HeteroData, source: str, target: str, answers: Sequence[tuple[str, str, bool]] = ()
+) -> Match:
     """Match rows of two datasets that say the same in similar words, see `propose_links`.
 
-    The weight of a pair is its similarity.
+    `answers`: ids of judged pairs and whether they are right. The weight of a pair is its
+    similarity, or with enough answers its probability. Pairs that are probably wrong are left out.
     """
-    return match_of(data, source, target, similar_rows(data, source, target))
+    pairs = similar_rows(data, source, target)
+    if not answers:
+        return match_of(data, source, target, pairs)
+    judged = pd.DataFrame(answers, columns=["source_id", "target_id", "right"])
+    frame = _with_answers(_frame(data, source, target, pairs), judged)
+    frame = frame[~(frame["probability"] < _MIN_PROBABILITY)]
+    i, j = data[source].find(frame["source_id"]), data[target].find(frame["target_id"])
+    order = np.lexsort((j, i))
+    weight = np.clip(frame["weight"].to_numpy()[order], np.finfo(float).tiny, 1.0)
+    return make_match(data, source, target, i[order], j[order], weight=weight, kind=SIMILAR_WORDS)
 
 
 def match_of(data: HeteroData, source: str, target: str, pairs: SimilarRows) -> Match:

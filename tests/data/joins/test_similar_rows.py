@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import hetviz
 from hetviz import HeteroData
+from hetviz.data.joins.join import Join
 from hetviz.data.joins.similar_rows import MIN_ANSWERS, SIMILAR_WORDS
 from hetviz.errors import DataError, ParameterError
 
@@ -193,3 +196,22 @@ def test_few_similar_rows_are_proposed_but_not_offered():
     )
     assert 5 <= len(hetviz.propose_links(mixed, "shop", "mixed")) < 0.12 * len(names)
     assert hetviz.propose_joins(mixed) == []
+
+
+def test_join_keeps_answers_and_leaves_out_what_is_probably_wrong():
+    data = shops()
+    frame = hetviz.propose_links(data, "shop", "store")
+    asked = frame.iloc[:: len(frame) // MIN_ANSWERS]
+    answers = tuple(
+        (a, b, k < 3)
+        for k, (a, b) in enumerate(zip(asked["source_id"], asked["target_id"], strict=True))
+    )
+    join = Join("words", "shop", "store", answers=answers)
+    assert Join(**json.loads(json.dumps(join.to_dict()))) == join
+    match = join.match(data)
+    table = pd.DataFrame(answers, columns=["source_id", "target_id", "right"])
+    judged = hetviz.propose_links(data, "shop", "store", answers=table)
+    likely = judged[judged["probability"] >= 0.5]
+    assert 0 < len(match.i) == len(likely) < len(judged)
+    weight = dict(zip(likely["source_id"], likely["probability"], strict=True))
+    assert match.weight.tolist() == [weight[id] for id in data["shop"].ids[match.i]]
