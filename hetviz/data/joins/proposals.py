@@ -29,7 +29,7 @@ from hetviz.data.joins.join import Join, share_linked
 from hetviz.data.joins.key_columns import key_columns
 from hetviz.data.joins.keys import column_keys
 from hetviz.data.joins.matching import Match
-from hetviz.data.joins.similar_rows import match_of, similar_rows
+from hetviz.data.joins.similar_rows import LEAST_PROBABILITY, judged_pairs
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.queries.reach import Reach, link_reach
@@ -246,11 +246,12 @@ def _proposals_by_words(data: HeteroData, proposals: Sequence[Proposal]) -> list
         if is_connected or frozenset((source, target)) in offered or n > _MAX_COMPARED_ROWS:
             continue
         try:
-            proposal = _proposal_by_words(data, source, target)
+            proposal = proposal_by_words(data, Join("words", source, target))
         except DataError:
             # One of them has no text.
             continue
-        out += [] if proposal is None else [proposal]
+        if len(proposal.match.i) >= _MIN_WORDS_SHARE * min(len(data[source]), len(data[target])):
+            out.append(proposal)
     out.sort(key=lambda proposal: -proposal.score)
     return out[:_MAX_BY_WORDS]
 
@@ -265,22 +266,25 @@ def _components(data: HeteroData, edges: Sequence[tuple[str, str]]) -> dict[str,
     return component
 
 
-def _proposal_by_words(data: HeteroData, source: str, target: str) -> Proposal | None:
-    pairs = similar_rows(data, source, target)
-    n = len(pairs.i)
-    if n < max(1, _MIN_WORDS_SHARE * min(len(data[source]), len(data[target]))):
-        return None
-    join = Join("words", source, target)
-    match = match_of(data, source, target, pairs)
-    n_source, n_target = len(data[source]), len(data[target])
+def proposal_by_words(data: HeteroData, join: Join) -> Proposal:
+    """Return a join by similar words, which may have answers, with its evidence."""
+    match = join.match(data)
+    frame = judged_pairs(data, join.source, join.target, join.answers)
+    n, n_source, n_target = len(match.i), len(data[join.source]), len(data[join.target])
+    n_null = float(frame["chance"].max()) * len(frame) if len(frame) else 0.0
     evidence = (
-        f"{n:,} of {n_source:,} {source} and of {n_target:,} {target} are most similar to each "
-        "other by their words.",
-        f"Rows of scrambled words would have about {pairs.n_null:,.0f} such pairs.",
+        f"{n:,} of {n_source:,} {join.source} and of {n_target:,} {join.target} are most similar "
+        "to each other by their words.",
+        f"Rows of scrambled words would have about {n_null:,.0f} such pairs.",
     )
-    score = (n - min(n, pairs.n_null)) / min(n_source, n_target)
+    doubt = _WORDS_DOUBT
+    probability = frame["probability"].dropna()
+    if len(probability):
+        right = probability[probability >= LEAST_PROBABILITY].mean()
+        doubt = f"By your {len(join.answers):,} answers, about {round_percent(right)} are right."
     reach = link_reach(match.add_to(data), [match.links()])
-    return Proposal(join, score, evidence, match, reach, _WORDS_DOUBT)
+    score = max(0.0, n - n_null) / max(1, min(n_source, n_target))
+    return Proposal(join, score, evidence, match, reach, doubt)
 
 
 def check_join(data: HeteroData, join: Join) -> Proposal:

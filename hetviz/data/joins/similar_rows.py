@@ -18,14 +18,15 @@ from hetviz.core.measures.mutual_rows import mutual_rows
 from hetviz.core.threads import one_thread
 from hetviz.data.joins.keys import cell_texts
 from hetviz.data.joins.matching import Match, make_match
-from hetviz.data.model.dataset import Dataset
+from hetviz.data.model.dataset import ITEM_RESULTS, Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.errors import DataError, ParameterError
 
 SIMILAR_WORDS = "similar words"
 MAX_CHANCE = 0.2
 MIN_ANSWERS = 10
-_MIN_PROBABILITY = 0.5
+LEAST_PROBABILITY = 0.5
+_ROUND, _GOLDEN = 10, 0.6180339887498949
 _MIN_PAIRS, _MIN_SHARE = 5, 0.02
 _MIN_LETTERS = 3
 _WORD = re.compile(r"[^\W_]+")
@@ -147,7 +148,6 @@ class SimilarRows:
 
     `i`, `j` (k,): Rows of both datasets.
     `similarity`, `chance` (k,): See `propose_links`.
-    `n_null`: Mean number of pairs as similar as the last one after scrambling.
     `texts`: Text of each row of both datasets.
     """
 
@@ -155,7 +155,6 @@ class SimilarRows:
     j: Ints
     similarity: Floats
     chance: Floats
-    n_null: float
     texts: tuple[list[str], list[str]]
 
     def shared_words(self) -> list[str]:
@@ -178,24 +177,37 @@ def match_by_words(
     `answers`: ids of judged pairs and whether they are right. The weight of a pair is its
     similarity, or with enough answers its probability. Pairs that are probably wrong are left out.
     """
-    pairs = similar_rows(data, source, target)
-    if not answers:
-        return match_of(data, source, target, pairs)
-    judged = pd.DataFrame(answers, columns=["source_id", "target_id", "right"])
-    frame = _with_answers(_frame(data, source, target, pairs), judged)
-    frame = frame[~(frame["probability"] < _MIN_PROBABILITY)]
+    frame = judged_pairs(data, source, target, answers)
+    frame = frame[~(frame["probability"] < LEAST_PROBABILITY)]
     i, j = data[source].find(frame["source_id"]), data[target].find(frame["target_id"])
     order = np.lexsort((j, i))
     weight = np.clip(frame["weight"].to_numpy()[order], np.finfo(float).tiny, 1.0)
     return make_match(data, source, target, i[order], j[order], weight=weight, kind=SIMILAR_WORDS)
 
 
-def match_of(data: HeteroData, source: str, target: str, pairs: SimilarRows) -> Match:
-    """Return the match with the pairs of `similar_rows`."""
-    order = np.lexsort((pairs.j, pairs.i))
-    weight = np.clip(pairs.similarity[order], np.finfo(float).tiny, 1.0)
-    i, j = pairs.i[order], pairs.j[order]
-    return make_match(data, source, target, i, j, weight=weight, kind=SIMILAR_WORDS)
+def judged_pairs(
+    data: HeteroData, source: str, target: str, answers: Sequence[tuple[str, str, bool]] = ()
+) -> pd.DataFrame:
+    """Return the pairs of `propose_links` after answers; the pairs are computed once."""
+    frame = ITEM_RESULTS.get_or_compute(
+        (data[source], data[target]),
+        ("similar rows", source, target),
+        lambda: propose_links(data, source, target),
+    ).copy()
+    judged = pd.DataFrame(answers, columns=["source_id", "target_id", "right"])
+    return _with_answers(frame, judged) if answers else frame
+
+
+def judging_order(n_pairs: int, n: int) -> list[int]:
+    """Return up to n positions of pairs to judge, each ten spread over all pairs."""
+    order: dict[int, None] = {}
+    for number in range(0, 2 * n_pairs, _ROUND):
+        # The fractional parts of multiples of the golden ratio are spread evenly.
+        start = (0.5 + number / _ROUND * _GOLDEN) % 1.0
+        order |= dict.fromkeys(int((k + start) * n_pairs / _ROUND) for k in range(_ROUND))
+        if len(order) >= min(n, n_pairs):
+            break
+    return list(order)[:n]
 
 
 @one_thread()
@@ -225,11 +237,7 @@ def similar_rows(
         kept[:] = False
     order = np.lexsort((j, i, -similarity))
     order = order[kept[order]]
-    least = similarity[order[-1]] if len(order) else 0.0
-    n_null = float(np.sum(np.concatenate(null) >= least)) / len(null)
-    return SimilarRows(
-        i[order], j[order], similarity[order], chance[order], n_null, (rows[0], rows[1])
-    )
+    return SimilarRows(i[order], j[order], similarity[order], chance[order], (rows[0], rows[1]))
 
 
 def _texts_of(dataset: Dataset, columns: Sequence[str] | None) -> list[list[str]]:

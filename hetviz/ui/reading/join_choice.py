@@ -21,7 +21,7 @@ from hetviz.errors import HetvizError
 from hetviz.features.link_values import LinkValue
 from hetviz.features.table_joins import ROWS, DetailTable, detail_tables, join_tables
 from hetviz.ui.map import map_warnings
-from hetviz.ui.reading import join_map
+from hetviz.ui.reading import join_map, judge_pairs
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.widgets import set_switches
@@ -101,6 +101,7 @@ def choose_joins(
     """
     if not proposals and len(data.datasets) < 2:
         return ChosenJoins()
+    proposals = judge_pairs.with_answers(data, proposals)
     proposals = [*_drawn_proposals(data, proposals, stated), *proposals]
     n_sure = sum(proposal.sure for proposal in proposals)
     aside = f"{n_sure} of {len(proposals)} ticked" if n_sure else ""
@@ -466,6 +467,8 @@ def _join_checkbox(data: HeteroData, proposal: Proposal, tick: str, ticks: Seque
         examples = " and ".join(_example(data, proposal.join.source, *pair) for pair in shown)
         note = finish_sentence(f"{theme.count(len(match.i), 'link')}, such as {examples}")
         theme.show_note(f"{proposal.doubt} {note}" if proposal.doubt else note)
+        if proposal.join.kind == "words":
+            judge_pairs.show_judging(data, proposal.join, tick)
     return is_ticked
 
 
