@@ -76,7 +76,7 @@ def test_methods_are_compared_and_their_maps_share_selection_and_camera(page: Pa
     expect(heading).to_contain_text(rows.first.locator("[role=rowheader] b").inner_text())
     until(page, "map.stats.paints > 0")
     # Points of one item lie at one place of the page on no two maps, but the camera is the same.
-    assert len({tuple(view.values()) for view in each(page, "scene.view.at()")}) == 1
+    assert wait_until(lambda: len({(*at.values(),) for at in each(page, "scene.view.at()")}) == 1)
     page.locator(".st-key-compare-map-0 .hv-stage").scroll_into_view_if_needed()
     box = page.locator(".st-key-compare-map-0 .hv-stage").bounding_box()
     assert box is not None

@@ -295,10 +295,10 @@ def _as_draft(draft: _KeyDraft, doubt: str) -> Draft:
         sentences.append("0 and -1 are read as no partner.")
     are_running = a.counts_up and b.counts_up
     if are_running:
-        sentences.append(_RUNNING)
+        sentences.append(RUNNING_NUMBERS)
     if not doubt and draft.score < MIN_SURE_SCORE:
         if are_running and not alike:
-            doubt = _RUNNING
+            doubt = RUNNING_NUMBERS
         elif a.integers is not None and not alike:
             doubt = "Both are whole numbers, but the columns have different names."
         elif share < MIN_SURE_SHARE:
@@ -311,7 +311,9 @@ def _as_draft(draft: _KeyDraft, doubt: str) -> Draft:
 
 # From this share of matches by chance on, the share is no evidence.
 _LIKELY = 0.5
-_RUNNING = "Both are running numbers, which unrelated tables have too. Check the pairs first."
+RUNNING_NUMBERS = (
+    "Both are running numbers, which unrelated tables have too. Check the pairs first."
+)
 
 
 def drafts_by_spelling(
@@ -424,7 +426,7 @@ def _view_drafts(
     ]
     are_numbers = first.integers is not None and second.integers is not None
     is_named = bool(first.entity_words) and first.bare_name == second.bare_name
-    doubt = _RUNNING if are_running or (are_numbers and not is_named) else ""
+    doubt = RUNNING_NUMBERS if are_running or (are_numbers and not is_named) else ""
     evidence += [doubt] if doubt else []
     join = Join("views", first.dataset, second.dataset, loose=True)
     yield Draft(join, score, tuple(evidence), share, chance, doubt)

@@ -17,6 +17,7 @@ from hetviz.data.joins.drafts import (
     MIN_SCORE,
     MIN_SURE_SHARE,
     MIN_VIEW_SHARE,
+    RUNNING_NUMBERS,
     Draft,
     above_chance,
     drafts_by_key,
@@ -230,7 +231,9 @@ def propose_joins(data: HeteroData) -> list[Proposal]:
         if proposal.sure or is_offered:
             selected.append(proposal)
             n_unsure += not proposal.sure
-    return [*selected, *_proposals_by_words(data, selected)]
+    running = [proposal for proposal in selected if proposal.doubt == RUNNING_NUMBERS]
+    others = [proposal for proposal in selected if proposal.doubt != RUNNING_NUMBERS]
+    return [*others, *_proposals_by_words(data, others), *running]
 
 
 def _proposals_by_words(data: HeteroData, proposals: Sequence[Proposal]) -> list[Proposal]:
@@ -269,19 +272,24 @@ def _components(data: HeteroData, edges: Sequence[tuple[str, str]]) -> dict[str,
 def proposal_by_words(data: HeteroData, join: Join) -> Proposal:
     """Return a join by similar words, which may have answers, with its evidence."""
     match = join.match(data)
+    pairs = judged_pairs(data, join.source, join.target)
     frame = judged_pairs(data, join.source, join.target, join.answers)
     n, n_source, n_target = len(match.i), len(data[join.source]), len(data[join.target])
-    n_null = float(frame["chance"].max()) * len(frame) if len(frame) else 0.0
+    n_null = float(pairs["chance"].max()) * len(pairs) if len(pairs) else 0.0
     evidence = (
-        f"{n:,} of {n_source:,} {join.source} and of {n_target:,} {join.target} are most similar "
-        "to each other by their words.",
+        f"{len(pairs):,} of {n_source:,} {join.source} and of {n_target:,} {join.target} are most "
+        "similar to each other by their words.",
         f"Rows of scrambled words would have about {n_null:,.0f} such pairs.",
     )
     doubt = _WORDS_DOUBT
     probability = frame["probability"].dropna()
     if len(probability):
-        right = probability[probability >= LEAST_PROBABILITY].mean()
-        doubt = f"By your {len(join.answers):,} answers, about {round_percent(right)} are right."
+        kept = probability[probability >= LEAST_PROBABILITY]
+        n_dropped = len(pairs) - len(kept)
+        doubt = f"By your {len(join.answers):,} answers, "
+        doubt += f"about {round_percent(kept.mean())} are right." if n else "none is likely right."
+        if n_dropped:
+            doubt += f" {n_dropped:,} that are probably wrong are left out."
     reach = link_reach(match.add_to(data), [match.links()])
     score = max(0.0, n - n_null) / max(1, min(n_source, n_target))
     return Proposal(join, score, evidence, match, reach, doubt)

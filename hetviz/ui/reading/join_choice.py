@@ -468,7 +468,7 @@ def _join_checkbox(data: HeteroData, proposal: Proposal, tick: str, ticks: Seque
         note = finish_sentence(f"{theme.count(len(match.i), 'link')}, such as {examples}")
         theme.show_note(f"{proposal.doubt} {note}" if proposal.doubt else note)
         if proposal.join.kind == "words":
-            judge_pairs.show_judging(data, proposal.join, tick)
+            judge_pairs.show_judging(data, proposal.ends, tick)
     return is_ticked
 
 

@@ -9,7 +9,6 @@ import streamlit as st
 
 from hetviz._text import shorten
 from hetviz.data import Dataset, HeteroData
-from hetviz.data.joins.join import Join
 from hetviz.data.joins.keys import cell_texts
 from hetviz.data.joins.proposals import Proposal, proposal_by_words
 from hetviz.data.joins.similar_rows import MIN_ANSWERS, judged_pairs, judging_order
@@ -17,7 +16,7 @@ from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.page_state import state_of
 
 Answer = tuple[str, str, bool]
-_MAX_CHARS, _MAX_COLUMNS = 90, 3
+_MAX_CHARS, _MAX_NAME_CHARS, _MAX_COLUMNS = 90, 20, 3
 _SHORTCUTS = {True: "y", False: "n"}
 _LABELS = {True: "Right", False: "Wrong"}
 
@@ -27,6 +26,20 @@ class PairAnswers:
     """Answers of the user about pairs, by the two datasets."""
 
     answers: dict[tuple[str, str], tuple[Answer, ...]] = field(default_factory=dict)
+    # The datasets whose pairs are being judged, and the number of answers at the start.
+    open: tuple[str, str] | None = None
+    n_before: int = 0
+
+    def of(self, data: HeteroData, ends: tuple[str, str]) -> tuple[Answer, ...]:
+        """Return the answers about items of the data; other files may have the same names."""
+        if ends not in self.answers:
+            return ()
+        known = [set(data[name].ids) for name in ends]
+        return tuple(
+            answer
+            for answer in self.answers[ends]
+            if all(id in ids for id, ids in zip(answer[:2], known, strict=True))
+        )
 
 
 def with_answers(data: HeteroData, proposals: Sequence[Proposal]) -> list[Proposal]:
@@ -35,7 +48,7 @@ def with_answers(data: HeteroData, proposals: Sequence[Proposal]) -> list[Propos
 
 
 def _judged(data: HeteroData, proposal: Proposal) -> Proposal:
-    answers = state_of(PairAnswers).answers.get(proposal.ends, ())
+    answers = state_of(PairAnswers).of(data, proposal.ends)
     if proposal.join.kind != "words" or not answers:
         return proposal
     join = replace(proposal.join, answers=answers)
@@ -44,54 +57,87 @@ def _judged(data: HeteroData, proposal: Proposal) -> Proposal:
     return judged
 
 
-def show_judging(data: HeteroData, join: Join, key: str) -> None:
-    """Show the next pair to judge, inside a part that can be opened."""
-    n = len(join.answers)
-    n_wanted = MIN_ANSWERS * (n // MIN_ANSWERS + 1)
-    pair = _next_pair(data, join, n_wanted)
-    label = "Judge ten pairs" if n < MIN_ANSWERS else "Judge ten more"
-    with st.expander(label, key=f"judge-{key}"):
+@st.fragment
+def show_judging(data: HeteroData, ends: tuple[str, str], key: str) -> None:
+    """Show a button that starts the judging, then pair by pair; ten answers redraw the page."""
+    judging = state_of(PairAnswers)
+    answers = judging.of(data, ends)
+    if judging.open != ends:
+        st.button(
+            "Judge ten pairs" if len(answers) < MIN_ANSWERS else "Judge ten more",
+            key=f"judge-{key}",
+            on_click=_open,
+            args=(ends, len(answers)),
+        )
+        return
+    if len(answers) > judging.n_before and len(answers) % MIN_ANSWERS == 0:
+        judging.open = None
+        st.rerun()
+    pair = _next_pair(data, ends, answers)
+    with st.container(border=True, key=f"judge-pair-{key}"):
         if pair is None:
-            theme.show_note(f"All {n:,} pairs are judged.")
+            theme.show_note(f"All {len(answers):,} pairs are judged.")
         else:
-            theme.show_note(f"Are these the same? {n % MIN_ANSWERS} of {MIN_ANSWERS} judged.")
-            st.html(_pair_html(data, join, pair))
-        with st.container(horizontal=True, gap="small", key=f"judge-buttons-{key}"):
-            for is_right, shortcut in _SHORTCUTS.items() if pair is not None else ():
-                st.button(
-                    _LABELS[is_right],
-                    key=f"judge-{is_right}-{key}",
-                    shortcut=shortcut,
-                    on_click=_answer,
-                    args=((join.source, join.target), (*join.answers, (*pair, is_right))),
-                )
-            if n:
-                st.button(
-                    "Take back",
-                    key=f"judge-back-{key}",
-                    type="tertiary",
-                    on_click=_answer,
-                    args=((join.source, join.target), join.answers[:-1]),
-                )
+            number = len(answers) % MIN_ANSWERS + 1
+            st.html(
+                '<p class="hv-question">Are these two the same?'
+                f"<small>{number} of {MIN_ANSWERS}</small></p>"
+            )
+            st.html(_pair_html(data, ends, pair))
+            _show_answers(ends, answers, pair, key)
+        with st.container(horizontal=True, gap="small", key=f"judge-below-{key}"):
+            st.button(
+                "Take back",
+                key=f"judge-back-{key}",
+                type="tertiary",
+                shortcut="u",
+                disabled=not answers,
+                on_click=_set_answers,
+                args=(ends, answers[:-1]),
+            )
+            if st.button("Stop here", key=f"judge-stop-{key}", type="tertiary"):
+                judging.open = None
+                st.rerun()
 
 
-def _answer(ends: tuple[str, str], answers: tuple[Answer, ...]) -> None:
+def _show_answers(
+    ends: tuple[str, str], answers: tuple[Answer, ...], pair: tuple[str, str], key: str
+) -> None:
+    for column, is_right in zip(st.columns(2, gap="small"), _SHORTCUTS, strict=True):
+        column.button(
+            _LABELS[is_right],
+            key=f"judge-{_LABELS[is_right].lower()}-{key}",
+            width="stretch",
+            shortcut=_SHORTCUTS[is_right],
+            on_click=_set_answers,
+            args=(ends, (*answers, (*pair, is_right))),
+        )
+
+
+def _open(ends: tuple[str, str], n_answers: int) -> None:
+    judging = state_of(PairAnswers)
+    judging.open, judging.n_before = ends, n_answers
+
+
+def _set_answers(ends: tuple[str, str], answers: tuple[Answer, ...]) -> None:
     state_of(PairAnswers).answers[ends] = answers
 
 
-def _next_pair(data: HeteroData, join: Join, n_wanted: int) -> tuple[str, str] | None:
-    pairs = judged_pairs(data, join.source, join.target)
-    answered = {(a, b) for a, b, _ in join.answers}
-    for at in judging_order(len(pairs), n_wanted):
+def _next_pair(
+    data: HeteroData, ends: tuple[str, str], answers: tuple[Answer, ...]
+) -> tuple[str, str] | None:
+    pairs = judged_pairs(data, *ends)
+    answered = {(a, b) for a, b, _ in answers}
+    for at in judging_order(len(pairs), len(answers) + MIN_ANSWERS):
         pair = str(pairs["source_id"].iloc[at]), str(pairs["target_id"].iloc[at])
         if pair not in answered:
             return pair
     return None
 
 
-def _pair_html(data: HeteroData, join: Join, pair: tuple[str, str]) -> str:
+def _pair_html(data: HeteroData, ends: tuple[str, str], pair: tuple[str, str]) -> str:
     parts = []
-    for name, item_id in zip((join.source, join.target), pair, strict=True):
+    for name, item_id in zip(ends, pair, strict=True):
         dataset = data[name]
         row = dataset.position(item_id)
         lines = "".join(f"<p>{theme.escape_html(line)}</p>" for line in _row_lines(dataset, row))
@@ -106,4 +152,8 @@ def _row_lines(dataset: Dataset, row: int) -> list[str]:
     cells = [
         (name, cell_texts(dataset, name)[row]) for name in names if name != dataset.title_column
     ]
-    return [f"{name}: {shorten(cell, _MAX_CHARS)}" for name, cell in cells if cell][:_MAX_COLUMNS]
+    return [
+        f"{shorten(name, _MAX_NAME_CHARS)}: {shorten(cell, _MAX_CHARS)}"
+        for name, cell in cells
+        if cell
+    ][:_MAX_COLUMNS]

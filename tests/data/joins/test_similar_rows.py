@@ -215,3 +215,11 @@ def test_join_keeps_answers_and_leaves_out_what_is_probably_wrong():
     assert 0 < len(match.i) == len(likely) < len(judged)
     weight = dict(zip(likely["source_id"], likely["probability"], strict=True))
     assert match.weight.tolist() == [weight[id] for id in data["shop"].ids[match.i]]
+
+
+def test_running_numbers_in_common_do_not_hide_similar_words():
+    tables = {}
+    for name, dataset in shops().datasets.items():
+        tables[name] = dataset.table.set_axis([str(k) for k in range(1, N + 1)])
+    joins = [one.join.kind for one in hetviz.propose_joins(HeteroData.from_frames(tables))]
+    assert joins == ["words", "views"]
