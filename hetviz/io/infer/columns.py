@@ -21,7 +21,7 @@ from hetviz.features.columns.levels import (
     natural_order,
     proposed_order,
 )
-from hetviz.features.columns.names import words_of
+from hetviz.features.columns.names import label_reason, words_of
 from hetviz.features.columns.number_parsing import (
     SYMBOL_UNITS,
     detect_decimal,
@@ -187,7 +187,9 @@ def _propose_column(
         return ColumnRecipe(name, "text")
     # Longer lists are counts, not scales.
     order = natural_order(dict.fromkeys(present)) if len(distinct) <= _MAX_ORDER_VALUES else None
-    why = f"has an order: {' < '.join(order[:4])}{' ...' * (len(order) > 4)}" if order else ""
+    why = label_reason(name) or ""
+    if order is not None and not why:
+        why = f"has an order: {' < '.join(order[:4])}{' ...' * (len(order) > 4)}"
     if order is not None and _order_of_scale(order):
         return ColumnRecipe(name, "ordered category", order=order, why=why)
     return ColumnRecipe(name, "category", why=why)

@@ -309,6 +309,12 @@ def test_ordered_category_order_can_be_changed():
     assert apply_recipe(more, turned).recipe.column("size").order == ("XL", "M", "S", "L")
 
 
+def test_postal_codes_have_no_order():
+    raw = RawTable.of([["PLZ", "x"], *[[f"0{k % 5}103", str(k)] for k in range(20)]])
+    column = propose_recipe(raw).column("PLZ")
+    assert (column.type, column.why) == ("category", "a postal code")
+
+
 def test_scale_words_are_ordered():
     scales = {
         "severity": ["mild", "moderate", "severe"],
