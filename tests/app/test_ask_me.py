@@ -10,10 +10,13 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from hetviz.data import Dataset, Embedding, HeteroData
+from hetviz.data.joins.similar_rows import SIMILAR_WORDS
+from hetviz.data.model.statements import statement_keys
 from hetviz.features.spaces.learned_groups import GroupSummary
 from hetviz.runs.ask.questions import Question, suggest_questions
 from hetviz.ui.guidance import ask_me
 from hetviz.workspace import SetLabels
+from hetviz.workspace.commands.guidance import EditStatements
 from tests.app.conftest import Visit, html_of, page_of, workspace_of
 
 
@@ -47,6 +50,31 @@ def test_answers_are_saved_counted_and_followed_by_next_question(visit: Visit) -
     assert last.weight[-1] == 1.0
     press(app, "ask-no")
     assert "2 answered, 1 of them yes" in html_of(app)
+
+
+def test_answers_keep_or_remove_proposed_links(visit: Visit) -> None:
+    app = visit("guidance")
+    data = workspace_of(app).state.opened()
+    before = n_links(app)
+    keys = statement_keys(data)[:2].tolist()
+    fields = {"kind": SIMILAR_WORDS, "weight": 0.5}
+    workspace_of(app).do(EditStatements(dict.fromkeys(keys, fields)))
+    app.run()
+    # The question on screen stays until it is answered.
+    press(app, "ask-skip")
+    while "A yes keeps this proposed link" not in html_of(app):
+        press(app, "ask-skip")
+    press(app, "ask-yes")
+    assert n_links(app) == before
+    while "A yes keeps this proposed link" not in html_of(app):
+        press(app, "ask-skip")
+    press(app, "ask-no")
+    assert n_links(app) == before - 1
+    assert "2 answered, 1 of them yes" in html_of(app)
+    press(app, "ask-undo")
+    assert n_links(app) == before
+    assert "1 answered, 1 of them yes" in html_of(app)
+    assert "A yes keeps this proposed link" in html_of(app)
 
 
 def test_map_shows_items_of_question(visit: Visit) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,9 +14,11 @@ from hetviz._types import JsonObject
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.edits.labelling import LabelValue
+from hetviz.data.joins.similar_rows import SIMILAR_WORDS
+from hetviz.data.model.statements import link_keys_at
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.learned_groups import GroupSummary
-from hetviz.runs.ask.active_learning import QuestionFinder, settled_pairs_of
+from hetviz.runs.ask.active_learning import USER_LINK_KIND, QuestionFinder, settled_pairs_of
 from hetviz.runs.ask.labels import columns_to_ask, label_candidates
 from hetviz.runs.ask.learned import learned_from
 
@@ -51,6 +53,8 @@ class Question:
         other questions. For the kind "label" the label is empty.
     `options` (tuple of text or number): For the kind "label": the labels known so far, the
         likeliest first.
+    `statement`: Key of the proposed link that the question is about (see `hetviz.statements`),
+        else "". A yes makes it a link of the user, a no removes it.
     """
 
     kind: str
@@ -61,6 +65,7 @@ class Question:
     gain: float
     label: tuple[str, str] = ("", "")
     options: tuple[LabelValue, ...] = ()
+    statement: str = ""
 
     @property
     def key(self) -> str:
@@ -88,6 +93,11 @@ class Question:
             }
         if answer not in _ANSWERS:
             raise ParameterError(f"answer: {answer!r} is not allowed. Use yes or no.")
+        if self.statement and answer == "no":
+            return {"op": "drop-statements", "keys": [self.statement]}
+        if self.statement:
+            fields: JsonObject = {"weight": 1.0, "kind": USER_LINK_KIND, "set": ASKED}
+            return {"op": "edit-statements", "changes": {self.statement: fields}}
         if self.kind == "comparison":
             a, b, c = (list(item) for item in self.items)
             rows = [[a, b, c] if answer == "yes" else [a, c, b]]
@@ -120,6 +130,8 @@ class Question:
             content["label"] = list(self.label)
         if self.options:
             content["options"] = list(self.options)
+        if self.statement:
+            content["statement"] = self.statement
         return content
 
 
@@ -160,6 +172,7 @@ def suggest_questions(
         Global rows of two datasets and the probability of a link, the likeliest first, as from
         `hetviz.predict_links`. They replace the uncertain links of the map. Each item comes once
         before any comes twice.
+        Links proposed by similar words come before both, the most uncertain first.
     labels : sequence of (dataset, label), optional
         Partly filled label columns whose missing labels are asked for; by default those of the
         user, named "my label 1" and so on.
@@ -216,7 +229,40 @@ def suggest_questions(
         likely_links = still_open(data, _link_questions(data, candidates, only), skip)
         # Likely links replace the uncertain ones, which seem odd to a person next to them.
         questions["link"] = likely_links or questions.get("link", [])
+    if "link" in kinds:
+        proposed = still_open(data, _proposed_link_questions(data, n + len(skip), only), skip)
+        questions["link"] = proposed or questions.get("link", [])
     return _mix_kinds(questions, n)
+
+
+def _proposed_link_questions(data: HeteroData, n: int, only: ArrayLike | None) -> list[Question]:
+    """Return questions about links that were proposed by similar words, the most uncertain first.
+
+    A weight near 1/2 is uncertain, whether it is a similarity or a probability.
+    """
+    allowed = np.ones(data.n_rows, dtype=bool)
+    if only is not None:
+        allowed[:] = False
+        allowed[np.asarray(only, dtype=np.int64)] = True
+    found = [(np.empty(0), np.empty((0, 4), dtype=np.int64))]
+    for number, links in enumerate(data.links):
+        if links.kind != SIMILAR_WORDS:
+            continue
+        p = links.i + data.offsets[links.source].start
+        q = links.j + data.offsets[links.target].start
+        at = np.flatnonzero(allowed[p] & allowed[q])
+        group = np.full(len(at), number)
+        found.append((np.asarray(links.weight)[at], np.column_stack([group, at, p[at], q[at]])))
+    weight, places = (np.concatenate(part) for part in zip(*found, strict=True))
+    order = np.argsort(np.abs(weight - 0.5), kind="stable")[:n]
+    keys = link_keys_at(data, [(int(group), int(row)) for group, row, *_ in places[order]])
+    questions = []
+    for at, key in zip(order.tolist(), keys, strict=True):
+        why = f"Similar words suggest it, with weight {weight[at]:.2f}."
+        gain = 1.0 - abs(2.0 * float(weight[at]) - 1.0)
+        rows = int(places[at, 2]), int(places[at, 3])
+        questions.append(replace(_question(data, "link", rows, why, gain), statement=key))
+    return questions
 
 
 def _link_questions(
@@ -327,8 +373,9 @@ def still_open(
     open_questions = []
     for question in questions:
         rows = np.array([question.rows])
-        if question.label[0]:
-            if question.key not in skip and not _has_label(data, question):
+        if question.label[0] or question.statement:
+            is_open = _is_proposed if question.statement else _lacks_label
+            if question.key not in skip and is_open(data, question):
                 open_questions.append(question)
             continue
         by_pair = question.kind != "comparison"
@@ -340,10 +387,20 @@ def still_open(
     return open_questions
 
 
-def _has_label(data: HeteroData, question: Question) -> bool:
+def _is_proposed(data: HeteroData, question: Question) -> bool:
+    (source, first), (target, second) = question.items
+    i, j = data[source].position(first), data[target].position(second)
+    return any(
+        bool(((links.i == i) & (links.j == j)).any())
+        for links in data.links
+        if (links.kind, links.source, links.target) == (SIMILAR_WORDS, source, target)
+    )
+
+
+def _lacks_label(data: HeteroData, question: Question) -> bool:
     dataset, id_ = question.items[0]
     row = data[dataset].position(id_)
-    return any(
+    return not any(
         bool(labels.known[row])
         for labels in data.labels
         if (labels.dataset, labels.name) == (dataset, question.label[0])

@@ -81,11 +81,11 @@ class AskSession:
 def show_card(state: State) -> None:
     """Show the next question about the open data on the shown map."""
     data, run = state.data, state.run
-    theme.show_section("Ask me", _progress_text(data) if data is not None else "")
+    ask_session = state_of(AskSession)
+    theme.show_section("Ask me", _progress_text(data, ask_session) if data is not None else "")
     if data is None or run is None:
         theme.show_note("Make a map first. Questions are about its doubtful spots.")
         return
-    ask_session = state_of(AskSession)
     _record_move(state, run, ask_session)
     gains = _gains_ahead(state, data, run, ask_session)
     is_enough = bool(gains) and not any(gain.worth for gain in gains)
@@ -113,6 +113,8 @@ def show_card(state: State) -> None:
                 theme.show_note(
                     "Rings on the map mark other likely members. Fuller rings are more certain."
                 )
+            elif question.statement:
+                theme.show_note("A yes keeps this proposed link as yours. A no removes it.")
             elif question.kind in KINDS["links"]:
                 theme.show_note("An answer moves these items. Labels also help with other items.")
         _show_controls(ask_session, question)
@@ -362,15 +364,22 @@ def _show_controls(ask_session: AskSession, question: Question | None) -> None:
         )
 
 
-def _progress_text(data: HeteroData) -> str:
+def _progress_text(data: HeteroData, ask_session: AskSession) -> str:
     """Return how many answers there are, and how many of them are yes."""
     is_answer = set_mask(data, ASKED)
-    if not is_answer.any():
+    # Links that an answer removed are no longer in the data.
+    n_removed = sum(
+        bool(question.statement) and question.key in ask_session.skipped
+        for _, question in ask_session.answers
+    )
+    n_answers = int(is_answer.sum()) + n_removed
+    if not n_answers:
         return ""
     weight = np.concatenate([np.empty(0), *(links.weight for links in data.links)])
     n_yes = int((is_answer[: len(weight)] & (weight > 0)).sum())
-    words = f"{int(is_answer.sum()):,} answered"
-    return f"{words}, {n_yes:,} of them yes" if is_answer[: len(weight)].any() else words
+    words = f"{n_answers:,} answered"
+    is_any_link = is_answer[: len(weight)].any() or n_removed
+    return f"{words}, {n_yes:,} of them yes" if is_any_link else words
 
 
 def _next_question(
@@ -492,6 +501,9 @@ def _answer(question: Question, answer: LabelValue) -> None:
         return
     if not session.run_command(from_dict(question.answer(answer))):
         return
+    if question.statement and answer == "no":
+        # The link is gone, so that only this keeps the pair from being asked about again.
+        ask_session.skipped.add(question.key)
     ask_session.answers.append((session.workspace().steps, question))
     if question.label[0]:
         # Labels do not move the map.
@@ -517,6 +529,7 @@ def _undo(steps: int) -> None:
     if not session.undo():
         return
     _, question = ask_session.answers.pop()
+    ask_session.skipped.discard(question.key)
     ask_session.batch.insert(0, question)
     ask_session.n_since_refit = max(ask_session.n_since_refit - 1, 0)
 
