@@ -25,7 +25,7 @@ from hetviz.data.joins.key_names import (
 from hetviz.data.joins.keys import column_keys, translate_texts
 from hetviz.data.joins.lists import entries_of, separator_of
 from hetviz.data.joins.places import place_columns
-from hetviz.data.model.dataset import Dataset
+from hetviz.data.model.dataset import MADE_IDS, Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.memo import cached_while_alive
 
@@ -38,8 +38,6 @@ _ASCII = str.maketrans(ascii_letters + digits, "a" * 52 + "9" * 10)
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?.*|\d{1,2}[./]\d{1,2}[./]\d{2,4}.*|\d{1,2}:\d\d.*")
 _FRACTION = re.compile(r"-?\d*[.,]\d+(e-?\d+)?")
 _MAX_DATE_SHARE = 0.8
-MADE_IDS = "made_ids"
-"""Entry of the recipe of a dataset whose ids are row numbers or join several columns."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,8 @@ from hetviz.memo import Memo
 
 ITEM_RESULTS = Memo(max_entries=48)
 """Results that depend on the items of a tuple of datasets alone, not on guidance or labels."""
+MADE_IDS = "made_ids"
+"""Entry of the recipe of a dataset whose ids are row numbers or made of several columns."""
 _TITLE_COLUMNS = ("title", "name", "label")
 
 
@@ -220,9 +222,16 @@ class Dataset(Immutable):
         }
 
     @cached_property
+    def has_row_numbers(self) -> bool:
+        """Whether the ids are row numbers, because the file that was read has no id column."""
+        return bool((self.recipe or {}).get(MADE_IDS)) and all(map(str.isdigit, self.ids))
+
+    @cached_property
     def titles(self) -> Texts:
-        """Title of each row, length n: the title, or the id if there is none."""
+        """Title of each row, length n: the title, or else the id, or "row 17" if it is a number."""
         out = self.ids.copy()
+        if self.has_row_numbers:
+            out[:] = [f"row {id}" for id in self.ids]
         if self.table is not None and self.title_column is not None:
             column = self.table[self.title_column]
             texts, missing = map(str, column.tolist()), column.isna().tolist()

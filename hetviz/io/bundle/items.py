@@ -14,7 +14,7 @@ import pandas as pd
 from hetviz._text import count
 from hetviz._types import Array, Ints, Matrix
 from hetviz.data import Dataset
-from hetviz.data.joins.key_columns import MADE_IDS
+from hetviz.data.model.dataset import MADE_IDS
 from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.features import table as table_features
 from hetviz.features.columns.options import possible_kinds

@@ -13,9 +13,9 @@ from hetviz._pandas import TEXT
 from hetviz._text import count
 from hetviz.codec import Buffer, Records, decode, encode
 from hetviz.data import Dataset, HeteroData
-from hetviz.data.joins.key_columns import MADE_IDS
 from hetviz.data.joins.keys import column_keys
 from hetviz.data.joins.proposals import propose_joins
+from hetviz.data.model.dataset import MADE_IDS
 from hetviz.errors import DataError, Problem
 from hetviz.io.infer.cells import infer_types
 from hetviz.io.infer.column_rows import ColumnRows

@@ -464,19 +464,12 @@ def _join_checkbox(data: HeteroData, proposal: Proposal, tick: str, ticks: Seque
             return is_ticked
         _show_match_share(proposal)
         shown = proposal.examples(data)[: 1 if proposal.sure else 2]
-        examples = " and ".join(_example(data, proposal.join.source, *pair) for pair in shown)
+        examples = " and ".join(" – ".join(shorten(title, 30) for title in pair) for pair in shown)
         note = finish_sentence(f"{theme.count(len(match.i), 'link')}, such as {examples}")
         theme.show_note(f"{proposal.doubt} {note}" if proposal.doubt else note)
         if proposal.join.kind == "words":
             judge_pairs.show_judging(data, proposal.ends, tick)
     return is_ticked
-
-
-def _example(data: HeteroData, source: str, first: str, other: str) -> str:
-    """Return a linked pair in words; a row number tells nothing of its row."""
-    has_ids = bool((data[source].recipe or {}).get("id")) or data[source].title_column is not None
-    other = shorten(other, 30)
-    return f"{shorten(first, 30)} – {other}" if has_ids else f"row {first} – {other}"
 
 
 def _show_match_share(proposal: Proposal) -> None:

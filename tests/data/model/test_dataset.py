@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from hypothesis import given
 
 from hetviz.data import Dataset
+from hetviz.data.model.dataset import MADE_IDS
 from hetviz.errors import DataError
 from tests.data.strategies import datasets
 
@@ -84,6 +85,14 @@ def test_dataset_titles_default_to_ids() -> None:
     assert list(Dataset("d", ["a", "b"], table=table).titles) == ["Anna", "b"]
     declared = Dataset("d", ["a", "b"], table=table, recipe={"title": "full"})
     assert list(declared.titles) == ["Anna K.", "Bo L."]
+
+
+def test_rows_without_id_and_title_are_called_rows() -> None:
+    numbered = Dataset("d", ["1", "2"], recipe={MADE_IDS: True})
+    assert list(numbered.display_names) == ["row 1", "row 2"]
+    assert list(numbered.subset([1]).titles) == ["row 2"]
+    assert list(Dataset("d", ["ARI 2019"], recipe={MADE_IDS: True}).titles) == ["ARI 2019"]
+    assert list(Dataset("d", ["1", "2"]).titles) == ["1", "2"]
 
 
 def test_dataset_subset_reduces_kernel_on_both_axes() -> None:
