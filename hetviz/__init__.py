@@ -31,6 +31,7 @@ __all__ = [
     "evaluate",
     "evidence",
     "export",
+    "find_items",
     "fit_link_predictor",
     "gains_ahead",
     "get_method",
@@ -91,6 +92,7 @@ _MODULES = {
     "exports.model": ("load_model", "save_model"),
     "exports.report": ("write_report",),
     "exports.result": ("load_run",),
+    "features.item_search": ("find_items",),
     "features.similar_columns": ("alike_by",),
     "features.table_joins": ("join_tables",),
     "features.relations.comparisons": (
@@ -150,6 +152,7 @@ if TYPE_CHECKING:
     from hetviz.exports.model import load_model, save_model
     from hetviz.exports.report import write_report
     from hetviz.exports.result import load_run
+    from hetviz.features.item_search import find_items
     from hetviz.features.recipe import make_features, transform_features
     from hetviz.features.relations.comparisons import (
         comparison_table,

@@ -62,6 +62,7 @@ TASKS: dict[str, TaskSpec] = {
     "propose-features": TaskSpec(
         "hetviz.jobs.tasks.look:recipe_of_features", "Reading the columns"
     ),
+    "read-texts": TaskSpec("hetviz.jobs.tasks.look:meanings", "Reading the texts"),
     "read-columns": TaskSpec("hetviz.jobs.tasks.look:columns", "Reading the columns"),
 }
 """Declaration of each task by its id, which journals hold."""

@@ -12,13 +12,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from hetviz.data.model.statements import statements
+from hetviz.data.queries import search
 from hetviz.data.queries.groups import NamedGroup, named_groups
 from hetviz.io import guidance_csv
 from hetviz.ui.guidance import editor
 from hetviz.ui.guidance.curves import CurvePoint, is_unmet
 from hetviz.ui.guidance.group_table import change_commands
 from hetviz.ui.guidance.table import in_earlier_order, positions_in
-from hetviz.ui.map import search
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.widgets import set_switches
 from hetviz.workspace import Act, AddPairs, EditStatements, SetLabels, SwitchSet

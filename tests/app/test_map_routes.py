@@ -16,11 +16,12 @@ import pytest
 from PIL import Image
 
 from hetviz.data import Dataset, Embedding, HeteroData, Links
+from hetviz.data.queries import search
 from hetviz.jobs import Job
 from hetviz.jobs.frame import Frame
 from hetviz.ui.item import item_cards, thumbnails
 from hetviz.ui.jobs.jobs import JOBS
-from hetviz.ui.map import description, links_of_rows, routes, search
+from hetviz.ui.map import description, links_of_rows, routes
 from hetviz.ui.map_data.array_cache import PackedArray, send_array
 from hetviz.workspace import SESSIONS, MapResult, State
 from hetviz.workspace.sessions import new_session_id
@@ -213,7 +214,7 @@ def test_value_texts(value: Any, words: str) -> None:
 
 def test_search_ignores_case_and_accents_and_prefers_prefixes(sid: str) -> None:
     def titles(query: str) -> list[str]:
-        return [item["title"] for item in ask(f"/hv/search/{sid}?q={quote(query)}").json]
+        return [item["title"] for item in ask(f"/hv/search/{sid}?q={quote(query)}").json["items"]]
 
     assert titles("éCLAIR") == ["Éclair", "ECLAIR", "tarte éclair"]
     assert titles("clair") == ["clair obscur", "Éclair", "ECLAIR", "tarte éclair"]
@@ -221,8 +222,9 @@ def test_search_ignores_case_and_accents_and_prefers_prefixes(sid: str) -> None:
     assert titles("  tarte   ECLAIR ") == ["tarte éclair"]
     assert titles("nothing such") == titles("") == titles("   ") == []
     assert len(titles("f-")) == 8
-    found = ask(f"/hv/search/{sid}?q=z").json
-    assert found == [{"row": 11, "title": "z", "dataset": "words", "placed": False}]
+    found = ask(f"/hv/search/{sid}?q=z").json["items"]
+    item = {"row": 11, "title": "z", "dataset": "words", "placed": False, "similar": False}
+    assert found == [item]
 
 
 def test_search_equals_brute_force() -> None:

@@ -114,7 +114,8 @@ def test_all_component_requests_are_answered(widget: MapWidget) -> None:
     card = json.loads(asked(widget, f"hv/item/{sid}/1")[2])
     assert card["title"] == "101"
     assert card["links"] == 1
-    assert [one["row"] for one in json.loads(asked(widget, f"hv/search/{sid}?q=107")[2])] == [7]
+    found = json.loads(asked(widget, f"hv/search/{sid}?q=107")[2])
+    assert [one["row"] for one in found["items"]] == [7] and not found["pending"]
     links = json.loads(asked(widget, f"hv/links/{sid}", np.int32([0]).tobytes())[2])
     assert links["total"] == 1
     assert asked(widget, f"hv/trust/{sid}")[0] == 200

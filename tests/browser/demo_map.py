@@ -81,10 +81,11 @@ def search(request: Request) -> Response:
     w = world_of(request.path_params["session"])
     text = request.query_params["q"].lower()
     rows = [r for r in range(min(w.n, 20000)) if text in w.title(r).lower()][:12]
-    return JSONResponse([
+    items = [
         {"row": r, "title": w.title(r), "dataset": "Pictures" if r < w.edge else "Words",
-         "placed": True} for r in rows
-    ])  # fmt: skip
+         "placed": True, "similar": False} for r in rows
+    ]  # fmt: skip
+    return JSONResponse({"items": items, "pending": False})
 
 
 async def links(request: Request) -> Response:

@@ -516,6 +516,32 @@ def test_reduced_motion_disables_transitions(open_page: Open, server: Server, mo
     assert set(page.evaluate("window.hvTravels")) == ({"map", "transform"} if motion else set())
 
 
+def test_find_finds_by_meaning_after_words(page: Page) -> None:
+    pytest.importorskip("onnxruntime")
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    field, results = page.locator(".hv-search input"), page.locator(".hv-search-results")
+    field.fill("something to drink")
+    expect(results.get_by_role("option", name=re.compile("by meaning")).first).to_be_visible(
+        timeout=60_000
+    )
+    found = results.get_by_role("option").all_inner_texts()
+    assert {"beverage", "drinks"} <= {line.strip().split("\n")[-2] for line in found}
+    expect(results.locator(".hv-search-note")).to_have_text(["By meaning"])
+    # Words come first, and the arrow keys pass the heading.
+    field.fill("drink")
+    expect(results.get_by_role("option").first).to_contain_text("drink")
+    by_words = results.get_by_role("option").filter(has_text="drink").count()
+    expect(results.get_by_role("option", name="beverage, keywords, by meaning")).to_be_visible()
+    for _ in range(by_words):
+        page.keyboard.press("ArrowDown")
+    chosen = results.locator('[role="option"][aria-selected="true"]')
+    expect(chosen).to_have_attribute("aria-label", re.compile("by meaning"))
+    page.keyboard.press("Enter")
+    until(page, "map.scene.count === 1")
+
+
 def test_results_of_find_and_menu_of_colours_cover_the_map(page: Page) -> None:
     page.goto("/map")
     stage(page)

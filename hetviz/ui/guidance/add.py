@@ -9,6 +9,7 @@ import streamlit as st
 
 from hetviz._text import shorten
 from hetviz.data import Comparisons, HeteroData, Labels, Links
+from hetviz.data.queries.search import search_items
 from hetviz.errors import HetvizError
 from hetviz.features.item_columns import group_values
 from hetviz.features.relations.comparisons import (
@@ -21,7 +22,6 @@ from hetviz.metrics.conflicts.conflicts import find_new_conflicts
 from hetviz.ui.guidance import sentences
 from hetviz.ui.item import item_text
 from hetviz.ui.item.item import find_item
-from hetviz.ui.map.search import search_items
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.statements import commands

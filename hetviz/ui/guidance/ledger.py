@@ -16,9 +16,9 @@ from hetviz.data.model.dataset import ITEM_RESULTS
 from hetviz.data.model.meta import META_COLUMNS, meta_text
 from hetviz.data.model.statements import COMPARISON_SET as COMPARED_SET
 from hetviz.data.model.statements import statement_keys, statements
+from hetviz.data.queries import search
 from hetviz.data.queries.filters import fold_text
 from hetviz.data.queries.groups import NamedGroup, named_groups
-from hetviz.ui.map import search
 from hetviz.ui.map.links_of_rows import links_hidden_from
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.map_data.array_cache import RESULTS

@@ -14,9 +14,10 @@ import numpy as np
 
 from hetviz._types import Ints
 from hetviz.data import HeteroData
+from hetviz.data.queries.search import MAX_HITS, MAX_QUERY_CHARS, search_items
 from hetviz.errors import HetvizError
 from hetviz.ui.item import item_cards, item_head, thumbnails
-from hetviz.ui.map import links_of_rows, search
+from hetviz.ui.map import links_of_rows, meaning
 from hetviz.ui.map_data import layers
 from hetviz.ui.map_data import parts as map_parts
 from hetviz.ui.map_data.array_cache import ARRAYS, PackedArray, send_array
@@ -35,6 +36,7 @@ BINARY = "application/octet-stream"
 
 
 _MAX_ROW = 2**31
+_MIN_BY_MEANING = 4
 
 
 class RequestError(Exception):
@@ -138,13 +140,20 @@ def _respond_item(opened: OpenProject, request: MapRequest) -> MapResponse:
 
 
 def _respond_search(opened: OpenProject, request: MapRequest) -> MapResponse:
-    rows = search.search_items(opened.data, request.get("q"))
+    query = request.get("q")[:MAX_QUERY_CHARS]
+    rows = search_items(opened.data, query)
+    similar = meaning.find_by_meaning(opened.data, query, opened.session)
+    new = [row for row in similar or () if row not in rows]
+    # Some room for items found by meaning.
+    rows = rows[: MAX_HITS - min(len(new), _MIN_BY_MEANING)]
+    rows += new[: MAX_HITS - len(rows)]
     placed = map_parts.get_geometry(opened.state, opened.run).placed
     hits = [
-        {key: item[key] for key in ("row", "title", "dataset")} | {"placed": bool(placed[row])}
+        {key: item[key] for key in ("row", "title", "dataset")}
+        | {"placed": bool(placed[row]), "similar": row in new}
         for row, item in zip(rows, item_cards.item_names(opened.data, rows), strict=True)
     ]
-    return MapResponse(hits, REVALIDATE)
+    return MapResponse({"items": hits, "pending": similar is None}, REVALIDATE)
 
 
 def _respond_links(opened: OpenProject, request: MapRequest) -> MapResponse:

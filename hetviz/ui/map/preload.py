@@ -7,7 +7,7 @@ from weakref import WeakSet
 
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.statements import statement_keys
-from hetviz.ui.map import search
+from hetviz.data.queries import search
 from hetviz.ui.map_data import worker_results
 
 _STARTED: WeakSet[Dataset] = WeakSet()

@@ -75,10 +75,18 @@ def fetch_from_worker(
     also: object = None,
     *,
     redraw: bool = True,
+    is_slow: bool = False,
 ) -> Any:
-    """Return the result of a task about data, or None while a worker computes it."""
-    if JOBS.runner is None or not is_large(data):
-        work = Task(task, {"data": data, **arguments})
+    """Return the result of a task about data, or None while a worker computes it.
+
+    `is_slow`: It is not computed at once for small data or in a notebook either.
+    """
+    work = Task(task, {"data": data, **arguments})
+    if JOBS.runner is None and is_slow:
+        return compute_in_thread(
+            session, data, key, lambda: work.run(ignore_progress), also, TASKS[task].title, is_slow
+        )
+    if JOBS.runner is None or not (is_slow or is_large(data)):
         return RESULTS.get_or_compute(data, key, lambda: work.run(ignore_progress), also)
     result = RESULTS.get(data, key)
     refused = find_failure(data, key, task)
@@ -91,7 +99,7 @@ def fetch_from_worker(
             _PENDING[id] = _PendingResult(
                 ref(data), key, also, session, redraw or bool(before and before.redraw)
             )
-        if before is None and not _send_task(session, id, Task(task, {"data": data, **arguments})):
+        if before is None and not _send_task(session, id, work):
             with _LOCK:
                 _PENDING.pop(id, None)
     return result
@@ -126,11 +134,12 @@ def compute_in_thread(
     make: Callable[[], T],
     also: object,
     activity: str = "Reading the guidance",
+    is_slow: bool = False,
 ) -> T:
     """Return the result of `make`, computed in a thread for large data; None until it is ready."""
     # For results that a worker takes as long to send as to compute. `make` must not use the session
     # of a page. Other parameters are those of `fetch_from_worker`.
-    if JOBS.runner is None or not is_large(data):
+    if not is_slow and (JOBS.runner is None or not is_large(data)):
         return RESULTS.get_or_compute(data, key, make, also)
     result = RESULTS.get(data, key)
     if isinstance(result, HetvizError):

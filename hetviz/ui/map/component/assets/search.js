@@ -9,6 +9,7 @@ import { openTab } from "./panel.js";
 
 const FIELD = "input[data-hv-find]";
 const TYPING_PAUSE_MS = 140;
+const READING_PAUSE_MS = 1000; // between requests while the texts are read for a search by meaning
 let serial = 0;
 
 /** @param {string} selector */
@@ -33,6 +34,9 @@ const COMMANDS = [
   ["Help and keys", () => click(".st-key-help button")],
 ];
 
+/** A line of the list that cannot be chosen. @param {string} text */
+const note = (text) => h("li", { class: "hv-search-note", role: "presentation" }, text);
+
 export class Search {
   /**
    * `field` is the field of the sentence; without one, a field of its own is made.
@@ -45,6 +49,7 @@ export class Search {
     this.results = [];
     this.at = -1;
     this.nRequests = 0;
+    this.query = ""; // whose results are listed
     const id = `hv-found-${++serial}`;
     this.list = h("ul", { class: "hv-search-results", role: "listbox", id, "aria-label": "Items found" });
     this.list.hidden = true;
@@ -83,26 +88,36 @@ export class Search {
       const response = await request(
         `hv/search/${this.scene.data.session}?q=${encodeURIComponent(text)}`,
       );
-      const results = response.ok ? await response.json() : [];
-      if (serial === this.nRequests && !this.scene.isClosed) this.show(results);
+      const found = response.ok ? await response.json() : { items: [], pending: false };
+      if (serial !== this.nRequests || this.scene.isClosed) return;
+      this.show(found.items, found.pending);
+      if (found.pending) this.timer = setTimeout(() => this.list.hidden || this.runSearch(), READING_PAUSE_MS);
     } catch {
       this.hide();
     }
   }
 
-  /** @param {any[]} results */
-  show(results) {
+  /** `isReading`: whether texts are still read, so that items found by meaning follow. @param {any[]} items */
+  show(items, isReading = false) {
     const query = this.input.value.trim().toLowerCase();
     // A map in a notebook has no pages around it.
     const commands = (!this.field && document.querySelector(".st-key-top") ? COMMANDS : []).filter(([name]) => name.toLowerCase().startsWith(query)).map(([title, run]) => ({ title, run }));
-    this.results = [...results, ...commands];
-    this.at = this.results.length ? 0 : -1;
-    this.list.replaceChildren(...this.results.map((item, k) => this.option(item, k)));
-    if (!this.results.length) {
+    const similar = items.filter((item) => item.similar);
+    const before = query === this.query ? this.results[this.at] : null;
+    this.query = query;
+    this.results = [...items.filter((item) => !item.similar), ...commands, ...similar];
+    const nByWords = this.results.length - similar.length;
+    const options = this.results.map((item, k) => this.option(item, k));
+    this.list.replaceChildren(...options.slice(0, nByWords), ...similar.length ? [note("By meaning")] : [], ...options.slice(nByWords));
+    // Items found by meaning may arrive while another result is chosen with the keys.
+    const at = this.results.findIndex((item) => item.title === before?.title && item.row === before?.row);
+    this.at = this.results.length ? Math.max(at, 0) : -1;
+    if (isReading) this.list.append(note("Reading the texts to find by meaning …"));
+    else if (!this.results.length) {
       this.list.append(h("li", { class: "hv-none", role: "option", "aria-disabled": "true" }, "Nothing found"));
     }
     this.list.hidden = false;
-    this.map.announce(`${this.results.length} found`);
+    this.map.announce(similar.length ? `${this.results.length} found, ${similar.length} by meaning` : `${this.results.length} found`);
     this.mark();
   }
 
@@ -122,21 +137,23 @@ export class Search {
     const glyph = h("span", { class: "hv-glyph" }, dataset?.glyph ?? "");
     glyph.style.color = scene.palette[scene.slot[item.row]] ?? "";
     // A notebook has no addresses of pictures.
+    const about = item.placed ? item.dataset : "not on this map";
     const mark = dataset?.media && !isNotebook ? h("img", { alt: "", src: this.map.media.address([item.row]) }) : glyph;
     mark.addEventListener("error", () => mark.replaceWith(glyph));
     return h("li", {
       role: "option", id: `${this.list.id}-${k}`, "aria-selected": "false",
       "aria-disabled": item.placed ? null : "true",
+      "aria-label": item.similar ? `${item.title}, ${about}, by meaning` : null,
       onpointerdown: (event) => {
         event.preventDefault();
         this.choose(k);
       },
     }, mark, h("span", { class: "hv-name" }, item.title),
-    h("small", {}, item.placed ? item.dataset : "not on this map"));
+    h("small", {}, about));
   }
 
   mark() {
-    [...this.list.children].forEach((option, k) => {
+    this.list.querySelectorAll("[role=option]").forEach((option, k) => {
       const isActive = k === this.at;
       set(option, { "aria-selected": String(isActive) });
       if (isActive) option.scrollIntoView({ block: "nearest" });
