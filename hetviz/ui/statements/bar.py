@@ -81,6 +81,13 @@ def show_bar(state: State) -> None:
 def _show_selection(data: HeteroData, picked: Ints) -> None:
     text = theme.escape_html(commands.group_text(data, picked))
     st.html(f'<span class="hv-group-chip"><b>{text}</b></span>', width="content")
+    st.button(
+        "×",
+        key="clear-selection",
+        type="tertiary",
+        help="Select nothing (Esc)",
+        on_click=selection.clear_selection,
+    )
     for kind, texts in _BEGIN_TEXTS.items():
         st.button(
             texts[len(picked) > 1],
@@ -94,13 +101,6 @@ def _show_selection(data: HeteroData, picked: Ints) -> None:
         help="Key F on the map. Hides all other items. Undo or the filter's × shows them again.",
         on_click=_filter_to_linked,
         args=(picked,),
-    )
-    st.button(
-        "×",
-        key="clear-selection",
-        type="tertiary",
-        help="Select nothing (Esc)",
-        on_click=selection.clear_selection,
     )
 
 
