@@ -31,16 +31,15 @@ Form = Literal["png", "svg", "pdf"]
 FIGURE_FORMATS: tuple[Form, ...] = ("png", "svg", "pdf")
 MM = 72.0 / 25.4
 PAPER = tokens("light")
-# Font of the app, and a fallback for letters that it lacks. Both are bundled, so figures are the
-# same on every machine.
-FAMILY, _FALLBACK_FAMILY = "Hetviz Sans", "DejaVu Sans"
+# Fonts of the app, for texts and for the names of regions, and one for letters that they lack. All
+# are bundled, so figures are the same on every machine.
+SANS, SERIF, FALLBACK = "Hetviz Sans", "Hetviz Serif", "DejaVu Sans"
 _OWN_FONTS = Path(__file__).parent / "fonts"
 _MPL_FONTS = Path(mpl.get_data_path()) / "fonts" / "ttf"
 _FONT_FILES = {
-    (FAMILY, "normal"): _OWN_FONTS / "HetvizSans-Regular.ttf",
-    (FAMILY, "bold"): _OWN_FONTS / "HetvizSans-Bold.ttf",
-    (_FALLBACK_FAMILY, "normal"): _MPL_FONTS / "DejaVuSans.ttf",
-    (_FALLBACK_FAMILY, "bold"): _MPL_FONTS / "DejaVuSans-Bold.ttf",
+    SANS: _OWN_FONTS / "HetvizSans-Regular.ttf",
+    SERIF: _OWN_FONTS / "HetvizSerif-Semibold.ttf",
+    FALLBACK: _MPL_FONTS / "DejaVuSans.ttf",
 }
 _SETTINGS: dict[Any, Any] = {
     "pdf.fonttype": 42,
@@ -99,33 +98,28 @@ def blank_figure(page: Page) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def font(size: float, bold: bool = False, text: str = "") -> FontProperties:
+def font(size: float, text: str = "", family: str = SANS) -> FontProperties:
     """Return the font for a text at a size in points."""
-    family, weight = _family(text), "bold" if bold else "normal"
-    file = str(_FONT_FILES[family, weight])
-    return FontProperties(family=family, weight=weight, size=size, fname=file)
+    family = _family(text, family)
+    return FontProperties(family=family, size=size, fname=str(_FONT_FILES[family]))
 
 
-def _family(text: str) -> str:
-    return (
-        FAMILY
-        if all(ord(sign) in _advances(FAMILY, "normal") for sign in text)
-        else _FALLBACK_FAMILY
-    )
+def _family(text: str, family: str) -> str:
+    return family if all(ord(sign) in _advances(family) for sign in text) else FALLBACK
 
 
-def text_size(text: str, size: float, bold: bool = False) -> float:
+def text_size(text: str, size: float, family: str = SANS) -> float:
     """Return the width of a text in points, the sum of its letter advances."""
-    advances = _advances(_family(text), "bold" if bold else "normal")
+    advances = _advances(_family(text, family))
     return size * sum(advances.get(ord(sign), 0.6) for sign in text)
 
 
 @cache
-def _advances(family: str, weight: str) -> dict[int, float]:
+def _advances(family: str) -> dict[int, float]:
     """Return the advance of each letter in units of the font size."""
     from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
 
-    with TTFont(_FONT_FILES[family, weight], lazy=True) as face:
+    with TTFont(_FONT_FILES[family], lazy=True) as face:
         per_size = face["head"].unitsPerEm
         widths = face["hmtx"].metrics
         return {code: widths[name][0] / per_size for code, name in face.getBestCmap().items()}
@@ -133,7 +127,7 @@ def _advances(family: str, weight: str) -> dict[int, float]:
 
 def has_all_letters(text: str) -> bool:
     """Return whether one of the fonts has all letters of a text."""
-    return all(ord(sign) in _advances(_family(text), "normal") for sign in text)
+    return all(ord(sign) in _advances(_family(text, SANS)) for sign in text)
 
 
 def put_text(
@@ -144,14 +138,14 @@ def put_text(
     size: float,
     colour: str,
     *,
-    bold: bool = False,
+    family: str = SANS,
     halo: float = 0.0,
 ) -> None:
     """Write text with its left end at (x, y), with a white rim of `halo` points."""
     # The rim is drawn as a separate outline, because path effects would turn the text into
     # outlines.
     if halo:
-        outline = TextPath((x, y), text, size=size, prop=font(size, bold, text), usetex=False)
+        outline = TextPath((x, y), text, size=size, prop=font(size, text, family), usetex=False)
         rim = PathPatch(
             outline,
             facecolor="white",
@@ -167,7 +161,7 @@ def put_text(
         x,
         y,
         text,
-        fontproperties=font(size, bold, text),
+        fontproperties=font(size, text, family),
         color=colour,
         ha="left",
         va="baseline",
@@ -227,12 +221,12 @@ def _with_fonts(svg: str, texts: Iterable[tuple[str, str]]) -> str:
     for text, file in texts:
         used.setdefault(file, set()).update(text)
     rules = ""
-    for (family, weight), path in _FONT_FILES.items():
+    for family, path in _FONT_FILES.items():
         letters = used.get(str(path))
         if letters:
             content = base64.b64encode(_subset(path, "".join(sorted(letters)))).decode()
             rules += (
-                f"@font-face{{font-family:'{family}';font-weight:{weight};"
+                f"@font-face{{font-family:'{family}';"
                 f"src:url(data:font/ttf;base64,{content})}}"
             )
     head, defs, tail = svg.partition("<defs>")

@@ -19,6 +19,7 @@ from hetviz.plots.label_placement import Board, Frame, name_places, place_items
 from hetviz.plots.palette import N_SLOTS, mix, number_colour, pale, shape_of, text_colour
 from hetviz.plots.paper import (
     PAPER,
+    SERIF,
     Page,
     blank_figure,
     check_size,
@@ -199,7 +200,7 @@ class _MapDrawing:
         for k, (text, left, base) in placed_names.items():
             colour = self._name_colour(k)
             x, y = left + middle[0], base + middle[1]
-            put_text(axes, x, y, text, self._name_size, colour, bold=True, halo=_HALO)
+            put_text(axes, x, y, text, self._name_size, colour, family=SERIF, halo=_HALO)
         if self.names.endswith("items"):
             self._write_titles(axes, board, local, middle)
         y = H - 2 * _EDGE - body - self.font
@@ -295,7 +296,7 @@ class _MapDrawing:
         for k, text, members, code in self._named_groups(positions):
             if not len(members) or not has_all_letters(text):
                 continue
-            wide = text_size(text, size, bold=True)
+            wide = text_size(text, size, SERIF)
             box = (wide + 4.0, size * 1.3)
             for x, y in name_places(members, positions, code, k, box, reach).tolist():
                 if board.put(x, y, *box):

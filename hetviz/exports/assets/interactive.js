@@ -267,7 +267,7 @@ function placeLabels() {
   for (const name of D.names) {
     if (hiddenCodes.has(name.code)) continue;
     const fill = name.code === null ? css("--ink") : p.texts[name.code % p.texts.length];
-    name.at.some((at) => put(name.text, at, 0, "600 16px system-ui, sans-serif", fill));
+    name.at.some((at) => put(name.text, at, 0, '600 16px "Source Serif 4", Georgia, serif', fill));
   }
   let left = Math.round((w * h) / 15000 * Math.min(3, view.s / view.fitted));
   const mute = css("--mute");
