@@ -225,10 +225,7 @@ def _with_fonts(svg: str, texts: Iterable[tuple[str, str]]) -> str:
         letters = used.get(str(path))
         if letters:
             content = base64.b64encode(_subset(path, "".join(sorted(letters)))).decode()
-            rules += (
-                f"@font-face{{font-family:'{family}';"
-                f"src:url(data:font/ttf;base64,{content})}}"
-            )
+            rules += f"@font-face{{font-family:'{family}';src:url(data:font/ttf;base64,{content})}}"
     head, defs, tail = svg.partition("<defs>")
     return f"{head}<defs><style>{rules}</style></defs>{defs}{tail}" if rules else svg
 
