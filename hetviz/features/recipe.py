@@ -57,7 +57,8 @@ def make_features(
         ``(pictures)``, the name of given features ``(own vectors)``. Earlier options stay.
     text_model : {"words", "sentences"}, optional
         Model of free text: TF-IDF and its leading singular vectors, or a small sentence model
-        (extra ``text``).
+        (extra ``text``), which reads English: columns in another language are compared by words,
+        except in Chinese, Japanese and Thai, unless their own ``model`` says otherwise.
     labels : collection of str
         Label columns, which are no features unless `columns` selects them. Labels that were known
         when the dataset was read are included.

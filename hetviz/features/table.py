@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import TypedDict, cast
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from hetviz._text import count
 from hetviz._types import MAX_MAGNITUDE, Floats
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns import block as blocks
-from hetviz.features.columns import categories, images, redundant
+from hetviz.features.columns import categories, images, language, redundant
 from hetviz.features.columns.categories import separator_of_counts
 from hetviz.features.columns.geographic import latlong_pairs
 from hetviz.features.columns.options import (
@@ -398,6 +398,11 @@ class _FeatureFit:
         if kind in ("number", "date"):
             step["decimal"] = self.decimal
         model = str(fields.get("model", self.text_model))
+        if kind == "text" and (found := language.foreign_language(cast("list[str]", values))):
+            step["language"] = found
+            if "model" not in fields and found not in language.WITHOUT_SPACES:
+                # The sentence model reads English. Words of other languages do better.
+                model = "words"
         with np.errstate(over="ignore", invalid="ignore"):
             learned = blocks.learn(step, values, model, self.random_state)
         if learned is None:

@@ -96,6 +96,7 @@ class Fields(TypedDict, total=False):
     impute: str
     cyclic: bool
     model: str
+    language: str
     order: list[str]
     decimal: str
     share: float

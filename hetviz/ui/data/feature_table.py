@@ -104,7 +104,7 @@ def show_features(state: State, name: str, number: int) -> None:
                 on_click=_make_features,
                 args=(name, frame, key, text_key),
             )
-        theme.show_note(_explanation(state))
+        theme.show_note(" ".join([*_encoder_notes(recipe), _explanation(state)]))
 
 
 def _recipe_of_features(state: State, dataset: Dataset) -> FeatureRecipe | None:
@@ -288,10 +288,26 @@ def _choose_text_model(recipe: FeatureRecipe, key: str) -> None:
         index=list(TEXT_MODELS).index(recipe["text_model"]),
         format_func={"words": "its words", "sentences": "its meaning (sentence model)"}.__getitem__,
         help="Words: texts that share rare words are similar. Meaning: a small language model "
-        "reads each text, so that puppy and dog are similar. English only, and much slower.",
+        "reads each text, so that puppy and dog are similar. Made for English, and much slower. "
+        "Columns in other languages that separate words are compared by their words.",
         key=key,
         width=250,
     )
+
+
+def _encoder_notes(recipe: FeatureRecipe) -> list[str]:
+    """Return sentences on what compares free text, and on languages it does not fit."""
+    notes = []
+    for step in recipe["columns"]:
+        if step["kind"] != "text":
+            continue
+        by_meaning = step.get("model") == "sentences"
+        about = f"{step['column']} is compared by its {'meaning' if by_meaning else 'words'}"
+        language = step.get("language")
+        if language:
+            about += f", and seems to be in {language}. The sentence model is made for English"
+        notes.append(f"{about}.")
+    return notes
 
 
 def _make_features(name: str, frame: pd.DataFrame, key: str, text_key: str) -> None:

@@ -100,6 +100,18 @@ def test_sentences_of_similar_meaning_are_close():
     np.testing.assert_allclose(hetviz.transform_features(result, table), X)
 
 
+def test_long_texts_are_read_to_their_end():
+    pytest.importorskip("onnxruntime")
+    filler = "The committee discussed the budget of the next year. " * 40
+    dog, tax = (filler + end * 20 for end in (TEXTS[0], "Taxes on income rise."))
+    V = sentences.text_vectors([dog, tax, TEXTS[0], filler])
+    assert V[0] @ V[2] > V[1] @ V[2] + 0.1
+    np.testing.assert_allclose(np.linalg.norm(V, axis=1), 1)
+    # the part that is read is bounded
+    W = sentences.text_vectors([filler * 8, filler * 8 + TEXTS[0]])
+    np.testing.assert_array_equal(W[0], W[1])
+
+
 def test_missing_extra_is_reported(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "onnxruntime", None)
     sentences._load_model.cache_clear()
