@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from hetviz._types import Floats, Ints
+from hetviz.core import sentence_vectors
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.dataset import ITEM_RESULTS
 from hetviz.data.queries.search import search_items
-from hetviz.features.columns import sentences
 from hetviz.features.columns.types import infer
 from hetviz.features.table import cell_texts
 
@@ -77,7 +77,7 @@ def find_items(
 
 def can_search(data: HeteroData) -> bool:
     """Return whether items can be found by meaning."""
-    return data.n_rows <= MAX_ITEMS and sentences.is_installed()
+    return data.n_rows <= MAX_ITEMS and sentence_vectors.is_installed()
 
 
 @one_thread()
@@ -85,7 +85,7 @@ def item_vectors(dataset: Dataset) -> Floats:
     """Return the sentence vector of each item, (n, 384) in half precision; cached."""
 
     def make() -> Floats:
-        return sentences.text_vectors(item_texts(dataset)).astype(np.float16)
+        return sentence_vectors.text_vectors(item_texts(dataset)).astype(np.float16)
 
     return ITEM_RESULTS.get_or_compute(dataset, "meaning", make)
 
@@ -112,9 +112,9 @@ def nearest_in_meaning(
 
     `vectors`: those of each dataset, see `item_vectors`.
     """
-    if not sentences.knows_words(query):
+    if not sentence_vectors.knows_words(query):
         return []
-    q = sentences.text_vectors([query])[0].astype(np.float32)
+    q = sentence_vectors.text_vectors([query])[0].astype(np.float32)
     similarity = np.concatenate([V.astype(np.float32) @ q for V in vectors.values()])
     order: Ints = np.argsort(-similarity, kind="stable")[:max_hits]
     return [

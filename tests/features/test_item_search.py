@@ -8,8 +8,8 @@ import pytest
 
 import hetviz
 from hetviz import Dataset, HeteroData
+from hetviz.core import sentence_vectors
 from hetviz.features import item_search
-from hetviz.features.columns import sentences
 
 THINGS = ["hot beverage", "glass of wine", "tractor", "thunderstorm", "drink", "sofa"]
 
@@ -41,7 +41,7 @@ def test_without_model_or_with_many_items_only_words_count(monkeypatch: pytest.M
     monkeypatch.setattr(item_search, "MAX_ITEMS", 7)
     assert hetviz.find_items(things(), "beverage to drink").empty
     monkeypatch.setattr(item_search, "MAX_ITEMS", 8)
-    monkeypatch.setattr(sentences, "_PACKAGES", ("no_such_package",))
+    monkeypatch.setattr(sentence_vectors, "_PACKAGES", ("no_such_package",))
     assert hetviz.find_items(things(), "beverage to drink").empty
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from hetviz.core import sentence_vectors
 from hetviz.data import Dataset
 from hetviz.data.model.dataset import ITEM_RESULTS
 from hetviz.errors import HetvizError
-from hetviz.features.columns import sentences
 from hetviz.features.columns.options import (
     HOLDS,
     IMPUTES,
@@ -280,7 +280,7 @@ def _column_config() -> dict[str, Any]:
 def _choose_text_model(recipe: FeatureRecipe, key: str) -> None:
     """Ask for the model of free text, if there is text and a choice."""
     steps = [*recipe["columns"], *recipe["left_out"]]
-    if not any(step["kind"] == "text" for step in steps) or not sentences.is_installed():
+    if not any(step["kind"] == "text" for step in steps) or not sentence_vectors.is_installed():
         return
     st.selectbox(
         "Free text is compared by",

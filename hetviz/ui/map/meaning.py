@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 
 from hetviz._types import Floats
+from hetviz.core import sentence_vectors
 from hetviz.data import HeteroData
 from hetviz.data.model.dataset import ITEM_RESULTS
 from hetviz.errors import HetvizError
-from hetviz.features.columns import sentences
 from hetviz.features.item_search import can_search, nearest_in_meaning
 from hetviz.ui.map_data import worker_results
 
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 def find_by_meaning(data: HeteroData, query: str, session: str) -> list[int] | None:
     """Return global rows similar in meaning, the best first; None while texts are read."""
     try:
-        if not can_search(data) or not sentences.has_words(query):
+        if not can_search(data) or not sentence_vectors.has_words(query):
             return []
         vectors: dict[str, Floats] = {}
         for name in data.datasets:

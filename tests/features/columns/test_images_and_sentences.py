@@ -8,7 +8,8 @@ import pytest
 from PIL import Image
 
 import hetviz
-from hetviz.features.columns import images, sentences
+from hetviz.core import sentence_vectors
+from hetviz.features.columns import images
 from hetviz.features.columns.images import describe
 from hetviz.features.recipe import recipe_of
 
@@ -86,11 +87,11 @@ TEXTS = ["A dog runs in the park.", "The puppy plays outside.", "Stock prices fe
 
 def test_sentences_of_similar_meaning_are_close():
     pytest.importorskip("onnxruntime")
-    V = sentences.text_vectors(TEXTS)
+    V = sentence_vectors.text_vectors(TEXTS)
     np.testing.assert_allclose(np.linalg.norm(V, axis=1), [1, 1, 1, 0])
     assert V[0] @ V[1] > 0.4 > 0.2 > V[0] @ V[2]
     # a text has one vector whatever stands beside it
-    np.testing.assert_allclose(sentences.text_vectors([TEXTS[1]])[0], V[1])
+    np.testing.assert_allclose(sentence_vectors.text_vectors([TEXTS[1]])[0], V[1])
     table = pd.DataFrame({"about": TEXTS})
     things = hetviz.Dataset("things", list("abcd"), table=table)
     result = hetviz.make_features(things, {"about": {"kind": "text"}}, text_model="sentences")
@@ -104,19 +105,19 @@ def test_long_texts_are_read_to_their_end():
     pytest.importorskip("onnxruntime")
     filler = "The committee discussed the budget of the next year. " * 40
     dog, tax = (filler + end * 20 for end in (TEXTS[0], "Taxes on income rise."))
-    V = sentences.text_vectors([dog, tax, TEXTS[0], filler])
+    V = sentence_vectors.text_vectors([dog, tax, TEXTS[0], filler])
     assert V[0] @ V[2] > V[1] @ V[2] + 0.1
     np.testing.assert_allclose(np.linalg.norm(V, axis=1), 1)
     # the part that is read is bounded
-    W = sentences.text_vectors([filler * 8, filler * 8 + TEXTS[0]])
+    W = sentence_vectors.text_vectors([filler * 8, filler * 8 + TEXTS[0]])
     np.testing.assert_array_equal(W[0], W[1])
 
 
 def test_missing_extra_is_reported(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "onnxruntime", None)
-    sentences._load_model.cache_clear()
+    sentence_vectors._load_model.cache_clear()
     try:
         with pytest.raises(hetviz.errors.MissingExtraError, match=r"hetviz\[text\]"):
-            sentences.text_vectors(["a text"])
+            sentence_vectors.text_vectors(["a text"])
     finally:
-        sentences._load_model.cache_clear()
+        sentence_vectors._load_model.cache_clear()
