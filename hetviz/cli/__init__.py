@@ -44,7 +44,7 @@ COMMANDS = {
     ),
     "propose": (
         "guidance",
-        "Propose links between rows of two datasets that say the same in similar words.",
+        "Propose links between rows of two datasets with similar words or meaning.",
         "propose tables/ --source shop --target store --out links.csv",
     ),
     "compare": (

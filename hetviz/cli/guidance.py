@@ -327,6 +327,13 @@ def add_propose(command: argparse.ArgumentParser) -> None:
         "compare this column instead of all with text",
         type=dataset_column,
     )
+    command.add_argument(
+        "--by",
+        choices=("words", "meaning"),
+        default="words",
+        help="similar words, or also similar meaning by the sentence model (default: %(default)s)",
+    )
+    add_number(command, "--per-row", 3, "by meaning: most proposals of a row of the source", "N")
     add_number(command, "--max-chance", 0.2, "leave out pairs with a higher share by chance", "P")
     command.add_argument(
         "--answers",
@@ -346,7 +353,9 @@ def _propose(args: argparse.Namespace) -> int:
         data,
         args.source,
         args.target,
+        by=args.by,
         columns=columns,
+        per_row=args.per_row,
         max_chance=args.max_chance,
         answers=None if args.answers is None else _answers(Path(args.answers)),
         random_state=args.seed,
@@ -358,6 +367,7 @@ def _propose(args: argparse.Namespace) -> int:
     records = json.loads(frame.to_json(orient="records"))
     lines = [
         f"{row['similarity']:.2f}  {source[row['source_id']]} - {target[row['target_id']]}"
+        + ("" if row["shared"] else "  (no word in common)")
         + ("" if row["probability"] is None else f"  (right: {row['probability']:.0%})")
         for row in records
     ]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hetviz.data import Dataset, Embedding, HeteroData, Links
-from hetviz.data.joins.similar_rows import SIMILAR_WORDS
+from hetviz.data.joins.similar_rows import SIMILAR_MEANING, SIMILAR_WORDS
 from hetviz.jobs.tasks.maps import figures_of
 from hetviz.metrics.measure_names import GROUPS, MAIN_MEASURES, MEASURE_TEXTS
 from hetviz.metrics.trust.stability import stability
@@ -177,3 +177,8 @@ def test_map_says_which_links_were_proposed() -> None:
     assert description.map_spec(only, only.run, session="layers")["notes"][-1] == (
         "All 10 links were proposed by similar words."
     )
+    meant = replace(some, j=np.arange(10), kind=SIMILAR_MEANING)
+    assert description._proposed_links(HeteroData(state.data.datasets, [some, meant])) == [
+        "10 of 20 links were proposed by similar words.",
+        "10 of 20 links were proposed by similar meaning.",
+    ]

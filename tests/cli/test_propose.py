@@ -10,7 +10,7 @@ import pytest
 
 import hetviz
 from hetviz.cli import main
-from tests.data.joins.test_similar_rows import shops
+from tests.data.joins.test_similar_rows import shops, words_of_same_meaning
 
 
 @pytest.fixture
@@ -40,6 +40,19 @@ def test_proposed_links_are_written_and_read(
     written.iloc[::8][["source_id", "target_id"]].assign(right="yes").to_csv(answers, index=False)
     assert main([*ends, "--answers", str(answers), "--column", "shop:name"]) == 0
     assert "(right: 100%)" in capsys.readouterr().out
+
+
+def test_similar_meaning_is_proposed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("onnxruntime")
+    data = words_of_same_meaning()
+    for name, dataset in data.datasets.items():
+        pd.DataFrame({"id": dataset.ids, "name": dataset.ids}).to_csv(
+            tmp_path / f"{name}.csv", index=False
+        )
+    ends = ["propose", str(tmp_path), "--source", "words", "--target", "said", "--by", "meaning"]
+    assert main([*ends, "--per-row", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any("puppy - young dog  (no word in common)" in line for line in lines)
 
 
 def test_unrelated_tables_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

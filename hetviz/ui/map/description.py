@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from hetviz._text import capital, is_word, shorten
 from hetviz.data import HeteroData
-from hetviz.data.joins.similar_rows import SIMILAR_WORDS
+from hetviz.data.joins.similar_rows import SIMILAR_MEANING, SIMILAR_WORDS
 from hetviz.data.queries.people import names_people
 from hetviz.features.linked_values import NO_VALUE
 from hetviz.jobs import Job
@@ -173,13 +173,14 @@ def _method_note(run: MapResult | None) -> list[str]:
 
 
 def _proposed_links(data: HeteroData) -> list[str]:
-    """Return a note on links that were proposed by similar words."""
+    """Return notes on links that were proposed by similar words or meaning."""
     n = sum(len(links) for links in data.links)
-    proposed = sum(len(links) for links in data.links if links.kind == SIMILAR_WORDS)
-    if not proposed:
-        return []
-    which = f"All {n:,}" if proposed == n else f"{proposed:,} of {n:,}"
-    return [f"{which} links were proposed by similar words."]
+    notes = []
+    for kind in (SIMILAR_WORDS, SIMILAR_MEANING):
+        proposed = sum(len(links) for links in data.links if links.kind == kind)
+        which = f"All {n:,}" if proposed == n else f"{proposed:,} of {n:,}"
+        notes += [f"{which} links were proposed by {kind}."] if proposed else []
+    return notes
 
 
 def _unjoined_datasets(

@@ -10,9 +10,10 @@ import pytest
 
 import hetviz
 from hetviz import HeteroData
+from hetviz.core import sentence_vectors
 from hetviz.data.joins.join import Join
-from hetviz.data.joins.similar_rows import MIN_ANSWERS, SIMILAR_WORDS
-from hetviz.errors import DataError, ParameterError
+from hetviz.data.joins.similar_rows import MIN_ANSWERS, SIMILAR_MEANING, SIMILAR_WORDS
+from hetviz.errors import DataError, MissingExtraError, ParameterError
 
 MAKERS = ("Aurora", "Bexley", "Corvane", "Dunmore", "Estoril")
 THINGS = ("kettle", "toaster", "blender", "vacuum cleaner", "rice cooker", "coffee grinder")
@@ -223,3 +224,98 @@ def test_running_numbers_in_common_do_not_hide_similar_words():
         tables[name] = dataset.table.set_axis([str(k) for k in range(1, N + 1)])
     joins = [one.join.kind for one in hetviz.propose_joins(HeteroData.from_frames(tables))]
     assert joins == ["words", "views"]
+
+
+SAME_MEANING = {
+    "puppy": "young dog", "automobile": "car", "physician": "doctor of medicine",
+    "infant": "little baby", "ocean": "deep sea", "film": "motion picture",
+    "supper": "evening meal", "residence": "house to live in", "bicycle": "bike with two wheels",
+    "footwear": "shoes and boots", "rainfall": "wet weather", "melody": "tune of a song",
+    "attorney": "lawyer in court", "spectacles": "eyeglasses", "kitten": "baby cat",
+    "trousers": "pants", "money": "cash and coins", "wedding": "marriage ceremony",
+    "airplane": "jet aircraft", "flower": "rose blossom",
+}  # fmt: skip
+
+
+def words_of_same_meaning() -> HeteroData:
+    tables = {
+        "words": {"word": list(SAME_MEANING)},
+        "said": {"text": [*SAME_MEANING.values()][::-1]},
+    }
+    return HeteroData.from_frames(tables, labels={})
+
+
+def test_same_meaning_in_other_words_is_found():
+    pytest.importorskip("onnxruntime")
+    data = words_of_same_meaning()
+    assert hetviz.propose_links(data, "words", "said").empty
+    frame = hetviz.propose_links(data, "words", "said", by="meaning")
+    assert (frame["kind"] == SIMILAR_MEANING).all()
+    assert (frame["role"] == "relation").all()
+    assert frame["source_id"].value_counts().max() <= 3
+    assert frame["similarity"].is_monotonic_decreasing
+    assert frame["similarity"].between(0, 1).all()
+    assert frame["chance"].max() <= 0.2
+    best = frame.drop_duplicates("source_id")
+    right = [
+        SAME_MEANING[a] == b for a, b in zip(best["source_id"], best["target_id"], strict=True)
+    ]
+    assert sum(right) > 0.6 * len(SAME_MEANING)
+    assert np.mean(right) > 0.8
+    for row in frame.itertuples():
+        assert set(filter(None, row.shared.split(", "))) <= set(row.target_id.split())
+        assert set(filter(None, row.shared.split(", "))) <= {row.source_id}
+    assert (frame["shared"] == "").mean() > 0.8
+    again = hetviz.propose_links(data, "words", "said", by="meaning")
+    pd.testing.assert_frame_equal(frame, again)
+    one = hetviz.propose_links(data, "words", "said", by="meaning", per_row=1)
+    assert one["source_id"].is_unique
+    (links,) = data.edit().add(frame).links
+    assert (links.kind, len(links)) == (SIMILAR_MEANING, len(frame))
+
+
+def test_unrelated_tables_have_no_proposals_by_meaning():
+    pytest.importorskip("onnxruntime")
+    things = {
+        "shop": shops()["shop"],
+        "said": {"text": list(SAME_MEANING.values())},
+        "towns": {"town": [f"{town} railway station" for town in ("Ulm", "Gent", "Porto", "Lviv",
+                                                                  "Oslo", "Riga", "Bern", "Graz")]},
+    }  # fmt: skip
+    data = HeteroData.from_frames(things, labels={})
+    for pair in (("shop", "towns"), ("towns", "shop"), ("said", "towns"), ("said", "shop")):
+        assert hetviz.propose_links(data, *pair, by="meaning").empty
+
+
+def test_equal_texts_have_no_specific_partner():
+    pytest.importorskip("onnxruntime")
+    data = HeteroData.from_frames(
+        {
+            "a": pd.DataFrame({"text": ["the same words"] * 8}, index=range(8)),
+            "b": pd.DataFrame({"text": ["other words", *[""] * 7]}, index=range(8)),
+        },
+        labels={},
+    )
+    assert hetviz.propose_links(data, "a", "b", by="meaning", max_chance=1).empty
+
+
+def test_meaning_needs_the_sentence_model(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "onnxruntime", None)
+    sentence_vectors._load_model.cache_clear()
+    data = HeteroData.from_frames(
+        {"a": {"x": ["not read before", "nor this"]}, "b": {"y": ["neither", "nor that"]}}
+    )
+    try:
+        with pytest.raises(MissingExtraError, match=r"hetviz\[text\]"):
+            hetviz.propose_links(data, "a", "b", by="meaning")
+        assert hetviz.propose_links(data, "a", "b").empty
+    finally:
+        sentence_vectors._load_model.cache_clear()
+
+
+def test_bad_ways_to_compare_are_refused():
+    data = shops()
+    with pytest.raises(ParameterError, match="by = 'sound'; it is one of words, meaning"):
+        hetviz.propose_links(data, "shop", "store", by="sound")
+    with pytest.raises(ParameterError, match="per_row = 0"):
+        hetviz.propose_links(data, "shop", "store", by="meaning", per_row=0)

@@ -1,0 +1,49 @@
+"""Rows of another matrix that are most specific to each row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from hetviz.core.measures import specific_rows as module
+from hetviz.core.measures.specific_rows import N_NEAR, specific_rows
+
+
+def vectors(n: int, seed: int):
+    rng = np.random.default_rng(seed)
+    V, X = rng.normal(size=(n, 6)), rng.random((n, 9)) * (rng.random((n, 9)) < 0.4)
+    V /= np.linalg.norm(V, axis=1, keepdims=True)
+    X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-9)
+    return V.astype(np.float32), sp.csr_array(X.astype(np.float32))
+
+
+@pytest.mark.parametrize(("n", "m"), [(40, 25), (7, 30), (30, 4)])
+def test_pairs_are_those_of_the_full_matrix(monkeypatch, n, m):
+    monkeypatch.setattr(module, "_BLOCK_ENTRIES", 3 * m)
+    first, second = vectors(n, 0), vectors(m, 1)
+    S = (first[0] @ second[0].T + (first[1] @ second[1].T).toarray()) / 2
+    near_row = np.sort(S, axis=1)[:, -N_NEAR:].mean(axis=1)
+    near_column = np.sort(S, axis=0)[-N_NEAR:].mean(axis=0)
+    order = np.argsort(-(2 * S - near_row[:, None] - near_column), axis=1)[:, :3]
+    i, j, similarity = specific_rows(first, second, 3)
+    np.testing.assert_array_equal(i, np.repeat(np.arange(n), 3))
+    np.testing.assert_array_equal(j, order.ravel())
+    np.testing.assert_allclose(similarity, S[i, j], atol=1e-6)
+
+
+def test_a_row_similar_to_all_is_partner_of_none():
+    V = np.eye(12, dtype=np.float32)
+    hub = np.full((1, 12), 12**-0.5)
+    other = np.vstack([hub, 0.28 * np.eye(12) + 0.0]).astype(np.float32)
+    none_first, none_second = sp.csr_array((12, 1)), sp.csr_array((13, 1))
+    i, j, _ = specific_rows((V, none_first), (other, none_second), 1)
+    assert (other @ V.T).argmax(axis=0).tolist() == [0] * 12
+    np.testing.assert_array_equal(j, i + 1)
+
+
+def test_no_rows_have_no_partners():
+    first, second = vectors(3, 0), vectors(0, 1)
+    for ends in ((first, second), (second, first)):
+        assert [len(part) for part in specific_rows(*ends, 3)] == [0, 0, 0]
+    assert len(specific_rows(first, vectors(2, 2), 5)[0]) == 6
