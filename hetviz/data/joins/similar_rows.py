@@ -301,17 +301,16 @@ def close_rows(
     cosine = np.einsum("ij,ij->i", originals[0][i], originals[1][j])
     kept = (chance <= max_chance) & (cosine >= _MIN_COSINE) & (similarity > 0)
     n_found = min(len(np.unique(i[kept])), len(np.unique(j[kept])))
-    if n_found < max(_MIN_PAIRS, _MIN_MEANING_SHARE * min(len(V), len(U))):
-        kept[:] = False
+    are_many = n_found >= max(_MIN_PAIRS, _MIN_MEANING_SHARE * min(len(V), len(U)))
     order = np.lexsort((j, i, -similarity))
-    order = order[kept[order]]
+    order = order[kept[order]] if are_many else order[:0]
     pairs = i[order], j[order], similarity[order], chance[order]
     return SimilarRows(*pairs, rows, SIMILAR_MEANING)
 
 
 def _centred(V: Floats) -> Array:
     """Return the vectors minus their mean, of length 1; 0 for missing text."""
-    present = V.any(axis=1)
+    present = np.asarray(V.any(axis=1))
     centred = np.where(present[:, None], V - V[present].mean(axis=0), 0.0) if present.any() else V
     length = np.linalg.norm(centred, axis=1, keepdims=True)
     out = centred / np.where(length > 1e-9, length, 1.0)
