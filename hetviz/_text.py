@@ -122,8 +122,8 @@ def is_word(text: str) -> bool:
 
 
 def is_name(title: str, own_id: str) -> bool:
-    """Whether a title names an item, unlike a file name or an id such as f0483 or shop-07."""
-    if _FILE.search(title):
+    """Whether a title names an item, unlike a file name, an id such as f0483, or row 17."""
+    if _FILE.search(title) or title == f"row {own_id}":
         return False
     if title != own_id:
         return True

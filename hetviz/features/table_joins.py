@@ -38,6 +38,7 @@ _FEATURE_NOTES = frozenset(
 )
 _MIN_SUMMARY_ROWS = 1_000
 _MAX_TITLE_PARTS = 3
+_MIN_DISTINCT_TITLES = 0.1
 _MIN_CODE_SHARE = 0.8
 _CODE = re.compile(r"\W*[A-Za-z]{0,3}\W*\d[\w.\-]*")
 _TITLE_COLUMN = "names of what it names"
@@ -444,6 +445,9 @@ def _add_titles(
         " · ".join(dict.fromkeys(part for part in row if part)) or str(dataset.ids[at])
         for at, row in enumerate(zip(*parts, strict=True))
     ]
+    if len(parts) == 1 and len(set(parts[0])) < _MIN_DISTINCT_TITLES * len(dataset):
+        # Three hundred penguins are not all called by one of three islands.
+        return out
     table_before = (
         dataset.table if dataset.table is not None else pd.DataFrame(index=range(len(dataset)))
     )

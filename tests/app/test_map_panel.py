@@ -109,7 +109,7 @@ def test_item_panel_shows_columns_neighbours_and_links(visit: Visit) -> None:
     # Every link by name with its rank. Links beyond the mark are not close.
     assert re.search(r"<span>Linked with</span><small>[3-6] of 7 close</small>", text)
     mark = re.search(
-        r"The number of keywords that are closer. Up to the mark, the nearest (\d+), items", text
+        r"The number of keywords that are closer. Up to the mark, (\d+) count as close.", text
     )
     assert mark
     ranks = [int(n) for n in re.findall(r"</u><b>([\d,]+)</b>", text)]

@@ -13,6 +13,7 @@ from hetviz.errors import DataError, ParameterError
 from hetviz.features.link_values import LinkValue, link_values
 from hetviz.features.recipe import columns_used
 from hetviz.features.table_joins import DetailTable, detail_tables, join_tables
+from hetviz.io.intake.make_data import read_tables
 
 N = 1_200
 AIRPORTS = {"OSL": "Oslo", "RIX": "Riga", "VIE": "Wien", "BRN": "Bern"}
@@ -266,3 +267,16 @@ def test_summary_lists_columns_beyond_60_as_left_out() -> None:
 def test_summary_refuses_columns_that_it_cannot_use(column: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
         join_tables(events(), [TAIL], {"trips": "summary"}, include={"trips": [column]})
+
+
+def test_rows_are_not_called_by_one_of_three_names() -> None:
+    penguins = [f"{k},{('Biscoe', 'Dream', 'Torgersen')[k % 3]}" for k in range(60)]
+    files = {
+        "penguins.csv": "\n".join(["bill,island", *penguins]),
+        "islands.csv": "island,area\nBiscoe,152\nDream,0.4\nTorgersen,0.1\n",
+    }
+    data = read_tables([(name, text.encode()) for name, text in files.items()]).data
+    [proposal] = [one for one in hetviz.propose_joins(data) if one.sure]
+    joined = join_tables(data, [proposal.join])
+    assert joined["penguins"].title_column is None
+    assert joined["penguins"].display_names[16] == "row 17"

@@ -117,13 +117,16 @@ class Proposal:
         return f"{ends[0]} lists {ends[1]}" if join.kind == "list" else " = ".join(ends)
 
     def examples(self, data: HeteroData) -> tuple[tuple[str, str], ...]:
-        """Return up to three pairs of titles: the first, middle and last pair."""
+        """Return up to three pairs of names: the first, middle and last pair."""
         target = (
             data[self.match.target] if self.match.new_dataset is None else self.match.new_dataset
         )
         source = data[self.match.source]
         return tuple(
-            (str(source.titles[self.match.i[at]]), str(target.titles[self.match.j[at]]))
+            (
+                str(source.display_names[self.match.i[at]]),
+                str(target.display_names[self.match.j[at]]),
+            )
             for at in spread_positions(len(self.match.i), _N_EXAMPLES)
         )
 

@@ -228,10 +228,8 @@ class Dataset(Immutable):
 
     @cached_property
     def titles(self) -> Texts:
-        """Title of each row, length n: the title, or else the id, or "row 17" if it is a number."""
+        """Title of each row, length n: the title, or the id if there is none."""
         out = self.ids.copy()
-        if self.has_row_numbers:
-            out[:] = [f"row {id}" for id in self.ids]
         if self.table is not None and self.title_column is not None:
             column = self.table[self.title_column]
             texts, missing = map(str, column.tolist()), column.isna().tolist()
@@ -242,8 +240,13 @@ class Dataset(Immutable):
 
     @cached_property
     def display_names(self) -> Texts:
-        """Name of each row for people, length n: the title, with the id if titles repeat."""
+        """Name of each row for people, length n: the title, with the id if titles repeat.
+
+        Rows with neither are called "row 17".
+        """
         titles = self.titles
+        if self.has_row_numbers and self.title_column is None:
+            return checks.read_only(np.array([f"row {id}" for id in self.ids], dtype=titles.dtype))
         is_repeated = pd.Series(titles).duplicated(keep=False).to_numpy(dtype=bool)
         is_repeated = is_repeated & (titles != self.ids)
         if not is_repeated.any():

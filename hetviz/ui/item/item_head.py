@@ -102,10 +102,8 @@ def bar_legend(name: str, items: NearestItems) -> str:
     """Return the legend of the bars of linked items."""
     if not items.n_close:
         return f"The number of {name} that are closer. None is near enough to count as close."
-    return (
-        f"The number of {name} that are closer. Up to the mark, the nearest {items.n_close:,}, "
-        "items count as close."
-    )
+    close = "only the nearest counts" if items.n_close == 1 else f"{items.n_close:,} count"
+    return f"The number of {name} that are closer. Up to the mark, {close} as close."
 
 
 def n_unlisted(items: NearestItems) -> int:

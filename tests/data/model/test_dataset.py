@@ -90,9 +90,10 @@ def test_dataset_titles_default_to_ids() -> None:
 def test_rows_without_id_and_title_are_called_rows() -> None:
     numbered = Dataset("d", ["1", "2"], recipe={MADE_IDS: True})
     assert list(numbered.display_names) == ["row 1", "row 2"]
-    assert list(numbered.subset([1]).titles) == ["row 2"]
-    assert list(Dataset("d", ["ARI 2019"], recipe={MADE_IDS: True}).titles) == ["ARI 2019"]
-    assert list(Dataset("d", ["1", "2"]).titles) == ["1", "2"]
+    assert list(numbered.subset([1]).display_names) == ["row 2"]
+    assert list(numbered.titles) == ["1", "2"]
+    assert list(Dataset("d", ["ARI 2019"], recipe={MADE_IDS: True}).display_names) == ["ARI 2019"]
+    assert list(Dataset("d", ["1", "2"]).display_names) == ["1", "2"]
 
 
 def test_dataset_subset_reduces_kernel_on_both_axes() -> None:
