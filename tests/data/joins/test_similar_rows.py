@@ -287,6 +287,18 @@ def test_unrelated_tables_have_no_proposals_by_meaning():
         assert hetviz.propose_links(data, *pair, by="meaning").empty
 
 
+def test_few_rows_of_same_meaning_are_proposed_only_on_request():
+    pytest.importorskip("onnxruntime")
+    towns = [f"{town}, {k} inhabitants" for k, town in enumerate(["Ulm", "Gent", "Porto"] * 10)]
+    said = [*list(SAME_MEANING.values())[:6], *towns]
+    data = HeteroData.from_frames(
+        {"words": {"word": list(SAME_MEANING)}, "said": {"text": said}}, labels={}
+    )
+    assert hetviz.propose_links(data, "words", "said", by="meaning").empty
+    every = hetviz.propose_links(data, "words", "said", by="meaning", max_chance=1)
+    assert SAME_MEANING["puppy"] in set(every["target_id"][every["source_id"] == "puppy"])
+
+
 def test_equal_texts_have_no_specific_partner():
     pytest.importorskip("onnxruntime")
     data = HeteroData.from_frames(
@@ -296,7 +308,10 @@ def test_equal_texts_have_no_specific_partner():
         },
         labels={},
     )
-    assert hetviz.propose_links(data, "a", "b", by="meaning", max_chance=1).empty
+    assert hetviz.propose_links(data, "a", "b", by="meaning").empty
+    every = hetviz.propose_links(data, "a", "b", by="meaning", max_chance=1)
+    assert np.isfinite(every[["similarity", "chance"]]).all(axis=None)
+    assert set(every["shared"]) == {"words"}
 
 
 def test_meaning_needs_the_sentence_model(monkeypatch):
