@@ -14,7 +14,7 @@ from hetviz._types import JsonObject
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.edits.labelling import LabelValue
-from hetviz.data.joins.similar_rows import SIMILAR_WORDS
+from hetviz.data.joins.similar_rows import SIMILAR_MEANING, SIMILAR_WORDS
 from hetviz.data.model.statements import link_keys_at
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.learned_groups import GroupSummary
@@ -27,6 +27,7 @@ ASKED = "asked"
 """Name of the guidance set that answers go to."""
 _SHARES = {"label": 1.2, "member": 1.2, "link": 0.6, "pair": 0.2, "comparison": 0.2}
 _ANSWERS = ("yes", "no")
+_PROPOSED = {SIMILAR_WORDS: "Similar words suggest", SIMILAR_MEANING: "Similar meanings suggest"}
 _MAX_NAMED = 3
 _MAX_LABELS_NAMED = 3
 _FINDERS = {
@@ -172,7 +173,7 @@ def suggest_questions(
         Global rows of two datasets and the probability of a link, the likeliest first, as from
         `hetviz.predict_links`. They replace the uncertain links of the map. Each item comes once
         before any comes twice.
-        Links proposed by similar words come before both, the most uncertain first.
+        Proposed links (`hetviz.propose_links`) come before both, the most uncertain first.
     labels : sequence of (dataset, label), optional
         Partly filled label columns whose missing labels are asked for; by default those of the
         user, named "my label 1" and so on.
@@ -236,7 +237,7 @@ def suggest_questions(
 
 
 def _proposed_link_questions(data: HeteroData, n: int, only: ArrayLike | None) -> list[Question]:
-    """Return questions about links that were proposed by similar words, the most uncertain first.
+    """Return questions about proposed links, the most uncertain first.
 
     A weight near 1/2 is uncertain, whether it is a similarity or a probability.
     """
@@ -246,7 +247,7 @@ def _proposed_link_questions(data: HeteroData, n: int, only: ArrayLike | None) -
         allowed[np.asarray(only, dtype=np.int64)] = True
     found = [(np.empty(0), np.empty((0, 4), dtype=np.int64))]
     for number, links in enumerate(data.links):
-        if links.kind != SIMILAR_WORDS:
+        if links.kind not in _PROPOSED:
             continue
         p = links.i + data.offsets[links.source].start
         q = links.j + data.offsets[links.target].start
@@ -258,7 +259,8 @@ def _proposed_link_questions(data: HeteroData, n: int, only: ArrayLike | None) -
     keys = link_keys_at(data, [(int(group), int(row)) for group, row, *_ in places[order]])
     questions = []
     for at, key in zip(order.tolist(), keys, strict=True):
-        why = f"Similar words suggest it, with weight {weight[at]:.2f}."
+        reason = _PROPOSED[data.links[int(places[at, 0])].kind]
+        why = f"{reason} it, with weight {weight[at]:.2f}."
         gain = 1.0 - abs(2.0 * float(weight[at]) - 1.0)
         rows = int(places[at, 2]), int(places[at, 3])
         questions.append(replace(_question(data, "link", rows, why, gain), statement=key))
@@ -393,7 +395,7 @@ def _is_proposed(data: HeteroData, question: Question) -> bool:
     return any(
         bool(((links.i == i) & (links.j == j)).any())
         for links in data.links
-        if (links.kind, links.source, links.target) == (SIMILAR_WORDS, source, target)
+        if links.kind in _PROPOSED and (links.source, links.target) == (source, target)
     )
 
 

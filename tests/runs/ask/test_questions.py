@@ -12,7 +12,7 @@ import hetviz
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.data.edits.labelling import with_labels
 from hetviz.data.edits.statement_edits import drop_statements, edit_statements
-from hetviz.data.joins.similar_rows import SIMILAR_WORDS
+from hetviz.data.joins.similar_rows import SIMILAR_MEANING, SIMILAR_WORDS
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.learned_groups import GroupSummary
 from hetviz.runs.ask.active_learning import SettledPairs, stopping_hint
@@ -425,20 +425,22 @@ def test_label_questions_need_a_request_for_labels_of_the_data() -> None:
         suggest_questions(one_label, Y, 1, labels=[("a", "my label 1")])
 
 
-def test_proposed_links_are_asked_first_and_answers_keep_or_remove_them():
+@pytest.mark.parametrize("kind", [SIMILAR_WORDS, SIMILAR_MEANING])
+def test_proposed_links_are_asked_first_and_answers_keep_or_remove_them(kind: str):
     data, _ = two_datasets_in_groups()
     weight = [0.9, 0.52, 0.2, 0.64]
-    proposed = Links("a", "b", [0, 1, 2, 3], [14, 15, 16, 17], weight, kind=SIMILAR_WORDS)
+    proposed = Links("a", "b", [0, 1, 2, 3], [14, 15, 16, 17], weight, kind=kind)
     data = HeteroData([*data.datasets.values()], [*data.links, proposed])
     embedding = embedding_of(data, np.random.default_rng(1).normal(size=(data.n_rows, 2)))
     asked = suggest_questions(data, embedding, 3, kinds=["link"], candidates=[(0, 70, 0.5)])
     assert [one.items[0][1] for one in asked] == ["a1", "a3", "a2"]
+    assert asked[0].why.startswith(kind.capitalize())
     assert "0.52" in asked[0].why
     yes, no = from_dict(asked[0].answer("yes")), from_dict(asked[1].answer("no"))
     assert isinstance(yes, EditStatements)
     assert isinstance(no, DropStatements)
     after = drop_statements(edit_statements(data, yes.changes), no.keys)
-    [left] = [links for links in after.links if links.kind == SIMILAR_WORDS]
+    [left] = [links for links in after.links if links.kind == kind]
     assert left.i.tolist() == [0, 2]
     [kept] = [links for links in after.links if links.kind == "said"]
     assert (kept.i.tolist(), kept.j.tolist(), kept.weight.tolist()) == ([1], [15], [1.0])
