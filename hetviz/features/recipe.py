@@ -53,7 +53,8 @@ def make_features(
         first; default: detected from words and numbers); ``scale`` ("standard", "robust", "rank",
         "none"); ``log`` (bool); ``weight`` (above 0; weight 2 doubles the share of the variance);
         ``impute`` ("mean", "median", "most frequent", "own category", "none"); ``cyclic`` (add the
-        season of dates); ``model`` ("words", "sentences"). The name of pictures is
+        season of dates); ``model`` ("words", "sentences"; for pictures "edges",
+        "encoder"). The name of pictures is
         ``(pictures)``, the name of given features ``(own vectors)``. Earlier options stay.
     text_model : {"words", "sentences"}, optional
         Model of free text: TF-IDF and its leading singular vectors, or a small sentence model
@@ -74,13 +75,14 @@ def make_features(
         If there is nothing to make features from, a column does not exist, or an option does not
         fit the type of its column.
     hetviz.errors.MissingExtraError
-        If the sentence model is requested but not installed.
+        If the sentence model (extra ``text``) or the picture encoder (extra ``pictures``) is
+        requested but not installed.
 
     Notes
     -----
     The total variance of each column is its weight (default 1); see `hetviz.features.table.fit`
-    for each type. Own vectors are one block. Costs O(n) per feature, about 1 ms per picture, and
-    about 5 ms per text with the sentence model.
+    for each type. Own vectors are one block. Costs O(n) per feature, about 1 ms per picture
+    (15 ms with the encoder), and about 5 ms per text with the sentence model.
 
     Examples
     --------

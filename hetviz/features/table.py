@@ -410,6 +410,8 @@ class _FeatureFit:
             self.left_out.append({**entry, "why": message})
             return
         step = {**step, **learned}
+        if kind == "picture" and model == "encoder":
+            step["model"] = model
         with np.errstate(over="ignore", invalid="ignore"):
             parts = blocks.parts(step, values)
             factors = blocks.part_factors(step, parts)
@@ -437,7 +439,8 @@ class _FeatureFit:
             why = "switched off" if "use" in fields else "not chosen"
             self.left_out.append({**entry, "why": why})
             return
-        self._step(entry, fields, images.describe_all(media))
+        model = str(fields.get("model", "edges"))
+        self._step(entry, fields, images.describe_all(media, model))
 
     def result(self) -> TableFeatures:
         sizes = [float(block.var(axis=0).sum()) if len(block) else 0.0 for block in self.blocks]
@@ -583,7 +586,8 @@ def _step_values(
 ) -> Floats | list[str | None]:
     kind = step["kind"]
     if kind == "picture":
-        return images.describe_all([None] * len(table) if media is None else media)
+        pictures = [None] * len(table) if media is None else media
+        return images.describe_all(pictures, step.get("model", "edges"))
     cells = []
     for name in step["columns"]:
         if name not in table.columns:

@@ -1,20 +1,28 @@
-"""Features of pictures: principal components of edge and colour histograms."""
+"""Features of pictures: principal components of edges and colours, or of what they show."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetviz._types import Floats
+from hetviz.features.columns import picture_encoder
 from hetviz.features.columns.options import Fields
 from hetviz.features.columns.principal import fit_principal_axes, project_rows
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 _SIDE, _CELL, _ANGLES, _COLOURS = 48, 8, 9, 4
 
 N_COMPONENTS = 32
+# Pictures of which the latest descriptors are kept while a dataset is read.
+_MAX_EQUAL = 500
 
 
 def describe(content: bytes) -> Floats | None:
@@ -29,17 +37,38 @@ def describe(content: bytes) -> Floats | None:
     """
     from PIL import Image
 
-    try:
-        with Image.open(io.BytesIO(content)) as opened:
-            picture = opened.convert("RGBA").resize((_SIDE, _SIDE), Image.Resampling.BILINEAR)
-    except (OSError, SyntaxError, ValueError, EOFError):
+    opened = _open_picture(content)
+    if opened is None:
         return None
+    picture = opened.resize((_SIDE, _SIDE), Image.Resampling.BILINEAR)
     rgba = np.asarray(picture, dtype=np.float64) / 255.0
     rgb = rgba[:, :, :3] * rgba[:, :, 3:] + 1.0 - rgba[:, :, 3:]
     colours = rgb.reshape(_COLOURS, _SIDE // _COLOURS, _COLOURS, -1, 3).mean(axis=(1, 3)).ravel()
     return np.concatenate(
         [_unit_length(_edge_histograms(rgb.mean(axis=2))), _unit_length(1.0 - colours)]
     )
+
+
+def _open_picture(content: bytes) -> Image | None:
+    """Return a picture as RGBA, None if it cannot be read."""
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(content)) as opened:
+            return opened.convert("RGBA")
+    except (OSError, SyntaxError, ValueError, EOFError):
+        return None
+
+
+def _encode(content: bytes) -> Floats | None:
+    """Return what a picture over white shows, None if it cannot be read."""
+    from PIL import Image
+
+    picture = _open_picture(content)
+    if picture is None:
+        return None
+    white = Image.new("RGBA", picture.size, "white")
+    return picture_encoder.encode(Image.alpha_composite(white, picture).convert("RGB"))
 
 
 def _edge_histograms(grey: Floats) -> Floats:
@@ -60,16 +89,18 @@ def _unit_length(values: Floats) -> Floats:
     return np.asarray(values / length) if length > 0 else values
 
 
-def describe_all(media: Sequence[object]) -> Floats:
+def describe_all(media: Sequence[object], model: str = "edges") -> Floats:
     """Describe pictures given as bytes, paths or None.
 
-    Returns (n, p): See `hetviz.features.columns.images.describe`; NaN for missing or unreadable
-        pictures. p is 0 if there is no picture at all.
+    `model` {"edges", "encoder"}: See `describe` and `hetviz.features.columns.picture_encoder`.
 
-    About 1 ms per picture.
+    Returns (n, p): NaN for missing or unreadable pictures. p is 0 if there is no picture at all.
+
+    About 1 ms per picture, 15 ms with the encoder. Equal pictures are described once.
     """
+    describe_one = lru_cache(maxsize=_MAX_EQUAL)(_encode if model == "encoder" else describe)
     return stack_descriptors(
-        [None if picture is None else describe(_read_content(picture)) for picture in media]
+        [None if picture is None else describe_one(_read_content(picture)) for picture in media]
     )
 
 

@@ -42,6 +42,7 @@ IMPUTES = {
     "none": "not filled in",
 }
 TEXT_MODELS = {"words": "words", "sentences": "sentence model"}
+PICTURE_MODELS = {"edges": "edges and colours", "encoder": "picture encoder"}
 
 _NUMBERS = (("standard", "robust", "rank", "none"), ("mean", "median", "none"))
 _CHOICES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -80,7 +81,7 @@ _ALLOWED_VALUES: dict[str, tuple[str, ...]] = {
     "kind": tuple(_CHOICES),
     "scale": tuple(SCALES),
     "impute": tuple(IMPUTES),
-    "model": tuple(TEXT_MODELS),
+    "model": (*TEXT_MODELS, *PICTURE_MODELS),
 }
 
 Options = Mapping[str, Mapping[str, object]]

@@ -15,10 +15,12 @@ from hetviz.core import sentence_vectors
 from hetviz.data import Dataset
 from hetviz.data.model.dataset import ITEM_RESULTS
 from hetviz.errors import HetvizError
+from hetviz.features.columns import picture_encoder
 from hetviz.features.columns.options import (
     HOLDS,
     IMPUTES,
     MAX_WEIGHT,
+    PICTURE_MODELS,
     PICTURES,
     SCALES,
     TEXT_MODELS,
@@ -56,7 +58,7 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 
 @dataclass
 class FeatureState:
-    """Features of the sentence model to make next, and the dataset with new features."""
+    """Features of slow models to make next, and the dataset with new features."""
 
     pending: SetFeatures | None = None
     made_for: str | None = None
@@ -66,7 +68,7 @@ def show_features(state: State, name: str, number: int) -> None:
     """Show how the features of a dataset are made, for editing."""
     assert state.data is not None  # noqa: S101 - called only with open data
     dataset = state.data[name]
-    _make_sentence_features(dataset)
+    _make_pending_features(dataset)
     recipe = _recipe_of_features(state, dataset)
     if recipe is None:
         if ITEM_RESULTS.get(dataset, "features") is None and worker_results.is_large(state.data):
@@ -97,12 +99,14 @@ def show_features(state: State, name: str, number: int) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             text_key = f"text-model-{number}-{id(dataset)}"
             _choose_text_model(recipe, text_key)
+            picture_key = f"picture-model-{number}-{id(dataset)}"
+            _choose_picture_model(recipe, picture_key)
             st.form_submit_button(
                 "Make features again",
                 type="primary",
                 key=f"make-features-{number}",
                 on_click=_make_features,
-                args=(name, frame, key, text_key),
+                args=(name, frame, key, text_key, picture_key),
             )
         theme.show_note(" ".join([*_encoder_notes(recipe), _explanation(state)]))
 
@@ -295,10 +299,40 @@ def _choose_text_model(recipe: FeatureRecipe, key: str) -> None:
     )
 
 
+def _choose_picture_model(recipe: FeatureRecipe, key: str) -> None:
+    """Ask for the model of pictures, if there are pictures and a choice."""
+    steps = [*recipe["columns"], *recipe["left_out"]]
+    if not any(step["kind"] == "picture" for step in steps) or not picture_encoder.is_installed():
+        return
+    st.selectbox(
+        "Pictures are compared by",
+        list(PICTURE_MODELS),
+        index=list(PICTURE_MODELS).index(_picture_model(recipe)),
+        format_func={
+            "edges": "edges and colours",
+            "encoder": "what they show (picture encoder)",
+        }.__getitem__,
+        help="Edges and colours: pictures with similar outlines and colours are similar. What they "
+        "show: a small network that was trained to name objects in photographs looks at each "
+        "picture, so that two drawings of a dog are similar. About 15 ms per picture.",
+        key=key,
+        width=250,
+    )
+
+
+def _picture_model(recipe: FeatureRecipe) -> str:
+    """Return the model of pictures that a recipe used."""
+    models = (step.get("model") for step in recipe["columns"] if step["kind"] == "picture")
+    return next(models, None) or "edges"
+
+
 def _encoder_notes(recipe: FeatureRecipe) -> list[str]:
-    """Return sentences on what compares free text, and on languages it does not fit."""
+    """Return sentences on what compares pictures and free text, and whether it fits them."""
     notes = []
     for step in recipe["columns"]:
+        if step["kind"] == "picture":
+            words = {"edges": "edges and colours", "encoder": "what they show"}
+            notes.append(f"Pictures are compared by {words[_picture_model(recipe)]}.")
         if step["kind"] != "text":
             continue
         by_meaning = step.get("model") == "sentences"
@@ -310,21 +344,31 @@ def _encoder_notes(recipe: FeatureRecipe) -> list[str]:
     return notes
 
 
-def _make_features(name: str, frame: pd.DataFrame, key: str, text_key: str) -> None:
-    """Make features; those of the sentence model are left to the next run of the page."""
+def _make_features(
+    name: str, frame: pd.DataFrame, key: str, text_key: str, picture_key: str
+) -> None:
+    """Make features; those of slow models are left to the next run of the page."""
     changes = changed_options(frame, edited_cells(key))
     text_model: str | None = st.session_state.get(text_key)
     workspace = session.workspace()
     data = workspace.state.opened()
+    picture_model: str | None = st.session_state.get(picture_key)
+    if picture_model not in (None, _picture_model(recipe_of(data[name]))):
+        changes.setdefault(PICTURES, {})["model"] = picture_model
     if not changes and text_model in (None, recipe_of(data[name])["text_model"]):
         session.add_message("Nothing changed in the table, so the features stay the same.", "note")
         return
     command = SetFeatures(name, changes, text_model)
-    if text_model == "sentences":
+    if text_model == "sentences" or picture_model == "encoder":
         if len(data[name]) > MAX_SENTENCE_ROWS:
+            slow, simple = (
+                ("The sentence model reads", "texts by their words")
+                if text_model == "sentences"
+                else ("The picture encoder reads", "pictures by edges and colours")
+            )
             session.add_message(
-                f"The sentence model reads at most {MAX_SENTENCE_ROWS:,} texts here, and {name} "
-                f"has {len(data[name]):,} rows. Compare texts by their words, or use the library."
+                f"{slow} at most {MAX_SENTENCE_ROWS:,} rows here, and {name} has "
+                f"{len(data[name]):,}. Compare {simple}, or use the library."
             )
             return
         state_of(FeatureState).pending = command
@@ -332,14 +376,14 @@ def _make_features(name: str, frame: pd.DataFrame, key: str, text_key: str) -> N
         state_of(FeatureState).made_for = name
 
 
-def _make_sentence_features(dataset: Dataset) -> None:
-    """Make the pending features of the sentence model and rerun the page."""
+def _make_pending_features(dataset: Dataset) -> None:
+    """Make the pending features and rerun the page."""
     pending = state_of(FeatureState).pending
     if pending is None or pending.dataset != dataset.name:
         return
     state_of(FeatureState).pending = None
     workspace = session.workspace()
-    with st.spinner(f"Reading the texts of {dataset.name} …", show_time=True):
+    with st.spinner(f"Making features of {dataset.name} …", show_time=True):
         try:
             features, _ = make_dataset_features(workspace.state.opened(), pending)
         except HetvizError as error:
