@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from hetviz.features.columns import picture_encoder
 from hetviz.ui.data import feature_table
 from tests.app.conftest import Visit, go, html_of, workspace_of
 from tests.app.test_map_panel import press
@@ -57,6 +58,21 @@ def test_table_edits_become_one_command(visit: Visit, monkeypatch: pytest.Monkey
     state = workspace_of(app).state
     assert state.run is not None and state.is_current(state.run)
     assert "New features of countries are ready." not in html_of(app.run())
+
+
+def test_pictures_are_compared_by_what_they_show(visit: Visit) -> None:
+    if not picture_encoder.is_installed():
+        pytest.skip("the extra pictures is not installed")
+    app = go(press(visit(), "open-world"), "data")
+    key = next(b.key for b in app.selectbox if (b.key or "").startswith("picture-model-0-"))
+    assert key is not None and app.selectbox(key).value == "edges"
+    app.selectbox(key).set_value("encoder")
+    press(app, "make-features-0")
+    entry = workspace_of(app).log[-1]
+    assert entry["columns"]["(pictures)"] == {"use": True, "model": "encoder"}
+    # A replay of the journal does not encode the pictures again.
+    assert entry["made"]
+    assert "Pictures are compared by what they show." in html_of(app)
 
 
 def test_invalid_edit_is_reported_and_ignored(

@@ -354,7 +354,8 @@ def _make_features(
     data = workspace.state.opened()
     picture_model: str | None = st.session_state.get(picture_key)
     if picture_model not in (None, _picture_model(recipe_of(data[name]))):
-        changes.setdefault(PICTURES, {})["model"] = picture_model
+        # Who chooses a model wants the pictures to count.
+        changes[PICTURES] = {"use": True, **changes.get(PICTURES, {}), "model": picture_model}
     if not changes and text_model in (None, recipe_of(data[name])["text_model"]):
         session.add_message("Nothing changed in the table, so the features stay the same.", "note")
         return
