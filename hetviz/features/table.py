@@ -398,9 +398,9 @@ class _FeatureFit:
         if kind in ("number", "date"):
             step["decimal"] = self.decimal
         model = str(fields.get("model", self.text_model))
-        if kind == "text" and (found := language.foreign_language(cast("list[str]", values))):
-            step["language"] = found
-            if "model" not in fields and found not in language.WITHOUT_SPACES:
+        if kind == "text" and (foreign := language.foreign_language(cast("list[str]", values))):
+            step["language"] = foreign
+            if "model" not in fields and foreign not in language.WITHOUT_SPACES:
                 # The sentence model reads English. Words of other languages do better.
                 model = "words"
         with np.errstate(over="ignore", invalid="ignore"):
