@@ -51,6 +51,7 @@ class Facts:
         what they link to.
     `item_of` (m,): Number of the dataset of a linked item; -1 for other facts.
     `of_rows` csr (n_rows, m): 1 where it is true.
+    `columns` (m): Dataset and name of the columns with this value, () for other facts.
     """
 
     texts: tuple[str, ...]
@@ -58,6 +59,7 @@ class Facts:
     known: Bools
     item_of: Ints
     of_rows: sp.csr_array
+    columns: tuple[tuple[tuple[str, str], ...], ...]
 
     @classmethod
     def of(
@@ -78,6 +80,7 @@ class Facts:
             if earlier is not fact and earlier.weight == fact.weight:
                 earlier.rows = np.union1d(earlier.rows, fact.rows)
                 earlier.datasets |= fact.datasets
+                earlier.columns = tuple(dict.fromkeys((*earlier.columns, *fact.columns)))
         facts = list(merged.values())
         names = list(data.datasets)
         sizes = np.fromiter((len(fact.rows) for fact in facts), np.int64, len(facts))
@@ -91,6 +94,7 @@ class Facts:
             known.reshape(len(facts), len(names)),
             np.array([fact.item_of for fact in facts], dtype=np.int64),
             matrix,
+            tuple(fact.columns for fact in facts),
         )
 
 
@@ -101,6 +105,7 @@ class _Fact:
     rows: Ints
     datasets: set[str]
     item_of: int = -1
+    columns: tuple[tuple[str, str], ...] = ()
 
 
 def _category_facts(
@@ -119,7 +124,8 @@ def _category_facts(
             text = _value_text(column, value, is_label)
             if text and is_plain_name(text):
                 weight = _CHOICE if is_choice else _CATEGORY
-                yield _Fact(text, weight, rows[at == number], {dataset})
+                of_column = ((dataset, column),)
+                yield _Fact(text, weight, rows[at == number], {dataset}, columns=of_column)
 
 
 def _are_codes(values: Sequence[str], is_label: bool) -> bool:
@@ -389,6 +395,15 @@ def _goes_with(facts: Facts, true: sp.csr_array, members: Bools, first: int, oth
     return bool(both.sum() >= MIN_SHARE * members.sum())
 
 
+def _by_text(facts: Facts, at: int, number: int, dataset: str) -> str:
+    """Return how items of a dataset have a fact, if not by one column."""
+    if not facts.known[at, number]:
+        return " by their links"
+    # A ride may begin or end in Queens.
+    columns = [plain_value(column) for of, column in facts.columns[at] if of == dataset]
+    return f" by {' or '.join(columns)}" if len(columns) > 1 else ""
+
+
 def _group_name(
     data: HeteroData,
     facts: Facts,
@@ -410,7 +425,7 @@ def _group_name(
             n_true = int((inside & is_true).sum())
             if n < _MIN_ACCOUNT_SHARE * members.sum():
                 continue
-            by = "" if facts.known[chosen[0], number] else " by their links"
+            by = _by_text(facts, chosen[0], number, name)
             counts.append((n, f"{n_true:,} of {n:,} {name}{by}"))
     text = _DOT.join(facts.texts[at] for at in chosen)
     said = [words for _, words in sorted(counts, key=lambda item: -item[0])]

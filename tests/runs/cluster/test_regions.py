@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from hetviz import Dataset, HeteroData, Links
+import hetviz
+from hetviz import Dataset, Embedding, HeteroData, Links
 from hetviz.runs.cluster.contrast import Contrasts
 from hetviz.runs.cluster.names import is_plain_name
 from hetviz.runs.cluster.regions import find_regions
@@ -104,3 +106,25 @@ def test_regions_skip_unplaced_rows_and_small_maps() -> None:
         assert (np.delete(level.codes, 5) >= 0).all()
     Y[20:] = np.nan
     assert find_regions(Contrasts(data), Y) == ()
+
+
+def test_account_says_by_which_columns_a_name_is_true() -> None:
+    rng = np.random.default_rng(0)
+    places = np.array(["Queens", "Bronx", "Brooklyn"])
+    heap = np.repeat(np.arange(3), N // 2)
+    other = rng.integers(3, size=len(heap))
+    begins = rng.random(len(heap)) < 0.5
+    table = pd.DataFrame(
+        {
+            "pickup_borough": places[np.where(begins, heap, other)],
+            "dropoff_borough": places[np.where(begins, other, heap)],
+        }
+    )
+    data = HeteroData([Dataset("rides", [f"r{k}" for k in range(len(heap))], table=table)])
+    Y = np.c_[20.0 * heap, np.zeros(len(heap))] + rng.normal(size=(len(heap), 2))
+    found = hetviz.regions(data, Embedding({"rides": Y}, {"rides": data["rides"].ids}))
+    queens = found.set_index("name").loc["Queens"]
+    members = queens["rows"]
+    n = int((table == "Queens").any(axis=1)[members].sum())
+    of = f"{n} of {len(members)} rides"
+    assert queens["account"] == f"Queens: {of} by pickup borough or dropoff borough"
