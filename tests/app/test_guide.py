@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from hetviz.ui.reading import guide
+from hetviz.ui.reading import guide, join_choice
 from tests.app.conftest import Visit, go, html_of, page_of, workspace_of
 from tests.app.test_pages import BIRDS, LINKS, PLANTS, press, upload
 
@@ -52,6 +52,23 @@ def test_first_project_is_reviewed_in_three_steps(visit: Visit) -> None:
     data = workspace_of(app).state.data
     assert data is not None
     assert sum(map(len, data.links)) == 30
+
+
+def test_large_tables_that_are_summarised_are_no_points(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(join_choice, "_MAX_PREVIEW_ROWS", 0)
+    visits = "visit,plant,minutes\n" + "".join(
+        f"v{k:04},{k % 20:03d},{k * 7 % 61 + k % 20}.5\n" for k in range(1_200)
+    )
+    app = upload(first_visit(visit), plants_csv=PLANTS, visits_csv=visits)
+    press(app, "guide-next-links")
+    press(app, "guide-next-map")
+    assert "<b>20 plants</b><span>Such as" in html_of(app)
+    assert "<b>1,200 visits</b>" not in html_of(app)
+    assert "The 1,200 visits become summary columns of the items they refer to." in html_of(app)
+    # The summary columns will place the plants, too.
+    assert "Placed by" not in html_of(app)
 
 
 def test_choices_survive_steps(visit: Visit) -> None:

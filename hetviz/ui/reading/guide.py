@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -10,6 +10,7 @@ import streamlit as st
 from hetviz._text import finish_sentence, join_first, shorten
 from hetviz.data import Dataset, HeteroData
 from hetviz.features.recipe import recipe_of
+from hetviz.features.table_joins import ROWS
 from hetviz.plots.colour import display_name
 from hetviz.plots.palette import shape_of
 from hetviz.ui.shell import recent, theme
@@ -129,18 +130,31 @@ def links_text(n_certain: int, n_uncertain: int, n_own: int) -> str:
     return " ".join(sentences)
 
 
-def show_summary(data: HeteroData, unused: Sequence[str], are_links_known: bool) -> None:
-    """Show the items and links that will be on the map."""
+def show_summary(
+    data: HeteroData, unused: Sequence[str], is_joined: bool, rows: Mapping[str, str]
+) -> None:
+    """Show the items and links that will be on the map.
+
+    `is_joined`: whether the tables are joined; large ones are only joined when the map is made.
+    `rows`: dataset -> use of its rows, if they are not items.
+    """
+    gone = {} if is_joined else rows
     with st.container(key="guide-items", gap="small"):
         theme.show_section("Items", "each is a point")
+        kept = {name: part for name, part in data.datasets.items() if name not in gone}
         lines = "".join(
-            _line_html(shape_of(number)[1], f"{len(dataset):,} {name}", _dataset_text(dataset))
-            for number, (name, dataset) in enumerate(data.datasets.items())
+            _line_html(
+                shape_of(number)[1], f"{len(dataset):,} {name}", _dataset_text(dataset, is_joined)
+            )
+            for number, (name, dataset) in enumerate(kept.items())
         )
         st.html(f'<ul class="hv-guide-summary">{lines}</ul>')
+        for name, use in gone.items():
+            verb = "are" if use == "none" else "become"
+            theme.show_note(f"The {len(data[name]):,} {name} {verb} {ROWS[use]}.")
     with st.container(key="guide-links", gap="small"):
         theme.show_section("Links", "they pull items together")
-        if not are_links_known:
+        if not is_joined:
             theme.show_note("They are counted when the map is made.")
         elif data.links:
             st.html(f'<ul class="hv-guide-summary">{_links_html(data)}</ul>')
@@ -172,11 +186,13 @@ def _line_html(mark: str, title: str, text: str) -> str:
     )
 
 
-def _dataset_text(dataset: Dataset) -> str:
-    """Return an example of the items, and the columns that place them."""
+def _dataset_text(dataset: Dataset, is_joined: bool) -> str:
+    """Return an example of the items, and the columns that place them; a join changes these."""
     example = ""
     if len(dataset):
         example = finish_sentence(f"Such as {shorten(str(dataset.display_names[0]), 40)}") + " "
+    if not is_joined:
+        return example.rstrip()
     if "features" in (dataset.recipe or {}):
         steps = recipe_of(dataset)["columns"]
         columns = dict.fromkeys(display_name(name) for step in steps for name in step["columns"])

@@ -287,7 +287,7 @@ def show_review(staged: StagedFiles) -> None:
             joined = join_choice.joined_data(loaded.data, joins)
             data = joined if isinstance(joined, HeteroData) else loaded.data
             unused = [column for _, column in _unused_columns(loaded, staged.proposals)]
-            guide.show_summary(data, unused, data is joined)
+            guide.show_summary(data, unused, data is joined, joins.rows)
     with left, st.container(key="review-files"):
         reading_options.show_options(
             staged.files,
