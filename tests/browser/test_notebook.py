@@ -249,7 +249,7 @@ def test_hover_selection_statement_and_theme(opened: Page) -> None:
     before = in_map(page, "[...map.scene.geometry.slice(0, 200)]")
     run(page, 4)
     expect(page.locator(".jp-OutputArea-output").last).to_contain_text("said: 3")
-    # The map asks the kernel for the new places after it has heard of them.
+    # The map requests the new places from the kernel after the output is there.
     until(page, f"{json.dumps(before)}.some((x, k) => x !== map.scene.geometry[k])")
     until(page, "!map.scene.moving && !map.scene.motion")
 

@@ -196,6 +196,13 @@ class SimilarRows:
     texts: tuple[list[str], list[str]]
     kind: str = SIMILAR_WORDS
 
+    def sorted(self, kept: Bools) -> SimilarRows:
+        """Return the kept pairs, the most similar first."""
+        order = np.lexsort((self.j, self.i, -self.similarity))
+        order = order[kept[order]]
+        pairs = self.i[order], self.j[order], self.similarity[order], self.chance[order]
+        return SimilarRows(*pairs, self.texts, self.kind)
+
     def shared_words(self) -> list[str]:
         """Return up to three words that the rows of each pair have in common, (k,)."""
         words_of = [[set(_WORD.findall(text)) for text in texts] for texts in self.texts]
@@ -267,9 +274,7 @@ def similar_rows(
     kept = chance <= max_chance
     if kept.sum() < max(_MIN_PAIRS, _MIN_SHARE * min(X.shape[0], Y.shape[0])):
         kept[:] = False
-    order = np.lexsort((j, i, -similarity))
-    order = order[kept[order]]
-    return SimilarRows(i[order], j[order], similarity[order], chance[order], rows)
+    return SimilarRows(i, j, similarity, chance, rows).sorted(kept)
 
 
 @one_thread()
@@ -306,10 +311,8 @@ def close_rows(
     n_found = min(len(np.unique(i[kept])), len(np.unique(j[kept])))
     n_needed = max(_MIN_PAIRS, _MIN_MEANING_SHARE * min(len(V), len(U)))
     are_many = max_chance == 1 or n_found >= n_needed
-    order = np.lexsort((j, i, -similarity))
-    order = order[kept[order]] if are_many else order[:0]
-    pairs = i[order], j[order], similarity[order], chance[order]
-    return SimilarRows(*pairs, rows, SIMILAR_MEANING)
+    kept &= are_many
+    return SimilarRows(i, j, similarity, chance, rows, SIMILAR_MEANING).sorted(kept)
 
 
 def _centred(V: Floats) -> Array:
