@@ -11,6 +11,18 @@ failed_upload = project_file.open_dropped_project()
 state = session.workspace().state
 is_review = failed_upload is None and upload.is_staged()
 
+if not is_review:
+    # First, as what a visitor does next also comes first on a phone.
+    with st.container(key="start-side"):
+        st.html('<div class="hv-head hv-question"><h2>What do you want to map?</h2></div>')
+        upload.drop_zone("Your own files", fresh=True)
+        theme.show_note(
+            "Drop your files here: one table for each dataset, and links if you have them. Each "
+            "may have up to 200 MB. A saved project opens, too."
+        )
+        theme.show_section("Samples", "with a finished map")
+        gallery.show_samples()
+        recent.show_projects()
 if is_review:
     # The review of files has the whole window.
     with st.container(key="start-review"), st.container(key="start-staged"):
@@ -34,14 +46,3 @@ else:
                 if st.button(label, type="primary"):
                     st.switch_page(PAGES / "map.py", query_params=session.url_params())
             gallery.show_legend(state, [])
-if not is_review:
-    with st.container(key="start-side"):
-        st.html('<div class="hv-head hv-question"><h2>What do you want to map?</h2></div>')
-        upload.drop_zone("Your own files", fresh=True)
-        theme.show_note(
-            "Drop your files here: one table for each dataset, and links if you have them. Each "
-            "may have up to 200 MB. A saved project opens, too."
-        )
-        theme.show_section("Samples", "with a finished map")
-        gallery.show_samples()
-        recent.show_projects()

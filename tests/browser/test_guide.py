@@ -30,7 +30,7 @@ def test_first_project_is_guided_until_skipped(page: Page, picture: Picture) -> 
     forget_projects(page)
     drop(page, products_csv=PRODUCTS, buyers_csv=BUYERS)
     head = page.locator(".st-key-staged-head")
-    expect(head.get_by_role("heading", name="Is this what your columns mean?")).to_be_visible()
+    expect(head.get_by_role("heading", name="Is this what your columns mean?")).to_be_focused()
     following = head.get_by_role("button", name="Next")
     expect(following).to_be_visible()
     settled(page)
@@ -44,15 +44,20 @@ def test_first_project_is_guided_until_skipped(page: Page, picture: Picture) -> 
     picture(page, "guide-columns")
 
     following.press("Enter")
-    expect(head.get_by_role("heading", name="Do these link your tables?")).to_be_visible()
+    # The keyboard goes on from the new question.
+    expect(head.get_by_role("heading", name="Do these link your tables?")).to_be_focused()
     expect(page.locator(".hv-join-map")).to_be_visible()
     expect(page.locator(".hv-sheets")).to_be_hidden()
     expect(page.get_by_text("50 links, such as")).to_be_visible()
+    # The matches stand next to the drawing once, and what rarely changes is folded.
+    expect(page.locator(".hv-join-map").get_by_role("list", name="Joins")).to_have_count(0)
+    expect(page.get_by_label("The 50 buyers are", exact=True)).to_be_hidden()
     settled(page)
     assert serious_barriers(page) == set()
     picture(page, "guide-links")
 
     following.press("Enter")
+    expect(head.get_by_role("heading", name="Is this what you want to map?")).to_be_focused()
     expect(head.get_by_role("button", name="Create map")).to_be_visible()
     expect(page.locator(".st-key-guide-items")).to_contain_text("24 products")
     expect(page.locator(".st-key-guide-links")).to_contain_text("50 links")
@@ -67,6 +72,7 @@ def test_first_project_is_guided_until_skipped(page: Page, picture: Picture) -> 
     head.get_by_role("button", name="Skip the steps").press("Enter")
     expect(page.get_by_role("heading", name="products and buyers belong together")).to_be_visible()
     expect(page.locator(".hv-sheets")).to_be_visible()
+    expect(page.get_by_label("The 50 buyers are", exact=True)).to_be_visible()
     # The choice of the first step is still there.
     expect(page.locator("thead select.chosen")).to_have_count(1)
     page.wait_for_function("() => localStorage.getItem('hetviz-guided') === '1'")

@@ -333,3 +333,21 @@ def test_sheet_head_resizes_sheet(phone: Page) -> None:
     page.locator("[data-tab=Clusters]").tap()
     expect(page.locator("[data-tab=Clusters]")).to_have_attribute("aria-selected", "true")
     expect(page.get_by_role("tabpanel", name="Maps")).to_have_count(0)
+
+
+def test_start_begins_with_own_files_and_samples(phone: Page) -> None:
+    page = phone
+    page.goto("/")
+    opens = page.get_by_role("button", name="Open this map")
+    expect(opens).to_be_visible()
+    settled(page)
+    tops = [
+        part.bounding_box()
+        for part in (page.get_by_test_id("stFileUploaderDropzone"), page.locator(".st-key-gallery"))
+    ]
+    ends = [box["y"] + box["height"] for box in tops if box]
+    assert len(ends) == 2
+    assert max(ends) < HIGH - 84
+    below = opens.bounding_box()
+    assert below is not None
+    assert below["y"] > max(ends)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 
@@ -19,6 +20,11 @@ from hetviz.ui.shell.page_state import state_of
 COLUMNS, LINKS, MAP = "columns", "links", "map"
 _CURRENT = ' aria-current="step"'
 _MAX_COLUMNS = 4
+_focus_question = st.components.v2.component(
+    "hetviz_guide",
+    html="<i hidden></i>",
+    js=(Path(__file__).parent / "guide.js").read_text(encoding="utf-8"),
+)
 
 
 @dataclass
@@ -78,6 +84,14 @@ def show_steps(steps: Sequence[str], step: str) -> None:
             help="Shows everything on one page, from now on.",
             on_click=_skip,
         )
+
+
+def show_question(title: str, text: str, step: str) -> None:
+    """Show the question of a step, which gets the keyboard focus when the step begins."""
+    theme.show_headline(title, text)
+    with st.container(key="guide-focus"):
+        # After the heading, which it focuses.
+        _focus_question(key="guide-question", data={"step": step})
 
 
 def _skip() -> None:

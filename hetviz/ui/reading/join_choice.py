@@ -31,6 +31,8 @@ from hetviz.workspace import JoinTables, State, SwitchSet
 _MAX_PREVIEW_ROWS = 60_000
 _MAX_COLUMNS = 3
 _MAX_PILLS = 20
+# More certain joins than that are folded in the steps of a first project.
+_MAX_UNFOLDED = 4
 
 
 @dataclass(frozen=True)
@@ -93,11 +95,12 @@ def choose_joins(
     key: str,
     stated: Sequence[Join] = (),
     map_box: AbstractContextManager[object] | None = None,
+    is_guided: bool = False,
 ) -> ChosenJoins:
     """Show the join proposals, the certain ones ticked, and return the choice.
 
     `stated`: joins of columns that the user declared as keys of another table. `map_box`: the
-    container of the drawing of the tables; default: here.
+    container of the drawing of the tables; default: here. `is_guided`: fold what rarely changes.
     """
     if not proposals and len(data.datasets) < 2:
         return ChosenJoins()
@@ -114,27 +117,33 @@ def choose_joins(
         part = {tick: one for tick, one in ticks.items() if one.sure is is_sure}
         if part and not is_sure:
             theme.show_section("Are these right, too?", f"{len(part):,} to check")
-        ticked += [
-            proposal.join
-            for tick, proposal in part.items()
-            if _join_checkbox(data, proposal, tick, list(ticks))
-        ]
+        is_folded = is_guided and is_sure and len(part) > _MAX_UNFOLDED
+        with st.expander(f"All {len(part):,} matches") if is_folded else st.container(gap="small"):
+            ticked += [
+                proposal.join
+                for tick, proposal in part.items()
+                if _join_checkbox(data, proposal, tick, list(ticks))
+            ]
     line_tables = detail_tables(data, ticked)
     answers: dict[str, object] = {}
-    rows = {
-        lines.dataset: _choose_row_meaning(data, lines, key, list(ticks), answers)
-        for lines in line_tables
-    }
-    values = {
-        lines.dataset: _choose_value(lines, key, list(ticks), answers)
-        for lines in line_tables
-        if rows[lines.dataset] in ("links", "both") and lines.values
-    }
-    include = {
-        lines.dataset: columns
-        for lines in line_tables
-        if rows[lines.dataset] in ("summary", "both") and (columns := _choose_left_out(lines, key))
-    }
+    is_folded = is_guided and bool(line_tables)
+    with st.expander("What rows become") if is_folded else st.container(gap="small"):
+        rows = {
+            lines.dataset: _choose_row_meaning(data, lines, key, list(ticks), answers)
+            for lines in line_tables
+        }
+        values = {
+            lines.dataset: _choose_value(lines, key, list(ticks), answers)
+            for lines in line_tables
+            if rows[lines.dataset] in ("links", "both") and lines.values
+        }
+        include = {
+            lines.dataset: columns
+            for lines in line_tables
+            if rows[lines.dataset] in ("summary", "both")
+            and (columns := _choose_left_out(lines, key))
+        }
+        examples = st.container(gap="small")
     state_of(DrawnJoins).answers = answers
     chosen = ChosenJoins(
         tuple(ticked),
@@ -143,8 +152,8 @@ def choose_joins(
         include,
     )
     with diagram_box:
-        _show_join_map(data, ticks, ticked, key)
-    _show_preview(data, chosen, line_tables, list(ticks))
+        _show_join_map(data, ticks, ticked, key, is_guided)
+    _show_preview(data, chosen, line_tables, list(ticks), examples if is_folded else None)
     return chosen
 
 
@@ -153,7 +162,11 @@ def _tick_name(join: Join) -> str:
 
 
 def _show_join_map(
-    data: HeteroData, ticks: Mapping[str, Proposal], ticked: Sequence[Join], key: str
+    data: HeteroData,
+    ticks: Mapping[str, Proposal],
+    ticked: Sequence[Join],
+    key: str,
+    is_guided: bool,
 ) -> None:
     drawn = state_of(DrawnJoins)
     infos = [
@@ -165,7 +178,8 @@ def _show_join_map(
     def act() -> None:
         apply_act(data, ticks, st.session_state[map_key].act)
 
-    join_map.draw_join_map(map_key, data, infos, bool(drawn.history), act)
+    # The steps list the joins next to the drawing already.
+    join_map.draw_join_map(map_key, data, infos, bool(drawn.history), act, has_list=not is_guided)
 
 
 def apply_act(data: HeteroData, ticks: Mapping[str, Proposal], action: object) -> None:
@@ -529,8 +543,13 @@ def joined_data(data: HeteroData, chosen: ChosenJoins) -> HeteroData | HetvizErr
 
 
 def _show_preview(
-    data: HeteroData, chosen: ChosenJoins, line_tables: Sequence[DetailTable], ticks: Sequence[str]
+    data: HeteroData,
+    chosen: ChosenJoins,
+    line_tables: Sequence[DetailTable],
+    ticks: Sequence[str],
+    examples: AbstractContextManager[object] | None,
 ) -> None:
+    """Show what will be on the map; `examples`: the container of examples, default: here."""
     joined = joined_data(data, chosen) if chosen.joins else None
     if joined is None:
         return
@@ -540,10 +559,11 @@ def _show_preview(
     links = theme.count(sum(map(len, joined.links)), "link")
     items = join_words([f"{len(part):,} {name}" for name, part in joined.datasets.items()])
     theme.show_note(f"On the map: {items}, with {links}.")
-    for lines in line_tables:
-        example = _example_sentence(joined, lines, chosen.rows.get(lines.dataset, "items"))
-        if example:
-            theme.show_note(example)
+    with examples or st.container(gap="small"):
+        for lines in line_tables:
+            example = _example_sentence(joined, lines, chosen.rows.get(lines.dataset, "items"))
+            if example:
+                theme.show_note(example)
 
 
 def _example_sentence(joined: HeteroData, lines: DetailTable, meaning: str) -> str:

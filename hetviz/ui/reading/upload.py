@@ -270,7 +270,9 @@ def show_review(staged: StagedFiles) -> None:
         buttons = st.container()
         if loaded is not None:
             stated = _stated_keys(staged, loaded)
-            joins = join_choice.choose_joins(loaded.data, staged.proposals, "door", stated, map_box)
+            joins = join_choice.choose_joins(
+                loaded.data, staged.proposals, "door", stated, map_box, bool(step)
+            )
             places = {info.dataset: info.file for info in loaded.understood}
             notes = notes_after_joining(notes, places, joins.joins, joins.rows)
         if not step:
@@ -349,7 +351,7 @@ def _show_guide(
     step = step if step in steps else guide.MAP
     guide.show_steps(steps, step)
     with st.container(horizontal=True, vertical_alignment="bottom", key="guide-head"):
-        theme.show_headline(*_question(staged, loaded, errors, step))
+        guide.show_question(*_question(staged, loaded, errors, step), step)
         with st.container(horizontal=True, key="decide", width="content"):
             accept = (_accept_label(staged, errors), partial(_accept, staged, joins))
             guide.show_buttons(steps, step, accept, _discard)

@@ -24,11 +24,12 @@ def draw_join_map(
     proposals: Sequence[tuple[str, str, Proposal, bool, bool]],
     can_undo: bool,
     on_action: Callable[[], None],
+    has_list: bool = True,
 ) -> None:
     """Draw the tables and joins.
 
     `proposals`: the key, sentence and proposal of each join, whether it is ticked, and whether the
-    user drew it.
+    user drew it. `has_list`: list the joins below the drawing.
     """
     st.components.v2.component(
         "hetviz_join_map",
@@ -41,6 +42,7 @@ def draw_join_map(
             "tables": [_table_info(data, name) for name in data.datasets],
             "joins": [_join_info(data, *proposal) for proposal in proposals],
             "can_undo": can_undo,
+            "has_list": has_list,
         },
         on_act_change=on_action,
     )

@@ -96,8 +96,8 @@ class JoinMap {
           type: "search", placeholder: "Find a table or column", "aria-label": "Find a table or column", "data-focus": "find", value: this.find,
           oninput: (event) => { this.find = event.target.value; this.draw(); },
         }) : null,
-        h("button", { type: "button", "data-focus": "undo", disabled: !this.data.can_undo, onclick: () => this.send({ do: "undo" }) }, "Undo")),
-      this.boxes, this.list(), ...this.panel());
+        !this.data.has_list && !this.data.can_undo ? null : h("button", { type: "button", "data-focus": "undo", disabled: !this.data.can_undo, onclick: () => this.send({ do: "undo" }) }, "Undo")),
+      this.boxes, ...(this.data.has_list ? [this.list()] : []), ...this.panel());
     const again = [...this.root.querySelectorAll("[data-focus]")].find((element) => element.getAttribute("data-focus") === focus);
     if (focus && again) {
       again.focus();
