@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from hetviz.data import Dataset, Embedding, HeteroData
@@ -50,6 +51,20 @@ def test_answers_are_saved_counted_and_followed_by_next_question(visit: Visit) -
     assert last.weight[-1] == 1.0
     press(app, "ask-no")
     assert "2 answered, 1 of them yes" in html_of(app)
+
+
+def test_card_is_not_empty_while_a_question_is_looked_for(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wait(*args: object) -> None:
+        ask_session = args[3]
+        assert isinstance(ask_session, ask_me.AskSession)
+        ask_session.is_waiting, ask_session.likely_links = True, {}
+
+    monkeypatch.setattr(ask_me, "_next_question", wait)
+    html = html_of(visit("guidance"))
+    assert "Looking for a good question" in html
+    assert "hv-skeleton" in html
 
 
 def test_answers_keep_or_remove_proposed_links(visit: Visit) -> None:

@@ -84,6 +84,10 @@ def test_every_method_has_a_row_with_reasons_and_cost(visit: Visit) -> None:
     assert "without a fifth of the links and comparisons" in text
     n_methods = sum(1 for key in ticked if str(key).startswith("compare-") and key != "compare-new")
     assert app.button(key="compare-run").label == f"Compare {n_methods} methods"
+    # The methods that will run are listed in plain words.
+    listed = re.search(r'aria-label="Methods to compare">(.*?)</ul>', text)
+    assert listed is not None
+    assert listed[1].count("<li>") == n_methods
 
 
 def test_comparison_shows_words_and_numbers(visit: Visit) -> None:

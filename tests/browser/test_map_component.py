@@ -462,10 +462,10 @@ def test_whole_map_has_few_short_names_and_zooming_adds_more(show: Show) -> None
     assert set(fonts) <= {"12.5", "14", "15", "19"}
     discs = ask(page, "m.overlay.pieces.filter((p) => p.kind === 'picture').map((p) => p.size)")
     assert all(24 <= size <= 26 for size in discs)
-    # An item does not repeat the name of a land.
+    # An item does not repeat the name of a land, in capitals or not.
     words = "m.overlay.pieces.filter((p) => p.kind === 'word')"
     row, land = ask(page, f"[{words}[0].row, {names}.find((p) => p.kind === 'name').text]")
-    ask(page, f"void (m.media.title({row}).title = {json.dumps(land)})")
+    ask(page, f"void (m.media.title({row}).title = {json.dumps(land.lower())})")
     ask(page, "void m.requestDraw({ place: true })")
     until(page, f"!{words}.some((p) => p.row === {row})")
     ask(page, "m.camera.zoomBy(2)")
@@ -750,7 +750,7 @@ def test_accessibility_has_no_serious_violation(show: Show) -> None:
     assert serious == [], json.dumps(serious, indent=1)
 
 
-def strokes(page: Page, groups: str, pairs: str) -> list[int]:
+def strokes(page: Page, groups: str, pairs: str, draw: str = "drawPairs") -> list[int]:
     """Draw a draft and return its numbers of lines and of numbers written."""
     return list(
         ask(
@@ -767,7 +767,7 @@ def strokes(page: Page, groups: str, pairs: str) -> list[int]:
                 }},
                 set: (of, name, value) => Reflect.set(of, name, value),
               }});
-              statements.drawPairs(watched);
+              statements.{draw}(watched);
               return counts;
             }})()""",
         )
@@ -785,6 +785,16 @@ def test_many_pairs_are_one_ribbon_or_band_with_their_number(show: Show) -> None
     assert strokes(page, f"[['A', {rows}], ['B', {others}]]", str(between)) == [2, 1]
     # A few pairs are a line each.
     assert strokes(page, f"[['A', {rows[:3]}]]", str(among[:2]))[1] == 0
+
+
+def test_draft_is_not_drawn_while_another_tab_is_open(show: Show) -> None:
+    page = show()
+    draft = "[['A', [1, 2]], ['B', [3]]]", "[[1, 3, 1], [2, 3, 1]]"
+    assert strokes(page, *draft, "draw")[0] > 0
+    page.evaluate("Object.assign(window.hetviz.panel, { open: true, tab: 'Clusters' })")
+    assert strokes(page, *draft, "draw")[0] == 0
+    page.evaluate("Object.assign(window.hetviz.panel, { tab: 'Item' })")
+    assert strokes(page, *draft, "draw")[0] > 0
 
 
 def test_only_a_few_selected_items_have_a_ring_each(show: Show) -> None:

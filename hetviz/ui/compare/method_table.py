@@ -54,6 +54,7 @@ def show_methods(state: State, finding: Finding | None) -> None:
         st.session_state.setdefault(_tick_key(verdict.card.key), is_preset)
     if not compared:
         _start_button(data, not_compared, seconds, is_main=True)
+        _show_chosen(not_compared)
     if finding is not None:
         board.show_ranking(state, finding, suitable)
         leaderboard.show_advice(state, finding)
@@ -133,6 +134,18 @@ def _show_descriptions(
                 )
                 theme.show_section(verdict.card.title)
                 st.html(f'<ul class="hv-reasons no">{reasons}</ul>')
+
+
+def _show_chosen(suitable: list[Verdict]) -> None:
+    """List the ticked methods with what they do."""
+    keys = ticked_methods(suitable)
+    lines = "".join(
+        f'<li><i aria-hidden="true">•</i><b>{theme.escape_html(verdict.card.title)}</b>'
+        f"<span>{theme.escape_html(verdict.card.first_sentence)}</span></li>"
+        for verdict in suitable
+        if verdict.card.key in keys
+    )
+    st.html(f'<ul class="hv-guide-summary" aria-label="Methods to compare">{lines}</ul>')
 
 
 def _choose_splits(data: HeteroData, suitable: list[Verdict]) -> None:

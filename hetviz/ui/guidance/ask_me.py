@@ -46,6 +46,10 @@ _QUESTION_TEXTS = {
     "member": "Does it belong with these?",
     "label": "Which label fits?",
 }
+_LOADING = (
+    '<p class="hv-question" role="status">Looking for a good question …</p>'
+    '<div class="hv-skeleton" aria-hidden="true"><i></i><i></i><i></i></div>'
+)
 _N_LABEL_BUTTONS = 3
 """Number of labels with a button and a key. The others are in a list."""
 _MAX_LABEL_ROWS = 60_000
@@ -102,7 +106,7 @@ def show_card(state: State) -> None:
             if ask_session.is_waiting:
                 # Room for a question, so that nothing below it moves.
                 with st.container(key="ask-loading"):
-                    theme.show_note("Preparing the next questions.")
+                    st.html(_LOADING)
             else:
                 theme.show_note("No more questions about this map.")
             if ask_session.is_waiting and ask_session.likely_links is None:

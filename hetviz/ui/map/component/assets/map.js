@@ -100,7 +100,10 @@ export class HetMap {
     this.observer.observe(stage);
     this.cleanups = [
       watchScheme(() => this.updates.recolour()),
-      watchPanel(() => requestAnimationFrame(() => this.camera.followPanel())),
+      watchPanel(() => requestAnimationFrame(() => {
+        this.camera.followPanel();
+        this.requestDraw();
+      })),
       watchProposedPairs((pairs) => {
         this.camera.showRows(pairs[0]?.slice(0, 2) ?? []);
         this.requestDraw({ paint: true, place: true });

@@ -4,7 +4,7 @@
 import { context2d, makeCanvas } from "./canvas.js";
 import { withAlpha } from "./colors.js";
 import { send } from "./page_change.js";
-import { followDraft } from "./panel.js";
+import { followDraft, panel } from "./panel.js";
 import { pack } from "./pick.js";
 
 /** @import { HetMap } from "./map.js" */
@@ -183,9 +183,12 @@ export class Statements {
 
   /** @param {CanvasRenderingContext2D} ctx */
   draw(ctx) {
-    this.drawPairs(ctx);
-    if (!this.hasBand) for (const [name, rows] of this.groups) this.drawRings(ctx, name, rows);
-    this.drawMoves(ctx);
+    // Another tab has pairs of its own.
+    if (!panel.open || panel.tab === "Item") {
+      this.drawPairs(ctx);
+      if (!this.hasBand) for (const [name, rows] of this.groups) this.drawRings(ctx, name, rows);
+      this.drawMoves(ctx);
+    }
     this.drawDrag(ctx);
   }
 

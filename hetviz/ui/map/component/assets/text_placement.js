@@ -167,7 +167,7 @@ export function placeTexts(map, ctx) {
     }
     if (!item.word && !(strong && item.named)) return false;
     const text = shorten(item.title, MAX_CHARACTERS);
-    if (!strong && said.has(item.title)) return false;
+    if (!strong && said.has(item.title.toLowerCase())) return false;
     const px = view.x(pos[2 * r]);
     const py = view.y(pos[2 * r + 1]);
     const tall = strong ? 14 : 12.5;
@@ -179,7 +179,7 @@ export function placeTexts(map, ctx) {
       const shifted = shift(box, px, py);
       if (boxes.within(shifted) && boxes.tryReserve(shifted)) {
         pieces.push({ kind: "word", row: r, text, font, dx, dy, strong, box });
-        said.add(item.title);
+        said.add(item.title.toLowerCase());
         return true;
       }
     }
@@ -188,8 +188,8 @@ export function placeTexts(map, ctx) {
   for (const r of emphasised) word(r, true);
 
   if (!regional) names(scene, ctx, boxes, groups, pieces);
-  // An item does not repeat a name that stands on the map.
-  for (const p of pieces) if (p.kind === "name") said.add(p.text);
+  // An item does not repeat a name that stands on the map, in capitals or not.
+  for (const p of pieces) if (p.kind === "name") said.add(p.text.toLowerCase());
 
   const isWhole = isWholeMap(view);
   const nQuarters = pieces.filter((p) => p.kind === "name" && p.level).length;
