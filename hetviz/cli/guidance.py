@@ -7,7 +7,7 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import hetviz
 from hetviz._text import count
@@ -21,6 +21,7 @@ from hetviz.cli.arguments import (
     read_map,
     write_output,
 )
+from hetviz.core.sentence_vectors import Model
 from hetviz.data import HeteroData
 from hetviz.data.queries.reach import drop_unlinked
 from hetviz.errors import ParameterError
@@ -334,6 +335,12 @@ def add_propose(command: argparse.ArgumentParser) -> None:
         help="similar words, or also similar meaning by the sentence model (default: %(default)s)",
     )
     add_number(command, "--per-row", 3, "by meaning: most proposals of a row of the source", "N")
+    command.add_argument(
+        "--model",
+        choices=get_args(Model),
+        default="english",
+        help="by meaning: the sentence model (default: %(default)s)",
+    )
     add_number(command, "--max-chance", 0.2, "leave out pairs with a higher share by chance", "P")
     command.add_argument(
         "--answers",
@@ -356,6 +363,7 @@ def _propose(args: argparse.Namespace) -> int:
         by=args.by,
         columns=columns,
         per_row=args.per_row,
+        model=args.model,
         max_chance=args.max_chance,
         answers=None if args.answers is None else _answers(Path(args.answers)),
         random_state=args.seed,

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from hetviz._types import Floats
+from hetviz.core import multilingual_vectors
 from hetviz.errors import MissingExtraError
 from hetviz.memo import Memo
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import onnxruntime
     import tokenizers
 
+Model = Literal["english", "multilingual"]
 N_VALUES = 384
 _MAX_TOKENS = 256
 # Passages of a text that are read, about 6,000 characters.
@@ -48,22 +50,25 @@ def knows_words(text: str) -> bool:
     return any(tokenizer.token_to_id(word) is not None for word in _WORD.findall(text.lower()))
 
 
-def text_vectors(texts: Sequence[str | None]) -> Floats:
+def text_vectors(texts: Sequence[str | None], model: Model = "english") -> Floats:
     """Return the embedding of each text, (n, 384) of length 1; zero for missing text.
 
-    Raises MissingExtraError: If the extra ``text`` is not installed.
+    Raises MissingExtraError: If the extra ``text``, or for the multilingual model the extra
+    ``multilingual``, is not installed.
 
-    all-MiniLM-L6-v2 (Wang et al. 2020; Reimers and Gurevych 2019) with 8-bit weights. Texts of more
-    than 256 word pieces are read in passages, at most 6, whose vectors are averaged. About 5 ms per
-    short text and 70 ms per passage. The vector of a text does not depend on other texts; each
+    The English model is all-MiniLM-L6-v2 (Wang et al. 2020; Reimers and Gurevych 2019) with 8-bit
+    weights. Texts of more than 256 word pieces are read in passages, at most 6, whose vectors are
+    averaged. About 5 ms per short text and 70 ms per passage. For the other one see
+    `hetviz.core.multilingual_vectors`. The vector of a text does not depend on other texts; each
     distinct text is computed once, and the last 30,000 are cached.
     """
+    embed = multilingual_vectors.embed_texts if model == "multilingual" else _embed_texts
     distinct = sorted({text for text in texts if text and text.strip()})
-    vector_of = {text: _VECTORS.get(None, text) for text in distinct}
+    vector_of = {text: _VECTORS.get(None, (model, text)) for text in distinct}
     new = [text for text in distinct if vector_of[text] is None]
-    for text, vector in zip(new, _embed_texts(new) if new else (), strict=True):
+    for text, vector in zip(new, embed(new) if new else (), strict=True):
         vector_of[text] = vector
-        _VECTORS.put(None, text, vector)
+        _VECTORS.put(None, (model, text), vector)
     empty = np.zeros(N_VALUES)
     return np.array([vector_of.get(text, empty) if text else empty for text in texts]).reshape(
         len(texts), N_VALUES

@@ -9,6 +9,7 @@ import numpy as np
 from hetviz._types import Array, Floats, Ints, Sparse
 
 N_NEAR = 10
+_N_SAMPLED = 1_000
 _BLOCK_ENTRIES = 4_000_000
 
 RowVectors = tuple[Array, Sparse]
@@ -45,6 +46,40 @@ def specific_rows(first: RowVectors, second: RowVectors, k: int) -> tuple[Ints, 
     rows = np.repeat(np.arange(n), k)
     similarity = np.concatenate(similarities).ravel().astype(np.float64)
     return rows, np.concatenate(partners).ravel().astype(np.int64), similarity
+
+
+def relative_similarity(first: RowVectors, second: RowVectors, random_state: int = 0) -> float:
+    """Return how similar rows are to the other table, relative to rows of their own table.
+
+    Sum of the median similarities of the rows of either table to their most similar row of the
+    other one, divided by the sum of those to their most similar row of their own, without rows of
+    the same vectors. NaN if a table has fewer than two different rows. Of 1,000 rows of each.
+    """
+    rng = np.random.default_rng(random_state)
+    tables = [_distinct(table) for table in (first, second)]
+    if min(len(table[0]) for table in tables) < 2:
+        return float("nan")
+    across = within = 0.0
+    for table, other in (tables, tables[::-1]):
+        n = len(table[0])
+        rows = np.sort(rng.choice(n, min(n, _N_SAMPLED), replace=False))
+        sampled = table[0][rows], table[1][rows]
+        across += float(
+            np.median(np.concatenate([S.max(axis=1) for _, S in _blocks(sampled, other)]))
+        )
+        best = []
+        for start, S in _blocks(sampled, table):
+            S[np.arange(len(S)), rows[start : start + len(S)]] = -np.inf
+            best.append(S.max(axis=1))
+        within += float(np.median(np.concatenate(best)))
+    return across / within if within > 0 else float("inf")
+
+
+def _distinct(table: RowVectors) -> RowVectors:
+    """Return the rows that are not zero, one of each with the same dense vector."""
+    _, rows = np.unique(table[0], axis=0, return_index=True)
+    rows = rows[table[0][rows].any(axis=1)]
+    return table[0][rows], table[1][rows]
 
 
 def _blocks(first: RowVectors, second: RowVectors) -> Iterator[tuple[int, Array]]:

@@ -16,8 +16,8 @@ import scipy.sparse as sp
 
 from hetviz._types import Array, Bools, Floats, Ints, Sparse
 from hetviz.core.measures.mutual_rows import mutual_rows
-from hetviz.core.measures.specific_rows import RowVectors, specific_rows
-from hetviz.core.sentence_vectors import text_vectors
+from hetviz.core.measures.specific_rows import RowVectors, relative_similarity, specific_rows
+from hetviz.core.sentence_vectors import Model, text_vectors
 from hetviz.core.threads import one_thread
 from hetviz.data.joins.keys import cell_texts
 from hetviz.data.joins.matching import Match, make_match
@@ -32,11 +32,9 @@ MIN_ANSWERS = 10
 LEAST_PROBABILITY = 0.5
 _ROUND, _GOLDEN = 10, 0.6180339887498949
 _MIN_PAIRS, _MIN_SHARE = 5, 0.02
-# By meaning: proposals of a row, least cosine of the texts, and share of the smaller dataset. The
-# share is midway between the highest of ten unrelated pairs of tables, .17, and the lowest of three
-# related ones, .63. Of 15 other pairs without links two were above, both about the same topics, and
-# of five other related ones all.
-PER_ROW, _MIN_COSINE, _MIN_MEANING_SHARE = 3, 0.4, 0.4
+# By meaning: proposals of a row, least cosine of the texts of the English model, and least relative
+# similarity of two tables, see benchmarks/links.md.
+PER_ROW, _MIN_COSINE, _MIN_RELATIVE = 3, 0.4, 0.64
 # Longer texts take the model ten times as long.
 _MAX_CHARS = 800
 _MIN_LETTERS = 3
@@ -56,6 +54,7 @@ def propose_links(
     by: By = "words",
     columns: Mapping[str, Sequence[str]] | None = None,
     per_row: int = PER_ROW,
+    model: Model = "english",
     max_chance: float = MAX_CHANCE,
     answers: pd.DataFrame | None = None,
     random_state: int = 0,
@@ -74,13 +73,16 @@ def propose_links(
     source, target : str
         Two different datasets with text.
     by : {"words", "meaning"}
-        "words" suits names of the same things. "meaning" suits English texts about the same topics
-        in other words; it needs the extra ``text``.
+        "words" suits names of the same things. "meaning" suits texts about the same topics in other
+        words or languages.
     columns : mapping of str to sequence of str, optional
         Dataset -> columns of its table to compare. Default: its columns of text, names and
         categories, or its ids if there are none.
     per_row : int
         By meaning: the most proposals of a row of `source`.
+    model : {"english", "multilingual"}
+        By meaning: the sentence model. "english" needs the extra ``text``, "multilingual" the extra
+        ``multilingual``.
     max_chance : float, 0 to 1
         Pairs with a higher `chance` are left out.
     answers : DataFrame, optional
@@ -111,7 +113,7 @@ def propose_links(
     hetviz.errors.DataError
         If a dataset or column does not exist, or there is no text to compare.
     hetviz.errors.ParameterError
-        If both datasets are the same, or `by`, `per_row` or `max_chance` is out of range.
+        If both datasets are the same, or `by`, `per_row`, `model` or `max_chance` is out of range.
     hetviz.errors.MissingExtraError
         If the sentence model is not installed and `by` is "meaning".
 
@@ -128,12 +130,15 @@ def propose_links(
     13 public pairs of tables, the stated share of right pairs was off by .10 on average after 10
     answers that were spread over the list, and by .07 after 20.
 
-    By meaning, vectors of all-MiniLM-L6-v2 of the first 800 characters of a row, minus the mean of
-    their table, are compared as well, and partners are ranked by cross-domain similarity local
-    scaling (Conneau et al. 2018), so that no row is everyone's partner. Scrambled rows have vectors
-    whose principal components have random signs. Pairs with a cosine of the original vectors below
-    .4 are left out, and nothing is proposed if fewer than two fifths of the rows of the smaller
-    table have a pair, unless `max_chance` is 1.
+    By meaning, vectors of the first 800 characters of a row, minus the mean of their table, are
+    compared as well (of all-MiniLM-L6-v2, or of multilingual-e5-small), and partners are ranked by
+    cross-domain similarity local scaling (Conneau et al. 2018), so that no row is everyone's
+    partner. Scrambled rows have vectors whose principal components have random signs. Pairs with a
+    cosine of the original vectors of the English model below .4 are left out. Different rows of one
+    table are about different things, so they show which similarities two tables about the same
+    topics have by themselves: let r be the sum of the median similarities of the rows of either
+    table to their most similar row of the other one, divided by the sum of those to another row of
+    their own table. Nothing is proposed if r < .64, unless `max_chance` is 1.
 
     By words, costs O(n log n) and memory O(n) for n rows, with about a quarter of a millisecond per
     row. By meaning, 5 to 60 ms for each text that is not cached, and O(n m) for n and m rows.
@@ -152,12 +157,16 @@ def propose_links(
     """
     if by not in get_args(By):
         raise ParameterError(f"propose_links: by = {by!r}; it is one of {', '.join(get_args(By))}.")
+    if model not in get_args(Model):
+        allowed = ", ".join(get_args(Model))
+        raise ParameterError(f"propose_links: model = {model!r}; it is one of {allowed}.")
     if per_row < 1:
         raise ParameterError(f"propose_links: per_row = {per_row}; it is at least 1.")
     if by == "words":
         pairs = similar_rows(data, source, target, columns, max_chance, random_state)
     else:
-        pairs = close_rows(data, source, target, columns, per_row, max_chance, random_state)
+        limits = per_row, model, max_chance, random_state
+        pairs = close_rows(data, source, target, columns, *limits)
     frame = _frame(data, source, target, pairs)
     return frame if answers is None else _with_answers(frame, answers)
 
@@ -284,6 +293,7 @@ def close_rows(
     target: str,
     columns: Mapping[str, Sequence[str]] | None = None,
     per_row: int = PER_ROW,
+    model: Model = "english",
     max_chance: float = MAX_CHANCE,
     random_state: int = 0,
 ) -> SimilarRows:
@@ -291,7 +301,7 @@ def close_rows(
     tables = _tables(data, source, target, columns, max_chance)
     originals = [
         text_vectors(
-            [", ".join(filter(None, row))[:_MAX_CHARS] for row in zip(*table, strict=True)]
+            [", ".join(filter(None, row))[:_MAX_CHARS] for row in zip(*table, strict=True)], model
         )
         for table in tables
     ]
@@ -306,12 +316,13 @@ def close_rows(
     ]
     null = [specific_rows(*pair, per_row)[2] for pair in scrambled]
     chance = _chance(similarity, np.concatenate(null), len(null))
-    cosine = np.einsum("ij,ij->i", originals[0][i], originals[1][j])
-    kept = (chance <= max_chance) & (cosine >= _MIN_COSINE) & (similarity > 0)
+    kept = (chance <= max_chance) & (similarity > 0)
+    if model == "english":
+        kept &= np.einsum("ij,ij->i", originals[0][i], originals[1][j]) >= _MIN_COSINE
     n_found = min(len(np.unique(i[kept])), len(np.unique(j[kept])))
-    n_needed = max(_MIN_PAIRS, _MIN_MEANING_SHARE * min(len(V), len(U)))
-    are_many = max_chance == 1 or n_found >= n_needed
-    kept &= are_many
+    are_many = n_found >= max(_MIN_PAIRS, _MIN_SHARE * min(len(V), len(U)))
+    if max_chance < 1 and not (are_many and relative_similarity(first, second) >= _MIN_RELATIVE):
+        kept[:] = False
     return SimilarRows(i, j, similarity, chance, rows, SIMILAR_MEANING).sorted(kept)
 
 

