@@ -172,16 +172,18 @@ def propose_links(
 
 
 def _frame(data: HeteroData, source: str, target: str, pairs: SimilarRows) -> pd.DataFrame:
+    # Rounding brings equal texts above 1.
+    similarity = np.minimum(pairs.similarity, 1.0)
     return pd.DataFrame(
         {
             "source_dataset": source,
             "source_id": data[source].ids[pairs.i],
             "target_dataset": target,
             "target_id": data[target].ids[pairs.j],
-            "weight": pairs.similarity,
+            "weight": similarity,
             "kind": pairs.kind,
             "role": "relation",
-            "similarity": pairs.similarity,
+            "similarity": similarity,
             "chance": pairs.chance,
             "probability": np.nan,
             "shared": pairs.shared_words(),

@@ -93,6 +93,7 @@ def test_case_accents_and_punctuation_do_not_matter():
     frame = hetviz.propose_links(data, "a", "b", max_chance=1.0)
     assert sorted(frame["source_id"]) == sorted(names)
     assert frame["similarity"].min() == pytest.approx(1.0, abs=1e-6)
+    assert len(data.edit().add(frame).links[0]) == len(names)
 
 
 def test_probability_needs_answers():

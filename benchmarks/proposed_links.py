@@ -1,0 +1,289 @@
+"""Links proposed between two tables without a common key, against known pairs.
+
+``--data FOLDER`` holds the public sets of pyJedAI (``D1_rest1.csv`` and so on, each with its
+``_gt.csv``) and ``country_en.csv`` with other languages of umpirsky/country-list. Of each set a
+sample of about 300 rows a side is compared, so that reading the texts takes seconds. Answers are
+the truth, given in the order in which the review of new files asks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import roc_auc_score
+
+import hetviz
+from benchmarks.harness import report
+from hetviz.core import multilingual_vectors
+from hetviz.core.threads import one_thread
+from hetviz.data import HeteroData
+from hetviz.data.joins.similar_rows import LEAST_PROBABILITY, judging_order
+from hetviz.errors import NotApplicableError
+
+DATA = "needs"
+N_ROWS = 300
+SAMPLES = Path(__file__).parents[1] / "sample_data"
+Truth = set[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Two tables, and the pairs of ids that belong together."""
+
+    a: pd.DataFrame
+    b: pd.DataFrame
+    truth: Truth
+
+    def sample(self, n: int, seed: int = 0) -> Tables:
+        """Return n rows of `a`, their partners, and other rows of `b` up to n."""
+        rng = np.random.default_rng(seed)
+        a = self.a.iloc[np.sort(rng.permutation(len(self.a))[:n])]
+        partners = [b for x, b in sorted(self.truth) if x in a.index]
+        first = dict.fromkeys(rng.permutation(partners).tolist())
+        others = dict.fromkeys(rng.permutation(self.b.index.to_numpy()).tolist())
+        b = self.b.loc[list(first | others)[:n]]
+        b = b.iloc[rng.permutation(len(b))]
+        kept = {(x, y) for x, y in self.truth if x in a.index and y in b.index}
+        return Tables(a, b, kept)
+
+    @property
+    def data(self) -> HeteroData:
+        return HeteroData.from_frames({"a": self.a, "b": self.b}, labels={})
+
+
+def _matching(first: str, second: str, truth: str, separator: str) -> Callable[[Path], Tables]:
+    def read(folder: Path) -> Tables:
+        def table(name: str) -> pd.DataFrame:
+            frame = pd.read_csv(
+                folder / f"{name}.csv", sep=separator, dtype=str, keep_default_na=False,
+                engine="python", on_bad_lines="skip", encoding_errors="replace",
+            )  # fmt: skip
+            # The names of some columns are addresses.
+            frame.columns = [str(column).rsplit("/")[-1].rsplit("#")[-1] for column in frame]
+            return frame.loc[:, ~frame.columns.duplicated()]
+
+        a, b, pairs = table(first), table(second), table(truth)
+        ends = [f"a{x}" for x in pairs.iloc[:, 0]], [f"b{y}" for y in pairs.iloc[:, 1]]
+        tables = [
+            frame.set_axis([f"{side}{id}" for id in frame["id"]]).drop(columns="id")
+            for side, frame in (("a", a), ("b", b))
+        ]
+        known = [set(frame.index) for frame in tables]
+        matched = {(x, y) for x, y in zip(*ends, strict=True) if x in known[0] and y in known[1]}
+        return Tables(*tables, matched)
+
+    return read
+
+
+def _countries(language: str) -> Callable[[Path], Tables]:
+    def read(folder: Path) -> Tables:
+        frames = [
+            pd.read_csv(folder / f"country_{of}.csv", dtype=str, keep_default_na=False)
+            for of in ("en", language)
+        ]
+        ids = sorted(set(frames[0]["id"]) & set(frames[1]["id"]))
+        a, b = (
+            frame.set_axis([f"{side}{id}" for id in frame["id"]])[["value"]]
+            for side, frame in zip("ab", frames, strict=True)
+        )
+        return Tables(a, b, {(f"a{id}", f"b{id}") for id in ids})
+
+    return read
+
+
+def _sample(name: str, first: str, second: str, columns: list[str]) -> Callable[[Path], Tables]:
+    def read(_: Path) -> Tables:
+        a, b, links = (
+            pd.read_csv(SAMPLES / name / f"{file}.csv", dtype=str, keep_default_na=False)
+            for file in (first, second, "links")
+        )
+        a = a.set_index("id")
+        b = b.set_index("id")
+        kept = links[(links["source_dataset"] == first) & (links["target_dataset"] == second)]
+        pairs = set(zip(kept["source_id"], kept["target_id"], strict=True))
+        return Tables(a[columns] if columns else a, b, pairs)
+
+    return read
+
+
+SETS: dict[str, Callable[[Path], Tables]] = {
+    "restaurants": _matching("D1_rest1", "D1_rest2", "D1_gt", "|"),
+    "Abt, Buy": _matching("D2_abt", "D2_buy", "D2_gt", "|"),
+    "Amazon, Google": _matching("D3_amazon", "D3_gp", "D3_gt", "#"),
+    "DBLP, ACM": _matching("D4_dblp", "D4_acm", "D4_gt", "%"),
+    "IMDb, TMDb": _matching("D5_imdb", "D5_tmdb", "D5_gt", "|"),
+    "TMDb, TVDb": _matching("D5_tmdb", "D6_tvdb", "D7_gt", "|"),
+    "Walmart, Amazon": _matching("D8_walmart", "D8_amazon", "D8_gt", "|"),
+    "English, German": _countries("de"),
+    "English, French": _countries("fr"),
+    "emoji, keywords": _sample("emoji", "emoji", "keywords", ["name", "group", "subgroup"]),
+    "programs, tags": _sample("debian", "programs", "tags", []),
+}
+CHOSEN_ON = ("emoji, keywords", "programs, tags")
+# Sides of sets that have nothing to do with each other.
+UNRELATED = (
+    ("TMDb, TVDb", "b", "restaurants", "b"),
+    ("TMDb, TVDb", "a", "Abt, Buy", "b"),
+    ("TMDb, TVDb", "b", "English, French", "b"),
+    ("Walmart, Amazon", "a", "DBLP, ACM", "a"),
+    ("Walmart, Amazon", "b", "programs, tags", "b"),
+    ("Walmart, Amazon", "b", "emoji, keywords", "b"),
+    ("restaurants", "b", "English, German", "a"),
+    ("Amazon, Google", "b", "programs, tags", "b"),
+    ("IMDb, TMDb", "a", "programs, tags", "a"),
+    ("DBLP, ACM", "b", "emoji, keywords", "a"),
+)  # fmt: skip
+
+
+class Clock:
+    """CPU seconds between its two ends."""
+
+    def __enter__(self) -> Clock:
+        self.start = time.process_time()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds = time.process_time() - self.start
+
+
+def is_right(frame: pd.DataFrame, truth: Truth) -> np.ndarray:
+    """Return which pairs are true."""
+    pairs = zip(frame["source_id"], frame["target_id"], strict=True)
+    return np.array([pair in truth for pair in pairs], dtype=bool)
+
+
+@one_thread()
+def auc(data: HeteroData, links: pd.DataFrame | None, truth: Truth, of: Truth) -> float:
+    """Return the AUC of some true pairs by distance on the default map, against untrue pairs.
+
+    Items that are not on the map are at its median distance. NaN if there is no map, as names alone
+    are no features.
+    """
+    linked = data if links is None or links.empty else data.edit().add(links)
+    try:
+        coordinates = hetviz.embed(linked).coordinates
+    except NotApplicableError:
+        return float("nan")
+    A, B = coordinates["a"], coordinates["b"]
+    distance = np.sqrt(((A[:, None] - B[None]) ** 2).sum(axis=-1))
+    distance = np.where(np.isnan(distance), np.nanmedian(distance), distance)
+    sides = [{id: k for k, id in enumerate(data[name].ids.tolist())} for name in "ab"]
+    label = np.zeros(distance.shape, dtype=np.int8)
+    for pairs, value in ((truth, -1), (of, 1)):
+        rows = np.array([(sides[0][a], sides[1][b]) for a, b in sorted(pairs)])
+        label[rows[:, 0], rows[:, 1]] = value
+    used = label >= 0
+    return float(roc_auc_score(label[used], -distance[used]))
+
+
+def propose(
+    data: HeteroData, by: str, answers: pd.DataFrame | None = None, **how: Any
+) -> pd.DataFrame:
+    """Return the proposals as the app would use them: without those that are probably wrong."""
+    frame = hetviz.propose_links(data, "a", "b", by=by, answers=answers, **how)  # type: ignore[arg-type]
+    return frame[~(frame["probability"] < LEAST_PROBABILITY)]
+
+
+def answered(frame: pd.DataFrame, n: int, truth: Truth) -> pd.DataFrame:
+    """Return n true answers in the order of the app."""
+    asked = frame.iloc[judging_order(len(frame), n)]
+    return asked[["source_id", "target_id"]].assign(right=is_right(asked, truth))
+
+
+def given_fifths(truth: Truth, seed: int = 0) -> tuple[pd.DataFrame, Truth]:
+    """Return four fifths of the true pairs as links, and the others."""
+    pairs = sorted(truth)
+    order = np.random.default_rng(seed).permutation(len(pairs))
+    held = {pairs[k] for k in order[: max(1, len(pairs) // 5)]}
+    given = pd.DataFrame(sorted(truth - held), columns=["source_id", "target_id"])
+    return given.assign(source_dataset="a", target_dataset="b", kind="given"), held
+
+
+def figures(name: str, tables: Tables) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return precision and recall by words and meaning, and the AUC on maps."""
+    data, truth = tables.data, tables.truth
+    found: dict[str, pd.DataFrame] = {}
+    rows = []
+    ways: dict[str, dict[str, Any]] = {"words": {"by": "words"}, "meaning": {"by": "meaning"}}
+    if multilingual_vectors.is_installed() and name.startswith("English"):
+        ways["meaning, multilingual"] = {"by": "meaning", "model": "multilingual"}
+    for way, how in ways.items():
+        with Clock() as clock:
+            frame = found[way] = propose(data, **how)
+        right = is_right(frame, truth)
+        best = ~frame["source_id"].duplicated().to_numpy()
+        rows.append(
+            {
+                "tables": name + (" *" if name in CHOSEN_ON else ""),
+                "rows": f"{len(tables.a)}, {len(tables.b)}",
+                "true pairs": len(truth),
+                "by": way,
+                "n": len(frame),
+                "precision": _mean(right),
+                "recall": right.sum() / len(truth),
+                "precision of first": _mean(right[best]),
+                "CPU s": clock.seconds,
+            }
+        )
+    with Clock() as clock:
+        maps: dict[str, Any] = {
+            "tables": rows[0]["tables"],
+            "no links": auc(data, None, truth, truth),
+            "words": auc(data, found["words"], truth, truth),
+            "meaning": auc(data, found["meaning"], truth, truth),
+        }
+        by = "words" if len(found["words"]) else "meaning"
+        for n in (20, 60):
+            frame = hetviz.propose_links(data, "a", "b", by=by)  # type: ignore[arg-type]
+            answers = answered(frame, n, truth)
+            judged = hetviz.propose_links(data, "a", "b", by=by, answers=answers)  # type: ignore[arg-type]
+            asked = set(zip(answers["source_id"], answers["target_id"], strict=True))
+            rest = judged[~is_right(judged, asked)]
+            right = is_right(rest, truth)
+            kept = judged[~(judged["probability"] < LEAST_PROBABILITY)]
+            maps |= {
+                f"after {n}": auc(data, kept, truth, truth),
+                f"stated {n}": _mean(rest["probability"]),
+                f"true {n}": _mean(right),
+            }
+        given, held = given_fifths(truth)
+        maps["four fifths given"] = auc(data, given, truth, held)
+    maps |= {"answers by": by, "CPU s of seven maps": clock.seconds}
+    return rows, maps
+
+
+def _mean(values: Any) -> float:
+    return float(np.mean(values)) if len(values) else float("nan")
+
+
+def unrelated(sets: dict[str, Tables]) -> list[dict[str, Any]]:
+    """Return the numbers of proposals between tables that have nothing to do with each other."""
+    rows = []
+    for first, side, second, other in UNRELATED:
+        a, b = getattr(sets[first], side), getattr(sets[second], other)
+        data = Tables(a, b, set()).data
+        rows.append({"first": f"{first} ({side})", "second": f"{second} ({other})"})
+        rows[-1] |= {by: len(propose(data, by)) for by in ("words", "meaning")}
+    return rows
+
+
+def run(out: Path, quick: bool, data: Path) -> None:
+    """Print three tables: pairs, maps and unrelated tables."""
+    n = 100 if quick else N_ROWS
+    sets = {name: read(data).sample(n) for name, read in SETS.items()}
+    pairs: list[dict[str, Any]] = []
+    maps = []
+    for name, tables in sets.items():
+        rows, on_map = figures(name, tables)
+        pairs += rows
+        maps.append(on_map)
+        print(rows, on_map, flush=True)
+    report("proposed_links", pairs, out, "* settings were chosen on these")
+    report("proposed_links_maps", maps, out, "AUC of true pairs by distance on the default map")
+    report("proposed_links_unrelated", unrelated(sets), out, "numbers of proposals")
