@@ -1,6 +1,7 @@
-"""Implementations, in higher layers, of methods of the data classes.
+"""Implementations, in higher layers, of methods of the data classes and their joins.
 
-``HeteroData.from_frames`` makes features and ``Embedding`` draws itself, which needs higher layers.
+``HeteroData.from_frames`` makes features, ``Embedding`` draws itself and links are proposed by
+descriptions of pictures, which needs higher layers.
 All such exceptions to the layer order are listed here, and a test checks them.
 """
 
@@ -11,6 +12,7 @@ from typing import Any
 
 IMPLEMENTATIONS = {
     "read_links": "hetviz.io.frames.building:read_links",
+    "describe": "hetviz.features.columns.images:describe_all",
     "from_frames": "hetviz.io.frames.building:from_frames",
     "to_frames": "hetviz.io.frames.to_frames:to_frames",
     "to_links": "hetviz.io.frames.to_frames:to_links",

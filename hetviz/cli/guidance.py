@@ -23,6 +23,7 @@ from hetviz.cli.arguments import (
 )
 from hetviz.core.sentence_vectors import Model
 from hetviz.data import HeteroData
+from hetviz.data.joins.near_rows import By
 from hetviz.data.queries.reach import drop_unlinked
 from hetviz.errors import ParameterError
 from hetviz.runs.ask.questions import KINDS
@@ -330,9 +331,10 @@ def add_propose(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--by",
-        choices=("words", "meaning"),
+        choices=get_args(By),
         default="words",
-        help="similar words, or also similar meaning by the sentence model (default: %(default)s)",
+        help="similar words, also similar meaning by the sentence model, or each other's nearest "
+        "by pictures, place or date (default: %(default)s)",
     )
     add_number(command, "--per-row", 3, "by meaning: most proposals of a row of the source", "N")
     command.add_argument(
@@ -340,6 +342,12 @@ def add_propose(command: argparse.ArgumentParser) -> None:
         choices=get_args(Model),
         default="english",
         help="by meaning: the sentence model (default: %(default)s)",
+    )
+    command.add_argument(
+        "--km", type=float, help="largest distance of a pair in kilometres; by place it is needed"
+    )
+    command.add_argument(
+        "--days", type=float, help="largest distance of a pair in days (by date: the same day)"
     )
     add_number(command, "--max-chance", 0.2, "leave out pairs with a higher share by chance", "P")
     command.add_argument(
@@ -364,6 +372,8 @@ def _propose(args: argparse.Namespace) -> int:
         columns=columns,
         per_row=args.per_row,
         model=args.model,
+        km=args.km,
+        days=args.days,
         max_chance=args.max_chance,
         answers=None if args.answers is None else _answers(Path(args.answers)),
         random_state=args.seed,
@@ -375,7 +385,7 @@ def _propose(args: argparse.Namespace) -> int:
     records = json.loads(frame.to_json(orient="records"))
     lines = [
         f"{row['similarity']:.2f}  {source[row['source_id']]} - {target[row['target_id']]}"
-        + ("" if row["shared"] else "  (no word in common)")
+        + f"  ({row['reason']})"
         + ("" if row["probability"] is None else f"  (right: {row['probability']:.0%})")
         for row in records
     ]

@@ -52,7 +52,7 @@ def test_similar_meaning_is_proposed(tmp_path: Path, capsys: pytest.CaptureFixtu
     ends = ["propose", str(tmp_path), "--source", "words", "--target", "said", "--by", "meaning"]
     assert main([*ends, "--per-row", "1"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert any("puppy - young dog  (no word in common)" in line for line in lines)
+    assert any("puppy - young dog  (similar meaning)" in line for line in lines)
 
 
 def test_unrelated_tables_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -164,7 +164,7 @@ def match_by_nearness(
     if len(d) and half > 0:
         messages.append(
             f"A pair at the same place has weight 1. The weight halves every "
-            f"{_distance_text(half)}. The farthest pair is {_distance_text(float(d.max()))} apart."
+            f"{distance_text(half)}. The farthest pair is {distance_text(float(d.max()))} apart."
         )
     for name, wrong in ((source, wrong_s), (target, wrong_t)):
         if wrong:
@@ -243,7 +243,7 @@ def nearest_km(S: Floats, T: Floats) -> Floats:
     # Imported late, so that processes that only read files start faster.
     from scipy.spatial import cKDTree
 
-    _, at = cKDTree(_on_sphere(T)).query(_on_sphere(S))
+    _, at = cKDTree(on_sphere(T)).query(on_sphere(S))
     return km_between(S, T[at])
 
 
@@ -273,8 +273,8 @@ def _nearest_pairs(
     # Sorted by place and id, so that ties do not depend on the order of the rows.
     placed = np.flatnonzero(~np.isnan(T[:, 0]))
     placed = placed[np.lexsort((ids[placed].astype(str), T[placed, 1], T[placed, 0]))]
-    tree = cKDTree(_on_sphere(T[placed]))
-    Q = _on_sphere(S[rows])
+    tree = cKDTree(on_sphere(T[placed]))
+    Q = on_sphere(S[rows])
     # Slightly enlarged because of rounding; pairs beyond `km` are removed below.
     chord = 0.0 if km is None else 2 * np.sin(min(km / EARTH_KM, np.pi) / 2) * (1 + 1e-9) + 1e-12
     if k is not None:
@@ -298,11 +298,12 @@ def _nearest_pairs(
     return i[order].astype(np.int64), j[order].astype(np.int64), d[order]
 
 
-def _on_sphere(P: Floats) -> Floats:
+def on_sphere(P: Floats) -> Floats:
     """Return places as points of the unit sphere, whose chords grow with great circles."""
     lat, lon = np.radians(P).T
     return np.column_stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
 
 
-def _distance_text(distance: float) -> str:
+def distance_text(distance: float) -> str:
+    """Return kilometres as "12 km" or "1.2 km"."""
     return f"{distance:,.0f} km" if distance >= 10 else f"{distance:.2g} km"

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -21,12 +21,19 @@ from hetviz.core.sentence_vectors import Model, text_vectors
 from hetviz.core.threads import one_thread
 from hetviz.data.joins.keys import cell_texts
 from hetviz.data.joins.matching import Match, make_match
+from hetviz.data.joins.near_rows import (
+    NEAR,
+    SIMILAR_MEANING,
+    SIMILAR_WORDS,
+    By,
+    Limits,
+    days_apart,
+    km_apart,
+)
 from hetviz.data.model.dataset import ITEM_RESULTS, Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.errors import DataError, ParameterError
 
-By = Literal["words", "meaning"]
-SIMILAR_WORDS, SIMILAR_MEANING = "similar words", "similar meaning"
 MAX_CHANCE = 0.2
 MIN_ANSWERS = 10
 LEAST_PROBABILITY = 0.5
@@ -55,26 +62,30 @@ def propose_links(
     columns: Mapping[str, Sequence[str]] | None = None,
     per_row: int = PER_ROW,
     model: Model = "english",
+    km: float | None = None,
+    days: float | None = None,
     max_chance: float = MAX_CHANCE,
     answers: pd.DataFrame | None = None,
     random_state: int = 0,
 ) -> pd.DataFrame:
-    r"""Propose links between rows of two datasets that say the same in similar words or meaning.
+    r"""Propose links between rows of two datasets that have no key in common.
 
     By words, a pair is proposed if each row is the other's most similar one. Rows are compared by
     the words and by all three neighbouring characters of their texts, so that other spellings,
     other orders of words and abbreviations count as well. By meaning, the sentence model compares
-    them, too, and a row of `source` has up to three proposals, as for pictures and keywords. Texts
-    alone do not show whether pairs are right, so a probability needs answers.
+    them, too, and a row of `source` has up to three proposals, as for pictures and keywords. By
+    pictures, place or date, a pair is proposed if each row is the other's only nearest one. None of
+    these shows whether pairs are right, so a probability needs answers.
 
     Parameters
     ----------
     data : HeteroData
     source, target : str
         Two different datasets with text.
-    by : {"words", "meaning"}
+    by : {"words", "meaning", "pictures", "place", "date"}
         "words" suits names of the same things. "meaning" suits texts about the same topics in other
-        words or languages.
+        words or languages. "pictures" compares them by what the Data page says. "place" needs
+        columns of latitude and longitude, "date" a column of dates.
     columns : mapping of str to sequence of str, optional
         Dataset -> columns of its table to compare. Default: its columns of text, names and
         categories, or its ids if there are none.
@@ -83,6 +94,10 @@ def propose_links(
     model : {"english", "multilingual"}
         By meaning: the sentence model. "english" needs the extra ``text``, "multilingual" the extra
         ``multilingual``.
+    km, days : float, optional
+        Largest distance of a pair in kilometres and in days. By place, `km` must be given; by date,
+        the default is the same day. By words, meaning or pictures, pairs farther apart are left
+        out.
     max_chance : float, 0 to 1
         Pairs with a higher `chance` are left out.
     answers : DataFrame, optional
@@ -99,21 +114,26 @@ def propose_links(
 
         - ``source_dataset``, ``source_id``, ``target_dataset``, ``target_id``.
         - ``weight``: the probability if there is one, else the similarity.
-        - ``kind``: "similar words" or "similar meaning"; ``role``: "relation".
+        - ``kind``: "similar words", "similar meaning", "similar pictures", "near places" or
+          "near dates"; ``role``: "relation".
         - ``similarity``: cosine, 0 to 1. By meaning the mean of that of the words and that of the
-          sentence model.
+          sentence model. By place and date 2^(-d / h) at a distance d, for half of the largest one
+          as h.
         - ``chance``: share of pairs at least this similar that scrambled rows would give, 0 to 1.
           A pair above it is similar for a reason, which need not be that it is right.
         - ``probability``: that the pair is right. NaN with fewer than 10 answers.
         - ``shared``: up to three words that both rows have, the rarest first. Empty if only other
           spellings or the meaning are similar.
+        - ``reason``: as in "both have kettle, steel", "1.2 km apart" or "same day".
 
     Raises
     ------
     hetviz.errors.DataError
-        If a dataset or column does not exist, or there is no text to compare.
+        If a dataset or column does not exist, there is no text, place, date or picture to compare,
+        or most rows share their date with others, so that a date shows nothing.
     hetviz.errors.ParameterError
-        If both datasets are the same, or `by`, `per_row`, `model` or `max_chance` is out of range.
+        If both datasets are the same, or `by`, `per_row`, `model`, `km`, `days` or `max_chance` is
+        out of range.
     hetviz.errors.MissingExtraError
         If the sentence model is not installed and `by` is "meaning".
 
@@ -140,6 +160,11 @@ def propose_links(
     table to their most similar row of the other one, divided by the sum of those to another row of
     their own table. Nothing is proposed if r < .64, unless `max_chance` is 1.
 
+    By place and date, chance is that of five copies of `target` whose places move three times `km`
+    in any direction, and whose dates move three times `days` and up to a week, earlier or later.
+    By pictures it is that of the smaller dataset with its own other pictures. Rows with the same
+    place or date as another row of their dataset have no partner.
+
     By words, costs O(n log n) and memory O(n) for n rows, with about a quarter of a millisecond per
     row. By meaning, 5 to 60 ms for each text that is not cached, and O(n m) for n and m rows.
 
@@ -162,18 +187,38 @@ def propose_links(
         raise ParameterError(f"propose_links: model = {model!r}; it is one of {allowed}.")
     if per_row < 1:
         raise ParameterError(f"propose_links: per_row = {per_row}; it is at least 1.")
+    limits = Limits(km, days)
+    limits.check()
     if by == "words":
         pairs = similar_rows(data, source, target, columns, max_chance, random_state)
+    elif by == "meaning":
+        options = per_row, model, max_chance, random_state
+        pairs = close_rows(data, source, target, columns, *options)
     else:
-        limits = per_row, model, max_chance, random_state
-        pairs = close_rows(data, source, target, columns, *limits)
-    frame = _frame(data, source, target, pairs)
+        pairs = _near_rows(data, source, target, by, limits, max_chance, random_state)
+    frame = _within(data, _frame(data, source, target, pairs), by, limits)
     return frame if answers is None else _with_answers(frame, answers)
+
+
+def _within(data: HeteroData, frame: pd.DataFrame, by: By, limits: Limits) -> pd.DataFrame:
+    """Return the pairs that are near enough in other respects, with these as reasons."""
+    for limit, name, measure in ((limits.km, "place", km_apart), (limits.days, "date", days_apart)):
+        if limit is None or by == name or frame.empty:
+            continue
+        first, second = (data[frame[f"{side}_dataset"].iloc[0]] for side in ("source", "target"))
+        rows = first.find(frame["source_id"]), second.find(frame["target_id"])
+        distance, texts = measure(first, second, *rows)
+        frame = frame.assign(
+            reason=[", ".join(both) for both in zip(frame["reason"], texts, strict=True)]
+        )
+        frame = frame[distance <= limit].reset_index(drop=True)
+    return frame
 
 
 def _frame(data: HeteroData, source: str, target: str, pairs: SimilarRows) -> pd.DataFrame:
     # Rounding brings equal texts above 1.
     similarity = np.minimum(pairs.similarity, 1.0)
+    shared = pairs.shared_words()
     return pd.DataFrame(
         {
             "source_dataset": source,
@@ -186,9 +231,15 @@ def _frame(data: HeteroData, source: str, target: str, pairs: SimilarRows) -> pd
             "similarity": similarity,
             "chance": pairs.chance,
             "probability": np.nan,
-            "shared": pairs.shared_words(),
+            "shared": shared,
+            "reason": pairs.reasons or _text_reasons(shared, pairs.kind),
         }
     )
+
+
+def _text_reasons(shared: Sequence[str], kind: str) -> list[str]:
+    alone = "similar spelling" if kind == SIMILAR_WORDS else "similar meaning"
+    return [f"both have {words}" if words else alone for words in shared]
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,6 +249,7 @@ class SimilarRows:
     `i`, `j` (k,): Rows of both datasets.
     `similarity`, `chance` (k,): See `propose_links`.
     `texts`: Text of each row of both datasets.
+    `reasons` (k,): Why they belong together; empty if that is in the texts.
     """
 
     i: Ints
@@ -206,13 +258,15 @@ class SimilarRows:
     chance: Floats
     texts: tuple[list[str], list[str]]
     kind: str = SIMILAR_WORDS
+    reasons: Sequence[str] = ()
 
     def sorted(self, kept: Bools) -> SimilarRows:
         """Return the kept pairs, the most similar first."""
         order = np.lexsort((self.j, self.i, -self.similarity))
         order = order[kept[order]]
         pairs = self.i[order], self.j[order], self.similarity[order], self.chance[order]
-        return SimilarRows(*pairs, self.texts, self.kind)
+        reasons = [self.reasons[at] for at in order] if self.reasons else ()
+        return SimilarRows(*pairs, self.texts, self.kind, reasons)
 
     def shared_words(self) -> list[str]:
         """Return up to three words that the rows of each pair have in common, (k,)."""
@@ -328,6 +382,29 @@ def close_rows(
     return SimilarRows(i, j, similarity, chance, rows, SIMILAR_MEANING).sorted(kept)
 
 
+@one_thread()
+def _near_rows(
+    data: HeteroData,
+    source: str,
+    target: str,
+    by: str,
+    limits: Limits,
+    max_chance: float,
+    seed: int,
+) -> SimilarRows:
+    """Return the pairs of `propose_links` by place, date or pictures."""
+    _check_ends(source, target, max_chance)
+    find, kind = NEAR[by]
+    near = find(data[source], data[target], limits, np.random.default_rng(seed))
+    chance = _chance(near.similarity, near.null, near.n_nulls)
+    kept = chance <= max_chance
+    if kept.sum() < _MIN_PAIRS and max_chance < 1:
+        kept[:] = False
+    texts = [""] * len(data[source]), [""] * len(data[target])
+    pairs = SimilarRows(near.i, near.j, near.similarity, chance, texts, kind, near.reasons)
+    return pairs.sorted(kept)
+
+
 def _centred(V: Floats) -> Array:
     """Return the vectors minus their mean, of length 1; 0 for missing text."""
     present = np.asarray(V.any(axis=1))
@@ -352,11 +429,15 @@ def _tables(
     max_chance: float,
 ) -> list[list[list[str]]]:
     """Return the cells of each column with text of both datasets."""
+    _check_ends(source, target, max_chance)
+    return [_texts_of(data[name], (columns or {}).get(name)) for name in (source, target)]
+
+
+def _check_ends(source: str, target: str, max_chance: float) -> None:
     if source == target:
         raise ParameterError(f"propose_links needs two datasets, not {source!r} twice.")
     if not 0 <= max_chance <= 1:
         raise ParameterError(f"propose_links: max_chance = {max_chance}; it is between 0 and 1.")
-    return [_texts_of(data[name], (columns or {}).get(name)) for name in (source, target)]
 
 
 def _word_vectors(

@@ -14,7 +14,7 @@ from hetviz._types import JsonObject
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.edits.labelling import LabelValue
-from hetviz.data.joins.similar_rows import SIMILAR_MEANING, SIMILAR_WORDS
+from hetviz.data.joins.near_rows import PROPOSED_KINDS, SIMILAR_MEANING
 from hetviz.data.model.statements import link_keys_at
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.learned_groups import GroupSummary
@@ -27,7 +27,8 @@ ASKED = "asked"
 """Name of the guidance set that answers go to."""
 _SHARES = {"label": 1.2, "member": 1.2, "link": 0.6, "pair": 0.2, "comparison": 0.2}
 _ANSWERS = ("yes", "no")
-_PROPOSED = {SIMILAR_WORDS: "Similar words suggest", SIMILAR_MEANING: "Similar meanings suggest"}
+_PROPOSED = {kind: f"{kind.capitalize()} suggest" for kind in PROPOSED_KINDS}
+_PROPOSED[SIMILAR_MEANING] = "Similar meanings suggest"
 _MAX_NAMED = 3
 _MAX_LABELS_NAMED = 3
 _FINDERS = {

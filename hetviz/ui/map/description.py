@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from hetviz._text import capital, is_word, shorten
 from hetviz.data import HeteroData
-from hetviz.data.joins.similar_rows import SIMILAR_MEANING, SIMILAR_WORDS
+from hetviz.data.joins.near_rows import PROPOSED_KINDS
 from hetviz.data.queries.people import names_people
 from hetviz.features.linked_values import NO_VALUE
 from hetviz.jobs import Job
@@ -173,10 +173,10 @@ def _method_note(run: MapResult | None) -> list[str]:
 
 
 def _proposed_links(data: HeteroData) -> list[str]:
-    """Return notes on links that were proposed by similar words or meaning."""
+    """Return notes on links that were proposed."""
     n = sum(len(links) for links in data.links)
     notes = []
-    for kind in (SIMILAR_WORDS, SIMILAR_MEANING):
+    for kind in PROPOSED_KINDS:
         proposed = sum(len(links) for links in data.links if links.kind == kind)
         which = f"All {n:,}" if proposed == n else f"{proposed:,} of {n:,}"
         notes += [f"{which} links were proposed by {kind}."] if proposed else []
