@@ -2,7 +2,7 @@
 
 ``--data FOLDER`` holds the public sets of pyJedAI (``D1_rest1.csv`` and so on, each with its
 ``_gt.csv``) and ``country_en.csv`` with other languages of umpirsky/country-list. Of each set a
-sample of about 300 rows a side is compared, so that reading the texts takes seconds. Answers are
+sample of about 200 rows a side is compared, so that reading the texts takes seconds. Answers are
 the truth, given in the order in which the review of new files asks.
 """
 
@@ -27,7 +27,7 @@ from hetviz.data.joins.similar_rows import LEAST_PROBABILITY, judging_order
 from hetviz.errors import NotApplicableError
 
 DATA = "needs"
-N_ROWS = 300
+N_ROWS = 200
 SAMPLES = Path(__file__).parents[1] / "sample_data"
 Truth = set[tuple[str, str]]
 

@@ -1,4 +1,4 @@
-"""Pairs of rows that are mutually most similar."""
+"""Pairs of rows that are mutually most specific."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,12 +19,26 @@ def random_rows(n: int, seed: int) -> sp.csr_array:
 def test_mutual_rows_equal_those_of_full_product():
     X, Y = random_rows(80, 0), random_rows(50, 1)
     S = (X @ Y.T).toarray()
-    nearest = S.argmax(axis=1)
-    rows = np.flatnonzero(S.argmax(axis=0)[nearest] == np.arange(80))
+    means = [np.sort(S, axis=axis).take(range(-10, 0), axis).mean(axis) for axis in (1, 0)]
+    score = 2 * S - means[0][:, None] - means[1]
+    nearest = score.argmax(axis=1)
+    rows = np.flatnonzero(score.argmax(axis=0)[nearest] == np.arange(80))
     i, j, cosines = mutual_rows(X, Y)
     assert i.tolist() == rows.tolist()
     assert j.tolist() == nearest[rows].tolist()
     np.testing.assert_allclose(cosines, S[rows, nearest[rows]], rtol=1e-6)
+
+
+def test_rows_that_are_similar_to_many_need_higher_cosines():
+    # The first row of Y is similar to all rows of X, and each has a row of its own.
+    own = np.eye(12)
+    X = sp.csr_array((0.8 * own + 0.6 / np.sqrt(12)) / 1.2)
+    Y = sp.csr_array(np.vstack([np.ones((1, 12)) / np.sqrt(12), 0.55 * own + 0.01]))
+    S = (X @ Y.T).toarray()
+    assert (S.argmax(axis=1) == 0).all()
+    i, j, _ = mutual_rows(X, Y)
+    assert (j[j > 0] == i[j > 0] + 1).all()
+    assert len(i) >= 11
 
 
 def test_blocks_do_not_change_pairs(monkeypatch):
