@@ -70,13 +70,13 @@ def _matching(first: str, second: str, truth: str, separator: str) -> Callable[[
 
         a, b, pairs = table(first), table(second), table(truth)
         ends = [f"a{x}" for x in pairs.iloc[:, 0]], [f"b{y}" for y in pairs.iloc[:, 1]]
-        tables = [
+        a, b = (
             frame.set_axis([f"{side}{id}" for id in frame["id"]]).drop(columns="id")
             for side, frame in (("a", a), ("b", b))
-        ]
-        known = [set(frame.index) for frame in tables]
-        matched = {(x, y) for x, y in zip(*ends, strict=True) if x in known[0] and y in known[1]}
-        return Tables(*tables, matched)
+        )
+        known = set(a.index) | set(b.index)
+        matched = {pair for pair in zip(*ends, strict=True) if known.issuperset(pair)}
+        return Tables(a, b, matched)
 
     return read
 
@@ -264,7 +264,7 @@ def _mean(values: Any) -> float:
 
 def unrelated(sets: dict[str, Tables]) -> list[dict[str, Any]]:
     """Return the numbers of proposals between tables that have nothing to do with each other."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for first, side, second, other in UNRELATED:
         a, b = getattr(sets[first], side), getattr(sets[second], other)
         data = Tables(a, b, set()).data

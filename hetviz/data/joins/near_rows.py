@@ -134,14 +134,14 @@ def near_pictures(first: Dataset, second: Dataset, limits: Limits, rng: Rng) -> 
     """Return rows whose pictures are most similar to each other, by what Data compares them by."""
     models = {_picture_model(dataset) for dataset in (first, second)}
     model = "encoder" if "encoder" in models else "edges"
-    tables = [_picture_vectors(dataset, model) for dataset in (first, second)]
-    i, j, half = specific_rows(*tables, 1)
+    V, U = _picture_vectors(first, model), _picture_vectors(second, model)
+    i, j, half = specific_rows(V, U, 1)
     back = np.full(len(second), -1)
-    of_second, of_first, _ = specific_rows(*tables[::-1], 1)
+    of_second, of_first, _ = specific_rows(U, V, 1)
     back[of_second] = of_first
     mutual = (back[j] == i) & (half > 0)
     # Another picture of the own dataset shows how similar different things look.
-    smaller = min(tables, key=lambda table: len(table[0]))
+    smaller = V if len(first) < len(second) else U
     null = 2 * specific_rows(smaller, smaller, 2)[2][1::2]
     reasons = [f"look alike by {_LOOKS[model]}"] * int(mutual.sum())
     return NearRows(i[mutual], j[mutual], 2 * half[mutual], null, reasons, n_nulls=1)
@@ -161,7 +161,7 @@ def _picture_vectors(dataset: Dataset, model: str) -> RowVectors:
         raise DataError.of("no-pictures", where, "it has no pictures", remedy=remedy)
     X = np.nan_to_num(D - np.nanmean(D, axis=0))
     unit = X / np.linalg.norm(X, axis=1, keepdims=True).clip(1e-9)
-    return unit.astype(np.float32), sp.csr_array((len(X), 1), dtype=np.float32)
+    return unit.astype(np.float32), sp.csr_array(np.zeros((len(X), 1), dtype=np.float32))
 
 
 def _only_nearest(P: Floats, Q: Floats) -> tuple[Ints, Ints]:
@@ -174,7 +174,7 @@ def _only_nearest(P: Floats, Q: Floats) -> tuple[Ints, Ints]:
     points = P[rows[0]], Q[rows[1]]
     nearest = []
     for of, other in (points, points[::-1]):
-        d, at = cKDTree(other).query(of, k=2)
+        d, at = map(np.asarray, cKDTree(other).query(of, k=2))
         nearest.append(np.where(d[:, 1] > d[:, 0], at[:, 0], -1))
     i = np.flatnonzero(nearest[0] >= 0)
     i = i[nearest[1][nearest[0][i]] == i]
@@ -206,7 +206,7 @@ def _days(dataset: Dataset) -> Floats:
             dates = pd.to_datetime(pd.Series(cells), errors="coerce", format="ISO8601", utc=True)
         naive = dates if dates.dt.tz is None else dates.dt.tz_convert(None)
         days = naive.dt.floor("D") - pd.Timestamp(0)
-        return days.dt.days.to_numpy(np.float64, na_value=np.nan)
+        return np.asarray(days.dt.days.to_numpy(np.float64, na_value=np.nan))
     where, remedy = f"dataset {dataset.name!r}", "Write dates as in 2024-05-31."
     raise DataError.of("no-dates", where, "there is no column of dates", remedy=remedy)
 

@@ -71,11 +71,12 @@ def propose_links(
     r"""Propose links between rows of two datasets that have no key in common.
 
     By words, a pair is proposed if each row is the other's most similar one, where a row that is
-    similar to many others needs more similarity. Rows are compared by the words and by all three neighbouring characters of their texts, so that other spellings,
-    other orders of words and abbreviations count as well. By meaning, the sentence model compares
-    them, too, and a row of `source` has up to three proposals, as for pictures and keywords. By
-    pictures, place or date, a pair is proposed if each row is the other's only nearest one. None of
-    these shows whether pairs are right, so a probability needs answers.
+    similar to many others needs more similarity. Rows are compared by the words and by all three
+    neighbouring characters of their texts, so that other spellings, other orders of words and
+    abbreviations count as well. By meaning, the sentence model compares them, too, and a row of
+    `source` has up to three proposals, as for pictures and keywords. By pictures, place or date, a
+    pair is proposed if each row is the other's only nearest one. None of these shows whether pairs
+    are right, so a probability needs answers.
 
     Parameters
     ----------
@@ -141,24 +142,25 @@ def propose_links(
     -----
     The texts of a row have TF-IDF vectors of words and of three neighbouring characters, each of
     length :math:`\sqrt{1/2}`, fitted on both tables. Partners are ranked by cross-domain similarity
-    local scaling (Conneau et al. 2018). Scrambled rows are made of the words of a
-    column in a random order, in which the ends of the words that occur once are exchanged. They
-    have the frequent words of a table, and no row is about a thing. If :math:`n(t)` pairs have at
-    least similarity t, and :math:`n_0(t)` pairs after scrambling (mean of scrambling either table),
-    then chance is :math:`\min_{s \le t} n_0(s) / n(s)`. Nothing is proposed if fewer than 5 pairs
-    or 2 % of the smaller table have a `chance` of at most `max_chance`. The probability is a
-    logistic function of the logit of the similarity, fitted to the answers with normal priors. On
-    13 public pairs of tables, the stated share of right pairs was off by .10 on average after 10
-    answers that were spread over the list, and by .07 after 20.
+    local scaling (Conneau et al. 2018). Scrambled rows are made of the words of a column in a
+    random order, in which the ends of the words that occur once are exchanged. They have the
+    frequent words of a table, and no row is about a thing. If :math:`n(t)` pairs have at least
+    similarity t, and :math:`n_0(t)` pairs after scrambling (mean of scrambling either table), then
+    chance is :math:`\min_{s \le t} n_0(s) / n(s)`. Nothing is proposed if fewer than 5 pairs or 2 %
+    of the smaller table have a `chance` of at most `max_chance`. The probability is a logistic
+    function of the logit of the similarity, fitted to the answers with normal priors. On 13 public
+    pairs of tables, the stated share of right pairs was off by .10 on average after 10 answers that
+    were spread over the list, and by .07 after 20.
 
     By meaning, vectors of the first 800 characters of a row, minus the mean of their table, are
     compared as well (of all-MiniLM-L6-v2, or of multilingual-e5-small), and partners are ranked in
-    the same way, so that no row is everyone's partner. Scrambled rows have vectors whose principal components have random signs. Pairs with a
-    cosine of the original vectors of the English model below .4 are left out. Different rows of one
-    table are about different things, so they show which similarities two tables about the same
-    topics have by themselves: let r be the sum of the median similarities of the rows of either
-    table to their most similar row of the other one, divided by the sum of those to another row of
-    their own table. Nothing is proposed if r < .64, unless `max_chance` is 1.
+    the same way, so that no row is everyone's partner. Scrambled rows have vectors whose principal
+    components have random signs. Pairs with a cosine of the original vectors of the English model
+    below .4 are left out. Different rows of one table are about different things, so they show
+    which similarities two tables about the same topics have by themselves: let r be the sum of the
+    median similarities of the rows of either table to their most similar row of the other one,
+    divided by the sum of those to another row of their own table. Nothing is proposed if r < .64,
+    unless `max_chance` is 1.
 
     By place and date, chance is that of five copies of `target` whose places move three times `km`
     in any direction, and whose dates move three times `days` and up to a week, earlier or later.
