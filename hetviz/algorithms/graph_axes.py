@@ -59,6 +59,7 @@ class GraphAxes(NeighborMapEmbedder):
         capabilities=ANY_FEATURES
         | {
             Capability.LINKS,
+            Capability.CANNOT_LINKS,
             Capability.WITHIN_LINKS,
             Capability.FEATURELESS,
             Capability.ITERATIVE,

@@ -63,7 +63,12 @@ class JointSpectral(BaseEmbedder):
         equation=r"\min_Y \sum_{ij} a_{ij} \lVert y_i - y_j \rVert^2\ \text{s.t.}\ Y^\top D Y = I",
         needs=(Need.FEATURES_OR_LINKS,),
         capabilities=ANY_FEATURES
-        | {Capability.LINKS, Capability.WITHIN_LINKS, Capability.FEATURELESS},
+        | {
+            Capability.LINKS,
+            Capability.CANNOT_LINKS,
+            Capability.WITHIN_LINKS,
+            Capability.FEATURELESS,
+        },
         summary=(
             "Draws similar and linked items of all datasets as one graph, along the leading "
             "eigenvectors of the graph. A baseline for joint maps."

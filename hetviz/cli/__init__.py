@@ -7,6 +7,7 @@ to standard output; notes, errors and progress go to standard error.
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
 import sys
 import warnings
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from textwrap import fill
 
 import hetviz
-from hetviz.cli.arguments import print_error, print_warning
+from hetviz.cli.arguments import DATA_HELP, print_error, print_line, print_warning
 from hetviz.errors import HetvizError
 
 COMMANDS = {
@@ -132,6 +133,17 @@ COMMANDS = {
     ),
 }
 
+GROUPS = {
+    "Begin": ("app", "samples", "methods"),
+    "Make maps": ("embed", "run", "compare", "search"),
+    "Look into a map": (
+        "evaluate", "diagnostics", "why", "alike", "spread", "evidence", "clusters",
+    ),
+    "Guidance and predictions": ("guidance", "join", "propose", "ask", "predict", "place"),
+    "Results and projects": ("export", "report", "project"),
+    "Server": ("serve", "admin"),
+}  # fmt: skip
+
 EXIT_CODES = (
     "exit codes: 0 success; 1 error in the data or a setting; 2 wrong usage; "
     "130 stopped with Ctrl-C"
@@ -145,7 +157,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # Ids may have characters outside the terminal's encoding.
             stream.reconfigure(errors="backslashreplace")
     words = list(sys.argv[1:] if arguments is None else arguments)
-    args = make_parser(words[0] if words else "").parse_args(words)
+    if not words or words[0] in ("-h", "--help"):
+        print_line(overview())
+        return 0 if words else 2
+    if words[0] == "--version":
+        print_line(f"hetviz {hetviz.__version__}")
+        return 0
+    if words[0] not in COMMANDS:
+        near = difflib.get_close_matches(words[0], COMMANDS, n=1)
+        remedy = f"Did you mean {near[0]}?" if near else "See: hetviz --help"
+        print_line(f"Error: hetviz has no command {words[0]!r}. {remedy}", sys.stderr)
+        return 2
+    args = make_parser(words[0]).parse_args(words)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
@@ -160,32 +183,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def make_parser(command_name: str = "") -> argparse.ArgumentParser:
-    """Return the argument parser, restricted to one command if given."""
-    parser = argparse.ArgumentParser(
-        prog="hetviz",
-        description="Joint maps of heterogeneous datasets, guided by links and comparisons.",
-        epilog="Example: python -m hetviz embed digits --method guided-projection --out result\n\n"
-        + fill(EXIT_CODES, 78),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=f"hetviz {hetviz.__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+def overview() -> str:
+    """Return the help on all commands. It imports none of them, to answer at once."""
+    lines = [
+        "usage: hetviz COMMAND [options]",
+        "",
+        "Joint maps of heterogeneous datasets, guided by links and comparisons.",
+    ]
+    for title, names in GROUPS.items():
+        lines += ["", f"{title}:"]
+        for name in names:
+            first = COMMANDS[name][1].partition(". ")[0].rstrip(".")
+            lines.append(fill(f"  {name:<13}{first}", 80, subsequent_indent=" " * 15))
+    lines += [
+        "",
+        "`hetviz COMMAND --help` explains a command, with an example. DATA is",
+        f"{DATA_HELP}.",
+        "",
+        fill(EXIT_CODES, 78),
+    ]
+    return "\n".join(lines)
 
-    if command_name == "--version":
-        return parser
-    for name, (topic, description, example) in COMMANDS.items():
-        if command_name in COMMANDS and command_name != name:
-            continue
-        command = commands.add_parser(
-            name,
-            help=description,
-            description=description,
-            epilog=f"Example: python -m hetviz {example}",
-        )
-        module = importlib.import_module(f"hetviz.cli.{topic}")
-        # `predict` has a function for each of its tasks.
-        command.set_defaults(command=getattr(module, f"_{name}", None))
-        command.add_argument("--json", action="store_true", help="print JSON")
-        getattr(module, f"add_{name}")(command)
+
+def make_parser(name: str) -> argparse.ArgumentParser:
+    """Return the argument parser of a command."""
+    parser = argparse.ArgumentParser(prog="hetviz")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    topic, description, example = COMMANDS[name]
+    command = commands.add_parser(
+        name, description=description, epilog=f"Example: python -m hetviz {example}"
+    )
+    module = importlib.import_module(f"hetviz.cli.{topic}")
+    # `predict` has a function for each of its tasks.
+    command.set_defaults(command=getattr(module, f"_{name}", None))
+    command.add_argument("--json", action="store_true", help="print JSON")
+    getattr(module, f"add_{name}")(command)
     return parser

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from hetviz._text import join_words, per_hundred
+from hetviz._text import count, join_words, per_hundred
 from hetviz._types import Ints, JsonObject
+from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.ranking import (
     Standing,
     expected_seconds,
@@ -24,7 +25,13 @@ from hetviz.algorithms.registry import get_method, suggest
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.queries.rows import select_rows
-from hetviz.errors import Cancelled, DataError, NotApplicableError, ParameterError
+from hetviz.errors import (
+    Cancelled,
+    DataError,
+    DataWarning,
+    NotApplicableError,
+    ParameterError,
+)
 from hetviz.features.spaces.joint_axes import leading_features, quick_sketch
 from hetviz.features.spaces.landmarks import MIN_ROWS, N_LANDMARKS, landmarks, place_by_landmarks
 from hetviz.progress import Progress, ProgressPart, ignore_progress
@@ -311,7 +318,7 @@ def _place_all_by_landmarks(
 
 def embed(
     data: HeteroData,
-    key: str | None = None,
+    method: str | None = None,
     *,
     random_state: int = 0,
     progress: Progress | None = None,
@@ -323,7 +330,7 @@ def embed(
     Parameters
     ----------
     data : HeteroData
-    key : str, optional
+    method : str, optional
         Key of the method; see `hetviz.methods`. When absent, the best of a few on hidden links,
         neighbours and labels of these data, see `hetviz.runs.first_map.choose_method`; the
         ``note`` of the embedding names it.
@@ -362,20 +369,39 @@ def embed(
         call = "Call hetviz.embed(HeteroData.from_frames({'name': table, ...}, links=pairs))."
         raise DataError.of("not-data", "embed", message, kind, call)
     report = ignore_progress if progress is None else progress
-    if key is None:
+    if method is None:
         if params:
             names = ", ".join(params)
             raise ParameterError(f"embed: {names} needs a method. Name one: embed(data, 'umap').")
         choice = choose_method(data, ProgressPart(report, 0.0, 0.6), random_state=random_state)
-        key, params = choice.method, dict(choice.params)
+        method, params = choice.method, dict(choice.params)
         report = ProgressPart(report, 0.6, 1.0)
     try:
-        fitted = fit_run(data, key, params, random_state, report, start=start)
+        fitted = fit_run(data, method, params, random_state, report, start=start)
     except Cancelled as cancelled:
         if isinstance(cancelled.partial, MapResult):
             cancelled.partial = cancelled.partial.embedding
         raise
+    for sentence in _unused_links(data, method):
+        warnings.warn(sentence, DataWarning, stacklevel=2)
     return fitted.result.embedding.with_made(EmbeddingOrigin(data, fitted.result))
+
+
+def _unused_links(data: HeteroData, method: str) -> list[str]:
+    """Return which links a method leaves out that uses other links."""
+    card = get_method(method).card
+    if Capability.LINKS not in card.capabilities:
+        return []
+    n_negative = sum(int((links.weight < 0).sum()) for links in data.links)
+    n_within = sum(len(links) for links in data.links if links.within)
+    return [
+        f"{card.title}: {count(n, 'link')} left out, as this method uses no {kind}."
+        for capability, kind, n in (
+            (Capability.CANNOT_LINKS, "negative links", n_negative),
+            (Capability.WITHIN_LINKS, "links within a dataset", n_within),
+        )
+        if n and capability not in card.capabilities
+    ]
 
 
 def dataset_spreads(embedding: Embedding) -> dict[str, float]:

@@ -19,6 +19,7 @@ import pytest
 from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
+import hetviz
 from hetviz.algorithms import ranking
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Capability, Reference
@@ -27,7 +28,14 @@ from hetviz.algorithms.registry import get_method, methods, suggest
 from hetviz.cli.arguments import diagnostic_lines
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.data.model.diagnostics import from_json, to_json
-from hetviz.errors import Cancelled, DataError, HetvizError, NotApplicableError, ParameterError
+from hetviz.errors import (
+    Cancelled,
+    DataError,
+    DataWarning,
+    HetvizError,
+    NotApplicableError,
+    ParameterError,
+)
 from hetviz.exports import report
 from hetviz.ui.shell import theme
 from hetviz.ui.widgets import diagnostics
@@ -373,3 +381,43 @@ def test_axis_diagnostics_list_correlated_features() -> None:
         along = embedding.coordinates["things"][:, axis]
         assert correlations[name] == pytest.approx(np.corrcoef(along, X[:, axis])[0, 1])
     assert not any(key.startswith("axis") for key in once_fitted("mr-sne").embedding_.diagnostics)
+
+
+def two_linked(*, weight: float | None = None, within: bool = False) -> HeteroData:
+    """Two linked datasets, on request with further links of one weight, or within the first."""
+    rng = np.random.default_rng(5)
+    first = Dataset("first", [f"a{k}" for k in range(30)], rng.normal(size=(30, 4)))
+    second = Dataset("second", [f"b{k}" for k in range(25)], rng.normal(size=(25, 3)))
+    ends = np.arange(25)
+    links = [Links("first", "second", ends, ends), Links("first", "second", ends + 5, ends)]
+    if weight is not None:
+        links.append(Links("first", "second", ends[:20], ends[:20] + 3, np.full(20, weight)))
+    if within:
+        links.append(Links("first", "first", np.arange(20), np.arange(20) + 7))
+    return HeteroData([first, second], links)
+
+
+@pytest.mark.parametrize(
+    ("capability", "more"),
+    [(Capability.CANNOT_LINKS, {"weight": -1.0}), (Capability.WITHIN_LINKS, {"within": True})],
+)
+@pytest.mark.parametrize(
+    "key", [card.key for card in methods() if Capability.LINKS in card.capabilities]
+)
+def test_cards_say_which_links_are_used(key: str, capability: Capability, more: Any) -> None:
+    given = two_linked(), two_linked(**more)
+    plain, changed = (hetviz.embed(data, key).stacked() for data in given)
+    uses = capability in get_method(key).card.capabilities
+    if (key, capability) == ("kbmf2k", Capability.CANNOT_LINKS):
+        uses = False  # a pair without a link counts as one that has a negative link
+    assert np.array_equal(plain, changed, equal_nan=True) != uses
+
+
+def test_embed_warns_of_links_that_the_method_leaves_out() -> None:
+    data = two_linked(weight=-1.0, within=True)
+    with pytest.warns(DataWarning) as warned:
+        hetviz.embed(data, "cca")
+    assert [str(one.message) for one in warned if one.category is DataWarning] == [
+        "Canonical correlations: 20 links left out, as this method uses no negative links.",
+        "Canonical correlations: 20 links left out, as this method uses no links within a dataset.",
+    ]

@@ -99,8 +99,6 @@ def test_help_has_example(command, capsys):
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
-        ["fly"],
         ["embed", "digits"],
         ["embed", "x", "--method", "pca", "--out", "y", "--set", "z"],
     ],
@@ -110,6 +108,15 @@ def test_wrong_usage_exits_2(arguments, capsys):
         cli.main(arguments)
     assert caught.value.code == 2
     assert "usage" in capsys.readouterr().err
+
+
+def test_bare_call_prints_help_and_wrong_commands_get_a_suggestion(capsys):
+    assert cli.main([]) == 2
+    assert capsys.readouterr().out.startswith("usage: hetviz COMMAND")
+    assert cli.main(["fly"]) == 2
+    assert "no command 'fly'. See: hetviz --help" in capsys.readouterr().err
+    assert cli.main(["embd"]) == 2
+    assert "Did you mean embed?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

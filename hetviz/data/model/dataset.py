@@ -22,6 +22,8 @@ from hetviz.memo import Memo
 ITEM_RESULTS = Memo(max_entries=48)
 """Results that depend on the items of a tuple of datasets alone, not on guidance or labels."""
 MADE_IDS = "made_ids"
+# Recipe entry: a column named as an id whose cells repeat or are empty.
+REPEATED_ID = "repeated_id"
 """Entry of the recipe of a dataset whose ids are row numbers or made of several columns."""
 _TITLE_COLUMNS = ("title", "name", "label")
 

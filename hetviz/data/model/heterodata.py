@@ -21,6 +21,7 @@ from hetviz._higher_layers import call_implementation
 from hetviz._html import html_table
 from hetviz._types import Array, Bools, Ints, Rng
 from hetviz.data.model import checks
+from hetviz.data.model.account import account_of
 from hetviz.data.model.checks import ProblemCollector
 from hetviz.data.model.comparisons import Comparisons
 from hetviz.data.model.csv_text import csv_of
@@ -349,6 +350,24 @@ class HeteroData(Immutable):
             raise DataError.of(
                 "unknown-dataset", "data", "this dataset does not exist", name, hint
             ) from None
+
+    @property
+    def account(self) -> list[str]:
+        """What was made of the data: ids, labels, features and what was left out, and links.
+
+        One line for each dataset and each group of links.
+
+        Examples
+        --------
+        >>> import hetviz, pandas as pd
+        >>> wines = pd.DataFrame({"wine_id": [1, 2, 3], "sugar": [4.0, None, 90.0]})
+        >>> data = hetviz.HeteroData.from_frames({"wines": wines}, links=[(1, 2), (2, 1)])
+        >>> for line in data.account:
+        ...     print(line)
+        wines: 3 rows. Ids: wine_id. Features: sugar (number). Missing cells filled in: sugar ...
+        wines - wines, link: 2 links, 1 of a pair that has one already.
+        """
+        return account_of(self)
 
     @property
     def n_rows(self) -> int:

@@ -18,6 +18,7 @@ from hetviz._text import count, join_words
 from hetviz._types import Floats, Ints, Texts, is_sparse
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.data.joins.proposals import propose_joins
+from hetviz.data.model.dataset import MADE_IDS, REPEATED_ID
 from hetviz.errors import DataError, DataWarning, ParameterError, Problem
 from hetviz.errors import limit_problems as first_of
 from hetviz.features.columns.types import Column, infer
@@ -161,7 +162,7 @@ def _dataset(
             )
             for n in missing
         )
-    keys, used = _row_keys(rows, table, id_column)
+    keys, used, repeated = _row_keys(rows, table, id_column)
     if used is not None:
         table = table.drop(columns=used)
     column_info = {str(name): infer(str(name), table[name]) for name in table.columns}
@@ -170,9 +171,19 @@ def _dataset(
         named = guess_title(column_info)
     if labels is None:
         labels = [] if rows.X is not None else guess_labels(column_info, {named, picture})
-    recipe: dict[str, Any] = {"title": named} if named is not None else {}
+    recipe: dict[str, Any] = {} if used is None else {"id": used}
+    if keys is None:
+        recipe[MADE_IDS] = True
+        keys = _cells(pd.Series(range(len(rows))))
+    if repeated is not None:
+        recipe[REPEATED_ID] = repeated
+    if named is not None:
+        recipe["title"] = named
     if picture is not None:
         recipe["media"] = picture
+    orders = {column: order for column, order in rows.orders.items() if column in table.columns}
+    if orders:
+        recipe["orders"] = orders
     texts = texts_of_keys(keys)
     as_text = all(isinstance(key, str) for key in keys)
     dataset = Dataset(
@@ -186,7 +197,12 @@ def _dataset(
         recipe=recipe or None,
         keys=None if as_text else keys.tolist(),
     )
-    options = {name: _options(errors) for name, errors in columns.items()}
+    in_order = {
+        column: {"kind": "ordered", "order": order}
+        for column, order in orders.items()
+        if column not in {named, picture, *labels}
+    }
+    options = in_order | {name: _options(option) for name, option in columns.items()}
     has_table = rows.X is None and (table.shape[1] or picture)
     if (options or has_table) and not _has_no_features(
         column_info, labels, named, options, picture
@@ -221,21 +237,57 @@ def _options(value: object) -> dict[str, object]:
     return {"use": bool(value)} if isinstance(value, bool) else {"use": True, "kind": value}
 
 
-def _row_keys(rows: Rows, table: pd.DataFrame, id_column: str | None) -> tuple[Texts, str | None]:
-    """Return the keys of the rows, and the column they come from."""
+def _row_keys(
+    rows: Rows, table: pd.DataFrame, id_column: str | None
+) -> tuple[Texts | None, str | None, str | None]:
+    """Return the keys of the rows, the column they come from, and a named id that cannot be used.
+
+    Without keys the rows are numbered.
+    """
     if id_column is not None:
-        return _cells(table[id_column]), id_column
+        return _cells(table[id_column]), id_column, None
     if rows.keys is not None:
-        return rows.keys, None
-    for name in _named_ids(rows.name, table):
+        return rows.keys, None, None
+    named = _named_ids(rows.name, table)
+    for name in named:
         if table[name].notna().all() and table[name].is_unique:
-            return _cells(table[name]), name
-    if rows.X is None:
+            return _cells(table[name]), name, None
+    # A name may repeat, but whole numbers could be taken for row numbers.
+    repeated = next(
+        (
+            name
+            for name in named
+            if name.casefold().endswith("id") or pd.api.types.is_integer_dtype(table[name])
+        ),
+        None,
+    )
+    if repeated is not None:
+        _warn_of_repeats(rows.name, table[repeated])
+    elif rows.X is None:
         for name in table.columns:
             texts = [cell for cell in table[name].tolist() if isinstance(cell, str)]
             if len(texts) == len(table) and len({*texts, ""}) > len(texts):
-                return _cells(table[name]), str(name)
-    return _cells(pd.Series(range(len(rows)))), None
+                return _cells(table[name]), str(name), None
+    return None, None, repeated
+
+
+def _warn_of_repeats(name: str, column: pd.Series) -> None:
+    """Warn that a column named as an id has empty or repeated cells."""
+    cells = column.reset_index(drop=True)
+    bad = cells.isna()
+    problem = "is empty"
+    if not bad.any():
+        first = cells[cells.duplicated()].iloc[0]
+        bad, problem = cells == first, f"has {str(first)!r} more than once"
+    places = np.flatnonzero(bad.to_numpy(bool)).tolist()
+    where = count(len(places), "row")
+    shown = f"at {places[0]}" if len(places) == 1 else f"the first at {places[0]}"
+    message = (
+        f"dataset {name!r}: column {column.name!r} {problem} ({where}, {shown}), so it cannot "
+        f"identify rows, and rows are numbered from 0. Correct it, name another column by "
+        f"ids={{{name!r}: ...}}, or set the index of the table."
+    )
+    warnings.warn(message, DataWarning, stacklevel=2)
 
 
 def _named_ids(name: str, table: pd.DataFrame) -> list[str]:
@@ -463,6 +515,7 @@ class _LinkCollector:
                 name: float((self._rows(dataset, cells) >= 0).mean()) if cells else 0.0
                 for name, dataset in self.data.datasets.items()
                 if name not in [of for of, _ in end_columns] or len(self.data.datasets) == 1
+                if REPEATED_ID not in (dataset.recipe or {})
             }
             best = max(shares, key=lambda name: shares[name], default=None)
             if best is not None and shares[best] > 0.5:
@@ -561,6 +614,14 @@ class _LinkCollector:
 
     def _rows(self, dataset: Dataset, keys: Sequence[object]) -> Ints:
         """Return the row of each key, matched by value or else by its text."""
+        if (repeated := (dataset.recipe or {}).get(REPEATED_ID)) is not None:
+            where = f"dataset {dataset.name!r}, column {repeated!r}"
+            message = "links name rows by their id, and this column cannot identify rows"
+            remedy = (
+                "Give each row its own id, or name another column by "
+                f"ids={{{dataset.name!r}: ...}}."
+            )
+            raise DataError.of("repeated-id", where, message, remedy=remedy)
         rows = dataset.find(keys)
         if dataset.keys is not None or any(not isinstance(key, str) for key in keys):
             lost = np.flatnonzero(rows < 0)
@@ -592,7 +653,16 @@ def _numbers(where: str, frame: pd.DataFrame, name: str) -> Floats | None:
     except (TypeError, ValueError):
         message = f"the column {name} does not contain numbers"
         raise DataError.of("not-numbers", where, message) from None
-    return np.where(np.isnan(values), 1.0 if name == "weight" else 0.0, values)
+    missing = np.isnan(values)
+    default = 1.0 if name == "weight" else 0.0
+    if missing.any():
+        first = int(np.flatnonzero(missing)[0]) + 1
+        message = (
+            f"{where}: {count(int(missing.sum()), 'link')} without a {name} (the first in row "
+            f"{first}) have the {name} {default:g}."
+        )
+        warnings.warn(message, DataWarning, stacklevel=2)
+    return np.where(missing, default, values)
 
 
 def _take_rows(values: Floats | None, rows: Ints) -> Floats | None:

@@ -43,6 +43,8 @@ class Rows:
     entity: str | None = None
     edges: list[tuple[str, pd.DataFrame]] = field(default_factory=list)
     dataset: Dataset | None = None
+    orders: dict[str, list[str]] = field(default_factory=dict)
+    """Values of each ordered categorical column, lowest first."""
 
     def __len__(self) -> int:
         if self.keys is not None:
@@ -61,13 +63,29 @@ def rows_of_all(frames: object, features: Mapping[str, str]) -> list[Rows]:
         if wrong:
             message = "the names of datasets are text"
             raise _data_error("bad-name", "frames", message, _EXAMPLE_CALL, repr(wrong[0]))
-        return [rows for name, frame in frames.items() for rows in rows_of(name, frame, features)]
+        return [
+            rows
+            for name, frame in frames.items()
+            for rows in rows_of(name, frame, _checked_features(name, frame, features))
+        ]
     if _is_mudata(frames) or _is_anndata(frames) or is_graph(frames):
         return rows_of("nodes" if is_graph(frames) else "cells", frames, features)
     if isinstance(frames, Dataset):
         return [Rows(frames.name, dataset=frames)]
     message = "datasets are given by name, as a dictionary"
     raise _data_error("no-names", "frames", message, _EXAMPLE_CALL, type(frames).__name__)
+
+
+def _checked_features(name: str, frame: object, features: Mapping[str, str]) -> Mapping[str, str]:
+    """Refuse features= of anything but AnnData, whose parts it names."""
+    if name in features and not (_is_mudata(frame) or _is_anndata(frame)):
+        message = "features= chooses a part of an AnnData, and this is none"
+        remedy = (
+            "Choose columns by columns=. Distances and kernels belong into "
+            "hetviz.Dataset(name, ids, kernel=...)."
+        )
+        raise _data_error("not-anndata", f"features of {name!r}", message, remedy, features[name])
+    return features
 
 
 _EXAMPLE_CALL = "Call HeteroData.from_frames({'dishes': dishes, 'wines': wines}, links=pairs)."
@@ -179,7 +197,13 @@ def _of_frame(name: str, frame: pd.DataFrame) -> Rows:
         return Rows(name, None, keys, X, [str(column) for column in frame.columns])
     plain = frame.reset_index(drop=True)
     plain.columns = pd.Index([_words(column) for column in frame.columns], dtype=object)
-    return Rows(name, pd.DataFrame({c: _column(plain[c]) for c in plain.columns}), keys)
+    orders = {
+        str(column): [str(value) for value in dtype.categories]
+        for column, dtype in plain.dtypes.items()
+        if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered
+    }
+    table = pd.DataFrame({c: _column(plain[c]) for c in plain.columns})
+    return Rows(name, table, keys, orders=orders)
 
 
 def _words(column: object) -> str:
@@ -192,6 +216,8 @@ def _column(values: object) -> object:
     series = values if isinstance(values, pd.Series) else pd.Series(_detached(values))
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(object if series.dtype.categories.dtype == object else "str")
+    if isinstance(series.dtype, pd.PeriodDtype):
+        series = series.dt.to_timestamp()
     if series.dtype == object:
         listing = [isinstance(cell, list | tuple | set | frozenset | np.ndarray) for cell in series]
         if any(listing):
@@ -288,7 +314,8 @@ def _of_anndata(name: str, adata: AnnData, part: str | None, entity: str | None)
         if str(kind).endswith("connectivities")
     ]
     table = rows.table if rows.table is not None and rows.table.shape[1] else None
-    return [Rows(name, table, keys, X, names, entity, [group for group in edges if len(group[1])])]
+    used_edges = [group for group in edges if len(group[1])]
+    return [Rows(name, table, keys, X, names, entity, used_edges, orders=rows.orders)]
 
 
 def _of_adjacency(keys: Texts, K: Matrix) -> pd.DataFrame:

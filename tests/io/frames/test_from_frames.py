@@ -119,7 +119,8 @@ def test_from_frames_links_with_weight_and_kind() -> None:
     table = pd.DataFrame(PAIRS, columns=["dishes", "wines"]).assign(
         weight=[0.5, -1.0, np.nan], kind=["goes with", "never", "goes with"], note=["a", "b", "c"]
     )
-    data = made(table)
+    with pytest.warns(DataWarning, match="1 link without a weight .the first in row 3. have the"):
+        data = made(table)
     assert [(links.kind, links.weight.tolist()) for links in data.links] == [
         ("goes with", [0.5, 1.0]),
         ("never", [-1.0]),
@@ -350,3 +351,51 @@ def test_from_frames_valid_input_gives_no_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         made()
+
+
+def test_from_frames_never_matches_links_to_the_rows_of_a_repeated_id() -> None:
+    people = pd.DataFrame({"id": [1, 2, 3, 3], "age": [30.0, 41.0, 22.0, 19.0]})
+    frames = {"people": people, "wines": WINES}
+    with pytest.warns(DataWarning, match="column 'id' has '3' more than once .2 rows, the first"):
+        data = HeteroData.from_frames(frames)
+    assert "Ids: row numbers, because id repeats or has empty cells." in data.account[0]
+    for links in ([(1, 7)], {("people", "wines"): [(1, 7)]}, pd.DataFrame({"a": [1], "b": [7]})):
+        with (
+            pytest.warns(DataWarning, match="more than once"),
+            pytest.raises(DataError, match=r"cannot identify rows|no two columns"),
+        ):
+            HeteroData.from_frames(frames, links=links)
+    people["id"] = [1, 2, None, 4]
+    with pytest.warns(DataWarning, match="column 'id' is empty .1 row, at 2"):
+        HeteroData.from_frames(frames)
+
+
+def test_from_frames_keeps_orders_periods_and_says_so() -> None:
+    frame = pd.DataFrame(
+        {
+            "size": pd.Categorical(
+                ["low", "mid", "high"] * 3, categories=["low", "mid", "high"], ordered=True
+            ),
+            "month": pd.period_range("2020-01", periods=9, freq="M"),
+        }
+    )
+    data = HeteroData.from_frames({"jobs": frame}, labels={})
+    assert data["jobs"].orders == {"size": ("low", "mid", "high")}
+    assert data["jobs"].feature_names == ("size", "month")
+    assert np.diff(data["jobs"].X[:3, 0]).min() > 0
+    assert data.account == [
+        "jobs: 9 rows. Ids: made, as no column is an id. Features: size (ordered) and month (date)."
+    ]
+
+
+def test_from_frames_refuses_features_of_a_plain_table() -> None:
+    with pytest.raises(DataError, match="chooses a part of an AnnData"):
+        HeteroData.from_frames({"wines": WINES}, features={"wines": "distance"})
+
+
+def test_account_names_repeated_and_contradicting_links() -> None:
+    data = made([("dal", 7), ("dal", 7, -1.0), ("dal", 7, 0.5), ("flan", 7)])
+    assert data.account[-1] == (
+        "dishes - wines, link: 4 links, 1 negative, 2 of a pair that has one already, "
+        "1 pair with both signs."
+    )

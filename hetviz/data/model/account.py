@@ -1,0 +1,91 @@
+"""What was made of the data, as sentences: ids, names, labels, features and links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from hetviz._text import count, join_first, percent
+from hetviz.data.model.dataset import MADE_IDS, REPEATED_ID, Dataset
+
+if TYPE_CHECKING:
+    from hetviz.data.model.heterodata import HeteroData
+    from hetviz.data.model.links import Links
+
+_MAX_NAMED = 8
+
+
+def account_of(data: HeteroData) -> list[str]:
+    """Return one line for each dataset and each group of links."""
+    lines = []
+    for name, dataset in data.datasets.items():
+        labels = [column.name for column in data.labels if column.dataset == name]
+        lines.append(f"{name}: {count(len(dataset), 'row')}. {' '.join(_of(dataset, labels))}")
+    lines += [_of_links(group) for group in data.links]
+    if data.comparisons is not None:
+        lines.append(f"{count(len(data.comparisons), 'comparison')}.")
+    return lines
+
+
+def _of(dataset: Dataset, labels: list[str]) -> Iterable[str]:
+    recipe: Mapping[str, Any] = dataset.recipe or {}
+    features: Mapping[str, Any] = recipe.get("features") or {}
+    yield _ids(recipe)
+    if dataset.title_column is not None:
+        yield f"Names: {dataset.title_column}."
+    if labels:
+        yield f"Labels, which are no features: {join_first(labels, _MAX_NAMED)}."
+    used = [entry for entry in features.get("columns", ()) if entry.get("use")]
+    if used:
+        parts = [f"{_columns(entry)} ({entry['kind']})" for entry in used]
+        yield f"Features: {join_first(parts, _MAX_NAMED)}."
+    elif dataset.X is not None:
+        yield f"Features: a matrix of {count(dataset.X.shape[1], 'column')}."
+    else:
+        yield "No features."
+    filled = [entry for entry in used if entry.get("share_missing") and entry["impute"] != "none"]
+    if filled:
+        parts = [
+            f"{_columns(entry)} ({percent(entry['share_missing'])}, by the {entry['impute']})"
+            for entry in filled
+        ]
+        yield f"Missing cells filled in: {join_first(parts, _MAX_NAMED)}."
+    left_out = [
+        f"{_columns(entry)} ({entry['why']})"
+        for entry in features.get("left_out", ())
+        if entry["why"] not in ("title", "label")
+    ]
+    if left_out:
+        yield f"Left out of the features: {join_first(left_out, _MAX_NAMED)}."
+
+
+def _ids(recipe: Mapping[str, Any]) -> str:
+    if REPEATED_ID in recipe:
+        return f"Ids: row numbers, because {recipe[REPEATED_ID]} repeats or has empty cells."
+    if recipe.get(MADE_IDS):
+        return "Ids: made, as no column is an id."
+    return f"Ids: {recipe['id']}." if recipe.get("id") else "Ids: as given."
+
+
+def _columns(entry: Mapping[str, Any]) -> str:
+    return " and ".join(entry.get("columns") or [entry["column"]])
+
+
+def _of_links(links: Links) -> str:
+    weight = links.weight
+    parts = [f"{links.source} - {links.target}, {links.kind}: {count(len(links), 'link')}"]
+    if negative := int((weight < 0).sum()):
+        parts.append(f"{negative:,} negative")
+    i, j = np.asarray(links.i), np.asarray(links.j)
+    if links.source == links.target:
+        i, j = np.minimum(i, j), np.maximum(i, j)
+    pairs = pd.DataFrame({"i": i, "j": j})
+    if repeated := int(pairs.duplicated().sum()):
+        parts.append(f"{repeated:,} of a pair that has one already")
+        signs = pd.Series(np.sign(weight)).groupby([i, j]).nunique()
+        if contradicting := int((signs > 1).sum()):
+            parts.append(f"{count(contradicting, 'pair')} with both signs")
+    return f"{', '.join(parts)}."
