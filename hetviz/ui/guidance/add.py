@@ -139,25 +139,33 @@ def _submit_button(label: str, key: str, command: Command | None) -> None:
 
 def _choose_item(data: HeteroData, label: str, key: str) -> int | None:
     """Ask for an item and return its global row."""
+    names: Sequence[str] | dict[int, str]
     if data.n_rows <= _MAX_LISTED:
         options = list(range(data.n_rows))
+        # Streamlit asks for the names of all items in each run.
+        names = session.get_or_compute(
+            ("names to choose from", *map(id, data.datasets.values())),
+            data,
+            lambda: [_name(data, row) for row in options],
+        )
     else:
         text = st.text_input(f"{label}: its name", key=f"{key}-text", max_chars=100)
         options = search_items(data, text, _MAX_HITS)
+        names = {row: _name(data, row) for row in options}
         if text.strip() and not options:
             theme.show_note("No item has this name.")
     row: int | None = st.selectbox(
         label,
         options,
         index=None if data.n_rows <= _MAX_LISTED else 0 if options else None,
-        format_func=lambda row: _item_label(data, row),
+        format_func=names.__getitem__,
         placeholder="Type a name",
         key=f"{key}-row",
     )
     return row
 
 
-def _item_label(data: HeteroData, row: int) -> str:
+def _name(data: HeteroData, row: int) -> str:
     item = find_item(data, row)
     return f"{item.glyph} {shorten(item.title, _NAME_CHARS)}"
 
