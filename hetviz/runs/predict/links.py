@@ -108,7 +108,8 @@ def predict_links(
     --------
     >>> import hetviz
     >>> data = hetviz.load("debian")
-    >>> found = hetviz.predict_links(data, "programs", "tags", 2, by=hetviz.embed(data, "cdmca"))
+    >>> m = hetviz.embed(data, "guided-projection")
+    >>> found = hetviz.predict_links(data, "programs", "tags", 2, by=m)
     >>> found["rank"].tolist()
     [1, 2]
     """
