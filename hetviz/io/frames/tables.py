@@ -217,7 +217,7 @@ def _column(values: object) -> object:
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(object if series.dtype.categories.dtype == object else "str")
     if isinstance(series.dtype, pd.PeriodDtype):
-        series = series.dt.to_timestamp()
+        series = pd.Series(series.dt.to_timestamp())
     if series.dtype == object:
         listing = [isinstance(cell, list | tuple | set | frozenset | np.ndarray) for cell in series]
         if any(listing):
