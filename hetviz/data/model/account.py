@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from hetviz._text import count, join_first, percent
 from hetviz.data.model.dataset import MADE_IDS, REPEATED_ID, Dataset
-
-if TYPE_CHECKING:
-    from hetviz.data.model.heterodata import HeteroData
-    from hetviz.data.model.links import Links
+from hetviz.data.model.labels import Labels
+from hetviz.data.model.links import Links
 
 _MAX_NAMED = 8
 
 
-def account_of(data: HeteroData) -> list[str]:
+def account_of(
+    datasets: Iterable[Dataset], labels: Iterable[Labels], links: Iterable[Links]
+) -> list[str]:
     """Return one line for each dataset and each group of links."""
     lines = []
-    for name, dataset in data.datasets.items():
-        labels = [column.name for column in data.labels if column.dataset == name]
-        lines.append(f"{name}: {count(len(dataset), 'row')}. {' '.join(_of(dataset, labels))}")
-    lines += [_of_links(group) for group in data.links]
-    if data.comparisons is not None:
-        lines.append(f"{count(len(data.comparisons), 'comparison')}.")
+    all_labels = list(labels)
+    for dataset in datasets:
+        name = dataset.name
+        own = [column.name for column in all_labels if column.dataset == name]
+        lines.append(f"{name}: {count(len(dataset), 'row')}. {' '.join(_of(dataset, own))}")
+    lines += [_of_links(group) for group in links]
     return lines
 
 

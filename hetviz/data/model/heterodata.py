@@ -367,7 +367,7 @@ class HeteroData(Immutable):
         wines: 3 rows. Ids: wine_id. Features: sugar (number). Missing cells filled in: sugar ...
         wines - wines, link: 2 links, 1 of a pair that has one already.
         """
-        return account_of(self)
+        return account_of(self.datasets.values(), self.labels, self.links)
 
     @property
     def n_rows(self) -> int:
