@@ -297,7 +297,14 @@ def keep_chosen_ridges(test: _HiddenTest, fit: FittedScores) -> _HiddenTest:
 
 
 def fit_stack(tests: Sequence[_HiddenTest]) -> tuple[ScoreStack, dict[str, float]]:
-    """Return a stack of all scores, or of a single one if it finds hidden links better."""
+    """Return a stack of all scores, or of a single one if it finds hidden links better.
+
+    It is learned on pairs whose items have other links, if these include enough hidden links,
+    because the others have their own stack, see `fit_cold_stack`.
+    """
+    linked = [test.take(test.unlinked_side == 0) for test in tests]
+    if sum(int(test.pairs.is_link.sum()) for test in linked) >= SETTINGS.min_links:
+        tests = linked
     usable = [test for test in tests if test.pairs.is_link.any()]
     if not usable:
         return ScoreStack((MIXED,), np.ones(1), float(logit(0.01))), {}

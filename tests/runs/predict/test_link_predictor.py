@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 import hetviz
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import NotApplicableError, ParameterError
-from hetviz.runs.predict import link_fitting, link_predictor, links
+from hetviz.runs.predict import link_fitting, link_judging, link_predictor, links
 from hetviz.runs.predict.held_out_links import average_precision, rank_held_out
 from hetviz.runs.predict.link_fitting import signed_links
 from hetviz.runs.predict.link_judging import with_chosen_axes
@@ -79,6 +79,31 @@ def test_link_predictor_uses_own_scores_for_items_without_links() -> None:
     new_people, new_books = np.ix_(range(4), range(4, 40)), np.ix_(range(4, 56), range(4))
     for part in (new_people, new_books):
         assert roc_auc_score(same[part].ravel(), P[part].ravel()) > 0.9
+
+
+def test_weights_do_not_depend_on_items_without_links() -> None:
+    rng = np.random.default_rng(0)
+    is_link = rng.random(400) < 0.2
+
+    def hidden_test(*, with_unlinked: bool) -> link_judging._HiddenTest:
+        """Score links well; of items without links by the other score alone."""
+        good, other = is_link + 0.3 * rng.normal(size=400), rng.normal(size=400)
+        side = np.zeros(400, dtype=np.int64)
+        links = is_link
+        if with_unlinked:
+            good, other = np.append(good, other), np.append(other, good)
+            side, links = np.append(side, side + 1), np.append(is_link, is_link)
+        rows = np.arange(len(links))
+        pairs = link_judging._SampledPairs(rows, rows, links, np.ones(len(links)), ~links)
+        return link_judging._HiddenTest(pairs, {"good": good, "other": other}, side, {})
+
+    rng = np.random.default_rng(1)
+    plain, judged = link_judging.fit_stack([hidden_test(with_unlinked=False)])
+    rng = np.random.default_rng(1)
+    mixed, mixed_judged = link_judging.fit_stack([hidden_test(with_unlinked=True)])
+    assert mixed_judged == judged
+    np.testing.assert_array_equal(mixed.weights, plain.weights)
+    assert mixed.intercept == plain.intercept
 
 
 def test_predict_links_gives_reasons(
