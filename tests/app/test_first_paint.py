@@ -8,6 +8,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from hetviz.ui.app.first_paint import FirstPaint
+from hetviz.ui.map.component import asset_version
 from tests.serve.asgi import ask
 
 PAGE = b"<html><head><title>x</title></head><body></body></html>"
@@ -36,7 +37,7 @@ def test_page_has_style_in_head(packed: bool) -> None:
     head, _, rest = body.partition(b"</style></head>")
     assert rest == b"<body></body></html>"
     assert b'<title>x</title><link rel="modulepreload" href="./hv/asset/' in head
-    assert b'/component.js"><style>:root{' in head
+    assert f'/component.js"><style data-hv-version="{asset_version()}">:root{{'.encode() in head
     assert b".st-key-top{" in head
     assert b".hv-map[data-stage]" in head
     # It is another page than the one that the mark and the length belong to.

@@ -1,6 +1,6 @@
-"""Style sheet and address of the map's script in the first response.
+"""Style sheet and scripts in the first response.
 
-The layout does not jump when the app loads, and the script loads at the same time.
+The layout does not jump when the app loads, and the scripts load at the same time.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import gzip
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from hetviz.ui.app.joined_scripts import join_scripts
 from hetviz.ui.map.component import asset_response, asset_version
 from hetviz.ui.shell import theme
 
@@ -79,10 +80,11 @@ async def _send_page(send: Send, begun: Message, body: bytes, packed: bool) -> N
 
 
 def add_to_head(page: bytes) -> bytes:
-    """Return a page with style sheet and script at the end of its head."""
-    script = f'<link rel="modulepreload" href="./hv/asset/{asset_version()}/component.js">'
-    added = f"{script}<style>{_style_sheet()}</style>".encode()
-    head, tag, body = page.partition(_HEAD_END)
+    """Return a page with style sheet and scripts at the end of its head."""
+    version = asset_version()
+    script = f'<link rel="modulepreload" href="./hv/asset/{version}/component.js">'
+    added = f'{script}<style data-hv-version="{version}">{_style_sheet()}</style>'.encode()
+    head, tag, body = join_scripts(page).partition(_HEAD_END)
     return head + added + tag + body if tag else page
 
 

@@ -18,7 +18,7 @@ _PACKED = Memo(max_size=2.0**25, size_of=lambda packed: len(packed[0]))
 class PackedStatic:
     """ASGI middleware that compresses static texts once and keeps the result.
 
-    A first visit of the map loads 8.8 MB without and 3.6 MB with it.
+    The scripts that every page loads are one file, see `joined_scripts`.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -7,11 +7,11 @@ import streamlit as st
 from hetviz.ui.app import frame, panel, view
 from hetviz.ui.shell import people, session, theme
 from hetviz.ui.shell.page_state import page_state
-from hetviz.ui.shell.paths import ICON, PAGES
+from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.statements import actions
 from hetviz.workers import queue as reader_queue
 
-st.set_page_config(page_title="hetviz", page_icon=str(ICON), layout="wide")
+st.set_page_config(page_title="hetviz", page_icon=theme.icon_address(), layout="wide")
 
 
 def _to_start() -> None:

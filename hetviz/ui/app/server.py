@@ -5,6 +5,7 @@ from starlette.routing import BaseRoute
 
 from hetviz.serve.config import settings
 from hetviz.serve.guard import RequestGuard
+from hetviz.ui.app import joined_scripts
 from hetviz.ui.app.first_paint import FirstPaint
 from hetviz.ui.app.lifespan import lifespan
 from hetviz.ui.app.packed_static import PackedStatic
@@ -17,7 +18,8 @@ __all__ = ["ROUTER", "lifespan", "middleware", "routes", "secrets"]
 
 def routes() -> list[BaseRoute]:
     """Return the routes served next to the pages."""
-    return [*map_routes.map_routes(), *background.FIGURES.routes(settings().metrics)]
+    own = [*map_routes.map_routes(), *joined_scripts.routes()]
+    return [*own, *background.FIGURES.routes(settings().metrics)]
 
 
 def middleware() -> list[Middleware]:

@@ -6,6 +6,7 @@ Every address contains the session id, which is the access key. No route runs th
 from __future__ import annotations
 
 import asyncio
+import functools
 import gzip
 import json
 import time
@@ -95,14 +96,19 @@ def _send_response(request: Request, response: MapResponse) -> Response:
 
 
 def _asset(request: Request) -> Response:
-    asset = asset_response(request.path_params["file"])
+    name = request.path_params["file"]
+    asset = asset_response(name)
     if asset is None:
         raise RequestError
     # A page of an older version gets the newer file, but must not cache it under that address.
     is_current = request.path_params["version"] == asset_version()
-    return send_content(
-        request, asset[0], None, asset[1], CACHE_FOREVER if is_current else REVALIDATE
-    )
+    caching = CACHE_FOREVER if is_current else REVALIDATE
+    return send_content(request, asset[0], _gzip_asset(name), asset[1], caching)
+
+
+@functools.cache
+def _gzip_asset(name: str) -> bytes:
+    return gzip.compress((asset_response(name) or (b"", ""))[0], 6, mtime=0)
 
 
 def _array(request: Request) -> Response:

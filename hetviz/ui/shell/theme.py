@@ -10,6 +10,7 @@ import html
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cache
 from urllib.parse import quote
 
 import streamlit as st
@@ -17,7 +18,7 @@ import streamlit as st
 from hetviz._text import count, join_words
 from hetviz.plots.colour import Colouring
 from hetviz.plots.palette import tokens
-from hetviz.ui.shell.paths import CSS
+from hetviz.ui.shell.paths import CSS, ICON
 
 # Pages use `theme.count` and `theme.join_words`.
 __all__ = ["count", "join_words"]
@@ -25,6 +26,12 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>^&@/])")
 # A number and its unit stay on one line.
 _UNIT = re.compile(r"(?<=\d) (?=(?:%|ms|s|min|h|kB|MB|GB)(?!\w))")
 _NO_BREAK = "\N{NO-BREAK SPACE}"
+
+
+@cache
+def icon_address() -> str:
+    """Return the icon of the pages as an address that needs no request."""
+    return f"data:image/png;base64,{base64.b64encode(ICON.read_bytes()).decode()}"
 
 
 def escape_html(text: object) -> str:

@@ -115,10 +115,11 @@ function trim() {
 
 const sheets = new Map();
 
-/** Add our style sheet to the page and wait until it is loaded. */
+/** Add our style sheet to the page, unless its head has it, and wait until it is loaded. */
 export function loadStyle() {
   const address = assetUrl("map.css");
-  if (!address) return Promise.resolve();
+  const own = document.querySelector("style[data-hv-version]");
+  if (!address || address.includes(`/${own?.getAttribute("data-hv-version")}/`)) return Promise.resolve();
   if (!sheets.has(address)) {
     sheets.set(address, new Promise((resolve) => {
       const link = document.createElement("link");
