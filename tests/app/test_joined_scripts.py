@@ -76,7 +76,7 @@ def test_parts_that_set_exports_later_have_run() -> None:
 
 
 def test_later_script_takes_imports_from_joined_file() -> None:
-    name = later_script("Slider")
+    name = later_script("TextInput")
     text, plain = read_script(name) or "", (SCRIPTS / name).read_text(encoding="utf-8")
     imported = set(re.findall(r'import\{[^}]*\}from"\./([^"]+)"', plain))
     assert imported & joined_names()

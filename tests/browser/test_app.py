@@ -169,20 +169,6 @@ def test_data_page(page: Page, picture: Picture) -> None:
     assert serious_barriers(page) == set()
 
 
-def test_first_visit_makes_few_requests(page: Page) -> None:
-    """It makes some 25: one script of Streamlit, fonts, arrays, names and pictures."""
-    urls: list[str] = []
-    page.on("request", lambda request: urls.append(request.url))
-    page.goto("/")
-    stage(page)
-    expect(page.get_by_text("Map up to date")).to_be_visible()
-    settled(page)
-    requested = [url for url in urls if url.startswith("http")]
-    assert len(requested) <= 40
-    scripts = {url.rpartition("/")[2].partition("?")[0] for url in requested if ".js" in url}
-    assert scripts <= {"streamlit.js", "component.js", "point_index.js"}
-
-
 # Other tests have the map (test_recovery.py) and the data (test_server.py) as first request.
 @pytest.mark.soak
 @pytest.mark.parametrize("path", ["/", "/data", "/map"])

@@ -206,7 +206,7 @@ def test_breach_of_policy_is_a_problem(browser: Browser, server: Server) -> None
 
 
 @pytest.mark.parametrize(
-    ("path", "most_requests", "most_bytes"), [("/", 115, 2_300_000), ("/map", 135, 3_900_000)]
+    ("path", "most_requests", "most_bytes"), [("/", 35, 2_200_000), ("/map", 45, 3_700_000)]
 )
 def test_first_visit_is_small(
     browser: Browser, server: Server, path: str, most_requests: int, most_bytes: int
@@ -228,6 +228,6 @@ def test_first_visit_is_small(
         sizes = [request.sizes() for request in requests if request.url.startswith("http")]
     scripts = [urlsplit(url).path.rpartition("/")[2] for url in addresses if "/hv/asset/" in url]
     # Modules that are sent one by one would be further files.
-    assert sorted(scripts) == ["component.js", "map.css"]
+    assert scripts == ["component.js"]
     assert len(sizes) <= most_requests
     assert sum(s["responseBodySize"] + s["responseHeadersSize"] for s in sizes) <= most_bytes

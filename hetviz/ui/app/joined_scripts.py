@@ -24,8 +24,8 @@ from hetviz.ui.map.routes import error_response, send_content
 # In these versions no script changes what it exports once it has run, apart from parts that
 # `_run_lazy_parts` runs. In any other version the pages load the scripts of Streamlit as they are.
 _CHECKED_VERSIONS = ("1.67.0",)
-# Elements of the Start page. Their scripts join those that the page names.
-_ELEMENTS = ("BidiComponent", "Button", "FileUploader", "Html", "PageLink")
+# Elements of Start and of the map. Their scripts join those that the page names.
+_ELEMENTS = ("BidiComponent", "Button", "FileUploader", "Html", "PageLink", "Selectbox", "Slider")
 
 _JOINED = "streamlit.js"
 _FOLDER = Path(st.__file__).parent / "static" / "static" / "js"
