@@ -221,7 +221,7 @@ def test_contradiction_is_shown_before_adding(opened: Page) -> None:
     moved(page)
     pick("A", 3)
     pick("B", 900)
-    verb = "does not belong with"
+    verb = "is not like"
     bar(page).get_by_role("radio", name=verb).or_(
         bar(page).get_by_role("button", name=verb)
     ).first.click()

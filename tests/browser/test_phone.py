@@ -351,3 +351,32 @@ def test_start_begins_with_own_files_and_samples(phone: Page) -> None:
     below = opens.bounding_box()
     assert below is not None
     assert below["y"] > max(ends)
+
+
+def test_sentence_on_several_items_fits_the_window(phone: Page) -> None:
+    page = phone
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    page.evaluate(
+        "() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
+        " map.selection.select([3, 4, 5, 6]); }"
+    )
+    page.get_by_role("button", name="belong together").tap()
+    settled(page)
+    bar = page.locator(".st-key-statement-bar").bounding_box()
+    verbs = page.locator('.st-key-statement-bar [data-testid="stButtonGroup"] button')
+    expect(verbs).to_have_count(4)
+    for at in range(verbs.count()):
+        box = verbs.nth(at).bounding_box()
+        assert bar is not None
+        assert box is not None
+        assert box["x"] + box["width"] <= bar["x"] + bar["width"]
+    # Pictures that make room for each other stay in the window.
+    until(page, "map.overlay.pieces.filter((p) => p.kind === 'linked' && p.chosen).length === 4")
+    lefts = page.evaluate("""() => {
+      const { map } = document.querySelector('.st-key-map .hv-map').__hv;
+      return map.overlay.pieces.filter((p) => p.kind === 'linked').map(
+        ({ row, off, disc }) => map.scene.pixel(row)[0] + off[0] - disc);
+    }""")
+    assert min(lefts) >= 0

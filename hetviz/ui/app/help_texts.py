@@ -21,7 +21,7 @@ KEYS = (
     ("Shift + drag", "lasso, from any tool"),
     ("Alt + drag", "an item onto the one that it belongs with"),
     ("A, B", "put the selection into the sentence"),
-    ("T, X", "belongs with, does not belong with; press again to add"),
+    ("T, X", "belongs with, is not like; press again to add"),
     ("C", "is closer to the second item than to the selection"),
     ("G or K", "name the first items"),
     ("F", "show only items linked to the selection"),

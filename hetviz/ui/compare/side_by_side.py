@@ -188,12 +188,15 @@ def _show_grid(
                         "frame": _common_frame([other["frame"] for other in specs]),
                         "names": [],
                         "linked_group": "compare",
+                        # Several small maps have no room for names.
+                        "regions": is_single,
                     },
                     f"{name}-{project_id().encode().hex()[:16]}",
                     height=_SINGLE_HEIGHT if is_single else _MAP_HEIGHT,
                     on_selection=partial(_on_selection, number, run),
                 )
-            leaderboard.use_map_button(state, run.id, "Use this map", f"use-{run.id}")
+            if not is_single:
+                leaderboard.use_map_button(state, run.id, "Use this map", f"use-{run.id}")
 
 
 def _show_head(

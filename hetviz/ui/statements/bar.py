@@ -32,14 +32,14 @@ _MAX_PILL_CHARS = 16
 # Of one item, of several items among themselves, and of several items with others.
 _VERBS: dict[StatementKind, tuple[str, str, str]] = {
     "together": ("belongs with", "belong together", "belong with"),
-    "apart": ("does not belong with", "do not belong together", "do not belong with"),
+    "apart": ("is not like", "are not alike", "are not like"),
     "closer": ("is closer to", "are closer to", "are closer to"),
     "label": ("is called …", "are called …", "are called …"),
 }
 # Of one item, and of several.
 _BEGIN_TEXTS: dict[StatementKind, tuple[str, str]] = {
     "together": ("belongs with …", "belong together"),
-    "apart": ("does not belong with …", "do not belong together"),
+    "apart": ("is not like …", "are not alike"),
     "closer": ("is closer to … than to …", "are closer to … than to …"),
 }
 _INVITATION = (

@@ -150,7 +150,7 @@ function fitted(map, ctx, all, ink, kinds, covered) {
     if (node.pinned) home.push(node);
   }
   for (const node of all) if (!node.pinned) moveOffCards(node, covered);
-  separateDiscs(all);
+  separateDiscs(all, view.W);
   // Rings follow their items.
   map.overlay.moved = new Map(all.map((node) => [node.row, [node.p[0] - node.home[0], node.p[1] - node.home[1]]]));
   for (const node of all) {
@@ -207,8 +207,12 @@ function moveOffCards({ p, disc }, covered) {
   }
 }
 
-/** Separate discs that overlap; pinned discs stay. @param {any[]} all */
-export function separateDiscs(all) {
+/**
+ * Separate discs that overlap, within the window; pinned discs stay, and those of items out of view.
+ * @param {any[]} all @param {number} width of the map
+ */
+export function separateDiscs(all, width) {
+  for (const node of all) keepWithin(node, width);
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     let moved = false;
     for (let i = 0; i < all.length; i++) {
@@ -224,10 +228,19 @@ export function separateDiscs(all) {
         const push = (need - length) / length / (a.pinned || b.pinned ? 1 : 2);
         if (!a.pinned) { a.p[0] += dx * push; a.p[1] += dy * push; }
         if (!b.pinned) { b.p[0] -= dx * push; b.p[1] -= dy * push; }
+        keepWithin(a, width);
+        keepWithin(b, width);
       }
     }
     if (!moved) return;
   }
+}
+
+/** Move the disc of an item that is in view into the window. @param {number} width of the map */
+function keepWithin({ home, p, disc, pinned }, width) {
+  if (pinned || home[0] < 0 || home[0] > width) return;
+  const margin = Math.min(disc + 2, width / 2);
+  p[0] = Math.max(margin, Math.min(width - margin, p[0]));
 }
 
 /** The best place for a name: eight sides at a few distances. */

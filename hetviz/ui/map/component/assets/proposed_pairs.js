@@ -96,7 +96,7 @@ function endsOf({ scene, pieces }) {
     rings.set(r, { share, face, home, p: [...home], disc: (face ? PICTURE_RING_PX : RING_PX) - 1, pinned: false, shown: null });
   }
   const others = new Set([...ends.values(), ...shown.values(), ...rings.values()]);
-  if (ends.size) separateDiscs([...others]);
+  if (ends.size) separateDiscs([...others], view.W);
   return { ends, rings, shown: [...shown.values()] };
 }
 
