@@ -57,7 +57,7 @@ def test_spread_is_measured_from_the_item_panel(visit: Visit) -> None:
     n_unstable = int(measured.is_unstable.sum())
     spec = _spread_spec(state, sid_of(app))
     assert spec is not None and spec["key"]
-    assert spec["text"].startswith(f"Faded: {n_unstable} items that in 8 refits")
+    assert spec["text"].startswith(f"Faded: {n_unstable} items without a stable place")
     assert 0 < n_unstable < 400
     # It belongs to this map.
     run = state.run

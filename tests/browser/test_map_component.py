@@ -472,6 +472,20 @@ def test_whole_map_has_few_short_names_and_zooming_adds_more(show: Show) -> None
     until(page, f"!m.scene.flight && {words}.length > {others}")
 
 
+def test_no_name_of_a_group_stands_in_for_names_of_regions(show: Show) -> None:
+    page = show()
+    names = "m.overlay.pieces.filter((p) => p.kind === 'name')"
+    until(page, f"{names}.length > 0")
+    # As on a map whose regions are still computed.
+    ask(page, "void Object.assign(m.scene.data, { regions: true })")
+    ask(page, "void Object.assign(m.regions, { levels: [], loadedId: null })")
+    ask(page, "void m.requestDraw({ place: true })")
+    until(page, f"{names}.length === 0")
+    ask(page, "void (m.regions.loadedId = m.scene.data.geometry.id)")
+    ask(page, "void m.requestDraw({ place: true })")
+    until(page, f"{names}.length > 0")
+
+
 def test_names_of_people_are_not_on_the_whole_map(show: Show) -> None:
     page = show(people=1)
     words = "m.overlay.pieces.filter((p) => p.kind === 'word').length"

@@ -51,7 +51,7 @@ def test_unstable_positions_are_measured_and_faded(page: Page, picture: Picture)
         "document.querySelector('.st-key-map .hv-map').__hv.map.scene.unstable"
         ".reduce((a, b) => a + b, 0)"
     )
-    expect(note).to_contain_text(f"Faded: {n} items that in 8 refits with resampled links")
+    expect(note).to_contain_text(f"Faded: {n} items without a stable place")
     more.click()
     expect(button).to_have_attribute("aria-pressed", "true")
     button.click()

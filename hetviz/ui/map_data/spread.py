@@ -43,10 +43,10 @@ def unstable_flags(state: State, spread: Spread) -> PackedArray:
 
 
 def faded_text(spread: Spread) -> str:
-    """Return which items are faded, in a sentence."""
+    """Return which items are faded; the panel of an item has the details."""
     n = int(spread.is_unstable.sum())
-    links = " with resampled links" if spread.resampled else ""
+    items, them = ("item", "it") if n == 1 else ("items", "them")
     return (
-        f"Faded: {n:,} {'item' if n == 1 else 'items'} that in {spread.n_refits} refits{links} "
-        f"moved by more than {round_percent(spread.limit)} of the map's longer side on average."
+        f"Faded: {n:,} {items} without a stable place. "
+        f"Refits moved {them} by more than {round_percent(spread.limit)} of the map."
     )

@@ -34,7 +34,16 @@ export class Regions {
     this.scene = map.scene;
     this.levels = [];
     this.mapId = null;
+    /** The map whose regions are known, though it may have none. */
+    this.loadedId = null;
     this.previousPlaces = new Map();
+  }
+
+  /** Whether the names of the map are still computed or loaded. */
+  get isAwaited() {
+    const { data } = this.scene;
+    return Boolean(data.stage || data.regions) && !data.live && data.colour?.option !== "cluster" && !this.levels.length
+      && this.loadedId !== data.geometry.id;
   }
 
   /** Load the regions of the map once. */
@@ -71,12 +80,13 @@ export class Regions {
     await document.fonts.load(`650 19px ${SERIF}`).catch(() => {});
     if (scene.isClosed || (this.mapId && this.mapId !== mapId)) return;
     this.levels = levels;
+    this.loadedId = mapId;
     map.outline.reload();
     map.requestDraw({ place: true });
   }
 
   /** Clear all names, since the regions belong to other data. */
-  clear() { Object.assign(this, { levels: [], mapId: null, previousPlaces: new Map() }); }
+  clear() { Object.assign(this, { levels: [], mapId: null, loadedId: null, previousPlaces: new Map() }); }
 
   /** Levels with names; none if the map is coloured by clusters, which have their own names. */
   get named() { return this.scene.data.colour?.option === "cluster" ? [] : this.levels; }
@@ -181,7 +191,9 @@ export class Regions {
     const { view, family } = this.scene;
     const [ax, ay] = [view.x(region.x), view.y(region.y)];
     const font = region.level ? quarterFont(family) : landFont(view.W);
-    const label = shorten(region.text, MAX_CHARACTERS);
+    // Of two names that do not fit, the first stands alone.
+    const text = region.text.length > MAX_CHARACTERS ? region.text.split(" · ")[0] : region.text;
+    const label = shorten(text, MAX_CHARACTERS);
     const w = textWidth(ctx, label, font) + 6;
     const tall = region.level ? 17 : 24;
     /** @param {number} dx @param {number} dy */

@@ -131,13 +131,15 @@ export function placeTexts(map, ctx) {
 
   // Names of regions keep their places under a selection; names of items avoid them.
   const regional = map.regions.named.length > 0;
+  // Names of groups would give way to those of regions at once.
+  const hasGroupNames = !regional && !map.regions.isAwaited;
   if (regional) pieces.push(...map.regions.place(ctx, boxes, ink, covered));
   if (!data.linked_group && scene.data.mode === "work" && (scene.count || map.statements.groups.size)) {
     const ends = arrangeLinked(map, ctx, ink, missing, kinds, covered);
     const linkedBoxes = ends.boxes;
     const sheaves = bundles(map, ctx, linkedBoxes);
     const left = pieces.filter((p) => clearOf(shift(p.box, view.x(p.x), view.y(p.y)), linkedBoxes, ends.pieces, scene));
-    if (!regional) names(scene, ctx, linkedBoxes, groups, left);
+    if (hasGroupNames) names(scene, ctx, linkedBoxes, groups, left);
     const shown = [...left, ...sheaves, ...ends.pieces];
     if (scene.count > MAX_NAMED || !scene.count) shown.push(...members(map, linkedBoxes, kinds, missing, size, detailed));
     return { pieces: shown, missing, detailed, ringEach };
@@ -187,7 +189,7 @@ export function placeTexts(map, ctx) {
   };
   for (const r of emphasised) word(r, true);
 
-  if (!regional) names(scene, ctx, boxes, groups, pieces);
+  if (hasGroupNames) names(scene, ctx, boxes, groups, pieces);
   // An item does not repeat a name that stands on the map, in capitals or not.
   for (const p of pieces) if (p.kind === "name") said.add(p.text.toLowerCase());
 
