@@ -472,6 +472,18 @@ def test_whole_map_has_few_short_names_and_zooming_adds_more(show: Show) -> None
     until(page, f"!m.scene.flight && {words}.length > {others}")
 
 
+def test_long_note_of_the_legend_is_folded(show: Show) -> None:
+    page = show()
+    note = page.locator(".hv-legend-note")
+    draw = "void m.legend.draw({{ ...m.scene.data, notes: ['x'.repeat({})] }})"
+    ask(page, draw.format(20))
+    expect(note).to_have_text("x" * 20)
+    ask(page, draw.format(300))
+    expect(note.get_by_text("About the dots")).to_be_visible()
+    note.get_by_text("About the dots").press("Enter")
+    expect(note.get_by_text("x" * 300)).to_be_visible()
+
+
 def test_no_name_of_a_group_stands_in_for_names_of_regions(show: Show) -> None:
     page = show()
     names = "m.overlay.pieces.filter((p) => p.kind === 'name')"

@@ -11,6 +11,7 @@ import { RovingFocus } from "./roving_focus.js";
 
 const MAX_NAMED = 3; // datasets up to which the title names them
 const MAX_UNSEARCHED = 10; // colours up to which the menu has no search box
+const MAX_NOTE = 160; // characters up to which the note is not folded
 
 export class Legend {
   /** @param {HetMap} map */
@@ -29,7 +30,7 @@ export class Legend {
     this.title = h("button", { type: "button", class: "hv-colour", "aria-expanded": "false" });
     this.options = h("div", { class: "hv-menu hv-colours-menu" });
     this.colours = h("div", { class: "hv-rows hv-colours", role: "group", "aria-label": "Colours" });
-    this.note = h("p", { class: "hv-legend-note" });
+    this.note = h("div", { class: "hv-legend-note" });
     this.status = h("div", { class: "hv-status" });
     this.picker = h("input", {
       type: "color", class: "hv-picker", tabindex: -1, hidden: true,
@@ -117,7 +118,10 @@ export class Legend {
     this.options.replaceChildren(...(options.length > MAX_UNSEARCHED ? [searchBox(options)] : []), ...listed);
     this.colours.replaceChildren(...(byDataset ? [] : this.meaning(colour)));
     const faded = this.scene.unstable ? data.spread?.text ?? "" : "";
-    this.note.textContent = [...data.notes, faded].filter(Boolean).join(" ");
+    const note = [...data.notes, faded].filter(Boolean).join(" ");
+    const isOpen = this.note.querySelector("details")?.open;
+    this.note.replaceChildren(note.length <= MAX_NOTE ? note
+      : h("details", { open: isOpen }, h("summary", {}, "About the dots"), note));
   }
 
   /** @param {string | number} key */

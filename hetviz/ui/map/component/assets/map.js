@@ -102,7 +102,7 @@ export class HetMap {
       watchScheme(() => this.updates.recolour()),
       watchPanel(() => requestAnimationFrame(() => {
         this.camera.followPanel();
-        this.requestDraw();
+        this.requestDraw({ place: true });
       })),
       watchProposedPairs((pairs) => {
         this.camera.showRows(pairs[0]?.slice(0, 2) ?? []);
