@@ -236,8 +236,12 @@ export function separateDiscs(all, width) {
   }
 }
 
-/** Move the disc of an item that is in view into the window. @param {number} width of the map */
-function keepWithin({ home, p, disc, pinned }, width) {
+/**
+ * Move the disc of an item that is in view into the window.
+ * @param {any} node @param {number} width of the map
+ */
+function keepWithin(node, width) {
+  const { home, p, disc, pinned } = node;
   if (pinned || home[0] < 0 || home[0] > width) return;
   const margin = Math.min(disc + 2, width / 2);
   p[0] = Math.max(margin, Math.min(width - margin, p[0]));
