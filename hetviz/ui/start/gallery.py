@@ -14,6 +14,7 @@ from hetviz.plots.still import recolour_still
 from hetviz.ui.map import filters
 from hetviz.ui.map_data import layers
 from hetviz.ui.shell import session, theme
+from hetviz.ui.shell.page_state import page_state
 from hetviz.workspace import OpenSample, State
 
 
@@ -122,6 +123,11 @@ def _show_sample(name: str, is_open: bool) -> None:
             type="tertiary",
             disabled=is_open,
             width="stretch",
-            on_click=session.on_command,
-            args=(OpenSample(name),),
+            on_click=_open_sample,
+            args=(name,),
         )
+
+
+def _open_sample(name: str) -> None:
+    if session.run_command(OpenSample(name)):
+        page_state().go_to = "map"

@@ -119,7 +119,7 @@ export class Legend {
     this.colours.replaceChildren(...(byDataset ? [] : this.meaning(colour)));
     const faded = this.scene.unstable ? data.spread?.text ?? "" : "";
     const note = [...data.notes, faded].filter(Boolean).join(" ");
-    const isOpen = this.note.querySelector("details")?.open;
+    const isOpen = this.note.querySelector("details[open]") !== null;
     this.note.replaceChildren(note.length <= MAX_NOTE ? note
       : h("details", { open: isOpen }, h("summary", {}, "About the dots"), note));
   }
