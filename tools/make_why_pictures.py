@@ -62,8 +62,8 @@ def show(page: Page, url: str, sample: str, dataset: str, title: str, begins: st
     settled(page)
     if sample != "emoji":
         page.get_by_role("button", name=f"Open: {begins}").click()
-        settled(page)
-    page.get_by_role("button", name="Open this map").click()
+    else:
+        page.get_by_role("button", name="Open this map").click()
     stage(page)
     settled(page)
     data = hetviz.load(sample)

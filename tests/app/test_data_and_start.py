@@ -102,7 +102,7 @@ def test_project_is_listed_after_first_change(visit: Visit) -> None:
 
 
 def test_new_project_does_not_change_old_one(visit: Visit) -> None:
-    app = press(visit(), "open-world")
+    app = go(press(visit(), "open-world"), "start")
     old = sid_of(app)
     press(app, "new-project")
     assert sid_of(app) != old

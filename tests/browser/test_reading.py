@@ -106,7 +106,7 @@ def test_open_dataset_column_is_found_by_name(page: Page) -> None:
     page.goto("/")
     settled(page)
     page.locator(".st-key-open-digits button").click()
-    expect(page.get_by_role("heading", name="pixels")).to_be_visible()
+    expect(page.locator(".hv-map-title")).to_contain_text("pixels")
     settled(page)
     page.locator(".st-key-place-data a").click()
     tables = page.locator(".hv-sheets")
