@@ -88,7 +88,7 @@ def add_admin(command: argparse.ArgumentParser) -> None:
         choices=tuple(_TASKS),
         help="list, size, back-up TO, restore FROM, migrate, prune, revoke PROJECT, "
         "delete PROJECT, give PROJECT PERSON, costs, export-person PERSON, "
-        "forget-person PERSON or health",
+        "sign-out PERSON, forget-person PERSON or health",
     )
     command.add_argument("names", nargs="*", metavar="NAME", help="arguments of the task")
     command.add_argument("--home", type=Path, help="folder of the projects (HETVIZ_HOME)")
@@ -210,6 +210,15 @@ def _export_person(home: Path, args: argparse.Namespace) -> Mapping[str, object]
     return People(home).export_person(args.names[0])
 
 
+def _sign_out(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
+    from hetviz.serve.people import People
+    from hetviz.serve.records import Audit
+
+    n = People(home).end_logins(args.names[0])
+    Audit(home).note("sign-out", "operator", of=args.names[0], logins=n)
+    return {"logins ended": n}
+
+
 def _forget_person(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve import upkeep
     from hetviz.serve.people import People
@@ -253,6 +262,7 @@ _TASKS: dict[str, Callable[[Path, argparse.Namespace], _AdminResult]] = {
     "give": _give,
     "costs": _costs,
     "export-person": _export_person,
+    "sign-out": _sign_out,
     "forget-person": _forget_person,
     "health": _health,
 }
@@ -263,5 +273,6 @@ _N_NAMES = {
     "delete": (1, 1),
     "give": (2, 2),
     "export-person": (1, 1),
+    "sign-out": (1, 1),
     "forget-person": (1, 1),
 }

@@ -1,7 +1,9 @@
 """ASGI middleware that checks requests and adds security headers.
 
 Other sites must not reach the app through a visitor's browser. Requests with an unknown Host (DNS
-rebinding) or a foreign Origin are rejected.
+rebinding) or a foreign Origin are rejected. With a log-in every address is closed unless it is
+listed as open: those with the key of a project to all who may not open it, others to all who have
+not signed in.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from importlib import resources
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -29,6 +31,28 @@ log = logging.getLogger("hetviz.access")
 
 OWN_PREFIXES = ("/hv/", "/healthz", "/metrics")
 """Prefixes of the paths of hetviz, as opposed to Streamlit's."""
+# Open without a log-in: none of them holds anything of a project or a person. The web socket shows
+# the page to sign in.
+OPEN_PAGES = (
+    *("", "start", "home", "data", "map", "compare", "export"),
+    *("guidance", "clusters", "predict"),
+)
+OPEN_PATHS = (
+    *(f"/{page}" for page in OPEN_PAGES),
+    "/index.html",
+    "/favicon.png",
+    "/manifest.json",
+    "/healthz",
+    "/metrics",
+    "/_stcore/health",
+    "/_stcore/host-config",
+    "/_stcore/stream",
+    "/auth/login",
+    "/auth/logout",
+    "/oauth2callback",
+)
+OPEN_PREFIXES = ("/static/", "/hv/asset/", "/_stcore/bidi-components/")
+LOG_OUT = "/auth/logout"
 # Paths of Streamlit that pages do not need: process metrics, remote control.
 BLOCKED_PATHS = ("/_stcore/metrics", "/_stcore/agent", "/_stcore/script-health-check")
 
@@ -45,10 +69,20 @@ class RequestCounter(Protocol):
     def count_request(self, kind: str, status: int, seconds: float) -> None: ...
 
 
+class Access(Protocol):
+    """Decides who may do what, by the cookies of a request."""
+
+    def may_request(self, cookies: Mapping[str, str], project: str | None) -> bool:
+        """Whether a project may be read, or without one, whether the visitor is signed in."""
+
+    def sign_out(self, cookies: Mapping[str, str]) -> None:
+        """End the log-in on the server."""
+
+
 class RequestGuard:
     """ASGI middleware.
 
-    `may`: whether a request with these cookies may access a project id.
+    `access`: None without a log-in, where the key of a project is all that is asked for.
     """
 
     def __init__(
@@ -56,14 +90,10 @@ class RequestGuard:
         app: ASGIApp,
         settings: ServerSettings,
         figures: RequestCounter | None = None,
-        is_allowed: Callable[[Mapping[str, str], str], bool] | None = None,
+        access: Access | None = None,
     ) -> None:
-        self._app, self._settings, self._figures, self._is_allowed = (
-            app,
-            settings,
-            figures,
-            is_allowed,
-        )
+        self._app, self._settings, self._figures = app, settings, figures
+        self._access = access
         self._headers = answer_headers()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -88,12 +118,8 @@ class RequestGuard:
 
         try:
             rejection = self._rejection(headers, path)
-            if (
-                rejection is None
-                and self._is_allowed is not None
-                and path.startswith(OWN_PREFIXES[0])
-            ):
-                rejection = await self._check_access(self._is_allowed, scope, path)
+            if rejection is None and self._access is not None:
+                rejection = await self._check_access(self._access, scope, path)
             if rejection is None:
                 inner = {**scope, "path": path, "hetviz.request": id}
                 if path != scope["path"]:
@@ -112,10 +138,15 @@ class RequestGuard:
             if self._figures is not None:
                 self._figures.count_request(kind, status, seconds)
 
+    def _inner_path(self, path: str) -> str:
+        """Return the path without the base path."""
+        base = self._settings.base
+        inside = base and (path == base or path.startswith(f"{base}/"))
+        return path.removeprefix(base) or "/" if inside else path
+
     def _own_path(self, path: str) -> str:
         """Return the path without the base path if it is a path of hetviz."""
-        base = self._settings.base
-        inner = path.removeprefix(base) if base and path.startswith(f"{base}/") else path
+        inner = self._inner_path(path)
         return inner if inner.startswith(OWN_PREFIXES) else path
 
     def _request_id(self, headers: Headers) -> str:
@@ -130,24 +161,33 @@ class RequestGuard:
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc != headers.get("host"):
             return 403, "Requests from other sites are not allowed."
-        if path.removeprefix(self._settings.base).startswith(BLOCKED_PATHS):
+        if self._inner_path(path).startswith(BLOCKED_PATHS):
             return 404, "Not found."
         return None
 
     async def _check_access(
-        self, is_allowed: Callable[[Mapping[str, str], str], bool], scope: Scope, path: str
+        self, access: Access, scope: Scope, path: str
     ) -> tuple[int, str] | None:
-        match = _KEY.search(path)
-        if match is None:
+        inner, cookies = self._inner_path(path), HTTPConnection(scope).cookies
+        if inner == LOG_OUT:
+            await run_in_threadpool(access.sign_out, cookies)
+        if is_open(inner):
             return None
-        cookies = HTTPConnection(scope).cookies
-        allowed = await run_in_threadpool(is_allowed, cookies, match[0])
-        return None if allowed else (404, "Not found.")
+        keys = _KEY.findall(inner)
+        for key in keys or [None]:
+            if not await run_in_threadpool(access.may_request, cookies, key):
+                return 404, "Not found."
+        return None
 
     def _add_headers(self, headers: MutableHeaders, id: str) -> None:
         for name, value in self._headers.items():
             headers.setdefault(name, value)
         headers["X-Request-ID"] = id
+
+
+def is_open(path: str) -> bool:
+    """Whether a path below the base path is open without a log-in."""
+    return (path.rstrip("/") or "/") in OPEN_PATHS or path.startswith(OPEN_PREFIXES)
 
 
 def is_host_allowed(host: str | None, allowed: Iterable[str]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import secrets
 import sqlite3
 import threading
@@ -39,6 +40,13 @@ CREATE TABLE comments (id INTEGER PRIMARY KEY, project TEXT NOT NULL, person TEX
                        item TEXT NOT NULL, text TEXT NOT NULL, at REAL NOT NULL);
 CREATE INDEX said ON comments (project);
 """
+# Added later. Versions without it ignore it.
+_LOGINS = """
+CREATE TABLE IF NOT EXISTS logins (login TEXT PRIMARY KEY, person TEXT NOT NULL,
+                                   made REAL NOT NULL, ended INTEGER NOT NULL);
+"""
+# A cookie is refused by its age long before its login is forgotten.
+_LOGIN_KEPT_S = 400 * 86_400.0
 
 
 class PermissionDeniedError(HetvizError):
@@ -92,14 +100,39 @@ class People:
                 self._file.close()
                 self._file = None
 
-    def record_visit(self, person: Person) -> None:
-        """Record a visit and the current name of a person."""
+    def record_visit(self, person: Person, login: str = "") -> None:
+        """Record a visit, the current name of a person, and the login that it uses."""
         words = "INSERT INTO people VALUES (?, ?, ?) ON CONFLICT (person) DO UPDATE SET"
         with self._change() as change:
             change.execute(
                 f"{words} name = excluded.name, seen = excluded.seen",
                 (person.id, person.name[:200], time.time()),
             )
+            if login:
+                values = (login, person.id, time.time())
+                change.execute("INSERT OR IGNORE INTO logins VALUES (?, ?, ?, 0)", values)
+            oldest = time.time() - _LOGIN_KEPT_S
+            change.execute("DELETE FROM logins WHERE made < ?", (oldest,))
+
+    def end_login(self, login: str, person: str) -> None:
+        """Refuse a login from now on."""
+        with self._change() as change:
+            change.execute(
+                "INSERT INTO logins VALUES (?, ?, ?, 1) "
+                "ON CONFLICT (login) DO UPDATE SET ended = 1",
+                (login, person, time.time()),
+            )
+
+    def end_logins(self, person: str) -> int:
+        """Refuse all logins of a person that were used so far; return their number."""
+        with self._change() as change:
+            return change.execute(
+                "UPDATE logins SET ended = 1 WHERE person = ? AND ended = 0", (person,)
+            ).rowcount
+
+    def has_ended(self, login: str) -> bool:
+        """Whether a login was ended by signing out."""
+        return bool(self._one("SELECT ended FROM logins WHERE login = ?", login))
 
     def set_owner(self, person: str, project: str, max_projects: int = 0) -> None:
         with self._change() as change:
@@ -253,6 +286,8 @@ class People:
         for project in projects:
             self.delete_project(project)
         with self._change() as change:
+            # Hashes of the logins stay, so that they are refused.
+            change.execute("UPDATE logins SET ended = 1, person = '' WHERE person = ?", (person,))
             for table in ("comments", "grants", "people"):
                 change.execute(f"DELETE FROM {table} WHERE person = ?", (person,))  # noqa: S608 - our own names
         return projects
@@ -295,6 +330,7 @@ class People:
                     f"{FILE} was written by another version of hetviz. Nothing was changed. Use "
                     "that version, or restore a backup."
                 )
+            file.executescript(_LOGINS)
             self._file = file
         return self._file
 
@@ -309,6 +345,12 @@ def person_of(claims: Mapping[str, object]) -> Person | None:
         "somebody",
     )
     return Person(f"{issuer}|{subject}", name)
+
+
+def login_of(claims: Mapping[str, object]) -> str:
+    """Return a hash of one login of a person; the next login has another one."""
+    parts = [str(claims.get(name, "")) for name in ("iss", "sub", "iat", "nonce", "sid", "jti")]
+    return _hash(json.dumps(parts))
 
 
 def roles_of(claims: Mapping[str, object], claim: str) -> list[str]:

@@ -180,7 +180,7 @@ def test_data_page_has_card_per_dataset(visit: Visit) -> None:
     emoji, keywords = map_of(app, "hetviz_sheets")["sheets"]
     assert (emoji["size"], emoji["note"]) == ("1,273 × 8", "named by Name")
     assert len(emoji["above"]) + emoji["between"] + len(emoji["below"]) == 1273
-    assert all(face.startswith("/picture/") for _, _, face in emoji["above"])
+    assert all(face.startswith("/hv/picture/") for _, _, face in emoji["above"])
     count = next(one for one in keywords["columns"] if one["raw"] == "n_emoji")
     assert (count["name"], count["short"]) == ("Number of emoji", "whole number")
     assert sum(count["counts"]) == 621

@@ -67,6 +67,6 @@ def test_picture_address_is_quoted_and_changes_with_data() -> None:
     name = "a/b ?#ü"
     address = pictures.picture_address("s", data(name, ["1", "2"]), name, 0)
     assert address is not None
-    assert unquote(urlsplit(address).path) == f"/picture/s/0/{name}"
+    assert unquote(urlsplit(address).path) == f"/hv/picture/s/0/{name}"
     assert address != pictures.picture_address("s", data(name, ["1", "3"]), name, 0)
     assert pictures.picture_address("s", data(name, ["1", "2"]), name, 1) is None

@@ -17,15 +17,23 @@ class Response:
 
 
 def ask(
-    app: ASGIApp, path: str, headers: dict[str, str] | None = None, kind: str = "http"
+    app: ASGIApp,
+    path: str,
+    headers: dict[str, str] | None = None,
+    kind: str = "http",
+    method: str = "GET",
 ) -> Response:
     """Make a request; a web socket that is taken has status 101, a refused one 403."""
     sent: list[Message] = []
+    to_send: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
+    if kind == "websocket":
+        to_send = [{"type": "websocket.connect"}]
 
     async def receive() -> Message:
-        if kind == "websocket":
-            return {"type": "websocket.connect"}
-        return {"type": "http.request", "body": b"", "more_body": False}
+        if not to_send:
+            # The visitor stays.
+            await asyncio.Event().wait()
+        return to_send.pop()
 
     async def send(message: Message) -> None:
         sent.append(message)
@@ -49,7 +57,7 @@ def ask(
         "subprotocols": [],
     }
     if kind == "http":
-        scope["method"] = "GET"
+        scope["method"] = method
     asyncio.run(app(scope, receive, send))
     start = sent[0]
     if kind == "websocket":

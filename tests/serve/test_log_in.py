@@ -151,12 +151,20 @@ def test_project_is_shared_and_revoked(tmp_path: Path) -> None:
         eve = log_in(server, issuer, "eve")
         assert eve.has("no role that may use hetviz") and not eve.sid
 
-        # Signed out.
+        # Signed out: other tabs and copies of the cookie are refused, before the browser drops it.
+        tab = Visitor(server.url, "map", sid=ada.sid)
+        for one in bob._cookies:
+            tab._cookies.set_cookie(one)
+        tab.come()
+        assert tab.has("By both of us") and status(tab, items) == 200
         bob.press("Sign out")
+        tab.run()
+        assert tab.has("Sign in") and not tab.has("By both of us") and status(tab, items) == 404
         with bob._http.open(server.url + bob.sent_to, timeout=PATIENCE_S):
             pass
         assert status(bob, items) == 404
-        for visitor in (ada, bob, eve):
+        assert log_in(server, issuer, "bob").has("Bob")
+        for visitor in (ada, bob, tab, eve):
             visitor.leave()
         log = (tmp_path / "server.log").read_text()
         assert ada.sid not in log and own_values not in log and SECRET not in log

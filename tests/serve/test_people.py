@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from hetviz.errors import HetvizError
-from hetviz.serve.people import People, PermissionDeniedError, Person, person_of, roles_of
+from hetviz.serve.people import (
+    People,
+    PermissionDeniedError,
+    Person,
+    login_of,
+    person_of,
+    roles_of,
+)
 from hetviz.workspace.store.files import new_session_id
 
 
@@ -123,6 +130,36 @@ def test_person_export_and_deletion(people: People) -> None:
     gone = people.export_person("ada")
     assert (gone["name"], gone["owns"], gone["shared"], gone["comments"]) == ("", [], {}, [])
     assert people.comments("bob", other) == []
+
+
+def test_ended_logins_are_refused(people: People) -> None:
+    people.record_visit(Person("ada", "Ada"), "laptop")
+    people.record_visit(Person("ada", "Ada"), "desk")
+    people.record_visit(Person("bob", "Bob"), "phone")
+    people.end_login("laptop", "ada")
+    # A visit that began before must not begin the login again.
+    people.record_visit(Person("ada", "Ada"), "laptop")
+    assert [people.has_ended(login) for login in ("laptop", "desk", "phone")] == [1, 0, 0]
+    assert people.end_logins("ada") == 1
+    assert people.has_ended("desk") and not people.has_ended("phone")
+    people.delete_person("bob")
+    assert people.has_ended("phone")
+
+
+def test_login_has_the_same_hash_everywhere_and_the_next_another() -> None:
+    claims = {"iss": "https://a", "sub": "1", "iat": 5, "nonce": "x"}
+    assert login_of(claims) == login_of({**claims, "is_logged_in": True, "tokens": {}})
+    assert login_of(claims) != login_of({**claims, "nonce": "y"})
+
+
+def test_file_of_a_version_without_logins_is_read(people: People) -> None:
+    people.set_owner("ada", "p")
+    people.close()
+    with sqlite3.connect(people.path) as file:
+        file.execute("DROP TABLE logins")
+    file.close()
+    assert not people.has_ended("desk")
+    assert people.owned("ada") == ["p"]
 
 
 def test_newer_file_is_not_changed(tmp_path: Path) -> None:

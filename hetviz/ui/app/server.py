@@ -24,11 +24,9 @@ def routes() -> list[BaseRoute]:
 
 def middleware() -> list[Middleware]:
     """Return the middleware of every request."""
-    is_allowed = people.may_request if people.has_login() else None
+    access = people if people.has_login() else None
     return [
-        Middleware(
-            RequestGuard, settings=settings(), figures=background.FIGURES, is_allowed=is_allowed
-        ),
+        Middleware(RequestGuard, settings=settings(), figures=background.FIGURES, access=access),
         Middleware(FirstPaint),
         Middleware(PackedStatic),
     ]

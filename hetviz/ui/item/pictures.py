@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hetviz.data import HeteroData
+from hetviz.serve.config import settings
 
 _TYPES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -22,7 +23,8 @@ def picture_address(session: str, data: HeteroData, dataset: str, row: int) -> s
     if media is None or media[row] is None:
         return None
     # The fingerprint changes with the data, so that browsers may cache pictures.
-    return f"/picture/{session}/{row}/{quote(dataset, safe='')}?v={data.fingerprint()[:8]}"
+    place = f"{session}/{row}/{quote(dataset, safe='')}"
+    return f"{settings().base}/hv/picture/{place}?v={data.fingerprint()[:8]}"
 
 
 def read_picture(media: Any) -> tuple[bytes, str] | None:

@@ -56,7 +56,7 @@ def map_routes() -> list[BaseRoute]:
         Route("/hv/item/{session}/{part}", _guarded(_project_handler("item"))),
         Route("/hv/links/{session}", _links, methods=["POST"]),
         Route("/hv/tab/{view}/{tab}", _guarded(_tab), methods=["POST"]),
-        Route("/picture/{session}/{row:int}/{dataset:path}", _guarded(_picture)),
+        Route("/hv/picture/{session}/{row:int}/{dataset:path}", _guarded(_picture)),
     ]
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
@@ -19,6 +20,7 @@ from hetviz.serve.people import (
     Permission,
     PermissionDeniedError,
     Person,
+    login_of,
     person_of,
     roles_of,
 )
@@ -74,19 +76,21 @@ def require_login() -> None:
         return
     oidc = settings().oidc
     claims = st.user.to_dict()
-    person = person_of(claims)
-    if not st.user.is_logged_in or person is None:
+    person, login = person_of(claims), login_of(claims)
+    if not st.user.is_logged_in or person is None or get_people().has_ended(login):
+        page_state().person = None
         st.title("hetviz")
         st.text("One map of several datasets that you can correct.")
         st.button("Sign in", type="primary", key="sign-in", on_click=st.login)
         st.stop()
     if oidc.required_role and oidc.required_role not in roles_of(claims, oidc.roles_claim):
         st.error("Your account has no role that may use hetviz here.")
-        st.button("Sign out", key="sign-out", on_click=st.logout)
+        st.button("Sign out", key="sign-out", on_click=sign_out_here)
         st.stop()
+    page_state().login = login
     if page_state().person != person:
         page_state().person = person
-        get_people().record_visit(person)
+        get_people().record_visit(person, login)
         get_audit().note("come", person.id)
     _accept_share_link(person)
 
@@ -108,9 +112,30 @@ def _accept_share_link(person: Person) -> None:
     del st.query_params[SHARE_PARAM]
 
 
+def sign_out_here() -> None:
+    """End the login of this browser, in all of its tabs."""
+    claims = st.user.to_dict()
+    person = person_of(claims)
+    if person is not None:
+        get_people().end_login(login_of(claims), person.id)
+        get_audit().note("leave", person.id)
+    st.logout()
+
+
+def sign_out_everywhere() -> None:
+    """End all logins of the user."""
+    person = current_person()
+    if person is not None:
+        get_people().end_logins(person.id)
+    sign_out_here()
+
+
 def current_person() -> Person | None:
     """Return the signed-in user, or None without login."""
-    return page_state().person if has_login() else None
+    state = page_state()
+    if not has_login() or state.person is None or get_people().has_ended(state.login):
+        return None
+    return state.person
 
 
 def name_in_records() -> str:
@@ -169,22 +194,34 @@ def limit_size(workspace: Workspace) -> None:
     workspace.blobs.limit = max(0, min(MAX_BYTES, max_megabytes * MB - others))
 
 
-def may_request(cookies: Mapping[str, str], project: str) -> bool:
-    """Return whether a request with these cookies may read a project."""
+def may_request(cookies: Mapping[str, str], project: str | None) -> bool:
+    """Whether a request with these cookies may read a project, or is of someone signed in."""
+    claims = _claims_of(cookies)
+    person = person_of(claims)
+    oidc = settings().oidc
+    if person is None or get_people().has_ended(login_of(claims)):
+        return False
+    if oidc.required_role and oidc.required_role not in roles_of(claims, oidc.roles_claim):
+        return False
+    return project is None or get_people().permission(person.id, project) is not None
+
+
+def sign_out(cookies: Mapping[str, str]) -> None:
+    """End the login that a request belongs to."""
+    claims = _claims_of(cookies)
+    person = person_of(claims)
+    if person is not None:
+        get_people().end_login(login_of(claims), person.id)
+
+
+def _claims_of(cookies: Mapping[str, str]) -> dict[str, Any]:
+    """Return the claims in the login cookie of a request, empty without one."""
     try:
         content = _get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
         claims = json.loads(content or b"null")
     except (ValueError, KeyError):
-        return False
-    if not isinstance(claims, dict) or not claims.get("is_logged_in"):
-        return False
-    oidc = settings().oidc
-    person = person_of(claims)
-    if person is None:
-        return False
-    if oidc.required_role and oidc.required_role not in roles_of(claims, oidc.roles_claim):
-        return False
-    return get_people().permission(person.id, project) is not None
+        return {}
+    return claims if isinstance(claims, dict) and claims.get("is_logged_in") else {}
 
 
 def _project_size(project: str) -> int:

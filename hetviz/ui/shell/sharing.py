@@ -33,12 +33,8 @@ def show_menu(project: str) -> None:
             _show_links(person, project)
         _show_shared(person)
         _show_own_data(person, project, role)
-        st.button("Sign out", key="sign-out", on_click=_sign_out, args=(person,))
-
-
-def _sign_out(person: Person) -> None:
-    people.get_audit().note("leave", person.id)
-    st.logout()
+        st.button("Sign out", key="sign-out", on_click=people.sign_out_here)
+        st.button("Sign out everywhere", key="sign-out-all", on_click=people.sign_out_everywhere)
 
 
 def _show_links(person: Person, project: str) -> None:
@@ -181,4 +177,4 @@ def _delete_all(person: Person) -> None:
         JOBS.cancel_all(project)
         SESSIONS.remove(project)
     people.get_audit().note("delete-me", person.id)
-    st.logout()
+    people.sign_out_here()

@@ -42,7 +42,7 @@ export class ItemPreview {
     const body = document.querySelector(".st-key-panel-body");
     if (!app || !body || !this.isWanted()) return;
     body.scrollTop = 0;
-    const picture = (address) => h("img", { alt: "", src: new URL(address.slice(1), ROOT).href });
+    const picture = (address) => h("img", { alt: "", src: new URL(address, ROOT).href });
     const faces = head.pictures.map(picture);
     const face = head.has_picture ? faces[0] : faces.length ? h("span", { class: "hv-picture-grid" }, ...faces) : h("i", {}, head.glyph);
     this.element = h("div", { class: "hv-item-preview", "aria-hidden": "true" },
