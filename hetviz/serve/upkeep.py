@@ -32,7 +32,7 @@ from hetviz.workspace.store.files import (
     replace_file,
     sync_folder,
 )
-from hetviz.workspace.store.journal import FORMAT, InUse, Journal, format_of
+from hetviz.workspace.store.journal import FORMAT, InUse, Journal, format_of, whole_lines
 
 SESSIONS = "sessions"
 _KEY = re.compile(rb"[0-9a-f]{64}")
@@ -230,7 +230,11 @@ def _read_stored(folder: Path) -> StoredProject:
 
 def _complete_lines(folder: Path) -> bytes:
     content = (folder / JOURNAL).read_bytes()
-    return content[: content.rfind(b"\n") + 1]
+    try:
+        return content[: whole_lines(content)]
+    except HetvizError:
+        # What cannot be read is copied as it is.
+        return content
 
 
 def _copy_project(folder: Path, target: Path, checks: bool = False) -> tuple[int, int]:

@@ -19,6 +19,7 @@ from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.files import (
     BLOBS,
     JOURNAL,
+    READ,
     VIEW_STATE,
     home,
     is_session_id,
@@ -31,7 +32,14 @@ from hetviz.workspace.workspace import Workspace
 # Open tabs send requests every few seconds, background tabs at least every minute.
 IDLE_S = 600.0
 DAYS = 30
+# Temporary files from before are of processes that have ended.
+_STARTED_AT = time.time()
 DAYS_EMPTY = 1
+
+READ_AGAIN = (
+    "This project was replaced on disk while it was open, for example from a backup. "
+    "You see what is there now."
+)
 
 log = logging.getLogger(__name__)
 
@@ -77,9 +85,17 @@ class Sessions:
         # Restoring one session must not block others.
         with slot.lock:
             slot.last_used = time.monotonic()
-            if slot.workspace is None:
-                journal = Journal(folder / JOURNAL)
-                slot.workspace = Workspace(BlobStore(folder / BLOBS), journal, folder / VIEW_STATE)
+            # A deleted project stays as it is, and refuses further steps.
+            is_replaced = (
+                slot.workspace is not None
+                and not slot.workspace.is_in_place
+                and (folder / JOURNAL).exists()
+            )
+            if slot.workspace is not None and is_replaced:
+                slot.workspace.close()
+            if slot.workspace is None or is_replaced:
+                slot.workspace = _open(folder)
+                slot.workspace.notes += [READ_AGAIN] * is_replaced
             return slot.workspace
 
     def adopt(self, make: Callable[[Path], Workspace]) -> str:
@@ -195,6 +211,26 @@ class Sessions:
             return spare
         remove_unused_sessions(folder)
         return folder
+
+
+def _open(folder: Path) -> Workspace:
+    journal = Journal(folder / JOURNAL)
+    if journal.lines:
+        # Locked, so that no other process writes here.
+        remove_partial_files(folder)
+    return Workspace(BlobStore(folder / BLOBS), journal, folder / VIEW_STATE)
+
+
+def remove_partial_files(folder: Path) -> int:
+    """Remove temporary files of processes that ended while they wrote; return their number."""
+    n = 0
+    for place in (folder, folder / BLOBS, folder / READ):
+        with contextlib.suppress(OSError):
+            for path in place.glob("tmp*"):
+                if path.stat().st_mtime < _STARTED_AT:
+                    path.unlink()
+                    n += 1
+    return n
 
 
 def remove_unused_sessions(folder: Path, now: float | None = None) -> int:

@@ -22,7 +22,7 @@ from hetviz.workspace.commands.command import Command, Context, from_dict
 from hetviz.workspace.commands.runs import EndJob, KeepFindings, RecordMap, RecordRun
 from hetviz.workspace.commands.state import State
 from hetviz.workspace.store.blobs import BlobStore
-from hetviz.workspace.store.journal import Journal
+from hetviz.workspace.store.journal import CUT, Journal
 from hetviz.workspace.view_state import (
     ViewState,
     fingerprint_of,
@@ -201,6 +201,11 @@ class Workspace:
             notes, self.notes = self.notes, []
             return notes
 
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the journal on disk is still the one that is open."""
+        return self._journal is None or self._journal.is_in_place
+
     def close(self) -> None:
         """Release the journal for other processes."""
         if self._journal is not None:
@@ -273,6 +278,8 @@ class Workspace:
                 if n_lost <= _MAX_NOTES:
                     self.notes.append(_lost_note(entry, error))
                 self._skip_entry(entry)
+        if journal.rest and journal.lines:
+            self.notes.append(CUT)
         if n_lost > _MAX_NOTES:
             self.notes.append(f"{count(n_lost - _MAX_NOTES, 'more step')} could not be repeated.")
         if not n_lost:

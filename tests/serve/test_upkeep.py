@@ -96,6 +96,16 @@ def test_backup_has_people_and_audit_log(stored_project: Made, tmp_path: Path) -
     assert Audit(tmp_path / "backup").lines()[0]["event"] == "begin"
 
 
+def test_backup_keeps_a_damaged_journal_as_it_is(stored_project: Made, tmp_path: Path) -> None:
+    home, sessions, sid = stored_project
+    sessions.close()
+    journal = home / "sessions" / sid / JOURNAL
+    journal.write_bytes(b"\0" * 500)
+    upkeep.back_up(home, tmp_path / "backup")
+    assert (tmp_path / "backup" / "sessions" / sid / JOURNAL).read_bytes() == b"\0" * 500
+    assert upkeep.list_projects(home)[0].format is None
+
+
 def test_restore_rejects_damaged_backup(stored_project: Made, tmp_path: Path) -> None:
     home, sessions, sid = stored_project
     backup = tmp_path / "backup"

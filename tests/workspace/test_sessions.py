@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import stat
 import sys
 import threading
@@ -14,10 +15,12 @@ import pytest
 
 from hetviz.errors import HetvizError
 from hetviz.workspace import EndJob, OpenSample, Sessions, SetTitle, StartJob
-from hetviz.workspace.sessions import new_session_id, remove_unused_sessions
-from hetviz.workspace.store.files import home
-from hetviz.workspace.store.journal import InUse
+from hetviz.workspace.sessions import READ_AGAIN, new_session_id, remove_unused_sessions
+from hetviz.workspace.store.files import BLOBS, JOURNAL, READ, home
+from hetviz.workspace.store.journal import CUT, InUse, ReplacedError
 from tests.workspace.helpers import run_random_steps, state_essence
+
+EMOJI = "Emoji and the words people look them up by"
 
 
 def test_session_is_restored(tmp_path: Path) -> None:
@@ -244,3 +247,85 @@ def test_memory_sessions_stay_open(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     sessions.get(sid).do(SetTitle("Mine"))
     assert not sessions.is_durable
     assert sessions.close_idle(after=-1.0) == []
+
+
+def test_project_restored_under_a_running_server_is_read_again(tmp_path: Path) -> None:
+    sessions, sid = Sessions(tmp_path / "live"), new_session_id()
+    workspace = sessions.get(sid)
+    workspace.do(OpenSample("emoji"))
+    shutil.copytree(tmp_path / "live" / sid, tmp_path / "backup")
+    workspace.do(SetTitle("After the backup"))
+    shutil.rmtree(tmp_path / "live" / sid)
+    shutil.copytree(tmp_path / "backup", tmp_path / "live" / sid)
+    # Whoever still holds the earlier one is refused.
+    with pytest.raises(ReplacedError):
+        workspace.do(SetTitle("Into a deleted file"))
+    assert workspace.state.title == "After the backup"
+    again = sessions.get(sid)
+    assert again.pop_notes() == [READ_AGAIN]
+    assert again.state.title == EMOJI
+    again.do(SetTitle("Goes on"))
+    sessions.close()
+    assert Sessions(tmp_path / "live").get(sid).state.title == "Goes on"
+
+
+def test_step_into_a_deleted_project_is_refused(tmp_path: Path) -> None:
+    sessions, sid = Sessions(tmp_path), new_session_id()
+    sessions.get(sid).do(OpenSample("emoji"))
+    shutil.rmtree(tmp_path / sid)
+    for _ in range(2):
+        with pytest.raises(ReplacedError, match="deleted"):
+            sessions.get(sid).do(SetTitle("Lost"))
+    assert sessions.get(sid).state.title == EMOJI
+    assert not (tmp_path / sid).exists()
+
+
+def test_incomplete_last_line_is_told(tmp_path: Path) -> None:
+    sessions, sid = Sessions(tmp_path), new_session_id()
+    sessions.get(sid).do(OpenSample("emoji"))
+    sessions.close()
+    with (tmp_path / sid / JOURNAL).open("ab") as file:
+        file.write(b'{"op": "set-ti')
+    workspace = Sessions(tmp_path).get(sid)
+    assert workspace.pop_notes() == [CUT]
+    assert workspace.state.title == EMOJI
+
+
+def test_remains_of_killed_writes_are_removed(tmp_path: Path) -> None:
+    sessions, sid = Sessions(tmp_path), new_session_id()
+    sessions.get(sid).do(OpenSample("emoji"))
+    key = sessions.get(sid).blobs.put(b"an upload")
+    sessions.close()
+    remains = []
+    for place in ("", BLOBS, READ):
+        (tmp_path / sid / place).mkdir(exist_ok=True)
+        remains.append(tmp_path / sid / place / "tmpq1w2e3")
+    for path in remains:
+        path.write_bytes(b"half")
+        os.utime(path, (0, time.time() - 10**6))
+    being_written = tmp_path / sid / "tmpnew"
+    being_written.write_bytes(b"half")
+    os.utime(being_written, (0, time.time() + 60))
+    Sessions(tmp_path).get(sid)
+    assert [path.exists() for path in remains] == [False] * 3
+    assert being_written.exists() and (tmp_path / sid / BLOBS / key).exists()
+
+
+@pytest.mark.parametrize("jump_s", [-40 * 86_400, 40 * 86_400, 10**9])
+def test_clock_jump_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jump_s: float
+) -> None:
+    sessions, sid, now = Sessions(tmp_path), new_session_id(), time.time()
+    workspace = sessions.get(sid)
+    workspace.do(OpenSample("emoji"))
+    workspace.do(SetTitle("Before"))
+    monkeypatch.setattr(time, "time", lambda: now + jump_s)
+    workspace.do(SetTitle("After"))
+    sessions.close()
+    again = Sessions(tmp_path)
+    assert again.get(sid).state.title == "After"
+    assert again.get(sid).undo_name == "project name"
+    assert again.get(sid).undo().title == "Before"
+    again.close()
+    monkeypatch.setattr(time, "time", lambda: now)
+    assert Sessions(tmp_path).get(sid).state.title == "Before"

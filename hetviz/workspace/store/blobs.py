@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from hetviz.errors import DataError, Problem
-from hetviz.workspace.store.files import make_folder, not_saved, replace_file
+from hetviz.workspace.store.files import READ, make_folder, not_saved, replace_file
 
 MB = 1_000_000
 MAX_BYTES = 500 * MB
@@ -127,7 +127,7 @@ class BlobStore:
     @property
     def read_cache(self) -> ReadCache:
         """Cache of files read from blobs, limited to the remaining space."""
-        return ReadCache(self.folder.parent / "read", self.limit - self.n_bytes)
+        return ReadCache(self.folder.parent / READ, self.limit - self.n_bytes)
 
     def put(self, content: bytes) -> str:
         """Store `content` and return its key, the SHA-256 as hex."""

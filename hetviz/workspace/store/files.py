@@ -79,7 +79,7 @@ def replace_file(path: Path, content: bytes) -> None:
 # Home folder, and names in the folder of a session.
 
 
-BLOBS, JOURNAL, VIEW_STATE = "blobs", "journal.jsonl", "glance.json"
+BLOBS, JOURNAL, READ, VIEW_STATE = "blobs", "journal.jsonl", "read", "glance.json"
 
 _ID = re.compile(r"[A-Za-z0-9_-]{22}\Z")
 

@@ -1,7 +1,8 @@
 """Journal of a project: its log on disk, one JSON line per entry.
 
-An entry is on disk before the app confirms it. A line cut short by a crash was never confirmed and
-is dropped at the next opening. Complete lines never change.
+An entry is on disk before the app confirms it. A line cut short by a crash was never confirmed. It
+is left out when the file is read, and moved to a file beside the journal before the next entry.
+Complete lines never change, and a file without the first line of a journal is never touched.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from hetviz.errors import HetvizError
-from hetviz.workspace.store.files import make_folder, not_saved, sync_folder
+from hetviz.workspace.store.files import make_folder, not_saved, replace_file, sync_folder
 
 if sys.platform != "win32":
     import fcntl
@@ -32,6 +33,15 @@ NO_JOURNAL = (
     "changed. Restore the project's folder from a backup."
 )
 
+REPLACED = (
+    "This project was deleted, replaced or changed on disk while it was open. Nothing was changed. "
+    "Reload the page to open what is there now."
+)
+CUT = (
+    "The last line of this project's log was incomplete, so it was never confirmed. It is left "
+    "out, and kept beside the log."
+)
+
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
 
@@ -39,19 +49,26 @@ class InUse(HetvizError):
     """Another process has the project open."""
 
 
+class ReplacedError(HetvizError):
+    """The file that is open is not the one on disk any more."""
+
+
 class Journal:
     """An append-only file of JSON lines, locked while it is open.
 
     `path`: opened, or created with its folder on the first `append`, for its owner only.
 
-    `lines`: complete lines at opening, without the first one, which holds the format.
+    `lines`: complete lines at opening, without the first one, which holds the format. `rest`: what
+    follows them, an incomplete line.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._fd = -1
         self._size = 0
+        self._has_remains = False
         self.lines: list[bytes] = []
+        self.rest = b""
         if path.exists():
             self._open()
 
@@ -63,7 +80,21 @@ class Journal:
             if self.lines:
                 self.close()
                 raise InUse("Another hetviz has changed this project. Restart hetviz.")
+        if not self.is_in_place:
+            raise ReplacedError(REPLACED)
         self._write(line)
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the open file is still the one on disk, and as long as it was written."""
+        if self._fd < 0:
+            return True
+        try:
+            here, there = os.fstat(self._fd), os.stat(self._path)
+        except OSError:
+            return False
+        size = self._size + len(self.rest)
+        return os.path.samestat(here, there) and (self._has_remains or here.st_size == size)
 
     def close(self) -> None:
         """Close the file and release the lock."""
@@ -91,21 +122,18 @@ class Journal:
             raise not_saved(error) from None
 
     def _read(self) -> None:
-        content = self._path.read_bytes()
-        end = content.rfind(b"\n") + 1
-        self._size = end
-        if end < len(content):
-            os.ftruncate(self._fd, end)
-            os.fsync(self._fd)
-        head, *self.lines = content[:end].split(b"\n")[:-1] or [b""]
-        if end and format_of(head) != FORMAT:
-            raise HetvizError(LATER_VERSION if isinstance(format_of(head), int) else NO_JOURNAL)
+        with open(self._fd, "rb", closefd=False) as file:
+            content = file.read()
+        end = whole_lines(content)
+        self._size, self.rest = end, content[end:]
+        self.lines = content[:end].split(b"\n")[1:-1]
 
     def _write(self, line: bytes) -> None:
         try:
-            # Remove the remains of an earlier failed write.
-            if os.fstat(self._fd).st_size != self._size:
-                os.ftruncate(self._fd, self._size)
+            self._cut_rest()
+        except OSError as error:
+            raise not_saved(error) from None
+        try:
             remaining = memoryview(line)
             while remaining:
                 remaining = remaining[os.write(self._fd, remaining) :]
@@ -121,7 +149,16 @@ class Journal:
             os.fsync(self._fd)
         except OSError:
             # The next write truncates first.
-            pass
+            self._has_remains = True
+
+    def _cut_rest(self) -> None:
+        """Cut off what follows the complete lines, after it was copied to a file of its own."""
+        if self.rest and self._size:
+            number = 1 + sum(1 for _ in self._path.parent.glob(f"{self._path.name}.*.cut"))
+            replace_file(self._path.with_name(f"{self._path.name}.{number}.cut"), self.rest)
+        if self.rest or self._has_remains:
+            os.ftruncate(self._fd, self._size)
+        self.rest, self._has_remains = b"", False
 
 
 def line_of(entry: Mapping[str, object]) -> bytes:
@@ -129,6 +166,17 @@ def line_of(entry: Mapping[str, object]) -> bytes:
     text = json.dumps(entry, ensure_ascii=False, separators=(",", ":"), default=_plain)
     # Lone surrogates, as in broken file names, become escapes.
     return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def whole_lines(content: bytes) -> int:
+    """Return the number of bytes of the complete lines; raise unless the first one is a head."""
+    if HEAD.startswith(content):
+        # Nothing, or a new file that was cut short.
+        return len(content) if content == HEAD else 0
+    head, newline, _ = content.partition(b"\n")
+    if not newline or format_of(head) != FORMAT:
+        raise HetvizError(LATER_VERSION if isinstance(format_of(head), int) else NO_JOURNAL)
+    return content.rfind(b"\n") + 1
 
 
 def format_of(head: bytes) -> object:

@@ -8,8 +8,10 @@ import fcntl
 import json
 import os
 import resource
+import shutil
 import stat
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,10 @@ import numpy as np
 import pytest
 
 from hetviz.errors import HetvizError
+from hetviz.workspace.store import journal as journal_module
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.files import NotSaved
-from hetviz.workspace.store.journal import InUse, Journal
+from hetviz.workspace.store.journal import InUse, Journal, ReplacedError
 
 
 @pytest.fixture
@@ -80,6 +83,154 @@ def test_cut_file_keeps_complete_lines(path: Path) -> None:
         # What is written next does not run into the rest of a line.
         write_entries(path, {"op": "next"})
         assert read(path) == [*entries[: max(whole - 1, 0)], {"op": "next"}]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\0" * 4096, b"x", b'{"op": "a"}', b'{"format": 1}', b"\r" * 100, b'\xff\xfe{"format"'],
+    ids=["zeros", "short", "entry", "head-without-end", "returns", "utf-16"],
+)
+def test_file_without_head_is_never_changed(path: Path, content: bytes) -> None:
+    path.parent.mkdir()
+    if content == b'{"format": 1}':
+        # The begin of a new file: nothing was ever confirmed in it.
+        path.write_bytes(content)
+        assert read(path) == []
+        return
+    path.write_bytes(content)
+    for _ in range(2):
+        with pytest.raises(HetvizError, match="Nothing was changed"):
+            Journal(path)
+    assert path.read_bytes() == content
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("rest", [b'{"op": "b", "te', b"\0" * 5000, b"\r\r\r"])
+def test_incomplete_line_is_kept_beside(path: Path, rest: bytes) -> None:
+    before = write_entries(path, {"op": "a"})
+    path.write_bytes(before + rest)
+    # Reading changes nothing.
+    assert read(path) == [{"op": "a"}]
+    assert path.read_bytes() == before + rest
+    journal = Journal(path)
+    assert journal.rest == rest
+    journal.append({"op": "b"})
+    journal.append({"op": "c"})
+    journal.close()
+    assert read(path) == [{"op": "a"}, {"op": "b"}, {"op": "c"}]
+    (kept,) = path.parent.glob("*.cut")
+    assert kept.read_bytes() == rest
+    # The next one gets another file.
+    path.write_bytes(path.read_bytes() + b"more")
+    write_entries(path, {"op": "d"})
+    assert sorted(file.read_bytes() for file in path.parent.glob("*.cut")) == sorted(
+        [rest, b"more"]
+    )
+
+
+def test_incomplete_line_stays_while_it_cannot_be_kept(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = write_entries(path, {"op": "a"}) + b"rest"
+    path.write_bytes(content)
+
+    def fail(*arguments: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    journal = Journal(path)
+    with monkeypatch.context() as patch:
+        patch.setattr(journal_module, "replace_file", fail)
+        with pytest.raises(NotSaved, match="disk is full"):
+            journal.append({"op": "b"})
+    assert path.read_bytes() == content
+    journal.append({"op": "b"})
+    journal.close()
+    assert read(path) == [{"op": "a"}, {"op": "b"}]
+
+
+def deleted(path: Path) -> None:
+    path.unlink()
+
+
+def folder_deleted(path: Path) -> None:
+    shutil.rmtree(path.parent)
+
+
+def restored(path: Path) -> None:
+    copy = path.with_name("copy")
+    shutil.copy(path, copy)
+    os.replace(copy, path)
+
+
+def truncated(path: Path) -> None:
+    os.truncate(path, 0)
+
+
+def appended(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b'{"op": "of another program"}\n')
+
+
+@pytest.mark.parametrize("change", [deleted, folder_deleted, restored, truncated, appended])
+def test_step_into_replaced_file_is_refused(path: Path, change: Callable[[Path], None]) -> None:
+    write_entries(path, {"op": "a"})
+    journal = Journal(path)
+    journal.append({"op": "b"})
+    assert journal.is_in_place
+    change(path)
+    there = path.read_bytes() if path.exists() else None
+    assert not journal.is_in_place
+    for _ in range(2):
+        with pytest.raises(ReplacedError, match="Nothing was changed"):
+            journal.append({"op": "c"})
+    assert (path.read_bytes() if path.exists() else None) == there
+    journal.close()
+
+
+def test_backup_by_hard_link_is_no_replacement(path: Path) -> None:
+    journal = Journal(path)
+    journal.append({"op": "a"})
+    os.link(path, path.with_name("snapshot"))
+    journal.append({"op": "b"})
+    journal.close()
+    assert read(path) == [{"op": "a"}, {"op": "b"}]
+
+
+def as_user(user: int, act: Callable[[], object]) -> str:
+    """Return the error that an act ends in for another user, in a process of its own."""
+    receiving, sending = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        text = "none"
+        try:
+            os.setgroups([])
+            os.setgid(user)
+            os.setuid(user)
+            act()
+        except BaseException as error:
+            text = f"{type(error).__name__}: {error}"
+        os.write(sending, text.encode())
+        os._exit(0)
+    os.close(sending)
+    os.waitpid(pid, 0)
+    with os.fdopen(receiving) as file:
+        return file.read()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may become another user")
+def test_folder_that_the_user_may_not_write() -> None:
+    # The folder of the tests is closed to others.
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        path = Path(folder) / "project" / "journal.jsonl"
+        before = write_entries(path, {"op": "a"})
+        path.parent.chmod(0o755)
+        path.chmod(0o644)
+        new = Path(folder) / "new" / "journal.jsonl"
+        for act in (lambda: Journal(path), lambda: Journal(new).append({"op": "a"})):
+            error = as_user(65_534, act)
+            assert "NotSaved" in error and "not writable" in error and folder not in error
+        assert path.read_bytes() == before and not new.exists()
 
 
 def test_full_disk_leaves_file_unchanged(path: Path) -> None:
