@@ -1,6 +1,6 @@
 import streamlit as st
 
-from hetviz.ui.app.server import ROUTER, lifespan, middleware, routes, secrets
+from hetviz.ui.app.server import ROUTER, lifespan, middleware, routes, secrets, show_error
 
 app = st.App(
     ROUTER,
@@ -8,4 +8,5 @@ app = st.App(
     lifespan=lifespan,
     middleware=middleware(),
     secrets=secrets(),
+    on_script_error=show_error,
 )

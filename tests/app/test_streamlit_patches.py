@@ -46,6 +46,8 @@ def reverted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app_session, "RerunData", RerunData)
     monkeypatch.setattr(AppSession, "request_rerun", AppSession.request_rerun)
     monkeypatch.setattr(AppSession, "_clear_queue", AppSession._clear_queue)
+    name = "_run_callback_and_record_rerun"
+    monkeypatch.setattr(SessionState, name, getattr(SessionState, name))
 
 
 def page() -> None:

@@ -15,7 +15,7 @@ from hetviz.ui.evidence import dialog
 from hetviz.ui.jobs.jobs import JOBS, Kind
 from hetviz.ui.map.component import component
 from hetviz.ui.map_data import worker_results
-from hetviz.ui.shell import background, session, sharing, theme
+from hetviz.ui.shell import background, people, session, sharing, theme
 from hetviz.ui.shell.page_state import page_state, project_id
 from hetviz.ui.shell.paths import PAGES
 from hetviz.workers import reader as process
@@ -176,7 +176,12 @@ def _show_status(is_review: bool) -> None:
     """Show the running job or the state of the map, on a timer."""
     # The timer reconnects a tab after a server restart. The page runs again when another tab, a job
     # or the system theme changed something, or when a download failed.
-    if session.take_late_messages() or _page_inputs(session.workspace()) != page_state().drawn:
+    is_closed = people.get_role(project_id()) is None
+    if (
+        is_closed
+        or session.take_late_messages()
+        or _page_inputs(session.workspace()) != page_state().drawn
+    ):
         st.rerun()
     job = background.running_job()
     with st.container(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from hetviz.errors import HetvizError
 from hetviz.ui.app import frame, panel, view
 from hetviz.ui.shell import people, session, theme
 from hetviz.ui.shell.page_state import page_state
@@ -52,6 +53,11 @@ page = st.navigation(
 people.require_login()
 reader_queue.set_visitor(session.session_id(resumes=page.url_path != ""))
 theme.add_css(theme.style_sheet())
+try:
+    session.workspace()
+except HetvizError as error:
+    session.show_error(error)
+    st.stop()
 place = frame.PLACE_OF.get(page.url_path, "start")
 if page_state().at != page.url_path:
     page_state().at, page_state().arrived = page.url_path, True

@@ -12,8 +12,9 @@ from hetviz.ui.app.packed_static import PackedStatic
 from hetviz.ui.map import routes as map_routes
 from hetviz.ui.shell import background, people
 from hetviz.ui.shell.paths import ROUTER
+from hetviz.ui.shell.session import show_error
 
-__all__ = ["ROUTER", "lifespan", "middleware", "routes", "secrets"]
+__all__ = ["ROUTER", "lifespan", "middleware", "routes", "secrets", "show_error"]
 
 
 def routes() -> list[BaseRoute]:

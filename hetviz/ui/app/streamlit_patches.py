@@ -1,4 +1,4 @@
-"""Patches of Streamlit: callbacks run completely and once, and no message is lost."""
+"""Patches of Streamlit: callbacks run completely and once, and no message or error is lost."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 from streamlit.runtime.state import SafeSessionState, SessionState
 
+from hetviz.errors import HetvizError
+from hetviz.ui.shell import session
+
 _TRIGGERS = ("trigger_value", "string_trigger_value", "chat_input_value", "json_trigger_value")
 
 _on_script_will_rerun: Callable[..., None] = SafeSessionState.on_script_will_rerun
 _widget_changed: Callable[[SessionState, str], bool] = SessionState._widget_changed
 _request_rerun: Callable[[AppSession, ClientState | None], None] = AppSession.request_rerun
 _clear_queue: Callable[[AppSession], None] = AppSession._clear_queue
+_run_callback: Callable[..., None] = SessionState._run_callback_and_record_rerun
 
 
 def patch_streamlit() -> None:
@@ -32,11 +36,13 @@ def patch_streamlit() -> None:
     #   page that runs next may then have no place, which empties the whole page. Now it waits.
     # - A part that runs again removes its own unsent messages but not those of parts within it,
     #   which then have no place either. Now all are sent.
+    # - An error of a callback ends the run with a traceback. Now ours become messages of the page.
     setattr(SafeSessionState, _on_script_will_rerun.__name__, _rerun_atomically)
     setattr(SessionState, _widget_changed.__name__, _is_changed_on_page)
     setattr(app_session, RerunData.__name__, _rerun_request)
     setattr(AppSession, _request_rerun.__name__, _rerun_after_messages)
     setattr(AppSession, _clear_queue.__name__, _clear_before_page)
+    setattr(SessionState, _run_callback.__name__, _run_with_message)
 
 
 def _rerun_atomically(state: SafeSessionState, *states: object, **replayed: object) -> None:
@@ -49,6 +55,18 @@ def _rerun_atomically(state: SafeSessionState, *states: object, **replayed: obje
         _on_script_will_rerun(state, *states, **replayed)
     finally:
         runner._execing = True
+
+
+def _run_with_message(state: SessionState, votes: object, run: Callable[[], None]) -> None:
+    """Run a callback; an error of ours becomes a message."""
+
+    def run_safely() -> None:
+        try:
+            run()
+        except HetvizError as error:
+            session.add_message(str(error))
+
+    _run_callback(state, votes, run_safely)
 
 
 def _is_changed_on_page(state: SessionState, widget_id: str) -> bool:
@@ -66,20 +84,20 @@ def _rerun_request(**args: Any) -> RerunData:
     return RerunData(**{**args, "widget_states": None} if args.get("is_auto_rerun") else args)
 
 
-def _rerun_after_messages(session: AppSession, client_state: ClientState | None) -> None:
+def _rerun_after_messages(tab: AppSession, client_state: ClientState | None) -> None:
     """Request a run; after a run that has just ended, behind the messages it still has to send."""
-    runner = session._scriptrunner
+    runner = tab._scriptrunner
     if runner is not None and runner._requests._state is ScriptRequestType.STOP:
         # All of these messages are in the queue of the event loop by now.
-        session._event_loop.call_soon(_request_rerun, session, client_state)
+        tab._event_loop.call_soon(_request_rerun, tab, client_state)
     else:
-        _request_rerun(session, client_state)
+        _request_rerun(tab, client_state)
 
 
-def _clear_before_page(session: AppSession, fragment_ids: list[str] | None = None) -> None:
+def _clear_before_page(tab: AppSession, fragment_ids: list[str] | None = None) -> None:
     """Remove unsent messages before the whole page runs, and keep them before a part of it."""
     if fragment_ids is None:
-        _clear_queue(session)
+        _clear_queue(tab)
     else:
         # No later message may take the place of an earlier one.
-        session._browser_queue._delta_index_map = {}
+        tab._browser_queue._delta_index_map = {}

@@ -13,6 +13,7 @@ from hetviz.plots.palette import Theme
 from hetviz.ui.shell import people
 from hetviz.ui.shell.page_state import page_state, project_id, replace_page_state
 from hetviz.ui.shell.paths import FIRST_SAMPLE
+from hetviz.ui.shell.theme import escape_markdown
 from hetviz.workspace import SESSIONS, Command, OpenSample, ReadOnlyWorkspace, Workspace
 from hetviz.workspace.sessions import is_session_id, new_session_id
 
@@ -72,21 +73,17 @@ def resume_project(last: object) -> None:
 
 def workspace() -> Workspace:
     """Return the workspace of the visitor; the first visit opens a sample."""
-    # Stops the page with an error if the project cannot be opened.
-    try:
-        sid = project_id()
-        role = people.get_role(sid)
-        if role is None:
-            raise HetvizError("You no longer have access to this project.")
-        project = SESSIONS.get(sid)
-        if role == "look":
-            return _view_only(project)
-        people.limit_size(project)
-        if not project.log and FIRST_SAMPLE in samples():
-            project.do(OpenSample(FIRST_SAMPLE))
-    except HetvizError as error:
-        st.error(str(error), icon=":material/error:")
-        st.stop()
+    # Errors of callbacks become messages, and those of pages stop the page, see `router`.
+    sid = project_id()
+    role = people.get_role(sid)
+    if role is None:
+        raise HetvizError("You no longer have access to this project.")
+    project = SESSIONS.get(sid)
+    if role == "look":
+        return _view_only(project)
+    people.limit_size(project)
+    if not project.log and FIRST_SAMPLE in samples():
+        project.do(OpenSample(FIRST_SAMPLE))
     for note in project.pop_notes():
         add_message(note)
     return project
@@ -110,6 +107,13 @@ def run_command(command: Command) -> bool:
         add_message(str(error))
         return False
     return True
+
+
+def show_error(error: Exception) -> bool:
+    """Show an error of ours instead of a traceback; return whether it was one."""
+    if isinstance(error, HetvizError):
+        st.error(escape_markdown(error), icon=":material/error:")
+    return isinstance(error, HetvizError)
 
 
 def on_command(command: Command) -> None:
