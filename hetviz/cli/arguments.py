@@ -38,9 +38,17 @@ def run_app(options: Sequence[str], env: Mapping[str, str] | None = None) -> int
         raise HetvizError("The app is missing from this installation. Install hetviz again.")
     command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
     with subprocess.Popen(command, env=env) as server:  # noqa: S603 - our own interpreter and script
-        # Stop the server together with this process.
-        signal.signal(signal.SIGTERM, lambda *_: server.terminate())
-        return server.wait()
+        is_stopped = False
+
+        def stop(*_: object) -> None:
+            nonlocal is_stopped
+            is_stopped = True
+            server.terminate()
+
+        # Stop the server together with this process. Ending by that signal is no failure.
+        signal.signal(signal.SIGTERM, stop)
+        code = server.wait()
+        return 0 if is_stopped and code in (0, -signal.SIGTERM) else code
 
 
 def add_data(command: argparse.ArgumentParser) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import tokenize
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +16,7 @@ import scipy.sparse as sp
 from hetviz._types import Array
 from hetviz.codec import Records
 from hetviz.io import gate
+from hetviz.io.formats import npy
 from hetviz.io.formats.registry import open_archive
 
 _FORMAT = 1
@@ -44,8 +44,7 @@ def read_document(name: str, content: bytes, records: Records) -> dict[str, Any]
 
     def array(number: int) -> Array:
         # Copied, because an array over bytes is read-only.
-        stored = io.BytesIO(archive.read(f"{number}.npy"))
-        return np.array(np.load(stored, allow_pickle=False))
+        return np.array(npy.stored_array(archive.read(f"{number}.npy")))
 
     try:
         document = json.loads(archive.read(_DOCUMENT))

@@ -52,6 +52,7 @@ class WorkSettings:
     memory_mb: int = 0  # Address space of one worker, in MB; 0 sets no limit.
     # Processor seconds for reading files in an isolated process; at least 60.
     processor_s: int = 300
+    uploads_mb: int = 1_000  # Total size of uploads in memory, in MB, before they are read.
     # Number of processes that read files at once; 0 for half of the processors, at least 2 and at
     # most 4.
     readers: int = 0

@@ -37,9 +37,17 @@ class TextFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         about = getattr(record, "about", None)
         if about is not None:
-            record.message = " ".join(f"{key}={value}" for key, value in about.items())
+            record.message = " ".join(f"{key}={one_line(value)}" for key, value in about.items())
             return f"{self.formatTime(record)} {record.levelname} {record.message}"
+        record.msg, record.args = one_line(record.getMessage()), None
         return super().format(record)
+
+
+def one_line(value: object) -> str:
+    """Return a text without characters that begin another line or steer a terminal."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(value)
+    )
 
 
 def configure_logging(form: str) -> None:

@@ -226,8 +226,9 @@ def test_app_serves_until_terminated(tmp_path):
             time.sleep(0.1)
     finally:
         app.terminate()
-        app.wait(PATIENCE_S)
+        code = app.wait(PATIENCE_S)
     assert not is_serving(port)
+    assert code == 0
 
 
 def test_embed_default_method_is_explained(run, folder, tmp_path):

@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from hetviz.serve.config import ServerSettings
 from hetviz.serve.guard import RequestGuard, content_policy, is_host_allowed
+from hetviz.serve.records import TextFormatter
 from tests.serve.asgi import Response, ask
 
 KEY = "AbCdEfGhIjKlMnOpQrStUv"
@@ -139,3 +140,13 @@ def test_proxy_request_id_needs_trust() -> None:
     assert get(settings=trusting, X_Request_ID="proxy-0001").headers["x-request-id"] == "proxy-0001"
     assert get(X_Request_ID="proxy-0001").headers["x-request-id"] != "proxy-0001"
     assert get(settings=trusting, X_Request_ID="a\tb").headers["x-request-id"] != "a\tb"
+
+
+def test_log_has_one_line_for_each_request() -> None:
+    path = "/a\nINFO forged\x1b[2J\u2028b"
+    for words, about in (("x", {"path": path}), (path, None)):
+        record = logging.LogRecord("hetviz", logging.INFO, "", 0, words, (), None)
+        if about is not None:
+            record.about = about
+        line = TextFormatter("%(message)s").format(record)
+        assert line.isprintable() and "forged" in line

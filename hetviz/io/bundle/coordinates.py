@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -20,6 +21,8 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _SIGNS = frozenset("=+-@−")
 _INVISIBLE_SIGNS = " \t\r\n\v\f\0\x85\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202e\u2060\ufeff"
 _MAX_CHARS_CHECKED = 200
+# Control characters, except tabs and line ends, which CSV quotes.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 PICTURE = ["drawn_x", "drawn_y"]
 """Columns of the drawn picture of a map, if it differs from the axes."""
 
@@ -49,7 +52,8 @@ def coordinates_csv(embedding: Embedding, *, digits: int | None = None, safe: bo
 
 
 def escape_formula(text: str) -> str:
-    """Return text that no spreadsheet interprets as a formula."""
+    """Return text that no spreadsheet takes for a formula, and no terminal for a command."""
+    text = _CONTROLS.sub("", text)
     start = unicodedata.normalize("NFKC", text[:_MAX_CHARS_CHECKED])
     visible = start.lstrip(_INVISIBLE_SIGNS)
     return "'" + text if start.startswith(_FORMULA_STARTS) or visible[:1] in _SIGNS else text

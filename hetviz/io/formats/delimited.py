@@ -28,6 +28,9 @@ def read_text(name: str, content: bytes, choices: Choices) -> list[Table]:
         raise gate.refusal("bad-choice", name, "the decimal sign must be . or ,", choices.decimal)
     notes: list[Problem] = []
     text, encoding = encodings.decode(name, content, choices.encoding, notes)
+    if not text or text.isspace():
+        # Before anything looks at millions of empty lines.
+        raise gate.refusal("empty-file", name, "the file has no rows")
     dialect.check_line_count(name, text)
     text, separator = text_tables.to_delimited(name, text, choices.separator)
     text, n_comments = text_tables.without_comments(text, separator)

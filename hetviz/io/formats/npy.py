@@ -71,6 +71,16 @@ def vector(name: str, content: bytes) -> Array:
         raise gate.refusal("bad-npy", name, "the NPY file cannot be read") from error
 
 
+def stored_array(content: bytes) -> Array:
+    """Read an NPY array of numbers or texts; raises ValueError if it is damaged."""
+    if not content.startswith(MAGIC):
+        raise ValueError("not an NPY file")
+    shape, kind, _, offset = header(content)
+    if math.prod(shape) * kind.itemsize > len(content) - offset:
+        raise ValueError("the header declares more values than there are")
+    return np.asarray(np.load(io.BytesIO(content), allow_pickle=False))
+
+
 def header(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], bool, int]:
     """Return shape, dtype, whether it is in column order, and the offset of the values."""
     try:

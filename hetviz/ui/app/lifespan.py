@@ -21,6 +21,7 @@ from hetviz.errors import HetvizError
 from hetviz.serve.config import settings
 from hetviz.serve.records import configure_logging
 from hetviz.ui.app.streamlit_patches import patch_streamlit
+from hetviz.ui.app.upload_limits import release_closed_tabs
 from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.map_data.array_cache import ARRAYS, RESULTS
 from hetviz.ui.shell import background
@@ -87,7 +88,7 @@ async def free_memory_periodically() -> None:
     while True:
         await asyncio.sleep(after / 10)
         # Streamlit makes its own calls on this thread.
-        dropped = _drop_closed_tabs()
+        dropped = _drop_closed_tabs() + release_closed_tabs()
         await asyncio.to_thread(free_memory, after, freed=dropped > 0)
         JOBS.end_idle_workers(after)
 

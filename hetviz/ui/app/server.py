@@ -3,12 +3,14 @@
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
+from hetviz.io.limits import MB
 from hetviz.serve.config import settings
 from hetviz.serve.guard import RequestGuard
 from hetviz.ui.app import joined_scripts
 from hetviz.ui.app.first_paint import FirstPaint
 from hetviz.ui.app.lifespan import lifespan
 from hetviz.ui.app.packed_static import PackedStatic
+from hetviz.ui.app.upload_limits import UploadLimits
 from hetviz.ui.map import routes as map_routes
 from hetviz.ui.shell import background, people
 from hetviz.ui.shell.paths import ROUTER
@@ -28,6 +30,7 @@ def middleware() -> list[Middleware]:
     access = people if people.has_login() else None
     return [
         Middleware(RequestGuard, settings=settings(), figures=background.FIGURES, access=access),
+        Middleware(UploadLimits, max_bytes=settings().work.uploads_mb * MB),
         Middleware(FirstPaint),
         Middleware(PackedStatic),
     ]

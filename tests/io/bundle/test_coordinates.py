@@ -22,11 +22,25 @@ def test_rows_csv_escapes_formulas() -> None:
     "text",
     [
         *("=1", "+1", "-1", "@x", "−1", "＝1+1", "＋1", "－1", "＠x"),
-        *("\t=1", "\r=1", "\n=1+1", "  =1", "\u200b=1", "\ufeff+1", " \n＝1", "\0=1"),
+        *("\t=1", "\r=1", "\n=1+1", "  =1", "\u200b=1", "\ufeff+1", " \n＝1"),
     ],
 )
 def test_escape_formula_marks_formulas(text: str) -> None:
     assert escape_formula(text) == "'" + text
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("\x1b]0;owned\x07name", "]0;ownedname"),
+        ("a\x1b[2Jb\x9b31mc", "a[2Jb31mc"),
+        ("\0=1", "'=1"),
+        ("\x1b=1", "'=1"),
+        ("two\tand\nthree", "two\tand\nthree"),
+    ],
+)
+def test_escape_formula_drops_escapes_of_terminals(text: str, written: str) -> None:
+    assert escape_formula(text) == written
 
 
 @pytest.mark.parametrize("text", ["", "a=1", "x", " plain", "7", "é", "a\n=1", "(1)"])

@@ -1,0 +1,101 @@
+"""Limits of the memory that uploads take, for a tab, a visitor and the server."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit.runtime import get_instance
+from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
+
+from hetviz.io.limits import MB
+
+MAX_TAB_BYTES = 400 * MB
+MAX_VISITOR_BYTES = 600 * MB
+
+_UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/([^/]+)\Z")
+
+
+class UploadLimits:
+    """ASGI middleware that refuses an upload before its content is read.
+
+    A visitor is a browser. Who pretends to be many still meets the limit of the server.
+
+    `max_bytes`: of the server. `stored`: returns the bytes of the files of each tab. `release`:
+    frees the files of closed tabs.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        max_bytes: int,
+        stored: Callable[[], Mapping[str, int]] | None = None,
+        release: Callable[[], object] | None = None,
+    ) -> None:
+        self._app, self._max_bytes = app, max_bytes
+        self._stored = stored_bytes if stored is None else stored
+        self._release = release_closed_tabs if release is None else release
+        self._arriving: Counter[str] = Counter()
+        self._visitors: dict[str, str] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Count an upload while it arrives, and pass other requests through."""
+        match = _UPLOAD.search(scope.get("path", ""))
+        if scope["type"] != "http" or scope["method"] != "PUT" or match is None:
+            await self._app(scope, receive, send)
+            return
+        length = Headers(scope=scope).get("content-length", "")
+        if not (length.isascii() and length.isdecimal()):
+            await PlainTextResponse("The size is missing.", 411)(scope, receive, send)
+            return
+        tab, size = match[1], int(length)
+        visitor = HTTPConnection(scope).cookies.get(XSRF_COOKIE_NAME, "")
+        refusal = self._refusal(tab, visitor, size)
+        if refusal is not None:
+            # The rest of the request is not read.
+            headers = {"Connection": "close"}
+            await PlainTextResponse(refusal[1], refusal[0], headers)(scope, receive, send)
+            return
+        self._visitors[tab] = visitor
+        self._arriving[tab] += size
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._arriving[tab] -= size
+
+    def _refusal(self, tab: str, visitor: str, size: int) -> tuple[int, str] | None:
+        self._release()
+        self._arriving = +self._arriving
+        used = Counter(dict(self._stored())) + self._arriving
+        self._visitors = {name: who for name, who in self._visitors.items() if name in used}
+        of_visitor = sum(n for name, n in used.items() if self._visitors.get(name) == visitor)
+        if used[tab] + size > MAX_TAB_BYTES or of_visitor + size > MAX_VISITOR_BYTES:
+            return 413, "These files are too large together. Upload fewer at once."
+        if used.total() + size > self._max_bytes:
+            return 503, "The server is busy with other uploads. Try again in a minute."
+        return None
+
+
+def stored_bytes() -> dict[str, int]:
+    """Return the bytes of the uploaded files of each tab."""
+    storage = get_instance().uploaded_file_mgr.file_storage  # type: ignore[attr-defined]
+    return {
+        tab: sum(len(file.data) for file in list(files.values()))
+        for tab, files in list(storage.items())
+    }
+
+
+def release_closed_tabs() -> int:
+    """Free the files of tabs that were closed and do not come back; return the number of tabs."""
+    runtime = get_instance()
+    manager = runtime.uploaded_file_mgr
+    # A tab that has just lost its connection may come back to its files.
+    gone = [tab for tab in stored_bytes() if runtime._session_mgr.get_session_info(tab) is None]
+    for tab in gone:
+        manager.remove_session_files(tab)
+    return len(gone)
