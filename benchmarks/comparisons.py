@@ -2,13 +2,16 @@
 
 The shoes (Heim et al. 2015) are read from ``<data>/zappos_triplets/zappos.npz``: triplets
 (m, 3), anchor, nearer, farther, and cnn (85, 4096), from examples/zappos of the salmon project
-(github.com/stsievert/salmon). Without it that part is left out. cblearn's methods run beside where
-it is installed.
+(github.com/stsievert/salmon), the materials (Lagunas et al. 2019) from
+``<data>/materials/train.json`` and ``test.json``, the processed answers of
+github.com/mlagunas/material-appearance-similarity. Without them these parts are left out. cblearn's
+methods run beside where it is installed.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import warnings
 from functools import partial
 from pathlib import Path
@@ -44,6 +47,8 @@ def run(out: Path, quick: bool, data: Path | None = None) -> None:
     losses(out, quick)
     if data is not None:
         shoes(out, quick, data)
+        if (data / "materials").exists():
+            materials(out, quick, data)
 
 
 def hidden(n: int, m: int, seed: int = 0) -> tuple[list[np.ndarray], np.ndarray]:
@@ -342,6 +347,31 @@ def shoes(out: Path, quick: bool, data: Path) -> None:
         row["CPU s, most"] = max(spent)
         rows.append(row)
     report("comparisons_shoes", rows, out, "85 shoes, 2 axes, share of 20,000 triplets kept")
+
+
+def materials(out: Path, quick: bool, data: Path) -> None:
+    """Both losses of `gnmds` and other programs on the majority answers of people."""
+    train, test = (
+        np.array(json.loads((data / "materials" / f"{part}.json").read_text())["answers_diff"])
+        for part in ("train", "test")
+    )
+    n = 1 + int(max(train.max(), test.max()))
+    entry = [Dataset("materials", [str(k) for k in range(n)])]
+    methods: list[tuple[str, Any]] = [
+        (name, (entry, "gnmds", {"loss": name})) for name in ("convex", "soft")
+    ]
+    methods += [(name, name) for name in ("SOE", "GNMDS")] if has_cblearn() else []
+    rows = []
+    for m in (1_000,) if quick else (1_000, 5_000):
+        row: dict[str, Any] = {"comparisons": m}
+        for name, method in methods:
+            kept = []
+            for seed in range(1 if quick else 3):
+                seen = np.random.default_rng(seed).permutation(train)[:m]
+                kept.append(comparison_accuracy(placed(method, seen, np.zeros((n, 2)), seed), test))
+            row[name] = mean_and_error(kept)
+        rows.append(row)
+    report("comparisons_materials", rows, out, f"{n} materials, 2 axes, share of {len(test)} kept")
 
 
 def has_cblearn() -> bool:
