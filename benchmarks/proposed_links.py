@@ -1,9 +1,10 @@
 """Links proposed between two tables without a common key, against known pairs.
 
 ``--data FOLDER`` holds the public sets of pyJedAI (``D1_rest1.csv`` and so on, each with its
-``_gt.csv``) and ``country_en.csv`` with other languages of umpirsky/country-list. Of each set a
-sample of about 200 rows a side is compared, so that reading the texts takes seconds. Answers are
-the truth, given in the order in which the review of new files asks.
+``_gt.csv``) and ``country_en.csv`` with other languages of umpirsky/country-list. By words, up to
+1,000 rows a side of each set are compared. By meaning and on maps it is a sample of 100, so that
+reading the texts and fitting six maps takes seconds. Answers are the truth, given in the order in
+which the review of new files asks.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from hetviz.data.joins.similar_rows import LEAST_PROBABILITY, judging_order
 from hetviz.errors import NotApplicableError
 
 DATA = "needs"
-N_ROWS = 200
+N_ROWS, N_ON_MAP = 1_000, 100
+N_ANSWERS = (20, 60)
 SAMPLES = Path(__file__).parents[1] / "sample_data"
 Truth = set[tuple[str, str]]
 
@@ -205,57 +207,65 @@ def given_fifths(truth: Truth, seed: int = 0) -> tuple[pd.DataFrame, Truth]:
     return given.assign(source_dataset="a", target_dataset="b", kind="given"), held
 
 
-def figures(name: str, tables: Tables) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return precision and recall by words and meaning, and the AUC on maps."""
-    data, truth = tables.data, tables.truth
-    found: dict[str, pd.DataFrame] = {}
-    rows = []
-    ways: dict[str, dict[str, Any]] = {"words": {"by": "words"}, "meaning": {"by": "meaning"}}
+def by_words_and_meaning(name: str, read: Tables, n: int, n_small: int) -> list[dict[str, Any]]:
+    """Return precision and recall by words and by meaning, and the stated share after answers."""
+    ways: list[tuple[str, int, dict[str, Any]]] = [("words", n, {}), ("meaning", n_small, {})]
     if multilingual_vectors.is_installed() and name.startswith("English"):
-        ways["meaning, multilingual"] = {"by": "meaning", "model": "multilingual"}
-    for way, how in ways.items():
+        ways.append(("meaning", n_small, {"model": "multilingual"}))
+    rows = []
+    for by, size, how in ways:
+        tables = read.sample(size)
+        data, truth = tables.data, tables.truth
         with Clock() as clock:
-            frame = found[way] = propose(data, **how)
+            frame = propose(data, by, **how)
         right = is_right(frame, truth)
         best = ~frame["source_id"].duplicated().to_numpy()
-        rows.append(
-            {
-                "tables": name + (" *" if name in CHOSEN_ON else ""),
-                "rows": f"{len(tables.a)}, {len(tables.b)}",
-                "true pairs": len(truth),
-                "by": way,
-                "n": len(frame),
-                "precision": _mean(right),
-                "recall": right.sum() / len(truth),
-                "precision of first": _mean(right[best]),
-                "CPU s": clock.seconds,
-            }
-        )
+        row = {
+            "tables": name + (" *" if name in CHOSEN_ON else ""),
+            "rows": f"{len(tables.a)}, {len(tables.b)}",
+            "true pairs": len(truth),
+            "by": ", ".join([by, *how.values()]),
+            "n": len(frame),
+            "precision": _mean(right),
+            "recall": right.sum() / len(truth),
+            "precision of first": _mean(right[best]),
+            "CPU s": clock.seconds,
+        }
+        for count in N_ANSWERS:
+            row |= dict.fromkeys((f"stated {count}", f"true {count}"), float("nan"))
+            if len(frame) > count:
+                answers = answered(frame, count, truth)
+                judged = hetviz.propose_links(data, "a", "b", by=by, answers=answers, **how)  # type: ignore[arg-type]
+                asked = set(zip(answers["source_id"], answers["target_id"], strict=True))
+                rest = judged[~is_right(judged, asked)]
+                row |= {
+                    f"stated {count}": _mean(rest["probability"]),
+                    f"true {count}": _mean(is_right(rest, truth)),
+                }
+        rows.append(row)
+    return rows
+
+
+def on_maps(name: str, tables: Tables) -> dict[str, Any]:
+    """Return the AUC of the true pairs on maps with proposed and with given links."""
+    data, truth = tables.data, tables.truth
+    found = {by: propose(data, by) for by in ("words", "meaning")}
+    by = "words" if len(found["words"]) else "meaning"
+    given, held = given_fifths(truth)
     with Clock() as clock:
-        maps: dict[str, Any] = {
-            "tables": rows[0]["tables"],
+        row = {
+            "tables": name + (" *" if name in CHOSEN_ON else ""),
+            "rows": f"{len(tables.a)}, {len(tables.b)}",
             "no links": auc(data, None, truth, truth),
             "words": auc(data, found["words"], truth, truth),
             "meaning": auc(data, found["meaning"], truth, truth),
+            "answers by": by,
         }
-        by = "words" if len(found["words"]) else "meaning"
-        for n in (20, 60):
-            frame = hetviz.propose_links(data, "a", "b", by=by)  # type: ignore[arg-type]
-            answers = answered(frame, n, truth)
-            judged = hetviz.propose_links(data, "a", "b", by=by, answers=answers)  # type: ignore[arg-type]
-            asked = set(zip(answers["source_id"], answers["target_id"], strict=True))
-            rest = judged[~is_right(judged, asked)]
-            right = is_right(rest, truth)
-            kept = judged[~(judged["probability"] < LEAST_PROBABILITY)]
-            maps |= {
-                f"after {n}": auc(data, kept, truth, truth),
-                f"stated {n}": _mean(rest["probability"]),
-                f"true {n}": _mean(right),
-            }
-        given, held = given_fifths(truth)
-        maps["four fifths given"] = auc(data, given, truth, held)
-    maps |= {"answers by": by, "CPU s of seven maps": clock.seconds}
-    return rows, maps
+        for count in N_ANSWERS:
+            judged = propose(data, by, answered(found[by], count, truth))
+            row[f"after {count}"] = auc(data, judged, truth, truth)
+        row["four fifths given"] = auc(data, given, truth, held)
+    return row | {"CPU s of six maps": clock.seconds}
 
 
 def _mean(values: Any) -> float:
@@ -274,16 +284,16 @@ def unrelated(sets: dict[str, Tables]) -> list[dict[str, Any]]:
 
 
 def run(out: Path, quick: bool, data: Path) -> None:
-    """Print three tables: pairs, maps and unrelated tables."""
-    n = 100 if quick else N_ROWS
-    sets = {name: read(data).sample(n) for name, read in SETS.items()}
-    pairs: list[dict[str, Any]] = []
-    maps = []
+    """Print three tables: pairs, unrelated tables and maps."""
+    n, n_small = (200, 60) if quick else (N_ROWS, N_ON_MAP)
+    sets = {name: read(data) for name, read in SETS.items()}
+    pairs = []
     for name, tables in sets.items():
-        rows, on_map = figures(name, tables)
-        pairs += rows
-        maps.append(on_map)
-        print(rows, on_map, flush=True)
-    report("proposed_links", pairs, out, "* settings were chosen on these")
-    report("proposed_links_maps", maps, out, "AUC of true pairs by distance on the default map")
-    report("proposed_links_unrelated", unrelated(sets), out, "numbers of proposals")
+        pairs += by_words_and_meaning(name, tables, n, n_small)
+        report("proposed_links", pairs, out, "* settings were chosen on these")
+    samples = {name: tables.sample(n_small) for name, tables in sets.items()}
+    report("proposed_links_unrelated", unrelated(samples), out, "numbers of proposals")
+    maps = []
+    for name, tables in samples.items():
+        maps.append(on_maps(name, tables))
+        report("proposed_links_maps", maps, out, "AUC of true pairs by distance on the map")
