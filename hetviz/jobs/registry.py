@@ -56,6 +56,9 @@ TASKS: dict[str, TaskSpec] = {
     "map-trust": TaskSpec(
         "hetviz.jobs.tasks.look:trust_of_rows", "Checking where the map is reliable"
     ),
+    "pair-by-meaning": TaskSpec(
+        "hetviz.jobs.tasks.look:pairs_by_meaning", "Comparing rows by meaning"
+    ),
     "price-statements": TaskSpec(
         "hetviz.jobs.tasks.look:prices", "Computing what it would take to satisfy these"
     ),

@@ -142,3 +142,8 @@ def test_unreadable_files_are_not_guided(visit: Visit) -> None:
 )
 def test_links_text_states_what_was_found(counts: tuple[int, int, int], text: str) -> None:
     assert guide.links_text(*counts) == text
+
+
+def test_links_text_offers_comparison_by_meaning() -> None:
+    text = guide.links_text(0, 0, 0, can_compare=True)
+    assert "Compare the rows by meaning, drag a column onto another, or go on without." in text

@@ -12,7 +12,7 @@ from hetviz.data.joins.keys import LooseKeys
 from hetviz.data.joins.lists import match_by_list
 from hetviz.data.joins.matching import Match, match_by_key
 from hetviz.data.joins.places import match_by_nearness
-from hetviz.data.joins.similar_rows import match_by_words
+from hetviz.data.joins.similar_rows import SIMILAR, match_similar
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
 from hetviz.errors import DataError
@@ -24,11 +24,11 @@ class Join:
 
     Attributes
     ----------
-    kind : {"views", "key", "list", "tags", "near", "words"}
+    kind : {"views", "key", "list", "tags", "near", "words", "meaning"}
         "views": both describe the same entities. "key": a shared key. "list": a column that lists
         items of `target`. "tags": a column whose entries become the new dataset `target`. "near":
-        geographic distance. "words": rows that say the same in similar words, see
-        `hetviz.propose_links`.
+        geographic distance. "words", "meaning": rows that say the same in similar words or with a
+        similar meaning, see `hetviz.propose_links`.
     source, target : str
     source_column, target_column : str
         Empty for the ids.
@@ -45,7 +45,10 @@ class Join:
     k, km : int, float or None
         For links by distance, see `hetviz.links_by_nearness`.
     answers : sequence of (str, str, bool)
-        For similar words: ids of judged pairs, and whether they are right.
+        For similar words or meaning: ids of judged pairs, and whether they are right.
+    pairs : sequence of (str, str, float)
+        For similar meaning: ids and similarities of the proposed pairs, so that the join can be
+        repeated without the sentence model. Default: they are computed.
     """
 
     kind: str
@@ -60,6 +63,7 @@ class Join:
     km: float | None = None
     also: tuple[tuple[str, str], ...] = ()
     answers: tuple[tuple[str, str, bool], ...] = ()
+    pairs: tuple[tuple[str, str, float], ...] = ()
 
     def __post_init__(self) -> None:
         # JSON gives lists instead of tuples.
@@ -67,6 +71,8 @@ class Join:
         object.__setattr__(self, "also", also)
         answers = tuple((str(a), str(b), bool(right)) for a, b, right in self.answers)
         object.__setattr__(self, "answers", answers)
+        pairs = tuple((str(a), str(b), float(similarity)) for a, b, similarity in self.pairs)
+        object.__setattr__(self, "pairs", pairs)
 
     @property
     def source_columns(self) -> tuple[str, ...]:
@@ -91,8 +97,9 @@ class Join:
             return match_by_key(data, *ends, self.target_column, loose=self.loose, also=self.also)
         if self.kind == "near":
             return match_by_nearness(data, self.source, self.target, k=self.k, km=self.km)
-        if self.kind == "words":
-            return match_by_words(data, self.source, self.target, self.answers)
+        if self.kind in SIMILAR:
+            similar = self.kind, self.answers, self.pairs
+            return match_similar(data, self.source, self.target, *similar)
         if self.kind in ("list", "tags"):
             return match_by_list(
                 data,

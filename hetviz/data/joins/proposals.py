@@ -30,7 +30,7 @@ from hetviz.data.joins.join import Join, share_linked
 from hetviz.data.joins.key_columns import key_columns
 from hetviz.data.joins.keys import column_keys
 from hetviz.data.joins.matching import Match
-from hetviz.data.joins.similar_rows import LEAST_PROBABILITY, judged_pairs
+from hetviz.data.joins.similar_rows import LEAST_PROBABILITY, SIMILAR, judged_pairs
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.queries.reach import Reach, link_reach
@@ -45,12 +45,15 @@ _MAX_UNSURE = 12
 _MAX_TRIES_PER_PAIR = 6
 _MAX_COMMON_PAIRS = 0.5
 _MAX_MEAN_PARTNERS = 1.1
-# Most rows of two datasets that are compared by words by themselves, and most proposals.
-_MAX_COMPARED_ROWS, _MAX_BY_WORDS = 20_000, 2
+# Most rows of two datasets that are compared by words or meaning, and most proposals by words.
+MAX_COMPARED_ROWS, _MAX_BY_WORDS = 20_000, 2
 # Share of the smaller dataset with a partner from which similar words are offered. Of 34 pairs of
 # unrelated public tables the highest was .10, of 13 related ones the lowest .18.
 _MIN_WORDS_SHARE = 0.12
-_WORDS_DOUBT = "Similar words can be about different things. Look at some pairs first."
+_DOUBT = {
+    "words": "Similar words can be about different things. Look at some pairs first.",
+    "meaning": "Similar meanings can be about different things. Look at some pairs first.",
+}
 DECLARED_KEYS = "keys"
 """Entry of the recipe of a dataset with the foreign keys that its file declares."""
 
@@ -105,8 +108,8 @@ class Proposal:
             return f"New dataset of the entries of {join.source_column} in {join.source}"
         if join.kind == "near":
             return f"{join.source} near {join.target}"
-        if join.kind == "words":
-            return f"{join.source} and {join.target} in similar words"
+        if join.kind in SIMILAR:
+            return f"{join.source} and {join.target} in {SIMILAR[join.kind]}"
         ends = [
             f"{name}: {' + '.join(column or 'id' for column in columns)}"
             for name, columns in (
@@ -241,18 +244,12 @@ def propose_joins(data: HeteroData) -> list[Proposal]:
 
 def _proposals_by_words(data: HeteroData, proposals: Sequence[Proposal]) -> list[Proposal]:
     """Return joins by similar words of small datasets that nothing else connects."""
-    edges = [proposal.ends for proposal in proposals if proposal.sure]
-    edges += [(links.source, links.target) for links in data.links]
-    offered = {frozenset(proposal.ends) for proposal in proposals}
-    component = _components(data, edges)
     out = []
-    for source, target in combinations(data.datasets, 2):
-        n = len(data[source]) + len(data[target])
-        is_connected = component[source] == component[target]
-        if is_connected or frozenset((source, target)) in offered or n > _MAX_COMPARED_ROWS:
+    for source, target in unlinked_pairs(data, proposals):
+        if len(data[source]) + len(data[target]) > MAX_COMPARED_ROWS:
             continue
         try:
-            proposal = proposal_by_words(data, Join("words", source, target))
+            proposal = similarity_proposal(data, Join("words", source, target))
         except DataError:
             # One of them has no text.
             continue
@@ -260,6 +257,26 @@ def _proposals_by_words(data: HeteroData, proposals: Sequence[Proposal]) -> list
             out.append(proposal)
     out.sort(key=lambda proposal: -proposal.score)
     return out[:_MAX_BY_WORDS]
+
+
+def unlinked_pairs(data: HeteroData, proposals: Sequence[Proposal]) -> list[tuple[str, str]]:
+    """Return pairs of datasets that no links or certain proposals connect, directly or not.
+
+    Pairs are left out if anything but their similarity is proposed.
+    """
+    edges = [proposal.ends for proposal in proposals if proposal.sure]
+    edges += [(links.source, links.target) for links in data.links]
+    offered = {
+        frozenset(proposal.ends)
+        for proposal in proposals
+        if proposal.join.kind not in SIMILAR and proposal.doubt != RUNNING_NUMBERS
+    }
+    component = _components(data, edges)
+    return [
+        (source, target)
+        for source, target in combinations(data.datasets, 2)
+        if component[source] != component[target] and frozenset((source, target)) not in offered
+    ]
 
 
 def _components(data: HeteroData, edges: Sequence[tuple[str, str]]) -> dict[str, str]:
@@ -272,19 +289,26 @@ def _components(data: HeteroData, edges: Sequence[tuple[str, str]]) -> dict[str,
     return component
 
 
-def proposal_by_words(data: HeteroData, join: Join) -> Proposal:
-    """Return a join by similar words, which may have answers, with its evidence."""
+def similarity_proposal(data: HeteroData, join: Join) -> Proposal:
+    """Return a join by similar words or meaning, which may have answers, with its evidence."""
     match = join.match(data)
-    pairs = judged_pairs(data, join.source, join.target)
-    frame = judged_pairs(data, join.source, join.target, join.answers)
+    ends = join.source, join.target
+    pairs = judged_pairs(data, *ends, by=join.kind, pairs=join.pairs)
+    frame = judged_pairs(data, *ends, join.answers, join.kind, join.pairs)
     n, n_source, n_target = len(match.i), len(data[join.source]), len(data[join.target])
-    n_null = float(pairs["chance"].max()) * len(pairs) if len(pairs) else 0.0
-    evidence = (
+    n_null = float(pairs["chance"].max()) * len(pairs) if pairs["chance"].notna().any() else 0.0
+    evidence: tuple[str, ...] = (
         f"{len(pairs):,} of {n_source:,} {join.source} and of {n_target:,} {join.target} are most "
         "similar to each other by their words.",
         f"Rows of scrambled words would have about {n_null:,.0f} such pairs.",
     )
-    doubt = _WORDS_DOUBT
+    if join.kind == "meaning":
+        linked = [f"{pairs[f'{end}_id'].nunique():,} of" for end in ("source", "target")]
+        evidence = (
+            f"{linked[0]} {n_source:,} {join.source} and {linked[1]} {n_target:,} {join.target} "
+            "have a similar meaning.",
+        )
+    doubt = _DOUBT[join.kind]
     probability = frame["probability"].dropna()
     if len(probability):
         kept = probability[probability >= LEAST_PROBABILITY]

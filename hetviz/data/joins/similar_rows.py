@@ -34,6 +34,8 @@ from hetviz.data.model.dataset import ITEM_RESULTS, Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.errors import DataError, ParameterError
 
+SIMILAR: Mapping[str, str] = {"words": SIMILAR_WORDS, "meaning": SIMILAR_MEANING}
+"""Kind of the links that were proposed by words and by meaning."""
 MAX_CHANCE = 0.2
 MIN_ANSWERS = 10
 LEAST_PROBABILITY = 0.5
@@ -89,7 +91,7 @@ def propose_links(
         columns of latitude and longitude, "date" a column of dates.
     columns : mapping of str to sequence of str, optional
         Dataset -> columns of its table to compare. Default: its columns of text, names and
-        categories, or its ids if there are none.
+        categories, and its ids if they are its names or there is no other text.
     per_row : int
         By meaning: the most proposals of a row of `source`.
     model : {"english", "multilingual"}
@@ -282,31 +284,55 @@ class SimilarRows:
         return out
 
 
-def match_by_words(
-    data: HeteroData, source: str, target: str, answers: Sequence[tuple[str, str, bool]] = ()
+def match_similar(
+    data: HeteroData,
+    source: str,
+    target: str,
+    by: str = "words",
+    answers: Sequence[tuple[str, str, bool]] = (),
+    pairs: Sequence[tuple[str, str, float]] = (),
 ) -> Match:
-    """Match rows of two datasets that say the same in similar words, see `propose_links`.
+    """Match rows of two datasets that say the same in similar words or meaning.
 
-    `answers`: ids of judged pairs and whether they are right. The weight of a pair is its
-    similarity, or with enough answers its probability. Pairs that are probably wrong are left out.
+    `answers`, `pairs`: see `judged_pairs`. The weight of a pair is its similarity, or with enough
+    answers its probability. Pairs that are probably wrong are left out.
     """
-    frame = judged_pairs(data, source, target, answers)
+    frame = judged_pairs(data, source, target, answers, by, pairs)
     frame = frame[~(frame["probability"] < LEAST_PROBABILITY)]
     i, j = data[source].find(frame["source_id"]), data[target].find(frame["target_id"])
     order = np.lexsort((j, i))
     weight = np.clip(frame["weight"].to_numpy()[order], np.finfo(float).tiny, 1.0)
-    return make_match(data, source, target, i[order], j[order], weight=weight, kind=SIMILAR_WORDS)
+    return make_match(data, source, target, i[order], j[order], weight=weight, kind=SIMILAR[by])
 
 
 def judged_pairs(
-    data: HeteroData, source: str, target: str, answers: Sequence[tuple[str, str, bool]] = ()
+    data: HeteroData,
+    source: str,
+    target: str,
+    answers: Sequence[tuple[str, str, bool]] = (),
+    by: str = "words",
+    pairs: Sequence[tuple[str, str, float]] = (),
 ) -> pd.DataFrame:
-    """Return the pairs of `propose_links` after answers; the pairs are computed once."""
-    frame = ITEM_RESULTS.get_or_compute(
-        (data[source], data[target]),
-        ("similar rows", source, target),
-        lambda: propose_links(data, source, target),
-    ).copy()
+    """Return the pairs of `propose_links` after answers; the pairs are computed once.
+
+    `answers`: ids of judged pairs and whether they are right. `pairs`: ids and similarities of the
+    proposed pairs if they are known, so that the sentence model is not needed again.
+    """
+
+    def propose() -> pd.DataFrame:
+        if not pairs:
+            return propose_links(data, source, target, by="meaning" if by == "meaning" else "words")
+        first, second, similarity = zip(*pairs, strict=True)
+        i, j = data[source].find(first), data[target].find(second)
+        exist = (i >= 0) & (j >= 0)
+        similar = SimilarRows(
+            i[exist], j[exist], np.array(similarity)[exist], np.full(exist.sum(), np.nan),
+            ([""] * len(data[source]), [""] * len(data[target])), SIMILAR[by],
+        )  # fmt: skip
+        return _frame(data, source, target, similar)
+
+    key = ("similar rows", by, source, target, pairs)
+    frame = ITEM_RESULTS.get_or_compute((data[source], data[target]), key, propose).copy()
     judged = pd.DataFrame(answers, columns=["source_id", "target_id", "right"])
     return _with_answers(frame, judged) if answers else frame
 
@@ -357,12 +383,7 @@ def close_rows(
 ) -> SimilarRows:
     """Return the pairs of `propose_links` by meaning."""
     tables = _tables(data, source, target, columns, max_chance)
-    originals = [
-        text_vectors(
-            [", ".join(filter(None, row))[:_MAX_CHARS] for row in zip(*table, strict=True)], model
-        )
-        for table in tables
-    ]
+    originals = [text_vectors(_read_texts(table), model) for table in tables]
     rows, (X, Y, scrambled_x, scrambled_y) = _word_vectors(tables, random_state)
     rng = np.random.default_rng(random_state)
     V, U = (_centred(vectors) for vectors in originals)
@@ -405,6 +426,21 @@ def _near_rows(
     texts = [""] * len(data[source]), [""] * len(data[target])
     pairs = SimilarRows(near.i, near.j, near.similarity, chance, texts, kind, near.reasons)
     return pairs.sorted(kept)
+
+
+def texts_to_read(data: HeteroData, name: str) -> list[str]:
+    """Return the text of each row of a dataset that the sentence model reads; cached.
+
+    Raises DataError: If there is no text.
+    """
+    dataset = data[name]
+    return ITEM_RESULTS.get_or_compute(
+        dataset, "texts to read", lambda: _read_texts(_texts_of(dataset, None))
+    )
+
+
+def _read_texts(table: list[list[str]]) -> list[str]:
+    return [", ".join(filter(None, row))[:_MAX_CHARS] for row in zip(*table, strict=True)]
 
 
 def _centred(V: Floats) -> Array:
@@ -457,6 +493,8 @@ def _texts_of(dataset: Dataset, columns: Sequence[str] | None) -> list[list[str]
     if columns:
         return [cell_texts(dataset, column) for column in columns]
     names = [] if dataset.table is None else list(map(str, dataset.table.columns))
+    # Without a title, the ids may be the names of the rows.
+    names += [""] if dataset.title_column is None else []
     for of in (names, [""]):
         texts = [cells for name in of if _has_words(cells := cell_texts(dataset, name))]
         if texts:

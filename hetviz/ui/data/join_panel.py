@@ -12,6 +12,7 @@ from hetviz.data.joins.lists import SEPARATORS, separator_of
 from hetviz.data.joins.matching import Match
 from hetviz.data.joins.places import place_columns
 from hetviz.data.joins.proposals import Proposal, spread_positions
+from hetviz.data.joins.similar_rows import SIMILAR
 from hetviz.data.model.checks import MAX_NAME_LENGTH
 from hetviz.data.queries.reach import Reach, link_reach
 from hetviz.errors import HetvizError
@@ -385,8 +386,8 @@ def _proposal_title(proposal: Proposal) -> str:
         return f"{join.source_column} of {join.source} as a dataset: {number}"
     if join.kind == "near":
         return f"{join.source} with the nearest {join.target}: {number}"
-    if join.kind == "words":
-        return f"{join.source} and {join.target} in similar words: {number}"
+    if join.kind in SIMILAR:
+        return f"{proposal.title}: {number}"
     ends = ((join.source, join.source_column), (join.target, join.target_column))
     return " = ".join(_end_title(name, column) for name, column in ends)
 

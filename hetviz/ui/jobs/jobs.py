@@ -21,6 +21,7 @@ class Kind(Enum):
     SEARCH = "search"
     RESULT = "result"
     SPREAD = "spread"
+    REVIEW = "review"  # Requested for files that are not opened yet.
 
 
 class Jobs:

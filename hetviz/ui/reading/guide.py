@@ -127,8 +127,11 @@ def links_title(n_found: int) -> str:
     return "Do these link your tables?" if n_found else "What links your tables?"
 
 
-def links_text(n_certain: int, n_uncertain: int, n_own: int) -> str:
-    """Return what was found to link the tables, and what to do."""
+def links_text(n_certain: int, n_uncertain: int, n_own: int, can_compare: bool = False) -> str:
+    """Return what was found to link the tables, and what to do.
+
+    `can_compare`: whether tables without links can be compared by meaning.
+    """
     sentences = []
     if n_own:
         sentences.append(f"Your files name {theme.count(n_own, 'link')}.")
@@ -140,7 +143,8 @@ def links_text(n_certain: int, n_uncertain: int, n_own: int) -> str:
         verb = "is" if n_uncertain == 1 else "are"
         sentences.append(f"{n_uncertain:,}{more} {verb} uncertain. Tick what is right.")
     if not sentences:
-        sentences.append("No columns match. Drag a column onto another, or go on without.")
+        compare = "Compare the rows by meaning, drag" if can_compare else "Drag"
+        sentences.append(f"No columns match. {compare} a column onto another, or go on without.")
     return " ".join(sentences)
 
 

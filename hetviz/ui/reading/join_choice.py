@@ -16,12 +16,13 @@ from hetviz._types import JsonObject
 from hetviz.data import HeteroData
 from hetviz.data.joins.join import Join
 from hetviz.data.joins.proposals import Proposal, check_join
+from hetviz.data.joins.similar_rows import SIMILAR
 from hetviz.data.model.statements import set_names
 from hetviz.errors import HetvizError
 from hetviz.features.link_values import LinkValue
 from hetviz.features.table_joins import ROWS, DetailTable, detail_tables, join_tables
 from hetviz.ui.map import map_warnings
-from hetviz.ui.reading import join_map, judge_pairs
+from hetviz.ui.reading import by_meaning, join_map, judge_pairs
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.widgets import set_switches
@@ -96,11 +97,13 @@ def choose_joins(
     stated: Sequence[Join] = (),
     map_box: AbstractContextManager[object] | None = None,
     is_guided: bool = False,
+    unlinked: Sequence[tuple[str, str]] = (),
 ) -> ChosenJoins:
     """Show the join proposals, the certain ones ticked, and return the choice.
 
     `stated`: joins of columns that the user declared as keys of another table. `map_box`: the
     container of the drawing of the tables; default: here. `is_guided`: fold what rarely changes.
+    `unlinked`: tables that are offered to be compared by meaning.
     """
     if not proposals and len(data.datasets) < 2:
         return ChosenJoins()
@@ -124,6 +127,7 @@ def choose_joins(
                 for tick, proposal in part.items()
                 if _join_checkbox(data, proposal, tick, list(ticks))
             ]
+    by_meaning.show_offer(data, unlinked, key)
     line_tables = detail_tables(data, ticked)
     answers: dict[str, object] = {}
     is_folded = is_guided and bool(line_tables)
@@ -248,6 +252,7 @@ def forget_edits() -> None:
     """Forget the joins of the tables that were reviewed."""
     drawn = state_of(DrawnJoins)
     drawn.joins, drawn.history, drawn.answers = (), (), {}
+    by_meaning.stop_all()
 
 
 def _drawn_proposals(
@@ -380,8 +385,9 @@ def proposal_sentence(data: HeteroData, proposal: Proposal) -> str:
         return f"The entries of {column} in {join.source} become a dataset"
     if join.kind == "near":
         return f"{join.source} are linked with the nearest {join.target}"
-    if join.kind == "words":
-        return f"Rows of {join.source} and {join.target} have similar words"
+    if join.kind in SIMILAR:
+        what = "words" if join.kind == "words" else "meanings"
+        return f"Rows of {join.source} and {join.target} have similar {what}"
     verb = "lists" if join.kind == "list" else "match" if join.also else "matches"
     return f"{column} in {join.source} {verb} {join.target}"
 
@@ -481,8 +487,9 @@ def _join_checkbox(data: HeteroData, proposal: Proposal, tick: str, ticks: Seque
         examples = " and ".join(" – ".join(shorten(title, 30) for title in pair) for pair in shown)
         note = finish_sentence(f"{theme.count(len(match.i), 'link')}, such as {examples}")
         theme.show_note(f"{proposal.doubt} {note}" if proposal.doubt else note)
-        if proposal.join.kind == "words":
-            judge_pairs.show_judging(data, proposal.ends, tick)
+        if proposal.join.kind in SIMILAR:
+            judge_pairs.show_judging(data, proposal.join, tick)
+            by_meaning.show_choice(data, proposal, tick)
     return is_ticked
 
 

@@ -1,4 +1,4 @@
-"""Judging of pairs of rows in similar words, one pair at a time."""
+"""Judging of pairs of rows in similar words or meaning, one pair at a time."""
 
 from __future__ import annotations
 
@@ -9,82 +9,91 @@ import streamlit as st
 
 from hetviz._text import shorten
 from hetviz.data import Dataset, HeteroData
+from hetviz.data.joins.join import Join
 from hetviz.data.joins.keys import cell_texts
-from hetviz.data.joins.proposals import Proposal, proposal_by_words
-from hetviz.data.joins.similar_rows import MIN_ANSWERS, judged_pairs, judging_order
+from hetviz.data.joins.proposals import Proposal, similarity_proposal
+from hetviz.data.joins.similar_rows import MIN_ANSWERS, SIMILAR, judged_pairs, judging_order
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.page_state import state_of
 
 Answer = tuple[str, str, bool]
+Place = tuple[str, str, str]
 _MAX_CHARS, _MAX_NAME_CHARS, _MAX_COLUMNS = 90, 20, 3
 _SHORTCUTS = {True: "y", False: "n"}
 _LABELS = {True: "Right", False: "Wrong"}
+_QUESTIONS = {"words": "Are these two the same?", "meaning": "Do these two belong together?"}
 
 
 @dataclass
 class PairAnswers:
-    """Answers of the user about pairs, by the two datasets."""
+    """Answers of the user about pairs, by the kind of their similarity and the two datasets."""
 
-    answers: dict[tuple[str, str], tuple[Answer, ...]] = field(default_factory=dict)
-    # The datasets whose pairs are being judged, and the number of answers at the start.
-    open: tuple[str, str] | None = None
+    answers: dict[Place, tuple[Answer, ...]] = field(default_factory=dict)
+    # The pairs that are being judged, and the number of answers at the start.
+    open: Place | None = None
     n_before: int = 0
 
-    def of(self, data: HeteroData, ends: tuple[str, str]) -> tuple[Answer, ...]:
+    def of(self, data: HeteroData, place: Place) -> tuple[Answer, ...]:
         """Return the answers about items of the data; other files may have the same names."""
-        if ends not in self.answers:
+        if place not in self.answers:
             return ()
-        known = [set(data[name].ids) for name in ends]
+        known = [set(data[name].ids) for name in place[1:]]
         return tuple(
             answer
-            for answer in self.answers[ends]
+            for answer in self.answers[place]
             if all(id in ids for id, ids in zip(answer[:2], known, strict=True))
         )
 
 
 def with_answers(data: HeteroData, proposals: Sequence[Proposal]) -> list[Proposal]:
-    """Return the proposals, those by similar words with the pairs that the answers leave."""
+    """Return the proposals, those by similarity with the pairs that the answers leave."""
     return [_judged(data, proposal) for proposal in proposals]
 
 
 def _judged(data: HeteroData, proposal: Proposal) -> Proposal:
-    answers = state_of(PairAnswers).of(data, proposal.ends)
-    if proposal.join.kind != "words" or not answers:
+    join = proposal.join
+    answers = state_of(PairAnswers).of(data, _place(join))
+    if join.kind not in SIMILAR or not answers:
         return proposal
-    join = replace(proposal.join, answers=answers)
-    key = ("judged", id(data), *proposal.ends, answers)
-    judged: Proposal = session.get_or_compute(key, data, lambda: proposal_by_words(data, join))
+    join = replace(join, answers=answers)
+    judged: Proposal = session.get_or_compute(
+        ("judged", id(data), join), data, lambda: similarity_proposal(data, join)
+    )
     return judged
 
 
+def _place(join: Join) -> Place:
+    return join.kind, join.source, join.target
+
+
 @st.fragment
-def show_judging(data: HeteroData, ends: tuple[str, str], key: str) -> None:
+def show_judging(data: HeteroData, join: Join, key: str) -> None:
     """Show a button that starts the judging, then pair by pair; ten answers redraw the page."""
-    judging = state_of(PairAnswers)
-    answers = judging.of(data, ends)
-    if judging.open != ends:
+    judging, place = state_of(PairAnswers), _place(join)
+    answers = judging.of(data, place)
+    if judging.open != place:
         st.button(
             "Judge ten pairs" if len(answers) < MIN_ANSWERS else "Judge ten more",
             key=f"judge-{key}",
             on_click=_open,
-            args=(ends, len(answers)),
+            args=(place, len(answers)),
         )
         return
     if len(answers) > judging.n_before and len(answers) % MIN_ANSWERS == 0:
         judging.open = None
         st.rerun()
-    pair = _next_pair(data, ends, answers)
+    pair = _next_pair(data, join, answers)
     with st.container(border=True, key=f"judge-pair-{key}"):
         if pair is None:
             theme.show_note(f"All {len(answers):,} pairs are judged.")
         else:
             number = len(answers) % MIN_ANSWERS + 1
             st.html(
-                '<p class="hv-question">Are these two the same?'
+                f'<p class="hv-question">{_QUESTIONS[join.kind]}'
                 f"<small>{number} of {MIN_ANSWERS}</small></p>"
             )
-            st.html(_pair_html(data, ends, pair))
-            _show_answers(ends, answers, pair, key)
+            st.html(_pair_html(data, (join.source, join.target), pair))
+            _show_answers(place, answers, pair, key)
         with st.container(horizontal=True, gap="small", key=f"judge-below-{key}"):
             st.button(
                 "Take back",
@@ -93,7 +102,7 @@ def show_judging(data: HeteroData, ends: tuple[str, str], key: str) -> None:
                 shortcut="u",
                 disabled=not answers,
                 on_click=_set_answers,
-                args=(ends, answers[:-1]),
+                args=(place, answers[:-1]),
             )
             if st.button("Stop here", key=f"judge-stop-{key}", type="tertiary"):
                 judging.open = None
@@ -101,7 +110,7 @@ def show_judging(data: HeteroData, ends: tuple[str, str], key: str) -> None:
 
 
 def _show_answers(
-    ends: tuple[str, str], answers: tuple[Answer, ...], pair: tuple[str, str], key: str
+    place: Place, answers: tuple[Answer, ...], pair: tuple[str, str], key: str
 ) -> None:
     for column, is_right in zip(st.columns(2, gap="small"), _SHORTCUTS, strict=True):
         column.button(
@@ -110,23 +119,21 @@ def _show_answers(
             width="stretch",
             shortcut=_SHORTCUTS[is_right],
             on_click=_set_answers,
-            args=(ends, (*answers, (*pair, is_right))),
+            args=(place, (*answers, (*pair, is_right))),
         )
 
 
-def _open(ends: tuple[str, str], n_answers: int) -> None:
+def _open(place: Place, n_answers: int) -> None:
     judging = state_of(PairAnswers)
-    judging.open, judging.n_before = ends, n_answers
+    judging.open, judging.n_before = place, n_answers
 
 
-def _set_answers(ends: tuple[str, str], answers: tuple[Answer, ...]) -> None:
-    state_of(PairAnswers).answers[ends] = answers
+def _set_answers(place: Place, answers: tuple[Answer, ...]) -> None:
+    state_of(PairAnswers).answers[place] = answers
 
 
-def _next_pair(
-    data: HeteroData, ends: tuple[str, str], answers: tuple[Answer, ...]
-) -> tuple[str, str] | None:
-    pairs = judged_pairs(data, *ends)
+def _next_pair(data: HeteroData, join: Join, answers: tuple[Answer, ...]) -> tuple[str, str] | None:
+    pairs = judged_pairs(data, join.source, join.target, by=join.kind, pairs=join.pairs)
     answered = {(a, b) for a, b, _ in answers}
     for at in judging_order(len(pairs), len(answers) + MIN_ANSWERS):
         pair = str(pairs["source_id"].iloc[at]), str(pairs["target_id"].iloc[at])

@@ -24,7 +24,7 @@ from hetviz.io.infer.recipe import TableRecipe
 from hetviz.io.intake.preview import TablePreview
 from hetviz.io.intake.zip_tables import tables_of_zip
 from hetviz.ui.jobs.jobs import JOBS
-from hetviz.ui.reading import guide, join_choice, reading_options, sheets
+from hetviz.ui.reading import by_meaning, guide, join_choice, reading_options, sheets
 from hetviz.ui.reading.reading_options import FileChoices
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.shell.page_state import page_state, state_of
@@ -212,14 +212,19 @@ def _join_proposals(staged: StagedFiles) -> tuple[Proposal, ...]:
     # A bundle has its own links.
     if loaded is None or loaded.map is not None:
         return ()
-    base = None if staged.fresh else session.workspace().state.data
-    open_names = set() if base is None else set(base.datasets)
+    open_names = _open_names(staged)
     return tuple(
         proposal
         for proposal in proposals_of(loaded)
         if proposal.join.source not in open_names
         or (proposal.match.new_dataset is None and proposal.join.target not in open_names)
     )
+
+
+def _open_names(staged: StagedFiles) -> set[str]:
+    """Return the datasets of the open project that the files are added to."""
+    base = None if staged.fresh else session.workspace().state.data
+    return set() if base is None else set(base.datasets)
 
 
 def show_review(staged: StagedFiles) -> None:
@@ -270,8 +275,12 @@ def show_review(staged: StagedFiles) -> None:
         buttons = st.container()
         if loaded is not None:
             stated = _stated_keys(staged, loaded)
+            # Those by meaning are found on request, after the files were read.
+            proposals = by_meaning.with_proposals(loaded.data, staged.proposals)
+            staged = replace(staged, proposals=tuple(proposals))
+            unlinked = by_meaning.tables_to_compare(loaded.data, proposals, _open_names(staged))
             joins = join_choice.choose_joins(
-                loaded.data, staged.proposals, "door", stated, map_box, bool(step)
+                loaded.data, proposals, "door", stated, map_box, bool(step), unlinked
             )
             places = {info.dataset: info.file for info in loaded.understood}
             notes = notes_after_joining(notes, places, joins.joins, joins.rows)
@@ -365,7 +374,8 @@ def _question(
         n_certain = sum(proposal.sure for proposal in staged.proposals)
         n_uncertain = len(staged.proposals) - n_certain
         n_links = sum(map(len, loaded.data.links))
-        text = guide.links_text(n_certain, n_uncertain, n_links)
+        unlinked = by_meaning.tables_to_compare(loaded.data, staged.proposals, _open_names(staged))
+        text = guide.links_text(n_certain, n_uncertain, n_links, bool(unlinked))
         return guide.links_title(len(staged.proposals) + n_links), text
     if step == guide.MAP:
         return "Is this what you want to map?", "You can switch links and columns on and off later."

@@ -11,6 +11,7 @@ from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.data.joins.join import Join
 from hetviz.data.joins.proposals import Proposal
+from hetviz.data.joins.similar_rows import SIMILAR
 
 _HERE = Path(__file__).parent
 # Limit of columns of one table sent to the browser, which shows the first few.
@@ -91,4 +92,4 @@ def _join_info(
 
 def _drawn_columns(data: HeteroData, join: Join, name: str, columns: Sequence[str]) -> list[str]:
     """Return the columns of a table between which a join is drawn; "" stands for the ids."""
-    return [data[name].title_column or ""] if join.kind == "words" else list(columns)
+    return [data[name].title_column or ""] if join.kind in SIMILAR else list(columns)
