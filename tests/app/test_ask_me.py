@@ -10,15 +10,19 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from hetviz.data import Dataset, Embedding, HeteroData
+from hetviz._text import round_percent
+from hetviz.data import Dataset, Embedding, HeteroData, Links
+from hetviz.data.joins.similar_rows import MIN_ANSWERS as MIN_LINK_ANSWERS
 from hetviz.data.joins.similar_rows import SIMILAR_WORDS
 from hetviz.data.model.statements import statement_keys
 from hetviz.features.spaces.learned_groups import GroupSummary
 from hetviz.runs.ask.questions import Question, suggest_questions
 from hetviz.ui.guidance import ask_me
-from hetviz.workspace import SetLabels
+from hetviz.workspace import SetLabels, Workspace
 from hetviz.workspace.commands.guidance import EditStatements
-from tests.app.conftest import Visit, html_of, page_of, workspace_of
+from tests.app.conftest import Visit, go, html_of, page_of, workspace_of
+from tests.app.test_by_meaning import shop_files
+from tests.app.test_pages import upload
 
 
 def press(app: AppTest, key: str) -> AppTest:
@@ -90,6 +94,43 @@ def test_answers_keep_or_remove_proposed_links(visit: Visit) -> None:
     assert n_links(app) == before
     assert "1 answered, 1 of them yes" in html_of(app)
     assert "A yes keeps this proposed link" in html_of(app)
+
+
+def test_answers_weight_the_other_proposed_links(visit: Visit) -> None:
+    app = upload(visit(), **shop_files())
+    next(box for box in app.checkbox if "similar words" in box.label).check().run()
+    press(app, "go-on")
+    workspace = workspace_of(app)
+
+    def proposed() -> Links:
+        [links] = [one for one in workspace.state.opened().links if one.kind == SIMILAR_WORDS]
+        return links
+
+    similarity = proposed().weight.tolist()
+    go(app, "guidance")
+    assert "After 10 more answers, the others are weighted by them." in html_of(app)
+    for k in range(MIN_LINK_ANSWERS - 1):
+        press(app, "ask-no" if k % 2 else "ask-yes")
+    assert set(proposed().weight) < set(similarity)
+    assert f"{MIN_LINK_ANSWERS - 1} answered, 5 of them yes" in html_of(app)
+    press(app, "ask-no")
+    weight = proposed().weight
+    assert not set(weight) & set(similarity)
+    [state] = workspace.state.proposed.values()
+    assert sorted(weight) == pytest.approx(sorted(state.probabilities().values()))
+    share = round_percent(float(weight.mean()))
+    assert f"By your 10 answers, about {share} of those left are right." in html_of(app)
+    # The project has the answers, also after it was closed.
+    again = Workspace.replay(workspace.log, workspace.blobs).state
+    assert again.opened().fingerprint() == workspace.state.opened().fingerprint()
+    asking = page_of(app).part(ask_me.AskSession)
+    removed = {question.key for _, question in asking.answers} & ask_me._removed_keys(again)
+    assert len(removed) == 5
+    asking.answers.clear()
+    app.run()
+    assert "10 answered, 5 of them yes" in html_of(app)
+    workspace.undo()
+    assert set(proposed().weight) < set(similarity)
 
 
 def test_map_shows_items_of_question(visit: Visit) -> None:

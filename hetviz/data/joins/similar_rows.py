@@ -337,6 +337,23 @@ def judged_pairs(
     return _with_answers(frame, judged) if answers else frame
 
 
+def pair_probabilities(
+    similarity: Mapping[tuple[str, str], float], answers: Mapping[tuple[str, str], bool]
+) -> dict[tuple[str, str], float]:
+    """Return the probability that each unjudged pair is right; empty with fewer than 10 answers.
+
+    `similarity`: that of all proposed pairs. `answers`: whether judged pairs are right.
+    """
+    pairs = list(similarity)
+    known = np.array([k for k, pair in enumerate(pairs) if pair in answers], dtype=np.int64)
+    if len(known) < MIN_ANSWERS:
+        return {}
+    right = np.array([answers[pairs[k]] for k in known])
+    values = np.fromiter(similarity.values(), dtype=np.float64)
+    probability = _probabilities(values, known, right).tolist()
+    return {pair: p for pair, p in zip(pairs, probability, strict=True) if pair not in answers}
+
+
 def judging_order(n_pairs: int, n: int) -> list[int]:
     """Return up to n positions of pairs to judge, each ten spread over all pairs."""
     order: dict[int, None] = {}

@@ -18,7 +18,7 @@ from hetviz.data.joins.near_rows import PROPOSED_KINDS, SIMILAR_MEANING
 from hetviz.data.model.statements import link_keys_at
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.learned_groups import GroupSummary
-from hetviz.runs.ask.active_learning import USER_LINK_KIND, QuestionFinder, settled_pairs_of
+from hetviz.runs.ask.active_learning import QuestionFinder, settled_pairs_of
 from hetviz.runs.ask.labels import columns_to_ask, label_candidates
 from hetviz.runs.ask.learned import learned_from
 
@@ -95,11 +95,9 @@ class Question:
             }
         if answer not in _ANSWERS:
             raise ParameterError(f"answer: {answer!r} is not allowed. Use yes or no.")
-        if self.statement and answer == "no":
-            return {"op": "drop-statements", "keys": [self.statement]}
         if self.statement:
-            fields: JsonObject = {"weight": 1.0, "kind": USER_LINK_KIND, "set": ASKED}
-            return {"op": "edit-statements", "changes": {self.statement: fields}}
+            right = answer == "yes"
+            return {"op": "judge-link", "statement": self.statement, "right": right, "set": ASKED}
         if self.kind == "comparison":
             a, b, c = (list(item) for item in self.items)
             rows = [[a, b, c] if answer == "yes" else [a, c, b]]

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from hetviz._text import shorten
+from hetviz._text import round_percent, shorten
 from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method, is_method
 from hetviz.data import HeteroData, Labels
 from hetviz.data.edits.labelling import LabelValue
+from hetviz.data.joins.similar_rows import MIN_ANSWERS as LINK_ANSWERS
 from hetviz.data.model.statements import set_mask
 from hetviz.features.spaces.learned_groups import GroupSummary
 from hetviz.jobs.tasks.ask import LIKE
@@ -86,7 +87,7 @@ def show_card(state: State) -> None:
     """Show the next question about the open data on the shown map."""
     data, run = state.data, state.run
     ask_session = state_of(AskSession)
-    theme.show_section("Ask me", _progress_text(data, ask_session) if data is not None else "")
+    theme.show_section("Ask me", _progress_text(data, state) if data is not None else "")
     if data is None or run is None:
         theme.show_note("Make a map first. Questions are about its doubtful spots.")
         return
@@ -119,6 +120,7 @@ def show_card(state: State) -> None:
                 )
             elif question.statement:
                 theme.show_note("A yes keeps this proposed link as yours. A no removes it.")
+                theme.show_note(_share_right(state, data, question))
             elif question.kind in KINDS["links"]:
                 theme.show_note("An answer moves these items. Labels also help with other items.")
         _show_controls(ask_session, question)
@@ -368,14 +370,29 @@ def _show_controls(ask_session: AskSession, question: Question | None) -> None:
         )
 
 
-def _progress_text(data: HeteroData, ask_session: AskSession) -> str:
+def _share_right(state: State, data: HeteroData, question: Question) -> str:
+    """Return how many of the proposed links like that of a question are right by the answers."""
+    (source, first), (target, second) = question.items
+    for (kind, *ends), proposed in state.proposed.items():
+        if ends != [source, target] or (first, second) not in proposed.similarity:
+            continue
+        place = [kind, *ends]
+        groups = [one for one in data.links if [one.kind, one.source, one.target] == place]
+        n_answers = len(proposed.answers.keys() & proposed.similarity.keys())
+        missing = LINK_ANSWERS - n_answers
+        if missing > 0:
+            return f"After {theme.count(missing, 'more answer')}, the others are weighted by them."
+        weight = np.concatenate([links.weight for links in groups])
+        share = round_percent(float(weight.mean()))
+        return f"By your {n_answers:,} answers, about {share} of those left are right."
+    return ""
+
+
+def _progress_text(data: HeteroData, state: State) -> str:
     """Return how many answers there are, and how many of them are yes."""
     is_answer = set_mask(data, ASKED)
     # Links that an answer removed are no longer in the data.
-    n_removed = sum(
-        bool(question.statement) and question.key in ask_session.skipped
-        for _, question in ask_session.answers
-    )
+    n_removed = sum(len(proposed.removed) for proposed in state.proposed.values())
     n_answers = int(is_answer.sum()) + n_removed
     if not n_answers:
         return ""
@@ -401,7 +418,8 @@ def _next_question(
             ask_session.batch[:1] if same_items else [],
         )
         ask_session.likely_links = None
-    ask_session.batch = still_open(data, ask_session.batch, ask_session.skipped)
+    skipped = ask_session.skipped | _removed_keys(state)
+    ask_session.batch = still_open(data, ask_session.batch, skipped)
     embedding = charts.embedding_of(state, run)
     ask_session.is_waiting = False
     if not ask_session.batch and embedding is not None:
@@ -415,7 +433,7 @@ def _next_question(
         ask_session.learned = [GroupSummary.from_dict(group) for group in groups]
         options: dict[str, Any] = {
             "n": BATCH_SIZE,
-            "skip": sorted(ask_session.skipped),
+            "skip": sorted(skipped),
             "kinds": sorted(kinds & worth or kinds),
             "candidates": candidates,
             "learned": ask_session.learned,
@@ -425,7 +443,7 @@ def _next_question(
             context,
             options["kinds"],
             options["skip"][-1:],
-            len(ask_session.skipped),
+            len(skipped),
         )
         arguments = {"embedding": embedding, **options}
         questions = worker_results.fetch_from_worker(
@@ -434,6 +452,15 @@ def _next_question(
         ask_session.is_waiting = questions is None
         ask_session.batch = list(questions or ())
     return ask_session.batch[0] if ask_session.batch else None
+
+
+def _removed_keys(state: State) -> set[str]:
+    """Return the keys of questions whose proposed links an answer removed."""
+    return {
+        Question("link", (), ((source, first), (target, second)), "", "", 0.0).key
+        for (_, source, target), proposed in state.proposed.items()
+        for first, second in proposed.removed
+    }
 
 
 def _likely_links(
@@ -505,9 +532,6 @@ def _answer(question: Question, answer: LabelValue) -> None:
         return
     if not session.run_command(from_dict(question.answer(answer))):
         return
-    if question.statement and answer == "no":
-        # The link is gone, so that only this keeps the pair from being asked about again.
-        ask_session.skipped.add(question.key)
     ask_session.answers.append((session.workspace().steps, question))
     if question.label[0]:
         # Labels do not move the map.
@@ -533,7 +557,6 @@ def _undo(steps: int) -> None:
     if not session.undo():
         return
     _, question = ask_session.answers.pop()
-    ask_session.skipped.discard(question.key)
     ask_session.batch.insert(0, question)
     ask_session.n_since_refit = max(ask_session.n_since_refit - 1, 0)
 

@@ -40,6 +40,10 @@ class RenameDataset(Command, op="rename-dataset", label="rename"):
             for run in state.runs
         )
         hidden = tuple(new if name == old else name for name in state.view.hidden)
+        proposed = {
+            (kind, new if source == old else source, new if target == old else target): links
+            for (kind, source, target), links in state.proposed.items()
+        }
         return replace(
             state,
             data=after,
@@ -60,6 +64,7 @@ class RenameDataset(Command, op="rename-dataset", label="rename"):
                 for filter in state.filters
             ),
             clustering=state.clustering and _rename_keys(state.clustering, old, new),
+            proposed=proposed,
         )
 
 

@@ -26,13 +26,14 @@ from hetviz.data.edits.statement_edits import (
 )
 from hetviz.data.model.checks import MAX_NAME_LENGTH
 from hetviz.data.model.meta import make_meta, meta_text
-from hetviz.data.model.statements import COMPARISON_SET, set_names
+from hetviz.data.model.statements import COMPARISON_SET, set_names, statement_positions
 from hetviz.errors import DataError
+from hetviz.features.relations.user_links import USER_LINK_KINDS
 from hetviz.io import GuidanceRead, read_guidance
 from hetviz.io.infer.parsed import FileParser
 from hetviz.io.intake.parse import parse_files
 from hetviz.workspace.commands.command import Command, Context
-from hetviz.workspace.commands.state import State
+from hetviz.workspace.commands.state import ProposedLinks, State
 from hetviz.workspace.store.content import cached_parser
 
 _NOTE_FIELDS = {"note", "who", "set"}
@@ -185,6 +186,68 @@ class EditStatements(Command, op="edit-statements", label="edit guidance"):
         after = _with_data(state, edit_statements(state.opened(), dated))
         only_notes = all(set(fields) <= _NOTE_FIELDS for fields in self.changes.values())
         return _keep_maps_current(state, after) if only_notes else after
+
+
+@dataclass(frozen=True)
+class JudgeLink(Command, op="judge-link", label="answer"):
+    """Record whether a proposed link is right: it becomes the user's, or is removed.
+
+    With enough answers, the other proposed links of its kind between these datasets get the
+    probability that they are right as weight.
+    """
+
+    statement: str  # Key of the link.
+    right: bool
+    set: str = ""
+
+    def apply(self, state: State, context: Context) -> State:
+        data = state.opened()
+        links, pair = _link_of(data, self.statement)
+        place = links.kind, links.source, links.target
+        before = state.proposed.get(place, ProposedLinks())
+        removed = before.removed if self.right else (*before.removed, pair)
+        proposed = replace(before, answers={**before.answers, pair: self.right}, removed=removed)
+        if self.right:
+            fields = {"weight": 1.0, "kind": USER_LINK_KINDS[0], "set": self.set}
+            changes = {self.statement: {**fields, "when": context.when}}
+            data = edit_statements(data, changes)
+        else:
+            data = drop_statements(data, [self.statement])
+        data = _reweighted(data, place, proposed.probabilities())
+        state = replace(state, proposed={**state.proposed, place: proposed})
+        return _with_data(state, data, *([self.set] if self.right and self.set else []))
+
+
+def _link_of(data: HeteroData, key: str) -> tuple[Links, tuple[str, str]]:
+    """Return the group of a link, and the ids of its ends."""
+    [row] = statement_positions(data, [key]).tolist()
+    for links in data.links:
+        if row < len(links):
+            first, second = data[links.source].ids, data[links.target].ids
+            return links, (str(first[links.i[row]]), str(second[links.j[row]]))
+        row -= len(links)
+    raise DataError.of("not-a-link", "guidance", "this statement is not a link", key)
+
+
+def _reweighted(
+    data: HeteroData, place: tuple[str, str, str], probability: Mapping[tuple[str, str], float]
+) -> HeteroData:
+    """Return the data whose proposed links of a kind have their probabilities as weights."""
+    if not probability:
+        return data
+
+    def reweight(links: Links) -> Links:
+        if (links.kind, links.source, links.target) != place:
+            return links
+        first, second = data[links.source].ids[links.i], data[links.target].ids[links.j]
+        pairs = zip(first.tolist(), second.tolist(), strict=True)
+        weight = [
+            probability.get(pair, float(old)) for pair, old in zip(pairs, links.weight, strict=True)
+        ]
+        return links.replaced(weight=np.clip(weight, np.finfo(float).tiny, 1.0))
+
+    groups = [reweight(links) for links in data.links]
+    return HeteroData(data.datasets, groups, data.comparisons, data.labels)
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,14 @@ from typing import Any
 from hetviz.data.joins.join import Join, add_match
 from hetviz.data.joins.keys import LooseKeys
 from hetviz.data.joins.matching import match_by_key
+from hetviz.data.joins.similar_rows import SIMILAR, judged_pairs
+from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.queries.reach import drop_unlinked
 from hetviz.errors import DataError
 from hetviz.features.table_joins import join_tables
 from hetviz.workspace.commands.command import Command, Context
 from hetviz.workspace.commands.features import updated_info
-from hetviz.workspace.commands.state import State
+from hetviz.workspace.commands.state import ProposedLinks, State
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,25 @@ class JoinTables(Command, op="join-tables", label="join tables"):
                 state.view, hidden=tuple(n for n in state.view.hidden if n not in removed)
             ),
             filters=tuple(filter for filter in state.filters if filter.dataset not in removed),
+            proposed={**state.proposed, **_proposed_by(joins, before)},
         )
+
+
+def _proposed_by(
+    joins: Sequence[Join], data: HeteroData
+) -> dict[tuple[str, str, str], ProposedLinks]:
+    """Return the pairs that joins by similarity proposed, with the answers about them."""
+    proposed = {}
+    for join in joins:
+        if join.kind not in SIMILAR:
+            continue
+        frame = judged_pairs(data, join.source, join.target, by=join.kind, pairs=join.pairs)
+        pairs = zip(frame["source_id"], frame["target_id"], strict=True)
+        similarity = dict(zip(pairs, frame["similarity"].tolist(), strict=True))
+        answers = {(a, b): right for a, b, right in join.answers}
+        place = SIMILAR[join.kind], join.source, join.target
+        proposed[place] = ProposedLinks(similarity, answers)
+    return proposed
 
 
 @dataclass(frozen=True)

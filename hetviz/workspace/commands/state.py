@@ -12,6 +12,7 @@ import pandas as pd
 from hetviz._types import Ints, Texts
 from hetviz.data import Embedding, Filter, HeteroData
 from hetviz.data.edits.statement_edits import without_sets
+from hetviz.data.joins.similar_rows import pair_probabilities
 from hetviz.data.model.dataset import ITEM_RESULTS
 from hetviz.data.queries.changes import share_changed
 from hetviz.errors import DataError, Problem
@@ -123,6 +124,22 @@ class ClusterAssignment:
 
 
 @dataclass(frozen=True, eq=False)
+class ProposedLinks:
+    """Proposed links of one kind between two datasets, and the answers about them.
+
+    Pairs are ids. Answers of the review of files and of Ask me are both kept.
+    """
+
+    similarity: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    answers: Mapping[tuple[str, str], bool] = field(default_factory=dict)
+    removed: tuple[tuple[str, str], ...] = ()  # Links that Ask me removed.
+
+    def probabilities(self) -> dict[tuple[str, str], float]:
+        """Return the probability of each unjudged pair, empty with too few answers."""
+        return pair_probabilities(self.similarity, self.answers)
+
+
+@dataclass(frozen=True, eq=False)
 class State:
     """Title, data, runs and view."""
 
@@ -143,6 +160,8 @@ class State:
     findings: Mapping[str, Finding] = field(default_factory=dict)
     off: frozenset[str] = frozenset()  # Inactive sets of statements.
     clustering: ClusterAssignment | None = None  # Clusters of the items.
+    # Links proposed by similarity, by their kind and both datasets.
+    proposed: Mapping[tuple[str, str, str], ProposedLinks] = field(default_factory=dict)
 
     @property
     def run(self) -> MapResult | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,19 +12,15 @@ import pytest
 import hetviz
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.data.edits.labelling import with_labels
-from hetviz.data.edits.statement_edits import drop_statements, edit_statements
 from hetviz.data.joins.similar_rows import SIMILAR_MEANING, SIMILAR_WORDS
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.learned_groups import GroupSummary
 from hetviz.runs.ask.active_learning import SettledPairs, stopping_hint
 from hetviz.runs.ask.questions import still_open, suggest_questions
-from hetviz.workspace.commands.command import from_dict
-from hetviz.workspace.commands.guidance import (
-    AddComparisons,
-    AddLinks,
-    DropStatements,
-    EditStatements,
-)
+from hetviz.workspace.commands.command import Context, from_dict
+from hetviz.workspace.commands.guidance import AddComparisons, AddLinks
+from hetviz.workspace.commands.state import State
+from hetviz.workspace.store.blobs import BlobStore
 from tests.samples import sample
 
 
@@ -426,7 +423,9 @@ def test_label_questions_need_a_request_for_labels_of_the_data() -> None:
 
 
 @pytest.mark.parametrize("kind", [SIMILAR_WORDS, SIMILAR_MEANING])
-def test_proposed_links_are_asked_first_and_answers_keep_or_remove_them(kind: str):
+def test_proposed_links_are_asked_first_and_answers_keep_or_remove_them(
+    kind: str, tmp_path: Path
+) -> None:
     data, _ = two_datasets_in_groups()
     weight = [0.9, 0.52, 0.2, 0.64]
     proposed = Links("a", "b", [0, 1, 2, 3], [14, 15, 16, 17], weight, kind=kind)
@@ -436,10 +435,12 @@ def test_proposed_links_are_asked_first_and_answers_keep_or_remove_them(kind: st
     assert [one.items[0][1] for one in asked] == ["a1", "a3", "a2"]
     assert asked[0].why.startswith(kind.capitalize())
     assert "0.52" in asked[0].why
-    yes, no = from_dict(asked[0].answer("yes")), from_dict(asked[1].answer("no"))
-    assert isinstance(yes, EditStatements)
-    assert isinstance(no, DropStatements)
-    after = drop_statements(edit_statements(data, yes.changes), no.keys)
+    state, context = State(data=data), Context(BlobStore(tmp_path))
+    for question, answer in ((asked[0], "yes"), (asked[1], "no")):
+        state = from_dict(question.answer(answer)).apply(state, context)
+    after = state.opened()
+    [proposed] = state.proposed.values()
+    assert proposed.removed == (("a3", asked[1].items[1][1]),)
     [left] = [links for links in after.links if links.kind == kind]
     assert left.i.tolist() == [0, 2]
     [kept] = [links for links in after.links if links.kind == "said"]
