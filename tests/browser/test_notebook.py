@@ -212,6 +212,11 @@ def test_hover_selection_statement_and_theme(opened: Page) -> None:
     page.locator(".hv-search-results li").first.click()
     until(page, "map.scene.count === 1 && !map.scene.moving && !map.scene.flight")
     until(page, "map.scene.links.length > 0")
+    # The tools do not cover the legend.
+    legend, tools = (page.locator(name).bounding_box() for name in (".hv-legend", ".hv-bar"))
+    assert legend is not None
+    assert tools is not None
+    assert legend["y"] + legend["height"] <= tools["y"]
     page.screenshot(path=ARTIFACTS / "notebook-light.png")
 
     # Python hears of it; the letters of the map are no commands of the notebook.
