@@ -1,0 +1,45 @@
+"""Browser test of linking two tables by meaning while their files are reviewed."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from playwright.sync_api import Page, expect
+
+from hetviz.core import sentence_vectors
+from hetviz.data.joins.similar_rows import MIN_ANSWERS
+from tests.browser.test_app import drop, serious_barriers, settled
+from tests.browser.test_guide import forget_projects
+from tests.data.joins.test_similar_rows import SAME_MEANING
+
+WORDS = pd.DataFrame({"word": list(SAME_MEANING)}).to_csv(index=False)
+MEANT = pd.DataFrame({"meant": [*SAME_MEANING.values()][::-1]}).to_csv(index=False)
+
+
+@pytest.mark.skipif(not sentence_vectors.is_installed(), reason="The sentence model is an extra.")
+def test_tables_are_linked_by_meaning_after_ten_answers(page: Page) -> None:
+    forget_projects(page)
+    drop(page, words_csv=WORDS, said_csv=MEANT)
+    head = page.locator(".st-key-staged-head")
+    head.get_by_role("button", name="Next").press("Enter")
+    expect(page.get_by_text("A small language model reads 40 texts in about 2 s.")).to_be_visible()
+    page.get_by_role("button", name="Compare by meaning").press("Enter")
+    tick = page.get_by_role("checkbox", name="Rows of words and said have similar meanings")
+    expect(tick).to_be_attached()
+    expect(tick).not_to_be_checked()
+    settled(page)
+    assert serious_barriers(page) == set()
+    page.get_by_role("button", name="Judge ten pairs").press("Enter")
+    expect(page.get_by_text("Do these two belong together?")).to_be_visible()
+    for number in range(1, MIN_ANSWERS + 1):
+        expect(page.get_by_text(f"{number} of {MIN_ANSWERS}", exact=True)).to_be_visible()
+        settled(page)
+        word, meant = page.locator(".hv-question-items h2").all_inner_texts()
+        page.keyboard.press("y" if SAME_MEANING[word] == meant else "n")
+    expect(page.get_by_text("By your 10 answers, about")).to_be_visible()
+    expect(tick).not_to_be_checked()
+    tick.press("Space")
+    expect(page.get_by_text("On the map: 20 words and 20 said, with")).to_be_visible()
+    head.get_by_role("button", name="Next").press("Enter")
+    head.get_by_role("button", name="Create map").press("Enter")
+    expect(page.get_by_text("links were proposed by similar meaning.")).to_be_attached()
