@@ -131,7 +131,7 @@ def show_choice(data: HeteroData, proposal: Proposal, key: str) -> None:
         return
     result = _result(data, ends)
     if result is None or result.problem:
-        _show_start(data, ends, key, "tertiary")
+        _show_start(data, ends, key, "secondary")
     elif not result.pairs:
         theme.show_note("By meaning they are no closer than by chance.")
     elif ends in state_of(MeaningComparisons).by_both:
@@ -153,7 +153,7 @@ def _choose_way(ends: Ends, key: str) -> None:
 
 
 def _show_start(
-    data: HeteroData, ends: Ends, key: str, kind: Literal["primary", "tertiary"]
+    data: HeteroData, ends: Ends, key: str, kind: Literal["primary", "secondary"]
 ) -> None:
     """Show the button that starts a comparison, with its price, or its progress."""
     job_id = state_of(MeaningComparisons).jobs.get(ends)
