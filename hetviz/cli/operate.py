@@ -86,7 +86,7 @@ def add_admin(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "task",
         choices=tuple(_TASKS),
-        help="list, size, back-up TO, restore FROM, migrate, prune, revoke PROJECT, "
+        help="list, size, verify, back-up TO, restore FROM, migrate, prune, revoke PROJECT, "
         "delete PROJECT, give PROJECT PERSON, costs, export-person PERSON, "
         "sign-out PERSON, forget-person PERSON or health",
     )
@@ -109,11 +109,28 @@ def _admin(args: argparse.Namespace) -> int:
     home = args.home or files.home()
     result = _TASKS[args.task](home, args)
     if isinstance(result, list):
-        lines = ["  ".join(str(value) for value in row.values()) for row in result]
-        print_result(args, result, lines or ["none"])
-        return 0
+        print_result(args, result, _table(result))
+        return int(args.task == "verify" and bool(result))
     print_result(args, result, [f"{key}: {value}" for key, value in result.items()])
     return int(result.get("status") == "failing")
+
+
+def _table(rows: list[dict[str, object]]) -> list[str]:
+    """Return rows as lines with headings."""
+    if not rows:
+        return ["none"]
+    lines = [list(rows[0]), *([str(value) for value in row.values()] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
+
+
+def _verify(home: Path, args: argparse.Namespace) -> list[dict[str, object]]:
+    from hetviz.serve import upkeep
+
+    return upkeep.verify(home)
 
 
 def _list(home: Path, args: argparse.Namespace) -> list[dict[str, object]]:
@@ -253,6 +270,7 @@ _AdminResult = Mapping[str, object] | list[dict[str, object]]
 _TASKS: dict[str, Callable[[Path, argparse.Namespace], _AdminResult]] = {
     "list": _list,
     "size": _size,
+    "verify": _verify,
     "back-up": _back_up,
     "restore": _restore,
     "migrate": _migrate,

@@ -14,7 +14,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from hetviz.serve.people import FILE as PEOPLE
 from hetviz.serve.people import People
 from hetviz.serve.records import AUDIT, project_hash
 from hetviz.workspace.sessions import remove_unused_sessions
+from hetviz.workspace.store.blobs import is_key
 from hetviz.workspace.store.files import (
     BLOBS,
     JOURNAL,
@@ -51,6 +52,7 @@ class StoredProject:
     megabytes: float
     touched: str  # Time of the last use.
     format: int | None  # Format of the journal; None if unreadable.
+    owner: str = ""  # Id of the person, empty without a log-in.
 
     @property
     def hash(self) -> str:
@@ -60,8 +62,23 @@ class StoredProject:
 
 def list_projects(home: Path) -> list[StoredProject]:
     """Return the stored projects, the largest first."""
-    projects = [_read_stored(folder) for folder in _folders(home)]
+    owners = _owners(home)
+    projects = [
+        replace(_read_stored(folder), owner=owners.get(folder.name, ""))
+        for folder in _folders(home)
+    ]
     return sorted(projects, key=lambda project: -project.megabytes)
+
+
+def _owners(home: Path) -> dict[str, str]:
+    """Return the owner of each project. Servers without accounts have no file of people."""
+    if not (home / PEOPLE).is_file():
+        return {}
+    people = People(home)
+    try:
+        return people.owners()
+    finally:
+        people.close()
 
 
 def find_project(home: Path, key: str) -> Path:
@@ -135,6 +152,45 @@ def restore(source: Path, home: Path, only: str | None = None) -> int:
     if (source / PEOPLE).is_file() and not (home / PEOPLE).exists():
         replace_file(home / PEOPLE, (source / PEOPLE).read_bytes())
     return n
+
+
+def verify(home: Path) -> list[dict[str, object]]:
+    """Read every journal and every file of all projects; return the projects with damage."""
+    problems = []
+    for folder in _folders(home):
+        found = _damage(folder)
+        if found:
+            problems.append({"project": project_hash(folder.name), "damage": "; ".join(found)})
+    return problems
+
+
+def _damage(folder: Path) -> list[str]:
+    try:
+        content = (folder / JOURNAL).read_bytes()
+        end = whole_lines(content)
+    except (OSError, HetvizError) as error:
+        return [str(error)]
+    found = [
+        f"line {number} of the log cannot be read"
+        for number, line in enumerate(content[:end].split(b"\n")[:-1], 1)
+        if not _is_entry(line)
+    ]
+    for path in sorted((folder / BLOBS).glob("*")):
+        try:
+            is_whole = hashlib.sha256(path.read_bytes()).hexdigest() == path.name
+        except OSError:
+            is_whole = False
+        # Others are being written, or are left of a process that ended.
+        if is_key(path.name) and not is_whole:
+            found.append(f"the file {path.name[:12]} is damaged")
+    return found
+
+
+def _is_entry(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
 
 
 def migrate(home: Path) -> dict[str, int]:

@@ -106,6 +106,44 @@ def test_backup_keeps_a_damaged_journal_as_it_is(stored_project: Made, tmp_path:
     assert upkeep.list_projects(home)[0].format is None
 
 
+def test_list_has_headings_and_owners(
+    stored_project: Made, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home, _, sid = stored_project
+    assert upkeep.list_projects(home)[0].owner == ""
+    people = People(home)
+    people.set_owner("https://provider|ada", sid)
+    people.close()
+    assert cli.main(["admin", "list", "--home", str(home)]) == 0
+    head, line = capsys.readouterr().out.splitlines()
+    assert head.split() == [
+        *("project", "title", "steps", "megabytes", "touched", "format", "owner"),
+    ]
+    assert line.startswith(project_hash(sid)) and line.endswith("https://provider|ada")
+    assert line.index("Title 2") == head.index("title")
+
+
+def test_verify_finds_damage(stored_project: Made, capsys: pytest.CaptureFixture[str]) -> None:
+    home, sessions, sid = stored_project
+    command = ["admin", "verify", "--home", str(home)]
+    # While the project is open, and with a file that is being written.
+    folder = home / "sessions" / sid
+    (folder / "blobs" / "tmpq1").write_bytes(b"half")
+    assert cli.main(command) == 0
+    assert capsys.readouterr().out.strip() == "none"
+    key = sessions.get(sid).blobs.put(b"content of a file")
+    sessions.close()
+    (folder / "blobs" / key).write_bytes(b"something else")
+    with (folder / JOURNAL).open("ab") as file:
+        file.write(b"no entry\n")
+    assert cli.main(command) == 1
+    told = capsys.readouterr().out
+    assert project_hash(sid) in told and sid not in told
+    assert f"the file {key[:12]} is damaged" in told and "line 5 of the log" in told
+    (folder / JOURNAL).write_bytes(b"\0" * 100)
+    assert "damaged" in str(upkeep.verify(home)[0]["damage"])
+
+
 def test_restore_rejects_damaged_backup(stored_project: Made, tmp_path: Path) -> None:
     home, sessions, sid = stored_project
     backup = tmp_path / "backup"

@@ -22,7 +22,7 @@ _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/([^/]+)\Z")
 
 
 class UploadLimits:
-    """ASGI middleware that refuses an upload before its content is read.
+    """ASGI middleware that refuses an upload before its content is kept.
 
     A visitor is a browser. Who pretends to be many still meets the limit of the server.
 
@@ -57,9 +57,10 @@ class UploadLimits:
         visitor = HTTPConnection(scope).cookies.get(XSRF_COOKIE_NAME, "")
         refusal = self._refusal(tab, visitor, size)
         if refusal is not None:
-            # The rest of the request is not read.
-            headers = {"Connection": "close"}
-            await PlainTextResponse(refusal[1], refusal[0], headers)(scope, receive, send)
+            # A browser that is cut off while it sends tells of a broken network instead.
+            while (await receive()).get("more_body"):
+                pass
+            await PlainTextResponse(refusal[1], refusal[0])(scope, receive, send)
             return
         self._visitors[tab] = visitor
         self._arriving[tab] += size
