@@ -156,7 +156,7 @@ def restore(source: Path, home: Path, only: str | None = None) -> int:
 
 def verify(home: Path) -> list[dict[str, object]]:
     """Read every journal and every file of all projects; return the projects with damage."""
-    problems = []
+    problems: list[dict[str, object]] = []
     for folder in _folders(home):
         found = _damage(folder)
         if found:
