@@ -353,6 +353,16 @@ def test_start_begins_with_own_files_and_samples(phone: Page) -> None:
     assert below["y"] > max(ends)
 
 
+def test_whole_map_has_the_four_largest_names(phone: Page) -> None:
+    page = phone
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    names = "map.overlay.pieces.filter((p) => p.kind === 'name' || p.kind === 'word')"
+    until(page, f"map.regions.levels.length && {names}.length > 0")
+    until(page, f"{names}.length <= 4 && {names}.every((p) => p.level === 0)")
+
+
 def test_sentence_on_several_items_fits_the_window(phone: Page) -> None:
     page = phone
     page.goto("/map")

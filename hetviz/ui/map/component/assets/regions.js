@@ -17,6 +17,8 @@ const DETAIL_ZOOM = 1.8; // zoom from which names may stand elsewhere in their r
 export const MAX_LANDS = 8; // names on the whole map
 export const MAX_QUARTERS = 25;
 export const MAX_CHARACTERS = 22; // of a name on the map
+export const PHONE_PX = 700;
+const PHONE_LANDS = 4; // names on the whole map of a phone, where quarters have none
 const LAND_REACH = [84, 60]; // px from the densest place
 const QUARTER_REACH = [48, 40];
 const STEP_PX = 6;
@@ -172,8 +174,9 @@ export class Regions {
     const right = view.W - (scene.data.stage && view.W > NARROW_PX ? panelWidth() : 0);
     const pieces = [];
     const counts = [0, 0];
+    const limits = view.W < PHONE_PX ? [PHONE_LANDS, 0] : [MAX_LANDS, MAX_QUARTERS];
     for (const region of this.anchors()) {
-      if (!detailed && counts[region.level] >= [MAX_LANDS, MAX_QUARTERS][region.level]) continue;
+      if (!detailed && counts[region.level] >= limits[region.level]) continue;
       const [ax, ay] = [view.x(region.x), view.y(region.y)];
       const within = ax > 0 && ay > 0 && ax < right && ay < view.H;
       const hidden = within && under(covered, ax, ay);
@@ -228,7 +231,7 @@ export class Regions {
 }
 
 /** Font of the names of lands. @param {number} width of the map */
-export const landFont = (width) => `650 ${width < 700 ? 15 : 19}px ${SERIF}`;
+export const landFont = (width) => `650 ${width < PHONE_PX ? 15 : 19}px ${SERIF}`;
 
 /** Font of the names of quarters. @param {string} family */
 export const quarterFont = (family) => `500 12.5px ${family}`;

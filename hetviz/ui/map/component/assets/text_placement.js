@@ -5,7 +5,7 @@
 import { Boxes, Ink, shift, textWidth } from "./boxes.js";
 import { cardBoxes } from "./covered_area.js";
 import { shorten } from "./dom.js";
-import { MAX_CHARACTERS, MAX_LANDS, MAX_QUARTERS, landFont, quarterFont } from "./regions.js";
+import { MAX_CHARACTERS, MAX_LANDS, MAX_QUARTERS, PHONE_PX, landFont, quarterFont } from "./regions.js";
 import { MAX_NAMED, arrangeLinked, bundles, clearOf } from "./linked_items.js";
 
 /** @import { HetMap } from "./map.js" */
@@ -195,7 +195,7 @@ export function placeTexts(map, ctx) {
 
   const isWhole = isWholeMap(view);
   const nQuarters = pieces.filter((p) => p.kind === "name" && p.level).length;
-  const cap = isWhole ? Math.min(Math.floor((W * H) / AREA_PER_NAME), MAX_QUARTERS - nQuarters)
+  const cap = isWhole && W < PHONE_PX ? 0 : isWhole ? Math.min(Math.floor((W * H) / AREA_PER_NAME), MAX_QUARTERS - nQuarters)
     : detailed ? 400 : Math.round((W * H) / 15000);
   const words = () => {
     let tried = 0;
