@@ -51,7 +51,7 @@ OPEN_PATHS = (
     "/auth/logout",
     "/oauth2callback",
 )
-OPEN_PREFIXES = ("/static/", "/hv/asset/", "/_stcore/bidi-components/")
+OPEN_PREFIXES = ("/static/", "/hv/asset/", "/hv/script/", "/_stcore/bidi-components/")
 LOG_OUT = "/auth/logout"
 # Paths of Streamlit that pages do not need: process metrics, remote control.
 BLOCKED_PATHS = ("/_stcore/metrics", "/_stcore/agent", "/_stcore/script-health-check")

@@ -43,6 +43,7 @@ NOBODY: set[str] = set()
 # Route, as registered below the base path: who may request it.
 EXPECTED = {
     "/hv/asset/{version}/{file}": EVERYONE,
+    "/hv/script/{version}/{file}": EVERYONE,
     "/hv/array/{session}/{key}": MEMBERS,
     "/hv/frame/{session}/{job}": MEMBERS,
     "/hv/items/{session}": MEMBERS,
