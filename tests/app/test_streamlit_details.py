@@ -27,6 +27,7 @@ LEANS_ON = {
     "streamlit.runtime.scriptrunner.ScriptRunner": set(),
     "streamlit.runtime.state.SafeSessionState": {"on_script_will_rerun"},
     "streamlit.runtime.state.SessionState": {"_widget_changed"},
+    "streamlit.web.server.starlette.starlette_server_config.XSRF_COOKIE_NAME": set(),
     "streamlit.web.server.starlette.starlette_server_config.USER_COOKIE_NAME": set(),
     "streamlit.web.server.starlette.starlette_websocket._get_signed_cookie_with_chunks": set(),
 }
