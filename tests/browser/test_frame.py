@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.harness import Open, Server
 from tests.browser.test_app import settled, stage
@@ -50,6 +50,31 @@ def test_idle_map_says_what_it_shows_and_covers_no_item(page: Page) -> None:
     assert controls.count() - others.count() <= 16
     sentence.click()
     expect(page.get_by_role("dialog")).to_contain_text("close")
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (900, 700)])
+def test_filter_stands_beside_the_folded_legend(page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto("/map")
+    settled(page)
+    pill, button = page.locator(".hv-pill"), page.get_by_role("button", name="Filter", exact=True)
+
+    def middle(part: Locator) -> float:
+        box = part.bounding_box()
+        assert box is not None
+        return box["y"] + box["height"] / 2
+
+    expect(button).to_be_visible()
+    assert abs(middle(button) - middle(pill)) < 4
+    pill.click()
+    expect(page.locator(".hv-legend")).to_have_attribute("data-open", "")
+    page.wait_for_function(
+        "() => !document.documentElement.style.getPropertyValue('--hv-legend-side')"
+    )
+    legend, below = page.locator(".hv-legend").bounding_box(), button.bounding_box()
+    assert legend is not None
+    assert below is not None
+    assert below["y"] > legend["y"] + legend["height"] - 1
 
 
 _SECOND = "document.querySelectorAll('.hv-colours .hv-swatch')[1]"

@@ -54,10 +54,16 @@ export class Legend {
     this.observer.observe(this.element);
   }
 
-  /** Tell the tools below the legend where it ends. */
+  /** Tell the tools, which stand below the legend or beside a folded one, where it ends. */
   measure() {
     if (!this.scene.data?.stage) return;
-    document.documentElement.style.setProperty("--hv-legend-end", `${this.element.offsetTop + this.element.offsetHeight}px`);
+    const { style } = document.documentElement;
+    const { offsetLeft, offsetTop, offsetWidth, offsetHeight } = this.element;
+    style.setProperty("--hv-legend-top", `${offsetTop}px`);
+    style.setProperty("--hv-legend-end", `${offsetTop + offsetHeight}px`);
+    const isFolded = this.pill.offsetWidth && !this.element.hasAttribute("data-open");
+    if (isFolded) style.setProperty("--hv-legend-side", `${offsetLeft + offsetWidth}px`);
+    else style.removeProperty("--hv-legend-side");
   }
 
   unfold() {
