@@ -278,7 +278,7 @@ class Workspace:
                 if n_lost <= _MAX_NOTES:
                     self.notes.append(_lost_note(entry, error))
                 self._skip_entry(entry)
-        if journal.rest and journal.lines:
+        if journal.rest:
             self.notes.append(CUT)
         if n_lost > _MAX_NOTES:
             self.notes.append(f"{count(n_lost - _MAX_NOTES, 'more step')} could not be repeated.")

@@ -37,7 +37,8 @@ def fresh(browser: Browser) -> Iterator[Server]:
 
 
 def ready(page: Page) -> None:
-    expect(page.get_by_role("button", name="New map", exact=True)).to_be_visible()
+    # Hidden while items are selected.
+    expect(page.locator(".st-key-new-map")).to_be_attached()
     stage(page)
     settled(page)
 
