@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -67,6 +68,8 @@ class Journal:
         self._fd = -1
         self._size = 0
         self._has_remains = False
+        # A file that is being written is longer than what was confirmed.
+        self._lock = threading.RLock()
         self.lines: list[bytes] = []
         self.rest = b""
         if path.exists():
@@ -75,32 +78,35 @@ class Journal:
     def append(self, entry: Mapping[str, object]) -> None:
         """Write an entry to disk."""
         line = line_of(entry)
-        if self._fd < 0:
-            self._open()
-            if self.lines:
-                self.close()
-                raise InUse("Another hetviz has changed this project. Restart hetviz.")
-        if not self.is_in_place:
-            raise ReplacedError(REPLACED)
-        self._write(line)
+        with self._lock:
+            if self._fd < 0:
+                self._open()
+                if self.lines:
+                    self.close()
+                    raise InUse("Another hetviz has changed this project. Restart hetviz.")
+            if not self.is_in_place:
+                raise ReplacedError(REPLACED)
+            self._write(line)
 
     @property
     def is_in_place(self) -> bool:
         """Whether the open file is still the one on disk, and as long as it was written."""
-        if self._fd < 0:
-            return True
-        try:
-            here, there = os.fstat(self._fd), os.stat(self._path)
-        except OSError:
-            return False
-        size = self._size + len(self.rest)
-        return os.path.samestat(here, there) and (self._has_remains or here.st_size == size)
+        with self._lock:
+            if self._fd < 0:
+                return True
+            try:
+                here, there = os.fstat(self._fd), os.stat(self._path)
+            except OSError:
+                return False
+            size = self._size + len(self.rest)
+            return os.path.samestat(here, there) and (self._has_remains or here.st_size == size)
 
     def close(self) -> None:
         """Close the file and release the lock."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        with self._lock:
+            if self._fd >= 0:
+                os.close(self._fd)
+                self._fd = -1
 
     def _open(self) -> None:
         folder = self._path.parent

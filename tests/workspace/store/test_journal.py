@@ -11,6 +11,7 @@ import resource
 import shutil
 import stat
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -348,3 +349,31 @@ def test_large_blob_is_error(tmp_path: Path) -> None:
     with file_size_limit(50), pytest.raises(NotSaved, match="too large"):
         blobs.put(b"x" * 200)
     assert list(blobs.folder.iterdir()) == []
+
+
+def test_file_is_in_place_while_another_thread_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    journal.append({"op": "first"})
+    is_written, may_end, answers = threading.Event(), threading.Event(), []
+    real = os.fsync
+
+    def sync(fd: int) -> None:
+        is_written.set()
+        may_end.wait()
+        real(fd)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    writer = threading.Thread(target=journal.append, args=({"op": "second"},))
+    reader = threading.Thread(target=lambda: answers.append(journal.is_in_place))
+    writer.start()
+    is_written.wait()
+    reader.start()
+    # Time enough for a reader that does not wait.
+    reader.join(0.2)
+    may_end.set()
+    for thread in (writer, reader):
+        thread.join()
+    assert answers == [True]
+    journal.close()
