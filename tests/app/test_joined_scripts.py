@@ -94,16 +94,16 @@ def test_files_of_other_folders_are_found() -> None:
 
 def test_scripts_are_sent_compressed_and_kept() -> None:
     app = Starlette(routes=joined_scripts.routes())
-    heard = ask(app, address(), {"Accept-Encoding": "gzip"})
-    assert heard.status == 200
-    assert gzip.decompress(heard.body).decode() == read_script("streamlit.js")
-    assert heard.headers["content-type"] == "text/javascript; charset=utf-8"
-    assert "immutable" in heard.headers["cache-control"]
+    packed = ask(app, address(), {"Accept-Encoding": "gzip"})
+    assert packed.status == 200
+    assert gzip.decompress(packed.body).decode() == read_script("streamlit.js")
+    assert packed.headers["content-type"] == "text/javascript; charset=utf-8"
+    assert "immutable" in packed.headers["cache-control"]
     plain = ask(app, address(), {"Accept-Encoding": "identity"})
-    assert plain.body == gzip.decompress(heard.body)
+    assert plain.body == gzip.decompress(packed.body)
     # A page of an older version gets the newer file, but must not cache it.
     old = ask(app, address().replace("/script/", "/script/0"), {"Accept-Encoding": "gzip"})
-    assert old.body == heard.body
+    assert old.body == packed.body
     assert "immutable" not in old.headers["cache-control"]
 
 

@@ -1,4 +1,4 @@
-"""Tests that no click of somebody who may not make it ends in an error of the page."""
+"""Tests that a click without permission ends in a message, not on an error page."""
 
 from __future__ import annotations
 

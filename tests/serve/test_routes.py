@@ -38,7 +38,7 @@ MEMBERS = {"owner", "editor", "viewer"}
 SIGNED_IN = MEMBERS | {"stranger", "revoked"}
 OTHERS = {"anonymous", "signed out", "without role", "forged"}
 EVERYONE = SIGNED_IN | OTHERS
-NOBODY: set[str] = set()
+NO_PERSON: set[str] = set()
 
 # Route, as registered below the base path: who may request it.
 EXPECTED = {
@@ -69,10 +69,10 @@ EXPECTED = {
     "/media/{file_id:path}": SIGNED_IN,
     "/component/{path:path}": SIGNED_IN,
     "/_stcore/upload_file/{session_id}/{file_id}": SIGNED_IN,
-    "/_stcore/metrics": NOBODY,
-    "/_stcore/agent/interact": NOBODY,
-    "/_stcore/agent/openapi.json": NOBODY,
-    "/_stcore/agent/mcp": NOBODY,
+    "/_stcore/metrics": NO_PERSON,
+    "/_stcore/agent/interact": NO_PERSON,
+    "/_stcore/agent/openapi.json": NO_PERSON,
+    "/_stcore/agent/mcp": NO_PERSON,
     # The files of Streamlit, and its page for all other addresses.
     "/": EVERYONE,
 }
@@ -85,7 +85,7 @@ UNROUTED = {
     "/a-page-to-come": SIGNED_IN,
     "/picture/{session}/0/words": MEMBERS,
     "/to-come/{session}": MEMBERS,
-    "/to-come/{session}/{other}": NOBODY,
+    "/to-come/{session}/{other}": NO_PERSON,
     "/hv/to-come": SIGNED_IN,
 }
 

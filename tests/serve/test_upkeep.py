@@ -137,9 +137,9 @@ def test_verify_finds_damage(stored_project: Made, capsys: pytest.CaptureFixture
     with (folder / JOURNAL).open("ab") as file:
         file.write(b"no entry\n")
     assert cli.main(command) == 1
-    told = capsys.readouterr().out
-    assert project_hash(sid) in told and sid not in told
-    assert f"the file {key[:12]} is damaged" in told and "line 5 of the log" in told
+    printed = capsys.readouterr().out
+    assert project_hash(sid) in printed and sid not in printed
+    assert f"the file {key[:12]} is damaged" in printed and "line 5 of the log" in printed
     (folder / JOURNAL).write_bytes(b"\0" * 100)
     assert "damaged" in str(upkeep.verify(home)[0]["damage"])
 

@@ -70,7 +70,7 @@ def test_shared_places_have_no_partner():
 
 
 def dates(days: int, text: bool, seed: int = 0) -> HeteroData:
-    """Return concerts and reviews; each review is so many days after its concert."""
+    """Return concerts and reviews; each review is the given number of days after its concert."""
     rng = np.random.default_rng(seed)
     day = pd.Timestamp("2015-01-01") + pd.to_timedelta(rng.choice(3_000, N, replace=False), "D")
     tables = {
