@@ -214,8 +214,14 @@ def propose_joins(data: HeteroData) -> list[Proposal]:
             continue
         tried[ends] += 1
         proposal = _complete_draft(data, draft)
-        if proposal is not None and not _repeats(data, proposal, [*declared, *proposals]):
+        if proposal is None:
+            continue
+        rivals = [other for other in [*declared, *proposals] if _repeats(data, proposal, other)]
+        if not rivals:
             proposals.append(proposal)
+        elif _is_clearer(data, proposal, rivals[0]):
+            at = proposals.index(rivals[0])
+            proposals[at] = _confirmed(data, proposal, rivals[0])
     known = [proposal.join for proposal in [*declared, *proposals] if proposal.sure]
     for key in composite_keys(data, columns, known):
         if any((key.join.source, column) in taken for column in key.join.source_columns):
@@ -404,20 +410,42 @@ def _declared_proposals(data: HeteroData) -> list[Proposal]:
     return out
 
 
-def _repeats(data: HeteroData, proposal: Proposal, better: Sequence[Proposal]) -> bool:
+def _repeats(data: HeteroData, proposal: Proposal, better: Proposal) -> bool:
     """Return whether a better proposal between these datasets has most of the same pairs."""
-    matches = [
-        other.match for other in better if other.ends == proposal.ends and other.join.kind != "near"
-    ]
-    if proposal.match.new_dataset is not None or not matches:
+    if better.ends != proposal.ends or better.join.kind == "near":
         return False
+    if proposal.match.new_dataset is not None or better.match.new_dataset is not None:
+        return False
+    return _share_of_pairs(data, proposal, better) >= _MAX_COMMON_PAIRS
+
+
+def _share_of_pairs(data: HeteroData, proposal: Proposal, other: Proposal) -> float:
+    """Return the share of the pairs of a proposal that another one between these datasets has."""
     n = len(data[proposal.match.target])
-    pairs = proposal.match.i * n + proposal.match.j
-    return any(
-        float(np.isin(pairs, match.i * n + match.j).mean()) >= _MAX_COMMON_PAIRS
-        for match in matches
-        if match.new_dataset is None
+    pairs, others = (match.i * n + match.j for match in (proposal.match, other.match))
+    return float(np.isin(pairs, others).mean())
+
+
+def _is_clearer(data: HeteroData, proposal: Proposal, other: Proposal) -> bool:
+    """Return whether an id has the pairs of a name of which several rows have the same."""
+    return (
+        proposal.join.kind == other.join.kind == "key"
+        and other.match.crossed > 0
+        and not other.declared
+        and not proposal.join.target_column
+        and len(np.unique(proposal.match.i)) >= len(np.unique(other.match.i))
+        and _share_of_pairs(data, proposal, other) >= MIN_SURE_SHARE
     )
+
+
+def _confirmed(data: HeteroData, proposal: Proposal, names: Proposal) -> Proposal:
+    """Return a join by ids that a join by names confirms, so that it is not by chance."""
+    counted = _counted_proposal(data, proposal.join, proposal.match)
+    n = len(proposal.match.i)
+    n_same = round(n * _share_of_pairs(data, proposal, names))
+    said = f"{n_same:,} of these {n:,} pairs also agree in {names.join.source_column}."
+    score = max(proposal.score, names.score)
+    return replace(counted, score=score, evidence=(*counted.evidence, said))
 
 
 def _without_second_meanings(proposals: Sequence[Proposal]) -> list[Proposal]:
