@@ -561,7 +561,7 @@ def _reason_of_choice(comparison: Comparison, chosen: Candidate, n_rows: int = 0
     own_score = comparison.mean(chosen.key, measure)
     others = [key for key in comparison.sound(measure) if key != chosen.key]
     tried = _first_split(comparison).sound(measure)
-    splits = f"{len(comparison.seeds)} splits" + (f" of {n_rows:,} items" if n_rows else "")
+    splits = count(len(comparison.seeds), "split") + (f" of {n_rows:,} items" if n_rows else "")
     score = f"It scored {per_hundred(own_score)} % over {splits}."
     if not others:
         return f"Chosen because no other method could be scored. {score}"
