@@ -127,8 +127,8 @@ class Proposal:
         source = data[self.match.source]
         return tuple(
             (
-                str(source.display_names[self.match.i[at]]),
-                str(target.display_names[self.match.j[at]]),
+                _example(source, self.match.i[at], self.join.source_columns),
+                _example(target, self.match.j[at], self.join.target_columns),
             )
             for at in spread_positions(len(self.match.i), _N_EXAMPLES)
         )
@@ -408,6 +408,15 @@ def _declared_proposals(data: HeteroData) -> list[Proposal]:
         if len(match.i):
             out.append(_counted_proposal(data, join, match, declared=True))
     return out
+
+
+def _example(dataset: Dataset, row: int, columns: Sequence[str]) -> str:
+    """Return the name of a row, or the values of these columns if it has only a number."""
+    table = dataset.table
+    is_named = dataset.title_column is not None or not dataset.has_row_numbers
+    if is_named or table is None or not all(columns):
+        return str(dataset.display_names[row])
+    return ", ".join(str(table[column].iloc[row]) for column in columns)
 
 
 def _repeats(data: HeteroData, proposal: Proposal, better: Proposal) -> bool:

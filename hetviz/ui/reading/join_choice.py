@@ -484,7 +484,9 @@ def _join_checkbox(data: HeteroData, proposal: Proposal, tick: str, ticks: Seque
             return is_ticked
         _show_match_share(proposal)
         shown = proposal.examples(data)[: 1 if proposal.sure else 2]
-        examples = " and ".join(" – ".join(shorten(title, 30) for title in pair) for pair in shown)
+        examples = " and ".join(
+            " – ".join(shorten(title, 30) for title in dict.fromkeys(pair)) for pair in shown
+        )
         note = finish_sentence(f"{theme.count(len(match.i), 'link')}, such as {examples}")
         theme.show_note(f"{proposal.doubt} {note}" if proposal.doubt else note)
         if proposal.join.kind in SIMILAR:

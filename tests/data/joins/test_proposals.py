@@ -329,3 +329,12 @@ def test_ids_are_preferred_to_names_that_repeat() -> None:
     assert (found.join.source_column, found.join.target_column) == ("winner_id", "")
     assert len(found.match.i) == len(rows)
     assert f"{len(rows)} of these {len(rows)} pairs also agree in winner." in found.evidence
+
+
+def test_examples_of_rows_without_names_are_their_keys() -> None:
+    players = pd.DataFrame({"player_id": [101, 102, 107], "name": ["Anna", "Bo", "Cy"]})
+    shots = pd.DataFrame({"player_id": [101, 107, 101, 102] * 5, "speed": np.arange(20) + 0.5})
+    data = hetviz.HeteroData.from_frames({"shots": shots, "players": players})
+    assert data["shots"].has_row_numbers
+    (found,) = hetviz.propose_joins(data)
+    assert found.examples(data)[0] == ("101", "Anna")
