@@ -6,13 +6,14 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from hetviz._text import round_percent
 from hetviz.core import sentence_vectors
 from hetviz.data import HeteroData
 from hetviz.data.joins.near_rows import SIMILAR_MEANING, SIMILAR_WORDS
 from hetviz.data.joins.similar_rows import MIN_ANSWERS
-from hetviz.ui.map.description import _proposed_links
+from hetviz.ui.map.description import _proposed_texts
 from hetviz.ui.reading import by_meaning
-from hetviz.workspace import Workspace
+from hetviz.workspace import SwitchSet, Workspace
 from tests.app.conftest import Visit, html_of, workspace_of
 from tests.app.test_guide import first_visit
 from tests.app.test_judge_pairs import answer, key_of
@@ -78,8 +79,12 @@ def test_pairs_by_meaning_are_judged_and_used_only_if_ticked(visit: Visit) -> No
     [links] = workspace.state.opened().links
     assert links.kind == SIMILAR_MEANING
     assert 0 < links.weight.min() < links.weight.max() <= 1
-    notes = _proposed_links(workspace.state.opened())
-    assert notes == [f"All {len(links)} links were proposed by similar meaning."]
+    long, short = _proposed_texts(workspace.state)
+    share = round_percent(links.weight.mean())
+    assert long == f"Made from {len(links)} links proposed by meaning, about {share} right"
+    assert short == f"{len(links)} proposed links, about {share} right"
+    workspace.do(SwitchSet(links.kind, on=False))
+    assert _proposed_texts(workspace.state) == []
 
 
 def test_joined_project_opens_without_the_sentence_model(

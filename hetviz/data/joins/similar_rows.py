@@ -20,7 +20,7 @@ from hetviz.core.measures.specific_rows import RowVectors, relative_similarity, 
 from hetviz.core.sentence_vectors import Model, text_vectors
 from hetviz.core.threads import one_thread
 from hetviz.data.joins.keys import cell_texts
-from hetviz.data.joins.matching import Match, make_match
+from hetviz.data.joins.matching import PROBABILITY, Match, make_match
 from hetviz.data.joins.near_rows import (
     NEAR,
     SIMILAR_MEANING,
@@ -302,7 +302,11 @@ def match_similar(
     i, j = data[source].find(frame["source_id"]), data[target].find(frame["target_id"])
     order = np.lexsort((j, i))
     weight = np.clip(frame["weight"].to_numpy()[order], np.finfo(float).tiny, 1.0)
-    return make_match(data, source, target, i[order], j[order], weight=weight, kind=SIMILAR[by])
+    probability = frame[PROBABILITY].to_numpy()[order]
+    return make_match(
+        data, source, target, i[order], j[order], weight=weight, kind=SIMILAR[by],
+        probability=None if np.isnan(probability).any() else probability,
+    )  # fmt: skip
 
 
 def judged_pairs(
