@@ -22,7 +22,7 @@ from hetviz.ui.guidance import ask_me
 from hetviz.workspace import SetLabels, Workspace
 from hetviz.workspace.commands.guidance import EditStatements
 from tests.app.conftest import Visit, go, html_of, page_of, workspace_of
-from tests.app.test_by_meaning import shop_files
+from tests.app.test_compare_rows import shop_files
 from tests.app.test_pages import upload
 
 

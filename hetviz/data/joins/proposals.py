@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from hetviz._text import round_percent
+from hetviz._text import count, round_percent
 from hetviz._types import Ints, JsonObject
 from hetviz.data.joins.composite_keys import composite_keys
 from hetviz.data.joins.drafts import (
@@ -53,6 +53,15 @@ _MIN_WORDS_SHARE = 0.12
 _DOUBT = {
     "words": "Similar words can be about different things. Look at some pairs first.",
     "meaning": "Similar meanings can be about different things. Look at some pairs first.",
+    "pictures": "Similar pictures can show different things. Look at some pairs first.",
+    "place": "Different things can be at one place. Look at some pairs first.",
+    "date": "Different things can happen on one day. Look at some pairs first.",
+}
+_ALIKE = {
+    "meaning": "have a similar meaning",
+    "pictures": "have pictures that look most like each other",
+    "place": "are at places closest to each other",
+    "date": "have dates closest to each other",
 }
 DECLARED_KEYS = "keys"
 """Entry of the recipe of a dataset with the foreign keys that its file declares."""
@@ -268,14 +277,14 @@ def _proposals_by_words(data: HeteroData, proposals: Sequence[Proposal]) -> list
 def unlinked_pairs(data: HeteroData, proposals: Sequence[Proposal]) -> list[tuple[str, str]]:
     """Return pairs of datasets that no links or certain proposals connect, directly or not.
 
-    Pairs are left out if anything but their similarity is proposed.
+    Pairs are left out if anything but their similarity or nearness is proposed.
     """
     edges = [proposal.ends for proposal in proposals if proposal.sure]
     edges += [(links.source, links.target) for links in data.links]
     offered = {
         frozenset(proposal.ends)
         for proposal in proposals
-        if proposal.join.kind not in SIMILAR and proposal.doubt != RUNNING_NUMBERS
+        if proposal.join.kind not in {*SIMILAR, "near"} and proposal.doubt != RUNNING_NUMBERS
     }
     component = _components(data, edges)
     return [
@@ -296,7 +305,7 @@ def _components(data: HeteroData, edges: Sequence[tuple[str, str]]) -> dict[str,
 
 
 def similarity_proposal(data: HeteroData, join: Join) -> Proposal:
-    """Return a join by similar words or meaning, which may have answers, with its evidence."""
+    """Return a join by similarity, which may have answers, with its evidence."""
     match = join.match(data)
     ends = join.source, join.target
     pairs = judged_pairs(data, *ends, by=join.kind, pairs=join.pairs)
@@ -308,11 +317,11 @@ def similarity_proposal(data: HeteroData, join: Join) -> Proposal:
         "similar to each other by their words.",
         f"Rows of scrambled words would have about {n_null:,.0f} such pairs.",
     )
-    if join.kind == "meaning":
+    if join.kind != "words":
         linked = [f"{pairs[f'{end}_id'].nunique():,} of" for end in ("source", "target")]
         evidence = (
             f"{linked[0]} {n_source:,} {join.source} and {linked[1]} {n_target:,} {join.target} "
-            "have a similar meaning.",
+            f"{_ALIKE[join.kind]}{_limit_text(join)}.",
         )
     doubt = _DOUBT[join.kind]
     probability = frame["probability"].dropna()
@@ -326,6 +335,14 @@ def similarity_proposal(data: HeteroData, join: Join) -> Proposal:
     reach = link_reach(match.add_to(data), [match.links()])
     score = max(0.0, n - n_null) / max(1, min(n_source, n_target))
     return Proposal(join, score, evidence, match, reach, doubt)
+
+
+def _limit_text(join: Join) -> str:
+    if join.kind == "place":
+        return f", at most {join.km:g} km apart"
+    if join.kind == "date" and join.days:
+        return f", at most {count(join.days, 'day')} apart"
+    return ", on the same day" if join.kind == "date" else ""
 
 
 def check_join(data: HeteroData, join: Join) -> Proposal:
