@@ -7,6 +7,34 @@ import math
 import re
 from collections.abc import Sequence
 
+# Plurals and names of many things that do not end in s.
+_PLURALS = frozenset(
+    [
+        "people",
+        "men",
+        "women",
+        "children",
+        "emoji",
+        "emojis",
+        "fish",
+        "sheep",
+        "mice",
+        "geese",
+        "feet",
+        "teeth",
+        "data",
+        "media",
+        "criteria",
+        "phenomena",
+        "genera",
+        "fungi",
+        "alumni",
+        "series",
+        "species",
+        "movies",
+    ]
+)
+
 
 def join_words(parts: Sequence[str]) -> str:
     """Return "a", "a and b" or "a, b and c"; empty for no parts."""
@@ -30,6 +58,20 @@ def capital(text: str) -> str:
 def count(number: int, singular: str, plural: str | None = None) -> str:
     """Return "1 row" or "1,273 rows"."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def count_rows(number: int, table: str) -> str:
+    """Return "344 penguins", or "398 rows of mpg" where the table is not named by a plural."""
+    if number != 1 and _is_plural(table):
+        return f"{number:,} {table}"
+    return f"{count(number, 'row')} of {table}"
+
+
+def _is_plural(name: str) -> bool:
+    word = re.split(r"[\W_]+", name.casefold().strip(" _"))[-1]
+    has_vowel = re.search("[aeiouy]", word) is not None
+    is_regular = word.endswith("s") and not word.endswith(("ss", "us", "is")) and has_vowel
+    return is_regular or word in _PLURALS or not word.isascii()
 
 
 def percent(share: float, digits: int = 3) -> str:

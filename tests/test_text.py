@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hetviz._text import (
+    count_rows,
     finish_sentence,
     format_number,
     format_score,
@@ -90,3 +91,21 @@ def test_shortened_text_keeps_a_short_ending_in_parentheses(text: str, short: st
 
 def test_sentence_is_finished_once() -> None:
     assert [finish_sentence(text) for text in ("Two", "Two.", "Tw…")] == ["Two.", "Two.", "Tw…"]
+
+
+@pytest.mark.parametrize(
+    ("number", "table", "text"),
+    [
+        (1273, "emoji", "1,273 emoji"),
+        (344, "penguins", "344 penguins"),
+        (12, "film_series", "12 film_series"),
+        (398, "mpg", "398 rows of mpg"),
+        (3503, "Track", "3,503 rows of Track"),
+        (9, "address", "9 rows of address"),
+        (5, "sales_2021", "5 rows of sales_2021"),
+        (1, "one", "1 row of one"),
+        (7, "städte", "7 städte"),
+    ],
+)
+def test_rows_are_counted_by_plurals_only(number: int, table: str, text: str) -> None:
+    assert count_rows(number, table) == text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from hetviz._samples import samples
+from hetviz._text import count_rows
 from hetviz.data import HeteroData
 from hetviz.errors import DataError
 from hetviz.io.bundle.samples import sample_card
@@ -42,7 +43,7 @@ def contents_title(data: HeteroData, has_map: bool) -> str:
         if len(data.entities) == 1:
             entities = f"{data.n_objects:,} {data.entities[0]}"
             return f"{entities} in {views} views{suffix or ', no map yet'}"
-    parts = [f"{len(dataset):,} {name}" for name, dataset in data.datasets.items()]
+    parts = [count_rows(len(dataset), name) for name, dataset in data.datasets.items()]
     return theme.join_words(parts) + suffix
 
 

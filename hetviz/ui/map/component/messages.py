@@ -37,6 +37,7 @@ class DatasetSpec(TypedDict):
     glyph: str
     factor: float
     count: int
+    counted: str
     media: bool
     words: bool
     people: bool
@@ -151,7 +152,6 @@ class MapSpec(TypedDict):
     mode: Literal["work", "look"]
     geometry: LayoutSpec
     title: str
-    proposed: list[str]  # What the title says of proposed links, long and short
     alt: str
     frame: FrameSpec
     outside: int
