@@ -32,7 +32,7 @@ _MIN_ROWS = 12
 _MAX_CATEGORY_NUMBERS = 12
 MIN_COLOR_SCORE = 0.05
 """Scores below this are at chance level."""
-# Groups with at least this score are preferred to numbers and to columns of two values.
+# Groups with at least this score are preferred to numbers.
 _CLEAR_SCORE = 0.2
 _N_PERMUTATIONS = 20
 _MIN_STANDARD_ERRORS = 4.0
@@ -81,8 +81,9 @@ def find_best_color(data: HeteroData, embedding: Embedding) -> str | None:
         columns named like ids and codes.
 
     Columns with 3 to 12 groups come first, if neighbours clearly agree in one, and labels before
-    others, since the map may be made from a column. Then numbers and
-    columns of two values count as well. A column with one value in more than three quarters of
+    others, since the map may be made from a column. Then numbers of more than two values count as
+    well, and where neither is above chance, columns of two words. A column with one value in
+    more than three quarters of
     the rows has no groups. Rows of other datasets take the most frequent group of their links, and
     the items of small datasets that many items link to are groups themselves.
 
@@ -114,6 +115,9 @@ def find_best_color(data: HeteroData, embedding: Embedding) -> str | None:
         if name in samples:
             sample = samples[name]
             cells = values.iloc[sample.rows].reset_index(drop=True)
+            is_pair = cells.nunique() < _MIN_GROUPS
+            if is_pair and (best is not None or pd.api.types.is_numeric_dtype(cells)):
+                continue
             score = sample.weight * _agreement(cells, sample.nearest)
             if score > (MIN_COLOR_SCORE if best is None else best[0] + 1e-9):
                 best = score, json.dumps([name, column])

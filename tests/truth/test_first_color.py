@@ -47,6 +47,15 @@ def random_columns(rng: np.random.Generator, n: int) -> dict[str, object]:
     }
 
 
+@pytest.mark.parametrize("price", [[0.99, 1.99], [True, False]])
+def test_number_of_two_values_is_never_the_first_color(price: list[float]) -> None:
+    rng = np.random.default_rng(0)
+    side = np.repeat([0, 1], 150)
+    table = pd.DataFrame({"price": np.array(price)[side], "note": random_names(rng, 300)})
+    data = HeteroData([Dataset("tracks", random_names(rng, 300), table=table)])
+    assert find_best_color(data, map_of(data, [places_of(rng, side)])) is None
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_groups_of_a_column_are_the_first_color(seed: int) -> None:
     rng = np.random.default_rng(seed)

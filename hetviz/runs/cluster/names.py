@@ -13,10 +13,11 @@ from hetviz._text import capital, is_word, join_words
 from hetviz._types import Bools, Floats, Ints, Sparse, Texts
 from hetviz.data import HeteroData
 
-MIN_SHARE = 0.4
-"""A name is true of at least this share of the members and of the core of a group."""
+MIN_SHARE = 0.5
+"""A name is true of more than this share of the members and of the core of a group."""
 
 _MIN_TRUE, _MIN_Z, _MIN_RATIO = 3, 3.0, 1.5
+_MIN_OTHERS_SHARE = 0.2
 _MIN_BORROWED_SHARE, _MIN_BORROWED_LINKS = 0.5, 2
 _MIN_ACCOUNT_SHARE = 0.1
 _MAX_LINKED_NAMES = 4_000
@@ -251,7 +252,7 @@ def name_groups(
     kept: Sequence[str] = (),
     parts: int = 1,
 ) -> list[GroupName]:
-    """Name groups by what is true of at least 40 % of their members, and of their core.
+    """Name groups by what is true of more than half of their members, and of their core.
 
     A name is also at least 1.5 times as frequent as outside among items of the same datasets, by at
     least three standard errors.
@@ -282,13 +283,13 @@ def name_groups(
     outside = _outside_shares(data, rows, member, true)
     pooled = total / len(rows)
     error = np.sqrt(pooled * (1.0 - pooled) * (1.0 / np.maximum(sizes, 1.0)[:, None] + 1.0 / n_out))
-    holds = (inside >= MIN_SHARE) & (counts >= _MIN_TRUE)
+    holds = (inside > MIN_SHARE) & (counts >= _MIN_TRUE)
     if core is not None:
         central = _membership(code, (code >= 0) & core[rows], n_groups)
         n_core = np.maximum(np.asarray(central.sum(axis=1)).ravel(), 1.0)
-        holds &= np.asarray((central @ true).todense()) / n_core[:, None] >= MIN_SHARE
+        holds &= np.asarray((central @ true).todense()) / n_core[:, None] > MIN_SHARE
     without_own = member @ _without_own(data, facts, rows, true)
-    holds &= np.asarray(without_own.todense()) >= MIN_SHARE / 2 * sizes[:, None]
+    holds &= np.asarray(without_own.todense()) >= _MIN_OTHERS_SHARE * sizes[:, None]
     differs = (inside >= _MIN_RATIO * outside) & (inside - outside >= _MIN_Z * error)
     score = np.where(holds & differs, facts.weight * (inside - outside), 0.0)
     banned = {name.casefold() for name in taken}

@@ -98,7 +98,7 @@ def find_regions(
 def regions(data: HeteroData, m: Embedding, *, before: Embedding | None = None) -> pd.DataFrame:
     """Return the named regions of a map, at two levels.
 
-    A region is named by what is true of at least 40 % of its members and of its core: a value of a
+    A region is named by what is true of more than half of its members and of its core: a value of a
     category, an item that they are linked with, or a word. Otherwise it has no name.
 
     Parameters
