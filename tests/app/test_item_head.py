@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.plots import colouring
-from hetviz.ui.item import item_head
+from hetviz.ui.item import item_head, item_panel
 from hetviz.ui.item.item import find_item
 from hetviz.ui.item.item_head import item_line
 from hetviz.ui.reading import join_choice
@@ -23,22 +24,34 @@ def test_item_head_equals_panel(visit: Visit) -> None:
     data, run = state.opened(), state.run
     assert run is not None
     row = int(data.offsets[data.links[0].source].start + data.links[0].i[0])
-    head = item_head.item_head(state, run, row, "s")
-    assert head is not None
-    json.dumps(head)
-    assert head["linked"]
+    first = item_panel.panel_content(workspace, row, "s")
     workspace.set_view_state(selection=np.array([row], dtype=np.int64))
     app.run()
+    head = item_panel.panel_content(workspace, row, "s")
+    assert first is not None
+    assert head is not None
+    # The first explanation on a map takes long, so that it is left out.
+    assert head["blocks"][: len(first["blocks"])] == first["blocks"]
+    json.dumps(head)
     text = html_of(app)
     assert f'data-of="{row}"' in text
     assert head["line"] in text
-    for part in head["linked"]:
-        assert part["legend"] in text
-        assert part["n_close"] in text
-        assert sum(end["is_met"] for end in part["ends"]) <= len(part["ends"])
-        for end in part["ends"]:
-            assert end["title"] in text
+    kinds = [block["kind"] for block in head["blocks"]]
+    assert {"section", "note", "links", "items"} <= set(kinds)
+    sections = [block["title"] for block in head["blocks"] if block["kind"] == "section"]
+    assert sections[0].startswith("Linked")
+    assert {"Nearest emoji", "Why it is here"} <= set(sections)
+    places = [text.index(f"<span>{title}<") for title in sections if f"<span>{title}<" in text]
+    assert len(places) > 1 and places == sorted(places)
+    for block in head["blocks"]:
+        for key in ("title", "aside", "text"):
+            if block["kind"] != "button":
+                assert html.escape(block.get(key, "")).replace("\xa0", " ") in text
+        for end in block.get("ends", ()):
+            assert html.escape(end["title"]) in text
             assert f"width:{end['share']}%" in text
+        for cell in block.get("cells", ()):
+            assert f'title="{html.escape(cell["tip"])}"' in text
 
 
 def test_item_head_names_dataset_linked_within_once(visit: Visit) -> None:

@@ -212,6 +212,27 @@ def test_value_texts(value: Any, words: str) -> None:
     assert item_cards.value_text(value) == words
 
 
+def test_panel_route_has_blocks_of_item_as_text(sid: str) -> None:
+    answer = ask(f"/hv/panel/{sid}/6")
+    is_guarded(answer)
+    assert answer.headers["content-type"].startswith("application/json")
+    assert answer.json["title"] == TITLES[6]
+    first = ask(f"/hv/panel/{sid}/0").json["blocks"]
+    kinds = [block["kind"] for block in first]
+    assert kinds[:3] == ["section", "note", "links"]
+    cells = [cell for block in first if block["kind"] == "items" for cell in block["cells"]]
+    assert TITLES[6] in [cell["name"] for cell in cells]
+    titles = [block["title"] for block in first if block["kind"] == "section"]
+    assert titles[0] == "Linked with"
+    assert "Nearest food, cold" in titles
+    # The first explanation on a map would take long.
+    assert "Why it is here" not in titles
+    # An item without a position has no panel of its own.
+    assert ask(f"/hv/panel/{sid}/11").json is None
+    assert ask(f"/hv/panel/{sid}/12").status == 204
+    assert ask(f"/hv/panel/{'x' * 22}/0").status == 404
+
+
 def test_search_ignores_case_and_accents_and_prefers_prefixes(sid: str) -> None:
     def titles(query: str) -> list[str]:
         return [item["title"] for item in ask(f"/hv/search/{sid}?q={quote(query)}").json["items"]]

@@ -295,7 +295,7 @@ def requested_runs(sent: list[object]) -> list[bool]:
 
 
 _LINES = """(root) => ['.hv-item-head h2', '.hv-item-head p', '.hv-item-head img',
-  '.hv-section-head', '.hv-quiet', '.hv-link-list li']
+  '.hv-section-head', '.hv-quiet', '.hv-link-list li', '.hv-names li', '.hv-strip li', 'button']
   .flatMap((part) => [...document.querySelectorAll(`${root} ${part}`)])
   .map((e) => { const b = e.getBoundingClientRect();
   return [e.textContent, e.src ?? '', ...[b.x, b.y, b.width, b.height].map(Math.round)]; })"""
@@ -308,15 +308,13 @@ _FREE = """() => { const { map } = document.querySelector('.st-key-map .hv-map')
   return at(row); }"""
 
 
-def test_item_head_appears_before_panel_and_does_not_move(
-    page: Page,
-) -> None:
+def test_item_panel_is_drawn_before_page_runs_and_does_not_move(page: Page) -> None:
     page.goto("/map")
     stage(page)
     settled(page)
     page.mouse.move(*page.evaluate(_FREE))
     until(page, "map.scene.hovered >= 0 && map.media.cards.has(map.scene.hovered)")
-    # The head in the last frame before the panel arrives.
+    # The preview in the last frame before the panel arrives.
     page.evaluate(
         f"""() => {{ const lines = {_LINES}; const look = () => {{
           const preview = '.hv-item-preview';
@@ -333,15 +331,47 @@ def test_item_head_appears_before_panel_and_does_not_move(
     expect(page.locator(".hv-item-preview")).to_have_count(0)
     settled(page)
     early = page.evaluate("window.hvEarly")
-    assert len(early) > 2
+    for start in ("Linked with", "Nearest", "Most alike"):
+        assert any(line[0].startswith(start) for line in early)
     now = page.evaluate(f"({_LINES})('.st-key-tab-item')")
-    assert [line for line in early if line not in now] == []
+    moved = [line for line in early if line not in now]
+    assert not moved, [line for line in now if line[0] in [early[0] for early in moved]]
     # Several items have no head.
     page.evaluate(
         "() => document.querySelector('.st-key-map .hv-map').__hv.map.selection.select([3, 4, 5])"
     )
     settled(page)
     expect(page.locator(".hv-item-preview")).to_have_count(0)
+
+
+def test_item_preview_works_with_keyboard_and_leaves_focus_to_panel(page: Page) -> None:
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    # The page gets no selection, so the preview stays.
+    page.evaluate(
+        """() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;
+        window.hvSend = map.component.setStateValue; map.component.setStateValue = () => {};
+        map.selection.select([120]); }"""
+    )
+    preview = page.locator(".hv-item-preview")
+    expect(preview.get_by_text("Most alike by links")).to_be_attached()
+    assert not serious_barriers(page)
+    assert page.evaluate("document.querySelector('.st-key-panel-body').inert")
+    chip = preview.locator(".hv-strip [data-hv-row], .hv-names [data-hv-row]").first
+    row = chip.get_attribute("data-hv-row")
+    chip.focus()
+    page.evaluate(
+        """() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;
+        map.component.setStateValue = window.hvSend;
+        map.selection.reported = -1; map.selection.report(); }"""
+    )
+    expect(preview).to_have_count(0)
+    assert not page.evaluate("document.querySelector('.st-key-panel-body').inert")
+    page.wait_for_function(
+        "(row) => document.activeElement?.matches(`.st-key-tab-item [data-hv-row='${row}']`)",
+        arg=row,
+    )
 
 
 def test_click_on_item_in_panel_selects_it(page: Page) -> None:

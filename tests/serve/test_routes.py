@@ -53,6 +53,7 @@ EXPECTED = {
     "/hv/regions/{session}": MEMBERS,
     "/hv/clusters/{session}": MEMBERS,
     "/hv/item/{session}/{part}": MEMBERS,
+    "/hv/panel/{session}/{row}": MEMBERS,
     "/hv/links/{session}": MEMBERS,
     "/hv/picture/{session}/{row:int}/{dataset:path}": MEMBERS,
     "/hv/tab/{view}/{tab}": SIGNED_IN,

@@ -125,7 +125,7 @@ def _show_item_tab(state: State) -> None:
     if state.run is not None:
         consequences.show_consequences(state, state.run)
     if len(rows) == 1:
-        item_panel.show_item(state, int(rows[0]), statement_draft.offer_closer)
+        item_panel.show_item(session.workspace(), int(rows[0]), statement_draft.draft_together)
     elif len(rows):
         group_panel.show_group(state, rows)
     elif state.run is not None and not consequences.show_moved(state, state.run):

@@ -12,6 +12,7 @@ from hetviz.runs.evidence.neighbors import (
 )
 from hetviz.ui.evidence.sources import check_row, outdated, places_of, run_of, source
 from hetviz.ui.item import item_head, item_why
+from hetviz.ui.shell import session
 from hetviz.workspace import State
 
 
@@ -52,5 +53,5 @@ def item_guidance(state: State, row: str) -> Evidence:
 def why(state: State, row: str) -> Evidence:
     """Return the reasons for the position of an item."""
     data = state.guided or state.opened()
-    explanation = item_why.explain(state, run_of(state), check_row(data, row))
+    explanation = item_why.explain(session.workspace(), run_of(state), check_row(data, row))
     return why_evidence(data, explanation)

@@ -10,16 +10,16 @@ import numpy as np
 from hetviz._text import count, round_percent
 from hetviz._types import Bools, Floats
 from hetviz.core.measures.alike import count_closer, most_alike_rows
-from hetviz.data import Embedding
+from hetviz.data import Embedding, HeteroData
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.metrics.trust.alike import AlikeItems, is_far
-from hetviz.ui.item import item_chip
+from hetviz.ui.item import blocks, item_chip, item_results
+from hetviz.ui.item.blocks import Block
 from hetviz.ui.item.item import find_item
 from hetviz.ui.map_data import worker_results
-from hetviz.ui.shell import session, theme
-from hetviz.ui.shell.page_state import project_id
-from hetviz.ui.widgets import charts, failure
-from hetviz.workspace import MapResult, State
+from hetviz.ui.map_data.array_cache import RESULTS
+from hetviz.ui.shell import theme
+from hetviz.workspace import MapResult, Workspace
 
 _N_ALIKE = 8
 _SCALES = {"links": "100 %: same links", "features": "share of pairs less alike"}
@@ -57,25 +57,40 @@ class AlikeLists:
     unsupported: Mapping[int, tuple[str, str]]
 
 
-def find_alike(state: State, run: MapResult, row: int, nearest: list[int]) -> AlikeLists | None:
+def find_alike(
+    workspace: Workspace, run: MapResult, row: int, nearest: list[int], session: str, wait: bool
+) -> AlikeLists | None:
     """Return items alike to an item, and which of the `nearest` items the data do not support.
 
-    None while they are computed.
+    Without `wait`, None while a thread computes them.
     """
-    data, embedding = state.opened(), charts.embedding_of(state, run)
+    data = workspace.state.opened()
+    embedding = workspace.state.embedding(run)
     if embedding is None:
         return None
-    items = session.get_or_compute(("alike items", id(data)), data, lambda: AlikeItems(data))
-    lists = None
-    with failure.show_failure("alike"):
-        lists = worker_results.compute_in_thread(
-            project_id(),
-            data,
-            ("alike", id(run), row),
-            lambda: _make_lists(items, embedding, row, nearest),
-            run,
+    items = item_results.get_or_compute(
+        workspace, ("alike items", id(data)), data, lambda: AlikeItems(data)
+    )
+
+    def make() -> AlikeLists:
+        return _make_lists(items, embedding, row, nearest)
+
+    if not wait:
+        return worker_results.compute_in_thread(
+            session, data, _key(run, row), make, run, "Looking for similar items"
         )
-    return lists  # noqa: RET504 - `show_failure` may stop the computation
+    cached: object = RESULTS.get_or_compute(data, _key(run, row), make, run)
+    # The page shows why a thread failed.
+    return cached if isinstance(cached, AlikeLists) else None
+
+
+def drop(data: HeteroData, run: MapResult, row: int) -> None:
+    """Forget the result or the error of an item."""
+    RESULTS.drop(data, _key(run, row))
+
+
+def _key(run: MapResult, row: int) -> tuple[object, ...]:
+    return "alike", id(run), row
 
 
 def _make_lists(
@@ -129,21 +144,20 @@ def _make_list(
     )
 
 
-def show_alike(state: State, row: int, alike: AlikeList) -> None:
-    """Show the items that are most alike in one way, with their similarity."""
+def alike_blocks(data: HeteroData, row: int, alike: AlikeList, session: str) -> list[Block]:
+    """Return the items that are most alike in one way, with their similarity."""
     if not alike.rows:
-        return
-    theme.show_section(
-        f"Most alike by {alike.way}",
-        _SCALES[alike.way],
-        theme.evidence_key("alike", row, alike.way),
-    )
+        return []
+    key = theme.evidence_key("alike", row, alike.way)
     asides = {
         other: [round_percent(share), *(["far away"] if other in alike.far else [])]
         for other, share in zip(alike.rows, alike.shares, strict=True)
     }
-    item_chip.show_items(state.opened(), alike.rows, asides=asides)
+    parts = [
+        blocks.section(f"Most alike by {alike.way}", _SCALES[alike.way], key),
+        item_chip.items_block(data, alike.rows, session, asides=asides),
+    ]
     if alike.n_tied:
-        theme.show_note(
-            f"{count(alike.n_tied, 'more item')} with {round_percent(alike.tied_share)}."
-        )
+        text = f"{count(alike.n_tied, 'more item')} with {round_percent(alike.tied_share)}."
+        parts.append(blocks.note(text))
+    return parts

@@ -10,6 +10,7 @@ import streamlit as st
 from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.ui.item import item_head, pictures
+from hetviz.ui.item.blocks import Block
 from hetviz.ui.item.item import MapItem, find_item
 from hetviz.ui.shell import theme
 from hetviz.ui.shell.page_state import project_id
@@ -32,78 +33,89 @@ def small_face(data: HeteroData, item: MapItem) -> str:
     return f'<i aria-hidden="true">{item.glyph}</i>'
 
 
-def show_names(
-    data: HeteroData,
-    rows: Iterable[int],
-    outlined: Collection[int] = (),
-    asides: Mapping[int, Sequence[str]] = _NONE,
-    unsupported: Mapping[int, tuple[str, str]] = _NO_MARKS,
-) -> None:
-    """Show items by name; see `show_items`."""
-    cells = []
-    for row in rows:
-        item = find_item(data, int(row))
-        words = theme.escape_html(shorten(item.title, _MAX_NAME_CHARS))
-        face = f"<i>{item.glyph}</i> {words}"
-        cells.append(_chip_html(item, row, face, outlined, asides, unsupported))
-    st.html(f'<ul class="hv-names">{"".join(cells)}</ul>')
+def show_names(data: HeteroData, rows: Iterable[int]) -> None:
+    """Show items by name."""
+    st.html(items_html(_names_block([(int(row), find_item(data, int(row))) for row in rows])))
 
 
-def show_items(
+def items_block(
     data: HeteroData,
     rows: Sequence[int],
+    session: str,
     outlined: Collection[int] = (),
     asides: Mapping[int, Sequence[str]] = _NONE,
     unsupported: Mapping[int, tuple[str, str]] = _NO_MARKS,
-) -> None:
-    """Show items by their pictures, five in a row, or by name if most have no picture.
+) -> Block:
+    """Return items by their pictures, five in a row, or by name if most have no picture.
 
     `outlined`: Rows with an outline.
     `asides`: Texts after each row.
     `unsupported`: Mark and reason of the rows that the data do not support as near.
     """
-    if not have_pictures(data, rows):
-        show_names(data, rows, outlined, asides, unsupported)
-        return
-    cells = []
-    for row in rows:
-        item = find_item(data, int(row))
-        source = picture_of(data, item)
-        face = (
-            f'<img src="{theme.escape_html(source)}" alt="{theme.escape_html(item.title)}" '
-            'loading="lazy">'
-            if source
-            else f"<i>{theme.escape_html(shorten(item.title, _MAX_NAME_CHARS))}</i>"
-        )
-        cells.append(_chip_html(item, row, face, outlined, asides, unsupported))
-    st.html(f'<ul class="hv-strip">{"".join(cells)}</ul>')
+    items = [(int(row), find_item(data, int(row))) for row in rows]
+    block = _names_block(items)
+    if have_pictures(data, rows, session):
+        block["has_pictures"] = True
+        for cell, (_, item) in zip(block["cells"], items, strict=True):
+            cell["glyph"] = ""
+            cell["picture"] = pictures.picture_address(session, data, item.dataset.name, item.row)
+    for cell in block["cells"]:
+        row = cell["row"]
+        cell["asides"] = list(map(theme.join_units, asides.get(row, ())))
+        if row in unsupported:
+            cell["mark"], reason = unsupported[row]
+            cell["tip"], cell["kind"] = f"{cell['title']}: {reason}", "weak"
+        elif row in outlined:
+            cell["kind"] = "on"
+    return block
 
 
-def have_pictures(data: HeteroData, rows: Sequence[int]) -> bool:
+def _names_block(items: Sequence[tuple[int, MapItem]]) -> Block:
+    cells: list[Block] = [
+        {
+            "row": row,
+            "title": item.title,
+            "tip": item.title,
+            "name": shorten(item.title, _MAX_NAME_CHARS),
+            "glyph": item.glyph,
+            "picture": None,
+            "kind": "",
+            "mark": "",
+            "asides": [],
+        }
+        for row, item in items
+    ]
+    return {"kind": "items", "has_pictures": False, "cells": cells}
+
+
+def have_pictures(data: HeteroData, rows: Sequence[int], session: str) -> bool:
     """Return whether most of the items have a picture."""
-    pictures = [picture_of(data, find_item(data, int(row))) for row in rows]
-    return sum(address is not None for address in pictures) > len(rows) / 2
-
-
-def _chip_html(
-    item: MapItem,
-    row: int,
-    face: str,
-    outlined: Collection[int],
-    asides: Mapping[int, Sequence[str]],
-    unsupported: Mapping[int, tuple[str, str]],
-) -> str:
-    title, kind, mark = item.title, "", ""
-    if row in unsupported:
-        word, reason = unsupported[row]
-        title = f"{title}: {reason}"
-        kind, mark = ' class="weak"', f" <em>{word}</em>"
-    elif row in outlined:
-        kind = ' class="on"'
-    aside = "".join(f" <small>{theme.escape_html(text)}</small>" for text in asides.get(row, ()))
-    return (
-        f'<li{kind} title="{theme.escape_html(title)}">{button_html(row, face + aside + mark)}</li>'
+    items = [find_item(data, int(row)) for row in rows]
+    n_pictures = sum(
+        pictures.picture_address(session, data, item.dataset.name, item.row) is not None
+        for item in items
     )
+    return n_pictures > len(rows) / 2
+
+
+def items_html(block: Block) -> str:
+    """Return HTML of a block of items."""
+    cells = "".join(map(_chip_html, block["cells"]))
+    return f'<ul class="hv-{"strip" if block["has_pictures"] else "names"}">{cells}</ul>'
+
+
+def _chip_html(cell: Block) -> str:
+    name, title = theme.escape_html(cell["name"]), theme.escape_html(cell["title"])
+    if cell["picture"]:
+        source = theme.escape_html(cell["picture"])
+        face = f'<img src="{source}" alt="{title}" loading="lazy">'
+    else:
+        face = f"<i>{cell['glyph']}</i> {name}" if cell["glyph"] else f"<i>{name}</i>"
+    kind = f' class="{cell["kind"]}"' if cell["kind"] else ""
+    mark = f" <em>{cell['mark']}</em>" if cell["mark"] else ""
+    aside = "".join(f" <small>{theme.escape_html(text)}</small>" for text in cell["asides"])
+    tip = theme.escape_html(cell["tip"])
+    return f'<li{kind} title="{tip}">{button_html(cell["row"], face + aside + mark)}</li>'
 
 
 def button_html(row: int, content: str) -> str:

@@ -12,16 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from hetviz._text import shorten
+from hetviz._text import count, shorten
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import TouchingLinks, links_touching
 from hetviz.memo import Memo
 from hetviz.metrics.fit.nearest import NearestItems, nearest
 from hetviz.plots.colour import Colouring
-from hetviz.ui.item import pictures
+from hetviz.ui.item import blocks, pictures
+from hetviz.ui.item.blocks import Block
 from hetviz.ui.item.item import MapItem, find_item
 from hetviz.ui.map_data.layers import colours_of
 from hetviz.ui.map_data.parts import get_geometry, link_reach
+from hetviz.ui.shell import theme
 from hetviz.workspace import MapResult, State
 
 N_NEAREST = 10
@@ -42,22 +44,67 @@ def item_head(state: State, run: MapResult, row: int, session: str) -> dict[str,
     if not nearest_by_dataset:
         return None
     return {
+        "title": item.title,
         "map_id": get_geometry(state, run).id,
         "line": item_line(data, item, row, colours_of(state, run)),
         "pictures": picture_addresses(data, item, session, links),
         "has_picture": has_picture(data, item),
         "glyph": item.glyph,
-        "linked": [
-            {
-                "title": title,
-                "n_close": n_close_text,
-                "legend": bar_legend(name, nearest_items_),
-                "ends": linked_items(data, nearest_items_, session),
-                "n_more": n_unlisted(nearest_items_),
-            }
-            for name, nearest_items_, title, n_close_text in linked_sections(nearest_by_dataset)
-        ],
+        "blocks": link_blocks(state, run, row, nearest_by_dataset, session),
     }
+
+
+def link_blocks(
+    state: State,
+    run: MapResult | None,
+    row: int,
+    nearest_by_dataset: dict[str, NearestItems],
+    session: str,
+) -> list[Block]:
+    """Return the linked items of each dataset, the nearest first."""
+    data = state.opened()
+    n_links, held_out = len(links_touching(data, [row])), _held_out_links(state, row)
+    sections = linked_sections(nearest_by_dataset)
+    if n_links and not sections:
+        return [blocks.section("Linked with", count(n_links, "link"))]
+    parts: list[Block] = []
+    if not n_links and held_out is not None:
+        parts.append(
+            blocks.note("Its links are hidden: they score the map but were not used to make it.")
+        )
+    elif not n_links and data.links:
+        parts.append(blocks.note("This item has no links."))
+    for name, items, title, n_close_text in sections:
+        more = n_unlisted(items)
+        parts += [
+            blocks.section(title, n_close_text, theme.evidence_key("item-links", row, name)),
+            blocks.note(bar_legend(name, items)),
+            {
+                "kind": "links",
+                "ends": linked_items(data, items, session),
+                "more": f"… and {more:,} more, farther away" if more else "",
+            },
+        ]
+    if held_out is not None and run is not None:
+        unseen = nearest_items(state, run, row, 1, held_out)
+        close = [
+            (
+                f"Hidden links to {name} that are close",
+                f"{items.n_links_close:,} of {items.n_links:,}",
+            )
+            for name, items in unseen.items()
+            if items.n_links
+        ]
+        parts += [blocks.pairs(close)] if close else []
+    return parts
+
+
+def _held_out_links(state: State, row: int) -> TouchingLinks | None:
+    held_out = state.held_out
+    if held_out is None or state.data is None or held_out.n_rows != state.data.n_rows:
+        return None
+    links = links_touching(held_out, [row])
+    return links if len(links) else None
 
 
 def nearest_items(
@@ -125,6 +172,7 @@ def linked_items(data: HeteroData, linked: NearestItems, session: str) -> list[d
         share = 100.0 * bar_length(nearer, linked.n_close, linked.n_others)
         rows.append(
             {
+                "row": row,
                 "title": shorten(item.title, _MAX_NAME_CHARS),
                 "picture": pictures.picture_address(session, data, item.dataset.name, item.row),
                 "glyph": item.glyph,

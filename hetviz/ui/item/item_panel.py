@@ -2,68 +2,147 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from hetviz._text import shorten
 from hetviz.data import HeteroData
-from hetviz.data.queries.rows import TouchingLinks, links_touching
+from hetviz.data.queries.rows import links_touching
+from hetviz.errors import HetvizError
 from hetviz.metrics.fit.nearest import NearestItems
 from hetviz.plots.colour import display_name
-from hetviz.ui.item import item_alike, item_chip, item_head, item_text, item_trust, item_why
+from hetviz.ui.item import (
+    blocks,
+    item_alike,
+    item_chip,
+    item_head,
+    item_text,
+    item_trust,
+    item_why,
+)
+from hetviz.ui.item.blocks import Block
 from hetviz.ui.item.item import MapItem, find_item
 from hetviz.ui.map_data import layers
-from hetviz.ui.shell import selection, theme
+from hetviz.ui.shell import background, selection, theme
 from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets.select_buttons import show_select_button
-from hetviz.workspace import MapResult, State
+from hetviz.workspace import MapResult, Workspace
 
+_CLOSER, _TRY_AGAIN = "bring-closer", "again-alike"
 _MAX_NAMES = 8
 _N_FACTS, _MAX_TEXT_CHARS = 5, 400
 
 
 def show_item(
-    state: State, row: int, offer_closer: Callable[[int, Sequence[int]], None] | None = None
+    workspace: Workspace, row: int, draft_closer: Callable[[int, Sequence[int]], None]
 ) -> None:
-    """Show the panel. `offer_closer` is called with the item and its linked items far away."""
-    data, run = state.data, state.run
+    """Show the panel. `draft_closer` is called with the item and its linked items far away."""
+    state, run = workspace.state, workspace.state.run
+    data = state.data
     if data is None:
         return
     item = find_item(data, row)
-    links = links_touching(data, [row])
     item_chip.show_head(
-        data, item, item_head.item_line(data, item, row, layers.colours_of(state, state.run))
+        data, item, item_head.item_line(data, item, row, layers.colours_of(state, run))
     )
     nearest_by_dataset = {} if run is None else item_head.nearest_items(state, run, row)
-    if run is not None and not nearest_by_dataset:
-        theme.show_note("This item has no position on this map.")
-    _show_links(state, row, links, nearest_by_dataset)
-    far = [
-        int(end)
-        for items in nearest_by_dataset.values()
-        for end in items.ends[(items.weight > 0) & ~items.is_satisfied()]
-    ]
-    if far and offer_closer is not None and run is not None and state.is_current(run):
-        offer_closer(row, far)
-    # The browser shows head and links until this element arrives.
-    st.html(f'<i class="hv-shown-item" data-of="{row}"></i>')
+    on_click = {
+        _CLOSER: partial(draft_closer, row, _far_ends(nearest_by_dataset)),
+        item_trust.MEASURE: partial(background.measure_spread, state),
+    }
     if run is not None:
-        _show_neighbours(state, run, row, item, nearest_by_dataset)
-    _show_facts(data, item)
+        on_click[item_why.FIND_OUT] = partial(item_why.allow, workspace, run)
+        on_click[_TRY_AGAIN] = partial(item_alike.drop, data, run, row)
+    for block in panel_blocks(workspace, row, project_id()):
+        _show_block(block, on_click)
+    # The browser shows these blocks until this element arrives.
+    st.html(f'<i class="hv-shown-item" data-of="{row}"></i>')
     if run is not None and nearest_by_dataset:
-        item_why.show_item_why(state, run, row)
-        item_trust.show_item_trust(state, run, row)
+        item_why.show_details(workspace, run, row)
+    _show_facts(data, item)
     neighbours = [
         int(other) for nearest_items in nearest_by_dataset.values() for other in nearest_items.rows
     ]
-    linked = links.leads_to().tolist()
+    linked = links_touching(data, [row]).leads_to().tolist()
     with st.container(horizontal=True, gap="small"):
         show_select_button(
             state, "Select neighbours", "pick-near", neighbours, noun="neighbour", selected=[row]
         )
         show_select_button(state, "Select linked", "pick-linked", linked, noun="linked item")
         st.button("Clear", type="tertiary", key="clear", on_click=selection.clear_selection)
+
+
+def panel_blocks(
+    workspace: Workspace, row: int, session: str, is_preview: bool = False
+) -> list[Block]:
+    """Return the blocks below the head: linked, nearest, why, how reliable.
+
+    `is_preview`: Wait for similar items, which a thread computes for large data, and leave out
+        the last blocks if the first explanation on a map would have to be awaited.
+    """
+    state, run = workspace.state, workspace.state.run
+    nearest_by_dataset = {} if run is None else item_head.nearest_items(state, run, row)
+    parts: list[Block] = []
+    if run is not None and not nearest_by_dataset:
+        parts.append(blocks.note("This item has no position on this map."))
+    parts += item_head.link_blocks(state, run, row, nearest_by_dataset, session)
+    if run is None:
+        return parts
+    n_far = len(_far_ends(nearest_by_dataset))
+    if n_far and state.is_current(run):
+        text = "Bring the far one closer" if n_far == 1 else f"Bring the {n_far:,} far ones closer"
+        parts.append(blocks.button(_CLOSER, text))
+    parts += _nearest_blocks(workspace, run, row, nearest_by_dataset, session, is_preview)
+    if nearest_by_dataset and not (is_preview and not item_why.is_ready(workspace, run)):
+        parts += item_why.why_blocks(workspace, run, row)
+        parts += item_trust.trust_blocks(workspace, run, row, session)
+    return parts
+
+
+def _far_ends(nearest_by_dataset: dict[str, NearestItems]) -> list[int]:
+    return [
+        int(end)
+        for items in nearest_by_dataset.values()
+        for end in items.ends[(items.weight > 0) & ~items.is_satisfied()]
+    ]
+
+
+def panel_content(workspace: Workspace, row: int, session: str) -> dict[str, Any] | None:
+    """Return the head and the blocks of an item, JSON-ready; None without a position."""
+    run = workspace.state.run
+    head = None if run is None else item_head.item_head(workspace.state, run, row, session)
+    if head is None:
+        return None
+    return head | {"blocks": panel_blocks(workspace, row, session, is_preview=True)}
+
+
+def _show_block(block: Block, on_click: Mapping[str, Callable[[], None]]) -> None:
+    kind = block["kind"]
+    if kind == "section":
+        theme.show_section(block["title"], block["aside"], block["evidence"])
+    elif kind == "note":
+        theme.show_note(block["text"], block["evidence"])
+    elif kind == "pairs":
+        theme.show_pairs([(name, value) for name, value in block["rows"]])
+    elif kind == "links":
+        st.html(_links_html(block))
+    elif kind == "items":
+        st.html(item_chip.items_html(block))
+    elif block["is_quiet"]:
+        st.button(
+            block["text"],
+            type="tertiary",
+            key=block["key"],
+            disabled=background.running_job() is not None,
+            on_click=on_click[block["key"]],
+            help="Refits the map several times with resampled links. Takes up to three times as "
+            "long as making the map.",
+        )
+    else:
+        st.button(block["text"], key=block["key"], on_click=on_click[block["key"]])
 
 
 def _show_facts(data: HeteroData, item: MapItem) -> None:
@@ -98,85 +177,52 @@ def _show_facts(data: HeteroData, item: MapItem) -> None:
                 st.html(f'<p class="hv-text"><b>{title}</b> {content}</p>')
 
 
-def _show_neighbours(
-    state: State,
+def _nearest_blocks(
+    workspace: Workspace,
     run: MapResult,
     row: int,
-    item: MapItem,
     nearest_by_dataset: dict[str, NearestItems],
-) -> None:
-    """Show the nearest items on the map, and those that are most alike in the data."""
-    data, own = state.opened(), item.dataset.name
+    session: str,
+    wait: bool,
+) -> list[Block]:
+    """Return the nearest items on the map, and those that are most alike in the data."""
+    data = workspace.state.opened()
+    own = find_item(data, row).dataset.name
     listed: dict[str, list[int]] = {}
     for name in sorted(nearest_by_dataset, key=lambda name: name != own):
         rows = nearest_by_dataset[name].rows.tolist()
-        listed[name] = rows if item_chip.have_pictures(data, rows) else rows[:_MAX_NAMES]
-    alike = item_alike.find_alike(
-        state, run, row, [other for rows in listed.values() for other in rows]
-    )
+        listed[name] = rows if item_chip.have_pictures(data, rows, session) else rows[:_MAX_NAMES]
+    alike, parts = None, list[Block]()
+    try:
+        alike = item_alike.find_alike(
+            workspace,
+            run,
+            row,
+            [row for rows in listed.values() for row in rows],
+            session,
+            wait,
+        )
+    except HetvizError as error:
+        parts = [blocks.note(str(error)), blocks.button(_TRY_AGAIN, "Try again")]
     for name, rows in listed.items():
         nearest_items = nearest_by_dataset[name]
         linked = set(nearest_items.rows[nearest_items.linked].tolist())
         is_own = alike is not None and name == own
         key = theme.evidence_key(*(("alike", row, "map") if is_own else ("nearest", row, name)))
         aside = "on the map" + (", outline: linked" if linked else "")
-        theme.show_section(f"Nearest {name}", aside, key)
         marks = {} if alike is None else alike.unsupported
-        item_chip.show_items(data, rows, linked, unsupported=marks)
+        parts += [
+            blocks.section(f"Nearest {name}", aside, key),
+            item_chip.items_block(data, rows, session, linked, unsupported=marks),
+        ]
         for alike_list in alike.lists if is_own and alike is not None else ():
-            item_alike.show_alike(state, row, alike_list)
+            parts += item_alike.alike_blocks(data, row, alike_list, session)
+    return parts
 
 
-def _show_links(
-    state: State, row: int, links: TouchingLinks, nearest_by_dataset: dict[str, NearestItems]
-) -> None:
-    data = state.data
-    if data is None:
-        return
-    held_out = _held_out_links(state, row)
-    sections = item_head.linked_sections(nearest_by_dataset)
-    if len(links) and not sections:
-        theme.show_section("Linked with", theme.count(len(links), "link"))
-        return
-    if not len(links) and held_out is not None:
-        theme.show_note("Its links are hidden: they score the map but were not used to make it.")
-    elif not len(links) and data.links:
-        theme.show_note("This item has no links.")
-    for name, nearest_items, title, n_close_text in sections:
-        theme.show_section(title, n_close_text, theme.evidence_key("item-links", row, name))
-        _show_linked(data, name, nearest_items)
-    if held_out is not None and state.run is not None:
-        unseen = item_head.nearest_items(state, state.run, row, 1, held_out)
-        theme.show_pairs(
-            [
-                (
-                    f"Hidden links to {name} that are close",
-                    _n_near_text(nearest_items),
-                )
-                for name, nearest_items in unseen.items()
-                if nearest_items.n_links
-            ]
-        )
-
-
-def _n_near_text(nearest_items: NearestItems) -> str:
-    return f"{nearest_items.n_links_close:,} of {nearest_items.n_links:,}"
-
-
-def _held_out_links(state: State, row: int) -> TouchingLinks | None:
-    held_out = state.held_out
-    if held_out is None or state.data is None or held_out.n_rows != state.data.n_rows:
-        return None
-    links = links_touching(held_out, [row])
-    return links if len(links) else None
-
-
-def _show_linked(data: HeteroData, name: str, nearest_items: NearestItems) -> None:
-    """List the linked items of a dataset, the nearest first."""
-    theme.show_note(item_head.bar_legend(name, nearest_items))
+def _links_html(block: Block) -> str:
     rows = []
-    ends = item_head.linked_items(data, nearest_items, project_id())
-    for other, end in zip(nearest_items.ends.tolist(), ends, strict=False):
+    for end in block["ends"]:
         face = (
             f'<img src="{theme.escape_html(end["picture"])}" alt="" loading="lazy">'
             if end["picture"]
@@ -185,10 +231,9 @@ def _show_linked(data: HeteroData, name: str, nearest_items: NearestItems) -> No
         apart = " <em>apart</em>" if end["is_apart"] else ""
         rows.append(
             f"<li{'' if end['is_met'] else ' class=not'}>{face}"
-            f"{item_chip.button_html(other, theme.escape_html(end['title']) + apart)}"
+            f"{item_chip.button_html(end['row'], theme.escape_html(end['title']) + apart)}"
             f'<u aria-hidden="true"><i style="width:{end["share"]}%"></i></u>'
             f"<b>{end['n_closer']}</b></li>"
         )
-    more = item_head.n_unlisted(nearest_items)
-    tail = f"<li class=more>… and {more:,} more, farther away</li>" if more else ""
-    st.html(f'<ul class="hv-link-list">{"".join(rows)}{tail}</ul>')
+    more = f"<li class=more>{theme.escape_html(block['more'])}</li>" if block["more"] else ""
+    return f'<ul class="hv-link-list">{"".join(rows)}{more}</ul>'

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import streamlit as st
 
 from hetviz._text import join_words, round_percent, shorten
@@ -15,60 +13,102 @@ from hetviz.errors import HetvizError
 from hetviz.plots.colour import display_name
 from hetviz.runs.place.reasons import FEATURE, Reason, Why
 from hetviz.runs.place.why import Explainer
-from hetviz.ui.shell import session, theme
-from hetviz.ui.shell.page_state import state_of
-from hetviz.ui.widgets import charts, diagnostics
-from hetviz.workspace import MapResult, State
+from hetviz.ui.item import blocks, item_results
+from hetviz.ui.item.blocks import Block
+from hetviz.ui.shell import theme
+from hetviz.ui.widgets import diagnostics
+from hetviz.workspace import MapResult, State, Workspace
 
 MAX_ROWS_AT_ONCE = 3_000
 """Largest number of rows for which the explanation is computed without a click."""
+FIND_OUT = "why-find"
 _MAX_REASONS, _MAX_TITLE_CHARS = 5, 45
 _KIND_TEXTS = {LINK: "linked", STATEMENT: "your guidance"}
 
 
-@dataclass
-class Requested:
-    """Explanations that the visitor requested."""
-
-    keys: set[object] = field(default_factory=set)
-
-
-def show_item_why(state: State, run: MapResult, row: int) -> None:
-    """Show why an item is where it is."""
+def why_blocks(workspace: Workspace, run: MapResult, row: int) -> list[Block]:
+    """Return why an item is where it is, or the button that computes it."""
+    state = workspace.state
     if state.guided is None or not run.method:
-        return
-    theme.show_section("Why it is here", get_method(run.method).card.title)
-    quick = _is_quick(state, run)
-    key = _key(state, run)
-    asked = state_of(Requested).keys
-    if quick and state.guided.n_rows > MAX_ROWS_AT_ONCE and key not in asked:
-        if not st.button("Find out", key="why-find"):
-            return
-        asked.add(key)
+        return []
+    title = blocks.section("Why it is here", get_method(run.method).card.title)
+    if _needs_click(workspace, run):
+        return [title, blocks.button(FIND_OUT, "Find out")]
     try:
-        explanation = explain(state, run, row)
+        explanation = explain(workspace, run, row)
     except HetvizError as error:
-        theme.show_note(str(error))
-        return
-    columns = _named_columns(state, explanation.dataset)
-    _show_reasons(explanation, columns, theme.evidence_key("why", row))
-    if not quick:
-        theme.show_note(
-            "The effect of each feature and link needs a new fit. The command `hetviz why` "
-            "computes it for a saved map."
+        return [title, blocks.note(str(error))]
+    evidence = theme.evidence_key("why", row) if explanation.n_reasons else ""
+    lines = [title, blocks.note(explanation.sentence, evidence)]
+    if explanation.elsewhere:
+        titles = [reason.title for reason in explanation.elsewhere[:3]]
+        are = "is" if len(titles) == 1 else "are"
+        lines.append(
+            blocks.note(f"It is also linked to {join_words(titles)}, which {are} far away.")
         )
     if not state.is_current(run):
-        theme.show_note(
-            "The data changed after this map was made. The explanation uses the current data."
+        lines.append(
+            blocks.note(
+                "The data changed after this map was made. The explanation uses the current data."
+            )
         )
+    return lines
 
 
-def explain(state: State, run: MapResult, row: int) -> Why:
+def allow(workspace: Workspace, run: MapResult) -> None:
+    """Explain the items of a map of many rows from now on."""
+    item_results.get_or_compute(
+        workspace, ("requested", *_key(workspace.state, run)), run, lambda: True
+    )
+
+
+def _needs_click(workspace: Workspace, run: MapResult) -> bool:
+    state = workspace.state
+    return (
+        state.opened().n_rows > MAX_ROWS_AT_ONCE
+        and _is_quick(state, run)
+        and not item_results.is_cached(workspace, ("requested", *_key(state, run)))
+    )
+
+
+def is_ready(workspace: Workspace, run: MapResult) -> bool:
+    """Return whether items are explained at once: the first one of a map takes seconds."""
+    is_explained = item_results.is_cached(workspace, ("ready", *_key(workspace.state, run)))
+    return is_explained or _needs_click(workspace, run)
+
+
+def show_details(workspace: Workspace, run: MapResult, row: int) -> None:
+    """Show the reasons with their shares, folded."""
+    state = workspace.state
+    if state.guided is None or not run.method or _needs_click(workspace, run):
+        return
+    try:
+        explanation = explain(workspace, run, row)
+    except HetvizError:
+        # The sentence of `why_blocks` says it.
+        return
+    with st.expander("What holds it"):
+        _show_reasons(explanation, _named_columns(state, explanation.dataset))
+        if not _is_quick(state, run):
+            theme.show_note(
+                "The effect of each feature and link needs a new fit. The command `hetviz why` "
+                "computes it for a saved map."
+            )
+
+
+def explain(workspace: Workspace, run: MapResult, row: int) -> Why:
     """Return the explanation of the position of an item."""
-    key = _key(state, run)
-    explainer = session.get_or_compute(key, (state.data, run), lambda: _make_explainer(state, run))
+    state = workspace.state
+    key, keep_alive = _key(state, run), (state.data, run)
+    explainer = item_results.get_or_compute(
+        workspace, key, keep_alive, lambda: _make_explainer(state, run)
+    )
     find = explainer.why if _is_quick(state, run) else explainer.explain_from_positions
-    return session.get_or_compute((*key, row), (state.data, run), lambda: find(row, _MAX_REASONS))
+    explanation = item_results.get_or_compute(
+        workspace, (*key, row), keep_alive, lambda: find(row, _MAX_REASONS)
+    )
+    item_results.get_or_compute(workspace, ("ready", *key), keep_alive, lambda: True)
+    return explanation
 
 
 def _key(state: State, run: MapResult) -> tuple[object, ...]:
@@ -85,7 +125,7 @@ def _is_quick(state: State, run: MapResult) -> bool:
 
 
 def _make_explainer(state: State, run: MapResult) -> Explainer:
-    data, embedding = state.guided, charts.embedding_of(state, run)
+    data, embedding = state.guided, state.embedding(run)
     assert data is not None and embedding is not None  # noqa: S101 - there is a map
     return Explainer(data, embedding, run)
 
@@ -96,8 +136,7 @@ def _named_columns(state: State, name: str) -> set[str]:
     return set() if table is None else set(map(str, table.columns))
 
 
-def _show_reasons(explanation: Why, columns: set[str], evidence: str = "") -> None:
-    theme.show_note(explanation.sentence, evidence if explanation.n_reasons else "")
+def _show_reasons(explanation: Why, columns: set[str]) -> None:
     _show_bars(explanation.holds)
     features = tuple(reason for reason in explanation.features if reason.title in columns)
     if features:
@@ -107,10 +146,6 @@ def _show_reasons(explanation: Why, columns: set[str], evidence: str = "") -> No
         _show_bars(features)
     elif explanation.features:
         theme.show_note("Its features are numbers without names, so they are not listed.")
-    if explanation.elsewhere:
-        titles = [reason.title for reason in explanation.elsewhere[:3]]
-        are = "is" if len(titles) == 1 else "are"
-        theme.show_note(f"It is also linked to {join_words(titles)}, which {are} far away.")
     movers = [reason for reason in explanation.would_move if reason.moves >= 0.005][:3]
     if movers:
         texts = [f"{reason.title} ({round_percent(reason.moves)})" for reason in movers]

@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Route
 
 from hetviz.jobs import Job
 from hetviz.jobs.frame import Frame
-from hetviz.ui.item import pictures
+from hetviz.ui.item import item_panel, pictures
 from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.map import map_requests, panel_view
 from hetviz.ui.map.component.assets import asset_response, asset_version
@@ -54,6 +54,7 @@ def map_routes() -> list[BaseRoute]:
             for name in simple_names
         ),
         Route("/hv/item/{session}/{part}", _guarded(_project_handler("item"))),
+        Route("/hv/panel/{session}/{row}", _guarded(_panel)),
         Route("/hv/links/{session}", _links, methods=["POST"]),
         Route("/hv/tab/{view}/{tab}", _guarded(_tab), methods=["POST"]),
         Route("/hv/picture/{session}/{row:int}/{dataset:path}", _guarded(_picture)),
@@ -171,6 +172,17 @@ def _tab(request: Request) -> Response:
     if not panel_view.note_tab(request.path_params["view"], request.path_params["tab"]):
         raise RequestError
     return Response(status_code=204, headers=response_headers(NO_STORE))
+
+
+def _panel(request: Request) -> Response:
+    """Return what the panel shows of an item, so that a click shows it before the page runs."""
+    opened = _open_project(request)
+    workspace = SESSIONS.find(opened.session)
+    (row,) = opened.rows([request.path_params["row"]], 1)
+    content = (
+        None if workspace is None else item_panel.panel_content(workspace, row, opened.session)
+    )
+    return json_response(request, content, NO_STORE)
 
 
 def _picture(request: Request) -> Response:

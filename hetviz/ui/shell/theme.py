@@ -36,7 +36,12 @@ def icon_address() -> str:
 
 def escape_html(text: object) -> str:
     """Return text escaped for HTML, numbers and units joined by no-break spaces."""
-    return html.escape(_UNIT.sub(_NO_BREAK, str(text)))
+    return html.escape(join_units(str(text)))
+
+
+def join_units(text: str) -> str:
+    """Return text with numbers and units joined by no-break spaces."""
+    return _UNIT.sub(_NO_BREAK, text)
 
 
 def escape_markdown(text: object) -> str:

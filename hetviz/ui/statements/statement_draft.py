@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-import streamlit as st
 
 from hetviz._types import Ints
 from hetviz.ui.shell import session
@@ -104,14 +103,6 @@ def begin(kind: StatementKind, rows: Ints) -> None:
     set_group("A", rows)
     choose_kind(kind)
     change_statement(awaits=True)
-
-
-def offer_closer(row: int, far: Sequence[int]) -> None:
-    """Offer to draft that an item belongs with linked items that are far away."""
-    text = (
-        "Bring the far one closer" if len(far) == 1 else f"Bring the {len(far):,} far ones closer"
-    )
-    st.button(text, key="bring-closer", on_click=draft_together, args=(row, far))
 
 
 def draft_together(row: int, others: Sequence[int]) -> None:

@@ -29,6 +29,7 @@
  * @property {string} glyph
  * @property {number} factor size of the symbol
  * @property {number} count
+ * @property {string} counted number of items in words
  * @property {boolean} media whether items have pictures
  * @property {boolean} words whether most titles are words
  * @property {boolean} people whether titles are names of people
@@ -129,7 +130,6 @@
  * @property {"work" | "look"} mode
  * @property {LayoutSpec} geometry
  * @property {string} title
- * @property {string[]} proposed what the title says of proposed links, long and short
  * @property {string} alt
  * @property {FrameSpec} frame
  * @property {number} outside number of items out of the frame
@@ -186,6 +186,17 @@
  */
 
 /**
+ * @typedef {Record<string, any> & { kind: string }} ItemBlock a piece of the item panel, see hetviz/ui/item/blocks.py
+ *
+ * @typedef {object} ItemContent
+ * @property {string} map_id
+ * @property {string} title
+ * @property {string} line
+ * @property {string[]} pictures
+ * @property {boolean} has_picture
+ * @property {string} glyph
+ * @property {ItemBlock[]} blocks
+ *
  * @typedef {object} SelectionState
  * @property {string} packed
  * @property {number} count

@@ -8,7 +8,7 @@ import { closest } from "./dom.js";
 export function watchPanelItems(map) {
   const stop = new AbortController();
   document.addEventListener("click", (event) => {
-    const button = /** @type {HTMLElement | null | undefined} */ (closest(event, ".st-key-panel [data-hv-row]"));
+    const button = /** @type {HTMLElement | null | undefined} */ (closest(event, ':is(.st-key-panel, .hv-item-preview) [data-hv-row]'));
     if (button && map.scene.data?.stage) map.visit(Number(button.dataset.hvRow), event.shiftKey ? "add" : "replace");
   }, { signal: stop.signal });
   return () => stop.abort();

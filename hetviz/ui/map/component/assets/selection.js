@@ -17,6 +17,7 @@ export class Selection {
     this.map = map;
     this.scene = map.scene;
     this.cachedRows = null;
+    this.reported = -1; // version
   }
 
   /** The selected rows, in order. */
@@ -52,20 +53,28 @@ export class Selection {
     const version = Math.max(scene.version, data.selection.version) + 1;
     Object.assign(scene, { picked, count, version });
     this.cachedRows = null;
-    send(() => map.component.setStateValue(
-      "selection", { packed: pack(picked), count, version, fingerprint: data.fingerprint },
-    ));
     map.stats.selectedAt = performance.now();
     if (count) map.offer();
     map.camera.uncoverItems(this.rows());
     this.changed();
-    map.itemPreview.show();
+    // The server answers the preview first: it takes a fraction of a run of the page.
+    map.itemPreview.show().then(() => this.report());
     remember(map.scene);
     map.linkedMaps.onSelect();
     map.announce(count ? `${count.toLocaleString("en")} selected` : "Nothing selected");
     map.legend.update();
     // Send the selection to Python before drawing.
     setTimeout(() => map.requestDraw({ paint: true, place: true }), 20);
+  }
+
+  /** Send the selection to Python, unless it knows a newer one. */
+  report() {
+    const { map, scene } = this;
+    const { version, data } = scene;
+    if (scene.isClosed || version <= Math.max(this.reported, data.selection.version)) return;
+    this.reported = version;
+    const value = { packed: pack(scene.picked), count: scene.count, version, fingerprint: data.fingerprint };
+    send(() => map.component.setStateValue("selection", value));
   }
 
   /** Load the links of the hovered item, to draw them as thin lines. @param {number} row */

@@ -161,6 +161,7 @@ export class Statements {
   }
 
   send(message) {
+    this.map.selection.report();
     this.serial += 1;
     this.unconfirmed.push({ ...message, number: this.serial });
     this.deliver(MAX_TRIES);
