@@ -77,6 +77,11 @@ class BaseEmbedder(HasParams, SklearnInterface):
     # How many fits from an own map take at most three times as long as the first fit, 0 if few.
     n_short_refits: ClassVar[int] = 0
 
+    @classmethod
+    def start_seconds(cls, data: HeteroData) -> float:
+        """Return how long a new process needs before it can fit, such as for compiling."""
+        return 0.0
+
     def prepare_refits(self, data: HeteroData) -> None:
         """Prepare fits to nearly equal data, which reuse what hardly changes. May do nothing."""
 

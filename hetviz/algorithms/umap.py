@@ -60,6 +60,8 @@ from hetviz.progress import Progress, ProgressPart, ignore_progress, keep_partia
 
 MAX_ROWS_FOR_MANY_EPOCHS = 10_000
 """Maps of more items use fewer epochs."""
+_UMAP_LEARN_START_SECONDS = 15.0
+"""Time in which umap-learn compiles its loops, in each process."""
 
 
 class UMAP(BaseEmbedder):
@@ -114,6 +116,11 @@ class UMAP(BaseEmbedder):
         cost="A few seconds for 2,000 items, a minute for 20,000.",
     )
     memory_estimate = MemoryEstimate(base=20e6, per_row=13e3)
+
+    @classmethod
+    def start_seconds(cls, data: HeteroData) -> float:
+        return 0.0 if data.links else _UMAP_LEARN_START_SECONDS
+
     n_components: Annotated[NComponents, Changed(high=3)] = 2
     n_neighbors: Annotated[
         NearestItems,

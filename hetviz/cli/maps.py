@@ -87,7 +87,7 @@ def _embed(args: argparse.Namespace) -> int:
         raise ParameterError("--weigh has the same kind of links twice.")
     method, notes = args.method, []
     if method is None:
-        choice = choose_method(loaded.data, make_progress(), random_state=args.seed)
+        choice = choose_method(loaded.data, make_progress(), random_state=args.seed, likely=True)
         method, params = choice.method, {**choice.params, **params}
         notes = [choice.sentence]
     fitted = fit_run(

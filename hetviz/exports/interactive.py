@@ -19,7 +19,7 @@ from hetviz.plots.colour import OTHER, Colouring, display_name
 from hetviz.plots.label_placement import MAX_NAME_LETTERS, NAME_FONT, Frame, name_anchors
 from hetviz.plots.palette import Theme, number_scale, pale, shape_of, text_colour, tokens
 from hetviz.plots.paper_map import region_names
-from hetviz.plots.planar import points_to_draw, unconnected_note
+from hetviz.plots.planar import points_to_draw, proposed_text, unconnected_note
 from hetviz.plots.points import bundle_script
 from hetviz.runs.cluster.regions import RegionLevel
 
@@ -80,7 +80,8 @@ def interactive_map(
             "Zoom out to see more."
         )
     heading = title or "Joint map"
-    line = " ".join(f"{part.rstrip('.')}." for part in (subtitle, *notes) if part)
+    parts = proposed_text(data), subtitle, *notes
+    line = " ".join(f"{part.rstrip('.')}." for part in parts if part)
     body = (
         f"<header><h1>{escape_html(heading)}</h1><p>{escape_html(line)}</p>"
         '<div class="tools"><label class="hidden" for="search">Search</label>'

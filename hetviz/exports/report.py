@@ -37,6 +37,7 @@ from hetviz.plots.curve import Curve, chance_of, curve_alt, pair_share_of, share
 from hetviz.plots.paper import figure_bytes
 from hetviz.plots.paper_charts import paper_curve
 from hetviz.plots.paper_map import paper_map
+from hetviz.plots.planar import proposed_text
 from hetviz.plots.predicted_links import known_links_table
 from hetviz.runs.cluster.regions import RegionLevel
 from hetviz.runs.embed.run import MACHINE, Run, versions
@@ -425,6 +426,8 @@ def methods_paragraph(
     settings = ", ".join(f"{name} = {value!r}" for name, value in params.items())
     sentences.append(f"Parameters were {settings}, and the random seed was {seed}." if settings
                 else f"The random seed was {seed}.")  # fmt: skip
+    if proposed := proposed_text(data):
+        sentences.append(f"{proposed.replace('Made', 'The map was made', 1)}.")
     if hold_out:
         sentences.append(
             f"{round_percent(hold_out)} of the links and comparisons were held out of the fit "

@@ -47,6 +47,7 @@ TASKS: dict[str, TaskSpec] = {
         "hetviz.jobs.tasks.look:effects", "Comparing the map with each column"
     ),
     "draw-preview": TaskSpec("hetviz.plots.paper_map:preview", "Drawing the figure"),
+    "compare-rows": TaskSpec("hetviz.jobs.tasks.look:similar_pairs", "Comparing the rows"),
     "find-joins": TaskSpec(
         "hetviz.jobs.tasks.look:proposals", "Looking for columns that match these tables"
     ),
@@ -55,9 +56,6 @@ TASKS: dict[str, TaskSpec] = {
     ),
     "map-trust": TaskSpec(
         "hetviz.jobs.tasks.look:trust_of_rows", "Checking where the map is reliable"
-    ),
-    "pair-by-meaning": TaskSpec(
-        "hetviz.jobs.tasks.look:pairs_by_meaning", "Comparing rows by meaning"
     ),
     "price-statements": TaskSpec(
         "hetviz.jobs.tasks.look:prices", "Computing what it would take to satisfy these"

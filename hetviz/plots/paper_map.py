@@ -30,7 +30,7 @@ from hetviz.plots.paper import (
     put_text,
     text_size,
 )
-from hetviz.plots.planar import points_to_draw, unconnected_note
+from hetviz.plots.planar import points_to_draw, proposed_text, unconnected_note
 from hetviz.progress import Progress
 from hetviz.runs.cluster.contrast import Contrasts
 from hetviz.runs.cluster.regions import RegionLevel, find_regions
@@ -94,7 +94,9 @@ def paper_map(
     map_drawing = _MapDrawing(
         data, colouring, picture.points, inside, frame, width, names, hidden, region
     )
-    figure = map_drawing.draw(height, caption_text if caption else "", has_terrain=has_terrain)
+    # A figure says so without its caption, too.
+    text = caption_text if caption else _proposed_sentence(data)
+    figure = map_drawing.draw(height, text, has_terrain=has_terrain)
     return PaperMap(figure, caption_text, region)
 
 
@@ -124,6 +126,8 @@ def _caption(
     listed = " and ".join([", ".join(first), *last] if first else last) or "nothing"
     method = f" by {title}" if title else ""
     sentences = [f"Joint map of {listed}{method}."]
+    if proposed := _proposed_sentence(data):
+        sentences.append(proposed)
     by_dataset = colouring.option.kind == "dataset"
     if len(kinds) > 1:
         sentences.append(f"Shape{' and colour' if by_dataset else ''}: dataset.")
@@ -136,6 +140,11 @@ def _caption(
     if unplaced:
         sentences.append(f"{_count_items(unplaced)} not placed.")
     return " ".join(sentences)
+
+
+def _proposed_sentence(data: HeteroData) -> str:
+    proposed = proposed_text(data)
+    return f"{proposed}." if proposed else ""
 
 
 def _count_items(number: int) -> str:

@@ -1,15 +1,19 @@
-"""Points of a map as they are drawn: on two axes, with visible spreads."""
+"""Points of a map as they are drawn, on two axes with visible spreads, and notes on them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 
-from hetviz._text import capital, join_words
+from hetviz._text import capital, count, join_words, round_percent
 from hetviz._types import Bools, Floats
-from hetviz.data import Embedding
+from hetviz.data import Embedding, HeteroData
+from hetviz.data.joins.matching import PROBABILITY
+from hetviz.data.joins.near_rows import PROPOSED_KINDS, By
+from hetviz.features.relations.user_links import USER_LINK_KINDS
 
 # Spreads that differ by a smaller ratio are not changed.
 _MIN_SPREAD_RATIO = 3.0
@@ -49,6 +53,32 @@ def unconnected_note(embedding: Embedding, hidden: Collection[str] = ()) -> list
     if len(largest) == 1:
         named = join_words([name for (name,) in groups.values()])
     return [f"Nothing connects {named} here. Distances between them mean nothing."]
+
+
+def proposed_text(data: HeteroData, is_short: bool = False) -> str:
+    """Return how many links of a map were proposed, and what answers say of them; "" without any.
+
+    `is_short`: for little space.
+    """
+    groups = [links for links in data.links if links.kind in PROPOSED_KINDS and len(links)]
+    if not groups:
+        return ""
+    number = count(sum(map(len, groups)), "proposed link" if is_short else "link")
+    probability = [
+        np.full(len(links), np.nan)
+        if links.meta is None or PROBABILITY not in links.meta
+        else links.meta[PROBABILITY]
+        for links in groups
+    ]
+    share = np.concatenate(probability).mean()
+    judged = "not judged yet" if np.isnan(share) else f"about {round_percent(share)} right"
+    if is_short:
+        return f"{number}, {judged}"
+    kinds = dict(zip(PROPOSED_KINDS, get_args(By), strict=True))
+    ways = join_words(list(dict.fromkeys(kinds[links.kind] for links in groups)))
+    own = {*PROPOSED_KINDS, *USER_LINK_KINDS}
+    is_part = any(links.kind not in own and len(links) for links in data.links)
+    return f"Made {'in part ' if is_part else ''}from {number} proposed by {ways}, {judged}"
 
 
 def _enlarge_small_datasets(embedding: Embedding) -> tuple[Floats, list[str]]:

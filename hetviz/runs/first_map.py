@@ -52,6 +52,8 @@ MAX_METHODS = 5
 JOINT_MAP = "joint-map"
 SETTINGS = {"Joint map, more by links": 0.75, "Joint map by links": 1.0}
 """Values of `links_over_features` that are tried next to the default, by title."""
+MAX_BEHIND = 0.03
+"""Maximum distance to the best method on similar data, for a method that is likely the best."""
 MAX_TIME_RATIO = 3.0
 """Maximum expected time of a tried method, as a multiple of the first method's time."""
 MIN_TRUST_GAIN = 0.03
@@ -149,34 +151,43 @@ def choose_method(
     *,
     seconds: float = MAX_SECONDS,
     random_state: int = 0,
+    likely: bool = False,
 ) -> MethodChoice:
     """Choose the best of a few methods on links, neighbours and labels.
 
     `seconds`: maximum time for trying methods, by times of earlier fits, so that the choice does
-    not depend on the machine; 0 tries none. `random_state`: seed of the splits.
+    not depend on the machine; 0 tries none. `random_state`: seed of the splits. `likely`: only try
+    methods that were nearly the best on similar data (`MAX_BEHIND`), and one setting.
 
     The first methods of `hetviz.suggest`, as many as there is time for, and for linked data also
     `joint-map` with more weight on links (`SETTINGS`), are fitted on a split of the links and
-    comparisons and judged by `hetviz.runs.compare.measures.overall`. The first method and the best
-    other one are fitted on two more splits. The first one is chosen unless the other one is ahead
-    by more than .01 and more than two standard errors of their difference. Maps that are hard to
-    read come last: one dataset is more than three times as spread out as another, or the items are
-    too dense. Without time for two methods it is the first method of `suggest`. With more than
-    20,000 rows, or without time for two methods on all rows, landmarks
-    are used, see `hetviz.features.spaces.landmarks`. The order is stored for `suggest`.
+    comparisons and judged by `hetviz.runs.compare.measures.overall`. Methods that prepare much
+    longer than they fit are left out. If another method is ahead of the first one and something can
+    be hidden, both are fitted on two more splits. The first one is chosen unless the other one is
+    ahead by more than .01 and more than two standard errors of their difference. Maps that are hard
+    to read come last: one dataset is more than three times as spread out as another, or the items
+    are too dense. Without time for two methods it is the first method of `suggest`. With more than
+    20,000 rows, or without time for two methods on all rows, landmarks are used, see
+    `hetviz.features.spaces.landmarks`. The order is stored for `suggest`.
     """
     report = ignore_progress if progress is None else progress
     ordered = _ordered_methods(data)
+    if likely:
+        limit = min((standing.behind for standing in ordered), default=0.0) + MAX_BEHIND
+        ordered = [*ordered[:1], *(other for other in ordered[1:] if other.behind <= limit)]
     if not ordered:
         reasons = [reason for verdict in suggest(data) for reason in verdict.reasons]
         raise NotApplicableError("A first map", dict.fromkeys(reasons))
     # With very many items, methods are tried on landmarks and the best is fitted on all.
     part = data if data.n_rows <= MIN_ROWS else select_rows(data, landmarks(data))
-    candidates = _affordable_candidates(data, part.n_rows, ordered, seconds)
+    settings = dict(list(SETTINGS.items())[-1:]) if likely else SETTINGS
+    candidates = _affordable_candidates(data, part.n_rows, ordered, seconds, settings)
     if len(candidates) < 2 and part is data and data.n_rows > N_LANDMARKS:
         # Landmarks also allow trying two methods when there is no time for it on all items.
         landmark_data = select_rows(data, landmarks(data))
-        landmark_candidates = _affordable_candidates(data, landmark_data.n_rows, ordered, seconds)
+        landmark_candidates = _affordable_candidates(
+            data, landmark_data.n_rows, ordered, seconds, settings
+        )
         part, candidates = (
             (landmark_data, landmark_candidates)
             if len(landmark_candidates) > 1
@@ -209,7 +220,10 @@ def choose_method(
         sets = "one similar dataset" if first.n_sets == 1 else f"{first.n_sets} similar datasets"
         behind = f"It suits these data and was {100 * first.behind:.0f} % below the best on {sets}."
         reason = f"Chosen because it was best on {sets}." if first.behind < 0.005 else behind
-        sentence = f"{reason} There was no time to compare methods on these data."
+        rest = "There was no time to compare methods on these data."
+        if likely and len(ordered) == 1:
+            rest = "No other method came near it there, so that none was compared on these data."
+        sentence = f"{reason} {rest}"
     expected = expected_seconds(first.method, data.n_rows)
     return MethodChoice(first.method, title, first.params, sentence, expected)
 
@@ -373,7 +387,8 @@ def embed(
         if params:
             names = ", ".join(params)
             raise ParameterError(f"embed: {names} needs a method. Name one: embed(data, 'umap').")
-        choice = choose_method(data, ProgressPart(report, 0.0, 0.6), random_state=random_state)
+        part = ProgressPart(report, 0.0, 0.6)
+        choice = choose_method(data, part, random_state=random_state, likely=True)
         method, params = choice.method, dict(choice.params)
         report = ProgressPart(report, 0.6, 1.0)
     try:
@@ -420,11 +435,23 @@ def _ordered_methods(data: HeteroData) -> list[Standing]:
     for standing in standings(data):
         best.setdefault(standing.method, standing)
     keys = [verdict.card.key for verdict in suggest(data) if verdict.suits]
-    return [best.get(key, Standing(key, 1.0, 0)) for key in keys]
+    quick = [key for key in keys if not _starts_slowly(key, data)]
+    return [best.get(key, Standing(key, 1.0, 0)) for key in quick or keys]
+
+
+def _starts_slowly(method: str, data: HeteroData) -> bool:
+    """Return whether a new process prepares much longer for a method than it then fits it."""
+    seconds = expected_seconds(method, data.n_rows)
+    start = get_method(method).start_seconds(data)
+    return seconds is not None and start > MAX_TIME_RATIO * seconds
 
 
 def _affordable_candidates(
-    data: HeteroData, n_rows: int, ordered: list[Standing], seconds: float
+    data: HeteroData,
+    n_rows: int,
+    ordered: list[Standing],
+    seconds: float,
+    positions: Mapping[str, float] = SETTINGS,
 ) -> list[Candidate]:
     """Return the candidates that fit into the time, without very slow ones on all rows."""
     methods: list[Candidate] = []
@@ -441,7 +468,7 @@ def _affordable_candidates(
         methods.append(candidate(standing.method, standing.params))
         costs[standing.method] = fit + measuring_seconds(n_rows)
     candidates: list[Candidate] = []
-    for tried in _with_settings(data, methods):
+    for tried in _with_settings(data, methods, positions):
         first_split = sum(costs[other.method] for other in (*candidates, tried))
         finalists = sorted(costs[other.method] for other in (*candidates, tried))[-MAX_FINALISTS:]
         if first_split + (N_SPLITS - 1) * sum(finalists) > seconds:
@@ -450,7 +477,9 @@ def _affordable_candidates(
     return candidates
 
 
-def _with_settings(data: HeteroData, methods: list[Candidate]) -> list[Candidate]:
+def _with_settings(
+    data: HeteroData, methods: list[Candidate], positions: Mapping[str, float]
+) -> list[Candidate]:
     """Return the methods with further settings of the joint map in between, the best first."""
     settings = []
     if data.links and any(tried.method == JOINT_MAP and not tried.params for tried in methods):
@@ -458,7 +487,7 @@ def _with_settings(data: HeteroData, methods: list[Candidate]) -> list[Candidate
             candidate(
                 JOINT_MAP, {"links_over_features": position}, f"{JOINT_MAP}-{position:g}", title
             )
-            for title, position in reversed(SETTINGS.items())
+            for title, position in reversed([*positions.items()])
         ]
     return [*methods[:2], *settings[:1], *methods[2:3], *settings[1:], *methods[3:]]
 
@@ -477,19 +506,27 @@ def _tried(
             new_items=0.0,
             progress=progress,
             random_state=seed,
-            score_pairs=False,
+            brief=True,
         )
 
     n_fits = len(candidates) + (N_SPLITS - 1) * MAX_FINALISTS
     share = len(candidates) / n_fits
     comparison = judged(candidates, 1, random_state, ProgressPart(progress, 0.0, share))
     finalists = _finalists(comparison)
-    if len(finalists) > 1:
+    hides = bool(data.links) or data.comparisons is not None
+    if len(finalists) > 1 and hides and _may_be_ahead(comparison, finalists):
         further = ProgressPart(progress, share, 1.0)
         comparison = comparison.with_splits(
             judged(finalists, N_SPLITS - 1, random_state + 1, further)
         )
     return comparison, _best_candidate(comparison)
+
+
+def _may_be_ahead(comparison: Comparison, finalists: list[Candidate]) -> bool:
+    """Return whether further splits may replace the first candidate, after one split."""
+    measure = comparison.decides
+    first, best = finalists[:2]
+    return measure is not None and comparison.lead(best.key, first.key, measure)[0] > 0
 
 
 def _readable(comparison: Comparison) -> Comparison:
@@ -561,7 +598,7 @@ def _reason_of_choice(comparison: Comparison, chosen: Candidate, n_rows: int = 0
     own_score = comparison.mean(chosen.key, measure)
     others = [key for key in comparison.sound(measure) if key != chosen.key]
     tried = _first_split(comparison).sound(measure)
-    splits = f"{len(comparison.seeds)} splits" + (f" of {n_rows:,} items" if n_rows else "")
+    splits = count(len(comparison.seeds), "split") + (f" of {n_rows:,} items" if n_rows else "")
     score = f"It scored {per_hundred(own_score)} % over {splits}."
     if not others:
         return f"Chosen because no other method could be scored. {score}"
@@ -585,7 +622,8 @@ def _reason_of_choice(comparison: Comparison, chosen: Candidate, n_rows: int = 0
     text += f" ({per_hundred(second_score)} %)."
     others = [key for key in tried if key != chosen.key]
     further_titles = [comparison.candidate(key).title for key in others if key != second]
-    text += f" Also tried, on one split: {join_words(further_titles)}." if further_titles else ""
+    where = ", on one split" if len(comparison.seeds) > 1 else ""
+    text += f" Also tried{where}: {join_words(further_titles)}." if further_titles else ""
     return (
         f"{text} Scores are from hidden and other links, hidden comparisons, neighbours and "
         "labels, where there are any."

@@ -16,12 +16,13 @@ from hetviz.data.joins.similar_rows import MIN_ANSWERS as MIN_LINK_ANSWERS
 from hetviz.data.joins.similar_rows import SIMILAR_WORDS
 from hetviz.data.model.statements import statement_keys
 from hetviz.features.spaces.learned_groups import GroupSummary
+from hetviz.plots.planar import proposed_text
 from hetviz.runs.ask.questions import Question, suggest_questions
 from hetviz.ui.guidance import ask_me
 from hetviz.workspace import SetLabels, Workspace
 from hetviz.workspace.commands.guidance import EditStatements
 from tests.app.conftest import Visit, go, html_of, page_of, workspace_of
-from tests.app.test_by_meaning import shop_files
+from tests.app.test_compare_rows import shop_files
 from tests.app.test_pages import upload
 
 
@@ -120,6 +121,8 @@ def test_answers_weight_the_other_proposed_links(visit: Visit) -> None:
     assert sorted(weight) == pytest.approx(sorted(state.probabilities().values()))
     share = round_percent(float(weight.mean()))
     assert f"By your 10 answers, about {share} of those left are right." in html_of(app)
+    title = proposed_text(workspace.state.opened())
+    assert title == f"Made from {len(weight)} links proposed by words, about {share} right"
     # The project has the answers, also after it was closed.
     again = Workspace.replay(workspace.log, workspace.blobs).state
     assert again.opened().fingerprint() == workspace.state.opened().fingerprint()

@@ -132,10 +132,11 @@ def test_unreadable_files_are_not_guided(visit: Visit) -> None:
     [
         ((0, 0, 0), "No columns match. Drag a column onto another, or go on without."),
         ((2, 0, 0), "2 matches found. Untick what is wrong."),
-        ((0, 1, 0), "1 is uncertain. Tick what is right."),
+        ((0, 1, 0), "1 match is uncertain. Look at some pairs, then tick what is right."),
         (
             (1, 2, 0),
-            "1 match found. Untick what is wrong. 2 more are uncertain. Tick what is right.",
+            "1 match found. Untick what is wrong. 2 more are uncertain. Look at some pairs, then "
+            "tick what is right.",
         ),
         ((0, 0, 9), "Your files name 9 links."),
     ],
@@ -144,6 +145,9 @@ def test_links_text_states_what_was_found(counts: tuple[int, int, int], text: st
     assert guide.links_text(*counts) == text
 
 
-def test_links_text_offers_comparison_by_meaning() -> None:
-    text = guide.links_text(0, 0, 0, can_compare=True)
-    assert "Compare the rows by meaning, drag a column onto another, or go on without." in text
+def test_links_text_offers_comparison_of_rows() -> None:
+    text = guide.links_text(0, 0, 0, "meaning or place")
+    assert (
+        "Compare the rows by meaning or place, drag a column onto another, or go on without."
+        in text
+    )

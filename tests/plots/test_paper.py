@@ -16,6 +16,7 @@ import hetviz
 from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.errors import ParameterError
 from hetviz.exports.figures import bars_bytes, map_bytes
+from hetviz.exports.interactive import interactive_map
 from hetviz.plots.colour import BY_DATASET, colouring
 from hetviz.plots.palette import pale, tokens
 from hetviz.plots.paper import (
@@ -31,6 +32,7 @@ from hetviz.plots.paper import (
 )
 from hetviz.plots.paper_charts import paper_bars, paper_curve
 from hetviz.plots.paper_map import paper_map
+from hetviz.plots.planar import proposed_text
 
 
 def small() -> tuple[HeteroData, Embedding]:
@@ -141,6 +143,48 @@ def test_caption_lists_missing_items() -> None:
     assert "1 item is not placed." in words
     alone = paper_map(data, embedding, colouring(data, BY_DATASET), hidden=["places"]).caption
     assert alone.startswith("Joint map of 60 plants.")
+
+
+def proposed_links(probability: float | None, kind: str = "similar words") -> Links:
+    meta = None if probability is None else pd.DataFrame({"probability": [probability] * 8})
+    return Links("plants", "places", range(8), [0, 1] * 4, np.full(8, 0.7), kind=kind, meta=meta)
+
+
+@pytest.mark.parametrize(
+    ("links", "text"),
+    [
+        ([], ""),
+        ([proposed_links(None)], "Made from 8 links proposed by words, not judged yet"),
+        ([proposed_links(0.7)], "Made from 8 links proposed by words, about 70 % right"),
+        (
+            [proposed_links(0.7), proposed_links(0.9, "near places")],
+            "Made from 16 links proposed by words and place, about 80 % right",
+        ),
+        (
+            [proposed_links(0.7), proposed_links(None, "near dates")],
+            "Made from 16 links proposed by words and date, not judged yet",
+        ),
+        (
+            [proposed_links(0.7), proposed_links(None, "same name")],
+            "Made in part from 8 links proposed by words, about 70 % right",
+        ),
+        (
+            [proposed_links(0.7), proposed_links(None, "said")],
+            "Made from 8 links proposed by words, about 70 % right",
+        ),
+    ],
+)
+def test_figures_say_that_links_were_proposed(links: list[Links], text: str) -> None:
+    data, embedding = small()
+    data = HeteroData(data.datasets, links, labels=data.labels)
+    assert proposed_text(data) == text
+    sentence = f" {text}." if text else ""
+    map_drawing = paper_map(data, embedding, colouring(data), names="none")
+    assert f"Joint map of 60 plants and 3 places.{sentence} Shape" in map_drawing.caption
+    svg = figure_bytes(map_drawing.figure, "svg").decode()
+    assert ("proposed by" in re.sub("<[^>]*>", "", svg)) is bool(text)
+    page = interactive_map(data, embedding, colouring(data), subtitle="Neighbour map")
+    assert f"<p>{text}{'. ' if text else ''}Neighbour map." in page
 
 
 def test_names_with_missing_letters_are_not_drawn() -> None:

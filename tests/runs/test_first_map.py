@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -286,9 +288,37 @@ def test_choose_method_tries_more_weight_on_links(table: Any) -> None:
         {"links_over_features": 1.0},
         {"links_over_features": 0.75},
     ]
-    # Two of them are fitted on every split.
-    n_splits = sorted(len(comparison.values(key, "overall")) for key in keys)
-    assert n_splits == [1, module.N_SPLITS, module.N_SPLITS]
+    # The default leads after one split, so that no other is fitted.
+    assert comparison.best() == "joint-map"
+    assert len(comparison.seeds) == 1
+    likely = choose_method(linked_data(), likely=True).comparison
+    assert likely is not None
+    assert [candidate.key for candidate in likely.candidates] == ["joint-map", "joint-map-1"]
+
+
+def test_likely_methods_leave_out_those_far_behind(table: Any) -> None:
+    comparison = choose_method(linked_data()).comparison
+    assert comparison is not None
+    assert [candidate.key for candidate in comparison.candidates] == ["pca", "cdmca"]
+    choice = choose_method(linked_data(50), likely=True)
+    assert (choice.method, choice.comparison) == ("pca", None)
+    assert "No other method came near it" in choice.sentence
+    # A method that was nearly as good is tried, and chosen as it is better on these data.
+    table["shapes"]["linked"][1]["behind"] = module.MAX_BEHIND
+    assert choose_method(linked_data(50), likely=True).method == "cdmca"
+
+
+def test_first_map_of_a_small_table_loads_no_slow_library() -> None:
+    code = (
+        "import sys, numpy as np, hetviz\n"
+        "X = np.random.default_rng(0).normal(size=(60, 2))\n"
+        "hetviz.embed(hetviz.HeteroData.from_frames({'items': X}))\n"
+        "print('umap' in sys.modules)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True
+    )
+    assert result.stdout.strip() == "False", result.stderr
 
 
 @pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")

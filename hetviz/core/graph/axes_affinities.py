@@ -26,6 +26,7 @@ from hetviz.core.graph.neighbors import (
     cross_neighbors,
     feature_neighbors,
     nearest_candidates,
+    report_recall,
 )
 
 Candidates: TypeAlias = dict[tuple[int, int], Ints]
@@ -217,6 +218,7 @@ def _across_affinities(A: Floats, B: Floats, perplexity: float, search: _Search)
     perplexity = max(min(perplexity, len(B) / 3), 1.0)
     k = min(len(B), int(np.ceil(3 * perplexity)))
     neighbors = search.find(A, B, lambda: cross_neighbors(A, B, k))
+    report_recall("joint axes", neighbors.recall, min(len(A), len(B)))
     weights = perplexity_weights(neighbors.squared, perplexity)
     k = neighbors.index.shape[1]
     indptr = np.arange(0, len(A) * k + 1, k)

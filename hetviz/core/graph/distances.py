@@ -157,10 +157,16 @@ def cross_squared_distances(A: Matrix, B: Matrix) -> Floats:
         left, right = A - centre, B - centre
     sizes = [_squared_lengths(M) for M in (left, right)]
     product = left @ right.T
-    D = np.add.outer(*sizes) - 2.0 * (product.toarray() if is_sparse(product) else product)
+    product = product.toarray() if is_sparse(product) else product
+    product *= 2.0
+    total = np.add.outer(*sizes)
+    D = total - product
     # Cancellation leaves rounding errors for equal and nearly equal rows.
-    rows, columns = np.nonzero(np.add.outer(*sizes) * 1e-9 >= D)
-    for i, j in zip(rows, columns, strict=True):
-        gap = left[[i]] - right[[j]]
-        D[i, j] = (gap.multiply(gap) if is_sparse(gap) else gap**2).sum()
-    return np.asarray(np.maximum(D, 0.0))
+    total *= 1e-9
+    rows, columns = np.nonzero(total >= D)
+    step = max(1, _BLOCK_ENTRIES // max(left.shape[1], 1))
+    for start in range(0, len(rows), step):
+        i, j = rows[start : start + step], columns[start : start + step]
+        gap = left[i] - right[j]
+        D[i, j] = np.asarray((gap.multiply(gap) if is_sparse(gap) else gap**2).sum(axis=1)).ravel()
+    return np.asarray(np.maximum(D, 0.0, out=D))

@@ -116,12 +116,29 @@ def nearest_neighbors(
 def cross_neighbors(
     A: Floats, B: Floats, k: int, progress: Callable[[float], object] = lambda share: None
 ) -> Neighbors:
-    """Find the k nearest rows of B for each row of A, exactly: shapes (m, k).
+    """Find the k nearest rows of B for each row of A: shapes (m, k).
 
-    `progress` gets the share done after each block. Runs on the current card if there is one.
+    Exactly if A or B has at most 30,000 rows; otherwise in as many cells of B as contain 97 % of
+    the nearest rows of a sample, if these are at most half of the cells.
+
+    `progress` gets the share done after each block. Runs on the current card if there is one,
+    exactly.
     """
     if (device := _card_with_memory_for(A, B)) is not None:
         return Neighbors(*nearest_rows_on(device, B, k, A, progress))
+    if min(len(A), len(B)) > EXACT_ROWS:
+        cells = _make_cells(B, 0)
+        probes = _cross_probes_needed(A, B, k, cells)
+        if probes <= len(cells) // 2:
+            neighbors = cross_neighbors_by_cells(A, B, k, cells, probes, progress)
+            return replace(neighbors, recall=_cross_recall(A, B, neighbors))
+    return _cross_neighbors_of_all(A, B, k, progress)
+
+
+def _cross_neighbors_of_all(
+    A: Floats, B: Floats, k: int, progress: Callable[[float], object] = lambda share: None
+) -> Neighbors:
+    """Find the k nearest rows of B for each row of A, exactly. O(m n d) in blocks."""
     index = np.empty((len(A), k), dtype=np.int64)
     squared = np.empty((len(A), k))
     step = max(1, _BLOCK_ENTRIES // max(len(B), 1))
@@ -132,6 +149,23 @@ def cross_neighbors(
         squared[part] = np.take_along_axis(D, index[part], axis=1)
         progress(min(1.0, (start + step) / len(A)))
     return Neighbors(index, squared)
+
+
+def _cross_probes_needed(A: Floats, B: Floats, k: int, cells: NeighborCells) -> int:
+    """Return the number of cells of B that contain `RECALL` of the nearest rows of a sample."""
+    Q = A[np.sort(np.random.default_rng(0).choice(len(A), _N_SAMPLED, replace=False))]
+    rank = np.argsort(cells.nearest(), axis=1)
+    own_cell = cross_squared_distances(Q, cells.centres).argmin(axis=1)
+    cell_of = cells.cell_of_rows(len(B))[_cross_neighbors_of_all(Q, B, k).index]
+    ranks = rank[own_cell[:, None], cell_of]
+    return 1 + int(np.quantile(ranks, RECALL, method="higher"))
+
+
+def _cross_recall(A: Floats, B: Floats, neighbors: Neighbors) -> float:
+    """Return the share of the true nearest rows of B that were found, on a sample of A."""
+    rows = np.sort(np.random.default_rng([0, 1]).choice(len(A), _N_SAMPLED, replace=False))
+    furthest = _cross_neighbors_of_all(A[rows], B, neighbors.index.shape[1]).squared[:, -1]
+    return float((neighbors.squared[rows] <= furthest[:, None] * (1.0 + 1e-6)).mean())
 
 
 def nearest_candidates(A: Floats, B: Floats, candidates: Ints) -> Neighbors:
@@ -211,15 +245,22 @@ def affordable_neighbors(
     return replace(neighbors, recall=measure_recall(X, neighbors, random_state))
 
 
-def cross_neighbors_by_cells(A: Floats, B: Floats, k: int, cells: NeighborCells) -> Neighbors:
+def cross_neighbors_by_cells(
+    A: Floats,
+    B: Floats,
+    k: int,
+    cells: NeighborCells,
+    probes: int = _N_PROBES,
+    progress: Callable[[float], object] = lambda share: None,
+) -> Neighbors:
     """Find approximately the k nearest rows of B for each row of A, in the cells around it.
 
     `A` (m, d); `B` (n, d)
 
     Returns: Of shape (m, k).
 
-    Searches the 12 nearest cells, and more if they hold too few rows. O(m (n / c + c) d) for c
-    cells.
+    Searches the `probes` nearest cells, and more if they hold too few rows. O(m (p n / c + c) d)
+    for c cells, of which p are searched.
     """
     index = np.empty((len(A), k), dtype=np.int64)
     squared = np.empty((len(A), k))
@@ -230,7 +271,7 @@ def cross_neighbors_by_cells(A: Floats, B: Floats, k: int, cells: NeighborCells)
         cell_of = cross_squared_distances(A[part], cells.centres).argmin(axis=1)
         for cell_number in np.unique(cell_of).tolist():
             in_cell = part[cell_of == cell_number]
-            candidates = cells.rows_of_nearest(nearest_cells[cell_number], _N_PROBES, k)
+            candidates = cells.rows_of_nearest(nearest_cells[cell_number], probes, k)
             sub_step = max(1, _BLOCK_ENTRIES // len(candidates))
             for first in range(0, len(in_cell), sub_step):
                 rows = in_cell[first : first + sub_step]
@@ -242,6 +283,7 @@ def cross_neighbors_by_cells(A: Floats, B: Floats, k: int, cells: NeighborCells)
                 )
                 index[rows] = candidates[at]
                 squared[rows] = np.take_along_axis(D, at, axis=1)
+        progress(min(1.0, (start + step) / len(A)))
     return Neighbors(index, squared)
 
 
@@ -294,9 +336,7 @@ def _smallest_columns(D: Reals, k: int, n: int) -> Ints:
 def _probes_needed(X: Matrix, k: int, cells: NeighborCells, random_state: int) -> int:
     """Return the number of cells that contain `RECALL` of the nearest rows, on a sample."""
     n = X.shape[0]
-    cell_of = np.empty(n, dtype=np.int64)
-    for number, members in enumerate(cells.members):
-        cell_of[members] = number
+    cell_of = cells.cell_of_rows(n)
     # The rank of each cell by distance from each other one.
     rank = np.argsort(cells.nearest(), axis=1)
     sample = np.random.default_rng(random_state).choice(n, min(_N_SAMPLED, n), replace=False)
@@ -327,6 +367,13 @@ class NeighborCells:
 
     def __len__(self) -> int:
         return len(self.centres)
+
+    def cell_of_rows(self, n: int) -> Ints:
+        """Return the cell of each of the n rows."""
+        cell_of = np.empty(n, dtype=np.int64)
+        for number, members in enumerate(self.members):
+            cell_of[members] = number
+        return cell_of
 
     def nearest(self) -> Ints:
         """Return all cells sorted by distance, for each cell: shape (c, c)."""

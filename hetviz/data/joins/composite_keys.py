@@ -17,6 +17,8 @@ from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 
 _MAX_KEY_COLUMNS = 8
+# Real tables have a few rows twice; of fewer than 1,000 rows all must differ.
+_MAX_REPEATED_SHARE = 0.001
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,14 @@ def composite_keys(
             words = " and ".join(join.source_columns)
             evidence = (
                 f"{hits:,} of {n:,} {source} and {len(np.unique(match.j)):,} of "
-                f"{len(data[target]):,} {target} match by {words} together. No two {target} share "
-                "these values."
+                f"{len(data[target]):,} {target} match by {words} together. "
+            )
+            n_repeated = _repeated_rows(data[target], join.target_columns)
+            evidence += (
+                f"{n_repeated:,} of {len(data[target]):,} {target} have the values of an earlier "
+                "row. Both rows are linked."
+                if n_repeated
+                else f"No two {target} share these values."
             )
             found.append(CompositeKey(join, hits / n, evidence, match))
     found = [key for key in found if not _is_worse(data, key, found)]
@@ -169,9 +177,12 @@ def _is_plain_number(column: KeyColumn) -> bool:
 
 
 def _smallest_key(dataset: Dataset, columns: Mapping[str, str], weak: Collection[str]) -> list[str]:
-    """Return a minimal subset of these columns that identifies all rows, or an empty list."""
+    """Return a minimal subset of these columns that identifies the rows, or an empty list."""
     left = dict(columns)
-    if len(left) < 2 or not _identifies_rows(dataset, list(left.values())):
+    if len(left) < 2:
+        return []
+    n_repeated = _repeated_rows(dataset, list(left.values()))
+    if n_repeated > _MAX_REPEATED_SHARE * len(dataset):
         return []
     # Weak columns are dropped first, then those with the fewest values.
     order = sorted(
@@ -182,15 +193,15 @@ def _smallest_key(dataset: Dataset, columns: Mapping[str, str], weak: Collection
     )  # fmt: skip
     for name in order:
         fewer = {other: column for other, column in left.items() if other != name}
-        if len(fewer) > 1 and _identifies_rows(dataset, list(fewer.values())):
+        if len(fewer) > 1 and _repeated_rows(dataset, list(fewer.values())) <= n_repeated:
             left = fewer
     return list(left)
 
 
-def _identifies_rows(dataset: Dataset, columns: Sequence[str]) -> bool:
+def _repeated_rows(dataset: Dataset, columns: Sequence[str]) -> int:
+    """Return the number of rows with the key of an earlier row, all rows if keys are missing."""
     row_codes = combined_codes(dataset, columns, True)
     codes = row_codes[row_codes >= 0]
-    return (
-        len(codes) >= MIN_SURE_SHARE * len(row_codes)
-        and int(np.bincount(codes).max(initial=0)) == 1
-    )
+    if len(codes) < MIN_SURE_SHARE * len(row_codes):
+        return len(row_codes)
+    return len(codes) - len(np.unique(codes))

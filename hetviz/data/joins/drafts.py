@@ -62,6 +62,7 @@ _MAX_OFFERED_OWNERS = 3
 _SIMILAR_SCORE = 0.15
 _ENDS_SCORE = 0.85
 _ALL_ROWS = 0.99
+_MAX_FIRST_SHARE, _MIN_USES_OF_FIRST = 0.5, 10
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,7 @@ def _best_owners(drafts: list[_KeyDraft]) -> list[Draft]:
         if back is not None and back.target is owner.source and _refers_back(owner, back):
             continue
         if owner.score >= MIN_SURE_SCORE:
-            out.append(_as_draft(owner, ""))
+            out.append(_as_draft(owner, _doubt_about_numbers(owner)))
             continue
         # A key without a certain owner is offered with its likeliest ones.
         is_key = owner.source.is_named_key and owner.evidence.rows_found >= _ALL_ROWS
@@ -277,6 +278,24 @@ def _refers_back(draft: _KeyDraft, back: _KeyDraft) -> bool:
     if mine != others:
         return mine < others
     return (a.dataset, a.column) > (b.dataset, b.column)
+
+
+def _doubt_about_numbers(draft: _KeyDraft) -> str:
+    """Return a doubt if many rows have only the first few ids, as if they counted something else.
+
+    The contest types 1 to 5 of many moves are not the first 5 of 20 types.
+    """
+    source, target, evidence = draft.source, draft.target, draft.evidence
+    x, y = source.integers, target.integers
+    if x is None or y is None or evidence.same_name or evidence.is_same_table:
+        return ""
+    are_first = len(x) <= _MAX_FIRST_SHARE * len(y) and np.array_equal(x, y[: len(x)])
+    if not are_first or source.rows < _MIN_USES_OF_FIRST * len(x):
+        return ""
+    return (
+        f"Only the first {len(x):,} of {len(y):,} {target.dataset} occur, so these numbers may "
+        "count something else."
+    )
 
 
 def _as_draft(draft: _KeyDraft, doubt: str) -> Draft:

@@ -24,11 +24,11 @@ class Join:
 
     Attributes
     ----------
-    kind : {"views", "key", "list", "tags", "near", "words", "meaning"}
+    kind : {"views", "key", "list", "tags", "near", "words", "meaning", "pictures", "place", "date"}
         "views": both describe the same entities. "key": a shared key. "list": a column that lists
         items of `target`. "tags": a column whose entries become the new dataset `target`. "near":
-        geographic distance. "words", "meaning": rows that say the same in similar words or with a
-        similar meaning, see `hetviz.propose_links`.
+        geographic distance. "words" to "date": rows that belong together by what they say, show, or
+        where or when they are, see `hetviz.propose_links`.
     source, target : str
     source_column, target_column : str
         Empty for the ids.
@@ -43,12 +43,16 @@ class Join:
     weight : {"rare", "same"}
         For links by a list, see `hetviz.links_by_list`.
     k, km : int, float or None
-        For links by distance, see `hetviz.links_by_nearness`.
+        For links by distance, see `hetviz.links_by_nearness`. By place, `km` is the largest
+        distance of the proposed pairs.
+    days : int or None
+        By date: the largest distance of the proposed pairs.
     answers : sequence of (str, str, bool)
-        For similar words or meaning: ids of judged pairs, and whether they are right.
+        For "words" to "date": ids of judged pairs, and whether they are right.
     pairs : sequence of (str, str, float)
-        For similar meaning: ids and similarities of the proposed pairs, so that the join can be
-        repeated without the sentence model. Default: they are computed.
+        For "words" to "date": ids and similarities of the proposed pairs, so that the join can be
+        repeated without comparing the rows again. Default: they are computed; by place they must
+        be given.
     """
 
     kind: str
@@ -64,6 +68,7 @@ class Join:
     also: tuple[tuple[str, str], ...] = ()
     answers: tuple[tuple[str, str, bool], ...] = ()
     pairs: tuple[tuple[str, str, float], ...] = ()
+    days: int | None = None
 
     def __post_init__(self) -> None:
         # JSON gives lists instead of tuples.

@@ -23,6 +23,8 @@ from hetviz.data.model.links import Links
 from hetviz.errors import DataError, DataWarning
 
 MAX_PAIRS = 1_000_000
+PROBABILITY = "probability"
+"""Column of the meta table of proposed links that were judged."""
 _KEY_SEPARATOR = "\x00"
 
 
@@ -47,6 +49,8 @@ class Match:
         Number of pairs by keys that occur in several rows of both datasets.
     new_dataset : Dataset or None
         The target dataset if it is new.
+    probability : array of shape (m,) or None
+        Probabilities that proposed pairs are right, if they are known.
     """
 
     source: str
@@ -60,6 +64,7 @@ class Match:
     messages: tuple[str, ...] = ()
     crossed: int = 0
     new_dataset: Dataset | None = None
+    probability: Floats | None = None
 
     def links(self, kind: str | None = None) -> Links:
         return Links(
@@ -70,6 +75,9 @@ class Match:
             self.weight,
             kind=self.kind if kind is None else kind,
             role="relation",
+            meta=None
+            if self.probability is None
+            else pd.DataFrame({PROBABILITY: self.probability}),
         )
 
     def add_to(self, data: HeteroData, kind: str | None = None) -> HeteroData:
@@ -217,11 +225,14 @@ def make_match(
     kind: str = "link",
     messages: tuple[str, ...] = (),
     crossed: int = 0,
+    probability: Floats | None = None,
 ) -> Match:
     """Return a `Match` with the rows that have no partner."""
     n_target = len(data[target] if new_dataset is None else new_dataset)
     unmatched = rows_without(i, len(data[source])), rows_without(j, n_target)
-    return Match(source, target, i, j, *unmatched, weight, kind, messages, crossed, new_dataset)
+    return Match(
+        source, target, i, j, *unmatched, weight, kind, messages, crossed, new_dataset, probability
+    )
 
 
 def check_two_datasets(source: str, target: str, where: str) -> None:

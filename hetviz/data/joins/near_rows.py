@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Literal
 
 import numpy as np
@@ -101,19 +102,7 @@ def near_dates(first: Dataset, second: Dataset, limits: Limits, rng: Rng) -> Nea
     Raises DataError: If most rows share their day with another row of their table.
     """
     days = limits.days or 0.0
-    D, E = (_days(dataset) for dataset in (first, second))
-    for dataset, of in ((first, D), (second, E)):
-        known = of[~np.isnan(of)]
-        _, counts = np.unique(known, return_counts=True)
-        n_shared = int(counts[counts > 1].sum())
-        if n_shared > _MAX_SHARED * len(known):
-            raise DataError.of(
-                "dates-repeat",
-                f"dataset {dataset.name!r}",
-                f"{n_shared:,} of {len(known):,} rows share their day with another row, so a date "
-                "alone does not show which rows belong together",
-                remedy='Propose by words or meaning and give days, such as by="words", days=1.',
-            )
+    D, E = (_distinct_days(dataset) for dataset in (first, second))
 
     def pairs(E: Floats) -> tuple[Ints, Ints, Floats]:
         i, j = _only_nearest(D[:, None], E[:, None])
@@ -130,10 +119,26 @@ def near_dates(first: Dataset, second: Dataset, limits: Limits, rng: Rng) -> Nea
     return NearRows(i, j, 0.5 ** (d / half), np.concatenate(null), reasons)
 
 
+def _distinct_days(dataset: Dataset) -> Floats:
+    """Return the days of a dataset; raise DataError if most rows share theirs with others."""
+    days = _days(dataset)
+    known = days[~np.isnan(days)]
+    _, counts = np.unique(known, return_counts=True)
+    n_shared = int(counts[counts > 1].sum())
+    if n_shared > _MAX_SHARED * len(known):
+        raise DataError.of(
+            "dates-repeat",
+            f"dataset {dataset.name!r}",
+            f"{n_shared:,} of {len(known):,} rows share their day with another row, so a date "
+            "alone does not show which rows belong together",
+            remedy='Propose by words or meaning and give days, such as by="words", days=1.',
+        )
+    return days
+
+
 def near_pictures(first: Dataset, second: Dataset, limits: Limits, rng: Rng) -> NearRows:
     """Return rows whose pictures are most similar to each other, by what Data compares them by."""
-    models = {_picture_model(dataset) for dataset in (first, second)}
-    model = "encoder" if "encoder" in models else "edges"
+    model = _common_picture_model(first, second)
     V, U = _picture_vectors(first, model), _picture_vectors(second, model)
     i, j, half = specific_rows(V, U, 1)
     back = np.full(len(second), -1)
@@ -143,8 +148,18 @@ def near_pictures(first: Dataset, second: Dataset, limits: Limits, rng: Rng) -> 
     # Another picture of the own dataset shows how similar different things look.
     smaller = V if len(first) < len(second) else U
     null = 2 * specific_rows(smaller, smaller, 2)[2][1::2]
-    reasons = [f"look alike by {_LOOKS[model]}"] * int(mutual.sum())
+    reasons = pictures_alike(first, second, i[mutual])
     return NearRows(i[mutual], j[mutual], 2 * half[mutual], null, reasons, n_nulls=1)
+
+
+def _common_picture_model(first: Dataset, second: Dataset) -> str:
+    models = {_picture_model(dataset) for dataset in (first, second)}
+    return "encoder" if "encoder" in models else "edges"
+
+
+def pictures_alike(first: Dataset, second: Dataset, i: Ints) -> list[str]:
+    """Return the reason of each pair of similar pictures."""
+    return [f"look alike by {_LOOKS[_common_picture_model(first, second)]}"] * len(i)
 
 
 def _picture_model(dataset: Dataset) -> str:
@@ -209,6 +224,31 @@ def _days(dataset: Dataset) -> Floats:
         return np.asarray(days.dt.days.to_numpy(np.float64, na_value=np.nan))
     where, remedy = f"dataset {dataset.name!r}", "Write dates as in 2024-05-31."
     raise DataError.of("no-dates", where, "there is no column of dates", remedy=remedy)
+
+
+def reasons_of(by: str, first: Dataset, second: Dataset, i: Ints, j: Ints) -> list[str]:
+    """Return why pairs by place, date or pictures belong together; empty for other pairs."""
+    if by == "place":
+        return km_apart(first, second, i, j)[1]
+    if by == "date":
+        return days_apart(first, second, i, j)[1]
+    return pictures_alike(first, second, i) if by == "pictures" else []
+
+
+def comparable_parts(dataset: Dataset, by: str) -> list[object]:
+    """Return what rows are compared by: places, days or hashes of pictures, by row.
+
+    Raises DataError: If there is nothing to compare, or most rows share their date.
+    """
+    if by == "place":
+        return list(places_of(dataset)[0].tolist())
+    if by == "date":
+        return list(_distinct_days(dataset).tolist())
+    media = dataset.media or ()
+    if not any(media):
+        raise DataError.of("no-pictures", f"dataset {dataset.name!r}", "it has no pictures")
+    hashes = [sha256(one).hexdigest() if isinstance(one, bytes) else str(one) for one in media]
+    return [_picture_model(dataset), *hashes]
 
 
 NEAR: dict[str, tuple[Callable[[Dataset, Dataset, Limits, Rng], NearRows], str]] = {

@@ -305,5 +305,7 @@ def on_sphere(P: Floats) -> Floats:
 
 
 def distance_text(distance: float) -> str:
-    """Return kilometres as "12 km" or "1.2 km"."""
+    """Return kilometres as "12 km", "1.2 km" or "340 m"."""
+    if distance < 1:
+        return f"{1000 * distance:,.0f} m"
     return f"{distance:,.0f} km" if distance >= 10 else f"{distance:.2g} km"

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from hetviz._text import round_percent
+from hetviz._text import count, round_percent
 from hetviz._types import Ints, JsonObject
 from hetviz.data.joins.composite_keys import composite_keys
 from hetviz.data.joins.drafts import (
@@ -53,6 +53,15 @@ _MIN_WORDS_SHARE = 0.12
 _DOUBT = {
     "words": "Similar words can be about different things. Look at some pairs first.",
     "meaning": "Similar meanings can be about different things. Look at some pairs first.",
+    "pictures": "Similar pictures can show different things. Look at some pairs first.",
+    "place": "Different things can be at one place. Look at some pairs first.",
+    "date": "Different things can happen on one day. Look at some pairs first.",
+}
+_ALIKE = {
+    "meaning": "have a similar meaning",
+    "pictures": "have pictures that look most like each other",
+    "place": "are at places closest to each other",
+    "date": "have dates closest to each other",
 }
 DECLARED_KEYS = "keys"
 """Entry of the recipe of a dataset with the foreign keys that its file declares."""
@@ -127,8 +136,8 @@ class Proposal:
         source = data[self.match.source]
         return tuple(
             (
-                str(source.display_names[self.match.i[at]]),
-                str(target.display_names[self.match.j[at]]),
+                _example(source, self.match.i[at], self.join.source_columns),
+                _example(target, self.match.j[at], self.join.target_columns),
             )
             for at in spread_positions(len(self.match.i), _N_EXAMPLES)
         )
@@ -214,8 +223,14 @@ def propose_joins(data: HeteroData) -> list[Proposal]:
             continue
         tried[ends] += 1
         proposal = _complete_draft(data, draft)
-        if proposal is not None and not _repeats(data, proposal, [*declared, *proposals]):
+        if proposal is None:
+            continue
+        rivals = [other for other in [*declared, *proposals] if _repeats(data, proposal, other)]
+        if not rivals:
             proposals.append(proposal)
+        elif _is_clearer(data, proposal, rivals[0]):
+            at = proposals.index(rivals[0])
+            proposals[at] = _confirmed(data, proposal, rivals[0])
     known = [proposal.join for proposal in [*declared, *proposals] if proposal.sure]
     for key in composite_keys(data, columns, known):
         if any((key.join.source, column) in taken for column in key.join.source_columns):
@@ -262,14 +277,14 @@ def _proposals_by_words(data: HeteroData, proposals: Sequence[Proposal]) -> list
 def unlinked_pairs(data: HeteroData, proposals: Sequence[Proposal]) -> list[tuple[str, str]]:
     """Return pairs of datasets that no links or certain proposals connect, directly or not.
 
-    Pairs are left out if anything but their similarity is proposed.
+    Pairs are left out if anything but their similarity or nearness is proposed.
     """
     edges = [proposal.ends for proposal in proposals if proposal.sure]
     edges += [(links.source, links.target) for links in data.links]
     offered = {
         frozenset(proposal.ends)
         for proposal in proposals
-        if proposal.join.kind not in SIMILAR and proposal.doubt != RUNNING_NUMBERS
+        if proposal.join.kind not in {*SIMILAR, "near"} and proposal.doubt != RUNNING_NUMBERS
     }
     component = _components(data, edges)
     return [
@@ -290,7 +305,7 @@ def _components(data: HeteroData, edges: Sequence[tuple[str, str]]) -> dict[str,
 
 
 def similarity_proposal(data: HeteroData, join: Join) -> Proposal:
-    """Return a join by similar words or meaning, which may have answers, with its evidence."""
+    """Return a join by similarity, which may have answers, with its evidence."""
     match = join.match(data)
     ends = join.source, join.target
     pairs = judged_pairs(data, *ends, by=join.kind, pairs=join.pairs)
@@ -302,11 +317,11 @@ def similarity_proposal(data: HeteroData, join: Join) -> Proposal:
         "similar to each other by their words.",
         f"Rows of scrambled words would have about {n_null:,.0f} such pairs.",
     )
-    if join.kind == "meaning":
+    if join.kind != "words":
         linked = [f"{pairs[f'{end}_id'].nunique():,} of" for end in ("source", "target")]
         evidence = (
             f"{linked[0]} {n_source:,} {join.source} and {linked[1]} {n_target:,} {join.target} "
-            "have a similar meaning.",
+            f"{_ALIKE[join.kind]}{_limit_text(join)}.",
         )
     doubt = _DOUBT[join.kind]
     probability = frame["probability"].dropna()
@@ -320,6 +335,14 @@ def similarity_proposal(data: HeteroData, join: Join) -> Proposal:
     reach = link_reach(match.add_to(data), [match.links()])
     score = max(0.0, n - n_null) / max(1, min(n_source, n_target))
     return Proposal(join, score, evidence, match, reach, doubt)
+
+
+def _limit_text(join: Join) -> str:
+    if join.kind == "place":
+        return f", at most {join.km:g} km apart"
+    if join.kind == "date" and join.days:
+        return f", at most {count(join.days, 'day')} apart"
+    return ", on the same day" if join.kind == "date" else ""
 
 
 def check_join(data: HeteroData, join: Join) -> Proposal:
@@ -404,20 +427,51 @@ def _declared_proposals(data: HeteroData) -> list[Proposal]:
     return out
 
 
-def _repeats(data: HeteroData, proposal: Proposal, better: Sequence[Proposal]) -> bool:
+def _example(dataset: Dataset, row: int, columns: Sequence[str]) -> str:
+    """Return the name of a row, or the values of these columns if it has only a number."""
+    table = dataset.table
+    is_named = dataset.title_column is not None or not dataset.has_row_numbers
+    if is_named or table is None or not all(columns):
+        return str(dataset.display_names[row])
+    return ", ".join(str(table[column].iloc[row]) for column in columns)
+
+
+def _repeats(data: HeteroData, proposal: Proposal, better: Proposal) -> bool:
     """Return whether a better proposal between these datasets has most of the same pairs."""
-    matches = [
-        other.match for other in better if other.ends == proposal.ends and other.join.kind != "near"
-    ]
-    if proposal.match.new_dataset is not None or not matches:
+    if better.ends != proposal.ends or better.join.kind == "near":
         return False
+    if proposal.match.new_dataset is not None or better.match.new_dataset is not None:
+        return False
+    return _share_of_pairs(data, proposal, better) >= _MAX_COMMON_PAIRS
+
+
+def _share_of_pairs(data: HeteroData, proposal: Proposal, other: Proposal) -> float:
+    """Return the share of the pairs of a proposal that another one between these datasets has."""
     n = len(data[proposal.match.target])
-    pairs = proposal.match.i * n + proposal.match.j
-    return any(
-        float(np.isin(pairs, match.i * n + match.j).mean()) >= _MAX_COMMON_PAIRS
-        for match in matches
-        if match.new_dataset is None
+    pairs, others = (match.i * n + match.j for match in (proposal.match, other.match))
+    return float(np.isin(pairs, others).mean())
+
+
+def _is_clearer(data: HeteroData, proposal: Proposal, other: Proposal) -> bool:
+    """Return whether an id has the pairs of a name of which several rows have the same."""
+    return (
+        proposal.join.kind == other.join.kind == "key"
+        and other.match.crossed > 0
+        and not other.declared
+        and not proposal.join.target_column
+        and len(np.unique(proposal.match.i)) >= len(np.unique(other.match.i))
+        and _share_of_pairs(data, proposal, other) >= MIN_SURE_SHARE
     )
+
+
+def _confirmed(data: HeteroData, proposal: Proposal, names: Proposal) -> Proposal:
+    """Return a join by ids that a join by names confirms, so that it is not by chance."""
+    counted = _counted_proposal(data, proposal.join, proposal.match)
+    n = len(proposal.match.i)
+    n_same = round(n * _share_of_pairs(data, proposal, names))
+    said = f"{n_same:,} of these {n:,} pairs also agree in {names.join.source_column}."
+    score = max(proposal.score, names.score)
+    return replace(counted, score=score, evidence=(*counted.evidence, said))
 
 
 def _without_second_meanings(proposals: Sequence[Proposal]) -> list[Proposal]:

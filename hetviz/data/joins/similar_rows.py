@@ -20,22 +20,24 @@ from hetviz.core.measures.specific_rows import RowVectors, relative_similarity, 
 from hetviz.core.sentence_vectors import Model, text_vectors
 from hetviz.core.threads import one_thread
 from hetviz.data.joins.keys import cell_texts
-from hetviz.data.joins.matching import Match, make_match
+from hetviz.data.joins.matching import PROBABILITY, Match, make_match
 from hetviz.data.joins.near_rows import (
     NEAR,
+    PROPOSED_KINDS,
     SIMILAR_MEANING,
     SIMILAR_WORDS,
     By,
     Limits,
     days_apart,
     km_apart,
+    reasons_of,
 )
 from hetviz.data.model.dataset import ITEM_RESULTS, Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.errors import DataError, ParameterError
 
-SIMILAR: Mapping[str, str] = {"words": SIMILAR_WORDS, "meaning": SIMILAR_MEANING}
-"""Kind of the links that were proposed by words and by meaning."""
+SIMILAR: Mapping[str, str] = dict(zip(get_args(By), PROPOSED_KINDS, strict=True))
+"""Kind of the links that were proposed in each way."""
 MAX_CHANCE = 0.2
 MIN_ANSWERS = 10
 LEAST_PROBABILITY = 0.5
@@ -292,7 +294,7 @@ def match_similar(
     answers: Sequence[tuple[str, str, bool]] = (),
     pairs: Sequence[tuple[str, str, float]] = (),
 ) -> Match:
-    """Match rows of two datasets that say the same in similar words or meaning.
+    """Match rows of two datasets that `propose_links` proposes.
 
     `answers`, `pairs`: see `judged_pairs`. The weight of a pair is its similarity, or with enough
     answers its probability. Pairs that are probably wrong are left out.
@@ -302,7 +304,11 @@ def match_similar(
     i, j = data[source].find(frame["source_id"]), data[target].find(frame["target_id"])
     order = np.lexsort((j, i))
     weight = np.clip(frame["weight"].to_numpy()[order], np.finfo(float).tiny, 1.0)
-    return make_match(data, source, target, i[order], j[order], weight=weight, kind=SIMILAR[by])
+    probability = frame[PROBABILITY].to_numpy()[order]
+    return make_match(
+        data, source, target, i[order], j[order], weight=weight, kind=SIMILAR[by],
+        probability=None if np.isnan(probability).any() else probability,
+    )  # fmt: skip
 
 
 def judged_pairs(
@@ -316,18 +322,20 @@ def judged_pairs(
     """Return the pairs of `propose_links` after answers; the pairs are computed once.
 
     `answers`: ids of judged pairs and whether they are right. `pairs`: ids and similarities of the
-    proposed pairs if they are known, so that the sentence model is not needed again.
+    proposed pairs if they are known, so that they are not compared again. By place they must be
+    given.
     """
 
     def propose() -> pd.DataFrame:
         if not pairs:
-            return propose_links(data, source, target, by="meaning" if by == "meaning" else "words")
+            return propose_links(data, source, target, by=by)  # type: ignore[arg-type]
         first, second, similarity = zip(*pairs, strict=True)
         i, j = data[source].find(first), data[target].find(second)
         exist = (i >= 0) & (j >= 0)
         similar = SimilarRows(
             i[exist], j[exist], np.array(similarity)[exist], np.full(exist.sum(), np.nan),
             ([""] * len(data[source]), [""] * len(data[target])), SIMILAR[by],
+            reasons_of(by, data[source], data[target], i[exist], j[exist]),
         )  # fmt: skip
         return _frame(data, source, target, similar)
 

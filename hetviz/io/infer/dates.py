@@ -21,6 +21,8 @@ _DAY_MONTH_YEAR = re.compile(
 )
 FIRST_DAY, LAST_DAY = 18_000_101, 20_991_231
 _COMPACT_DATE = re.compile(r"(1[89]\d\d|20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
+# Zeros stand for an unknown month or day.
+_COMPACT_FORM = re.compile(r"(?:1[89]|20)\d\d(?:0\d|1[0-2])(?:[0-2]\d|3[01])")
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?"
 _ISO_DATE = re.compile(
     rf"(\d{{4}})-(\d{{1,2}})-(\d{{1,2}})(?:[ T]{_TIME}(?: ?[+-]\d{{2}}(?::?\d{{2}})?)?)?"
@@ -86,7 +88,8 @@ def _is_not_yet(cell: str) -> bool:
 
 
 def _has_date_form(text: str) -> bool:
-    return bool(_ISO_DATE.fullmatch(text) or _DAY_MONTH_YEAR.fullmatch(text))
+    forms = (_ISO_DATE, _DAY_MONTH_YEAR, _COMPACT_FORM)
+    return any(form.fullmatch(text) for form in forms)
 
 
 def iso_date(cell: str, day_first: bool | None = None) -> str | None:

@@ -186,7 +186,7 @@ def choose_title(
             continue
         merit = _title_merit(sample[column], of_column, own) - 0.01 * at
         is_worse_than_id = are_ids_names and not NAME_WORDS & set(of_column)
-        if merit > best_merit and not is_worse_than_id:
+        if merit > best_merit and not is_worse_than_id and _mostly_differ(frame[column]):
             best, best_merit = column, merit
     if not best and ids and not are_ids_names:
         best = _best_repeated_text(
@@ -203,14 +203,23 @@ def choose_title(
     return (best,) if best else ()
 
 
+def _mostly_differ(cells: pd.Series) -> bool:
+    """Return whether at least half of the filled cells differ, which a sample overstates."""
+    filled = cells[cells.str.strip().ne("")]
+    return filled.nunique() >= _MIN_DISTINCT_SHARE * len(filled)
+
+
 def _best_repeated_text(
     sample: pd.DataFrame,
     words: Mapping[str, Sequence[str]],
     own: Sequence[str],
     others: Collection[str],
 ) -> str:
-    """Return the column with the best text for rows that have only codes, or ""."""
-    best, best_merit = "", 0.0
+    """Return the column with the best text for rows that have only codes, or "".
+
+    None of several names, such as winner_name and loser_name, is the name of the row.
+    """
+    best, best_merit, n_names = "", 0.0, 0
     for column, of_column in words.items():
         if column in others:
             continue
@@ -223,9 +232,10 @@ def _best_repeated_text(
         merit = _title_merit(
             cells, of_column, own, _MIN_FILLED_SHARE_OF_CODES, _MIN_DISTINCT_SHARE_OF_CODES
         )
+        n_names += merit > 0 and bool(NAME_WORDS & set(of_column))
         if merit > best_merit:
             best, best_merit = column, merit
-    return best
+    return best if n_names < 2 else ""
 
 
 def _is_title_name(words: Sequence[str]) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from hetviz._types import Floats, Ints
 from hetviz.core.sentence_vectors import text_vectors
 from hetviz.data import Embedding, HeteroData
+from hetviz.data.joins.near_rows import By
 from hetviz.data.joins.proposals import Proposal, propose_joins
 from hetviz.data.joins.similar_rows import propose_links, texts_to_read
 from hetviz.errors import DataError
@@ -38,23 +39,35 @@ def proposals(data: HeteroData, progress: Progress) -> list[Proposal]:
     return propose_joins(data)
 
 
-def pairs_by_meaning(
-    data: HeteroData, source: str, target: str, progress: Progress
+def similar_pairs(
+    data: HeteroData,
+    source: str,
+    target: str,
+    by: By,
+    km: float | None,
+    days: float | None,
+    progress: Progress,
 ) -> list[tuple[str, str, float]]:
-    """Return ids and similarities of pairs of similar meaning, see `hetviz.propose_links`."""
+    """Return ids and similarities of proposed pairs, see `hetviz.propose_links`."""
+    progress(0.0, "Comparing the rows")
+    if by == "meaning":
+        _read_texts(data, source, target, progress)
+    frame = propose_links(data, source, target, by=by, km=km, days=days)
+    columns = (frame["source_id"], frame["target_id"], frame["similarity"].astype(float))
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _read_texts(data: HeteroData, source: str, target: str, progress: Progress) -> None:
+    """Compute the vectors of all texts, which are cached, with reports of progress."""
     texts = sorted({*texts_to_read(data, source), *texts_to_read(data, target)}, key=len)
     sizes = np.cumsum([len(text) for text in texts])
     read, n_read = 0, 0
     while n_read < len(texts):
         progress(0.9 * read / max(1, sizes[-1]), f"{n_read:,} of {len(texts):,} texts read")
         end = max(n_read + 1, int(np.searchsorted(sizes, read + _MAX_CHARS_AT_ONCE)))
-        # The vectors are cached, so that the proposal does not read the texts again.
         text_vectors(texts[n_read:end])
         read, n_read = int(sizes[end - 1]), end
     progress(0.9, "Comparing the rows")
-    frame = propose_links(data, source, target, by="meaning")
-    columns = (frame["source_id"], frame["target_id"], frame["similarity"].astype(float))
-    return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def recipe_of_features(

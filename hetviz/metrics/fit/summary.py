@@ -189,14 +189,17 @@ def evaluate(
     return evaluate_measured(MeasuredMap(data, embedding, held_out, random_state))
 
 
-def evaluate_measured(measured: MeasuredMap) -> Scores:
-    """Return the scores of a measured map, see `evaluate`."""
+def evaluate_measured(measured: MeasuredMap, brief: bool = False) -> Scores:
+    """Return the scores of a measured map, see `evaluate`.
+
+    `brief`: Only what the overall score of a comparison needs.
+    """
     values: MeasureValues = {}
     note = "" if measured.placed.any() else _no_common_items_note(measured)
     if note:
         warnings.warn(note, DataWarning, stacklevel=3)
     else:
-        for measure in _MEASURE_FUNCTIONS:
+        for measure in _BRIEF_MEASURE_FUNCTIONS if brief else _MEASURE_FUNCTIONS:
             measured.beat()
             values |= measure(measured)
     given_blocks, hidden_blocks = measured.blocks
@@ -347,6 +350,13 @@ _MEASURE_FUNCTIONS: tuple[Callable[[MeasuredMap], MeasureValues], ...] = (
     neighborhood_measures,
     variance_ratio,
     cluster_measures,
+    label_neighbors,
+    labels_across,
+)
+_BRIEF_MEASURE_FUNCTIONS = (
+    link_measures,
+    comparison_measures,
+    neighborhood_measures,
     label_neighbors,
     labels_across,
 )

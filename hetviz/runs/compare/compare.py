@@ -138,11 +138,11 @@ def judge(
     new_items: float,
     progress: Progress | None,
     random_state: int,
-    score_pairs: bool = True,
+    brief: bool = False,
 ) -> Comparison:
     """Fit candidates on the same splits and measure them; see `compare`.
 
-    `score_pairs`: Also predict held-out links by scores, next to simple baselines.
+    `brief`: Only measure what the overall score needs, without curves and predicted links.
     """
     if not candidates:
         raise ParameterError("compare: there is no method to compare. None suits these data.")
@@ -153,7 +153,7 @@ def judge(
             raise ParameterError(f"compare: {name} = {share!r} must be a share from 0 to below 1.")
     split_seeds = tuple(range(random_state, random_state + seeds))
     state = _ComparisonState(data, candidates, split_seeds, hold_out, progress or ignore_progress)
-    state.score_pairs = score_pairs
+    state.brief = brief
     try:
         for seed in split_seeds:
             train, held_out = state.split(seed)
@@ -167,7 +167,7 @@ def judge(
 
 
 class _ComparisonState:
-    score_pairs = True
+    brief = False
 
     def __init__(
         self,
@@ -199,7 +199,7 @@ class _ComparisonState:
             comparisons=self._hold_out if has_comparisons else 0.0,
             random_state=seed,
         )
-        baselines = yardsticks(train, held_out, seed) if self.score_pairs else {}
+        baselines = {} if self.brief else yardsticks(train, held_out, seed)
         for name, values in baselines.items():
             collected = self._yardsticks.setdefault(name, {})
             for key, value in values.items():
@@ -235,9 +235,13 @@ class _ComparisonState:
                 report(1.0, "Measuring the map")
                 embedding = fitted.result.embedding
                 scores, curves, limits = measure_map_with_limits(
-                    train, embedding, held_out, lambda: report(1.0, "Measuring the map")
+                    train,
+                    embedding,
+                    held_out,
+                    lambda: report(1.0, "Measuring the map"),
+                    brief=self.brief,
                 )
-                if self.score_pairs:
+                if not self.brief:
                     scores |= held_out_scores(train, fitted.model, held_out, seed)
                 if Capability.LABELS in get_method(contestant.method).card.capabilities:
                     # This method saw labels that the overall score of others is based on.
@@ -329,21 +333,27 @@ def measure_map_with_limits(
     embedding: Embedding,
     held_out: HeteroData | None,
     beat: Callable[[], None] = lambda: None,
+    *,
+    brief: bool = False,
 ) -> tuple[dict[str, float], dict[str, LinkCurve], tuple[dict[str, float], dict[str, float]]]:
-    """Return `measure_map` with the ceilings and the smallest visible differences of measures."""
+    """Return `measure_map` with the ceilings and the smallest visible differences of measures.
+
+    `brief`: Without curves, and only with measures that the overall score needs.
+    """
     measured = MeasuredMap(train, embedding, held_out, beat=beat)
-    measures = evaluate_measured(measured)
+    measures = evaluate_measured(measured, brief)
     scores = measures.to_dict()
     ceilings = {key: ceiling for key, ceiling in measures.ceilings.items() if np.isfinite(ceiling)}
     scores["placed"] = float(embedding.stacked_placed().mean())
     curves: dict[str, LinkCurve] = {}
-    link_curves = curves_of_map(measured).get("links", {})
+    link_curves = {} if brief else curves_of_map(measured).get("links", {})
     for kind, ending, links_data in (("given", "", train), ("held_out", "_held_out", held_out)):
         if links_data is None or not any((group.weight > 0).any() for group in links_data.links):
             continue
-        x, y, *level = link_curves.get(kind, ([0.0, 1.0], [0.0, 0.0]))
-        close = np.asarray(y) * _share_of_placed_links(links_data, embedding)
-        curves[kind] = [np.round(x, 7).tolist(), np.round(close, 6).tolist(), *level]
+        if not brief:
+            x, y, *level = link_curves.get(kind, ([0.0, 1.0], [0.0, 0.0]))
+            close = np.asarray(y) * _share_of_placed_links(links_data, embedding)
+            curves[kind] = [np.round(x, 7).tolist(), np.round(close, 6).tolist(), *level]
         # No link of the map has a place.
         scores.setdefault(f"links_kept{ending}", 0.0)
     overall_score = overall(scores)

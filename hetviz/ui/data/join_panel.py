@@ -21,6 +21,7 @@ from hetviz.ui.item import item_chip
 from hetviz.ui.item.item import find_item
 from hetviz.ui.map import map_warnings
 from hetviz.ui.map_data import worker_results
+from hetviz.ui.reading import compare_rows, join_choice, judge_pairs
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets import charts, failure
@@ -321,7 +322,10 @@ def show_proposals(data: HeteroData) -> None:
     if proposals is None:
         theme.show_note("Looking for ways to join the datasets.")
         return
-    if not proposals:
+    # Rows are compared on request, and what was proposed is judged, as in the review of files.
+    proposals = judge_pairs.with_answers(data, compare_rows.with_proposals(data, proposals))
+    unlinked = compare_rows.tables_to_compare(data, proposals)
+    if not proposals and not unlinked:
         text = (
             "A single dataset has nothing to join. Add a second file, or links between its items."
             if len(data.datasets) < 2
@@ -338,6 +342,7 @@ def show_proposals(data: HeteroData) -> None:
         with st.expander(theme.count(len(proposals) - _MAX_CARDS, "weaker proposal")):
             for number, proposal in enumerate(proposals[_MAX_CARDS:], start=_MAX_CARDS):
                 _show_proposal(data, proposal, number)
+    compare_rows.show_offer(data, unlinked, "data")
 
 
 def find_proposals(data: HeteroData) -> list[Proposal] | None:
@@ -354,14 +359,17 @@ def _show_proposal(data: HeteroData, proposal: Proposal, number: int) -> None:
     join = proposal.join
     with st.container(border=True, gap="xsmall", key=f"join-{number}"):
         st.html(
-            f'<div class="hv-card"><h3>{theme.escape_html(_proposal_title(proposal))}</h3>'
-            f"<p>{theme.escape_html(_score_text(proposal.score))}</p></div>"
+            f'<div class="hv-card"><h3>{theme.escape_html(_proposal_title(data, proposal))}</h3>'
+            f"{_score_html(proposal)}</div>"
         )
         show_coverage(proposal.reach)
         pairs = proposal.examples(data)
         examples = ", ".join(f"{shorten(a, 30)} with {shorten(b, 30)}" for a, b in pairs)
         theme.show_note(f"For example {examples}.")
-        show_notes(proposal.evidence)
+        show_notes([*proposal.evidence, *([proposal.doubt] if join.kind in SIMILAR else [])])
+        if join.kind in SIMILAR:
+            judge_pairs.show_judging(data, join, f"tick-data-{number}")
+            compare_rows.show_choice(data, proposal, f"tick-data-{number}")
         map_warnings.show_warnings(
             map_warnings.join_warnings(_accept_command(data, proposal), proposal.reach, str(number))
         )
@@ -377,7 +385,7 @@ def _show_proposal(data: HeteroData, proposal: Proposal, number: int) -> None:
             pairs_popover(data, proposal.match, f"join-{number}")
 
 
-def _proposal_title(proposal: Proposal) -> str:
+def _proposal_title(data: HeteroData, proposal: Proposal) -> str:
     join = proposal.join
     number = theme.count(len(proposal.match.i), "link")
     if join.kind == "views":
@@ -387,7 +395,7 @@ def _proposal_title(proposal: Proposal) -> str:
     if join.kind == "near":
         return f"{join.source} with the nearest {join.target}: {number}"
     if join.kind in SIMILAR:
-        return f"{proposal.title}: {number}"
+        return f"{join_choice.proposal_sentence(data, proposal)}: {number}"
     ends = ((join.source, join.source_column), (join.target, join.target_column))
     return " = ".join(_end_title(name, column) for name, column in ends)
 
@@ -396,9 +404,13 @@ def _end_title(name: str, column: str) -> str:
     return f"{column} of {name}" if column else f"id of {name}"
 
 
-def _score_text(score: float) -> str:
+def _score_html(proposal: Proposal) -> str:
+    """Return the quality of a match; that of similar rows is judged by pairs."""
+    if proposal.join.kind in SIMILAR:
+        return ""
+    score = proposal.score
     level = "Strong" if score >= _STRONG_SCORE else "Fair" if score >= _FAIR_SCORE else "Weak"
-    return f"{level} match ({score * 100:.0f} %)"
+    return f"<p>{level} match ({score * 100:.0f} %)</p>"
 
 
 def _accept_command(data: HeteroData, proposal: Proposal) -> Command:

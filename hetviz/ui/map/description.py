@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike
 
 from hetviz._text import capital, count_rows, is_word, shorten
 from hetviz.data import HeteroData
-from hetviz.data.joins.near_rows import PROPOSED_KINDS
 from hetviz.data.queries.people import names_people
 from hetviz.features.linked_values import NO_VALUE
 from hetviz.jobs import Job
@@ -32,7 +31,7 @@ from hetviz.plots.colour import (
 )
 from hetviz.plots.label_placement import MAX_NAME_LETTERS, NAME_FONT, name_anchors
 from hetviz.plots.palette import Theme, number_scale, shape_of, tokens
-from hetviz.plots.planar import unconnected_note
+from hetviz.plots.planar import proposed_text, unconnected_note
 from hetviz.ui.map.component.messages import (
     CameraSpec,
     ColourSpec,
@@ -91,6 +90,7 @@ def map_spec(
         "mode": mode,
         "geometry": {**map_places(state, run, session), "reach": _link_reach(state, run)},
         "title": "" if run is None else run.title,
+        "proposed": _proposed_texts(state),
         "alt": map_alt(data, colours, hidden),
         "frame": {
             "x": [float(frame.low[0]), float(frame.high[0])],
@@ -104,7 +104,6 @@ def map_spec(
             *_method_note(run),
             *form.notes,
             *_unjoined_datasets(data, run, hidden),
-            *_proposed_links(data),
         ],
         "datasets": RESULTS.get_or_compute(data, "datasets", lambda: _dataset_specs(data)),
         "colour": _colour_spec(data, colours, session),
@@ -172,15 +171,13 @@ def _method_note(run: MapResult | None) -> list[str]:
     return [f"{capital(note.rstrip('.'))}."] if note else []
 
 
-def _proposed_links(data: HeteroData) -> list[str]:
-    """Return notes on links that were proposed."""
-    n = sum(len(links) for links in data.links)
-    notes = []
-    for kind in PROPOSED_KINDS:
-        proposed = sum(len(links) for links in data.links if links.kind == kind)
-        which = f"All {n:,}" if proposed == n else f"{proposed:,} of {n:,}"
-        notes += [f"{which} links were proposed by {kind}."] if proposed else []
-    return notes
+def _proposed_texts(state: State) -> list[str]:
+    """Return what the title says of proposed links, long and short; empty without any."""
+    data = state.guided or state.opened()
+    texts = RESULTS.get_or_compute(
+        data, "proposed", lambda: [proposed_text(data), proposed_text(data, is_short=True)]
+    )
+    return [text for text in texts if text]
 
 
 def _unjoined_datasets(

@@ -127,10 +127,10 @@ def links_title(n_found: int) -> str:
     return "Do these link your tables?" if n_found else "What links your tables?"
 
 
-def links_text(n_certain: int, n_uncertain: int, n_own: int, can_compare: bool = False) -> str:
+def links_text(n_certain: int, n_uncertain: int, n_own: int, ways: str = "") -> str:
     """Return what was found to link the tables, and what to do.
 
-    `can_compare`: whether tables without links can be compared by meaning.
+    `ways`: how tables without links can be compared, as in "meaning or place".
     """
     sentences = []
     if n_own:
@@ -139,11 +139,13 @@ def links_text(n_certain: int, n_uncertain: int, n_own: int, can_compare: bool =
         matches = theme.count(n_certain, "match", "matches")
         sentences.append(f"{matches} found. Untick what is wrong.")
     if n_uncertain:
-        more = " more" if n_certain else ""
         verb = "is" if n_uncertain == 1 else "are"
-        sentences.append(f"{n_uncertain:,}{more} {verb} uncertain. Tick what is right.")
+        match = " more" if n_certain else " match" if n_uncertain == 1 else " matches"
+        sentences.append(
+            f"{n_uncertain:,}{match} {verb} uncertain. Look at some pairs, then tick what is right."
+        )
     if not sentences:
-        compare = "Compare the rows by meaning, drag" if can_compare else "Drag"
+        compare = f"Compare the rows by {ways}, drag" if ways else "Drag"
         sentences.append(f"No columns match. {compare} a column onto another, or go on without.")
     return " ".join(sentences)
 

@@ -22,7 +22,7 @@ from hetviz.errors import HetvizError
 from hetviz.features.link_values import LinkValue
 from hetviz.features.table_joins import ROWS, DetailTable, detail_tables, join_tables
 from hetviz.ui.map import map_warnings
-from hetviz.ui.reading import by_meaning, join_map, judge_pairs
+from hetviz.ui.reading import compare_rows, join_map, judge_pairs
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.widgets import set_switches
@@ -103,7 +103,7 @@ def choose_joins(
 
     `stated`: joins of columns that the user declared as keys of another table. `map_box`: the
     container of the drawing of the tables; default: here. `is_guided`: fold what rarely changes.
-    `unlinked`: tables that are offered to be compared by meaning.
+    `unlinked`: tables that are offered to be compared by their rows.
     """
     if not proposals and len(data.datasets) < 2:
         return ChosenJoins()
@@ -127,7 +127,7 @@ def choose_joins(
                 for tick, proposal in part.items()
                 if _join_checkbox(data, proposal, tick, list(ticks))
             ]
-    by_meaning.show_offer(data, unlinked, key)
+    compare_rows.show_offer(data, unlinked, key)
     line_tables = detail_tables(data, ticked)
     answers: dict[str, object] = {}
     is_folded = is_guided and bool(line_tables)
@@ -252,7 +252,7 @@ def forget_edits() -> None:
     """Forget the joins of the tables that were reviewed."""
     drawn = state_of(DrawnJoins)
     drawn.joins, drawn.history, drawn.answers = (), (), {}
-    by_meaning.stop_all()
+    compare_rows.stop_all()
 
 
 def _drawn_proposals(
@@ -375,6 +375,15 @@ def _value_text(value: LinkValue | None) -> str:
     return f"{value.column}: the more, the stronger"
 
 
+_SIMILARITY = {
+    "words": "have similar words",
+    "meaning": "have similar meanings",
+    "pictures": "have similar pictures",
+    "place": "have close places",
+    "date": "have close dates",
+}
+
+
 def proposal_sentence(data: HeteroData, proposal: Proposal) -> str:
     """Return a proposal in words."""
     join = proposal.join
@@ -386,8 +395,7 @@ def proposal_sentence(data: HeteroData, proposal: Proposal) -> str:
     if join.kind == "near":
         return f"{join.source} are linked with the nearest {join.target}"
     if join.kind in SIMILAR:
-        what = "words" if join.kind == "words" else "meanings"
-        return f"Rows of {join.source} and {join.target} have similar {what}"
+        return f"Rows of {join.source} and {join.target} {_SIMILARITY[join.kind]}"
     verb = "lists" if join.kind == "list" else "match" if join.also else "matches"
     return f"{column} in {join.source} {verb} {join.target}"
 
@@ -484,12 +492,14 @@ def _join_checkbox(data: HeteroData, proposal: Proposal, tick: str, ticks: Seque
             return is_ticked
         _show_match_share(proposal)
         shown = proposal.examples(data)[: 1 if proposal.sure else 2]
-        examples = " and ".join(" – ".join(shorten(title, 30) for title in pair) for pair in shown)
+        examples = " and ".join(
+            " – ".join(shorten(title, 30) for title in dict.fromkeys(pair)) for pair in shown
+        )
         note = finish_sentence(f"{theme.count(len(match.i), 'link')}, such as {examples}")
         theme.show_note(f"{proposal.doubt} {note}" if proposal.doubt else note)
         if proposal.join.kind in SIMILAR:
             judge_pairs.show_judging(data, proposal.join, tick)
-            by_meaning.show_choice(data, proposal, tick)
+            compare_rows.show_choice(data, proposal, tick)
     return is_ticked
 
 

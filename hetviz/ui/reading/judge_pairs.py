@@ -1,27 +1,31 @@
-"""Judging of pairs of rows in similar words or meaning, one pair at a time."""
+"""Judging of proposed pairs of rows, one pair at a time."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
-from hetviz._text import shorten
+from hetviz._text import capital, shorten
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.joins.join import Join
 from hetviz.data.joins.keys import cell_texts
+from hetviz.data.joins.near_rows import NEAR
 from hetviz.data.joins.proposals import Proposal, similarity_proposal
 from hetviz.data.joins.similar_rows import MIN_ANSWERS, SIMILAR, judged_pairs, judging_order
+from hetviz.ui.item.thumbnails import thumbnail_strip
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.page_state import state_of
 
 Answer = tuple[str, str, bool]
 Place = tuple[str, str, str]
 _MAX_CHARS, _MAX_NAME_CHARS, _MAX_COLUMNS = 90, 20, 3
+_PICTURE_PX = 144
 _SHORTCUTS = {True: "y", False: "n"}
 _LABELS = {True: "Right", False: "Wrong"}
-_QUESTIONS = {"words": "Are these two the same?", "meaning": "Do these two belong together?"}
+_SAME, _TOGETHER = "Are these two the same?", "Do these two belong together?"
 
 
 @dataclass
@@ -89,11 +93,14 @@ def show_judging(data: HeteroData, join: Join, key: str) -> None:
         else:
             number = len(answers) % MIN_ANSWERS + 1
             st.html(
-                f'<p class="hv-question">{_QUESTIONS[join.kind]}'
+                f'<p class="hv-question">{_SAME if join.kind == "words" else _TOGETHER}'
                 f"<small>{number} of {MIN_ANSWERS}</small></p>"
             )
-            st.html(_pair_html(data, (join.source, join.target), pair))
-            _show_answers(place, answers, pair, key)
+            *ids, reason = pair
+            st.html(_pair_html(data, (join.source, join.target), ids))
+            if reason:
+                theme.show_note(f"{capital(reason)}.")
+            _show_answers(place, answers, (ids[0], ids[1]), key)
         with st.container(horizontal=True, gap="small", key=f"judge-below-{key}"):
             st.button(
                 "Take back",
@@ -132,25 +139,38 @@ def _set_answers(place: Place, answers: tuple[Answer, ...]) -> None:
     state_of(PairAnswers).answers[place] = answers
 
 
-def _next_pair(data: HeteroData, join: Join, answers: tuple[Answer, ...]) -> tuple[str, str] | None:
+def _next_pair(
+    data: HeteroData, join: Join, answers: tuple[Answer, ...]
+) -> tuple[str, str, str] | None:
+    """Return the ids of the next pair, and why they were proposed."""
     pairs = judged_pairs(data, join.source, join.target, by=join.kind, pairs=join.pairs)
     answered = {(a, b) for a, b, _ in answers}
     for at in judging_order(len(pairs), len(answers) + MIN_ANSWERS):
         pair = str(pairs["source_id"].iloc[at]), str(pairs["target_id"].iloc[at])
         if pair not in answered:
-            return pair
+            return *pair, pairs["reason"].iloc[at] if join.kind in NEAR else ""
     return None
 
 
-def _pair_html(data: HeteroData, ends: tuple[str, str], pair: tuple[str, str]) -> str:
+def _pair_html(data: HeteroData, ends: tuple[str, str], pair: Sequence[str]) -> str:
     parts = []
     for name, item_id in zip(ends, pair, strict=True):
         dataset = data[name]
         row = dataset.position(item_id)
         lines = "".join(f"<p>{theme.escape_html(line)}</p>" for line in _row_lines(dataset, row))
         title = theme.escape_html(shorten(str(dataset.display_names[row]), _MAX_CHARS))
-        parts.append(f"<div><p>{theme.escape_html(name)}</p><h2>{title}</h2>{lines}</div>")
+        face = _picture_html(data, name, row)
+        parts.append(f"<div><p>{theme.escape_html(name)}</p>{face}<h2>{title}</h2>{lines}</div>")
     return f'<div class="hv-question-items">{"".join(parts)}</div>'
+
+
+def _picture_html(data: HeteroData, name: str, row: int) -> str:
+    """Return a row's picture inside the page, as data that are reviewed have no addresses."""
+    media = data[name].media
+    if media is None or media[row] is None:
+        return ""
+    content, kind = thumbnail_strip(data, [data.offsets[name].start + row], _PICTURE_PX)
+    return f'<img src="data:{kind};base64,{base64.b64encode(content).decode()}" alt="">'
 
 
 def _row_lines(dataset: Dataset, row: int) -> list[str]:

@@ -24,7 +24,7 @@ from hetviz.io.infer.recipe import TableRecipe
 from hetviz.io.intake.preview import TablePreview
 from hetviz.io.intake.zip_tables import tables_of_zip
 from hetviz.ui.jobs.jobs import JOBS
-from hetviz.ui.reading import by_meaning, guide, join_choice, reading_options, sheets
+from hetviz.ui.reading import compare_rows, guide, join_choice, reading_options, sheets
 from hetviz.ui.reading.reading_options import FileChoices
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.shell.page_state import page_state, state_of
@@ -275,10 +275,10 @@ def show_review(staged: StagedFiles) -> None:
         buttons = st.container()
         if loaded is not None:
             stated = _stated_keys(staged, loaded)
-            # Those by meaning are found on request, after the files were read.
-            proposals = by_meaning.with_proposals(loaded.data, staged.proposals)
+            # Rows are compared on request, after the files were read.
+            proposals = compare_rows.with_proposals(loaded.data, staged.proposals)
             staged = replace(staged, proposals=tuple(proposals))
-            unlinked = by_meaning.tables_to_compare(loaded.data, proposals, _open_names(staged))
+            unlinked = _tables_to_compare(staged, loaded)
             joins = join_choice.choose_joins(
                 loaded.data, proposals, "door", stated, map_box, bool(step), unlinked
             )
@@ -374,8 +374,8 @@ def _question(
         n_certain = sum(proposal.sure for proposal in staged.proposals)
         n_uncertain = len(staged.proposals) - n_certain
         n_links = sum(map(len, loaded.data.links))
-        unlinked = by_meaning.tables_to_compare(loaded.data, staged.proposals, _open_names(staged))
-        text = guide.links_text(n_certain, n_uncertain, n_links, bool(unlinked))
+        ways = compare_rows.ways_text(loaded.data, _tables_to_compare(staged, loaded))
+        text = guide.links_text(n_certain, n_uncertain, n_links, ways)
         return guide.links_title(len(staged.proposals) + n_links), text
     if step == guide.MAP:
         return "Is this what you want to map?", "You can switch links and columns on and off later."
@@ -383,6 +383,11 @@ def _question(
         return "Is this what your columns mean?", _subtitle(loaded, staged, errors)
     text = f"{contents_text(loaded)}. Change what is wrong in the list over a column."
     return "Is this what your columns mean?", text
+
+
+def _tables_to_compare(staged: StagedFiles, loaded: Loaded) -> list[tuple[str, str]]:
+    names = _open_names(staged)
+    return compare_rows.tables_to_compare(loaded.data, staged.proposals, names)
 
 
 def _stated_keys(staged: StagedFiles, loaded: Loaded) -> list[Join]:

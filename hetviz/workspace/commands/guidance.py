@@ -24,6 +24,7 @@ from hetviz.data.edits.statement_edits import (
     rename_set,
     reverse_comparisons,
 )
+from hetviz.data.joins.matching import PROBABILITY
 from hetviz.data.model.checks import MAX_NAME_LENGTH
 from hetviz.data.model.meta import make_meta, meta_text
 from hetviz.data.model.statements import COMPARISON_SET, set_names, statement_positions
@@ -244,7 +245,11 @@ def _reweighted(
         weight = [
             probability.get(pair, float(old)) for pair, old in zip(pairs, links.weight, strict=True)
         ]
-        return links.replaced(weight=np.clip(weight, np.finfo(float).tiny, 1.0))
+        meta = pd.DataFrame(index=range(len(links))) if links.meta is None else links.meta
+        return links.replaced(
+            weight=np.clip(weight, np.finfo(float).tiny, 1.0),
+            meta=meta.assign(**{PROBABILITY: weight}),
+        )
 
     groups = [reweight(links) for links in data.links]
     return HeteroData(data.datasets, groups, data.comparisons, data.labels)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from hetviz.core.graph.distances import FeatureSpace
+from hetviz.core.graph import neighbors as neighbors_module
+from hetviz.core.graph.distances import FeatureSpace, cross_squared_distances
 from hetviz.core.graph.neighbors import (
     NeighborCells,
     Neighbors,
@@ -173,3 +174,30 @@ def test_affordable_neighbors_are_exact_for_few_rows(
     same = [len(np.intersect1d(a, b)) for a, b in zip(result.index, exact.index, strict=True)]
     assert 0.1 < result.recall < 0.9
     assert result.recall == pytest.approx(np.mean(same) / 5, abs=0.06)
+
+
+def test_many_rows_find_most_of_their_nearest_across_datasets(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(0)
+    centres = 4 * rng.normal(size=(40, 6))
+    A, B = (centres[rng.integers(0, 40, n)] + rng.normal(size=(n, 6)) for n in (900, 1_100))
+    exact = cross_neighbors(A, B, 10)
+    monkeypatch.setattr(neighbors_module, "EXACT_ROWS", 500)
+    found = cross_neighbors(A, B, 10)
+    share = np.mean([np.isin(a, b).mean() for a, b in zip(found.index, exact.index, strict=True)])
+    assert exact.recall == 1.0
+    assert share > 0.93
+    assert found.recall == pytest.approx(share, abs=0.03)
+    same = np.sort(found.index, axis=1) == np.sort(exact.index, axis=1)
+    assert not same.all()
+    # Rows without groups are in all cells, so all pairs are compared.
+    even = rng.normal(size=(900, 40))
+    assert cross_neighbors(even, even, 10).recall == 1.0
+
+
+def test_distances_of_many_equal_rows_are_0() -> None:
+    group = np.repeat(np.arange(3), 400)
+    A = np.random.default_rng(0).normal(size=(3, 5))[group]
+    D = cross_squared_distances(A, A[::7])
+    np.testing.assert_array_equal(D == 0, group[:, None] == group[None, ::7])

@@ -175,3 +175,24 @@ def test_words_of_names() -> None:
     assert words_of_name("paid") == ("paid",)
     assert column_words(["l_partkey", "l_suppkey", "l_tax"])[0] == ("part", "key")
     assert table_words("raw_orders", ["raw_orders", "raw_items", "raw_shops"]) == ("order",)
+
+
+def test_first_ids_of_a_longer_table_are_doubted() -> None:
+    rng = np.random.default_rng(0)
+    types = pd.DataFrame({"id": range(1, 21), "name": [f"type {chr(97 + k)}" for k in range(20)]})
+    moves = pd.DataFrame(
+        {
+            "id": range(1, 501),
+            "name": [f"move {k}" for k in range(500)],
+            "type_id": rng.integers(1, 21, 500),
+            "contest_type_id": rng.integers(1, 6, 500),
+        }
+    )
+    data = HeteroData.from_frames({"moves": moves, "types": types})
+    found = {
+        p.join.source_column: p.doubt
+        for p in hetviz.propose_joins(data)
+        if p.join.target == "types" and p.join.kind == "key"
+    }
+    assert found["type_id"] == ""
+    assert "first 5 of 20 types" in found["contest_type_id"]

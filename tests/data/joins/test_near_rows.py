@@ -45,7 +45,7 @@ def test_near_places_are_found():
     assert len(frame) > 0.9 * N
     assert are_same(frame)
     assert frame["similarity"].is_monotonic_decreasing
-    assert frame["reason"].str.fullmatch(r"0\.\d+ km apart").all()
+    assert frame["reason"].str.fullmatch(r"\d+ m apart").all()
     assert (frame["kind"] == "near places").all()
     assert (data.edit().add(frame).links[0].kind) in PROPOSED_KINDS
     judged = frame[["source_id", "target_id"]].iloc[::5].assign(right=True)

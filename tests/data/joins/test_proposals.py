@@ -9,6 +9,7 @@ import pytest
 import hetviz
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.joins.key_columns import chance_share, key_columns
+from hetviz.data.joins.proposals import Proposal
 
 CITIES = ["Oslo", "Riga", "Wien", "Bern", "Rom", "Paris", "Madrid", "Lissabon"]
 
@@ -292,3 +293,48 @@ def test_codes_that_differ_in_case_match_similar_column_names(column: str, found
     assert [first.title for first in proposed] == (
         ["visits: patient = patients: id"] if found else []
     )
+
+
+def test_key_of_several_columns_with_few_repeated_rows() -> None:
+    n = 2_000
+    matches = pd.DataFrame(
+        {"date": np.arange(n) // 20 + 1_900, "home": [f"team {k % 20}" for k in range(n)]}
+    ).astype(str)
+    goals = matches.iloc[::3].assign(minute=12.5).reset_index(drop=True)
+
+    def proposed(repeats: int) -> list[Proposal]:
+        twice = pd.concat([matches, matches.iloc[:repeats]], ignore_index=True)
+        data = hetviz.HeteroData.from_frames({"matches": twice, "goals": goals})
+        return [p for p in hetviz.propose_joins(data) if p.join.also]
+
+    (one,) = proposed(1)
+    assert one.join.target_columns == ("date", "home")
+    assert "1 of 2,001 matches have the values of an earlier row" in one.evidence[0]
+    # Of 2,000 rows more than two are no accident.
+    assert proposed(10) == []
+
+
+def test_ids_are_preferred_to_names_that_repeat() -> None:
+    rng = np.random.default_rng(0)
+    n = 3_000
+    names = [f"player {k}" for k in range(n)]
+    names[7] = names[8]
+    players = pd.DataFrame({"player_id": np.arange(n) + 100_001, "name": names})
+    rows = np.concatenate([[7, 8], rng.integers(0, n, 400)])
+    matches = pd.DataFrame(
+        {"winner_id": players["player_id"][rows], "winner": np.array(names)[rows]}
+    ).reset_index(drop=True)
+    data = hetviz.HeteroData.from_frames({"matches": matches, "players": players})
+    (found,) = [p for p in hetviz.propose_joins(data) if p.sure]
+    assert (found.join.source_column, found.join.target_column) == ("winner_id", "")
+    assert len(found.match.i) == len(rows)
+    assert f"{len(rows)} of these {len(rows)} pairs also agree in winner." in found.evidence
+
+
+def test_examples_of_rows_without_names_are_their_keys() -> None:
+    players = pd.DataFrame({"player_id": [101, 102, 107], "name": ["Anna", "Bo", "Cy"]})
+    shots = pd.DataFrame({"player_id": [101, 107, 101, 102] * 5, "speed": np.arange(20) + 0.5})
+    data = hetviz.HeteroData.from_frames({"shots": shots, "players": players})
+    assert data["shots"].has_row_numbers
+    (found,) = hetviz.propose_joins(data)
+    assert found.examples(data)[0] == ("101", "Anna")

@@ -56,3 +56,15 @@ def test_display_names_add_ids_to_repeated_titles() -> None:
     assert cities.display_names.tolist() == ["Oslo (a)", "Riga", "Oslo (c)", "d", "x"]
     plain = Dataset("plain", ["a", "b"])
     assert plain.display_names is plain.titles
+
+
+def test_rows_are_not_named_after_one_of_several_names() -> None:
+    teams = [f"Team {chr(65 + k % 26)}" for k in range(N)]
+    frame = pd.DataFrame({"match": CODES, "winner_name": teams, "loser_name": teams[::-1]})
+    assert choose_title("matches", frame, ["match"]) == ()
+
+
+def test_long_tables_are_not_named_by_a_column_that_repeats() -> None:
+    names = pd.Series([f"Player {k}" for k in range(1_500)] * 4)
+    assert choose_title("goals", pd.DataFrame({"scorer": names}), []) == ()
+    assert choose_title("goals", pd.DataFrame({"scorer": names[:1_500]}), []) == ("scorer",)

@@ -63,10 +63,11 @@ def test_few_days_of_a_database_are_dates(days: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("odd", "n_missing"), [("2023-02-29", 1), ("0000-00-00", 1), ("31.4.2024", 1)]
+    ("odd", "n_missing"),
+    [("2023-02-29", 1), ("0000-00-00", 1), ("31.4.2024", 1), ("20240000", 1), ("20240100", 1)],
 )
 def test_impossible_day_counts_as_missing(odd: str, n_missing: int) -> None:
-    form = "{k}.4.2024" if "." in odd else "2024-04-{k:02}"
+    form = "{k}.4.2024" if "." in odd else "2024-04-{k:02}" if "-" in odd else "202404{k:02}"
     cells, loaded = column([form.format(k=k) for k in range(1, 21)] + [odd])
     assert cells.isna().sum() == n_missing
     assert cells.iloc[0] == "2024-04-01"

@@ -152,6 +152,7 @@ class MapSpec(TypedDict):
     mode: Literal["work", "look"]
     geometry: LayoutSpec
     title: str
+    proposed: list[str]  # What the title says of proposed links, long and short
     alt: str
     frame: FrameSpec
     outside: int

@@ -25,6 +25,7 @@ export class Legend {
     /** @type {string | undefined} */
     this.colourKey = undefined;
     this.headline = h("p", { class: "hv-map-title" });
+    this.origin = h("p", { class: "hv-map-origin" });
     this.sentence = h("p", { class: "hv-map-sentence" });
     this.sets = h("div", { class: "hv-rows hv-sets", role: "group", "aria-label": "Datasets" });
     this.title = h("button", { type: "button", class: "hv-colour", "aria-expanded": "false" });
@@ -47,7 +48,7 @@ export class Legend {
     });
     const drop = h("div", { class: "hv-drop" }, this.title, this.options);
     map.toolbar.addMenu(this.title, this.options, drop);
-    this.body = h("div", { class: "hv-legend-body" }, this.headline, this.sentence, drop, this.colours, this.sets, this.note, this.status, this.picker);
+    this.body = h("div", { class: "hv-legend-body" }, this.headline, this.origin, this.sentence, drop, this.colours, this.sets, this.note, this.status, this.picker);
     this.rovingFocus = new RovingFocus(this.body, "button.hv-row, .hv-colour, .hv-text-button");
     this.element = h("div", { class: "hv-legend hv-map-card", role: "region", "aria-label": "Legend" }, this.pill, this.body);
     this.observer = new ResizeObserver(() => this.measure());
@@ -77,7 +78,7 @@ export class Legend {
     const colourKey = data.colour?.key;
     if (colourKey !== this.colourKey) Object.assign(this, { colourKey, hiddenCodes: new Set(), range: null, isolated: { set: this.isolated.set, code: new Set() } });
     const state = JSON.stringify([
-      data.datasets, data.colour, data.colours, data.notes, this.scene.unstable && data.spread?.text, scheme, hidden, [...this.isolated.set], [...this.isolated.code], [...this.hiddenCodes], this.range,
+      data.datasets, data.colour, data.colours, data.notes, data.proposed, this.scene.unstable && data.spread?.text, scheme, hidden, [...this.isolated.set], [...this.isolated.code], [...this.hiddenCodes], this.range,
     ]);
     if (state !== this.drawnState) {
       this.drawnState = state;
@@ -108,10 +109,12 @@ export class Legend {
     this.sets.replaceChildren(...data.datasets.map((d, k) => this.dataset(d, maxCount, byDataset ? palette[k] : undefined)));
     set(this.title, { title: colour?.title ?? null });
     set(this.pill, { title: colour?.title ?? null });
+    const [long, short] = data.proposed ?? [];
+    this.origin.textContent = long ?? "";
     this.title.replaceChildren("Colour: ", h("b", {}, colour?.title ?? "none"), h("span", { class: "hv-change" }, "Change"));
     this.pill.replaceChildren(
       h("span", { class: "hv-pill-marks" }, ...(colour?.palette?.[this.scene.scheme] ?? []).slice(0, 8).map((c) => mark(c))),
-      h("span", {}, colour?.title ?? "Legend"), icon("down"),
+      h("span", {}, colour?.title ?? "Legend", short ? h("small", {}, short) : null), icon("down"),
     );
     const groups = new Map((data.colours ?? []).map(({ group }) => [group, /** @type {HTMLElement[]} */ ([])]));
     for (const option of data.colours ?? []) {

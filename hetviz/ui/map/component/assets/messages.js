@@ -130,6 +130,7 @@
  * @property {"work" | "look"} mode
  * @property {LayoutSpec} geometry
  * @property {string} title
+ * @property {string[]} proposed what the title says of proposed links, long and short
  * @property {string} alt
  * @property {FrameSpec} frame
  * @property {number} outside number of items out of the frame

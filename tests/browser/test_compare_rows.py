@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
@@ -42,4 +44,13 @@ def test_tables_are_linked_by_meaning_after_ten_answers(page: Page) -> None:
     expect(page.get_by_text("On the map: 20 words and 20 said, with")).to_be_visible()
     head.get_by_role("button", name="Next").press("Enter")
     head.get_by_role("button", name="Create map").press("Enter")
-    expect(page.get_by_text("links were proposed by similar meaning.")).to_be_attached()
+    origin = page.locator(".hv-map-origin")
+    expect(origin).to_have_text(
+        re.compile(r"Made from \d+ links proposed by meaning, about \d+ % right")
+    )
+    expect(origin).to_be_visible()
+    # Where the legend is folded, its button says so.
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(origin).to_be_hidden()
+    short = page.get_by_role("button", name=re.compile(r"\d+ proposed links, about \d+ % right"))
+    expect(short).to_be_visible()
