@@ -1,12 +1,16 @@
 """Joint maps of heterogeneous datasets, guided by links, comparisons and labels.
 
-The names below load on first use, which keeps ``import hetviz`` fast.
+The names below and the classes of the methods, such as ``hetviz.JointMap``, load on first use,
+which keeps ``import hetviz`` fast. Their types are in ``__init__.pyi``.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+import sys
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
 
 from hetviz._version import __version__ as __version__
 
@@ -136,69 +140,25 @@ _MODULES = {
     "runs.predict.links": ("predict_links",),
 }
 
-if TYPE_CHECKING:
-    from hetviz._samples import samples
-    from hetviz.algorithms.registry import get_method, methods, suggest
-    from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
-    from hetviz.data.joins.lists import dataset_from_list, links_by_list
-    from hetviz.data.joins.matching import links_by_key
-    from hetviz.data.joins.places import links_by_nearness
-    from hetviz.data.joins.proposals import propose_joins, recognise_views
-    from hetviz.data.joins.similar_rows import propose_links
-    from hetviz.data.model.splits import HoldoutSplits
-    from hetviz.data.model.statements import statements
-    from hetviz.data.queries.groups import named_groups
-    from hetviz.exports.export import export
-    from hetviz.exports.model import load_model, save_model
-    from hetviz.exports.report import write_report
-    from hetviz.exports.result import load_run
-    from hetviz.features.item_search import find_items
-    from hetviz.features.recipe import make_features, transform_features
-    from hetviz.features.relations.comparisons import (
-        comparison_table,
-        comparisons_from_hierarchy,
-        comparisons_from_label,
-        comparisons_from_rating,
-    )
-    from hetviz.features.relations.grouping import links_between
-    from hetviz.features.relations.label_links import links_from_labels
-    from hetviz.features.similar_columns import alike_by
-    from hetviz.features.table_joins import join_tables
-    from hetviz.io import load, save
-    from hetviz.metrics.conflicts.guidance_report import guidance_report
-    from hetviz.metrics.conflicts.merging import merge_guidance
-    from hetviz.metrics.conflicts.pricing import price
-    from hetviz.metrics.fit.guidance import guidance_curve
-    from hetviz.metrics.fit.summary import evaluate
-    from hetviz.metrics.trust.alike import most_alike
-    from hetviz.metrics.trust.consequences import consequences
-    from hetviz.metrics.trust.trust import trust
-    from hetviz.runs.ask.active_learning import stopping_hint
-    from hetviz.runs.ask.gain import gains_ahead
-    from hetviz.runs.ask.questions import suggest_questions
-    from hetviz.runs.cluster.clusters import clusters
-    from hetviz.runs.cluster.regions import regions
-    from hetviz.runs.compare.compare import compare
-    from hetviz.runs.compare.search import search_cost, search_settings
-    from hetviz.runs.compare.sweep import sweep
-    from hetviz.runs.evidence.about import evidence
-    from hetviz.runs.first_map import embed
-    from hetviz.runs.place.nearest_to import nearest_to
-    from hetviz.runs.place.place_rows import place_rows
-    from hetviz.runs.place.spread import spread
-    from hetviz.runs.place.why import why
-    from hetviz.runs.predict.labels import predict_labels
-    from hetviz.runs.predict.link_predictor import fit_link_predictor
-    from hetviz.runs.predict.links import predict_links
-    from hetviz.runs.recipe import run_recipe
-
 
 def __getattr__(name: str) -> Any:
     for module, names in _MODULES.items():
         if name in names:
             return getattr(importlib.import_module(f"hetviz.{module}"), name)
-    raise AttributeError(f"module 'hetviz' has no attribute {name!r}")
+    if name[:1].isupper() and (kind := _method_classes().get(name)) is not None:
+        return kind
+    raise AttributeError(f"module 'hetviz' has no attribute {name!r}", name=name, obj=_itself())
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_method_classes()])
+
+
+def _itself() -> ModuleType:
+    return sys.modules[__name__]
+
+
+def _method_classes() -> Mapping[str, Any]:
+    from hetviz.algorithms.registry import method_classes
+
+    return method_classes()

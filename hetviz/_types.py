@@ -38,3 +38,7 @@ else:
 def is_sparse(X: object) -> TypeIs[Sparse]:
     """Whether a matrix is sparse."""
     return bool(sp.issparse(X))
+
+
+RandomSeed: TypeAlias = int | np.random.Generator | np.random.RandomState | None
+"""A seed, None for another one each time, or a generator that draws one."""

@@ -26,6 +26,9 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Self, dataclass_transform, get_args, get_origin
 
+import numpy as np
+
+from hetviz._types import RandomSeed
 from hetviz.errors import ParameterError
 
 
@@ -142,6 +145,24 @@ class Integer(Param):
         low = -math.inf if self.low is None else self.low
         high = math.inf if self.high is None else self.high
         return "a whole number" + _range_text(low, high)
+
+
+@dataclass(frozen=True)
+class Seed(Integer):
+    """A seed from 0. In Python also None or a generator, which draw one for each fit."""
+
+    def _check(self, value: object) -> Any:
+        generators = np.random.Generator | np.random.RandomState | None
+        return value if isinstance(value, generators) else super()._check(value)
+
+
+def seed_of(value: RandomSeed) -> int:
+    """Return a seed, or draw one from a generator, or at random for None."""
+    if isinstance(value, np.random.RandomState):
+        return int(value.randint(2**31))
+    if value is None or isinstance(value, np.random.Generator):
+        return int(np.random.default_rng(value).integers(2**31))
+    return value
 
 
 @dataclass(frozen=True)
@@ -283,7 +304,11 @@ def _constructor(params: Mapping[str, Param], types: Mapping[str, object]) -> Ca
     signature = inspect.Signature([inspect.Parameter("self", kind), *fields])
 
     def store(self: object, *args: object, **kwargs: object) -> None:
-        bound = signature.bind(self, *args, **_renamed(params, kwargs))
+        values = _renamed(params, kwargs)
+        for name in values:
+            if name not in params:
+                raise TypeError(_unknown(type(self).__name__, params, name))
+        bound = signature.bind(self, *args, **values)
         bound.apply_defaults()
         for name in params:
             setattr(self, name, bound.arguments[name])
@@ -347,10 +372,7 @@ def check(
     checked = {name: param.default for name, param in declared.items()}
     for name, value in _renamed(declared, values).items():
         if name not in declared:
-            similar = difflib.get_close_matches(name, declared, n=2)
-            hint = f" Did you mean {' or '.join(similar)}?" if similar else ""
-            names = ", ".join(declared)
-            errors.append(f"{owner} has no parameter {name!r}.{hint} Available: {names}.")
+            errors.append(_unknown(owner, declared, name))
             continue
         try:
             checked[name] = declared[name].check(value)
@@ -361,6 +383,12 @@ def check(
     if errors:
         raise ParameterError(" ".join(errors))
     return checked
+
+
+def _unknown(owner: str, declared: Mapping[str, Param], name: str) -> str:
+    similar = difflib.get_close_matches(name, declared, n=2)
+    hint = f" Did you mean {' or '.join(similar)}?" if similar else ""
+    return f"{owner} has no parameter {name!r}.{hint} Available: {', '.join(declared)}."
 
 
 def parse(param: Param, text: str) -> object:

@@ -35,6 +35,27 @@ def ignore_progress(fraction: float, message: str = "", **figures: object) -> No
     """Do nothing."""
 
 
+def as_progress(progress: object) -> Progress:
+    """Return a callback: the given one, a bar for True, and none for other values."""
+    if progress is True:
+        return _progress_bar()
+    return progress if callable(progress) else ignore_progress
+
+
+def _progress_bar() -> Progress:
+    from tqdm.auto import tqdm
+
+    bar = tqdm(total=100, bar_format="{desc} {percentage:3.0f}%|{bar}| {elapsed}")
+
+    def report(fraction: float, message: str = "", **figures: object) -> None:
+        bar.set_description_str(message, refresh=False)
+        bar.update(round(100 * fraction) - bar.n)
+        if fraction >= 1.0:
+            bar.close()
+
+    return report
+
+
 class ProgressPart:
     """A step that covers the share ``[low, high]`` of a larger job."""
 

@@ -47,7 +47,7 @@ def test_constructor_stores_fields() -> None:
     assert list(inspect.signature(Derived).parameters) == ["count", "width", "kind"]
     assert Derived(5, kind="b").get_params() == {"count": 5, "width": 1.0, "kind": "b"}
     assert inspect.signature(Derived).parameters["count"].annotation is int
-    with pytest.raises(TypeError, match="wdith"):
+    with pytest.raises(TypeError, match=r"no parameter 'wdith'. Did you mean width\?"):
         Derived(wdith=3)
     with pytest.raises(TypeError, match="too many"):
         Base(1, 2, 3)

@@ -56,7 +56,7 @@ from hetviz.errors import (
 from hetviz.features.spaces.basis import Basis
 from hetviz.features.spaces.projection import Projection, project
 from hetviz.params import HasParams
-from hetviz.progress import Progress, ProgressPart, ignore_progress
+from hetviz.progress import Progress, ProgressPart, as_progress
 
 _AXES_PROGRESS_SHARE = 0.6
 
@@ -87,7 +87,10 @@ class BaseEmbedder(HasParams, SklearnInterface):
 
     @one_thread()
     def fit(
-        self, data: FitInput, progress: Progress | None = None, start: Embedding | None = None
+        self,
+        data: FitInput,
+        progress: Progress | bool | None = None,
+        start: Embedding | None = None,
     ) -> Self:
         """Fit the method and keep the embedding.
 
@@ -96,7 +99,7 @@ class BaseEmbedder(HasParams, SklearnInterface):
         data : HeteroData, HoldoutSplits, or a table or matrix of n rows
             A table or matrix becomes one dataset, "items", without links.
         progress : callable, optional
-            See `hetviz.progress.Progress`. A value that is not callable is the target of
+            See `hetviz.progress.Progress`; True shows a bar. Another value is the target of
             scikit-learn and is ignored.
         start : Embedding, optional
             An earlier map to continue from. Rows are matched by dataset and id. Methods without
@@ -125,11 +128,12 @@ class BaseEmbedder(HasParams, SklearnInterface):
         device = device_by_name(self._device_name())
         if device is None and self._device_name() == AUTO:
             warn_about_data(f"{reason_for_no_card()}, so the map is computed on the processor.")
-        rng = np.random.default_rng(getattr(self, "random_state", 0))
+        self._drawn_seed = parameters.seed_of(getattr(self, "random_state", 0))
+        rng = np.random.default_rng(self._seed)
         # Set if the map starts from landmarks.
         self._placement: PlacementError | None = None
         # scikit-learn passes a target here. No method learns from it.
-        report = progress if callable(progress) else ignore_progress
+        report = as_progress(progress)
         report(0.0, "Starting")
         by_neighbors = self._drawn_by_neighbors()
         with collect_recalls() as recall_by_dataset, compute_on(device):
@@ -142,7 +146,7 @@ class BaseEmbedder(HasParams, SklearnInterface):
                     fit = with_axes_map(
                         data,
                         fit,
-                        int(getattr(self, "random_state", 0)),
+                        self._seed,
                         ProgressPart(report, _AXES_PROGRESS_SHARE, 1.0),
                         start,
                     )
@@ -154,6 +158,12 @@ class BaseEmbedder(HasParams, SklearnInterface):
         self._store_fit(data, fit, recall_by_dataset, device)
         report(1.0, "Done")
         return self
+
+    @property
+    def _seed(self) -> int:
+        """The seed, or the one that the last fit drew for None or a generator."""
+        seed = getattr(self, "random_state", 0)
+        return int(seed) if isinstance(seed, int | np.integer) else self._drawn_seed
 
     def _device_name(self) -> str:
         return str(getattr(self, "device", PROCESSOR))
@@ -379,7 +389,7 @@ class ProjectionEmbedder(BaseEmbedder):
             n_components=params["n_components"],
             gamma=params["gamma"],
             spread=params["axis_scale"],
-            random_state=params["random_state"],
+            random_state=self._seed,
         )
 
     def _projected(self, data: HeteroData, lack: str) -> Fit:

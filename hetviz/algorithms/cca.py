@@ -93,7 +93,7 @@ class CCA(ProjectionEmbedder):
 
     def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         W = guidance_of(data, sign=1, within=False, weights=self.weights)
-        bases = fit_bases(data, progress, self.features, random_state=self.random_state)
+        bases = fit_bases(data, progress, self.features, random_state=self._seed)
         progress(0.6, "Solving for the shared axes")
         self._projection = self._solve(bases, W)
         self.correlations_ = self._projection.guided.mu

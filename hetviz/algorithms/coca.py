@@ -239,7 +239,7 @@ class CoCA(BaseEmbedder):
         components: dict[str, int] = {}
         for number, entity in enumerate(data.entities):
             progress(number / len(data.entities), f"Components of {entity}")
-            sources = entity_sources(data, entity, self.features, self.random_state)
+            sources = entity_sources(data, entity, self.features, self._seed)
             Y = np.full((sources.n_objects, self.n_components), np.nan)
             if sources.bases or sources.graphs:
                 Y = self._fit_entity(data, sources)
@@ -290,7 +290,7 @@ class CoCA(BaseEmbedder):
             weights_in=self.weights_in,
             constraint=self.constraint,
             output=self.output,
-            random_state=self.random_state,
+            random_state=self._seed,
         )
         self.weights_[sources.entity] = dict(
             zip([*prepared, *relations], np.r_[source_weights, graph_weights].tolist(), strict=True)
@@ -319,7 +319,7 @@ class CoCA(BaseEmbedder):
                 )
                 return None
             pairs, signs = labelled_pairs(
-                column, sources, _LABELLED_SHARE, _MAX_LABELLED, self.random_state
+                column, sources, _LABELLED_SHARE, _MAX_LABELLED, self._seed
             )
         if not len(signs):
             warn_about_data(

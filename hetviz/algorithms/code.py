@@ -140,12 +140,12 @@ class CODE(BaseEmbedder):
         progress(0.0, "Comparing items")
         self._like: dict[str, ItemSimilarity] = {}
         self._blocks: list[CooccurrenceBlock] = []
-        similarity_by_dataset = similarities(data.datasets.values(), self.within, self.random_state)
+        similarity_by_dataset = similarities(data.datasets.values(), self.within, self._seed)
         for d, name in enumerate(names):
             similarity = similarity_by_dataset.get(name)
             weight = float(value_for(self.within_weight, name, 0.1))
             if similarity is not None and weight > 0 and len(data[name]) > 1:
-                i, j, s, share = similarity.pairs(self.random_state)
+                i, j, s, share = similarity.pairs(self._seed)
                 counts = _sparse_counts(i, j, s * share, (len(data[name]), len(data[name])))
                 if counts.nnz:
                     self._like[name] = similarity

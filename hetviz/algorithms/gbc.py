@@ -41,7 +41,7 @@ _CELLS_PER_SECOND = 5e7
 _MAX_HOURS = 2.0
 
 
-class GradientBoostingConsensus(BasePredictor):
+class GBC(BasePredictor):
     """Boosted trees for each source of features that agree on items without a label.
 
     Attributes
@@ -265,7 +265,7 @@ class GradientBoostingConsensus(BasePredictor):
             title=self.card.title,
             task=self.task,
             features=self.features,
-            random_state=self.random_state,
+            random_state=self._seed,
         )
         self._check_size(problem)
         self.settings_, self.model_ = self.train(problem, problem.y, progress)
@@ -312,7 +312,7 @@ class GradientBoostingConsensus(BasePredictor):
             self.normalize,
             self.sharpness,
             trees=TreeSettings(
-                self.learning_rate, self.n_leaves, self.min_leaf, random_state=self.random_state
+                self.learning_rate, self.n_leaves, self.min_leaf, random_state=self._seed
             ),
             learner=self.learner,
             line_search=self.line_search,

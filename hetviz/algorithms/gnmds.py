@@ -143,7 +143,7 @@ class GNMDS(BaseEmbedder):
             self.card.title,
             contradictions=self.contradictions,
             steps=self.order,
-            random_state=self.random_state,
+            random_state=self._seed,
         )
         if self.loss == "soft":
             return self._fit_soft(data, objects, retained, rng, progress)

@@ -102,22 +102,18 @@ class GraphAxes(NeighborMapEmbedder):
             data, self._neighbor_affinities, ProgressPart(progress, 0.05, 0.2), self.tie_views
         )
         progress(0.2, "Eigenvectors of the graph")
-        Z, _ = spectral_axes(
-            link_graph(graph), [data.n_rows], self.n_axes, self.random_state, power=0.0
-        )
+        Z, _ = spectral_axes(link_graph(graph), [data.n_rows], self.n_axes, self._seed, power=0.0)
         P = self._axes_affinities(Z, ProgressPart(progress, 0.25, 0.4))
         sne_map = SneMap(P, data, graph.negative)
         return self._run(sne_map, lambda: sne_fit(sne_map), data, rng, progress, start)
 
     def _neighbor_affinities(self, dataset: Dataset, progress: Progress) -> Sparse | None:
         kind = value_for(self.features, dataset.name, "auto")
-        return symmetric_affinities(dataset, self.perplexity, kind, self.random_state, progress)
+        return symmetric_affinities(dataset, self.perplexity, kind, self._seed, progress)
 
     def _attraction_graph(self, data: HeteroData) -> AttractionGraph:
         graph = joint_graph(data, self._neighbor_affinities, ignore_progress, self.tie_views)
-        Z, _ = spectral_axes(
-            link_graph(graph), [data.n_rows], self.n_axes, self.random_state, power=0.0
-        )
+        Z, _ = spectral_axes(link_graph(graph), [data.n_rows], self.n_axes, self._seed, power=0.0)
         # The axes contain the links, so the map draws neighbours only.
         P = self._axes_affinities(Z, ignore_progress)
         return sne_pulls(P, sp.csr_array(P.shape), data, joint=True)
@@ -127,7 +123,7 @@ class GraphAxes(NeighborMapEmbedder):
         if len(rows) < 2:
             raise NotApplicableError(self.card.title, [NO_GRAPH])
         k, perplexity = neighbors_needed(len(rows), self.perplexity)
-        neighbors = feature_neighbors(Z[rows], k, self.random_state, progress, "joint axes")
+        neighbors = feature_neighbors(Z[rows], k, self._seed, progress, "joint axes")
         affinities = conditional_affinities(neighbors, perplexity)
         P = sp.coo_array((affinities + affinities.T) / (2.0 * len(rows)))
         i, j = P.coords

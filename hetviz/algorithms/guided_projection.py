@@ -177,7 +177,7 @@ class GuidedProjection(ProjectionEmbedder):
             progress,
             self.features,
             self.kernel,
-            self.random_state,
+            self._seed,
             penalty=self.kernel_penalty,
             W=W,
         )
@@ -192,7 +192,7 @@ class GuidedProjection(ProjectionEmbedder):
             n_components=n_components,
             gamma=gamma,
             spread=self.axis_scale,
-            random_state=self.random_state,
+            random_state=self._seed,
             signed=self.signed,
             nu=self.nu,
             variant=self.variant,
@@ -229,7 +229,7 @@ class GuidedProjection(ProjectionEmbedder):
             exponent=lambda k: default_spread(k) if isinstance(spread, str) else spread,
             nominal=[basis.nominal for basis in bases.values()],
             title=self.card.title,
-            random_state=self.random_state,
+            random_state=self._seed,
             progress=lambda share: progress(0.6 + 0.3 * share, "Testing on hidden links"),
         )
         for names, remark in (

@@ -209,7 +209,7 @@ class HeMap(BaseEmbedder):
         )
         places = self._places(solution, [Z for Z, _ in prepared])
         progress(0.8, "Comparing target and source")
-        self.selection_ = select_sources(places[0], places[1], self.random_state)
+        self.selection_ = select_sources(places[0], places[1], self._seed)
         return self._result(data, solution, places)
 
     def _datasets(self, data: HeteroData) -> tuple[str, str]:
@@ -251,7 +251,7 @@ class HeMap(BaseEmbedder):
 
     def _prepare_rows(self, data: HeteroData, name: str, rows: Ints) -> tuple[Floats, LinearMap]:
         """Return all rows of a dataset, centred and scaled to size 1 over the paired rows."""
-        basis = fit_basis(data[name], chosen_kind(data[name], self.features), self.random_state)
+        basis = fit_basis(data[name], chosen_kind(data[name], self.features), self._seed)
         if isinstance(basis.features, int):
             raise ParameterError(
                 f"hemap: {name!r} is set to be used without features, but the method needs some."
@@ -288,7 +288,7 @@ class HeMap(BaseEmbedder):
                 out.append(np.array([labels.values == c for c in labels.classes], float).T)
                 continue
             n_distinct = len(np.unique(Z, axis=0))
-            model = KMeans(min(n_clusters, n_distinct), n_init=3, random_state=self.random_state)
+            model = KMeans(min(n_clusters, n_distinct), n_init=3, random_state=self._seed)
             cluster = model.fit_predict(Z)
             out.append((cluster[:, None] == np.unique(cluster)).astype(np.float64))
         return out

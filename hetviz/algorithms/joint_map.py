@@ -270,10 +270,10 @@ class JointMap(NeighborMapEmbedder):
         part = ProgressPart(progress, 0.05, 0.15)
         graph = joint_graph(data, self._neighbor_affinities, part, self.tie_views, self.weights)
         progress(0.15, "Joint axes")
-        features = leading_features(data, self.features, self.random_state)
+        features = leading_features(data, self.features, self._seed)
         axes = None
         if start is None:
-            axes = joint_axes(graph, features, self.n_axes, self.random_state)
+            axes = joint_axes(graph, features, self.n_axes, self._seed)
             if min(axes.Z.shape[1], len(axes.values)) >= self.n_components:
                 # A first layout to show until the neighbours are known.
                 first_layout = np.where(axes.known[:, None], axes.Z[:, : self.n_components], np.nan)
@@ -283,7 +283,7 @@ class JointMap(NeighborMapEmbedder):
         axes_graph = _with_weaker_group_links(checked_graph, learned)
         if axes is None or axes_graph is not graph:
             progress(0.2, "Joint axes")
-            axes = joint_axes(axes_graph, features, self.n_axes, self.random_state)
+            axes = joint_axes(axes_graph, features, self.n_axes, self._seed)
         graph, axes = self._with_learned_groups(data, axes_graph, axes, learned)
         self._store_axes(data, axes)
         progress(0.25, "Neighbours on the joint axes")
@@ -306,11 +306,11 @@ class JointMap(NeighborMapEmbedder):
         graph = joint_graph(
             data, self._neighbor_affinities, ignore_progress, self.tie_views, self.weights
         )
-        features = leading_features(data, self.features, self.random_state)
+        features = leading_features(data, self.features, self._seed)
         graph = self._with_checked_links(graph, features, list(data.datasets))
         learned = self._learn_groups(data, graph)
         graph = _with_weaker_group_links(graph, learned)
-        axes = joint_axes(graph, features, self.n_axes, self.random_state)
+        axes = joint_axes(graph, features, self.n_axes, self._seed)
         graph, axes = self._with_learned_groups(data, graph, axes, learned)
         P = self._affinities(graph, axes, features, ignore_progress)
         if has_table_links(graph):
@@ -340,14 +340,12 @@ class JointMap(NeighborMapEmbedder):
             ]
             return replace(graph, links=tuple(links)), axes
         if learned.axes.shape[1]:
-            graph = learned.near(
-                data, graph, self._feature_affinities, self.features, self.random_state
-            )
+            graph = learned.near(data, graph, self._feature_affinities, self.features, self._seed)
         return graph, axes
 
     def _neighbor_affinities(self, dataset: Dataset, progress: Progress) -> Sparse | None:
         kind = value_for(self.features, dataset.name, "auto")
-        return symmetric_affinities(dataset, self.perplexity, kind, self.random_state, progress)
+        return symmetric_affinities(dataset, self.perplexity, kind, self._seed, progress)
 
     def _with_checked_links(
         self, graph: JointGraph, features: list[Floats | None], names: list[str]
@@ -405,11 +403,11 @@ class JointMap(NeighborMapEmbedder):
             *((link.source, link.target, link.strength) for link in checked),
             *graph.weights,
             self.n_axes,
-            self.random_state,
+            self._seed,
         )
 
         def compute() -> Floats:
-            evidence_list = link_evidence(checked_graph, features, self.n_axes, self.random_state)
+            evidence_list = link_evidence(checked_graph, features, self.n_axes, self._seed)
             return np.array(
                 [
                     (evidence.auc, evidence.standard_error, evidence.n_hidden)
@@ -425,17 +423,13 @@ class JointMap(NeighborMapEmbedder):
         ]
 
     def _feature_affinities(self, dataset: Dataset) -> Sparse | None:
-        return symmetric_affinities(
-            dataset, self.perplexity, "linear", self.random_state, ignore_progress
-        )
+        return symmetric_affinities(dataset, self.perplexity, "linear", self._seed, ignore_progress)
 
     def _learn_groups(self, data: HeteroData, graph: JointGraph) -> LearnedGroups:
         """Return what can be learned from named groups."""
         learned = LearnedGroups()
         if self.learn_groups:
-            learned = find_learned_groups(
-                data, graph, self.features, self.n_axes, self.random_state
-            )
+            learned = find_learned_groups(data, graph, self.features, self.n_axes, self._seed)
             if message := learned.account(data):
                 warn_about_data(message)
         self._learned = learned.of_items(data)
@@ -452,7 +446,7 @@ class JointMap(NeighborMapEmbedder):
                 axes.Z,
                 features,
                 blend,
-                self.random_state,
+                self._seed,
                 progress,
                 getattr(self, "_candidates", None),
             )

@@ -92,7 +92,7 @@ class JointSpectral(BaseEmbedder):
     def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         def neighbor_affinities(dataset: Dataset, share: Progress) -> Sparse | None:
             kind = value_for(self.features, dataset.name, "auto")
-            return symmetric_affinities(dataset, self.perplexity, kind, self.random_state, share)
+            return symmetric_affinities(dataset, self.perplexity, kind, self._seed, share)
 
         graph = joint_graph(
             data, neighbor_affinities, ProgressPart(progress, 0.0, 0.6), self.tie_views
@@ -100,7 +100,7 @@ class JointSpectral(BaseEmbedder):
         A = link_graph(graph)
         progress(0.6, "Eigenvectors of the graph")
         Y, values = spectral_axes(
-            A, [data.n_rows], self.n_components, self.random_state, power=0.0, unit_rows=False
+            A, [data.n_rows], self.n_components, self._seed, power=0.0, unit_rows=False
         )
         Y = np.hstack([Y, np.zeros((len(Y), self.n_components - Y.shape[1]))])
         Y[degrees(A, 1) == 0] = np.nan

@@ -238,7 +238,7 @@ class KBMF2K(BaseEmbedder):
             warn_about_data(left_off_message(left_out, "no links to other datasets"))
         progress(0.0, "Comparing items")
         compared = [data[name] for name in self._names]
-        self._like = similarities(compared, self.within, self.random_state)
+        self._like = similarities(compared, self.within, self._seed)
         designs = []
         for name in self._names:
             n, K = len(data[name]), None

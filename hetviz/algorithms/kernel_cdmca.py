@@ -92,7 +92,7 @@ class KernelCDMCA(ProjectionEmbedder):
             progress,
             self.features,
             self.kernel,
-            self.random_state,
+            self._seed,
             penalty=self.kernel_penalty,
             W=W,
         )

@@ -98,9 +98,9 @@ class LPP(ProjectionEmbedder):
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
-        bases = fit_bases(data, progress, self.features, random_state=self.random_state)
+        bases = fit_bases(data, progress, self.features, random_state=self._seed)
         A = neighborhood_graph(
-            data, bases, self.graph, self.n_neighbors, self.heat, self.random_state, progress
+            data, bases, self.graph, self.n_neighbors, self.heat, self._seed, progress
         )
         progress(0.8, "Solving for the axes")
         fitted = self._solve(bases, A)

@@ -262,7 +262,7 @@ class MKPE(BaseEmbedder):
         self._scored = self._known_scores(data)
         names = list(self._scored.rows)
         domains = self._domains(data)
-        blocks = self._scored.blocks(self.random_state)
+        blocks = self._scored.blocks(self._seed)
         use_paper_width = self.paper or self.sigma0 is None
         sigma0 = float(np.sqrt(self.n_components)) if use_paper_width else self.sigma0
         used_domains = {end for block in blocks for end in (block.d, block.e)}
@@ -299,7 +299,7 @@ class MKPE(BaseEmbedder):
                 f"Scores of {', '.join(f'{link.source} - {link.target}' for link in out_of_range)} "
                 "are below 0 or above 1. Scale them to the range from 0 to 1."
             )
-        similarity_by_dataset = similarities(data.datasets.values(), self.within, self.random_state)
+        similarity_by_dataset = similarities(data.datasets.values(), self.within, self._seed)
         within_weight = PAPER_WITHIN_WEIGHT if self.paper else self.within_weight
         weights = {name: float(value_for(within_weight, name, 1.0)) for name in data.datasets}
         scored = scored_pairs(data, similarity_by_dataset, weights, links)
@@ -325,7 +325,7 @@ class MKPE(BaseEmbedder):
                     data[name],
                     self.inputs,
                     similarity,
-                    self.random_state,
+                    self._seed,
                     share=None if self.paper else self.directions,
                     min_axes=self.n_components,
                 )

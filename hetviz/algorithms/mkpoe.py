@@ -202,9 +202,9 @@ class MKPOE(BaseEmbedder):
     def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
         progress(0.02, "Preparing features")
         if self.join:
-            problems = [joint_problem(data, self.random_state)]
+            problems = [joint_problem(data, self._seed)]
         else:
-            problems = problems_by_entity(data, self.features, self.weights, self.random_state)
+            problems = problems_by_entity(data, self.features, self.weights, self._seed)
         self._warn_about_ignored(data, problems)
         self._solved = [ComparisonSolution(problem) for problem in problems if len(problem.pairs)]
         if not self._solved:
@@ -250,7 +250,7 @@ class MKPOE(BaseEmbedder):
             contradictions=self.contradictions,
             steps=self.order,
             reduce=self.reduce,
-            random_state=self.random_state,
+            random_state=self._seed,
         )
         pairs, weight = solved.begin(order, self.diagonal), order.weight
         if not len(pairs):

@@ -237,7 +237,7 @@ class MRSNE(NeighborMapEmbedder):
 
     def _neighbor_affinities(self, dataset: Dataset, progress: Progress) -> Sparse | None:
         kind = value_for(self.features, dataset.name, "auto")
-        return own_affinities(dataset, self.perplexity, kind, self.random_state, progress)
+        return own_affinities(dataset, self.perplexity, kind, self._seed, progress)
 
     def _with_learned_groups(
         self, data: HeteroData, graph: JointGraph
@@ -248,16 +248,14 @@ class MRSNE(NeighborMapEmbedder):
             return graph, []
 
         def linear_affinities(dataset: Dataset) -> Sparse | None:
-            return own_affinities(
-                dataset, self.perplexity, "linear", self.random_state, ignore_progress
-            )
+            return own_affinities(dataset, self.perplexity, "linear", self._seed, ignore_progress)
 
-        learned = find_learned_groups(data, graph, self.features, random_state=self.random_state)
-        learned = learned.drop_predicted_by_features(data, self.features, self.random_state)
+        learned = find_learned_groups(data, graph, self.features, random_state=self._seed)
+        learned = learned.drop_predicted_by_features(data, self.features, self._seed)
         if message := learned.account(data):
             warn_about_data(message)
         self._learned = learned.of_items(data)
-        graph = learned.near(data, graph, linear_affinities, self.features, self.random_state)
+        graph = learned.near(data, graph, linear_affinities, self.features, self._seed)
         return graph, learned.followers
 
     def _joint(self, graph: JointGraph) -> JointDistribution:

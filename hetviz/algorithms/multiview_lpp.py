@@ -98,9 +98,9 @@ class MultiviewLPP(ProjectionEmbedder):
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: Rng, progress: Progress) -> Fit:
-        bases = fit_bases(data, progress, self.features, random_state=self.random_state)
+        bases = fit_bases(data, progress, self.features, random_state=self._seed)
         A = neighborhood_graph(
-            data, bases, self.graph, self.n_neighbors, self.heat, self.random_state, progress
+            data, bases, self.graph, self.n_neighbors, self.heat, self._seed, progress
         )
         pairs = guidance_of(data, sign=1, within=False)
         progress(0.8, "Solving for the shared axes")

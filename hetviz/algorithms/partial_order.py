@@ -88,7 +88,7 @@ class PartialOrderEmbedding(BaseEmbedder):
             data,
             self.card.title,
             contradictions=self.contradictions,
-            random_state=self.random_state,
+            random_state=self._seed,
         )
         progress(0.2, "Solving for the axes")
         solution = embed_by_constant_shift(len(objects), retained)

@@ -206,7 +206,7 @@ class PMvGE(BaseEmbedder):
             kind = chosen_kind(dataset, self.features)
             X = None
             if kind != "featureless" and not (kind == "auto" and dataset.is_featureless):
-                basis = fit_basis(dataset, kind, self.random_state)
+                basis = fit_basis(dataset, kind, self._seed)
                 self._inputs[name] = LeadingFeatures.fit(basis, MAX_INPUTS)
                 X = self._inputs[name].features
             nets.append(Net(X, len(dataset), self.hidden, self.n_components))
@@ -263,7 +263,7 @@ class PMvGE(BaseEmbedder):
         if self.within == "ignored":
             return None
         if self.within == "sn_graph":
-            affinities = own_affinities(data[name], self.perplexity, random_state=self.random_state)
+            affinities = own_affinities(data[name], self.perplexity, random_state=self._seed)
             return None if affinities is None else symmetric_affinities(affinities)
         others = np.ones(data.n_rows)
         others[rows] = 0.0
@@ -301,7 +301,7 @@ class PMvGE(BaseEmbedder):
             self.biases_[names[block.d], names[block.e]] = value
         Y = places(result.flat)
         kinds = self._kinds
-        parts = model.explained(result.flat, np.random.default_rng(self.random_state))
+        parts = model.explained(result.flat, np.random.default_rng(self._seed))
         self.explained_ = {kind: share for kind, (_, share) in zip(kinds, parts, strict=True)}
         total_loss = sum(loss for loss, _ in parts) or 1.0
         centre = {

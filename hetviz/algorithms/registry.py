@@ -69,6 +69,11 @@ def _classes() -> dict[str, type[BaseEmbedder]]:
     return dict(sorted(classes.items()))
 
 
+def method_classes() -> dict[str, type[BaseEmbedder]]:
+    """Return the classes of all methods by their names, which are names of `hetviz`, too."""
+    return {kind.__name__: kind for kind in _classes().values()}
+
+
 def methods() -> list[MethodCard]:
     """Return the cards of all methods, by key."""
     return [kind.card for kind in _classes().values()]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
+from hetviz._types import RandomSeed
 from hetviz.core.device import AUTO, CARDS, PROCESSOR
 from hetviz.features.spaces import affinities, similarity
 from hetviz.features.spaces.basis import KINDS
 from hetviz.features.spaces.joint_graph import GRAPHS
-from hetviz.params import Changed, Choice, Flag, Integer, PerDataset, Real
+from hetviz.params import Changed, Choice, Flag, Integer, PerDataset, Real, Seed
 
 AXES = Integer("Axes", "How many axes to compute.", low=1, high=500)
 NComponents = Annotated[int, AXES]
@@ -46,7 +47,7 @@ Device = Annotated[
 ]
 
 RandomState = Annotated[
-    int, Integer("Seed", "The same seed gives the same map.", low=0, advanced=True)
+    RandomSeed, Seed("Seed", "The same seed gives the same map.", low=0, advanced=True)
 ]
 
 TieViews = Annotated[

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, TransformerTags
 
 from hetviz._types import Array, is_sparse
@@ -16,11 +15,22 @@ from hetviz.data.model.splits import HoldoutSplits
 from hetviz.errors import DataError, HetvizError, ParameterError, RowsError, UnfittedError
 from hetviz.progress import Progress
 
+if TYPE_CHECKING:
+
+    class BaseEstimator:
+        """Typed, as type checkers report no unknown parameters of a class with an untyped base."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: object) -> Self: ...
+        def __sklearn_tags__(self) -> Tags: ...
+else:
+    from sklearn.base import BaseEstimator
+
 FitInput: TypeAlias = Any
 """HeteroData, HoldoutSplits, or a table or matrix of the rows of one dataset."""
 
 
-class SklearnInterface(BaseEstimator):  # type: ignore[misc]
+class SklearnInterface(BaseEstimator):
     """What pipelines and searches of scikit-learn call, apart from fit and transform."""
 
     card: ClassVar[MethodCard]
@@ -29,7 +39,10 @@ class SklearnInterface(BaseEstimator):  # type: ignore[misc]
     _of_rows = False
 
     def fit(
-        self, data: FitInput, progress: Progress | None = None, start: Embedding | None = None
+        self,
+        data: FitInput,
+        progress: Progress | bool | None = None,
+        start: Embedding | None = None,
     ) -> Self:
         raise NotImplementedError
 

@@ -272,7 +272,7 @@ class UMAP(BaseEmbedder):
             min_dist=self.min_dist,
             speed=speed,
             apart=(rows_a, rows_b, self.cannot_link_strength * weight),
-            random_state=self.random_state,
+            random_state=self._seed,
         )
 
         def stopped_fit(_: object) -> Fit:
@@ -318,7 +318,7 @@ class UMAP(BaseEmbedder):
                 return learned_graph(X, y, self._settings(metric, y))
         kind = kind or value_for(self.features, dataset.name, "auto")
         k = min(self.n_neighbors, n) - 1
-        neighbors = dataset_neighbors(dataset, k, kind, self.random_state, progress)
+        neighbors = dataset_neighbors(dataset, k, kind, self._seed, progress)
         return None if neighbors is None else fuzzy_graph(neighbors)
 
     def _with_learned_groups(
@@ -328,8 +328,8 @@ class UMAP(BaseEmbedder):
         self._learned: list[GroupSummary] = []
         if not self.learn_groups:
             return graph, []
-        learned = find_learned_groups(data, graph, self.features, random_state=self.random_state)
-        learned = learned.drop_predicted_by_features(data, self.features, self.random_state)
+        learned = find_learned_groups(data, graph, self.features, random_state=self._seed)
+        learned = learned.drop_predicted_by_features(data, self.features, self._seed)
         if message := learned.account(data):
             warn_about_data(message)
         self._learned = learned.of_items(data)
@@ -337,7 +337,7 @@ class UMAP(BaseEmbedder):
         def linear_neighbors(dataset: Dataset) -> Sparse | None:
             return self._fuzzy_neighbors(dataset, ignore_progress, "linear")
 
-        graph = learned.near(data, graph, linear_neighbors, self.features, self.random_state)
+        graph = learned.near(data, graph, linear_neighbors, self.features, self._seed)
         return graph, learned.followers
 
     def _reasons_against(self, data: HeteroData) -> list[str]:
@@ -403,7 +403,7 @@ class UMAP(BaseEmbedder):
         return umap_settings(
             n_neighbors=self.n_neighbors,
             metric=metric,
-            random_state=self.random_state,
+            random_state=self._seed,
             n_components=self.n_components,
             min_dist=self.min_dist,
             n_epochs=self.n_epochs,

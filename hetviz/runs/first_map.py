@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hetviz._text import count, join_words, per_hundred
-from hetviz._types import Ints, JsonObject
+from hetviz._types import Ints, JsonObject, RandomSeed
 from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.ranking import (
     Standing,
@@ -34,7 +34,8 @@ from hetviz.errors import (
 )
 from hetviz.features.spaces.joint_axes import leading_features, quick_sketch
 from hetviz.features.spaces.landmarks import MIN_ROWS, N_LANDMARKS, landmarks, place_by_landmarks
-from hetviz.progress import Progress, ProgressPart, ignore_progress
+from hetviz.params import seed_of
+from hetviz.progress import Progress, ProgressPart, as_progress, ignore_progress
 from hetviz.runs.compare.compare import candidate, judge
 from hetviz.runs.compare.comparison import Candidate, Comparison
 from hetviz.runs.embed.run import STOPPED, EmbeddingOrigin, MapResult, fit_run, notes_of
@@ -334,8 +335,8 @@ def embed(
     data: HeteroData,
     method: str | None = None,
     *,
-    random_state: int = 0,
-    progress: Progress | None = None,
+    random_state: RandomSeed = 0,
+    progress: Progress | bool | None = None,
     start: Embedding | None = None,
     **params: object,
 ) -> Embedding:
@@ -348,10 +349,10 @@ def embed(
         Key of the method; see `hetviz.methods`. When absent, the best of a few on hidden links,
         neighbours and labels of these data, see `hetviz.runs.first_map.choose_method`; the
         ``note`` of the embedding names it.
-    random_state : int
-        Seed of methods that use random numbers.
-    progress : callable, optional
-        See `hetviz.progress.Progress`.
+    random_state : int, optional
+        Seed of methods that use random numbers. None or a generator draw one.
+    progress : callable or True, optional
+        See `hetviz.progress.Progress`. True shows a bar.
     start : Embedding, optional
         An earlier map to start from, for methods that can.
     **params
@@ -382,17 +383,17 @@ def embed(
         message = "data of the type HeteroData are needed"
         call = "Call hetviz.embed(HeteroData.from_frames({'name': table, ...}, links=pairs))."
         raise DataError.of("not-data", "embed", message, kind, call)
-    report = ignore_progress if progress is None else progress
+    report, seed = as_progress(progress), seed_of(random_state)
     if method is None:
         if params:
             names = ", ".join(params)
             raise ParameterError(f"embed: {names} needs a method. Name one: embed(data, 'umap').")
         part = ProgressPart(report, 0.0, 0.6)
-        choice = choose_method(data, part, random_state=random_state, likely=True)
+        choice = choose_method(data, part, random_state=seed, likely=True)
         method, params = choice.method, dict(choice.params)
         report = ProgressPart(report, 0.6, 1.0)
     try:
-        fitted = fit_run(data, method, params, random_state, report, start=start)
+        fitted = fit_run(data, method, params, seed, report, start=start)
     except Cancelled as cancelled:
         if isinstance(cancelled.partial, MapResult):
             cancelled.partial = cancelled.partial.embedding

@@ -12,7 +12,7 @@ import pytest
 
 from hetviz import Dataset, HeteroData, Labels, Links
 from hetviz.algorithms import gbc as module
-from hetviz.algorithms.gbc import GradientBoostingConsensus
+from hetviz.algorithms.gbc import GBC
 from hetviz.core.prediction.gbc import CLASSES, LAM0, NUMBER
 from hetviz.errors import DataError, DataWarning, HetvizError, NotApplicableError, ParameterError
 from hetviz.features import table as tables
@@ -35,8 +35,8 @@ def two_views(n: int = 90, seed: int = 0) -> HeteroData:
     )
 
 
-def fitted(data: HeteroData, **params: Any) -> GradientBoostingConsensus:
-    return GradientBoostingConsensus(**{"n_rounds": 15, **params}).fit(data)
+def fitted(data: HeteroData, **params: Any) -> GBC:
+    return GBC(**{"n_rounds": 15, **params}).fit(data)
 
 
 def test_all_items_get_a_label_and_unrecorded_items_the_prior() -> None:
@@ -86,7 +86,7 @@ def test_new_rows_may_lack_sources() -> None:
     with pytest.raises(DataError, match="4 features were fitted"):
         model.predict(Dataset("first", ["wide"], np.ones((1, 9)), entity="thing"))
     with pytest.raises(HetvizError, match="call fit before predict"):
-        GradientBoostingConsensus().predict(data)
+        GBC().predict(data)
 
 
 def test_regression_predicts_numbers_and_spread() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Self
@@ -28,6 +29,9 @@ DRAWN_NOTE = "neighbour map"
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Embedding(Immutable):
     """Coordinates of the rows of several datasets in one space.
+
+    ``embedding["wines"]`` are the coordinates of one dataset, iteration gives the names, and
+    ``np.asarray(embedding)`` all coordinates in order.
 
     Parameters
     ----------
@@ -134,6 +138,20 @@ class Embedding(Immutable):
         sizes = ", ".join(f"{name} {len(Y):,}" for name, Y in self.coordinates.items())
         missing = f"; {self.n_unplaced:,} without a place" if self.n_unplaced else ""
         return f"Embedding({self.n_components}-D: {sizes}{missing})"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.asarray(self.stacked(), dtype=dtype)
+
+    def __getitem__(self, name: str) -> Floats:
+        if name not in self.coordinates:
+            similar = difflib.get_close_matches(str(name), self.coordinates, n=1)
+            hint = f" Did you mean {similar[0]!r}?" if similar else ""
+            names = ", ".join(map(repr, self.coordinates))
+            raise KeyError(f"The map has no dataset {name!r}.{hint} Datasets: {names}.")
+        return self.coordinates[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.coordinates)
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None

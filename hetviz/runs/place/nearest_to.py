@@ -125,13 +125,14 @@ def nearest_to(
         item = from_picture(owner, picture)
     else:
         item = from_row(owner, dict(row or {}))
-    model = fitted_run.model if isinstance(fitted_run, FittedRun) else fitted_run
-    if isinstance(model, BaseEmbedder):
-        if not hasattr(model, "embedding_"):
-            raise HetvizError(f"{model.card.title}: call fit before nearest_to.")
-        embedding = model.embedding_
+    made = fitted_run.model if isinstance(fitted_run, FittedRun) else fitted_run
+    model = made if isinstance(made, BaseEmbedder) else None
+    if isinstance(made, BaseEmbedder):
+        if not hasattr(made, "embedding_"):
+            raise HetvizError(f"{made.card.title}: call fit before nearest_to.")
+        embedding = made.embedding_
     else:
-        embedding, model = model, None
+        embedding = made
     places = coordinates_of(data, embedding)
     place = None if model is None else _place_by_method(model, item)
     matched = pd.DataFrame({"id": np.empty(0, object), "score": np.empty(0)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -468,7 +469,8 @@ def model_scores(
     """Return the scores of a method for rows of source with all rows of target."""
     places = model.embedding_.coordinates
     Y, Z = places[source], places[target]
-    scores = model.link_scores(
+    scorer: Any = model  # One of the methods with `link_scores`.
+    scores = scorer.link_scores(
         data[source].as_new(rows, np.arange(len(Y))), data[target], Y[rows], Z
     )
     return np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=0.0)
