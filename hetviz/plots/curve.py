@@ -174,7 +174,7 @@ def curve_figure(
         x_text, y_text, side = places[key]
         text = f"<b>{round_percent(heights[key])}</b> {names[key]}"
         at = x_text, y_text
-        write_text(figure, at, text, token.accent, 13, xanchor=side, yanchor="bottom")
+        write_text(figure, at, text, token.accent, 12.5, xanchor=side, yanchor="bottom")
     chance_at = spec.chance_position
     write_text(figure, chance_at, "chance", token.mute, xanchor="right", yanchor="bottom")
     style_chart(

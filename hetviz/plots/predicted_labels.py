@@ -62,7 +62,7 @@ def error_figure(
     top = float((errors + spread).max(initial=0.0)) or 1.0
     for place, text in enumerate(error_texts):
         at = errors[place] + spread[place], place
-        write_text(figure, at, text, token.ink, 13, xanchor="left", xshift=5)
+        write_text(figure, at, text, token.ink, 12.5, xanchor="left", xshift=5)
     figure.update_layout(
         **plain_layout(theme, 34 + 34 * len(models), {"l": 8, "r": 8, "t": 4, "b": 8})
     )
@@ -73,7 +73,7 @@ def error_figure(
         automargin=True,
         showgrid=False,
         fixedrange=True,
-        tickfont={"size": 13},
+        tickfont={"size": 12.5},
     )
     return figure
 

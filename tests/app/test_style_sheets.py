@@ -24,6 +24,20 @@ def test_style_sheets_use_five_text_sizes(sheets):
     assert sizes <= TEXT_SIZES
 
 
+def test_texts_of_plots_use_five_text_sizes():
+    plots = "\n".join(path.read_text() for path in sorted((CSS.parents[2] / "plots").glob("*.py")))
+    calls = re.findall(r"write_text\(\s*figure,[^()]*?token\.\w+,\s*([\d.]+)", plots)
+    fonts = re.findall(r"font=\{\"size\": ([\d.]+)", plots)
+    assert len(calls) > 1
+    assert {f"{size}px" for size in calls + fonts} <= TEXT_SIZES
+
+
+@pytest.mark.parametrize("part", ["stExpander", "stSliderThumbValue", "stPagination"])
+def test_parts_of_streamlit_with_sizes_of_their_own_get_one_of_the_five(sheets, part):
+    rule = re.search(rf":is\([^)]*{part}[^{{]*\{{font-size:14px\}}", sheets)
+    assert rule is not None
+
+
 def test_style_sheets_use_one_corner_for_cards(sheets):
     radii = {radius.strip() for radius in re.findall(r"border-radius:([^;}!]*)", sheets)}
     assert radii <= RADII
