@@ -38,7 +38,7 @@ _N_PROBES, _CELLS_PER_ROOT = 12, 3
 _MAX_PROBES, _MANY_ROWS = 24, 100_000
 
 
-def nearest_columns(D: Floats, k: int) -> Ints:
+def nearest_columns(D: Reals, k: int) -> Ints:
     """Return the columns of the k smallest entries of each row, nearest first."""
     if D.shape[1] < _LONG_ROW_ENTRIES or k > _MAX_HEAP_SHARE * D.shape[1]:
         part = np.argpartition(D, k - 1, axis=1)[:, :k]
@@ -119,7 +119,7 @@ def cross_neighbors(
     """Find the k nearest rows of B for each row of A: shapes (m, k).
 
     Exactly if A or B has at most 30,000 rows; otherwise in as many cells of B as contain 97 % of
-    the nearest rows of a sample, if these are at most half of the cells.
+    the nearest rows of a sample, or in all rows if these are more than half of the cells.
 
     `progress` gets the share done after each block. Runs on the current card if there is one,
     exactly.
@@ -132,6 +132,7 @@ def cross_neighbors(
         if probes <= len(cells) // 2:
             neighbors = cross_neighbors_by_cells(A, B, k, cells, probes, progress)
             return replace(neighbors, recall=_cross_recall(A, B, neighbors))
+        return _cross_neighbors_in_single_precision(A, B, k, progress)
     return _cross_neighbors_of_all(A, B, k, progress)
 
 
@@ -149,6 +150,31 @@ def _cross_neighbors_of_all(
         squared[part] = np.take_along_axis(D, index[part], axis=1)
         progress(min(1.0, (start + step) / len(A)))
     return Neighbors(index, squared)
+
+
+def _cross_neighbors_in_single_precision(
+    A: Floats, B: Floats, k: int, progress: Callable[[float], object]
+) -> Neighbors:
+    """Find the k nearest rows of B in single precision, with their distances in double.
+
+    Two to three times faster than in double precision; rows may be missed that are farther than
+    the k-th nearest by less than the rounding error. O(m n d) in blocks.
+    """
+    centre = B.mean(axis=0)
+    left, right = (A - centre).astype(np.float32), (B - centre).astype(np.float32)
+    half = (right * right).sum(axis=1) / 2
+    index = np.empty((len(A), k), dtype=np.int64)
+    step = max(1, _BLOCK_ENTRIES // len(B))
+    for start in range(0, len(A), step):
+        part = slice(start, start + step)
+        # Half of the squared distance, up to a constant per row.
+        index[part] = np.sort(nearest_columns(half - left[part] @ right.T, k), axis=1)
+        progress(min(1.0, (start + step) / len(A)))
+    near = nearest_candidates(A, B, index)
+    order = np.argsort(near.squared, axis=1, kind="stable")
+    return Neighbors(
+        np.take_along_axis(index, order, axis=1), np.take_along_axis(near.squared, order, axis=1)
+    )
 
 
 def _cross_probes_needed(A: Floats, B: Floats, k: int, cells: NeighborCells) -> int:

@@ -193,7 +193,12 @@ def test_many_rows_find_most_of_their_nearest_across_datasets(
     assert not same.all()
     # Rows without groups are in all cells, so all pairs are compared.
     even = rng.normal(size=(900, 40))
-    assert cross_neighbors(even, even, 10).recall == 1.0
+    among_all = cross_neighbors(even, even[::-1], 10)
+    assert among_all.recall == 1.0
+    monkeypatch.setattr(neighbors_module, "EXACT_ROWS", 1_000)
+    plain = cross_neighbors(even, even[::-1], 10)
+    np.testing.assert_array_equal(among_all.index, plain.index)
+    np.testing.assert_allclose(among_all.squared, plain.squared, atol=1e-9)
 
 
 def test_distances_of_many_equal_rows_are_0() -> None:
