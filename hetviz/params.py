@@ -24,12 +24,21 @@ import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Self, dataclass_transform, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Self,
+    dataclass_transform,
+    get_args,
+    get_origin,
+)
 
-import numpy as np
-
-from hetviz._types import RandomSeed
 from hetviz.errors import ParameterError
+
+if TYPE_CHECKING:
+    from hetviz._types import RandomSeed
 
 
 @dataclass(frozen=True)
@@ -152,12 +161,16 @@ class Seed(Integer):
     """A seed from 0. In Python also None or a generator, which draw one for each fit."""
 
     def _check(self, value: object) -> Any:
+        import numpy as np
+
         generators = np.random.Generator | np.random.RandomState | None
         return value if isinstance(value, generators) else super()._check(value)
 
 
 def seed_of(value: RandomSeed) -> int:
     """Return a seed, or draw one from a generator, or at random for None."""
+    import numpy as np
+
     if isinstance(value, np.random.RandomState):
         return int(value.randint(2**31))
     if value is None or isinstance(value, np.random.Generator):

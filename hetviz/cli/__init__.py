@@ -9,9 +9,11 @@ from __future__ import annotations
 import argparse
 import difflib
 import importlib
+import os
 import sys
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from textwrap import fill
 
 import hetviz
@@ -169,7 +171,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print_line(f"Error: hetviz has no command {words[0]!r}. {remedy}", sys.stderr)
         return 2
     args = make_parser(words[0]).parse_args(words)
+    if (hint := _hint_on_environment(words[0])) is not None:
+        print_line(hint, sys.stderr)
     try:
+        _check_output(args)
         with warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.showwarning = print_warning
@@ -181,6 +186,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
+
+
+def _check_output(args: argparse.Namespace) -> None:
+    """Refuse to write over a file, or into a folder with content, without ``--force``."""
+    out = getattr(args, "out", None)
+    if out is None or getattr(args, "force", True):
+        return
+    path = Path(out)
+    if path.is_file() or (path.is_dir() and any(path.iterdir())):
+        raise HetvizError(f"{out} exists. Choose another --out, or add --force to replace it.")
+
+
+def _hint_on_environment(command: str) -> str | None:
+    if command in ("app", "serve", "admin") and "HETVIZ_DATA" in os.environ:
+        return "Note: HETVIZ_DATA is not read. HETVIZ_HOME names the folder of the projects."
+    return None
 
 
 def overview() -> str:
@@ -218,4 +239,14 @@ def make_parser(name: str) -> argparse.ArgumentParser:
     command.set_defaults(command=getattr(module, f"_{name}", None))
     command.add_argument("--json", action="store_true", help="print JSON")
     getattr(module, f"add_{name}")(command)
+    # `run` repeats a recipe, and replaces the result of an earlier run of it.
+    for parsers in () if name == "run" else (command, *_parsers_of_tasks(command)):
+        if any(action.dest == "out" for action in parsers._actions):
+            parsers.add_argument("--force", action="store_true", help="replace what is at --out")
     return parser
+
+
+def _parsers_of_tasks(command: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+    tasks = [action.choices for action in command._actions if isinstance(action.choices, dict)]
+    parsers = [parser for choices in tasks for parser in choices.values()]
+    return [parser for parser in parsers if isinstance(parser, argparse.ArgumentParser)]

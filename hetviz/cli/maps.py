@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 from collections.abc import Mapping
@@ -68,7 +69,9 @@ def add_embed(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--model", metavar="FILE", help="also save the fitted model, to place new items later"
     )
-    command.add_argument("--out", required=True, metavar="DIR", help="output folder")
+    command.add_argument(
+        "--out", metavar="DIR", help="output folder (default: a new one, named after the data)"
+    )
 
 
 def _embed(args: argparse.Namespace) -> int:
@@ -102,7 +105,8 @@ def _embed(args: argparse.Namespace) -> int:
         start=None if args.start is None else read_map(args.start, loaded.data),
     )
     source = args.data if args.data in hetviz.samples() else str(Path(args.data).resolve())
-    record = write_run(args.out, source, loaded.data, fitted, loaded.held_out)
+    out = args.out or _new_folder(args.data)
+    record = write_run(out, source, loaded.data, fitted, loaded.held_out)
     if args.model is not None:
         hetviz.save_model(fitted.model, args.model)
     placed = fitted.result.embedding.n_rows - fitted.result.embedding.n_unplaced
@@ -110,10 +114,17 @@ def _embed(args: argparse.Namespace) -> int:
         *notes,
         f"{method}: {placed:,} rows placed in {fitted.result.seconds:.2f} s",
         *score_lines(record["scores"]),
-        f"Written to {args.out}. See `hetviz diagnostics` for details of the method.",
+        f"Written to {out}. See `hetviz diagnostics {out}` for details of the method.",
     ]
     print_result(args, record, lines)
     return 0
+
+
+def _new_folder(source: str) -> str:
+    """Return the first free name of a folder for a map of these data: emoji-map, emoji-map-2."""
+    name = f"{Path(source).stem}-map"
+    numbered = (f"{name}-{number}" for number in itertools.count(2))
+    return next(free for free in itertools.chain([name], numbered) if not Path(free).exists())
 
 
 def _weight(text: str) -> tuple[str, float]:

@@ -99,7 +99,6 @@ def test_help_has_example(command, capsys):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["embed", "digits"],
         ["embed", "x", "--method", "pca", "--out", "y", "--set", "z"],
     ],
 )
@@ -238,9 +237,27 @@ def test_embed_default_method_is_explained(run, folder, tmp_path):
     _, _, words = placed.partition(": ")
     assert words.startswith("8 rows placed")
     assert why.startswith("Chosen because")
-    code, _, messages = run("embed", folder(), "--set", "k=1", "--out", tmp_path / "out")
+    code, _, messages = run("embed", folder(), "--set", "k=1", "--out", tmp_path / "other")
     assert code == 1
     assert "--set needs --method" in messages
+
+
+def test_output_is_never_replaced_silently(run, folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    source = folder()
+    names = []
+    for _ in range(2):
+        code, text, _ = run("embed", source, "--method", "pca")
+        assert code == 0
+        names.append(text.split("Written to ")[1].split(".")[0])
+    assert names[1] == f"{names[0]}-2"
+    before = Path(names[0], "scores.json").read_bytes()
+    code, _, messages = run("embed", source, "--method", "cdmca", "--out", names[0])
+    assert code == 1
+    assert "add --force" in messages
+    assert Path(names[0], "scores.json").read_bytes() == before
+    assert run("embed", source, "--method", "cdmca", "--out", names[0], "--force")[0] == 0
+    assert Path(names[0], "scores.json").read_bytes() != before
 
 
 def test_embed_only_rows_weights_hold_out(run, folder, tmp_path):

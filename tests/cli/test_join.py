@@ -45,7 +45,7 @@ def test_join_lists_and_applies_proposals(
     assert sorted(joined["tags"].ids) == ["books", "food", "late"]
     assert sorted(map(len, joined.links)) == [20, 40]
     assert hetviz.propose_joins(joined) == []
-    assert main(["join", str(tables), "--sure", "--out", str(out)]) == 0
+    assert main(["join", str(tables), "--sure", "--out", str(out), "--force"]) == 0
     assert [(links.source, len(links)) for links in hetviz.load(out).links] == [("shops", 20)]
 
 
@@ -53,7 +53,7 @@ def test_join_unlink_and_leave_unlinked(
     tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "joined"
-    command = ["join", str(tables), "--sure", "--unlink", "towns:c0", "--out", str(out)]
+    command = ["join", str(tables), "--sure", "--unlink", "towns:c0", "--out", str(out), "--force"]
     assert main([*command, "--leave-unlinked", "towns", "--leave-unlinked", "shops"]) == 0
     messages = capsys.readouterr().out
     assert "Removed: the links of towns:c0" in messages
