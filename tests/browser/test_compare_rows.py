@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from hetviz.core import sentence_vectors
 from hetviz.data.joins.similar_rows import MIN_ANSWERS
+from tests.app.test_compare_rows import places_file
 from tests.browser.test_app import drop, serious_barriers, settled
 from tests.browser.test_guide import forget_projects
 from tests.data.joins.test_similar_rows import SAME_MEANING
@@ -54,3 +55,28 @@ def test_tables_are_linked_by_meaning_after_ten_answers(page: Page) -> None:
     expect(origin).to_be_hidden()
     short = page.get_by_role("button", name=re.compile(r"\d+ proposed links, about \d+ % right"))
     expect(short).to_be_visible()
+
+
+def test_tables_are_linked_by_place(page: Page) -> None:
+    forget_projects(page)
+    drop(page, Kiosk_csv=places_file("Kiosk", 0), Stall_csv=places_file("Stall", 0.01))
+    head = page.locator(".st-key-staged-head")
+    head.get_by_role("button", name="Next").press("Enter")
+    place = page.get_by_role("radio", name="Place", exact=True)
+    limit = page.get_by_label("At most this many kilometres apart")
+    expect(place.or_(limit).first).to_be_visible()
+    if place.count():
+        place.click()
+    expect(limit).to_have_value("1.00")
+    limit.fill("2")
+    limit.press("Enter")
+    settled(page)
+    page.get_by_role("button", name="Compare by place").press("Enter")
+    tick = page.get_by_role("checkbox", name="Rows of Kiosk and Stall have close places")
+    expect(tick).not_to_be_checked()
+    page.get_by_role("button", name="Judge ten pairs").press("Enter")
+    expect(page.get_by_text("1.1 km apart.")).to_be_visible()
+    settled(page)
+    assert serious_barriers(page) == set()
+    tick.press("Space")
+    expect(page.get_by_text("On the map: 12 Kiosk and 12 Stall, with 12 links.")).to_be_visible()
