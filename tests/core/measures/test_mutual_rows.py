@@ -41,13 +41,32 @@ def test_rows_that_are_similar_to_many_need_higher_cosines():
     assert len(i) >= 11
 
 
-def test_blocks_do_not_change_pairs(monkeypatch):
+def test_order_of_matrices_does_not_change_pairs():
     X, Y = random_rows(80, 0), random_rows(50, 1)
-    whole = mutual_rows(X, Y)
-    monkeypatch.setattr(module, "_BLOCK", 7)
-    monkeypatch.setattr(module, "_PAIR_BLOCK", 11)
-    for first, second in zip(whole, mutual_rows(X, Y), strict=True):
-        np.testing.assert_array_equal(first, second)
+    i, j, cosines = mutual_rows(X, Y)
+    back_j, back_i, back = mutual_rows(Y, X)
+    order = np.argsort(back_i)
+    assert (i.tolist(), j.tolist()) == (back_i[order].tolist(), back_j[order].tolist())
+    np.testing.assert_allclose(cosines, back[order])
+
+
+def test_candidates_are_of_the_largest_products():
+    X, Y = random_rows(300, 2), random_rows(200, 3)
+    S = (X @ Y.T).toarray()
+    first = np.argsort(-S, axis=1)[:, :10]
+    second = np.argsort(-S, axis=0)[:10].T
+    pairs = {(i, j) for i, row in enumerate(first) for j in row if S[i, j] > 0}
+    pairs |= {(i, j) for j, row in enumerate(second) for i in row if S[i, j] > 0}
+    assert set(zip(*map(np.ndarray.tolist, module._candidates(X, Y)), strict=True)) == pairs
+
+
+def test_heaviest_entries_are_kept(monkeypatch):
+    X = random_rows(40, 4)
+    X.data[:3] = X.data[0]
+    monkeypatch.setattr(module, "N_HEAVIEST", 4)
+    dense = np.sort(X.toarray())[:, -4:]
+    np.testing.assert_array_equal(np.sort(module._heaviest(X, X).toarray())[:, -4:], dense)
+    assert module._heaviest(X, X).nnz == 4 * 40
 
 
 def test_first_of_equal_rows_is_paired():
@@ -63,3 +82,22 @@ def test_empty_and_unlike_rows_have_no_pair():
     Y = sp.csr_array(np.array([[0.0, 1.0], [0.0, 0.0]]))
     assert all(len(part) == 0 for part in mutual_rows(X, Y))
     assert all(len(part) == 0 for part in mutual_rows(X[:0], Y))
+
+
+def test_features_that_meet_too_many_rows_are_left_out_of_the_search(monkeypatch):
+    # All rows have the last feature, and each has one that few others have.
+    rows = np.hstack([0.8 * np.eye(20), np.full((20, 1), 0.6)])
+    X = sp.csr_array(rows)
+    assert len(module._candidates(module._heaviest(X, X), module._heaviest(X, X))[0]) > 20
+    monkeypatch.setattr(module, "N_MET", 0)
+    heavy = module._heaviest(X, X)
+    i, j = module._candidates(heavy, heavy)
+    assert i.tolist() == j.tolist() == list(range(20))
+    # The cosines are still those of all features.
+    np.testing.assert_allclose(mutual_rows(X, X)[2], 1.0)
+
+
+def test_inputs_are_not_changed():
+    X = sp.csr_array((np.ones(2), np.array([1, 0]), np.array([0, 2])), shape=(1, 2))
+    mutual_rows(X, X)
+    assert X.indices.tolist() == [1, 0]
