@@ -32,6 +32,7 @@ from hetviz.data.joins.near_rows import (
     km_apart,
     reasons_of,
 )
+from hetviz.data.joins.quantities_and_initials import quantities, short_names, without_quantities
 from hetviz.data.model.dataset import ITEM_RESULTS, Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.errors import DataError, ParameterError
@@ -77,10 +78,11 @@ def propose_links(
     By words, a pair is proposed if each row is the other's most similar one, where a row that is
     similar to many others needs more similarity. Rows are compared by the words and by all three
     neighbouring characters of their texts, so that other spellings, other orders of words and
-    abbreviations count as well. By meaning, the sentence model compares them, too, and a row of
-    `source` has up to three proposals, as for pictures and keywords. By pictures, place or date, a
-    pair is proposed if each row is the other's only nearest one. None of these shows whether pairs
-    are right, so a probability needs answers.
+    abbreviations count as well. Quantities are compared in base units (1.5 kg is 1500 g), and names
+    of people also by initials (J. Smith is John Smith). By meaning, the sentence model compares
+    them, too, and a row of `source` has up to three proposals, as for pictures and keywords. By
+    pictures, place or date, a pair is proposed if each row is the other's only nearest one. None of
+    these shows whether pairs are right, so a probability needs answers.
 
     Parameters
     ----------
@@ -127,8 +129,8 @@ def propose_links(
         - ``chance``: share of pairs at least this similar that scrambled rows would give, 0 to 1.
           A pair above it is similar for a reason, which need not be that it is right.
         - ``probability``: that the pair is right. NaN with fewer than 10 answers.
-        - ``shared``: up to three words that both rows have, the rarest first. Empty if only other
-          spellings or the meaning are similar.
+        - ``shared``: up to three words that both rows have, the rarest first, and quantities as
+          `source` writes them. Empty if only other spellings or the meaning are similar.
         - ``reason``: as in "both have kettle, steel", "1.2 km apart" or "same day".
 
     Raises
@@ -276,13 +278,17 @@ class SimilarRows:
 
     def shared_words(self) -> list[str]:
         """Return up to three words that the rows of each pair have in common, (k,)."""
-        words_of = [[set(_WORD.findall(text)) for text in texts] for texts in self.texts]
+        words_of = [
+            [{word: word for word in _WORD.findall(text)} | quantities(text) for text in texts]
+            for texts in self.texts
+        ]
         uses = Counter(word for rows in words_of for words in rows for word in words)
         out = []
         for a, b in zip(self.i.tolist(), self.j.tolist(), strict=True):
-            shared = words_of[0][a] & words_of[1][b]
+            first = words_of[0][a]
+            shared = first.keys() & words_of[1][b].keys()
             rarest = sorted(shared, key=lambda word: (uses[word], -len(word), word))
-            out.append(", ".join(rarest[:_N_SHARED]))
+            out.append(", ".join(first[word] for word in rarest[:_N_SHARED]))
         return out
 
 
@@ -510,7 +516,8 @@ def _word_vectors(
     rng = np.random.default_rng(random_state)
     scrambled = [[_scramble(cells, rng) for cells in table] for table in tables]
     rows = [_joined(table) for table in (*tables, *scrambled)]
-    return (rows[0], rows[1]), _vectors(rows, n_fitted=2)
+    people = [*short_names(tables), *short_names(scrambled)]
+    return (rows[0], rows[1]), _vectors(rows, people, n_fitted=2)
 
 
 def _texts_of(dataset: Dataset, columns: Sequence[str] | None) -> list[list[str]]:
@@ -549,17 +556,38 @@ def _plain(text: str) -> str:
     return "".join(part for part in parts if not unicodedata.combining(part))
 
 
-def _vectors(tables: Sequence[list[str]], n_fitted: int) -> list[Sparse]:
-    """Return the vectors of the texts of each table, fitted on the first tables."""
+def _vectors(
+    tables: Sequence[list[str]], people: Sequence[list[list[str]]], n_fitted: int
+) -> list[Sparse]:
+    """Return the vectors of the texts and people of each table, fitted on the first tables."""
     texts = [text for table in tables for text in table]
     ends = np.cumsum([len(table) for table in tables])
     n = int(ends[n_fitted - 1])
-    words, _ = _counts([_WORD.findall(text) for text in texts])
+    names = [row for table in people for row in table]
+    # Quantities are whole: 15 kg looks more like 1.5 kg than 1500 g does.
+    amounts = [list(quantities(text)) for text in texts]
+    texts = [without_quantities(text) for text in texts]
+    words, _ = _counts(
+        [
+            [*_WORD.findall(text), *more, *row]
+            for text, more, row in zip(texts, amounts, names, strict=True)
+        ]
+    )
     # Characters of words with their punctuation, as in product codes.
-    tokens, distinct = _counts([text.split() for text in texts])
-    trigrams, _ = _counts([[f" {t} "[k : k + 3] for k in range(len(t))] for t in distinct])
+    tokens, distinct = _counts(
+        [[*text.split(), *more] for text, more in zip(texts, amounts, strict=True)]
+    )
+    trigrams, _ = _counts([_trigrams(token) for token in distinct])
     X = sp.csr_array(sp.hstack([_weighted(words, n), _weighted(tokens @ trigrams, n)]))
     return [X[start:end] for start, end in pairwise([0, *ends])]
+
+
+def _trigrams(token: str) -> list[str]:
+    """Return the neighbouring characters of a word, or a quantity as a whole."""
+    if " " in token:
+        return [token]
+    padded = f" {token} "
+    return [padded[k : k + 3] for k in range(len(token))]
 
 
 def _counts(rows: Sequence[Sequence[str]]) -> tuple[Sparse, Sequence[str]]:
