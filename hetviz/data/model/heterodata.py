@@ -33,6 +33,7 @@ from hetviz.data.model.meta import concat_meta
 from hetviz.errors import DataError, ParameterError, Problem
 
 if TYPE_CHECKING:
+    from _hashlib import HASH
     from typing import TypeAlias
 
     from hetviz.data.model.embedding import Embedding
@@ -584,10 +585,10 @@ class HeteroData(Immutable):
         """Return the SHA-256 of the content as hex; equal data have equal fingerprints."""
         return self._fingerprint
 
-    def digest_of_items(self) -> hashlib._Hash:
+    def digest_of_items(self) -> HASH:
         """Return the digest of the datasets, which `fingerprint` extends; cached for the items."""
 
-        def make() -> hashlib._Hash:
+        def make() -> HASH:
             digest = hashlib.sha256()
             for dataset in self.datasets.values():
                 for name in ("dataset", dataset.name, dataset.entity):
@@ -843,7 +844,7 @@ def _recipe_content(dataset: Dataset) -> dict[str, object] | None:
     return {**recipe, **title} or None
 
 
-def _update_digest(digest: hashlib._Hash, value: object) -> None:
+def _update_digest(digest: HASH, value: object) -> None:
     if isinstance(value, sp.csr_array):
         for part in (value.indptr, value.indices, value.data):
             _update_digest(digest, part)
@@ -856,7 +857,7 @@ def _update_digest(digest: hashlib._Hash, value: object) -> None:
         _update_digest_each(digest, [value])
 
 
-def _update_digest_each(digest: hashlib._Hash, values: Iterable[object]) -> None:
+def _update_digest_each(digest: HASH, values: Iterable[object]) -> None:
     if isinstance(values, np.ndarray) and len(values) > _MIN_BATCH_ROWS:
         plain = values.tolist()
         # Fast path with the same bytes as below.
