@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from hetviz._text import finish_sentence, join_first, shorten
+from hetviz._text import count_rows, finish_sentence, join_first, shorten
 from hetviz.data import Dataset, HeteroData
 from hetviz.features.recipe import recipe_of
 from hetviz.features.table_joins import ROWS
@@ -164,14 +164,16 @@ def show_summary(
         kept = {name: part for name, part in data.datasets.items() if name not in gone}
         lines = "".join(
             _line_html(
-                shape_of(number)[1], f"{len(dataset):,} {name}", _dataset_text(dataset, is_joined)
+                shape_of(number)[1],
+                count_rows(len(dataset), name),
+                _dataset_text(dataset, is_joined),
             )
             for number, (name, dataset) in enumerate(kept.items())
         )
         st.html(f'<ul class="hv-guide-summary">{lines}</ul>')
         for name, use in gone.items():
             verb = "are" if use == "none" else "become"
-            theme.show_note(f"The {len(data[name]):,} {name} {verb} {ROWS[use]}.")
+            theme.show_note(f"The {count_rows(len(data[name]), name)} {verb} {ROWS[use]}.")
     with st.container(key="guide-links", gap="small"):
         theme.show_section("Links", "they pull items together")
         if not is_joined:

@@ -11,7 +11,15 @@ from typing import Any
 
 import streamlit as st
 
-from hetviz._text import capital, finish_sentence, join_first, join_words, round_percent, shorten
+from hetviz._text import (
+    capital,
+    count_rows,
+    finish_sentence,
+    join_first,
+    join_words,
+    round_percent,
+    shorten,
+)
 from hetviz._types import JsonObject
 from hetviz.data import HeteroData
 from hetviz.data.joins.join import Join
@@ -574,7 +582,7 @@ def _show_preview(
         map_warnings.show_warnings([map_warnings.unjoinable_warning(str(joined), ticks)])
         return
     links = theme.count(sum(map(len, joined.links)), "link")
-    items = join_words([f"{len(part):,} {name}" for name, part in joined.datasets.items()])
+    items = join_words([count_rows(len(part), name) for name, part in joined.datasets.items()])
     theme.show_note(f"On the map: {items}, with {links}.")
     with examples or st.container(gap="small"):
         for lines in line_tables:

@@ -11,6 +11,7 @@ from typing import Any
 
 import streamlit as st
 
+from hetviz._text import count_rows
 from hetviz.data import HeteroData
 from hetviz.data.joins.join import Join
 from hetviz.data.joins.proposals import Proposal
@@ -456,7 +457,7 @@ def _reading_html(info: FileInfo) -> str:
 
 def contents_text(loaded: Loaded) -> str:
     """Return the datasets with their rows, and the number of links."""
-    parts = [f"{len(dataset):,} {name}" for name, dataset in loaded.data.datasets.items()]
+    parts = [count_rows(len(dataset), name) for name, dataset in loaded.data.datasets.items()]
     links = sum(map(len, loaded.data.links))
     return theme.join_words(parts) + (f" with {theme.count(links, 'link')}" if links else "")
 
