@@ -140,6 +140,8 @@ export class Transition {
       scene.motion = null;
       scene.moving = Boolean(scene.data.live);
       map.points.endTransition();
+      // The sheet may have risen while the points moved.
+      if (scene.data.refitted) map.camera.uncoverItems(map.selection.rows());
       clearTimeout(this.timer);
       this.timer = setTimeout(() => map.requestDraw({ place: true }), REST_MS);
     }
