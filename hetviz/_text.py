@@ -34,6 +34,9 @@ _PLURALS = frozenset(
         "movies",
     ]
 )
+# A number and its unit stay on one line.
+_UNIT = re.compile(r"(?<=\d) (?=(?:%|ms|s|min|h|kB|MB|GB)(?!\w))")
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def join_words(parts: Sequence[str]) -> str:
@@ -170,3 +173,8 @@ def is_name(title: str, own_id: str) -> bool:
     if title != own_id:
         return True
     return is_word(title) and (" " in title.strip() or not any(map(str.isdigit, title)))
+
+
+def join_units(text: str) -> str:
+    """Return text with numbers and units joined by no-break spaces."""
+    return _UNIT.sub(_NO_BREAK, text)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hetviz.data import Dataset, Embedding, HeteroData, Links
-from hetviz.data.joins.similar_rows import SIMILAR_MEANING, SIMILAR_WORDS
+from hetviz.data.joins.similar_rows import SIMILAR_WORDS
 from hetviz.jobs.tasks.maps import figures_of
 from hetviz.metrics.measure_names import GROUPS, MAIN_MEASURES, MEASURE_TEXTS
 from hetviz.metrics.trust.stability import stability
@@ -167,18 +167,10 @@ def test_each_curve_has_its_chance_level(sort: str) -> None:
 def test_map_says_which_links_were_proposed() -> None:
     state = example()
     assert state.data is not None
-    given = description.map_spec(state, state.run, session="layers")["notes"]
-    assert not any("proposed" in note for note in given)
+    assert description.map_spec(state, state.run, session="layers")["proposed"] == []
     some = Links("a", "b", np.arange(10), np.arange(10)[::-1], kind=SIMILAR_WORDS)
     more = replace(state, data=state.data.edit().add(some))
-    (note,) = description._proposed_links(more.opened())
-    assert note == "10 of 50 links were proposed by similar words."
-    only = replace(state, data=HeteroData(state.data.datasets, some))
-    assert description.map_spec(only, only.run, session="layers")["notes"][-1] == (
-        "All 10 links were proposed by similar words."
-    )
-    meant = replace(some, j=np.arange(10), kind=SIMILAR_MEANING)
-    assert description._proposed_links(HeteroData(state.data.datasets, [some, meant])) == [
-        "10 of 20 links were proposed by similar words.",
-        "10 of 20 links were proposed by similar meaning.",
+    assert description.map_spec(more, more.run, session="layers")["proposed"] == [
+        "Made in part from 10 links proposed by words, not judged yet",
+        "10 proposed links, not judged yet",
     ]

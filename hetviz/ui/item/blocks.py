@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hetviz.ui.shell.theme import join_units
+from hetviz._text import join_units
 
 Block = dict[str, Any]
 """A JSON-ready piece of the panel; its key "kind" names how it is drawn."""

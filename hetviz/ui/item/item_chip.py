@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import streamlit as st
 
-from hetviz._text import shorten
+from hetviz._text import join_units, shorten
 from hetviz.data import HeteroData
 from hetviz.ui.item import item_head, pictures
 from hetviz.ui.item.blocks import Block
@@ -61,7 +61,7 @@ def items_block(
             cell["picture"] = pictures.picture_address(session, data, item.dataset.name, item.row)
     for cell in block["cells"]:
         row = cell["row"]
-        cell["asides"] = list(map(theme.join_units, asides.get(row, ())))
+        cell["asides"] = list(map(join_units, asides.get(row, ())))
         if row in unsupported:
             cell["mark"], reason = unsupported[row]
             cell["tip"], cell["kind"] = f"{cell['title']}: {reason}", "weak"

@@ -23,7 +23,7 @@ from hetviz.ui.item.blocks import Block
 from hetviz.ui.item.item import MapItem, find_item
 from hetviz.ui.map_data.layers import colours_of
 from hetviz.ui.map_data.parts import get_geometry, link_reach
-from hetviz.ui.shell import theme
+from hetviz.ui.shell.evidence_key import evidence_key
 from hetviz.workspace import MapResult, State
 
 N_NEAREST = 10
@@ -77,7 +77,7 @@ def link_blocks(
     for name, items, title, n_close_text in sections:
         more = n_unlisted(items)
         parts += [
-            blocks.section(title, n_close_text, theme.evidence_key("item-links", row, name)),
+            blocks.section(title, n_close_text, evidence_key("item-links", row, name)),
             blocks.note(bar_legend(name, items)),
             {
                 "kind": "links",

@@ -11,21 +11,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache
-from urllib.parse import quote
 
 import streamlit as st
 
-from hetviz._text import count, join_words
+from hetviz._text import count, join_units, join_words
 from hetviz.plots.colour import Colouring
 from hetviz.plots.palette import tokens
+from hetviz.ui.shell.evidence_key import evidence_key
 from hetviz.ui.shell.paths import CSS, ICON
 
-# Pages use `theme.count` and `theme.join_words`.
-__all__ = ["count", "join_words"]
+# Pages use these as `theme.count` and so on.
+__all__ = ["count", "evidence_key", "join_words"]
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>^&@/])")
-# A number and its unit stay on one line.
-_UNIT = re.compile(r"(?<=\d) (?=(?:%|ms|s|min|h|kB|MB|GB)(?!\w))")
-_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 @cache
@@ -39,14 +36,9 @@ def escape_html(text: object) -> str:
     return html.escape(join_units(str(text)))
 
 
-def join_units(text: str) -> str:
-    """Return text with numbers and units joined by no-break spaces."""
-    return _UNIT.sub(_NO_BREAK, text)
-
-
 def escape_markdown(text: object) -> str:
     """Return text escaped for labels, which Streamlit reads as markdown."""
-    return _MARKDOWN.sub(r"\\\1", _UNIT.sub(_NO_BREAK, " ".join(str(text).split())))
+    return _MARKDOWN.sub(r"\\\1", join_units(" ".join(str(text).split())))
 
 
 def style_sheet() -> str:
@@ -72,11 +64,6 @@ def category_colours(colouring: Colouring) -> list[str]:
     """Return the colour of each category as CSS for both themes."""
     both = zip(colouring.colours("light"), colouring.colours("dark"), strict=True)
     return [f"light-dark({light},{dark})" for light, dark in both]
-
-
-def evidence_key(kind: str, *about: object) -> str:
-    """Return the key of evidence, see `hetviz.ui.evidence.sources`."""
-    return "/".join((kind, *(quote(str(part), safe="") for part in about)))
 
 
 def evidence_html(inner: str, key: str) -> str:

@@ -6,7 +6,19 @@ import { closest, h } from "./dom.js";
 import { panel, watchPanel } from "./panel.js";
 
 /** @import { HetMap } from "./map.js" */
-/** @import { ItemBlock, ItemContent } from "./messages.js" */
+
+/**
+ * @typedef {Record<string, any> & { kind: string }} ItemBlock a piece of the item panel, see hetviz/ui/item/blocks.py
+ *
+ * @typedef {object} ItemContent
+ * @property {string} map_id
+ * @property {string} title
+ * @property {string} line
+ * @property {string[]} pictures
+ * @property {boolean} has_picture
+ * @property {string} glyph
+ * @property {ItemBlock[]} blocks
+ */
 
 const MAX_MS = 10000; // ms after which the preview ends
 const REST_MS = 300; // ms without a run of the page

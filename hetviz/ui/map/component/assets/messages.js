@@ -187,17 +187,6 @@
  */
 
 /**
- * @typedef {Record<string, any> & { kind: string }} ItemBlock a piece of the item panel, see hetviz/ui/item/blocks.py
- *
- * @typedef {object} ItemContent
- * @property {string} map_id
- * @property {string} title
- * @property {string} line
- * @property {string[]} pictures
- * @property {boolean} has_picture
- * @property {string} glyph
- * @property {ItemBlock[]} blocks
- *
  * @typedef {object} SelectionState
  * @property {string} packed
  * @property {number} count
