@@ -9,8 +9,9 @@ which the review of new files asks.
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,11 @@ def _countries(language: str) -> Callable[[Path], Tables]:
     return read
 
 
-def _sample(name: str, first: str, second: str, columns: list[str]) -> Callable[[Path], Tables]:
+def _sample(
+    name: str, first: str, second: str, columns: Sequence[str], others: Sequence[str]
+) -> Callable[[Path], Tables]:
+    """Return two tables of a sample, without columns that were computed from the links."""
+
     def read(_: Path) -> Tables:
         a, b, links = (
             pd.read_csv(SAMPLES / name / f"{file}.csv", dtype=str, keep_default_na=False)
@@ -109,7 +114,7 @@ def _sample(name: str, first: str, second: str, columns: list[str]) -> Callable[
         b = b.set_index("id")
         kept = links[(links["source_dataset"] == first) & (links["target_dataset"] == second)]
         pairs = set(zip(kept["source_id"], kept["target_id"], strict=True))
-        return Tables(a[columns] if columns else a, b, pairs)
+        return Tables(a[list(columns)], b[list(others)], pairs)
 
     return read
 
@@ -124,8 +129,24 @@ SETS: dict[str, Callable[[Path], Tables]] = {
     "Walmart, Amazon": _matching("D8_walmart", "D8_amazon", "D8_gt", "|"),
     "English, German": _countries("de"),
     "English, French": _countries("fr"),
-    "emoji, keywords": _sample("emoji", "emoji", "keywords", ["name", "group", "subgroup"]),
-    "programs, tags": _sample("debian", "programs", "tags", []),
+    "emoji, keywords": _sample(
+        "emoji", "emoji", "keywords", ["name", "group", "subgroup"], ["keyword"]
+    ),
+    "programs, tags": _sample(
+        "debian",
+        "programs",
+        "tags",
+        [
+            "synopsis",
+            "description",
+            "section",
+            "installed_kb",
+            "n_depends",
+            "language",
+            "interface",
+        ],
+        ["facet", "name", "description"],
+    ),
 }
 CHOSEN_ON = ("emoji, keywords", "programs, tags")
 # Sides of sets that have nothing to do with each other.
@@ -174,6 +195,8 @@ def auc(data: HeteroData, links: pd.DataFrame | None, truth: Truth, of: Truth) -
         return float("nan")
     A, B = coordinates["a"], coordinates["b"]
     distance = np.sqrt(((A[:, None] - B[None]) ** 2).sum(axis=-1))
+    if np.isnan(distance).all():
+        return float("nan")
     distance = np.where(np.isnan(distance), np.nanmedian(distance), distance)
     sides = [{id: k for k, id in enumerate(data[name].ids.tolist())} for name in "ab"]
     label = np.zeros(distance.shape, dtype=np.int8)
@@ -268,6 +291,42 @@ def on_maps(name: str, tables: Tables) -> dict[str, Any]:
     return row | {"CPU s of six maps": clock.seconds}
 
 
+def on_map_of_emoji(tables: Tables) -> list[dict[str, Any]]:
+    """Return the AUC of the true pairs of all emoji and keywords, also without a common word."""
+    data, truth = tables.data, tables.truth
+    words = {
+        name: {
+            str(id): _words(" ".join(map(str, (id, *row))))
+            for id, row in zip(table.index, table.to_numpy(), strict=True)
+        }
+        for name, table in (("a", tables.a), ("b", tables.b))
+    }
+    found = propose(data, "meaning")
+    pairs = zip(found["source_id"], found["target_id"], strict=True)
+    differ = [not words["a"][a] & words["b"][b] for a, b in pairs]
+    given, held = given_fifths(truth)
+    ways = {
+        "words": (propose(data, "words"), truth),
+        "meaning": (found, truth),
+        "meaning, no common word": (found[differ], truth),
+        "four fifths given": (given, held),
+    }
+    return [
+        {
+            "links": way,
+            "n": len(links),
+            "right": float("nan") if way == "four fifths given" else _mean(is_right(links, truth)),
+            "AUC": auc(data, links, truth, of),
+        }
+        for way, (links, of) in ways.items()
+    ]
+
+
+def _words(text: str) -> set[str]:
+    """Return the first five letters of each word."""
+    return {word[:5] for word in re.findall("[a-z]+", text.lower())}
+
+
 def _mean(values: Any) -> float:
     return float(np.mean(values)) if len(values) else float("nan")
 
@@ -297,3 +356,7 @@ def run(out: Path, quick: bool, data: Path) -> None:
     for name, tables in samples.items():
         maps.append(on_maps(name, tables))
         report("proposed_links_maps", maps, out, "AUC of true pairs by distance on the map")
+    if not quick:
+        report(
+            "proposed_links_emoji", on_map_of_emoji(sets["emoji, keywords"]), out, "whole sample"
+        )

@@ -13,6 +13,7 @@ def test_keys_answer_skip_and_undo(page: Page) -> None:
     expect(card.get_by_text("Do these two belong together?")).to_be_visible()
     items = card.locator(".hv-question-items")
     first = items.inner_text()
+    settled(page)
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("1 answered, 0 of them yes")).to_be_visible()
     expect(items).not_to_have_text(first, use_inner_text=True)

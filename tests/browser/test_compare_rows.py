@@ -63,6 +63,8 @@ def test_open_tables_are_linked_by_meaning_on_data(page: Page) -> None:
     drop(page, words_csv=WORDS, said_csv=MEANT)
     page.get_by_role("button", name="Skip the steps").press("Enter")
     page.get_by_role("button", name="Create map").press("Enter")
+    expect(page.locator(".hv-at-map")).to_be_attached()
+    settled(page)
     page.get_by_role("link", name="Data").press("Enter")
     page.get_by_role("button", name="Compare by meaning").press("Enter")
     card = page.locator(".st-key-join-0")
