@@ -42,7 +42,7 @@ def test_tables_are_linked_by_meaning_after_ten_answers(page: Page) -> None:
     expect(page.get_by_text("By your 10 answers, about")).to_be_visible()
     expect(tick).not_to_be_checked()
     tick.press("Space")
-    expect(page.get_by_text("On the map: 20 words and 20 said, with")).to_be_visible()
+    expect(page.get_by_text("On the map: 20 words and 20 rows of said, with")).to_be_visible()
     head.get_by_role("button", name="Next").press("Enter")
     head.get_by_role("button", name="Create map").press("Enter")
     origin = page.locator(".hv-map-origin")
@@ -55,32 +55,6 @@ def test_tables_are_linked_by_meaning_after_ten_answers(page: Page) -> None:
     expect(origin).to_be_hidden()
     short = page.get_by_role("button", name=re.compile(r"\d+ proposed links, about \d+ % right"))
     expect(short).to_be_visible()
-
-
-@pytest.mark.skipif(not sentence_vectors.is_installed(), reason="The sentence model is an extra.")
-def test_open_tables_are_linked_by_meaning_on_data(page: Page) -> None:
-    forget_projects(page)
-    drop(page, words_csv=WORDS, said_csv=MEANT)
-    page.get_by_role("button", name="Skip the steps").press("Enter")
-    page.get_by_role("button", name="Create map").press("Enter")
-    expect(page.locator(".hv-at-map")).to_be_attached()
-    settled(page)
-    page.get_by_role("link", name="Data").press("Enter")
-    page.get_by_role("button", name="Compare by meaning").press("Enter")
-    card = page.locator(".st-key-join-0")
-    expect(card.get_by_role("heading", name="Rows of words and said have similar")).to_be_visible()
-    settled(page)
-    assert serious_barriers(page) == set()
-    card.get_by_role("button", name="Judge ten pairs").press("Enter")
-    for number in range(1, MIN_ANSWERS + 1):
-        expect(page.get_by_text(f"{number} of {MIN_ANSWERS}", exact=True)).to_be_visible()
-        settled(page)
-        word, meant = page.locator(".hv-question-items h2").all_inner_texts()
-        page.keyboard.press("y" if SAME_MEANING[word] == meant else "n")
-    expect(card.get_by_text("By your 10 answers, about")).to_be_visible()
-    card.get_by_role("button", name="Link them").press("Enter")
-    expect(page.get_by_role("button", name="Compare by meaning")).to_be_hidden()
-    expect(page.get_by_role("button", name="Undo join tables")).to_be_visible()
 
 
 def test_tables_are_linked_by_place(page: Page) -> None:
@@ -105,4 +79,6 @@ def test_tables_are_linked_by_place(page: Page) -> None:
     settled(page)
     assert serious_barriers(page) == set()
     tick.press("Space")
-    expect(page.get_by_text("On the map: 12 Kiosk and 12 Stall, with 12 links.")).to_be_visible()
+    expect(
+        page.get_by_text("On the map: 12 rows of Kiosk and 12 rows of Stall, with 12 links.")
+    ).to_be_visible()
