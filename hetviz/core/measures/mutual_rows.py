@@ -10,7 +10,7 @@ from hetviz._types import Array, Bools, Floats, Ints, Sparse
 # Features and candidates per row. With these, 93 to 100 % of the pairs of ten public sets of tables
 # were those of the full product.
 N_HEAVIEST, N_CANDIDATES = 12, 10
-# Further features of a row count as long as its heavier ones are in at most so many other rows.
+# Further features of a row count while its heavier ones are in at most this number of other rows.
 N_MET = 3_000
 
 

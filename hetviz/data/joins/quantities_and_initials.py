@@ -53,7 +53,7 @@ def without_quantities(text: str) -> str:
 def short_names(tables: Sequence[Sequence[Sequence[str]]]) -> list[list[list[str]]]:
     """Return family names with an initial for each row of tables of columns of cells.
 
-    "John Smith" counts as "smith j" only if somebody is written like that, as in "Smith, J.".
+    "John Smith" counts as "smith j" only if a person is written like that, as in "Smith, J.".
     """
     if not any(_LETTER.search(cell) for t in tables for column in t for cell in column):
         return [[[] for _ in (t[0] if t else ())] for t in tables]

@@ -47,7 +47,7 @@ def test_initials_of_others_differ():
     assert (names, others) == (["smith j"], [])
 
 
-def test_names_count_only_if_somebody_has_initials():
+def test_names_count_only_beside_initials():
     assert short_names([[["rice cooker"]], [["John Smith"]]]) == [[[]], [[]]]
 
 
