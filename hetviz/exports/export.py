@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +68,7 @@ def export(
     hidden: Collection[str] = (),
     caption: bool = False,
     terrain: bool = True,
+    palette: Mapping[str, str] | None = None,
     title: str = "",
     held_out: HeteroData | None = None,
     rows: ArrayLike | None = None,
@@ -115,6 +116,9 @@ def export(
         Whether to write a caption below the map.
     terrain : bool
         Whether to draw densities, or lines of equal numbers, below the items.
+    palette : mapping of str to str, optional
+        Colours of some categories in figures and pages, such as ``{"Food drink": "#e46e1b"}``.
+        The others keep theirs.
     title : str
         Method of the map, for captions and pages.
     held_out : HeteroData, optional
@@ -148,9 +152,11 @@ def export(
         raise ParameterError(
             f"{chosen} as {form or 'a file without an extension'} is not supported. Use {allowed}."
         )
-    settings = FigureSettings(colour, width, height, dpi, names, tuple(hidden), caption, terrain)
+    settings = FigureSettings(
+        colour, width, height, dpi, names, tuple(hidden), caption, terrain, dict(palette or {})
+    )
     if chosen == "map" and form == "html":
-        colours = colouring_of(data, embedding, colour)
+        colours = colouring_of(data, embedding, colour, settings.palette)
         page = interactive_map(data, embedding, colours, title=title, hidden=hidden, names=names)
         return write_file(path, page.encode())
     if chosen == "map":

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from hetviz._types import JsonObject
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.metrics.color_choice import find_best_color
-from hetviz.plots.colour import Colouring, colour_options, colouring, find_option
+from hetviz.plots.colour import (
+    Colouring,
+    colour_options,
+    colouring,
+    display_name,
+    find_option,
+)
 from hetviz.plots.curve import Curve
 from hetviz.plots.paper import FIGURE_FORMATS, figure_bytes
 from hetviz.plots.paper_charts import paper_bars, paper_curve
@@ -37,6 +45,7 @@ class FigureSettings:
     `hidden`: Datasets that are not drawn.
     `caption`: Whether the caption is written below the map.
     `terrain`: Whether densities, or lines of equal numbers, are drawn below the items.
+    `palette`: Colours of some categories, such as ``{"Food": "#e46e1b"}``.
     """
 
     colour: str = ""
@@ -47,15 +56,19 @@ class FigureSettings:
     hidden: tuple[str, ...] = ()
     caption: bool = False
     terrain: bool = True
+    palette: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.names not in NAME_CHOICES:
             allowed = ", ".join(map(repr, NAME_CHOICES))
             raise ParameterError(f"names = {self.names!r} must be one of {allowed}.")
+        for name, colour in self.palette.items():
+            if not re.fullmatch("#[0-9a-fA-F]{6}", str(colour)):
+                raise ParameterError(f"palette: {name} = {colour!r} must look like #1d5c63.")
 
     def to_dict(self) -> JsonObject:
-        """Return the settings that are not None as JSON."""
-        settings = {key: value for key, value in asdict(self).items() if value is not None}
+        """Return the settings that are neither None nor an empty palette as JSON."""
+        settings = {key: value for key, value in asdict(self).items() if value not in (None, {})}
         return settings | {"hidden": list(self.hidden)}
 
     @classmethod
@@ -70,6 +83,7 @@ class FigureSettings:
             "hidden": (list, tuple),
             "caption": (bool,),
             "terrain": (bool,),
+            "palette": (dict,),
         }
         for key, value in fields.items():
             if key not in kinds or not isinstance(value, kinds[key]):
@@ -80,8 +94,29 @@ class FigureSettings:
 DEFAULT_SETTINGS = FigureSettings()
 
 
-def colouring_of(data: HeteroData, embedding: Embedding, name: str = "") -> Colouring:
-    """Return the colouring of a key, title or column; without a name that the map separates."""
+def colouring_of(
+    data: HeteroData,
+    embedding: Embedding,
+    name: str = "",
+    palette: Mapping[str, str] = MappingProxyType({}),
+) -> Colouring:
+    """Return the colouring of a key, title or column; without a name that the map separates.
+
+    `palette`: colours of some categories.
+    """
+    colours = _colouring_of(data, embedding, name)
+    if not palette:
+        return colours
+    names = {shown: own for own in colours.categories for shown in (display_name(own), own)}
+    unknown = next((name for name in palette if name not in names), None)
+    if unknown is not None:
+        allowed = ", ".join(map(display_name, colours.categories)) or "none, since it is a number"
+        raise ParameterError(f"palette: {unknown!r} must be one of the categories: {allowed}.")
+    chosen = tuple((names[name], colour.lower()) for name, colour in palette.items())
+    return replace(colours, swatches=chosen)
+
+
+def _colouring_of(data: HeteroData, embedding: Embedding, name: str) -> Colouring:
     options = colour_options(data)
     if not name:
         return colouring(data, find_best_color(data, embedding))
@@ -112,7 +147,9 @@ def map_bytes(
     picture = paper_map(
         data,
         embedding,
-        colouring_of(data, embedding, settings.colour) if colours is None else colours,
+        colouring_of(data, embedding, settings.colour, settings.palette)
+        if colours is None
+        else colours,
         width=settings.width,
         height=settings.height,
         names=settings.names,

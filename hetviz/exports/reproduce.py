@@ -14,7 +14,7 @@ from hetviz.errors import ParameterError
 from hetviz.exports.figures import FigureSettings
 from hetviz.io import toml
 from hetviz.io.bundle.saving import contents, to_zip
-from hetviz.plots.colour import find_option
+from hetviz.plots.colour import colouring, find_option
 from hetviz.runs.embed.run import EmbeddingOrigin, MapOrigin, Run
 from hetviz.runs.recipe import RECIPE, coordinates_hash, files_of_run, recipe_text
 
@@ -46,11 +46,13 @@ def map_recipe(
     digest = coordinates_hash(result.embedding) if is_exact else ""
     figure = settings or FigureSettings()
     # Colours and datasets may be newer than the map.
-    is_known = find_option(data, figure.colour) is not None
+    option = find_option(data, figure.colour)
+    categories = colouring(data, option.key).categories if option and figure.palette else ()
     figure = replace(
         figure,
-        colour=figure.colour if is_known else "",
+        colour=figure.colour if option else "",
         hidden=tuple(name for name in figure.hidden if name in data.datasets),
+        palette={name: figure.palette[name] for name in categories if name in figure.palette},
     )
     return recipe_zip(data, result, sha256=digest, figures=figure.to_dict(), title=title)
 
@@ -98,7 +100,7 @@ def recipe_zip(
 def script_text(run: Run, figures: Mapping[str, object] | None = None) -> str:
     """Return a Python script that reproduces the map and its figure."""
     figure_settings = {
-        key: value for key, value in (figures or {}).items() if value not in ("", None, [])
+        key: value for key, value in (figures or {}).items() if value not in ("", None, [], {})
     }
     plain = not run.weights and run.only is None and not run.hold_out and run.start is None
     lines = [

@@ -17,7 +17,7 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.features.columns.levels import complete_order, is_cyclic, is_increasing, natural_order
 from hetviz.features.linked_values import NO_VALUE, borrowed_rows, fill_codes, fill_numbers
 from hetviz.memo import cached_while_alive
-from hetviz.plots.palette import N_COLOURS, N_SLOTS, Theme, category_colours
+from hetviz.plots.palette import N_COLOURS, N_SLOTS, Theme, category_colours, in_theme
 
 Kind = Literal["dataset", "categories", "numbers"]
 
@@ -127,7 +127,7 @@ class Colouring:
 
     def colours(self, theme: Theme) -> tuple[str, ...]:
         usual = category_colours(len(self.categories), theme, ordered=self.ordered)
-        chosen = dict(self.swatches)
+        chosen = {name: in_theme(colour, theme) for name, colour in self.swatches}
         return tuple(map(chosen.get, self.categories, usual))
 
 

@@ -186,6 +186,14 @@ def category_colours(n: int, theme: Theme, *, ordered: bool = False) -> tuple[st
     return number_scale(n, theme)
 
 
+def in_theme(colour: str, theme: Theme) -> str:
+    """Return the colour of the palette at the same place in a theme; other colours unchanged."""
+    for palette in (_LIGHT.categories, _DARK.categories):
+        if colour in palette:
+            return tokens(theme).categories[palette.index(colour)]
+    return colour
+
+
 def text_colour(colour: str, theme: Theme) -> str:
     """Return a category's colour dark (or light) enough for text."""
     return mix(colour, tokens(theme).ink, 0.26)

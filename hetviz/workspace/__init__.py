@@ -44,6 +44,7 @@ from hetviz.workspace.commands.state import Finding as Finding
 from hetviz.workspace.commands.state import PendingJob as PendingJob
 from hetviz.workspace.commands.state import State as State
 from hetviz.workspace.commands.view import SetFilters as SetFilters
+from hetviz.workspace.commands.view import SetSwatch as SetSwatch
 from hetviz.workspace.commands.view import SetTitle as SetTitle
 from hetviz.workspace.commands.view import SetView as SetView
 from hetviz.workspace.project_file import Summary as Summary

@@ -329,15 +329,16 @@ def _lost_note(entry: object, error: Exception) -> str:
 
 
 def _state_after_step(state: State, current: State) -> State:
-    """Return the state after undo or redo. Jobs and display settings stay."""
+    """Return the state after undo or redo. Jobs stay, and display settings but chosen colours."""
     same_datasets = (
         state.data is not None
         and current.data is not None
         and set(state.data.datasets) == set(current.data.datasets)
     )
-    return replace(
-        state, view=current.view if same_datasets else state.view, pending=current.pending
-    )
+    view = state.view
+    if same_datasets:
+        view = replace(current.view, swatches=state.view.swatches)
+    return replace(state, view=view, pending=current.pending)
 
 
 class ReadOnlyWorkspace(Workspace):

@@ -345,11 +345,11 @@ def test_chosen_swatches_are_sent_with_stable_arrays() -> None:
     usual = map_spec_of(state)["colour"]
     chosen = replace(state, view=DisplaySettings(key, swatches=((key, "q", "#0a0b0c"),)))
     colour = map_spec_of(chosen)["colour"]
-    assert not usual["has_swatches"]
-    assert colour["has_swatches"]
+    assert not usual["swatches"]
     code = colour["categories"].index("Q")
+    assert colour["swatches"] == [code]
     assert {palette[code] for palette in colour["palette"].values()} == {"#0a0b0c"}
     # Another colouring keeps its own colours, and the browser has the codes already.
     assert colour["key"] == usual["key"] == map_spec_of(chosen)["colour"]["key"]
     other = replace(chosen, view=replace(chosen.view, colour="dataset"))
-    assert not map_spec_of(other)["colour"]["has_swatches"]
+    assert not map_spec_of(other)["colour"]["swatches"]

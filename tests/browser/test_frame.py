@@ -83,37 +83,71 @@ _PICK = """(colour) => {
   picker.value = colour;
   for (const kind of ["input", "change"]) picker.dispatchEvent(new Event(kind, { bubbles: true }));
 }"""
+_DRAWN = "(c) => document.querySelector('.hv-map').__hv.map.scene.palette[2] === c"
+_CHOICES = "document.querySelector('.hv-map').__hv.map.scene.data.colour.choices.light"
 
 
-def test_swatch_changes_its_colour_and_usual_colours_come_back(page: Page) -> None:
-    # The picker of the browser is no part of the page.
-    page.add_init_script("HTMLInputElement.prototype.showPicker = () => { window.isOpen = true; }")
+def test_swatch_offers_the_palette_and_other_colours(page: Page) -> None:
     page.goto("/map")
     settled(page)
     row = page.locator(".hv-colours .hv-row").nth(1)
     expect(row).to_be_visible()
     usual = page.evaluate(f"{_SECOND}.style.background")
     row.locator(".hv-swatch").click()
-    expect(page.get_by_label("Colour of Travel places")).to_be_attached()
+    chooser = page.get_by_role("dialog", name="Colour of Travel places")
+    expect(chooser.get_by_role("button", name="Colour")).to_have_count(12 + 1)
     expect(row).to_have_attribute("aria-pressed", "false")
-    page.evaluate(_PICK, "#ff00aa")
-    reset = page.get_by_role("button", name="Usual colours")
+    tenth = page.evaluate(f"{_CHOICES}[9]")
+    chooser.get_by_role("button", name="Colour 10").click()
+    expect(chooser).to_be_hidden()
+    page.wait_for_function(_DRAWN, arg=tenth)
+    reset = page.get_by_role("button", name="Reset colours")
     expect(reset).to_be_visible()
+    # A step, which undo reverts, and redo repeats.
+    page.get_by_role("button", name="Undo", exact=False).first.click()
+    expect(reset).to_have_count(0)
+    assert page.evaluate(f"{_SECOND}.style.background") == usual
+    row.locator(".hv-swatch").click()
+    page.evaluate(_PICK, "#f4f2e0")
+    warning = page.locator(".hv-status").get_by_text("Travel places is hard to see on this")
+    expect(warning).to_be_visible()
     settled(page)
     page.reload()
     expect(reset).to_be_visible()
-    page.wait_for_function(f"() => {_SECOND}?.style.background === 'rgb(255, 0, 170)'")
-    page.wait_for_function(
-        "() => document.querySelector('.hv-map').__hv.map.scene.palette[2] === '#ff00aa'"
-    )
+    page.wait_for_function(_DRAWN, arg="#f4f2e0")
+    page.emulate_media(color_scheme="dark")
+    expect(warning).to_have_count(0)
+    page.emulate_media(color_scheme="light")
     settled(page)
     reset.click()
     expect(reset).to_have_count(0)
     assert page.evaluate(f"{_SECOND}.style.background") == usual
-    page.evaluate("window.isOpen = false")
+    settled(page)
+
+
+def test_colours_are_chosen_by_keys(page: Page) -> None:
+    page.goto("/map")
+    settled(page)
+    row = page.locator(".hv-colours .hv-row").nth(1)
     row.focus()
     page.keyboard.press("e")
-    assert page.evaluate("window.isOpen")
+    chooser = page.get_by_role("dialog", name="Colour of Travel places")
+    # The colour that it has is the first stop.
+    expect(chooser.get_by_role("button", name="Colour 2, the colour of Travel")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(chooser).to_be_hidden()
+    expect(row).to_be_focused()
+    page.keyboard.press("e")
+    for _ in range(7):
+        page.keyboard.press("ArrowRight")
+    ninth = page.evaluate(f"{_CHOICES}[8]")
+    page.keyboard.press("Enter")
+    page.wait_for_function(_DRAWN, arg=ninth)
+    expect(row).to_be_focused()
+    settled(page)
+    row.press("e")
+    chooser.get_by_role("button", name="Usual colour").press("Enter")
+    expect(page.get_by_role("button", name="Reset colours")).to_have_count(0)
     settled(page)
 
 

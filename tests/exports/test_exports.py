@@ -14,6 +14,7 @@ import zipfile
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,13 +28,14 @@ from hetviz.exports.export import EXPORT_FORMS
 from hetviz.exports.figures import FigureSettings, map_bytes
 from hetviz.exports.interactive import interactive_map
 from hetviz.exports.report import report_page
-from hetviz.exports.reproduce import recipe_zip
+from hetviz.exports.reproduce import map_recipe, recipe_zip
 from hetviz.exports.result import read_result
 from hetviz.exports.tables import selection_table
 from hetviz.io import read_coordinates
 from hetviz.io.intake.guidance import read_guidance
 from hetviz.plots.colour import colouring
-from hetviz.runs.embed.run import EmbeddingOrigin, Run, fit_run
+from hetviz.plots.palette import tokens
+from hetviz.runs.embed.run import EmbeddingOrigin, MapOrigin, Run, fit_run
 from hetviz.runs.recipe import coordinates_hash, read_recipe
 from tests.waits import PATIENCE_S
 
@@ -346,3 +348,41 @@ def test_chosen_swatches_are_in_pictures_and_pages() -> None:
     embedding = hetviz.embed(data, "pca")
     assert "#0a0b0c" in interactive_map(data, embedding, colours)
     assert b"#0a0b0c" in map_bytes(data, embedding, form="svg", colours=colours)
+
+
+def test_chosen_palette_colours_follow_the_theme() -> None:
+    usual = colouring(hetviz.load("emoji"))
+    dark = tokens("dark").categories[9]
+    colours = replace(usual, swatches=((usual.categories[0], dark),))
+    assert colours.colours("dark")[0] == dark
+    assert colours.colours("light")[0] == tokens("light").categories[9]
+
+
+def test_palette_is_in_exported_files_and_recipes(tmp_path: Path) -> None:
+    data = hetviz.load("emoji")
+    embedding = hetviz.embed(data, "pca")
+    choice: dict[str, Any] = {"colour": "Group of emoji", "palette": {"Food drink": "#0a0b0c"}}
+    for name in ("map.svg", "map.html"):
+        file = hetviz.export(data, embedding, tmp_path / name, **choice)
+        assert "#0a0b0c" in file.read_text(encoding="utf-8")
+    recipe = hetviz.export(data, embedding, tmp_path / "r.zip", "recipe", **choice)
+    with zipfile.ZipFile(recipe) as archive:
+        archive.extractall(tmp_path / "r")
+    figures = read_recipe(tmp_path / "r" / "recipe.toml").figures
+    assert FigureSettings.from_dict(figures).palette == choice["palette"]
+    assert "#0a0b0c" in (tmp_path / "r" / "reproduce.py").read_text(encoding="utf-8")
+    for palette, message in (({"Food": "#0a0b0c"}, "Food drink"), ({"Food drink": "red"}, "#1d5")):
+        with pytest.raises(ParameterError, match=message):
+            hetviz.export(data, embedding, tmp_path / "m.svg", palette=palette)
+
+
+def test_recipe_of_a_project_leaves_out_colours_of_unknown_categories() -> None:
+    data = hetviz.load("emoji")
+    fitted = fit_run(data, "pca", {}, 0)
+    key = json.dumps(["emoji", "group"])
+    settings = FigureSettings(colour=key, palette={"food-drink": "#0a0b0c", "new": "#112233"})
+    origin = MapOrigin(data, fitted.result)
+    with zipfile.ZipFile(io.BytesIO(map_recipe(origin, settings))) as archive:
+        text = archive.read("recipe.toml").decode()
+    assert "#0a0b0c" in text
+    assert "#112233" not in text

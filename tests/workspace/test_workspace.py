@@ -26,6 +26,7 @@ from hetviz.workspace import (
     RenameRun,
     Sessions,
     SetFilters,
+    SetSwatch,
     SetTitle,
     SetView,
     StarRun,
@@ -118,6 +119,25 @@ def test_swatches_are_set_reset_and_follow_renamed_datasets(blobs: BlobStore) ->
     assert workspace.state.view.swatches_of(renamed) == ()
     workspace.do(SetView(swatch=("dataset", "", "")))
     assert workspace.state.view.swatches == ()
+
+
+def test_chosen_colours_are_undone_and_redone(blobs: BlobStore) -> None:
+    workspace = opened(blobs)
+    kind = json.dumps(["plants", "kind"])
+    workspace.do(SetSwatch(kind, "tree", "#112233"))
+    workspace.do(SetSwatch(kind, "herb", "#445566"))
+    # Other display settings are no steps, and undo leaves them.
+    workspace.do(SetView(terrain=False))
+    assert workspace.undo_name == "colour"
+    view = workspace.undo().view
+    assert view.swatches_of(kind) == (("tree", "#112233"),)
+    assert not view.terrain
+    assert dict(workspace.redo().view.swatches_of(kind)) == {"tree": "#112233", "herb": "#445566"}
+    workspace.do(SetSwatch(kind, "", ""))
+    assert workspace.state.view.swatches == ()
+    assert len(workspace.undo().view.swatches) == 2
+    replayed = Workspace.replay(workspace.log, blobs)
+    assert replayed.state.view.swatches == workspace.state.view.swatches
 
 
 def test_map_of_changed_data_is_not_current(blobs: BlobStore) -> None:

@@ -20,7 +20,7 @@ from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.start import demo, gallery
 from hetviz.ui.statements import messages
 from hetviz.ui.widgets import charts
-from hetviz.workspace import ChooseRun, SetView, State
+from hetviz.workspace import ChooseRun, SetSwatch, SetView, State
 
 _STAGE = "map"
 _MAX_FILM = 6
@@ -187,7 +187,7 @@ def _on_swatch() -> None:
     if value.get("option") != key or code not in (None, *range(len(colours.categories))):
         return
     category = "" if code is None else colours.categories[code]
-    session.run_command(SetView(swatch=(key, category, str(value.get("colour") or ""))))
+    session.run_command(SetSwatch(key, category, str(value.get("colour") or "")))
 
 
 def _on_run() -> None:

@@ -83,6 +83,9 @@ def choose_options(state: State, run: MapResult) -> ExportOptions:
             "Terrain", state.view.terrain, key=f"export-terrain-{state.view.terrain}"
         )
     width, height = SIZES[size]
-    settings = FigureSettings(colour, width, height, dpi, names, hidden, caption, terrain)
     coloured_state = replace(state, view=replace(state.view, colour=colour))
-    return ExportOptions(settings, layers.colours_of(coloured_state, run))
+    colours = layers.colours_of(coloured_state, run)
+    settings = FigureSettings(
+        colour, width, height, dpi, names, hidden, caption, terrain, dict(colours.swatches)
+    )
+    return ExportOptions(settings, colours)

@@ -245,7 +245,10 @@ def _colour_spec(data: HeteroData, colours: Colouring, session: str) -> ColourSp
         "pale": None if pale is None else send_array(session, pale),
         "counts": counts,
         "palette": palette,
-        "has_swatches": bool(colours.swatches),
+        "swatches": [
+            code for code, name in enumerate(colours.categories) if name in dict(colours.swatches)
+        ],
+        "choices": {name: list(tokens(name).categories) for name in THEMES},
         "ghost": {name: tokens(name).ghost for name in THEMES},
         "low": low if numbers else None,
         "high": high if numbers else None,

@@ -37,8 +37,7 @@ class SetView(Command, op="set-view", label="view", undoable=False):
     colour: str | None = None  # See `hetviz.plots.colour`.
     hidden: tuple[str, ...] | list[str] | None = None  # Hidden datasets.
     terrain: bool | None = None  # Whether the map shows density below its points.
-    # Colour key, category and its colour; without a colour, the category gets its usual one back,
-    # and without a category, all of them do.
+    # As `SetSwatch`, which can be undone. Journals of earlier projects have it.
     swatch: tuple[str, str, str] | list[str] | None = None
 
     def apply(self, state: State, context: Context) -> State:
@@ -64,6 +63,19 @@ def _set_swatch(
         swatch for swatch in swatches if swatch[0] != key or (category and swatch[1] != category)
     )
     return (*others, (key, category, colour)) if category and colour else others
+
+
+@dataclass(frozen=True)
+class SetSwatch(Command, op="set-swatch", label="colour"):
+    """Choose the colour of a category; an empty colour or category resets one or all."""
+
+    option: str  # Colour key, see `hetviz.plots.colour`.
+    category: str
+    colour: str
+
+    def apply(self, state: State, context: Context) -> State:
+        swatches = _set_swatch(state.view.swatches, self.option, self.category, self.colour)
+        return replace(state, view=replace(state.view, swatches=swatches))
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,8 @@ class ColourSpec(TypedDict):
     pale: str | None
     counts: dict[str, Any]
     palette: dict[Theme, list[str]]
-    has_swatches: bool  # Whether the user chose some of the colours.
+    swatches: list[int]  # Categories whose colour the user chose.
+    choices: dict[Theme, list[str]]  # Colours that the legend offers.
     ghost: dict[Theme, str]
     low: float | None
     high: float | None

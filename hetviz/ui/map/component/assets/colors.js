@@ -13,6 +13,18 @@ export const mix = (a, b, share) => {
 /** @param {string} hex */
 export const withAlpha = (hex, alpha) => `rgba(${channels(hex).join(",")},${alpha})`;
 
+/** Relative luminance of WCAG. @param {string} hex */
+function luminance(hex) {
+  const [r, g, b] = channels(hex).map((k) => k / 255).map((k) => (k <= 0.04045 ? k / 12.92 : ((k + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+/** Contrast of two colours by WCAG, 1 to 21. @param {string} a @param {string} b */
+export function contrast(a, b) {
+  const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (high + 0.05) / (low + 0.05);
+}
+
 const STEPS = 96;
 
 const PALE_SHARE = 0.55; // as in palette.py

@@ -1,6 +1,7 @@
 // Legend with datasets and colours, which is also a filter. A click dims the others, Shift + click adds
 // one, a second click shows all again, a double-click hides. Python is notified of hidden datasets.
 
+import { ColorChooser, faintCategories, isFaint } from "./color_chooser.js";
 import { formatNumber } from "./colors.js";
 import { h, icon, set, thousands } from "./dom.js";
 import { send } from "./page_change.js";
@@ -33,22 +34,15 @@ export class Legend {
     this.colours = h("div", { class: "hv-rows hv-colours", role: "group", "aria-label": "Colours" });
     this.note = h("div", { class: "hv-legend-note" });
     this.status = h("div", { class: "hv-status" });
-    this.picker = h("input", {
-      type: "color", class: "hv-picker", tabindex: -1, hidden: true,
-      oninput: () => this.preview(), oncancel: () => { this.picker.hidden = true; },
-      onchange: () => {
-        this.picker.hidden = true;
-        this.setSwatch(this.pickedCode, this.picker.value);
-      },
+    this.chooser = new ColorChooser(map, {
+      onPreview: (code, colour) => this.preview(code, colour), onChoose: (code, colour) => this.setSwatch(code, colour),
     });
-    /** Category whose colour is being picked. */
-    this.pickedCode = 0;
     this.pill = h("button", {
       type: "button", class: "hv-pill", "aria-expanded": "false", onclick: () => this.unfold(),
     });
     const drop = h("div", { class: "hv-drop" }, this.title, this.options);
     map.toolbar.addMenu(this.title, this.options, drop);
-    this.body = h("div", { class: "hv-legend-body" }, this.headline, this.origin, this.sentence, drop, this.colours, this.sets, this.note, this.status, this.picker);
+    this.body = h("div", { class: "hv-legend-body" }, this.headline, this.origin, this.sentence, drop, this.colours, this.sets, this.note, this.status, this.chooser.element);
     this.rovingFocus = new RovingFocus(this.body, "button.hv-row, .hv-colour, .hv-text-button");
     this.element = h("div", { class: "hv-legend hv-map-card", role: "region", "aria-label": "Legend" }, this.pill, this.body);
     this.observer = new ResizeObserver(() => this.measure());
@@ -182,12 +176,12 @@ export class Legend {
       "data-code": kind === "code" ? key : null,
       title: `${name}${borrowed ? ` (${thousands(count)}, and ${thousands(borrowed)} paler ones by what they link to)` : ""}: click to show only these, Shift + click to add more, Ctrl + click to select, double-click to ${shown ? "hide" : "show"}${hasPicker ? ", E or click its mark to change the colour" : ""}`,
       "aria-keyshortcuts": hasPicker ? "E" : null,
-      onclick: (event) => (hasPicker && event.target === sign ? this.pick(code, name, sign)
+      onclick: (event) => (hasPicker && event.target === sign ? this.chooser.open(code, name, event.currentTarget)
         : this.click(event, kind, key, shown, hide, rows)),
       onkeydown: (event) => {
         if (!hasPicker || event.key.toLowerCase() !== "e" || event.ctrlKey || event.metaKey || event.altKey) return;
         event.preventDefault();
-        this.pick(code, name, sign);
+        this.chooser.open(code, name, event.currentTarget);
       },
     }, sign, h("span", { class: "hv-name" }, name), lengthBar(count ?? 0, maxCount, colour),
     h("span", { class: "hv-count", title: `${thousands(count ?? 0)}: click to see them`, "data-hv-show": kind === "code" ? `category/${key}` : `dataset/${encodeURIComponent(name)}` }, count === undefined ? "" : compact(count)));
@@ -221,27 +215,23 @@ export class Legend {
     this.changed();
   }
 
-  /** Open the colour picker of the browser next to a mark. @param {number} code @param {string} name @param {HTMLElement} sign */
-  pick(code, name, sign) {
-    const { picker, scene } = this;
-    this.pickedCode = code;
-    set(picker, { "aria-label": `Colour of ${name}` });
-    picker.value = scene.data.colour.palette[scene.scheme][code];
-    const [box, at] = [this.body.getBoundingClientRect(), sign.getBoundingClientRect()];
-    Object.assign(picker.style, { left: `${at.left - box.left}px`, top: `${at.bottom - box.top}px` });
-    picker.hidden = false;
-    picker.showPicker();
-  }
-
-  /** Draw the map in the picked colour before Python knows it. */
-  preview() {
-    for (const colours of Object.values(this.scene.data.colour.palette)) colours[this.pickedCode] = this.picker.value;
+  /** Draw the map in a colour before Python knows it. @param {number} code @param {string} colour */
+  preview(code, colour) {
+    const { palette, swatches } = this.scene.data.colour;
+    for (const colours of Object.values(palette)) colours[code] = colour;
+    if (!swatches.includes(code)) swatches.push(code);
     this.map.updates.recolour();
   }
 
   /** Keep the colour of a category, or give all their usual ones. @param {number | null} code @param {string} colour */
   setSwatch(code, colour) {
-    const { option } = this.scene.data.colour;
+    const { map, scene } = this;
+    const { option, categories } = scene.data.colour;
+    if (code !== null && colour) {
+      const [name] = categories.slice(code, code + 1);
+      this.preview(code, colour);
+      map.announce(isFaint(colour, scene.tokens.bg) ? hardToSee([name]) : `${name} has another colour`);
+    }
     send(() => this.map.component.setTriggerValue("swatch", { option, code, colour }));
   }
 
@@ -325,9 +315,11 @@ export class Legend {
       parts.push(h("button", { type: "button", class: "hv-text-button", onclick: () => this.clear() }, "Show all"));
     }
     const { colour, outside, live, stage } = scene.data;
-    if (colour?.has_swatches && stage) {
-      parts.push(h("button", { type: "button", class: "hv-text-button", onclick: () => this.setSwatch(null, "") }, "Usual colours"));
+    if (stage && colour?.swatches?.length) {
+      parts.push(h("button", { type: "button", class: "hv-text-button", onclick: () => this.setSwatch(null, "") }, "Reset colours"));
     }
+    const faint = stage ? faintCategories(colour, scene.scheme, scene.tokens.bg) : [];
+    if (faint.length) parts.push(h("span", {}, hardToSee(faint)));
     if (outside && !live) {
       parts.push(
         h("span", {}, `${thousands(outside)} off screen`),
@@ -348,6 +340,9 @@ export class Legend {
 
   close() { this.observer.disconnect(); }
 }
+
+/** @param {string[]} names */
+const hardToSee = (names) => `${joined(names)} ${names.length > 1 ? "are" : "is"} hard to see on this background`;
 
 /** @param {string[]} texts */
 const joined = (texts) => (texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`);

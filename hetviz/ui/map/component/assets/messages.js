@@ -46,7 +46,8 @@
  * @property {string | null} pale key of the flags of items that take the colour of what they link to
  * @property {{ categories: number[], borrowed: number[], other: number, none: number }} counts
  * @property {Record<Theme, string[]>} palette
- * @property {boolean} has_swatches whether the user chose some of the colours
+ * @property {number[]} swatches categories whose colour the user chose
+ * @property {Record<Theme, string[]>} choices colours that the legend offers
  * @property {Record<Theme, string>} ghost colour of items without a value
  * @property {number | null} low
  * @property {number | null} high
