@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from hetviz._types import Array, Floats, Ints, Sparse
 N_NEAR = 10
 _N_SAMPLED = 1_000
 _BLOCK_ENTRIES = 4_000_000
+_ROUNDING = 1e-6
 
 RowVectors = tuple[Array, Sparse]
 """Two vectors of each row, dense (n, p) and sparse (n, q), each of length 1 or 0."""
@@ -55,31 +57,54 @@ def relative_similarity(first: RowVectors, second: RowVectors, random_state: int
     other one, divided by the sum of those to their most similar row of their own, without rows of
     the same vectors. NaN if a table has fewer than two different rows. Of 1,000 rows of each.
     """
-    rng = np.random.default_rng(random_state)
     tables = [_distinct(table) for table in (first, second)]
     if min(len(table[0]) for table in tables) < 2:
         return float("nan")
     across = within = 0.0
     for table, other in (tables, tables[::-1]):
         n = len(table[0])
+        # The sample of a table does not depend on the other one, nor on their order.
+        rng = np.random.default_rng(random_state)
         rows = np.sort(rng.choice(n, min(n, _N_SAMPLED), replace=False))
         sampled = table[0][rows], table[1][rows]
         across += float(
             np.median(np.concatenate([S.max(axis=1) for _, S in _blocks(sampled, other)]))
         )
-        best = []
-        for start, S in _blocks(sampled, table):
-            S[np.arange(len(S)), rows[start : start + len(S)]] = -np.inf
-            best.append(S.max(axis=1))
-        within += float(np.median(np.concatenate(best)))
+        within += float(np.median(nearest_within(table, rows)))
     return across / within if within > 0 else float("inf")
 
 
+def nearest_within(table: RowVectors, rows: Ints) -> Array:
+    """Return the similarity of some rows to the most similar different row of their table.
+
+    -inf without a different row.
+    """
+    best = [np.zeros(0, dtype=np.float32)]
+    for start, S in _blocks((table[0][rows], table[1][rows]), table):
+        # A row is as similar to equal rows as to itself, and less similar to all others.
+        own = S[np.arange(len(S)), rows[start : start + len(S)]]
+        S[own[:, None] - _ROUNDING <= S] = -np.inf
+        best.append(S.max(axis=1))
+    return np.concatenate(best)
+
+
+def without_dense(X: Sparse) -> RowVectors:
+    """Return row vectors of which only the sparse one counts."""
+    return np.zeros((X.shape[0], 0), dtype=np.float32), X
+
+
 def _distinct(table: RowVectors) -> RowVectors:
-    """Return the rows that are not zero, one of each with the same dense vector."""
-    _, rows = np.unique(table[0], axis=0, return_index=True)
-    rows = rows[table[0][rows].any(axis=1)]
-    return table[0][rows], table[1][rows]
+    """Return the rows that are not zero, one of each with the same vector."""
+    V, X = table
+    if V.shape[1]:
+        _, rows = np.unique(V, axis=0, return_index=True)
+        rows = rows[V[rows].any(axis=1)]
+        return V[rows], X[rows]
+    X = X.sorted_indices()
+    entries = [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in pairwise(X.indptr)]
+    first = {entry: row for row, entry in reversed(list(enumerate(entries))) if entry[0]}
+    rows = np.array(sorted(first.values()), dtype=np.int64)
+    return V[rows], X[rows]
 
 
 def _blocks(first: RowVectors, second: RowVectors) -> Iterator[tuple[int, Array]]:

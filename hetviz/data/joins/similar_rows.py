@@ -16,7 +16,13 @@ import scipy.sparse as sp
 
 from hetviz._types import Array, Bools, Floats, Ints, Sparse
 from hetviz.core.measures.mutual_rows import mutual_rows
-from hetviz.core.measures.specific_rows import RowVectors, relative_similarity, specific_rows
+from hetviz.core.measures.specific_rows import (
+    RowVectors,
+    nearest_within,
+    relative_similarity,
+    specific_rows,
+    without_dense,
+)
 from hetviz.core.sentence_vectors import Model, text_vectors
 from hetviz.core.threads import one_thread
 from hetviz.data.joins.keys import cell_texts
@@ -44,8 +50,8 @@ MIN_ANSWERS = 10
 LEAST_PROBABILITY = 0.5
 _ROUND, _GOLDEN = 10, 0.6180339887498949
 _MIN_PAIRS, _MIN_SHARE = 5, 0.02
-# By meaning: proposals of a row, least cosine of the texts of the English model, and least relative
-# similarity of two tables, see benchmarks/links.md.
+# By meaning: proposals of a row, and least cosine of the texts of the English model. By words and
+# meaning: least relative similarity of two tables, see benchmarks/links.md.
 PER_ROW, _MIN_COSINE, _MIN_RELATIVE = 3, 0.4, 0.64
 # Longer texts take the model ten times as long.
 _MAX_CHARS = 800
@@ -162,11 +168,14 @@ def propose_links(
     compared as well (of all-MiniLM-L6-v2, or of multilingual-e5-small), and partners are ranked in
     the same way, so that no row is everyone's partner. Scrambled rows have vectors whose principal
     components have random signs. Pairs with a cosine of the original vectors of the English model
-    below .4 are left out. Different rows of one table are about different things, so they show
-    which similarities two tables about the same topics have by themselves: let r be the sum of the
-    median similarities of the rows of either table to their most similar row of the other one,
-    divided by the sum of those to another row of their own table. Nothing is proposed if r < .64,
-    unless `max_chance` is 1.
+    below .4 are left out.
+
+    Different rows of one table are about different things, so they show which similarities two
+    tables about the same topics have by themselves: let r be the sum of the median similarities of
+    the rows of either table to their most similar row of the other one, divided by the sum of those
+    to another row of their own table. If r < .64, tables are about different things: by meaning,
+    nothing is proposed then, and by words only pairs that are more similar to each other than
+    either row is to a different row of its own table. With `max_chance` = 1 this is left out.
 
     By place and date, chance is that of five copies of `target` whose places move three times `km`
     in any direction, and whose dates move three times `days` and up to a week, earlier or later.
@@ -396,9 +405,21 @@ def similar_rows(
     null = [mutual_rows(scrambled_x, Y)[2], mutual_rows(X, scrambled_y)[2]]
     chance = _chance(similarity, np.concatenate(null), len(null))
     kept = chance <= max_chance
+    if max_chance < 1 and kept.any():
+        first, second = without_dense(X), without_dense(Y)
+        if not _are_related(first, second):
+            at = np.flatnonzero(kept)
+            own = [nearest_within(*of) for of in ((first, i[at]), (second, j[at]))]
+            # Similarities are half of cosines if dense vectors are missing.
+            kept[at] = similarity[at] > 2 * np.maximum(*own)
     if kept.sum() < max(_MIN_PAIRS, _MIN_SHARE * min(X.shape[0], Y.shape[0])):
         kept[:] = False
     return SimilarRows(i, j, similarity, chance, rows).sorted(kept)
+
+
+def _are_related(first: RowVectors, second: RowVectors) -> bool:
+    """Return whether rows are about as similar to the other table as to rows of their own."""
+    return relative_similarity(first, second) >= _MIN_RELATIVE
 
 
 @one_thread()
@@ -431,7 +452,7 @@ def close_rows(
         kept &= np.einsum("ij,ij->i", originals[0][i], originals[1][j]) >= _MIN_COSINE
     n_found = min(len(np.unique(i[kept])), len(np.unique(j[kept])))
     are_many = n_found >= max(_MIN_PAIRS, _MIN_SHARE * min(len(V), len(U)))
-    if max_chance < 1 and not (are_many and relative_similarity(first, second) >= _MIN_RELATIVE):
+    if max_chance < 1 and not (are_many and _are_related(first, second)):
         kept[:] = False
     return SimilarRows(i, j, similarity, chance, rows, SIMILAR_MEANING).sorted(kept)
 

@@ -7,7 +7,13 @@ import pytest
 import scipy.sparse as sp
 
 from hetviz.core.measures import specific_rows as module
-from hetviz.core.measures.specific_rows import N_NEAR, relative_similarity, specific_rows
+from hetviz.core.measures.specific_rows import (
+    N_NEAR,
+    nearest_within,
+    relative_similarity,
+    specific_rows,
+    without_dense,
+)
 
 
 def vectors(n: int, seed: int):
@@ -74,3 +80,19 @@ def test_rows_of_the_other_table_are_compared_with_those_of_their_own():
     once = relative_similarity((same, empty), (same[::-1], empty))
     assert relative_similarity(twice, (same, empty)) == pytest.approx(once)
     assert np.isnan(relative_similarity((same[:1], empty[:1]), (same, empty)))
+
+
+def test_sparse_rows_are_compared_with_those_of_their_own_table():
+    rng = np.random.default_rng(2)
+    first, second = (sp.csr_array(unit(rng.random((40, 30)) ** 4)) for _ in "ab")
+    tables = [without_dense(X) for X in (first, second)]
+    once = relative_similarity(*tables)
+    assert once == pytest.approx(relative_similarity(*tables[::-1]))
+    S = (first @ first.T).toarray()
+    np.fill_diagonal(S, 0)
+    rows = np.array([3, 17])
+    np.testing.assert_allclose(2 * nearest_within(tables[0], rows), S[rows].max(axis=1), atol=1e-6)
+    # Equal rows and rows without a feature do not count.
+    more = without_dense(sp.csr_array(sp.vstack([first, first, sp.csr_array((5, 30))])))
+    assert relative_similarity(more, tables[1]) == pytest.approx(once)
+    np.testing.assert_allclose(nearest_within(more, rows), nearest_within(tables[0], rows), 1e-5)

@@ -14,7 +14,7 @@ import hetviz
 from hetviz import HeteroData
 from hetviz.core import multilingual_vectors, sentence_vectors
 from hetviz.data.joins.join import Join
-from hetviz.data.joins.similar_rows import MIN_ANSWERS, SIMILAR_MEANING, SIMILAR_WORDS
+from hetviz.data.joins.similar_rows import MAX_CHANCE, MIN_ANSWERS, SIMILAR_MEANING, SIMILAR_WORDS
 from hetviz.errors import DataError, MissingExtraError, ParameterError
 from hetviz.memo import Memo
 
@@ -193,14 +193,43 @@ def test_tables_with_key_are_not_offered_by_words():
 
 def test_few_similar_rows_are_proposed_but_not_offered():
     data = shops()
-    others = [f"{name} museum" for name in ("Lisbon", "Porto", "Faro", "Braga", "Evora")] * 16
-    names = [*data["store"].table.iloc[:7, 0], *(f"{k} {name}" for k, name in enumerate(others))]
+    names = [*data["shop"].table.iloc[:8, 0], *shops(1)["store"].table.iloc[:80, 0]]
     mixed = HeteroData.from_frames(
         {"shop": data["shop"], "mixed": pd.DataFrame({"name": names}, index=range(len(names)))},
         labels={},
     )
     assert 5 <= len(hetviz.propose_links(mixed, "shop", "mixed")) < 0.12 * len(names)
     assert hetviz.propose_joins(mixed) == []
+
+
+def test_tables_of_different_things_are_not_linked_by_words_in_common():
+    rng = np.random.default_rng(0)
+
+    def word() -> str:
+        return "".join(rng.choice(list("aeioubdfgklmnprstvz"), 7))
+
+    topics = [f"{word()} {word()}" for _ in range(20)]
+    makers = [[" ".join(word() for _ in range(5)) for _ in range(10)] for _ in "ab"]
+    tables = {
+        name: {"name": [f"{topics[k % 20]} {of[k // 2 % 10]} {word()}" for k in range(20)]}
+        for name, of in zip(("programs", "books"), makers, strict=True)
+    }
+    data = HeteroData.from_frames(tables, labels={})
+    # Each topic is in one row of both, which is no accident.
+    every = hetviz.propose_links(data, "programs", "books", max_chance=1)
+    assert (every["chance"] < MAX_CHANCE).sum() == 20
+    assert hetviz.propose_links(data, "programs", "books").empty
+
+
+def test_names_in_common_are_proposed_for_tables_of_different_things():
+    towns = ["Oslo", "Riga", "Lisbon", "Warsaw", "Tirana", "Zagreb", "Sofia", "Athens"]
+    others = [f"{maker}ville {part}" for maker in MAKERS for part in ("north", "south", "west")]
+    titles = [f"The {colour} {thing} of the night" for thing in THINGS for colour in COLOURS]
+    data = HeteroData.from_frames(
+        {"places": {"name": [*towns, *others]}, "films": {"title": [*titles, *towns]}}, labels={}
+    )
+    frame = hetviz.propose_links(data, "places", "films")
+    assert sorted(frame["source_id"]) == sorted(frame["target_id"]) == sorted(towns)
 
 
 def test_join_keeps_answers_and_leaves_out_what_is_probably_wrong():
