@@ -23,7 +23,7 @@ from hetviz.ui.item import item_cards, thumbnails
 from hetviz.ui.jobs.jobs import JOBS
 from hetviz.ui.map import description, links_of_rows, routes
 from hetviz.ui.map_data.array_cache import PackedArray, send_array
-from hetviz.workspace import SESSIONS, MapResult, State
+from hetviz.workspace import SESSIONS, MapResult, OpenSample, State
 from hetviz.workspace.sessions import new_session_id
 from tests.app.asking import Answer, ask
 
@@ -212,6 +212,10 @@ def test_value_texts(value: Any, words: str) -> None:
     assert item_cards.value_text(value) == words
 
 
+def section_titles(answer: Any) -> list[str]:
+    return [block["title"] for block in answer.json["blocks"] if block["kind"] == "section"]
+
+
 def test_panel_route_has_blocks_of_item_as_text(sid: str) -> None:
     answer = ask(f"/hv/panel/{sid}/6")
     is_guarded(answer)
@@ -228,9 +232,19 @@ def test_panel_route_has_blocks_of_item_as_text(sid: str) -> None:
     # The first explanation on a map would take long.
     assert "Why it is here" not in titles
     # An item without a position has no panel of its own.
+    assert ask(f"/hv/panel/{sid}/11?prepare=1").json is None
     assert ask(f"/hv/panel/{sid}/11").json is None
     assert ask(f"/hv/panel/{sid}/12").status == 204
     assert ask(f"/hv/panel/{'x' * 22}/0").status == 404
+
+
+def test_prepared_panel_route_explains_other_items_at_once() -> None:
+    sid = new_session_id()
+    SESSIONS.get(sid).do(OpenSample("emoji"))
+    assert "Why it is here" not in section_titles(ask(f"/hv/panel/{sid}/6"))
+    # The browser asks for the first item before any click.
+    assert "Why it is here" in section_titles(ask(f"/hv/panel/{sid}/0?prepare=1"))
+    assert "Why it is here" in section_titles(ask(f"/hv/panel/{sid}/6"))
 
 
 def test_search_ignores_case_and_accents_and_prefers_prefixes(sid: str) -> None:

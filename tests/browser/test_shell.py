@@ -344,6 +344,17 @@ def test_item_panel_is_drawn_before_page_runs_and_does_not_move(page: Page) -> N
     expect(page.locator(".hv-item-preview")).to_have_count(0)
 
 
+def test_panel_is_prepared_before_any_click(page: Page) -> None:
+    with page.expect_response(lambda answer: "/hv/panel/" in answer.url) as prepared:
+        page.goto("/map")
+    assert prepared.value.ok
+    others = [row for row in (0, 1, 2) if f"/{row}?" not in prepared.value.url]
+    address = re.sub(r"/\d+\?.*", f"/{others[0]}", prepared.value.url)
+    blocks = page.request.get(address).json()["blocks"]
+    assert "Why it is here" in [block.get("title") for block in blocks]
+    assert page.evaluate("document.querySelector('.st-key-map .hv-map').__hv.map.scene.count") == 0
+
+
 def test_item_preview_works_with_keyboard_and_leaves_focus_to_panel(page: Page) -> None:
     page.goto("/map")
     stage(page)

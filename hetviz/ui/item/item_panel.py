@@ -119,6 +119,13 @@ def panel_content(workspace: Workspace, row: int, session: str) -> dict[str, Any
     return head | {"blocks": panel_blocks(workspace, row, session, is_preview=True)}
 
 
+def explain(workspace: Workspace, row: int) -> None:
+    """Compute the explanation of an item, so that the previews of all items have one."""
+    run = workspace.state.run
+    if run is not None:
+        item_why.why_blocks(workspace, run, row)
+
+
 def _show_block(block: Block, on_click: Mapping[str, Callable[[], None]]) -> None:
     kind = block["kind"]
     if kind == "section":

@@ -175,13 +175,19 @@ def _tab(request: Request) -> Response:
 
 
 def _panel(request: Request) -> Response:
-    """Return what the panel shows of an item, so that a click shows it before the page runs."""
+    """Return what the panel shows of an item, so that a click shows it before the page runs.
+
+    With the parameter `prepare`, the first explanation on the map is awaited, too.
+    """
     opened = _open_project(request)
     workspace = SESSIONS.find(opened.session)
     (row,) = opened.rows([request.path_params["row"]], 1)
-    content = (
-        None if workspace is None else item_panel.panel_content(workspace, row, opened.session)
-    )
+    content = None
+    if workspace is not None:
+        content = item_panel.panel_content(workspace, row, opened.session)
+        if content is not None and "prepare" in request.query_params:
+            item_panel.explain(workspace, row)
+            content = item_panel.panel_content(workspace, row, opened.session)
     return json_response(request, content, NO_STORE)
 
 

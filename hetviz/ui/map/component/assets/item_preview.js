@@ -24,6 +24,9 @@ const MAX_MS = 10000; // ms after which the preview ends
 const REST_MS = 300; // ms without a run of the page
 const HOLD_MS = 250; // ms for which the map and the page wait for the preview
 
+// Safari has no idle callback.
+const whenIdle = window.requestIdleCallback ?? setTimeout;
+
 const picture = (address, alt = "") => h("img", { alt, src: new URL(address, ROOT).href });
 const evidence = (text, key) => (key ? h("span", {
   class: "hv-show", role: "button", tabindex: 0, "data-hv-show": key, title: "Show what this was computed from",
@@ -63,10 +66,20 @@ export class ItemPreview {
     this.row = -1;
     this.element = null;
     this.pressed = "";
+    this.prepared = "";
     this.stop = watchPanel(() => this.update());
     this.observer = new MutationObserver(() => this.update());
     this.onResize = () => this.update();
     addEventListener("resize", this.onResize);
+  }
+
+  /** Have the server prepare the panel of a new map, so that it answers the first click at once. */
+  prepare() {
+    const { data, isOnPage, pos } = this.scene;
+    const first = pos.findIndex((x) => !Number.isNaN(x));
+    if (!data.stage || data.mode !== "work" || data.live || !isOnPage || first < 0 || this.prepared === data.geometry.id) return;
+    this.prepared = data.geometry.id;
+    whenIdle(() => request(`hv/panel/${data.session}/${first >> 1}?prepare=1`).catch(() => {}));
   }
 
   /** Show the preview of a selected item; resolves when it is drawn, cannot be, or takes long. */

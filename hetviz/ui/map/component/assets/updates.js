@@ -148,6 +148,7 @@ export class Updates {
     const datasetsChanged = isNewMap || previous.datasets.some(({ name }, k) => name !== data.datasets[k]?.name);
     if (datasetsChanged) map.regions.clear();
     map.regions.load();
+    map.itemPreview.prepare();
     remember(map.scene);
     this.draw(isNewMap);
   }
