@@ -23,7 +23,8 @@ from hetviz.jobs import Task
 from hetviz.jobs.tasks.look import similar_pairs
 from hetviz.ui.map.description import _proposed_texts
 from hetviz.ui.reading import compare_rows
-from hetviz.workspace import SwitchSet, Workspace
+from hetviz.workspace import Command, SwitchSet, Workspace
+from hetviz.workspace.commands.joining import LinkByKey, LinkByList
 from tests.app.conftest import Visit, go, html_of, page_of, workspace_of
 from tests.app.test_guide import first_visit
 from tests.app.test_judge_pairs import answer, key_of
@@ -286,6 +287,60 @@ def test_data_page_compares_judges_and_links_tables_without_a_key(visit: Visit) 
     assert again.fingerprint() == workspace.state.opened().fingerprint()
     # Linked tables are not compared again.
     assert not [one for one in app.button if str(one.key).startswith("meant-")]
+
+
+def test_first_map_starts_when_tables_without_one_are_linked(visit: Visit) -> None:
+    """Names alone allow no map, links do."""
+    app = upload(visit(), words_csv=WORDS, said_csv=MEANT)
+    app = go(press(app, "go-on"), "data")
+    workspace = workspace_of(app)
+    assert workspace.state.run is None
+    press(app, key_of(app, "meant-"))
+    press(app, "do-join-0")
+    assert workspace.state.run is not None
+    assert workspace.state.is_current(workspace.state.run)
+
+
+class LaterRunner(InlineRunner):
+    """Runner whose tasks run on request."""
+
+    def __init__(self) -> None:
+        super().__init__(compare_rows.JOBS.on_end)
+        self.waiting: list[tuple[str, Task]] = []
+
+    def _run(self, id: str, task: Task) -> None:
+        self.waiting.append((id, task))
+
+    def run_next(self) -> None:
+        super()._run(*self.waiting.pop(0))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        LinkByKey("a", "", "b", "", "same row"),
+        # The new dataset changes the number of items, so that the map would be refused.
+        LinkByList("a", "tags", "tag", "", "has", make=True),
+    ],
+)
+def test_first_map_starts_again_if_tables_are_linked_meanwhile(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    table = pd.DataFrame({"size": np.arange(12.0) ** 2, "tags": ["red; big", "blue; old"] * 6})
+    app = upload(visit(), a_csv=table.to_csv(), b_csv=(table[["size"]] + 0.5).to_csv())
+    runner = LaterRunner()
+    monkeypatch.setattr(compare_rows.JOBS, "runner", runner)
+    press(app, "go-on")
+    workspace = workspace_of(app)
+    assert workspace.state.opened().links == ()
+    workspace.do(command)
+    runner.run_next()
+    assert workspace.state.run is None
+    assert len(runner.waiting) == 1
+    runner.run_next()
+    assert workspace.state.run is not None
+    assert workspace.state.is_current(workspace.state.run)
+    assert not workspace.is_busy
 
 
 def mosaic(seed: int, side: int) -> bytes:

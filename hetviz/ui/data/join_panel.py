@@ -22,7 +22,7 @@ from hetviz.ui.item.item import find_item
 from hetviz.ui.map import map_warnings
 from hetviz.ui.map_data import worker_results
 from hetviz.ui.reading import compare_rows, join_choice, judge_pairs
-from hetviz.ui.shell import session, theme
+from hetviz.ui.shell import background, session, theme
 from hetviz.ui.shell.page_state import project_id
 from hetviz.ui.widgets import charts, failure
 from hetviz.workspace import Command, JoinTables, SetEntity, State
@@ -230,7 +230,7 @@ def _offer_join(data: HeteroData, join: Join, kind: str, key: str) -> None:
                 type="primary",
                 key=f"do-{key}",
                 disabled=not n_links or not kind.strip() or are_linked,
-                on_click=session.on_command,
+                on_click=_accept,
                 args=(command,),
             )
         if match is not None and n_links:
@@ -379,7 +379,7 @@ def _show_proposal(data: HeteroData, proposal: Proposal, number: int) -> None:
                     "Make them views" if join.kind == "views" else "Link them",
                     type="primary",
                     key=f"do-join-{number}",
-                    on_click=session.on_command,
+                    on_click=_accept,
                     args=(_accept_command(data, proposal),),
                 )
             pairs_popover(data, proposal.match, f"join-{number}")
@@ -411,6 +411,12 @@ def _score_html(proposal: Proposal) -> str:
     score = proposal.score
     level = "Strong" if score >= _STRONG_SCORE else "Fair" if score >= _FAIR_SCORE else "Weak"
     return f"<p>{level} match ({score * 100:.0f} %)</p>"
+
+
+def _accept(command: Command) -> None:
+    """Join datasets; if they have no map so far, the links may allow one."""
+    if session.run_command(command) and session.workspace().state.run is None:
+        background.make_first_map()
 
 
 def _accept_command(data: HeteroData, proposal: Proposal) -> Command:

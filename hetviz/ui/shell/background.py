@@ -342,7 +342,11 @@ def on_job_end(job: Job) -> None:
     if workspace is None:
         return
     try:
-        workspace.do(outcome_command(job, workspace))
+        if _is_outdated_first_map(job, workspace):
+            workspace.do(EndJob(job.id))
+            _start_again(job, workspace)
+        else:
+            workspace.do(outcome_command(job, workspace))
     except HetvizError as error:
         guided = workspace.state.guided
         same = guided is not None and guided.fingerprint() == str(job.note.get("fingerprint"))
@@ -352,6 +356,30 @@ def on_job_end(job: Job) -> None:
             workspace.do(EndJob(job.id, "failed", message))
         except HetvizError:
             log.exception("The end of a job could not be recorded: %s", job.title)
+
+
+def _is_outdated_first_map(job: Job, workspace: Workspace) -> bool:
+    """Return whether the data changed while their first map was made, as by new links."""
+    state = workspace.state
+    return (
+        job.note.get("task") == "make-first-map"
+        and job.state != "cancelled"
+        and state.run is None
+        and state.guided is not None
+        and state.guided.fingerprint() != job.note["fingerprint"]
+    )
+
+
+def _start_again(job: Job, workspace: Workspace) -> None:
+    """Start a job without files and earlier maps again, about the data as they are now."""
+    data, id = workspace.state.guided, secrets.token_hex(8)
+    if data is None:
+        return
+    note = {**job.note, "fingerprint": data.fingerprint()}
+    stored = {name: value for name, value in note.items() if name != "person"}
+    workspace.do(StartJob(id, job.title, stored))
+    task = Task(str(note["task"]), {"data": data})
+    JOBS.start(job.owner, Kind.REQUESTED, job.title, task, on_job_end, note, id)
 
 
 def outcome_command(job: Job, workspace: Workspace) -> Command:
