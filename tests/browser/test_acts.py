@@ -33,7 +33,7 @@ SPREAD = """(map) => {
 @pytest.fixture
 def opened(page: Page) -> Page:
     page.goto("/map")
-    expect(page.get_by_role("button", name="New map", exact=True)).to_be_visible()
+    expect(page.locator(".st-key-new-map button")).to_be_attached()
     stage(page)
     settled(page)
     return page

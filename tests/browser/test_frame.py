@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
+from hetviz.data import Filter
+from hetviz.workspace import SetFilters
 from tests.browser.harness import Open, Server
-from tests.browser.test_app import settled, stage
+from tests.browser.projects import Projects
+from tests.browser.test_app import open_map_form, settled, stage, until
 
 _COVERED = """() => {
   const { scene, root } = document.querySelector(".hv-map").__hv.map;
@@ -44,37 +47,71 @@ def test_idle_map_says_what_it_shows_and_covers_no_item(page: Page) -> None:
     expect(page.locator(".hv-overview")).to_be_visible()
     page.keyboard.press("0")
     expect(page.locator(".hv-overview")).to_be_hidden()
-    # Apart from the rows of the legend and the link that the Tab key shows, few controls.
-    controls = page.locator(":is(button, input):visible:enabled, a[href]:visible")
-    others = page.locator(".hv-row:visible, a[href^='#']:visible")
-    assert controls.count() - others.count() <= 16
     sentence.click()
     expect(page.get_by_role("dialog")).to_contain_text("close")
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (900, 700)])
-def test_filter_stands_beside_the_folded_legend(page: Page, width: int, height: int) -> None:
-    page.set_viewport_size({"width": width, "height": height})
+@pytest.mark.parametrize("size", [(1440, 900), (900, 700)])
+def test_idle_map_has_at_most_14_controls(page: Page, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
     page.goto("/map")
     settled(page)
-    pill, button = page.locator(".hv-pill"), page.get_by_role("button", name="Filter", exact=True)
+    expect(page.locator(".st-key-new-map button")).to_be_attached()
+    # Without the rows of the legend and the link that the Tab key shows.
+    controls = page.locator(":is(button, input, summary):visible:enabled, a[href]:visible")
+    others = page.locator(".hv-row:visible, a[href^='#']:visible")
+    assert 0 < controls.count() - others.count() <= 14
 
-    def middle(part: Locator) -> float:
-        box = part.bounding_box()
-        assert box is not None
-        return box["y"] + box["height"] / 2
 
-    expect(button).to_be_visible()
-    assert abs(middle(button) - middle(pill)) < 4
-    pill.click()
-    expect(page.locator(".hv-legend")).to_have_attribute("data-open", "")
-    page.wait_for_function(
-        "() => !document.documentElement.style.getPropertyValue('--hv-legend-side')"
-    )
-    legend, below = page.locator(".hv-legend").bounding_box(), button.bounding_box()
-    assert legend is not None
-    assert below is not None
-    assert below["y"] > legend["y"] + legend["height"] - 1
+@pytest.mark.parametrize("size", [(1440, 900), (900, 700), (390, 844)])
+def test_filter_opens_from_the_menu_of_colours(page: Page, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto("/map")
+    settled(page)
+    if size[0] <= 1100:
+        page.locator(".hv-pill").click()
+    change = page.get_by_role("button", name=re.compile("^Colour:"))
+    change.focus()
+    for key in ("Enter", "Tab", "Enter"):
+        page.keyboard.press(key)
+    form = page.locator(".st-key-filter-form")
+    expect(form).to_be_focused()
+    box, above = page.get_by_test_id("stPopoverBody").bounding_box(), change.bounding_box()
+    assert box is not None
+    assert above is not None
+    assert above["y"] <= box["y"] <= above["y"] + 60
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= size[0]
+    assert box["y"] + box["height"] <= size[1]
+    page.keyboard.press("Escape")
+    expect(form).to_be_hidden()
+    expect(change).to_be_focused()
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (900, 700), (390, 844)])
+def test_active_filters_stay_in_sight_and_are_cleared_with_one_click(
+    page: Page, projects: Projects, size: tuple[int, int]
+) -> None:
+    only_food = Filter("emoji", "group", values=("food-drink",))
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto(f"/map?s={projects.make(SetFilters([only_food]))}")
+    settled(page)
+    expect(page.get_by_text(re.compile(r"^Shown 7\d\d of 1,894$"))).to_be_visible()
+    page.locator(".st-key-filters").get_by_role("button").click()
+    expect(page.locator(".st-key-filters")).to_have_count(0)
+    until(page, "map.scene.visible === 1894")
+    settled(page)
+
+
+def test_new_map_opens_from_the_tools_and_leaves_the_focus_there(page: Page) -> None:
+    page.goto("/map")
+    settled(page)
+    open_map_form(page)
+    form = page.locator(".st-key-maker")
+    expect(form).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(form).to_be_hidden()
+    expect(page.get_by_role("button", name="Tools")).to_be_focused()
 
 
 _SECOND = "document.querySelectorAll('.hv-colours .hv-swatch')[1]"
@@ -173,13 +210,14 @@ def test_colour_menu_of_many_columns_is_searched_and_overlaps_nowhere(page: Page
     page.evaluate(_MANY_COLOURS)
     button.click()
     menu = page.locator(".hv-colours-menu")
-    expect(menu.get_by_role("button")).to_have_count(50)
+    colours = menu.locator("button:visible:not(.hv-filter-entry)")
+    expect(colours).to_have_count(50)
     expect(menu.get_by_text("products", exact=True)).to_be_visible()
     assert page.evaluate(_OVERLAPS) == 0
     box = menu.bounding_box()
     assert box is not None and box["y"] + box["height"] <= page.evaluate("innerHeight")
     menu.get_by_label("Find a colour").fill("kind 37")
-    expect(menu.get_by_role("button")).to_have_count(1)
+    expect(colours).to_have_count(1)
     # A heading without entries says nothing.
     expect(menu.get_by_text("customers", exact=True)).to_be_hidden()
 

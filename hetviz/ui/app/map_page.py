@@ -51,9 +51,9 @@ def show_map_page(tab: str | None = None) -> None:
 
 
 def _show_tools(state: State) -> None:
-    """Show the filters and errors below the legend."""
+    """Show the active filters and errors below the legend, and the form of a new filter."""
+    filters.add_button(state)
     with st.container(horizontal=True, vertical_alignment="center", key="tools", gap="small"):
-        filters.add_button(state)
         filters.show_chips(state)
         missing = layers.find_failures(state, state.run)
         if missing:
@@ -68,10 +68,13 @@ def _show_new_map(state: State) -> None:
     # It loads the numerical libraries, so it runs after the map.
     # A new key after a start closes the popover.
     key = f"maker-{state_of(maker.MapForm).n_started}"
-    with (
-        st.container(key="new-map"),
-        st.popover("New map", icon=":material/add:", key=key),
-        st.container(width=400, key="maker"),
-    ):
-        maker.show_form(state)
-        history.show_history(state)
+    with st.container(key="new-map"):
+        with (
+            st.popover("New map", icon=":material/add:", key=key),
+            st.container(width=400, key="maker"),
+        ):
+            maker.show_form(state)
+            history.show_history(state)
+        if state.run is not None and not state.is_current(state.run):
+            # The style sheet shows the button for a map that is out of date.
+            st.html('<i class="hv-outdated" hidden></i>')

@@ -24,7 +24,7 @@ _MAX_CHIP_CHARS = 60
 
 
 def add_button(state: State) -> None:
-    """Show the button that adds a filter."""
+    """Show the form that adds a filter; the menu of the legend opens it."""
     data = state.data
     if data is None:
         return

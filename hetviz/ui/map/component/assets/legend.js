@@ -5,6 +5,7 @@ import { ColorChooser, faintCategories, isFaint } from "./color_chooser.js";
 import { formatNumber } from "./colors.js";
 import { h, icon, set, thousands } from "./dom.js";
 import { send } from "./page_change.js";
+import { openPopover } from "./popovers.js";
 import { RovingFocus } from "./roving_focus.js";
 
 /** @import { HetMap } from "./map.js" */
@@ -46,19 +47,17 @@ export class Legend {
     this.rovingFocus = new RovingFocus(this.body, "button.hv-row, .hv-colour, .hv-text-button");
     this.element = h("div", { class: "hv-legend hv-map-card", role: "region", "aria-label": "Legend" }, this.pill, this.body);
     this.observer = new ResizeObserver(() => this.measure());
-    this.observer.observe(this.element);
+    // The body of a legend that scrolls changes alone.
+    for (const part of [this.element, this.body]) this.observer.observe(part);
   }
 
-  /** Tell the tools, which stand below the legend or beside a folded one, where it ends. */
+  /** Set where the filters, which stand below the legend, and their form begin. */
   measure() {
     if (!this.scene.data?.stage) return;
     const { style } = document.documentElement;
-    const { offsetLeft, offsetTop, offsetWidth, offsetHeight } = this.element;
-    style.setProperty("--hv-legend-top", `${offsetTop}px`);
+    const { offsetTop, offsetHeight } = this.element;
     style.setProperty("--hv-legend-end", `${offsetTop + offsetHeight}px`);
-    const isFolded = this.pill.offsetWidth && !this.element.hasAttribute("data-open");
-    if (isFolded) style.setProperty("--hv-legend-side", `${offsetLeft + offsetWidth}px`);
-    else style.removeProperty("--hv-legend-side");
+    style.setProperty("--hv-change-end", `${this.title.getBoundingClientRect().bottom}px`);
   }
 
   unfold() {
@@ -118,13 +117,22 @@ export class Legend {
     }
     const options = [...groups.values()].flat();
     const listed = [...groups].flatMap(([name, buttons]) => [h("p", { class: "hv-menu-group" }, name), ...buttons]);
-    this.options.replaceChildren(...(options.length > MAX_UNSEARCHED ? [searchBox(options)] : []), ...listed);
+    this.options.replaceChildren(...(data.stage ? [this.filterEntry(), h("hr")] : []), ...(options.length > MAX_UNSEARCHED ? [searchBox(options)] : []), ...listed);
     this.colours.replaceChildren(...(byDataset ? [] : this.meaning(colour)));
     const faded = this.scene.unstable ? data.spread?.text ?? "" : "";
     const note = [...data.notes, faded].filter(Boolean).join(" ");
     const isOpen = this.note.querySelector("details[open]") !== null;
     this.note.replaceChildren(note.length <= MAX_NOTE ? note
       : h("details", { open: isOpen }, h("summary", {}, "About the dots"), note));
+  }
+
+  filterEntry() {
+    return h("button", {
+      type: "button", class: "hv-filter-entry", onclick: () => {
+        this.map.toolbar.closeMenus();
+        openPopover("filter", "filter-form", this.title);
+      },
+    }, icon("filter"), "Filter items");
   }
 
   /** @param {string | number} key */

@@ -1,6 +1,7 @@
 // Toolbar at the edge of the map: mouse tools, zoom to all, and a menu.
 
 import { closest, h, icon, set } from "./dom.js";
+import { openPopover } from "./popovers.js";
 import { RovingFocus } from "./roving_focus.js";
 import { Search } from "./search.js";
 import { savePicture } from "./picture.js";
@@ -26,12 +27,14 @@ export class Toolbar {
     this.box = row("box", "Select in a box", () => map.setTool("box"), { "data-tool": "box" });
     this.switches = new Map(Object.entries(SWITCHES).map(([name, { label, icon: sign }]) => (
       [name, row(sign, label, () => toggleSwitch(map, name))])));
+    this.newMap = row("layers", "New map", () => openPopover("new-map", "maker", this.more.button));
     this.more = this.menu("more", "Tools", h(
       "div", { class: "hv-menu" }, ...this.tools, this.box,
       row("fit", "Zoom to all", () => map.camera.fit(), { title: "Zoom to all (0)" }),
       row("plus", "Zoom in", () => map.camera.zoomBy(1.6)),
       row("minus", "Zoom out", () => map.camera.zoomBy(1 / 1.6)),
       ...this.switches.values(),
+      this.newMap,
       row("image", "Save as PNG", () => savePicture(map)),
       row("help", "Help and keys", () => this.openHelp()),
     ));
@@ -93,6 +96,7 @@ export class Toolbar {
     for (const button of [...this.tools, this.box]) {
       set(button, { "aria-pressed": String(button.dataset.tool === scene.tool) });
     }
+    this.newMap.hidden = !scene.data.stage;
     for (const [name, button] of this.switches) {
       set(button, { "aria-pressed": String(isOn(map, name)) });
       button.hidden = SWITCHES[name].isOffered?.(map) === false;

@@ -1,0 +1,39 @@
+// Popovers of Streamlit that menus of the map open. Their own buttons are hidden.
+
+const [RETRY_MS, MAX_TRIES] = [100, 100];
+
+/**
+ * Open a popover and move the focus into it; when it closes, the focus returns to its opener.
+ * @param {string} key key of the popover or of its container
+ * @param {string} content key of what it contains
+ * @param {HTMLElement} opener
+ */
+export function openPopover(key, content, opener, tries = MAX_TRIES) {
+  const button = document.querySelector(`.st-key-${key} [data-testid="stPopoverButton"]`);
+  // The page draws it after the map.
+  if (!(button instanceof HTMLElement)) {
+    if (tries) setTimeout(() => openPopover(key, content, opener, tries - 1), RETRY_MS);
+    return;
+  }
+  // After the click on the opener, which would count as one outside the popover.
+  setTimeout(() => {
+    if (button.getAttribute("aria-expanded") !== "true") button.click();
+    focusContent(content);
+  });
+  const observer = new MutationObserver(() => {
+    if (button.getAttribute("aria-expanded") === "true") return;
+    observer.disconnect();
+    const { activeElement } = document;
+    if (activeElement === document.body || activeElement?.closest(`.st-key-${content}`)) opener.focus({ preventScroll: true });
+  });
+  observer.observe(button, { attributes: true, attributeFilter: ["aria-expanded"] });
+}
+
+function focusContent(key, tries = MAX_TRIES) {
+  const content = document.querySelector(`.st-key-${key}`);
+  if (content instanceof HTMLElement) {
+    // Not a field, which would open the keyboard of a phone.
+    content.tabIndex = -1;
+    content.focus({ preventScroll: true });
+  } else if (tries) setTimeout(() => focusContent(key, tries - 1), RETRY_MS);
+}
