@@ -15,7 +15,7 @@ from hetviz.ui.jobs.jobs import JOBS, Kind
 from hetviz.ui.shell import background
 from hetviz.workspace import SESSIONS, EndJob, RenameDataset, SetView, StartJob, Workspace
 from hetviz.workspace.sessions import new_session_id
-from tests.app.conftest import Visit, go, html_of, sid_of, workspace_of
+from tests.app.conftest import Visit, go, html_of, page_of, sid_of, workspace_of
 
 PLANTS = "id,name,size,weight\n" + "".join(
     f"{k:03d},Oak {k},{k * 7 % 11},{k * 5 % 13}\n" for k in range(20)
@@ -372,3 +372,13 @@ def test_data_without_suitable_method_show_message(visit: Visit) -> None:
     go(app, "map")
     assert "These data cannot be mapped yet" in html_of(app)
     assert not app.error
+
+
+def test_message_leaves_map_in_its_place(visit: Visit) -> None:
+    app = visit("map")
+    # The browser draws a map again that comes at another place of the page.
+    n_before = len(app.main.children)
+    page_of(app).messages.append(("error", "Nothing was saved"))
+    app.run()
+    assert [error.value for error in app.error] == ["Nothing was saved"]
+    assert len(app.main.children) == n_before

@@ -63,8 +63,8 @@ def make_map(page: Page, method: str = "") -> None:
 def until(page: Page, condition: str) -> None:
     """Wait until a condition on the map, called ``map``, holds."""
     page.wait_for_function(
-        "() => { const map = document.querySelector('.st-key-map .hv-map').__hv.map;"
-        f" return {condition}; }}"
+        "() => { const map = document.querySelector('.st-key-map .hv-map')?.__hv?.map;"
+        f" return map && ({condition}); }}"
     )
 
 

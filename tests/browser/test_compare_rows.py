@@ -57,6 +57,33 @@ def test_tables_are_linked_by_meaning_after_ten_answers(page: Page) -> None:
     expect(short).to_be_visible()
 
 
+@pytest.mark.skipif(not sentence_vectors.is_installed(), reason="The sentence model is an extra.")
+def test_open_tables_are_linked_by_meaning_on_data(page: Page) -> None:
+    forget_projects(page)
+    # The server remembers the comparison of the tables of the other test.
+    drop(page, words_csv=WORDS + "teacup\n", said_csv=MEANT)
+    page.get_by_role("button", name="Skip the steps").press("Enter")
+    page.get_by_role("button", name="Create map").press("Enter")
+    expect(page.locator(".hv-at-map")).to_be_attached()
+    settled(page)
+    page.get_by_role("link", name="Data", exact=True).press("Enter")
+    page.get_by_role("button", name="Compare by meaning").press("Enter")
+    card = page.locator(".st-key-join-0")
+    expect(card.get_by_role("heading", name="Rows of words and said have similar")).to_be_visible()
+    settled(page)
+    assert serious_barriers(page) == set()
+    card.get_by_role("button", name="Judge ten pairs").press("Enter")
+    for number in range(1, MIN_ANSWERS + 1):
+        expect(page.get_by_text(f"{number} of {MIN_ANSWERS}", exact=True)).to_be_visible()
+        settled(page)
+        word, meant = page.locator(".hv-question-items h2").all_inner_texts()
+        page.keyboard.press("y" if SAME_MEANING[word] == meant else "n")
+    expect(card.get_by_text("By your 10 answers, about")).to_be_visible()
+    card.get_by_role("button", name="Link them").press("Enter")
+    expect(page.get_by_role("button", name="Compare by meaning")).to_be_hidden()
+    expect(page.get_by_role("button", name="Undo join tables")).to_be_visible()
+
+
 def test_tables_are_linked_by_place(page: Page) -> None:
     forget_projects(page)
     drop(page, Kiosk_csv=places_file("Kiosk", 0), Stall_csv=places_file("Stall", 0.01))

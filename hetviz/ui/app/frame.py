@@ -88,16 +88,15 @@ def show_top_bar(place: str) -> list[tuple[str, str]]:
         dialog.show_requested()
     messages = list(page_state().messages)
     pending = workspace.state.pending
-    ended = pending is not None and pending.outcome is not None
-    if messages or ended:
-        with st.container(key="messages", gap="small"):
-            for kind, message in messages:
-                if kind == "error":
-                    st.error(theme.escape_markdown(message), icon=":material/error:")
-                else:
-                    st.info(theme.escape_markdown(message), icon=":material/info:")
-            if pending is not None and ended:
-                _show_outcome(pending)
+    # Also without messages: if the map came at another place of the page, it would be drawn again.
+    with st.container(key="messages", gap="small"):
+        for kind, message in messages:
+            if kind == "error":
+                st.error(theme.escape_markdown(message), icon=":material/error:")
+            else:
+                st.info(theme.escape_markdown(message), icon=":material/info:")
+        if pending is not None and pending.outcome is not None:
+            _show_outcome(pending)
     return messages
 
 
