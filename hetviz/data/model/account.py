@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hetviz._text import count, join_first, percent
+from hetviz._text import count, join_first, join_words, percent
 from hetviz.data.model.dataset import MADE_IDS, REPEATED_ID, Dataset
 from hetviz.data.model.labels import Labels
 from hetviz.data.model.links import Links
@@ -33,6 +33,8 @@ def account_of(
 def _of(dataset: Dataset, labels: list[str]) -> Iterable[str]:
     recipe: Mapping[str, Any] = dataset.recipe or {}
     features: Mapping[str, Any] = recipe.get("features") or {}
+    if dataset.entity != dataset.name:
+        yield f"A view of {dataset.entity}."
     yield _ids(recipe)
     if dataset.title_column is not None:
         yield f"Names: {dataset.title_column}."
@@ -42,9 +44,13 @@ def _of(dataset: Dataset, labels: list[str]) -> Iterable[str]:
     if used:
         parts = [f"{_columns(entry)} ({entry['kind']})" for entry in used]
         yield f"Features: {join_first(parts, _MAX_NAMED)}."
-    elif dataset.X is not None:
-        yield f"Features: a matrix of {count(dataset.X.shape[1], 'column')}."
-    else:
+    X = None if used else dataset.X
+    matrices = [] if X is None else [f"a matrix of {count(X.shape[1], 'column')}"]
+    squares = [word for word in ("distance", "kernel") if getattr(dataset, word) is not None]
+    matrices += [f"a {word} matrix" for word in squares]
+    if matrices:
+        yield f"Features: {join_words(matrices)}."
+    elif not used:
         yield "No features."
     filled = [entry for entry in used if entry.get("share_missing") and entry["impute"] != "none"]
     if filled:

@@ -179,11 +179,11 @@ class HeteroData(Immutable):
         links: object = None,
         *,
         ids: Mapping[str, str] | None = None,
-        labels: Mapping[str, str | Sequence[str]] | None = None,
+        labels: Mapping[str, Any] | None = None,
         columns: Mapping[str, Mapping[str, object]] | None = None,
         titles: Mapping[str, str] | None = None,
         pictures: Mapping[str, str] | None = None,
-        features: Mapping[str, str] | None = None,
+        features: Mapping[str, str | Sequence[str]] | None = None,
         entities: Mapping[str, str] | None = None,
         comparisons: object = None,
         unknown: str = "raise",
@@ -192,32 +192,39 @@ class HeteroData(Immutable):
 
         Parameters
         ----------
-        frames : mapping of str to table, or AnnData, MuData or a networkx graph
+        frames : mapping of str to table, list of views, AnnData, MuData or graph
             Dataset name -> rows: a DataFrame (pandas, polars, Arrow), AnnData, MuData (one view
-            per modality), a networkx graph (nodes as rows, edges as links), a dictionary of
-            columns, a list of records or ids, a `Dataset`, or a matrix (NumPy, SciPy sparse,
-            torch, anything with ``__array__``) with rows named 0, 1, ...
+            per modality), a graph of networkx or igraph (nodes as rows, edges as links), a
+            dictionary of columns, a list of records or ids, a `Dataset`, or a matrix of shape
+            (n, p) (NumPy, SciPy sparse, torch, anything with ``__array__``) with rows named 0, 1,
+            ... A list holds tables or matrices of the same items: "view 1", "view 2" and so on.
         links : table, pairs, mapping, Links or "auto", optional
             A table with an id column for each of two datasets, named after them ("dishes" or
             "dish_id"), or with the columns source_id and target_id (and source_dataset,
             target_dataset). The columns weight (-1 to 1), score, kind and role are used, others
             become notes. Pairs of ids, or triples with a weight, between the two datasets. A
-            mapping from (source, target) or (source, target, kind) to such a table, pairs, or a
-            weight matrix. A list of any of these. "auto" applies the best join of
-            `propose_joins` to each pair of datasets and warns about it.
+            mapping from (source, target), (source, target, kind) or (source, kind, target) to
+            such a table, pairs, an array of ids of shape (2, m) or (m, 2), or (m, 3) with
+            weights, or a weight matrix with a row for each source and a column for each target. A
+            list of any of these. "auto" applies the best join of `propose_joins` to each pair of
+            datasets and warns about it.
         ids : mapping of str to str, optional
             Id column. Default: the index unless it only counts, a column "id" or named after the
             dataset, the first text column with distinct values, or the row number.
-        labels : mapping of str to str or list of str, optional
-            Label columns, which are no features. Default: the first column of few categories of
-            each dataset; ``{}`` for none.
+        labels : mapping of str to str, list of str or array, optional
+            Label columns, or labels of the n rows: an array, a Series (with an index: by id), or
+            a mapping from the name of the labels to these. Labels are no features. Default: the
+            first column of few categories of each dataset; ``{}`` for none.
         columns : mapping of str to mapping, optional
             Dataset -> column -> type ("number", "category", "list", "date", "latlong", "text"),
             False to exclude the column, or options as in `make_features`.
         titles, pictures : mapping of str to str, optional
             Column of titles, and of pictures (bytes or file paths).
-        features : mapping of str to str, optional
-            Features of an AnnData: "X" (default), or a matrix of obsm.
+        features : mapping of str to str or list of str, optional
+            "distance" or "kernel" for a square table or matrix (n, n) between the rows;
+            distances also as SciPy's list of n (n - 1) / 2. Parts of an AnnData: "X" (default),
+            a layer, a matrix of obsm, and those of obsp that become links (default: all
+            connectivities) or, if dense, a distance (diagonal 0) or kernel matrix.
         entities : mapping of str to str, optional
             Entity of each dataset. Datasets of one entity are views: equal ids are the same
             object.

@@ -31,6 +31,7 @@ OTHER_PARTS = "could be the features"
 """Fact about the other matrices that could be used as features."""
 _SPARSE = {"csr_matrix": "csr", "csc_matrix": "csc"}
 _FALLBACK_PART = "X_pca"
+_HOLDERS = ("obsm", "layers")
 
 
 def read_hdf5(name: str, content: bytes, choices: Choices) -> list[Table]:
@@ -78,8 +79,9 @@ def _read_annotated(
     row = np.arange(len(ids))
     if part is not None:
         X = _matrix(box, part, len(ids))
-        if part == "X":
+        if _holder(box, part) != "obsm":
             names = _feature_names(box, X.shape[1], problems)
+        if part == "X":
             problems += _raw_count_notes(box, X)
         X, row, row_problems = finite_rows(box.where, X)
         problems += row_problems
@@ -193,9 +195,9 @@ def _texts(values: Array) -> list[str]:
 def _feature_part(box: Hdf5Group, chosen: str | None, n: int) -> tuple[str | None, list[str]]:
     """Return the matrix used as features, and all candidates."""
     shapes = {"X": _shape(box, "X")}
-    obsm = box.box("obsm")
-    for name in [] if obsm is None else obsm.names():
-        shapes[name] = _shape(obsm, name)
+    for holder in map(box.box, _HOLDERS):
+        for name in [] if holder is None else holder.names():
+            shapes.setdefault(name, _shape(holder, name))
     usable = {name: shape for name, shape in shapes.items() if len(shape) == 2 and shape[0] == n}
     titles = [f"{name} ({shape[1]:,} columns)" for name, shape in usable.items()]
     if chosen is not None and chosen not in usable:
@@ -231,9 +233,17 @@ def _shape(box: Hdf5Group | None, name: str) -> tuple[int, ...]:
     return tuple(group.integers("shape") or group.integers("h5sparse_shape"))
 
 
+def _holder(box: Hdf5Group, part: str) -> str | None:
+    """Return the group with a matrix, None for X."""
+    groups = {name: box.box(name) for name in _HOLDERS}
+    holders = [name for name, group in groups.items() if group is not None and part in group]
+    return None if part == "X" else holders[0]
+
+
 def _matrix(box: Hdf5Group, part: str, n: int) -> Matrix:
-    """Return X, or a matrix of obsm, as features of all rows."""
-    holder = box if part == "X" else box.box("obsm")
+    """Return X, a layer or a matrix of obsm, as features of all rows."""
+    name = _holder(box, part)
+    holder = box if name is None else box.box(name)
     assert holder is not None  # noqa: S101
     where = holder.place(part)
     group = holder.box(part)

@@ -9,10 +9,11 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from hetviz._text import count, join_words
 from hetviz._types import Floats, Ints, Texts, is_sparse
@@ -25,7 +26,9 @@ from hetviz.features.columns.types import Column, infer
 from hetviz.features.recipe import make_features_with_notes
 from hetviz.io import gate
 from hetviz.io.datasets.images import thumbnail
-from hetviz.io.frames.tables import Rows, as_frame, edges_of_graph, is_graph, rows_of_all
+from hetviz.io.frames.edge_arrays import edges_of_array
+from hetviz.io.frames.graphs import edges_of_graph, graph_of, is_graph
+from hetviz.io.frames.tables import VIEWED, Parts, Rows, as_frame, detached, rows_of_all
 from hetviz.io.infer.roles import guess_labels, guess_title, named_title
 
 _NUMBERS = ("weight", "score")
@@ -35,16 +38,20 @@ _ITEMS = (("anchor", "near", "far"), ("a", "b", "c", "d"), ("a", "b", "c"))
 _JOIN_SCORE = 0.5
 
 
+LabelInput: TypeAlias = str | Sequence[Any] | Mapping[str, Any] | Any
+"""Names of label columns, labels of all rows, or labels by name."""
+
+
 def from_frames(
     frames: object,
     links: object = None,
     *,
     ids: Mapping[str, str] | None,
-    labels: Mapping[str, str | Sequence[str]] | None,
+    labels: Mapping[str, LabelInput] | None,
     columns: Mapping[str, Mapping[str, object]] | None,
     titles: Mapping[str, str] | None,
     pictures: Mapping[str, str] | None,
-    features: Mapping[str, str] | None,
+    features: Mapping[str, Parts] | None,
     entities: Mapping[str, str] | None,
     comparisons: object,
     unknown: str,
@@ -69,7 +76,7 @@ def from_frames(
         dataset, dataset_labels = _dataset(
             rows,
             (ids or {}).get(name),
-            None if labels is None else _as_list(labels.get(name, ())),
+            None if labels is None else labels.get(name, ()),
             (columns or {}).get(name, {}),
             (titles or {}).get(name),
             (pictures or {}).get(name),
@@ -77,6 +84,7 @@ def from_frames(
         )
         datasets.append(dataset)
         all_labels += dataset_labels
+    _check_views([dataset for dataset in datasets if dataset.entity == VIEWED])
     data = HeteroData(datasets, (), None, all_labels)
     collector = _LinkCollector(data, unknown)
     for rows in all_rows:
@@ -129,14 +137,23 @@ def _suggestion(name: object, names: Iterable[object]) -> str:
     return f"Available: {', '.join(texts[:20])}." if texts else "None are available."
 
 
-def _as_list(value: str | Sequence[str]) -> list[str]:
-    return [value] if isinstance(value, str) else list(value)
+def _check_views(views: list[Dataset]) -> None:
+    """Refuse views of the same items, given as a list, that have no item in common."""
+    for view in views[1:]:
+        first = views[0]
+        numbered = first.has_row_numbers and view.has_row_numbers
+        if len(first) == len(view) if numbered else (first.find(view.ids) >= 0).any():
+            continue
+        message = f"a list holds views of the same items, but this is not so for {first.name!r}"
+        remedy = "Name datasets of different items: from_frames({'dishes': dishes, ...})."
+        size = f"{len(first):,} and {len(view):,} rows"
+        raise DataError.of("not-views", f"dataset {view.name!r}", message, size, remedy)
 
 
 def _dataset(
     rows: Rows,
     id_column: str | None,
-    labels: list[str] | None,
+    given_labels: LabelInput | None,
     columns: Mapping[str, object],
     title: str | None,
     picture: str | None,
@@ -147,6 +164,7 @@ def _dataset(
         message = "the table has no rows"
         raise DataError.of("no-rows", where, message, remedy="Give at least one row.")
     table = pd.DataFrame(index=range(len(rows))) if rows.table is None else rows.table
+    labels, label_values = _own_labels(given_labels, table)
     named_columns = [
         name for name in (id_column, title, picture, *(labels or ()), *columns) if name
     ]
@@ -167,10 +185,10 @@ def _dataset(
         table = table.drop(columns=used)
     column_info = {str(name): infer(str(name), table[name]) for name in table.columns}
     named = title or named_title(table.columns)
-    if named is None and rows.X is None:
+    if named is None and rows.is_table:
         named = guess_title(column_info)
     if labels is None:
-        labels = [] if rows.X is not None else guess_labels(column_info, {named, picture})
+        labels = guess_labels(column_info, {named, picture}) if rows.is_table else []
     recipe: dict[str, Any] = {} if used is None else {"id": used}
     if keys is None:
         recipe[MADE_IDS] = True
@@ -190,6 +208,8 @@ def _dataset(
         rows.name,
         texts.tolist(),
         rows.X,
+        kernel=rows.squares.get("kernel"),
+        distance=rows.squares.get("distance"),
         feature_names=None if rows.feature_names is None else list(rows.feature_names),
         table=table if table.shape[1] else None,
         media=None if picture is None else _pictures(where, table[picture], texts),
@@ -203,15 +223,62 @@ def _dataset(
         if column not in {named, picture, *labels}
     }
     options = in_order | {name: _options(option) for name, option in columns.items()}
-    has_table = rows.X is None and (table.shape[1] or picture)
+    has_table = rows.is_table and (table.shape[1] or picture)
+    excluded = [*labels, *label_values]
     if (options or has_table) and not _has_no_features(
-        column_info, labels, named, options, picture
+        column_info, excluded, named, options, picture
     ):
-        dataset, notes = make_features_with_notes(dataset, options, labels=labels)
+        own = [name for name in excluded if name in table.columns]
+        dataset, notes = make_features_with_notes(dataset, options, labels=own)
         errors = [note for note in notes if note.severity == "error"]
         if errors:
             raise DataError(errors)
-    return dataset, [Labels(rows.name, name, table[name].tolist()) for name in labels]
+    columns_of = {name: table[name].tolist() for name in labels}
+    columns_of |= {
+        name: _label_values(f"labels {name!r} of {rows.name!r}", values, dataset)
+        for name, values in label_values.items()
+    }
+    return dataset, [Labels(rows.name, name, values) for name, values in columns_of.items()]
+
+
+def _own_labels(
+    given: LabelInput | None, table: pd.DataFrame
+) -> tuple[list[str] | None, dict[str, Any]]:
+    """Return the label columns of the table, and labels that are given as values, by name."""
+    if given is None or isinstance(given, str):
+        return None if given is None else [given], {}
+    if isinstance(given, Mapping):
+        return [], {str(name): values for name, values in given.items()}
+    cells = list(detached(given))
+    # Names of columns differ, labels repeat.
+    are_names = isinstance(given, list | tuple) and len({*map(str, cells)}) == len(cells)
+    if are_names or {*map(str, cells)} <= {*table.columns}:
+        return [str(cell) for cell in cells], {}
+    name = getattr(given, "name", None)
+    return [], {"label" if name is None else str(name): given}
+
+
+def _label_values(where: str, values: Any, dataset: Dataset) -> list[object]:
+    """Return one label for each row; a Series with an index is matched by id."""
+    if isinstance(values, pd.Series) and not isinstance(values.index, pd.RangeIndex):
+        rows = dataset.find(texts_of_keys(values.index))
+        lost = values.index[rows < 0]
+        if len(lost):
+            message = f"dataset {dataset.name!r} has no item with this id"
+            remedy = "Give series.to_numpy() if the labels are in the order of the rows."
+            raise DataError.of("unknown-id", where, message, str(lost[0]), remedy)
+        by_row = dict(zip(rows.tolist(), values.tolist(), strict=True))
+        return [by_row.get(row) for row in range(len(dataset))]
+    array = detached(values)
+    if np.ndim(array) == 2 and np.shape(array)[1] == 1:
+        array = np.ravel(array)
+    cells = list(array)
+    if len(cells) != len(dataset) or np.ndim(array) > 1:
+        message = f"one label for each of the {count(len(dataset), 'row')} is needed"
+        raise DataError.of(
+            "row-count", where, message, str(np.shape(array)), "Give None where it is unknown."
+        )
+    return cells
 
 
 def _has_no_features(
@@ -248,7 +315,7 @@ def _row_keys(
         return _cells(table[id_column]), id_column, None
     if rows.keys is not None:
         return rows.keys, None, None
-    named = _named_ids(rows.name, table)
+    named = [name for name in _named_ids(rows.name, table) if not _has_fractions(table[name])]
     for name in named:
         if table[name].notna().all() and table[name].is_unique:
             return _cells(table[name]), name, None
@@ -288,6 +355,10 @@ def _warn_of_repeats(name: str, column: pd.Series) -> None:
         f"ids={{{name!r}: ...}}, or set the index of the table."
     )
     warnings.warn(message, DataWarning, stacklevel=2)
+
+
+def _has_fractions(column: pd.Series) -> bool:
+    return pd.api.types.is_float_dtype(column) and bool((column.dropna() % 1 != 0).any())
 
 
 def _named_ids(name: str, table: pd.DataFrame) -> list[str]:
@@ -352,8 +423,8 @@ class _LinkCollector:
             if frame is not None:
                 self._add_table_by_columns(frame)
             elif is_sparse(links) or hasattr(links, "__array__"):
-                source, target = self._only_two("a matrix of links")
-                self._matrix(source, target, "link", links)
+                source, target = self._only_two("an array of links")
+                self._array(source, target, "link", links)
             elif isinstance(links, Iterable):
                 self._list(list(links))
             else:
@@ -370,7 +441,8 @@ class _LinkCollector:
         for part in parts:
             if isinstance(part, tuple | list | str):
                 message = "each link is a pair of ids, or a pair and a weight"
-                raise DataError.of("bad-pair", "links", message, repr(part)[:80])
+                remedy = "Give two rows of ids as an array."
+                raise DataError.of("bad-pair", "links", message, repr(part)[:80], remedy)
             self.add(part)
 
     def _between(self, ends: object, group: Any) -> None:
@@ -387,23 +459,34 @@ class _LinkCollector:
         if not (isinstance(ends, tuple) and len(ends) in (2, 3)):
             message = "links are named by the two datasets that they join"
             raise DataError.of("bad-links", "links", message, repr(ends), remedy)
-        source, target, *kind = map(str, ends)
+        source, target, called = self._names_of(tuple(map(str, ends)))
         for name in (source, target):
             self.data[name]  # refuses an unknown one
-        called = kind[0] if kind else "link"
         if isinstance(group, Links):
             self.links.append(group)
         elif is_graph(group):
-            for _, edges in edges_of_graph(group):
+            for _, edges in edges_of_graph(graph_of(group)):
                 self.add_table(edges, source, target, called)
         elif is_sparse(group) or (hasattr(group, "__array__") and not hasattr(group, "columns")):
-            self._matrix(source, target, called, group)
+            self._array(source, target, called, group)
         else:
             frame = as_frame(f"links {source} - {target}", group)
             if frame is None:
                 self._pairs(source, target, called, list(group))
             else:
                 self.add_table(frame, source, target, called)
+
+    def _names_of(self, ends: tuple[str, ...]) -> tuple[str, str, str]:
+        """Return source, target and kind; PyTorch Geometric has the kind in the middle."""
+        if len(ends) == 2:
+            return ends[0], ends[1], "link"
+        first, second, third = ends
+        known = [name in self.data.datasets for name in ends[1:]]
+        if all(known) and second != third:
+            message = "this could be (source, target, kind) or (source, kind, target)"
+            remedy = "Give the kind of links another name than the datasets."
+            raise DataError.of("which-datasets", "links", message, str(ends), remedy)
+        return (first, third, second) if known == [False, True] else (first, second, third)
 
     def _only_two(self, subject: str) -> tuple[str, str]:
         names = [*self.data.datasets]
@@ -415,7 +498,7 @@ class _LinkCollector:
 
     def _graph(self, graph: object) -> None:
         """Add the edges of a graph whose nodes are ids or (dataset, id)."""
-        for kind, edges in edges_of_graph(graph):
+        for kind, edges in edges_of_graph(graph_of(graph)):
             named = [_item(node, self.data) for node in [*edges["source"], *edges["target"]]]
             m = len(edges)
             frame = edges.assign(
@@ -426,18 +509,42 @@ class _LinkCollector:
             ).drop(columns=["source", "target"])
             self._add_table_by_columns(frame, kind)
 
-    def _matrix(self, source: str, target: str, kind: str, matrix: Any) -> None:
-        import scipy.sparse as sp
-
+    def _array(self, source: str, target: str, kind: str, array: Any) -> None:
+        """Add edges listed by an array, or a matrix of weights."""
         where = f"links {source} - {target}"
         shape = len(self.data[source]), len(self.data[target])
-        if tuple(matrix.shape) != shape:
-            message = "a matrix of links has a row for each source and a column for each target"
+        matrix: Any = array if is_sparse(array) else np.asarray(detached(array))
+        edges = None if is_sparse(matrix) else edges_of_array(where, matrix, shape)
+        if edges is not None:
+            for end, name in (("source", source), ("target", target)):
+                self._check_not_positions(where, name, edges[end], (source, target))
+            self.add_table(edges, source, target, kind)
+        elif matrix.shape != shape:
+            message = (
+                "a matrix of links has a row for each source and a column for each target, and "
+                "an array of edges two rows or columns of ids (a third one has weights up to 1)"
+            )
             raise DataError.of("bad-shape", where, message, f"{matrix.shape}, not {shape}")
+        else:
+            self._matrix(source, target, kind, matrix)
+
+    def _check_not_positions(
+        self, where: str, name: str, cells: pd.Series, ends: tuple[str, str]
+    ) -> None:
+        """Refuse an array of row positions for a dataset whose ids are others."""
+        if cells.dtype.kind != "i" or (self._rows(self.data[name], cells.tolist()) >= 0).any():
+            return
+        message = f"the array names rows by id, and {name!r} has none of these ids"
+        remedy = f"Give hetviz.Links({ends[0]!r}, {ends[1]!r}, i, j) for row positions from 0."
+        raise DataError.of("unknown-id", where, message, str(cells.iloc[0]), remedy)
+
+    def _matrix(self, source: str, target: str, kind: str, matrix: Any) -> None:
         entries = sp.coo_array(matrix)
         i, j = (axis.astype(np.int64) for axis in entries.coords)
         weight = entries.data.astype(np.float64)
-        mask = weight != 0 if source != target else (weight != 0) & (i < j)
+        if source == target:
+            i, j, weight = _each_pair_once(f"links {source} - {target}", i, j, weight)
+        mask = weight != 0
         i, j, weight = i[mask], j[mask], weight[mask]
         within = bool((np.abs(weight) <= 1).all())
         strength: dict[str, Any] = {"weight": weight} if within else {"score": weight}
@@ -627,6 +734,17 @@ class _LinkCollector:
             lost = np.flatnonzero(rows < 0)
             rows[lost] = dataset.find(texts_of_keys(keys[row] for row in lost.tolist()))
         return rows
+
+
+def _each_pair_once(where: str, i: Ints, j: Ints, weight: Floats) -> tuple[Ints, Ints, Floats]:
+    """Return the links of a square matrix, a pair with equal weights in both places once."""
+    if loops := int(((i == j) & (weight != 0)).sum()):
+        message = f"{where}: {count(loops, 'link')} of an item with itself left out."
+        warnings.warn(message, DataWarning, stacklevel=2)
+    pairs = pd.DataFrame(
+        {"i": np.minimum(i, j), "j": np.maximum(i, j), "weight": weight}
+    )[i != j].drop_duplicates()  # fmt: skip
+    return pairs["i"].to_numpy(), pairs["j"].to_numpy(), pairs["weight"].to_numpy()
 
 
 def _is_columns(links: Mapping[object, object]) -> bool:

@@ -114,6 +114,17 @@ def test_anndata_embedding_as_features():
         read(content, part="X_tsne")
 
 
+def test_anndata_layer_as_features():
+    def put(root):
+        put_cells(root)
+        put_sparse(root.create_group("layers"), "counts", sp.csr_array(X * 2))
+
+    cells, _ = read(file_of(put), part="counts")
+    np.testing.assert_array_equal(cells.X.toarray(), X * 2)
+    assert cells.feature_names == ("CD4", "CD8A", "MS4A1", "NKG7")
+    assert "counts (4 columns)" in read(file_of(put))[0].facts["could be the features"]
+
+
 def test_mudata_modalities_are_views():
     def put(root):
         modalities = root.create_group("mod")

@@ -267,6 +267,234 @@ def test_from_frames_and_to_networkx_graphs() -> None:
     assert node["x"] == embedding.coordinates["wines"][1, 0]
 
 
+def test_from_frames_anndata_layers_and_chosen_obsp() -> None:
+    cells = annotated(layers={"counts": np.full((6, 2), 3.0)})
+    cells.obsp["spatial"] = cells.obsp["connectivities"] * 2
+
+    def made_of(*parts: str) -> HeteroData:
+        return HeteroData.from_frames({"rna": cells}, features={"rna": parts})
+
+    assert made_of("counts")["rna"].X.tolist() == [[3.0, 3.0]] * 6
+    assert made_of("counts")["rna"].feature_names == ("gene1", "gene2")
+    assert [group.kind for group in made_of("counts").links] == ["connectivities"]
+    chosen = made_of("X", "spatial", "distances")
+    assert [(group.kind, *set(group.weight)) for group in chosen.links] == [
+        ("spatial", 1.0),
+        ("distances", 1.0),
+    ]
+    cells.obsp |= {"far": DISTANCES, "alike": np.eye(6)}
+    both = made_of("far", "alike")["rna"]
+    assert both.X is None
+    assert (both.distance == DISTANCES).all()
+    assert (both.kernel == np.eye(6)).all()
+    with pytest.raises(DataError, match=r"'countz'.*Available: X, X_pca, counts"):
+        made_of("countz")
+    with pytest.raises(DataError, match=r"one part is the features.*as views"):
+        made_of("X", "counts")
+
+
+class IGraph:
+    """Has what an igraph.Graph has, as hetviz looks at it."""
+
+    class Sequence(list):
+        def __getitem__(self, which: Any) -> Any:
+            if isinstance(which, str):
+                return [each.attributes()[which] for each in self]
+            return super().__getitem__(which)
+
+        def attributes(self) -> list[str]:
+            return [*self[0].attributes()] if self else []
+
+    def __init__(self, nodes: list[dict], edges: list[tuple[int, int, dict]]) -> None:
+        self.vs = self.Sequence(SimpleNamespace(attributes=lambda f=f: f) for f in nodes)
+        self.es = self.Sequence(
+            SimpleNamespace(source=a, target=b, attributes=lambda f=f: f) for a, b, f in edges
+        )
+
+    def is_directed(self) -> bool:
+        return False
+
+    def vcount(self) -> int:
+        return len(self.vs)
+
+    def ecount(self) -> int:
+        return len(self.es)
+
+    def get_edgelist(self) -> list[tuple[int, int]]:
+        return [(edge.source, edge.target) for edge in self.es]
+
+
+def test_from_frames_igraph_graphs() -> None:
+    edges = [(0, 1, {"weight": 0.5}), (1, 2, {"weight": 1.0})]
+    graph = IGraph([{"name": name, "age": len(name) ** 2} for name in ("a", "bb", "ccc")], edges)
+    data = HeteroData.from_frames({"people": graph})
+    assert data["people"].ids.tolist() == ["a", "bb", "ccc"]
+    assert data["people"].feature_names == ("age",)
+    assert data.links[0].weight.tolist() == [0.5, 1.0]
+    assert ends(HeteroData.from_frames({"people": data["people"]}, links=graph)) == [
+        ("a", "bb"),
+        ("bb", "ccc"),
+    ]
+    bare = HeteroData.from_frames(IGraph([{}, {}, {}], [(2, 0, {})]))
+    assert ends(bare) == [(2, 0)]
+
+
+def test_from_frames_refuses_and_names_strange_edges_of_graphs() -> None:
+    loop = networkx.Graph([("a", "b"), ("a", "a")])
+    with pytest.warns(DataWarning, match="1 edge of a node with itself left out"):
+        HeteroData.from_frames({"nodes": loop})
+    words = networkx.Graph()
+    words.add_edge("a", "b", weight="strong")
+    with pytest.raises(DataError, match="weight does not contain numbers"):
+        HeteroData.from_frames({"nodes": words})
+
+
+FIRST, SECOND = np.random.default_rng(0).normal(size=(6, 3)), np.ones((4, 2))
+EDGES = np.array([[0, 1, 2, 5, 5], [0, 1, 3, 3, 0]])
+DISTANCES = np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        EDGES,
+        EDGES.T,
+        Tensor(EDGES),
+        EDGES.T.astype(float),
+        EDGES.astype(str),
+        {("people", "films"): EDGES},
+        {("people", "likes", "films"): EDGES},
+        {("people", "films", "likes"): EDGES.T},
+        {("people", "likes", "films"): EDGES.T.tolist()},
+        {("people", "films"): np.column_stack([EDGES.T, np.full(5, 0.5)])},
+    ],
+)
+def test_from_frames_edge_arrays_and_key_orders(links: Any) -> None:
+    data = HeteroData.from_frames({"people": FIRST, "films": SECOND}, links=links)
+    assert ends(data) == [*map(tuple, EDGES.T.tolist())]
+    if isinstance(links, dict):
+        key, array = next(iter(links.items()))
+        assert data.links[0].kind == ("link" if len(key) == 2 else "likes")
+        assert set(data.links[0].weight) == {0.5 if np.shape(array) == (5, 3) else 1.0}
+
+
+@pytest.mark.parametrize(
+    ("frames", "links", "words"),
+    [
+        ({"a": FIRST, "b": SECOND}, EDGES[:, :2], "list of pairs, two rows of ids or a matrix"),
+        ({"a": FIRST, "b": np.ones((2, 2))}, np.arange(12).reshape(6, 2), "coo_array"),
+        ({"a": DISHES, "b": SECOND}, EDGES, r"hetviz.Links\('a', 'b', i, j\) for row positions"),
+        ({"a": FIRST, "b": SECOND}, np.ones((3, 4)), "two rows or columns of ids"),
+        ({"a": FIRST, "b": SECOND}, [[0, 1, 2, 3], [0, 1, 2, 3]], "two rows of ids as an array"),
+        ({"a": FIRST, "b": SECOND}, {("a", "a", "b"): EDGES}, "another name than the datasets"),
+        ({"a": FIRST, "b": SECOND}, {("a", "likes", "c"): EDGES}, "does not exist"),
+    ],
+)
+def test_from_frames_refuses_arrays_with_several_meanings(
+    frames: Any, links: Any, words: str
+) -> None:
+    with pytest.raises(DataError, match=words):
+        HeteroData.from_frames(frames, links=links)
+
+
+def test_from_frames_matrix_of_weights_keeps_both_triangles() -> None:
+    weights = np.zeros((6, 6))
+    weights[4, 1], weights[0, 2], weights[2, 0] = 0.5, -1.0, -1.0
+    data = HeteroData.from_frames({"a": FIRST}, links=weights)
+    assert sorted(zip(*data.links[0].take([0, 1]).weight[None], strict=True)) == [(-1.0,), (0.5,)]
+    assert {*map(frozenset, ends(data))} == {frozenset((0, 2)), frozenset((1, 4))}
+    with pytest.warns(DataWarning, match="6 links of an item with itself left out"):
+        HeteroData.from_frames({"a": FIRST}, links=weights + np.eye(6))
+
+
+NAMED = pd.DataFrame(DISTANCES, index=list("uvwxyz"), columns=list("uvwxyz"))
+
+
+@pytest.mark.parametrize(
+    ("frame", "ids"),
+    [
+        (DISTANCES, list("012345")),
+        (DISTANCES[np.triu_indices(6, 1)], list("012345")),
+        (NAMED, list("uvwxyz")),
+        (NAMED[list("zyxwvu")], list("uvwxyz")),
+        (NAMED.reset_index(), list("uvwxyz")),
+        (NAMED.reset_index(drop=True), list("uvwxyz")),
+        (Tensor(DISTANCES), list("012345")),
+    ],
+)
+def test_from_frames_distances(frame: Any, ids: list[str]) -> None:
+    data = HeteroData.from_frames({"towns": frame}, features={"towns": "distance"})
+    towns = data["towns"]
+    assert towns.X is None
+    assert (towns.distance == DISTANCES).all()
+    assert towns.ids.tolist() == ids
+    assert data.account[0].endswith("Features: a distance matrix.")
+
+
+def test_from_frames_kernels_and_a_warning_of_square_features() -> None:
+    data = HeteroData.from_frames({"a": sp.eye_array(3)}, features={"a": "kernel"})
+    assert (data["a"].kernel == np.eye(3)).all()
+    with pytest.warns(DataWarning, match=r"distance matrix.*features=\{'towns': 'distance'\}"):
+        data = HeteroData.from_frames({"towns": NAMED})
+    assert data["towns"].distance is None
+
+
+COURSES = ["main", "sweet", "main", "main", "sweet", None]
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        (COURSES, "label"),
+        (np.array(COURSES, dtype=object), "label"),
+        (np.array(COURSES, dtype=object)[:, None], "label"),
+        (pd.Categorical(COURSES), "label"),
+        (pd.Series(COURSES, name="meal"), "meal"),
+        (pd.Series(COURSES[::-1], index=DISHES.index[::-1], name="meal"), "meal"),
+        (pd.Series(COURSES[:5], index=DISHES.index[:5], name="course"), "course"),
+        ({"meal": COURSES}, "meal"),
+    ],
+)
+def test_from_frames_label_arrays(given: Any, name: str) -> None:
+    data = made(labels={"dishes": given})
+    assert [(label.name, label.values.tolist()) for label in data.labels] == [(name, COURSES)]
+    # A label is no feature, also where a column of its name is in the table.
+    named = data["dishes"].feature_names
+    assert ("course=sweet" in named) == (name != "course"), named
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (np.array(COURSES[:4]), r"one label for each of the 6 rows.*\(4,\)"),
+        (np.ones((6, 2)), r"one label for each.*\(6, 2\)"),
+        (pd.Series(COURSES, index=[*"abcdef"]), "no item with this id"),
+        (["curse", "salty"], "column does not exist"),
+    ],
+)
+def test_from_frames_refuses_label_arrays_that_do_not_fit(given: Any, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        made(labels={"dishes": given})
+
+
+def test_from_frames_list_of_views() -> None:
+    views = HeteroData.from_frames([FIRST, FIRST**2], labels={"view 1": COURSES})
+    assert views.views("items") == ("view 1", "view 2")
+    assert views.n_objects == 6
+    assert "view 2: 6 rows. A view of items." in views.account[1]
+    by_id = HeteroData.from_frames((DISHES, DISHES[["salt"]][1:]))
+    assert by_id.n_objects == 6
+    named = HeteroData.from_frames([Dataset("a", ["x"]), Dataset("b", ["y"])])
+    assert named.entities == ("a", "b")
+    with pytest.raises(DataError, match=r"6 and 4 rows.*Name datasets"):
+        HeteroData.from_frames([FIRST, SECOND])
+
+
+def test_from_frames_takes_no_measurement_for_an_id() -> None:
+    frame = pd.DataFrame({"flow": [0.5, 1.5, 2.0], "b": [1, 2, 1]})
+    assert HeteroData.from_frames({"flow": frame})["flow"].ids.tolist() == ["0", "1", "2"]
+
+
 @pytest.mark.parametrize("package", ["anndata", "networkx"])
 def test_exports_name_missing_package(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
@@ -314,7 +542,8 @@ def test_from_frames_unknown_ids_raise_or_drop() -> None:
         (lambda: hetviz.embed(DISHES), "HeteroData.from_frames"),
         (lambda: hetviz.embed({"a": DISHES}), "HeteroData.from_frames"),
         (lambda: HeteroData.from_frames(DISHES), "HeteroData.from_frames"),
-        (lambda: HeteroData.from_frames([DISHES]), "HeteroData.from_frames"),
+        (lambda: HeteroData.from_frames([{"salt": 1.0}]), "HeteroData.from_frames"),
+        (lambda: HeteroData.from_frames([DISHES, WINES]), "views of the same items"),
         (lambda: HeteroData.from_frames({"a": "a.csv"}), "hetviz.load"),
         (lambda: HeteroData.from_frames({"a": np.ones(3)}), "reshape"),
         (lambda: HeteroData.from_frames({"a": object()}), "DataFrame"),
@@ -388,9 +617,20 @@ def test_from_frames_keeps_orders_periods_and_says_so() -> None:
     ]
 
 
-def test_from_frames_refuses_features_of_a_plain_table() -> None:
-    with pytest.raises(DataError, match="chooses a part of an AnnData"):
-        HeteroData.from_frames({"wines": WINES}, features={"wines": "distance"})
+@pytest.mark.parametrize(
+    ("frame", "kind", "words"),
+    [
+        (WINES, "X_pca", "square matrix, or a part of an AnnData"),
+        (WINES, "distance", "a column for each row"),
+        (np.triu(np.ones((3, 3)), 1), "distance", "not symmetric"),
+        (-np.ones((3, 3)), "distance", "0 or more"),
+        (sp.csr_array(np.eye(3)), "distance", "leaves most distances out"),
+        (np.ones(4), "distance", "one for each pair"),
+    ],
+)
+def test_from_frames_refuses_features_that_are_none(frame: Any, kind: str, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        HeteroData.from_frames({"wines": frame}, features={"wines": kind})
 
 
 def test_account_names_repeated_and_contradicting_links() -> None:
