@@ -146,6 +146,9 @@ GROUPS = {
     "Server": ("serve", "admin"),
 }  # fmt: skip
 
+OUTPUTS = {"embed": ("out", "model"), "export": ("file",), "guidance": ("out", "export")}
+"""Arguments that name what a command writes, where there are others than ``--out``."""
+
 EXIT_CODES = (
     "exit codes: 0 success; 1 error in the data or a setting; 2 wrong usage; "
     "130 stopped with Ctrl-C"
@@ -158,6 +161,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             # Ids may have characters outside the terminal's encoding.
             stream.reconfigure(errors="backslashreplace")
+    if "_ARGCOMPLETE" in os.environ:
+        _complete(os.environ.get("COMP_LINE", "").split()[1:])
     words = list(sys.argv[1:] if arguments is None else arguments)
     if not words or words[0] in ("-h", "--help"):
         print_line(overview())
@@ -190,12 +195,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _check_output(args: argparse.Namespace) -> None:
     """Refuse to write over a file, or into a folder with content, without ``--force``."""
-    out = getattr(args, "out", None)
-    if out is None or getattr(args, "force", True):
+    if getattr(args, "force", True):
         return
-    path = Path(out)
-    if path.is_file() or (path.is_dir() and any(path.iterdir())):
-        raise HetvizError(f"{out} exists. Choose another --out, or add --force to replace it.")
+    for name in OUTPUTS.get(args.name, ("out",)):
+        value = getattr(args, name, None) or ()
+        for out in [value] if isinstance(value, str) else value:
+            path = Path(out)
+            if path.is_file() or (path.is_dir() and any(path.iterdir())):
+                remedy = "Choose another name, or add --force to replace it."
+                raise HetvizError(f"{out} exists. {remedy}")
 
 
 def _hint_on_environment(command: str) -> str | None:
@@ -236,14 +244,29 @@ def make_parser(name: str) -> argparse.ArgumentParser:
     )
     module = importlib.import_module(f"hetviz.cli.{topic}")
     # `predict` has a function for each of its tasks.
-    command.set_defaults(command=getattr(module, f"_{name}", None))
+    command.set_defaults(command=getattr(module, f"_{name}", None), name=name)
     command.add_argument("--json", action="store_true", help="print JSON")
     getattr(module, f"add_{name}")(command)
     # `run` repeats a recipe, and replaces the result of an earlier run of it.
     for parsers in () if name == "run" else (command, *_parsers_of_tasks(command)):
-        if any(action.dest == "out" for action in parsers._actions):
-            parsers.add_argument("--force", action="store_true", help="replace what is at --out")
+        outputs = {*OUTPUTS.get(name, ("out",))} & {action.dest for action in parsers._actions}
+        if outputs:
+            parsers.add_argument("--force", action="store_true", help="replace existing output")
     return parser
+
+
+def _complete(words: Sequence[str]) -> None:
+    """Answer a shell that asks how a command goes on, with argcomplete if it is installed."""
+    try:
+        import argcomplete
+    except ImportError:
+        return
+    if words and words[0] in COMMANDS:
+        parser = make_parser(words[0])
+    else:
+        parser = argparse.ArgumentParser(prog="hetviz")
+        parser.add_argument("command", choices=[*COMMANDS])
+    argcomplete.autocomplete(parser)
 
 
 def _parsers_of_tasks(command: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:

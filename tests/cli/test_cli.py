@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -258,6 +259,53 @@ def test_output_is_never_replaced_silently(run, folder, tmp_path, monkeypatch):
     assert Path(names[0], "scores.json").read_bytes() == before
     assert run("embed", source, "--method", "cdmca", "--out", names[0], "--force")[0] == 0
     assert Path(names[0], "scores.json").read_bytes() != before
+
+
+def test_no_kind_of_output_is_replaced_silently(run, folder, tmp_path):
+    source, place = folder(), tmp_path / "out"
+    place.mkdir()
+    out, kept, new = place / "run", place / "kept.csv", place / "new.csv"
+    embed = ["embed", source, "--method", "pca", "--out"]
+    assert run(*embed, out)[0] == 0
+    calls = [
+        [*embed, place / "other", "--model", kept],
+        ["export", out, new, kept],
+        ["guidance", source, "--export", kept],
+    ]
+    for call in calls:
+        new.unlink(missing_ok=True)
+        kept.write_text("mine")
+        code, _, messages = run(*call)
+        assert code == 1, call
+        assert f"{kept} exists. Choose another name, or add --force" in messages
+        assert kept.read_text() == "mine"
+        assert not new.exists()
+        assert run(*call, "--force")[0] == 0, call
+        assert kept.read_bytes() != b"mine"
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [("hetviz emb", {"embed", "export"}), ("hetviz embed --m", {"--method", "--model"})],
+)
+def test_shell_completion_by_argcomplete(line, offered, monkeypatch):
+    seen = []
+    stand_in = SimpleNamespace(autocomplete=seen.append)
+    monkeypatch.setitem(sys.modules, "argcomplete", stand_in)
+    monkeypatch.setenv("_ARGCOMPLETE", "1")
+    monkeypatch.setenv("COMP_LINE", line)
+    cli.main(["--version"])
+    (parser,) = seen
+    assert all(word in parser_words(parser) for word in offered)
+
+
+def parser_words(parser):
+    words = set(parser._option_string_actions)
+    for action in parser._actions:
+        words |= set(action.choices or ())
+        if isinstance(action.choices, dict):
+            words |= {word for sub in action.choices.values() for word in parser_words(sub)}
+    return words
 
 
 def test_embed_only_rows_weights_hold_out(run, folder, tmp_path):
