@@ -27,7 +27,7 @@ from hetviz.features.recipe import make_features_with_notes
 from hetviz.io import gate
 from hetviz.io.datasets.images import thumbnail
 from hetviz.io.frames.edge_arrays import edges_of_array
-from hetviz.io.frames.graphs import edges_of_graph, graph_of, is_graph
+from hetviz.io.frames.graphs import Foreign, edges_of_graph, graph_of, is_graph
 from hetviz.io.frames.tables import VIEWED, Parts, Rows, as_frame, detached, rows_of_all
 from hetviz.io.infer.roles import guess_labels, guess_title, named_title
 
@@ -243,7 +243,7 @@ def _dataset(
 
 def _own_labels(
     given: LabelInput | None, table: pd.DataFrame
-) -> tuple[list[str] | None, dict[str, Any]]:
+) -> tuple[list[str] | None, dict[str, Foreign]]:
     """Return the label columns of the table, and labels that are given as values, by name."""
     if given is None or isinstance(given, str):
         return None if given is None else [given], {}
@@ -258,7 +258,7 @@ def _own_labels(
     return [], {"label" if name is None else str(name): given}
 
 
-def _label_values(where: str, values: Any, dataset: Dataset) -> list[object]:
+def _label_values(where: str, values: Foreign, dataset: Dataset) -> list[object]:
     """Return one label for each row; a Series with an index is matched by id."""
     if isinstance(values, pd.Series) and not isinstance(values.index, pd.RangeIndex):
         rows = dataset.find(texts_of_keys(values.index))
@@ -509,7 +509,7 @@ class _LinkCollector:
             ).drop(columns=["source", "target"])
             self._add_table_by_columns(frame, kind)
 
-    def _array(self, source: str, target: str, kind: str, array: Any) -> None:
+    def _array(self, source: str, target: str, kind: str, array: Foreign) -> None:
         """Add edges listed by an array, or a matrix of weights."""
         where = f"links {source} - {target}"
         shape = len(self.data[source]), len(self.data[target])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,9 @@ from hetviz._text import count
 from hetviz._types import Texts
 from hetviz.errors import DataWarning
 
-Facts = Mapping[str, Any]
+Foreign: TypeAlias = Any
+"""A table, matrix or graph of a library that is not imported."""
+Facts: TypeAlias = Mapping[str, Any]
 
 
 class Graph(NamedTuple):
@@ -26,11 +28,11 @@ class Graph(NamedTuple):
     edges: Iterable[tuple[Any, Any, Facts]]
 
 
-def _of_networkx(graph: Any) -> Graph:
+def _of_networkx(graph: Foreign) -> Graph:
     return Graph([*graph.nodes(data=True)], graph.edges(data=True))
 
 
-def _of_igraph(graph: Any) -> Graph:
+def _of_igraph(graph: Foreign) -> Graph:
     names: Sequence[Any] = range(graph.vcount())
     key = None
     if "name" in graph.vs.attributes() and len(set(graph.vs["name"])) == len(names):
@@ -50,7 +52,7 @@ _KINDS: tuple[tuple[tuple[str, ...], Callable[[Any], Graph]], ...] = (
 """Methods that a graph of a library has, and its reader."""
 
 
-def _reader(frame: object) -> Callable[[Any], Graph] | None:
+def _reader(frame: object) -> Callable[[Foreign], Graph] | None:
     for methods, read in _KINDS:
         if all(callable(getattr(frame, name, None)) for name in methods):
             return read

@@ -20,7 +20,7 @@ from hetviz._types import Array, Matrix, Texts, is_sparse
 from hetviz.data import Dataset
 from hetviz.errors import DataError, DataWarning, Problem
 from hetviz.io.formats.matrix_kinds import check_symmetric, matrix_kind
-from hetviz.io.frames.graphs import edges_of_graph, graph_of, is_graph
+from hetviz.io.frames.graphs import Foreign, edges_of_graph, graph_of, is_graph
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,12 +84,12 @@ def rows_of_all(frames: object, features: Mapping[str, Parts]) -> list[Rows]:
     raise _data_error("no-names", "frames", message, _EXAMPLE_CALL, type(frames).__name__)
 
 
-def _is_view(frame: Any) -> bool:
+def _is_view(frame: object) -> bool:
     is_matrix = len(getattr(frame, "shape", ())) == 2
     return isinstance(frame, Dataset) or _is_anndata(frame) or is_matrix
 
 
-def _of_views(frames: Sequence[Any], features: Mapping[str, Parts]) -> list[Rows]:
+def _of_views(frames: Sequence[object], features: Mapping[str, Parts]) -> list[Rows]:
     """Return datasets of a list: views of the same items, except for those with a name."""
     named = [
         (frame.name, frame) if isinstance(frame, Dataset) else (f"view {place}", frame)
@@ -108,7 +108,7 @@ Parts: TypeAlias = str | Sequence[str]
 """Chosen parts of an AnnData, or what a matrix is."""
 
 
-def rows_of(name: str, frame: Any, features: Mapping[str, Parts]) -> list[Rows]:
+def rows_of(name: str, frame: Foreign, features: Mapping[str, Parts]) -> list[Rows]:
     """Return the datasets of one entry: several for MuData, otherwise one."""
     if _is_mudata(frame):
         parts = [rows_of(str(of), modality, features) for of, modality in frame.mod.items()]
@@ -126,13 +126,13 @@ def _listed(parts: Parts | None) -> list[str]:
     return [] if parts is None else [parts] if isinstance(parts, str) else list(parts)
 
 
-def _refuse_text(name: str, frame: Any) -> Rows:
+def _refuse_text(name: str, frame: object) -> Rows:
     message = "this is text, not a table"
     remedy = "Read files with hetviz.load(path)."
     raise _data_error("not-a-frame", f"dataset {name!r}", message, remedy, str(frame))
 
 
-def _refuse_lazy(name: str, frame: Any) -> Rows:
+def _refuse_lazy(name: str, frame: object) -> Rows:
     message, kind = "this table has not been computed yet", type(frame).__name__
     raise _data_error("lazy", f"dataset {name!r}", message, "Give frame.collect().", kind)
 
@@ -249,7 +249,7 @@ def _warn_of_square(name: str, frame: pd.DataFrame) -> None:
         warnings.warn(message, DataWarning, stacklevel=2)
 
 
-def _of_square(name: str, frame: Any, kind: Parts) -> Rows:
+def _of_square(name: str, frame: object, kind: Parts) -> Rows:
     """Return rows that are described by distances or similarities between them."""
     where = f"dataset {name!r}"
     if kind not in ("distance", "kernel"):
@@ -282,7 +282,7 @@ def _square_table(table: pd.DataFrame) -> tuple[Texts | None, Array]:
     return None if counts else _keys(table.columns), table.to_numpy()
 
 
-def _dense_square(where: str, kind: str, frame: Any) -> Array:
+def _dense_square(where: str, kind: str, frame: object) -> Array:
     if is_sparse(frame):
         if kind == "distance":
             message = "a sparse matrix leaves most distances out"
@@ -314,7 +314,8 @@ def _words(column: object) -> str:
 
 def _column(values: object) -> object:
     """Return a column in which list cells are joined to text."""
-    series = values if isinstance(values, pd.Series) else pd.Series(detached(values))
+    plain: object = values if isinstance(values, pd.Series) else detached(values)
+    series: pd.Series = plain if isinstance(plain, pd.Series) else pd.Series(plain)
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(object if series.dtype.categories.dtype == object else "str")
     if isinstance(series.dtype, pd.PeriodDtype):
@@ -332,7 +333,7 @@ def _column(values: object) -> object:
     return series.reset_index(drop=True)
 
 
-def _of_list(name: str, frame: Any) -> Rows:
+def _of_list(name: str, frame: Foreign) -> Rows:
     if isinstance(frame, set | frozenset):
         frame = sorted(frame, key=str)
     if frame and all(isinstance(row, Mapping) for row in frame):
@@ -357,7 +358,7 @@ def _of_matrix(name: str, frame: object) -> Rows:
     return Rows(name, None, None, values)
 
 
-def _matrix(where: str, frame: object) -> Any:
+def _matrix(where: str, frame: object) -> Foreign:
     """Return a matrix of any library as an array or a sparse array."""
     if is_sparse(frame):
         return sp.csr_array(frame)
@@ -381,7 +382,7 @@ def _numbers(values: Array) -> Array:
         return values
 
 
-def detached(values: Any) -> Any:
+def detached(values: Foreign) -> Foreign:
     """Return a tensor with gradient or on a device as a plain array."""
     for step in ("detach", "cpu"):
         act: Callable[[], Any] | None = getattr(values, step, None)
@@ -430,12 +431,12 @@ def _of_anndata(name: str, adata: AnnData, chosen: list[str]) -> Rows:
     return found
 
 
-def _square_kind(matrix: Any) -> str:
+def _square_kind(matrix: Foreign) -> str:
     """Return "distance" for a matrix whose rows have no distance to themselves, else "kernel"."""
     return "kernel" if np.diag(matrix).any() else "distance"
 
 
-def _annotated_matrix(adata: AnnData, part: str, X: Any) -> tuple[Matrix, list[str] | None]:
+def _annotated_matrix(adata: AnnData, part: str, X: Foreign) -> tuple[Matrix, list[str] | None]:
     """Return a part of an AnnData as features, with the names of its columns."""
     names: Any = adata.var_names if part not in adata.obsm else None
     if isinstance(X, pd.DataFrame):
