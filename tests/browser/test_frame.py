@@ -13,22 +13,52 @@ from tests.browser.harness import Open, Server
 from tests.browser.projects import Projects
 from tests.browser.test_app import open_map_form, settled, stage, until
 
+# The items in the window of which something else than the map is seen.
 _COVERED = """() => {
-  const { scene, root } = document.querySelector(".hv-map").__hv.map;
+  const { scene, root } = document.querySelector(".st-key-map .hv-map").__hv.map;
   const { left, top } = root.querySelector(".hv-stage").getBoundingClientRect();
-  const names = ".hv-legend, .hv-bar, .st-key-tools, .st-key-new-map";
-  const cards = [...document.querySelectorAll(names)]
-    .map((card) => card.getBoundingClientRect());
   let count = 0;
   for (let r = 0; r < scene.n; r++) {
     if (!scene.isShown[r] || Number.isNaN(scene.pos[2 * r])) continue;
     const [x, y] = scene.pixel(r);
-    const isOut = x < 0 || y < 0 || x > scene.view.W - 44 || y > scene.view.H;
-    count += isOut || cards.some((box) => x + left > box.left && x + left < box.right
-      && y + top > box.top && y + top < box.bottom);
+    if (x < 0 || y < 0 || x > scene.view.W || y > scene.view.H) continue;
+    count += !document.elementFromPoint(x + left, y + top)?.closest(".hv-stage");
   }
   return count;
 }"""
+_SIZES = [(1440, 900), (1920, 1080), (900, 700), (390, 844)]
+# Moves 40 items to a ring around the others, and shows all of the map.
+_SCATTER = """() => {
+  const { map } = document.querySelector(".st-key-map .hv-map").__hv;
+  const { scene, camera } = map;
+  const { x, y } = scene.data.frame;
+  scene.geometry = scene.geometry.slice();
+  for (let r = 0; r < 40; r++) {
+    const [angle, far] = [(r / 40) * 2 * Math.PI, 0.56 + 0.02 * (r % 10)];
+    scene.geometry[2 * r] = (x[0] + x[1]) / 2 + Math.cos(angle) * far * (x[1] - x[0]);
+    scene.geometry[2 * r + 1] = (y[0] + y[1]) / 2 + Math.sin(angle) * far * (y[1] - y[0]);
+  }
+  scene.pos = scene.geometry.slice();
+  map.layers.update();
+  camera.fit();
+}"""
+
+
+@pytest.mark.parametrize("sample", ["emoji", "world", "debian"])
+def test_no_item_lies_under_a_card(page: Page, projects: Projects, sample: str) -> None:
+    page.goto(f"/map?s={projects.make(sample=sample)}")
+    for step in ("", _SCATTER):
+        for width, height in _SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            settled(page)
+            until(page, f"map.scene.view.W === {width} && !map.scene.flight")
+            if step:
+                page.evaluate(step)
+                until(page, "!map.scene.flight")
+            assert page.evaluate(_COVERED) == 0, (step, width)
+    said = page.locator(".hv-status").get_by_text(re.compile("off screen$"))
+    outside = page.evaluate("document.querySelector('.hv-map').__hv.map.camera.nOffScreen")
+    expect(said).to_have_count(1 if outside else 0)
 
 
 def test_idle_map_says_what_it_shows_and_covers_no_item(page: Page) -> None:

@@ -4,14 +4,17 @@ import { cardBoxes } from "./covered_area.js";
 import { send } from "./page_change.js";
 import { panel as shownPanel, panelTop, panelWidth } from "./panel.js";
 import { remember } from "./remember.js";
+import { clearOfStrays, strays } from "./stray_items.js";
 import { MORPH_MS } from "./transition.js";
 import { View, interpolateCamera, prefersReducedMotion, ease, frameOf } from "./view.js";
 
 /** @import { HetMap } from "./map.js" */
 /** @import { Place } from "./scene.js" */
 /** @import { MapSpec } from "./messages.js" */
+/** @import { Cards } from "./stray_items.js" */
 
 const [NARROW_PX, MEDIUM_PX] = [860, 1100];
+const PILL_PX = 250; // width of the folded legend with its margins
 const LEGEND_PX = 276; // width of the legend with its margins
 const MIN_VISIBLE = 12;
 const MAX_FRAME_ZOOM = 6; // times the scale of the whole map
@@ -32,10 +35,40 @@ export class Camera {
     this.sentKey = null;
     /** @type {Place | null} Camera that `flyToAll` moved to. */
     this.framed = null;
+    /** @type {Cards | null} */
+    this.cards = null;
+    /** @type {Float32Array | null} Positions that `homePlace` was computed for. */
+    this.homeOf = null;
+    this.homeKey = "";
+    /** @type {number[]} */
+    this.strayRows = [];
+    /** @type {Place} */
+    this.homePlace = this.scene.view.at();
   }
 
   /** The camera that shows all of the map. */
-  get home() { return this.around(this.scene.data.frame); }
+  get home() {
+    const { view, data, geometry, hidden } = this.scene;
+    const place = this.around(data.frame);
+    if (!this.cards) return place;
+    const key = JSON.stringify([place, view.W, view.H, this.cards, hidden]);
+    if (this.homeOf !== geometry || this.homeKey !== key) {
+      Object.assign(this, { homeOf: geometry, homeKey: key, strayRows: strays(this) });
+      this.homePlace = clearOfStrays(this, this.cards, place);
+    }
+    return this.homePlace;
+  }
+
+  /** Number of shown items beyond the window when all of the map is in view. */
+  get nOffScreen() {
+    const { data, geometry, isShown, view } = this.scene;
+    if (!this.cards) return data.outside;
+    const whole = Object.assign(new View(), view, this.home);
+    return this.strayRows.filter((r) => {
+      const [x, y] = [whole.x(geometry[2 * r]), whole.y(geometry[2 * r + 1])];
+      return isShown[r] && (x < 0 || y < 0 || x > view.W || y > view.H);
+    }).length;
+  }
 
   /** The camera that shows a frame; the map that fills the window may be stretched. */
   around({ x, y }) {
@@ -50,6 +83,7 @@ export class Camera {
     const { W, H } = view;
     const before = JSON.stringify(view.clear);
     let clear = { left: 0, top: 0, right: 0, bottom: 0 };
+    let shift = 0;
     if (data.stage && data.mode === "look") clear = { left: 24, top: 8, right: 24, bottom: 8 };
     else if (data.stage && W < NARROW_PX) {
       const bar = this.map.statements.groups.size ? DRAFT_PX : 0;
@@ -61,11 +95,18 @@ export class Camera {
       const panel = W < MEDIUM_PX ? 300 : 340;
       // The legend is a button in a window of medium width.
       const cards = W < MEDIUM_PX ? 24 : LEGEND_PX;
-      const followPanel = panelWidth() > 60 ? 0 : Math.round((panel - 44) / 2);
+      shift = panelWidth() > 60 ? 0 : Math.round((panel - 44) / 2);
       const top = W < MEDIUM_PX ? 56 : 28;
-      clear = { left: cards + followPanel, top, right: panel + 10 - followPanel, bottom: 84 };
+      clear = { left: cards + shift, top, right: panel + 10 - shift, bottom: 84 };
     }
     view.clear = clear;
+    const isWork = data.stage && data.mode === "work" && !(shownPanel.open && shownPanel.wide);
+    this.cards = !isWork ? null : W < NARROW_PX
+      ? { legend: 0, top: [W, clear.top], panel: 0, foot: clear.bottom, shift: 0, maxShift: 0 }
+      : {
+        legend: W < MEDIUM_PX ? 0 : LEGEND_PX, top: [PILL_PX, W < MEDIUM_PX ? clear.top : 0], panel: clear.right + shift,
+        foot: clear.bottom, shift, maxShift: W < MEDIUM_PX ? 128 : 148,
+      };
     return JSON.stringify(clear) !== before;
   }
 
@@ -81,6 +122,7 @@ export class Camera {
     if (!this.clear()) return;
     const { home } = this;
     view.fitted = home.s;
+    map.legend.update();
     const rows = map.selection.rows();
     if (!view.zoomed) this.fly(this.clearOfCards(home, rows), 180, false);
     else {
@@ -122,6 +164,7 @@ export class Camera {
     if (!view.zoomed && !scene.data.live) view.go(home);
     view.fitted = home.s;
     map.filmStrip.drawOverview();
+    map.legend.update();
     map.requestDraw({ paint: true, place: true });
   }
 
@@ -149,8 +192,8 @@ export class Camera {
   /** @param {number[]} rows */
   fit(rows = []) {
     const { data, pos, isShown } = this.scene;
-    const frame = data.live ? frameOf(pos, isShown) : data.frame;
-    this.fly(this.clearOfCards(this.around(frame), rows), 450, false);
+    const place = data.live ? this.around(frameOf(pos, isShown)) : this.home;
+    this.fly(this.clearOfCards(place, rows), 450, false);
   }
 
   /** Show every item, including outliers. */

@@ -322,13 +322,14 @@ export class Legend {
     if (this.partial || this.hiddenCodes.size) {
       parts.push(h("button", { type: "button", class: "hv-text-button", onclick: () => this.clear() }, "Show all"));
     }
-    const { colour, outside, live, stage } = scene.data;
+    const { colour, live, stage } = scene.data;
+    const outside = live ? 0 : map.camera.nOffScreen;
     if (stage && colour?.swatches?.length) {
       parts.push(h("button", { type: "button", class: "hv-text-button", onclick: () => this.setSwatch(null, "") }, "Reset colours"));
     }
     const faint = stage ? faintCategories(colour, scene.scheme, scene.tokens.bg) : [];
     if (faint.length) parts.push(h("span", {}, hardToSee(faint)));
-    if (outside && !live) {
+    if (outside) {
       parts.push(
         h("span", {}, `${thousands(outside)} off screen`),
         h("button", { type: "button", class: "hv-text-button", onclick: () => map.camera.fitAll() }, "Show"),
