@@ -49,6 +49,7 @@ def test_no_item_lies_under_a_card(page: Page, projects: Projects, sample: str) 
     page.goto(f"/map?s={projects.make(sample=sample)}")
     for step in ("", _SCATTER):
         for width, height in _SIZES:
+            stage(page)
             page.set_viewport_size({"width": width, "height": height})
             settled(page)
             until(page, f"map.scene.view.W === {width} && !map.scene.flight")
@@ -331,3 +332,46 @@ def test_help_icons_are_large_enough_to_click(page: Page) -> None:
     )
     assert sizes
     assert min(sizes) >= 24
+
+
+# Sizes of all visible texts, with an example; icons of Streamlit are letters of a font.
+_TEXT_SIZES = """() => {
+  const sizes = {};
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    const element = text.parentElement;
+    const isIcon = element.closest("script, style, [data-testid=stIconMaterial]");
+    if (!text.data.trim() || isIcon) continue;
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    const isShown = element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+    const box = range.getBoundingClientRect();
+    if (!isShown || box.width < 2 || box.height < 2) continue;
+    sizes[getComputedStyle(element).fontSize] ??= text.data.trim().slice(0, 40);
+  }
+  for (const field of document.querySelectorAll("input, textarea")) {
+    if (field.checkVisibility()) sizes[getComputedStyle(field).fontSize] ??= field.placeholder;
+  }
+  return sizes;
+}"""
+_FIVE = {"12.5px", "14px", "15px", "19px", "25px"}
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (900, 700), (390, 844)])
+def test_map_page_uses_five_text_sizes(page: Page, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    sizes = page.evaluate(_TEXT_SIZES)
+    assert sizes
+    assert {size: text for size, text in sizes.items() if size not in _FIVE} == {}
+    page.evaluate(
+        "() => document.querySelector('.st-key-map .hv-map').__hv.map.selection.select([10])"
+    )
+    panel = page.locator(".st-key-panel")
+    expect(panel.get_by_text("Linked with", exact=True)).to_be_visible()
+    expect(page.locator(".st-key-statement-bar")).to_be_visible()
+    settled(page)
+    sizes = page.evaluate(_TEXT_SIZES)
+    assert {size: text for size, text in sizes.items() if size not in _FIVE} == {}
