@@ -32,7 +32,9 @@ def test_texts_of_plots_use_five_text_sizes():
     assert {f"{size}px" for size in calls + fonts} <= TEXT_SIZES
 
 
-@pytest.mark.parametrize("part", ["stExpander", "stSliderThumbValue", "stSliderTickBar", "stPagination"])
+@pytest.mark.parametrize(
+    "part", ["stExpander", "stSliderThumbValue", "stSliderTickBar", "stPagination"]
+)
 def test_parts_of_streamlit_with_sizes_of_their_own_get_one_of_the_five(sheets, part):
     rule = re.search(rf":is\([^)]*{part}[^{{]*\{{font-size:14px\}}", sheets)
     assert rule is not None
