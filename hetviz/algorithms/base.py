@@ -100,7 +100,7 @@ class BaseEmbedder(HasParams, SklearnInterface):
             A table or matrix becomes one dataset, "items", without links.
         progress : callable, optional
             See `hetviz.progress.Progress`; True shows a bar. Another value is the target of
-            scikit-learn and is ignored.
+            scikit-learn, which is not used, with a warning.
         start : Embedding, optional
             An earlier map to continue from. Rows are matched by dataset and id. Methods without
             WARM_START ignore it.
@@ -133,6 +133,7 @@ class BaseEmbedder(HasParams, SklearnInterface):
         # Set if the map starts from landmarks.
         self._placement: PlacementError | None = None
         # scikit-learn passes a target here. No method learns from it.
+        self._warn_of_target(progress)
         report = as_progress(progress)
         report(0.0, "Starting")
         by_neighbors = self._drawn_by_neighbors()

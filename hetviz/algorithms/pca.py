@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from scipy.linalg import svd
 
+from hetviz._text import join_words
 from hetviz._types import Floats, Matrix, Rng
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import ANY_FEATURES, Capability, Fit, MethodCard, Reference
@@ -119,11 +120,17 @@ class PCA(BaseEmbedder):
             shares,
             SHARE,
         )
+        few = [
+            f"{len(by_axis)} of {self.n_components} axes for {entity}"
+            for entity, by_axis in explained.items()
+            if len(by_axis) < self.n_components
+        ]
         return Fit(
             coordinates,
             diagnostics={"explained": explained},
             messages=[message],
             components=components,
+            note=join_words(few) if few else "",
         )
 
     def _fit_entity(

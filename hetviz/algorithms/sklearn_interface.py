@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
@@ -12,7 +13,14 @@ from hetviz._types import Array, is_sparse
 from hetviz.algorithms.contract import Capability, MethodCard
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.splits import HoldoutSplits
-from hetviz.errors import DataError, HetvizError, ParameterError, RowsError, UnfittedError
+from hetviz.errors import (
+    DataError,
+    DataWarning,
+    HetvizError,
+    ParameterError,
+    RowsError,
+    UnfittedError,
+)
 from hetviz.progress import Progress
 
 if TYPE_CHECKING:
@@ -53,7 +61,7 @@ class SklearnInterface(BaseEstimator):
         ----------
         data : HeteroData, HoldoutSplits, or a table or matrix of n rows
         y : object
-            Ignored. The pipelines of scikit-learn pass it.
+            Not used, with a warning. The pipelines of scikit-learn pass it.
         **fit_params
             ``progress`` and ``start``, see `fit`.
 
@@ -63,6 +71,7 @@ class SklearnInterface(BaseEstimator):
             For a table or matrix an array of shape (n, k), or a DataFrame after
             ``set_output(transform="pandas")``.
         """
+        self._warn_of_target(y)
         return self.fit(data, **fit_params)._to_output(self.embedding_)
 
     def score(self, held_out: FitInput, y: object = None) -> float:
@@ -128,6 +137,15 @@ class SklearnInterface(BaseEstimator):
         tags.target_tags.required = False
         tags.input_tags.sparse = Capability.SPARSE in self.card.capabilities
         return tags
+
+    def _warn_of_target(self, y: object) -> None:
+        """Warn that a target, which scikit-learn passes to fit, is not used."""
+        if y is not None and not isinstance(y, bool) and not callable(y):
+            message = (
+                f"{self.card.title}: y is not used. Give classes as labels, as links by "
+                "hetviz.links_from_labels, or as comparisons by hetviz.comparisons_from_label."
+            )
+            warnings.warn(message, DataWarning, stacklevel=4)
 
     def _check_fitted(self, call: str) -> None:
         if not hasattr(self, "embedding_"):

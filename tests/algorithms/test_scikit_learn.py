@@ -25,7 +25,7 @@ from sklearn.utils import estimator_checks
 import hetviz
 from hetviz import Comparisons, Dataset, HeteroData, HoldoutSplits, Links
 from hetviz.algorithms.base import BaseEmbedder
-from hetviz.errors import DataError, HetvizError, ParameterError
+from hetviz.errors import DataError, DataWarning, HetvizError, ParameterError
 
 KEYS = [card.key for card in hetviz.methods()]
 RNG = np.random.default_rng(0)
@@ -165,3 +165,13 @@ def test_check_estimator(estimator: Any, check: Any) -> None:
     # Checks that do not apply raise SkipTest.
     with contextlib.suppress(SkipTest):
         check(estimator)
+
+
+def test_target_and_missing_axes_are_named() -> None:
+    X = np.arange(12.0).reshape(12, 1) ** 2
+    for call in (lambda y: hetviz.PCA().fit(X, y), lambda y: hetviz.PCA().fit_transform(X, y)):
+        with pytest.warns(DataWarning, match=r"y is not used.*links_from_labels"):
+            call(np.repeat([0, 1], 6))
+        call(None)
+    note = hetviz.PCA().fit(X).embedding_.note
+    assert note == "Principal components: 1 of 2 axes for items"

@@ -42,7 +42,7 @@ def _of(dataset: Dataset, labels: list[str]) -> Iterable[str]:
         yield f"Labels, which are no features: {join_first(labels, _MAX_NAMED)}."
     used = [entry for entry in features.get("columns", ()) if entry.get("use")]
     if used:
-        parts = [f"{_columns(entry)} ({entry['kind']})" for entry in used]
+        parts = [f"{_columns(entry)} ({_kind(dataset, entry)})" for entry in used]
         yield f"Features: {join_first(parts, _MAX_NAMED)}."
     X = None if used else dataset.X
     matrices = [] if X is None else [f"a matrix of {count(X.shape[1], 'column')}"]
@@ -74,6 +74,13 @@ def _ids(recipe: Mapping[str, Any]) -> str:
     if recipe.get(MADE_IDS):
         return "Ids: made, as no column is an id."
     return f"Ids: {recipe['id']}." if recipe.get("id") else "Ids: as given."
+
+
+def _kind(dataset: Dataset, entry: Mapping[str, Any]) -> str:
+    column = entry.get("column")
+    known = dataset.table is not None and column in dataset.table
+    is_duration = known and dataset.table[column].dtype.kind == "m"  # type: ignore[index]
+    return f"{entry['kind']}, from a duration" if is_duration else str(entry["kind"])
 
 
 def _columns(entry: Mapping[str, Any]) -> str:

@@ -633,6 +633,12 @@ def test_from_frames_refuses_features_that_are_none(frame: Any, kind: str, words
         HeteroData.from_frames({"wines": frame}, features={"wines": kind})
 
 
+def test_account_names_durations() -> None:
+    frame = pd.DataFrame({"time": pd.to_timedelta([30, 90, 45, 20], unit="min")})
+    data = HeteroData.from_frames({"runs": frame}, labels={})
+    assert data.account[0].endswith("Features: time (number, from a duration).")
+
+
 def test_account_names_repeated_and_contradicting_links() -> None:
     data = made([("dal", 7), ("dal", 7, -1.0), ("dal", 7, 0.5), ("flan", 7)])
     assert data.account[-1] == (
