@@ -11,7 +11,7 @@ from hetviz.data import Filter
 from hetviz.workspace import SetFilters
 from tests.browser.harness import Open, Server
 from tests.browser.projects import Projects
-from tests.browser.test_app import open_map_form, settled, stage, until
+from tests.browser.test_app import make_map, open_map_form, settled, stage, until
 
 # The items in the window of which something else than the map is seen.
 _COVERED = """() => {
@@ -375,3 +375,70 @@ def test_map_page_uses_five_text_sizes(page: Page, size: tuple[int, int]) -> Non
     settled(page)
     sizes = page.evaluate(_TEXT_SIZES)
     assert {size: text for size, text in sizes.items() if size not in _FIVE} == {}
+
+
+_OVERLAPPING = """() => {
+  const names = [".hv-map-strip > :not([hidden])", ".st-key-new-map button",
+    ".st-key-statement-bar", ".hv-bar", ".st-key-panel"];
+  const cards = names.flatMap((name) => [...document.querySelectorAll(name)])
+    .filter((card) => card.checkVisibility({ visibilityProperty: true }))
+    .map((card) => [card.className, card.getBoundingClientRect()])
+    .filter(([, box]) => box.width && box.height);
+  const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1
+    && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  return cards.flatMap(([name, a], k) => cards.slice(k + 1)
+    .filter(([, b]) => meet(a, b)).map(([other]) => [name, other]));
+}"""
+
+
+def test_sentence_and_strip_of_maps_share_the_foot(page: Page) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    make_map(page, "Principal")
+    expect(page.locator(".hv-film-strip button")).to_have_count(2)
+    page.evaluate(
+        "() => document.querySelector('.st-key-map .hv-map').__hv.map.selection.select([10])"
+    )
+    expect(page.locator(".st-key-statement-bar")).to_be_visible()
+    settled(page)
+    for width, height in [(1440, 900), (900, 700), (390, 844)]:
+        page.set_viewport_size({"width": width, "height": height})
+        until(page, f"map.scene.view.W === {width} && !map.scene.flight && !map.scene.motion")
+        assert page.evaluate(_OVERLAPPING) == [], width
+        if width > 390:
+            assert page.evaluate(_COVERED) == 0, width
+
+
+_RECORD = """() => {
+  window.names = [];
+  const text = (selector) => document.querySelector(selector)?.textContent;
+  new MutationObserver((changes) => {
+    if (changes.some(({ addedNodes }) => [...addedNodes].some((node) => node.matches?.(".hv-item-preview")))) {
+      window.names.push([text(".hv-item-preview h2"), text(".st-key-statement-bar .hv-group-chip b")]);
+    }
+  }).observe(document.querySelector(".stApp"), { childList: true });
+}"""  # noqa: E501
+
+
+def test_sentence_names_the_new_item_with_its_panel(page: Page) -> None:
+    select = (
+        "(rows) => document.querySelector('.st-key-map .hv-map').__hv.map.selection.select(rows)"
+    )
+    page.set_viewport_size({"width": 900, "height": 700})
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    page.evaluate(select, [10])
+    chip = page.locator(".st-key-statement-bar .hv-group-chip b")
+    expect(chip).to_have_text("melting face")
+    settled(page)
+    page.evaluate(_RECORD)
+    page.evaluate(select, [1300])
+    page.wait_for_function("() => window.names.length")
+    [[title, named]] = page.evaluate("window.names")
+    assert title != "melting face"
+    assert named == title
+    settled(page)
+    expect(chip).to_have_text(title)

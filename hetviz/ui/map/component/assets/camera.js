@@ -16,6 +16,7 @@ import { View, interpolateCamera, prefersReducedMotion, ease, frameOf } from "./
 const [NARROW_PX, MEDIUM_PX] = [860, 1100];
 const PILL_PX = 250; // width of the folded legend with its margins
 const LEGEND_PX = 276; // width of the legend with its margins
+const [LINE_PX, TWO_LINES_PX, STRIP_AND_LINE_PX] = [84, 124, 150]; // height of the foot with the sentence
 const MIN_VISIBLE = 12;
 const MAX_FRAME_ZOOM = 6; // times the scale of the whole map
 const SPOT_PX = 48; // px within which items overlap
@@ -97,7 +98,9 @@ export class Camera {
       const cards = W < MEDIUM_PX ? 24 : LEGEND_PX;
       shift = panelWidth() > 60 ? 0 : Math.round((panel - 44) / 2);
       const top = W < MEDIUM_PX ? 56 : 28;
-      clear = { left: cards + shift, top, right: panel + 10 - shift, bottom: 84 };
+      // The sentence has two lines in a window of medium width, and else stands above the strip of maps.
+      const bottom = W < MEDIUM_PX ? TWO_LINES_PX : this.map.filmStrip.maps().length > 1 ? STRIP_AND_LINE_PX : LINE_PX;
+      clear = { left: cards + shift, top, right: panel + 10 - shift, bottom };
     }
     view.clear = clear;
     const isWork = data.stage && data.mode === "work" && !(shownPanel.open && shownPanel.wide);

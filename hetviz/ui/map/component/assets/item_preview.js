@@ -2,7 +2,7 @@
 // sends its blocks as data; the page draws the same ones.
 
 import { ROOT, request } from "./requests.js";
-import { closest, h } from "./dom.js";
+import { closest, h, shorten } from "./dom.js";
 import { panel, watchPanel } from "./panel.js";
 
 /** @import { HetMap } from "./map.js" */
@@ -22,6 +22,7 @@ import { panel, watchPanel } from "./panel.js";
 
 const MAX_MS = 10000; // ms after which the preview ends
 const REST_MS = 300; // ms without a run of the page
+const MAX_CHIP_CHARACTERS = 24; // as in hetviz/ui/statements/commands.py
 const HOLD_MS = 250; // ms for which the map and the page wait for the preview
 
 // Safari has no idle callback.
@@ -107,6 +108,9 @@ export class ItemPreview {
     const app = document.querySelector(".stApp");
     const body = document.querySelector(".st-key-panel-body");
     if (!app || !body || !this.isWanted()) return;
+    // The sentence names the same item.
+    const chip = document.querySelector(".st-key-statement-bar:has(.st-key-clear-selection) .hv-group-chip b");
+    if (chip) chip.textContent = shorten(content.title, MAX_CHIP_CHARACTERS);
     const faces = content.pictures.map((address) => picture(address));
     const face = content.has_picture ? faces[0]
       : faces.length ? h("span", { class: "hv-picture-grid", "aria-hidden": "true" }, ...faces) : h("i", { "aria-hidden": "true" }, content.glyph);

@@ -137,6 +137,8 @@ export class Updates {
     map.toolbar.update();
     map.legend.update();
     map.filmStrip.update();
+    // A second map brings its strip.
+    if (!scene.view.zoomed) map.camera.followPanel();
     map.demo.receive(data);
     map.root.toggleAttribute("data-known", true);
     map.note.hidden = true;
