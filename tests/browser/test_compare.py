@@ -120,6 +120,20 @@ def test_page_fits_every_size(page: Page, projects: Projects, picture: Picture) 
             ".filter((cell) => cell.scrollWidth > cell.clientWidth + 1).length"
         )
         assert cut == 0
+        # No row is wider than the table, into the maps next to it.
+        wide_rows = page.evaluate(
+            "[...document.querySelectorAll('.hv-rank')]"
+            ".filter((row) => row.scrollWidth > row.clientWidth + 1).length"
+        )
+        assert wide_rows == 0
+        frames = page.evaluate(
+            "[...document.querySelectorAll('[class*=st-key-compare-cell]')].map((cell) => {"
+            " const [a, b] = [cell, cell.querySelector('.hv-stage')]"
+            ".map((e) => e.getBoundingClientRect());"
+            " return b.left >= a.left && b.right <= a.right && b.bottom <= a.bottom; })"
+        )
+        assert all(frames)
+        assert len(frames) > 1
         picture(page, "compare", look)
         # Both themes and both sizes, but not each with each.
         if look in (LOOKS[0], LOOKS[-1]):
