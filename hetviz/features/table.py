@@ -196,8 +196,8 @@ def column_notes(
         filled = {"": filled, "none": "no value"}.get(
             impute, f"the {impute}".replace("the own", "a")
         )
-        marks = f" (written {', '.join(column.markers)})" if column.markers else ""
-        message = f"{column.n_missing:,} of {len(column.values):,} cells are missing{marks}"
+        gaps = f"empty or written {' or '.join(column.markers)}" if column.markers else "missing"
+        message = f"{column.n_missing:,} of {len(column.values):,} cells are {gaps}"
         notes.append(("missing", f"{message}, so {filled} is used instead", ""))
     if column.kind in ("category", "unique", "text"):
         present = Counter(column.uses)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 # Words for nothing, which can also be a value or a surname.
 _NOTHING = frozenset({"none", "null"})
+_NAMES_SHARE = 0.9
 _MIN_WORDS_BESIDE = 2
 MAX_CATEGORIES = 50
 _MIN_WIDE_COLUMNS = 200
@@ -385,6 +386,10 @@ def _is_word_among(marker: str, others: set[str]) -> bool:
 
     They must be written in the same way: programs write None and null next to any words.
     """
+    if marker == "Nan":
+        # A province of Thailand. Programs write nan and NaN.
+        names = [text for text in map(str.strip, others) if text[0].isupper()]
+        return len(names) >= max(_MIN_WORDS_BESIDE, _NAMES_SHARE * len(others))
     if marker.lower() not in _NOTHING or len(others) < _MIN_WORDS_BESIDE:
         return False
     words = [text.strip() for text in others]

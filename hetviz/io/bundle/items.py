@@ -231,8 +231,9 @@ class _DatasetReader:
         for name in self.labels:
             column = columns_by_name.get(name)
             if column is not None and column.markers:
-                markers = ", ".join(f"“{marker}”" for marker in column.markers)
-                message = f"{count(column.n_missing, 'cell')} with {markers} count as missing"
+                markers = " or ".join(f"“{marker}”" for marker in column.markers)
+                n_cells = count(column.n_missing, "cell")
+                message = f"{n_cells}, empty or with {markers}, count as missing"
                 place = f"{source_table.where}, column {name}"
                 self.problems.append(Problem("markers", place, message, severity="note"))
         recipe: dict[str, Any] = {}

@@ -182,7 +182,13 @@ def test_plus_and_minus_are_values() -> None:
 
 
 @pytest.mark.parametrize(
-    "cells", [["None", "Peanut", "Milk"], ["none", "mild", "severe"], ["NONE", "LOW", "HIGH"]]
+    "cells",
+    [
+        ["None", "Peanut", "Milk"],
+        ["none", "mild", "severe"],
+        ["NONE", "LOW", "HIGH"],
+        ["Nan", "Udon Thani", "Escaldes-Engordany"],
+    ],
 )
 def test_none_among_words_is_a_value(cells: list[str]) -> None:
     values, loaded = column(cells * 10, "kind")
@@ -197,7 +203,15 @@ def test_none_among_words_is_a_value(cells: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "cells", [["None", "peanut", "milk"], ["null", "mild", "severe"], ["None", "R2", "R3"]]
+    "cells",
+    [
+        ["None", "peanut", "milk"],
+        ["null", "mild", "severe"],
+        ["None", "R2", "R3"],
+        ["nan", "Udon Thani", "Trat"],
+        ["NaN", "Udon Thani", "Trat"],
+        ["Nan", "peanut", "milk"],
+    ],
 )
 def test_none_written_by_programs_is_missing(cells: list[str]) -> None:
     values, loaded = column(cells * 10, "kind")
@@ -205,6 +219,16 @@ def test_none_written_by_programs_is_missing(cells: list[str]) -> None:
     assert "marker-value" not in codes(loaded)
     numbers, _ = column(["None", "1.5", "2.5"] * 10, "size")
     assert numbers.isna().sum() == 10
+
+
+def test_empty_cells_are_not_said_to_be_written() -> None:
+    cells = [*["Meyer", "Smith", "Kovacs", "Novak"] * 5, "", "NaN"]
+    _, loaded = column(cells, "kind")
+    (note,) = [problem for problem in loaded.problems if problem.code == "markers"]
+    assert note.what == "2 cells, empty or with “NaN”, count as missing"
+    _, loaded = column([*["1.5", "2.5", "3.5", "7"] * 5, "", "NaN"], "size")
+    (note,) = [problem for problem in loaded.problems if problem.code == "missing"]
+    assert note.what.startswith("2 of 22 cells are empty or written NaN")
 
 
 def test_blanks_make_no_category() -> None:
