@@ -336,7 +336,9 @@ def add_propose(command: argparse.ArgumentParser) -> None:
         help="similar words, also similar meaning by the sentence model, or each other's nearest "
         "by pictures, place or date (default: %(default)s)",
     )
-    add_number(command, "--per-row", 3, "by meaning: most proposals of a row of the source", "N")
+    add_number(
+        command, "--per-row", 3, "by meaning: most proposals of a row of the larger dataset", "N"
+    )
     command.add_argument(
         "--model",
         choices=get_args(Model),

@@ -26,8 +26,8 @@ def specific_rows(first: RowVectors, second: RowVectors, k: int) -> tuple[Ints, 
 
     Rows are ranked by cross-domain similarity local scaling (Conneau et al. 2018): twice the
     similarity minus the mean similarities of both rows to their ten most similar ones, so that a
-    row that is similar to all others is not everyone's partner. Costs O(n m (p + log m)) and
-    memory O(n + m) besides one block.
+    row that is similar to all others is not everyone's partner. Costs O(n m p) and memory O(n + m)
+    besides one block.
     """
     n, m = len(first[0]), len(second[0])
     k = min(k, m)
@@ -42,12 +42,26 @@ def specific_rows(first: RowVectors, second: RowVectors, k: int) -> tuple[Ints, 
     partners, similarities = [], []
     for start, S in _blocks(first, second):
         specific = 2 * S - mean_of_row[start : start + len(S), None] - mean_of_column
-        best = np.argsort(-specific, axis=1, kind="stable")[:, :k]
+        best = _largest_at(specific, k)
         partners.append(best)
         similarities.append(np.take_along_axis(S, best, axis=1))
     rows = np.repeat(np.arange(n), k)
     similarity = np.concatenate(similarities).ravel().astype(np.float64)
     return rows, np.concatenate(partners).ravel().astype(np.int64), similarity
+
+
+def mutual_pairs(first: RowVectors, second: RowVectors, k: int) -> tuple[Ints, Ints, Floats]:
+    """Return the pairs of `specific_rows` in both directions, in the order of `first`.
+
+    k for the rows of the larger table. Those of the smaller one have as many times more as they are
+    fewer, so that both have the same number of partners in all.
+    """
+    n, m = len(first[0]), len(second[0])
+    shares = (k, round(k * n / max(1, m))) if n >= m else (round(k * m / max(1, n)), k)
+    i, j, similarity = specific_rows(first, second, shares[0])
+    back_j, back_i, _ = specific_rows(second, first, shares[1])
+    mutual = np.isin(i * m + j, back_i * m + back_j)
+    return i[mutual], j[mutual], similarity[mutual]
 
 
 def relative_similarity(first: RowVectors, second: RowVectors, random_state: int = 0) -> float:
@@ -121,3 +135,13 @@ def _largest(S: Array, k: int, axis: int) -> Array:
     """Return the k largest entries along an axis."""
     kept = np.partition(S, S.shape[axis] - k, axis=axis)
     return kept[-k:] if axis == 0 else kept[:, -k:]
+
+
+def _largest_at(S: Array, k: int) -> Ints:
+    """Return the columns of the k largest entries of each row, the largest first, (n, k)."""
+    least = np.partition(S, S.shape[1] - k, axis=1)[:, -k]
+    rows, columns = np.nonzero(least[:, None] <= S)
+    # Of equal entries the first counts.
+    order = np.lexsort((columns, -S[rows, columns], rows))
+    starts = np.searchsorted(rows, np.arange(len(S)))
+    return columns[order][starts[:, None] + np.arange(k)]

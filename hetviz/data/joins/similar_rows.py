@@ -18,9 +18,9 @@ from hetviz._types import Array, Bools, Floats, Ints, Sparse
 from hetviz.core.measures.mutual_rows import mutual_rows
 from hetviz.core.measures.specific_rows import (
     RowVectors,
+    mutual_pairs,
     nearest_within,
     relative_similarity,
-    specific_rows,
     without_dense,
 )
 from hetviz.core.sentence_vectors import Model, text_vectors
@@ -86,9 +86,10 @@ def propose_links(
     neighbouring characters of their texts, so that other spellings, other orders of words and
     abbreviations count as well. Quantities are compared in base units (1.5 kg is 1500 g), and names
     of people also by initials (J. Smith is John Smith). By meaning, the sentence model compares
-    them, too, and a row of `source` has up to three proposals, as for pictures and keywords. By
-    pictures, place or date, a pair is proposed if each row is the other's only nearest one. None of
-    these shows whether pairs are right, so a probability needs answers.
+    them, too, and a pair is proposed if each row is among the three most similar ones of the other,
+    as for pictures and keywords. By pictures, place or date, a pair is proposed if each row is the
+    other's only nearest one. Pairs do not depend on which dataset is the source. None of these
+    shows whether pairs are right, so a probability needs answers.
 
     Parameters
     ----------
@@ -103,7 +104,8 @@ def propose_links(
         Dataset -> columns of its table to compare. Default: its columns of text, names and
         categories, and its ids if they are its names or there is no other text.
     per_row : int
-        By meaning: the most proposals of a row of `source`.
+        By meaning: the most proposals of a row of the larger dataset. A row of the smaller one has
+        as many times more as this has fewer rows.
     model : {"english", "multilingual"}
         By meaning: the sentence model. "english" needs the extra ``text``, "multilingual" the extra
         ``multilingual``.
@@ -177,7 +179,7 @@ def propose_links(
     nothing is proposed then, and by words only pairs that are more similar to each other than
     either row is to a different row of its own table. With `max_chance` = 1 this is left out.
 
-    By place and date, chance is that of five copies of `target` whose places move three times `km`
+    By place and date, chance is that of five copies of a dataset whose places move three times `km`
     in any direction, and whose dates move three times `days` and up to a week, earlier or later.
     By pictures it is that of the smaller dataset with its own other pictures. Rows with the same
     place or date as another row of their dataset have no partner.
@@ -206,13 +208,17 @@ def propose_links(
         raise ParameterError(f"propose_links: per_row = {per_row}; it is at least 1.")
     limits = Limits(km, days)
     limits.check()
+    # In the order of their names, so that it does not matter which dataset is the source.
+    ends = min(source, target), max(source, target)
     if by == "words":
-        pairs = similar_rows(data, source, target, columns, max_chance, random_state)
+        pairs = similar_rows(data, *ends, columns, max_chance, random_state)
     elif by == "meaning":
         options = per_row, model, max_chance, random_state
-        pairs = close_rows(data, source, target, columns, *options)
+        pairs = close_rows(data, *ends, columns, *options)
     else:
-        pairs = _near_rows(data, source, target, by, limits, max_chance, random_state)
+        pairs = _near_rows(data, *ends, by, limits, max_chance, random_state)
+    if ends != (source, target):
+        pairs = pairs.turned()
     frame = _within(data, _frame(data, source, target, pairs), by, limits)
     return frame if answers is None else _with_answers(frame, answers)
 
@@ -284,6 +290,12 @@ class SimilarRows:
         pairs = self.i[order], self.j[order], self.similarity[order], self.chance[order]
         reasons = [self.reasons[at] for at in order] if self.reasons else ()
         return SimilarRows(*pairs, self.texts, self.kind, reasons)
+
+    def turned(self) -> SimilarRows:
+        """Return the pairs with the datasets in the other order."""
+        pairs = self.j, self.i, self.similarity, self.chance, self.texts[::-1]
+        turned = SimilarRows(*pairs, self.kind, self.reasons)
+        return turned.sorted(np.ones(len(self.i), dtype=bool))
 
     def shared_words(self) -> list[str]:
         """Return up to three words that the rows of each pair have in common, (k,)."""
@@ -440,12 +452,12 @@ def close_rows(
     rng = np.random.default_rng(random_state)
     V, U = (_centred(vectors) for vectors in originals)
     first, second = (V, X), (U, Y)
-    i, j, similarity = specific_rows(first, second, per_row)
+    i, j, similarity = mutual_pairs(first, second, per_row)
     scrambled: list[tuple[RowVectors, RowVectors]] = [
         ((_flipped(V, rng), scrambled_x), second),
         (first, (_flipped(U, rng), scrambled_y)),
     ]
-    null = [specific_rows(*pair, per_row)[2] for pair in scrambled]
+    null = [mutual_pairs(*pair, per_row)[2] for pair in scrambled]
     chance = _chance(similarity, np.concatenate(null), len(null))
     kept = (chance <= max_chance) & (similarity > 0)
     if model == "english":

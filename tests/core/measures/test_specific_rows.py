@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from hetviz.core.measures import specific_rows as module
 from hetviz.core.measures.specific_rows import (
     N_NEAR,
+    mutual_pairs,
     nearest_within,
     relative_similarity,
     specific_rows,
@@ -53,6 +54,26 @@ def test_no_rows_have_no_partners():
     for ends in ((first, second), (second, first)):
         assert [len(part) for part in specific_rows(*ends, 3)] == [0, 0, 0]
     assert len(specific_rows(first, vectors(2, 2), 5)[0]) == 6
+
+
+@pytest.mark.parametrize(("n", "m"), [(40, 40), (40, 10)])
+def test_mutual_pairs_are_the_same_from_either_table(n, m):
+    first, second = vectors(n, 3), vectors(m, 4)
+    i, j, similarity = mutual_pairs(first, second, 3)
+    back_j, back_i, back = mutual_pairs(second, first, 3)
+    order = np.lexsort((back_j, back_i)), np.lexsort((j, i))
+    np.testing.assert_array_equal(i[order[1]], back_i[order[0]])
+    np.testing.assert_array_equal(j[order[1]], back_j[order[0]])
+    np.testing.assert_allclose(similarity[order[1]], back[order[0]], atol=1e-6)
+    # Rows of the smaller table have more partners, so that it does not limit those of the larger.
+    assert np.bincount(i).max() <= 3
+    assert 3 * n // m - 3 < np.bincount(j).max() <= 3 * n // m
+
+
+def test_of_equally_specific_rows_the_first_count():
+    V = np.ones((3, 2), dtype=np.float32) / np.sqrt(2)
+    same = V, sp.csr_array((3, 1))
+    assert specific_rows(same, same, 2)[1].tolist() == [0, 1] * 3
 
 
 def unit(V):

@@ -286,6 +286,7 @@ def test_same_meaning_in_other_words_is_found():
     assert (frame["kind"] == SIMILAR_MEANING).all()
     assert (frame["role"] == "relation").all()
     assert frame["source_id"].value_counts().max() <= 3
+    assert frame["target_id"].value_counts().max() <= 3
     assert frame["similarity"].is_monotonic_decreasing
     assert frame["similarity"].between(0, 1).all()
     assert frame["chance"].max() <= 0.2
@@ -305,6 +306,40 @@ def test_same_meaning_in_other_words_is_found():
     assert one["source_id"].is_unique
     (links,) = data.edit().add(frame).links
     assert (links.kind, len(links)) == (SIMILAR_MEANING, len(frame))
+
+
+def turned(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs with source and target in the other order."""
+    ends = [f"{end}_{part}" for end in ("source", "target") for part in ("dataset", "id")]
+    return frame.rename(columns=dict(zip(ends, ends[2:] + ends[:2], strict=True)))
+
+
+@pytest.mark.parametrize("by", ["words", "meaning", "place"])
+def test_pairs_do_not_depend_on_which_dataset_is_the_source(by: str):
+    if by == "meaning":
+        pytest.importorskip("onnxruntime")
+        data = words_of_same_meaning()
+    else:
+        data = shops()
+    if by == "place":
+        # Towns that are close to each other, so that the displaced ones matter.
+        at = np.random.default_rng(3).uniform(50, 50.3, (2, N, 2))
+        tables = {name: pd.DataFrame(P, columns=["lat", "lon"])
+                  for name, P in zip(data.datasets, at, strict=True)}  # fmt: skip
+        data = HeteroData.from_frames(tables, labels={})
+    first, second = data.datasets
+    how = {"km": 2} if by == "place" else {}
+    frame = hetviz.propose_links(data, first, second, by=by, max_chance=1, **how)
+    other = turned(hetviz.propose_links(data, second, first, by=by, max_chance=1, **how))
+    assert len(frame) > 10
+    assert frame["chance"].nunique() > 1
+    # Words and quantities in common are written as in the source.
+    columns = [column for column in frame if column not in ("shared", "reason")]
+    by_ids = ["source_id", "target_id"]
+    pd.testing.assert_frame_equal(
+        frame.sort_values(by_ids, ignore_index=True)[columns],
+        other.sort_values(by_ids, ignore_index=True)[columns],
+    )
 
 
 def test_unrelated_tables_have_no_proposals_by_meaning():
