@@ -144,4 +144,4 @@ def _largest_at(S: Array, k: int) -> Ints:
     # Of equal entries the first counts.
     order = np.lexsort((columns, -S[rows, columns], rows))
     starts = np.searchsorted(rows, np.arange(len(S)))
-    return columns[order][starts[:, None] + np.arange(k)]
+    return np.asarray(columns[order][starts[:, None] + np.arange(k)])

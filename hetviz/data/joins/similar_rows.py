@@ -209,15 +209,15 @@ def propose_links(
     limits = Limits(km, days)
     limits.check()
     # In the order of their names, so that it does not matter which dataset is the source.
-    ends = min(source, target), max(source, target)
+    a, b = sorted((source, target))
     if by == "words":
-        pairs = similar_rows(data, *ends, columns, max_chance, random_state)
+        pairs = similar_rows(data, a, b, columns, max_chance, random_state)
     elif by == "meaning":
         options = per_row, model, max_chance, random_state
-        pairs = close_rows(data, *ends, columns, *options)
+        pairs = close_rows(data, a, b, columns, *options)
     else:
-        pairs = _near_rows(data, *ends, by, limits, max_chance, random_state)
-    if ends != (source, target):
+        pairs = _near_rows(data, a, b, by, limits, max_chance, random_state)
+    if a != source:
         pairs = pairs.turned()
     frame = _within(data, _frame(data, source, target, pairs), by, limits)
     return frame if answers is None else _with_answers(frame, answers)
