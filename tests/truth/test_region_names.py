@@ -179,3 +179,22 @@ def test_items_are_not_named_by_an_item_that_they_share_links_with() -> None:
     first = name_groups(data, facts, together, 3)[0]
     assert (first.text, first.n_members) == (drivers[0].capitalize(), 80)
     assert "40 of 40 races" in first.account
+
+
+@pytest.mark.parametrize("n_true", [10, 11])
+def test_name_is_true_of_more_than_half_of_members_and_of_core(n_true: int) -> None:
+    rng = np.random.default_rng(4)
+    genre = ["Baroque"] * n_true + [random_name(rng) for _ in range(120 - n_true)]
+    songs = pd.DataFrame({"id": [f"s{k}" for k in range(120)], "genre": genre})
+    data = HeteroData.from_frames({"songs": songs.assign(year=rng.normal(size=120))})
+    facts = Contrasts(data).facts
+    codes = np.where(np.arange(120) < 20, 0, -1)
+    everything = np.ones(120, dtype=bool)
+    is_more = n_true > 10
+    (name,) = name_groups(data, facts, codes, 1, among=everything)
+    assert name.text == ("Baroque" if is_more else "")
+    assert not is_more or (name.n_true, name.n_members) == (11, 20)
+    # The core is the last ten members, and the name is true of one of them at most.
+    core = (np.arange(120) >= 10) & (codes == 0)
+    (name,) = name_groups(data, facts, codes, 1, among=everything, core=core)
+    assert name.text == ""
