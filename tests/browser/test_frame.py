@@ -193,6 +193,22 @@ def test_swatch_offers_the_palette_and_other_colours(page: Page) -> None:
     settled(page)
 
 
+def test_colour_that_is_not_kept_is_drawn_as_before(page: Page) -> None:
+    """A step that is undone at once changes nothing that the server says about colours."""
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    usual = page.evaluate("document.querySelector('.hv-map').__hv.map.scene.palette[2]")
+    page.evaluate(
+        "document.querySelector('.st-key-map .hv-map').__hv.map.legend.preview(1, '#123456')"
+    )
+    page.wait_for_function(_DRAWN, arg="#123456")
+    page.locator(".st-key-project button").first.click()
+    page.get_by_label("Project name").fill("Signs")
+    page.keyboard.press("Enter")
+    page.wait_for_function(_DRAWN, arg=usual)
+
+
 def test_colours_are_chosen_by_keys(page: Page) -> None:
     page.goto("/map")
     settled(page)

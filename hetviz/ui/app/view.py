@@ -59,6 +59,8 @@ def show_map(state: State, place: str) -> None:
                 "name": _STAGE,
                 "stage": True,
                 "place": place,
+                # The browser may be ahead: a colour that it drew and that was undone at once.
+                "version": workspace.version,
                 # A changed number makes the browser repeat failed requests.
                 "n_failures": len(layers.find_failures(state, state.run)),
                 "draft": messages.draft_spec(state, sid),

@@ -177,6 +177,7 @@ class MapSpec(TypedDict):
     assets: NotRequired[str]
     stage: NotRequired[bool]
     place: NotRequired[str]
+    version: NotRequired[int]
     n_failures: NotRequired[int]
     draft: NotRequired[DraftSpec]
     film_strip: NotRequired[list[FilmStripSpec]]

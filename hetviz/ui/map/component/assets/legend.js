@@ -225,9 +225,12 @@ export class Legend {
 
   /** Draw the map in a colour before Python knows it. @param {number} code @param {string} colour */
   preview(code, colour) {
-    const { palette, swatches } = this.scene.data.colour;
-    for (const colours of Object.values(palette)) colours[code] = colour;
-    if (!swatches.includes(code)) swatches.push(code);
+    const { scene } = this;
+    // A copy, since Streamlit may give the same object again.
+    const shown = structuredClone(scene.data.colour);
+    for (const colours of Object.values(shown.palette)) colours[code] = colour;
+    if (!shown.swatches.includes(code)) shown.swatches.push(code);
+    scene.data = { ...scene.data, colour: shown };
     this.map.updates.recolour();
   }
 

@@ -155,6 +155,7 @@
  * @property {string} [assets]
  * @property {boolean} [stage] whether it is the map of the app, which fills the window
  * @property {string} [place] page
+ * @property {number} [version] number of steps, with which the browser draws what it drew ahead of Python again
  * @property {number} [n_failures] a changed number makes the browser repeat failed requests
  * @property {DraftSpec} [draft]
  * @property {FilmStripSpec[]} [film_strip]
