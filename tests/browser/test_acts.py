@@ -255,6 +255,7 @@ def test_dragged_item_asks_what_it_belongs_with(opened: Page, picture: Picture) 
     until(page, "map.statements.groups.get('B')?.length === 4")
     settled(page)
     # The shortcut keys are next to the statement kinds.
+    expect(bar(page).locator('[class*="st-key-near-"] button').first).to_be_visible()
     near = "document.querySelector('.st-key-statement-bar [class*=\"st-key-near-\"] button')"
     assert page.evaluate(f"getComputedStyle({near}, '::after').content") == "none"
     picture(page, "dragged")

@@ -19,12 +19,19 @@ WORDS = pd.DataFrame({"word": list(SAME_MEANING)}).to_csv(index=False)
 MEANT = pd.DataFrame({"meant": [*SAME_MEANING.values()][::-1]}).to_csv(index=False)
 
 
+def go_on(page: Page, button: str) -> None:
+    """Press a button of a step, once the step has moved the focus to its question."""
+    head = page.locator(".st-key-staged-head")
+    expect(head.get_by_role("heading").first).to_be_focused()
+    settled(page)
+    head.get_by_role("button", name=button).press("Enter")
+
+
 @pytest.mark.skipif(not sentence_vectors.is_installed(), reason="The sentence model is an extra.")
 def test_tables_are_linked_by_meaning_after_ten_answers(page: Page) -> None:
     forget_projects(page)
     drop(page, words_csv=WORDS, said_csv=MEANT)
-    head = page.locator(".st-key-staged-head")
-    head.get_by_role("button", name="Next").press("Enter")
+    go_on(page, "Next")
     expect(page.get_by_text("A small language model reads 40 texts in about 2 s.")).to_be_visible()
     page.get_by_role("button", name="Compare by meaning").press("Enter")
     tick = page.get_by_role("checkbox", name="Rows of words and said have similar meanings")
@@ -43,8 +50,9 @@ def test_tables_are_linked_by_meaning_after_ten_answers(page: Page) -> None:
     expect(tick).not_to_be_checked()
     tick.press("Space")
     expect(page.get_by_text("On the map: 20 words and 20 rows of said, with")).to_be_visible()
-    head.get_by_role("button", name="Next").press("Enter")
-    head.get_by_role("button", name="Create map").press("Enter")
+    settled(page)
+    page.get_by_role("button", name="Next", exact=True).press("Enter")
+    go_on(page, "Create map")
     origin = page.locator(".hv-map-origin")
     expect(origin).to_have_text(
         re.compile(r"Made from \d+ links proposed by meaning, about \d+ % right")
@@ -62,7 +70,8 @@ def test_open_tables_are_linked_by_meaning_on_data(page: Page) -> None:
     forget_projects(page)
     # The server remembers the comparison of the tables of the other test.
     drop(page, words_csv=WORDS + "teacup\n", said_csv=MEANT)
-    page.get_by_role("button", name="Skip the steps").press("Enter")
+    go_on(page, "Skip the steps")
+    settled(page)
     page.get_by_role("button", name="Create map").press("Enter")
     expect(page.locator(".hv-at-map")).to_be_attached()
     settled(page)
@@ -87,8 +96,7 @@ def test_open_tables_are_linked_by_meaning_on_data(page: Page) -> None:
 def test_tables_are_linked_by_place(page: Page) -> None:
     forget_projects(page)
     drop(page, Kiosk_csv=places_file("Kiosk", 0), Stall_csv=places_file("Stall", 0.01))
-    head = page.locator(".st-key-staged-head")
-    head.get_by_role("button", name="Next").press("Enter")
+    go_on(page, "Next")
     place = page.get_by_role("radio", name="Place", exact=True)
     limit = page.get_by_label("At most this many kilometres apart")
     expect(place.or_(limit).first).to_be_visible()
