@@ -6,22 +6,39 @@ import re
 from collections.abc import Sequence
 
 # Base unit, and how many of it each unit is.
-_UNITS = {
-    "g": {"mg": 0.001, "g": 1, "kg": 1e3, "oz": 28.3495, "lb": 453.592, "lbs": 453.592},
+_UNITS: dict[str, dict[str, float]] = {
+    "g": {"mg": 0.001, "g": 1, "gram": 1, "grams": 1, "kg": 1e3, "kgs": 1e3, "kilo": 1e3,
+          "kilos": 1e3, "oz": 28.3495, "ounce": 28.3495, "ounces": 28.3495, "lb": 453.592,
+          "lbs": 453.592, "pound": 453.592, "pounds": 453.592},
     "ml": {"ml": 1, "cl": 10, "dl": 100, "l": 1e3, "litre": 1e3, "litres": 1e3, "liter": 1e3,
-           "liters": 1e3, "fl oz": 29.5735},
+           "liters": 1e3, "fl oz": 29.5735, "fl. oz": 29.5735},
     "mm": {"mm": 1, "cm": 10, "m": 1e3, "in": 25.4, "inch": 25.4, "inches": 25.4, '"': 25.4,
-           "ft": 304.8},
-    "mb": {"kb": 0.001, "mb": 1, "gb": 1e3, "tb": 1e6},
-    "w": {"w": 1, "kw": 1e3},
+           "''": 25.4, "\u201d": 25.4, "\u2033": 25.4, "\u2032\u2032": 25.4, "ft": 304.8,
+           "foot": 304.8, "feet": 304.8},
+    "mb": {"kb": 0.001, "mb": 1, "mib": 1, "gb": 1e3, "gib": 1e3, "tb": 1e6, "tib": 1e6},
+    "w": {"w": 1, "watt": 1, "watts": 1, "kw": 1e3},
     "mhz": {"khz": 0.001, "mhz": 1, "ghz": 1e3},
 }  # fmt: skip
 _BASE = {unit: (base, size) for base, units in _UNITS.items() for unit, size in units.items()}
-_NUMBER = r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|\d*[.,]\d+|\d+"
+_WHOLE = r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|\d*[.,]\d+|\d+"
+# Not 8/16 GB, which are two sizes.
+_FRACTION = r"(?:1/[2348]|2/3|3/[48]|[57]/8|\d?[13579]/(?:16|32|64))"
+_NUMBER = rf"(?:\d+[\s-])?{_FRACTION}|{_WHOLE}"
 _LONGEST_FIRST = sorted(_BASE, key=len, reverse=True)
-_QUANTITY = re.compile(
-    rf"(?<![\w.,])({_NUMBER})[\s-]?({'|'.join(_LONGEST_FIRST)})(?![^\W_])", re.IGNORECASE
+# "5 in 2010", "2-in-1", "11 in the morning" and "2010 in film".
+_NOT_INCHES = (
+    rf"(?:{_WHOLE})[\s-]in[\s-]+(?:1|(?:1[5-9]|20)\d\d|"
+    "an?|the|this|that|these|our|my|your|his|her|its|their|one|each|every|all|total|stock|"
+    "january|february|march|april|may|june|july|august|september|october|november|december"
+    r")\b|(?:1[5-9]|20)\d\d\sin\b"
 )
+_QUANTITY = re.compile(
+    rf"(?:(?<![\w.,])|(?<=\d[x\u00d7]))(?!{_NOT_INCHES})"
+    rf"({_NUMBER})[\s-]?({'|'.join(_LONGEST_FIRST)})(?![^\W_])",
+    re.IGNORECASE,
+)
+# The second mark of "Apollo 13" is not of inches.
+_QUOTED = re.compile(r'(?<!\S)"(?=\w)([^"]*)"')
 _THOUSANDS = re.compile(r",(?=\d{3}(?:\D|$))")
 _BETWEEN_PEOPLE = re.compile(r"[;&|]|\band\b", re.IGNORECASE)
 _LETTER = re.compile(r"(?<![^\W_])[^\W\d_](?![^\W_])")
@@ -35,19 +52,37 @@ def quantities(text: str) -> dict[str, str]:
     {'1500 g': '1.5 kg', '305 mm': '12 in'}
     """
     out = {}
-    for found in _QUANTITY.finditer(text):
+    for found in _QUANTITY.finditer(_without_quotes(text)):
         number, unit = found.groups()
-        whole = number[0] not in "0.," and _THOUSANDS.search(number) is not None
-        plain = number.replace(",", "") if whole else number.replace(",", ".")
         base, size = _BASE[unit.casefold()]
-        value = float(f"{float(plain) * size:.3g}")
+        value = float(f"{_in_thousands(_value(number), base) * size:.3g}")
         out[f"{value:.10f}".rstrip("0").rstrip(".") + f" {base}"] = found.group()
     return out
 
 
+def _value(number: str) -> float:
+    *whole, part = re.split(r"[\s-]", number)
+    if "/" in part:
+        over, under = map(float, part.split("/"))
+        return sum(map(float, whole)) + over / under
+    is_grouped = number[0] not in "0.," and _THOUSANDS.search(number) is not None
+    return float(number.replace(",", "" if is_grouped else "."))
+
+
+def _in_thousands(value: float, base: str) -> float:
+    """Return a number of bytes as if 1024 were 1000: 1024 MB is 1 GB, but 512 GB is not 500."""
+    while base == "mb" and value >= 1024 and value % 512 == 0:
+        value /= 1.024
+    return value
+
+
 def without_quantities(text: str) -> str:
     """Return a text without the quantities that are found in it."""
-    return _QUANTITY.sub(" ", text)
+    return _QUANTITY.sub(" ", _without_quotes(text))
+
+
+def _without_quotes(text: str) -> str:
+    return _QUOTED.sub(r'"\1 ', text) if '"' in text else text
 
 
 def short_names(tables: Sequence[Sequence[Sequence[str]]]) -> list[list[list[str]]]:

@@ -58,6 +58,7 @@ _MAX_CHARS = 800
 _MIN_LETTERS = 3
 _WORD = re.compile(r"[^\W_]+")
 _MIN_SPLIT = 4
+_FRACTIONS = str.maketrans({"\u00bc": " 1/4", "\u00bd": " 1/2", "\u00be": " 3/4"})
 _N_SHARED = 3
 _ANSWERS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 _PRIOR_STD = (1.5, 1.0)
@@ -585,7 +586,7 @@ def _plain(text: str) -> str:
     folded = text.casefold()
     if folded.isascii():
         return folded
-    parts = unicodedata.normalize("NFKD", folded)
+    parts = unicodedata.normalize("NFKD", folded.translate(_FRACTIONS))
     return "".join(part for part in parts if not unicodedata.combining(part))
 
 
