@@ -72,6 +72,7 @@ _CONTENTS = (
     "map", "curves", "coordinates", "neighbors", "atlas", "guidance", "graph", "anndata",
     "projector", "project", "recipe",
 )  # fmt: skip
+_SIZES = ("slide", "one column", "two columns")
 _NAMES = ("groups", "groups and items", "items", "none", "regions", "regions and items")
 
 
@@ -86,11 +87,14 @@ def add_export(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--what", choices=_CONTENTS, help="content (default: map or coordinates)")
     command.add_argument("--colour", default="", help="colour of the points, such as 'dataset'")
-    add_number(command, "--width", 85.0, "width", "MM")
+    command.add_argument(
+        "--size", choices=_SIZES, help="size of figures by their use, 'slide' is 16:9 (one column)"
+    )
+    command.add_argument("--width", type=float, metavar="MM", help="width (85)")
     command.add_argument(
         "--height", type=float, metavar="MM", help="height (default: from the shape of the map)"
     )
-    add_number(command, "--dpi", 300, "resolution of PNG")
+    command.add_argument("--dpi", type=int, help="resolution of PNG (300, for slides 192)")
     command.add_argument(
         "--names", choices=_NAMES, default="groups", help="names on the map (groups)"
     )
@@ -136,6 +140,7 @@ def _export(args: argparse.Namespace) -> int:
             file,
             args.what,
             colour=args.colour,
+            size=args.size,
             width=args.width,
             height=args.height,
             dpi=args.dpi,

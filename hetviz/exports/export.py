@@ -17,6 +17,7 @@ from hetviz.exports.figures import (
     colouring_of,
     curve_bytes,
     map_bytes,
+    settings_for,
 )
 from hetviz.exports.interactive import interactive_map
 from hetviz.exports.networks import GRAPH_FORMATS, network_bytes
@@ -61,9 +62,11 @@ def export(
     *,
     kind: str | None = None,
     colour: str = "",
-    width: float = 85.0,
+    size: str | None = None,
+    width: float | None = None,
     height: float | None = None,
-    dpi: int = 300,
+    dpi: int | None = None,
+    font_size: float | None = None,
     names: str = "groups",
     hidden: Collection[str] = (),
     caption: bool = False,
@@ -103,10 +106,15 @@ def export(
         Column that colours the map: ``"dataset"``, the title of an option such as
         ``"Group of emoji"``, or its key. If empty, the column whose groups the map
         separates best.
-    width, height : float
+    size : {"one column", "two columns", "slide"}, optional
+        Size of figures by their use: 85 mm (the default), 174 mm, or a slide of 16:9 with larger
+        text, as a PNG of 1920 x 1080 pixels. The next four change parts of it.
+    width, height : float, optional
         Size of figures in millimetres. By default the height follows from the plot.
-    dpi : int
-        Resolution of a PNG.
+    dpi : int, optional
+        Resolution of a PNG, by default 300.
+    font_size : float, optional
+        Size of text in points. Dots follow it. By default it follows from the width.
     names : {"groups", "groups and items", "items", "none", "regions", "regions and items"}
         Names written on the map: of the groups of the colour, of regions as `hetviz.regions` finds
         them, and of items.
@@ -152,8 +160,18 @@ def export(
         raise ParameterError(
             f"{chosen} as {form or 'a file without an extension'} is not supported. Use {allowed}."
         )
-    settings = FigureSettings(
-        colour, width, height, dpi, names, tuple(hidden), caption, terrain, dict(palette or {})
+    settings = settings_for(
+        size,
+        width=width,
+        height=height,
+        dpi=dpi,
+        font_size=font_size,
+        colour=colour,
+        names=names,
+        hidden=tuple(hidden),
+        caption=caption,
+        terrain=terrain,
+        palette=dict(palette or {}),
     )
     if chosen == "map" and form == "html":
         colours = colouring_of(data, embedding, colour, settings.palette)

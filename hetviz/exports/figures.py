@@ -26,11 +26,13 @@ from hetviz.plots.paper_charts import paper_bars, paper_curve
 from hetviz.plots.paper_map import NAME_CHOICES, paper_map
 from hetviz.runs.cluster.regions import RegionLevel
 
-SIZES: Mapping[str, tuple[float, float | None]] = {
-    "One column, 85 mm": (85.0, None),
-    "Two columns, 174 mm": (174.0, None),
-    "Slide, 16:9": (254.0, 142.875),
+SIZES: Mapping[str, Mapping[str, Any]] = {
+    # 1920 x 1080 pixels, with text that can be read from the last row.
+    "slide": {"width": 254.0, "height": 142.875, "dpi": 192, "font_size": 15.0},
+    "one column": {"width": 85.0},
+    "two columns": {"width": 174.0},
 }
+"""Settings of a figure by its use."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class FigureSettings:
     `caption`: Whether the caption is written below the map.
     `terrain`: Whether densities, or lines of equal numbers, are drawn below the items.
     `palette`: Colours of some categories, such as ``{"Food": "#e46e1b"}``.
+    `font_size`: Of the legend of a map, in points. Dots follow it. By default it follows from the
+        width.
     """
 
     colour: str = ""
@@ -57,6 +61,7 @@ class FigureSettings:
     caption: bool = False
     terrain: bool = True
     palette: Mapping[str, str] = field(default_factory=dict)
+    font_size: float | None = None
 
     def __post_init__(self) -> None:
         if self.names not in NAME_CHOICES:
@@ -84,6 +89,7 @@ class FigureSettings:
             "caption": (bool,),
             "terrain": (bool,),
             "palette": (dict,),
+            "font_size": (int, float),
         }
         for key, value in fields.items():
             if key not in kinds or not isinstance(value, kinds[key]):
@@ -92,6 +98,14 @@ class FigureSettings:
 
 
 DEFAULT_SETTINGS = FigureSettings()
+
+
+def settings_for(size: str | None, **changes: Any) -> FigureSettings:
+    """Return the settings of a use in `SIZES`, with the changes that are not None."""
+    if size is not None and size not in SIZES:
+        raise ParameterError(f"size = {size!r} must be one of {', '.join(map(repr, SIZES))}.")
+    changed = {key: value for key, value in changes.items() if value is not None}
+    return FigureSettings(**{**SIZES.get(size or "", {}), **changed})
 
 
 def colouring_of(
@@ -158,6 +172,7 @@ def map_bytes(
         caption=settings.caption,
         has_terrain=settings.terrain,
         regions=regions,
+        font_size=settings.font_size,
     )
     return figure_bytes(picture.figure, form, settings.dpi, name)
 
@@ -170,7 +185,8 @@ def curve_bytes(
     name: str = "",
 ) -> bytes:
     """Return satisfaction curves as a PNG, SVG or PDF with `name` as its title."""
-    return figure_bytes(paper_curve(curves, kind, width=settings.width), form, settings.dpi, name)
+    figure = paper_curve(curves, kind, **_chart_size(settings))
+    return figure_bytes(figure, form, settings.dpi, name)
 
 
 def bars_bytes(
@@ -184,8 +200,20 @@ def bars_bytes(
     name: str = "",
 ) -> bytes:
     """Return a leaderboard as a PNG, SVG or PDF with `name` as its title."""
-    figure = paper_bars(names, means, errors, label=label, chance=chance, width=settings.width)
+    figure = paper_bars(names, means, errors, label=label, chance=chance, **_chart_size(settings))
     return figure_bytes(figure, form, settings.dpi, name)
 
 
-__all__ = ["FIGURE_FORMATS", "SIZES", "FigureSettings", "bars_bytes", "curve_bytes", "map_bytes"]
+def _chart_size(settings: FigureSettings) -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in ("width", "height", "font_size")}
+
+
+__all__ = [
+    "FIGURE_FORMATS",
+    "SIZES",
+    "FigureSettings",
+    "bars_bytes",
+    "curve_bytes",
+    "map_bytes",
+    "settings_for",
+]

@@ -17,11 +17,18 @@ _DASHES = {"given": (0, ()), "held_out": (0, (4, 2))}
 _FONT = 7.0
 
 
-def paper_curve(curves: Mapping[str, Curve], kind: str = "links", *, width: float = 85.0) -> Figure:
+def paper_curve(
+    curves: Mapping[str, Curve],
+    kind: str = "links",
+    *,
+    width: float = 85.0,
+    height: float | None = None,
+    font_size: float | None = None,
+) -> Figure:
     """Draw satisfaction curves for print."""
     spec = CURVE_KINDS[kind]
-    size = _font_size(width)
-    figure, axes = _make_axes(width, 0.62 * width, left=5 * size, bottom=4.2 * size)
+    size = font_size or _font_size(width)
+    figure, axes = _make_axes(width, height or 0.62 * width, left=5 * size, bottom=4.2 * size)
     grid = np.geomspace(spec.ticks[0], 1.0, 241)
     curve_x = spec.to_curve_x(grid)
     axes.plot(grid, spec.chance(grid), color=PAPER.mute, linewidth=0.8, linestyle=(0, (1, 2)))
@@ -63,13 +70,18 @@ def paper_bars(
     label: str,
     chance: float | None = None,
     width: float = 85.0,
+    height: float | None = None,
+    font_size: float | None = None,
 ) -> Figure:
-    """Draw a leaderboard for print with one bar per method, the best first."""
-    size = _font_size(width)
+    """Draw a leaderboard for print with one bar per method, the best first.
+
+    It is higher than `height` if the names need it.
+    """
+    size = font_size or _font_size(width)
     texts = [shorten(name, 34) for name in names]
     left = max((text_size(text, size) for text in texts), default=0.0) + 8
     tall = (len(texts) * 1.9 * size + 5.5 * size) / MM
-    figure, axes = _make_axes(width, max(tall, 25.0), left=left, bottom=4.2 * size)
+    figure, axes = _make_axes(width, max(tall, height or 25.0), left=left, bottom=4.2 * size)
     order = np.argsort(-np.asarray(means, dtype=float), kind="stable")
     positions = np.arange(len(order))
     values = np.asarray(means, dtype=float)[order]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,8 @@ NAME_CHOICES = (
 # take minutes to open.
 _MAX_SHAPES = 20_000
 _EDGE, _GAP = 3.0, 4.0
+_MAX_SIDE = 0.3  # Share of the width for a legend beside the map
+_LINE, _MIN_LINE = 1.7, 1.3  # Distance of lines of the legend in font sizes
 _WORD_AREA, _WORD_TRIES = 2_600.0, 20
 _HALO = 1.1
 _LAND_INK = 0.38
@@ -70,11 +72,12 @@ def paper_map(
     caption: bool = False,
     has_terrain: bool = True,
     regions: Sequence[RegionLevel] | None = None,
+    font_size: float | None = None,
 ) -> PaperMap:
     """Draw a map for print.
 
     `has_terrain`: draw densities, or lines of equal numbers, below the points. `regions`: those of
-    the map, found if needed and not known.
+    the map, found if needed and not known. `font_size`: in points, by default for the width.
     """
     width = check_size("width", width)
     picture = points_to_draw(embedding)
@@ -92,7 +95,7 @@ def paper_map(
     if names.startswith("regions"):
         region = region_names(data, picture.points, colouring, regions)
     map_drawing = _MapDrawing(
-        data, colouring, picture.points, inside, frame, width, names, hidden, region
+        data, colouring, picture.points, inside, frame, width, names, hidden, region, font_size
     )
     # A figure says so without its caption, too.
     text = caption_text if caption else _proposed_sentence(data)
@@ -165,6 +168,7 @@ class _MapDrawing:
         names: str,
         hidden: Collection[str],
         region: RegionLevel | None = None,
+        font_size: float | None = None,
     ) -> None:
         self.region = region
         self.data, self.colouring, self.rows, self.frame = data, colouring, rows, frame
@@ -173,38 +177,42 @@ class _MapDrawing:
         self.layers = [name for name in data.datasets if name not in hidden]
         self.width = width
         # Fonts and dots grow more slowly than the width of the figure.
-        self.scale = float(np.sqrt(width / 85.0))
-        self.font = min(7.0 * self.scale, 11.0)
+        self.scale = float(np.sqrt(width / 85.0)) if font_size is None else font_size / 7.0
+        self.font = min(7.0 * self.scale, 11.0) if font_size is None else font_size
+        self.line = _LINE * self.font
+        self.edge = _EDGE if font_size is None else font_size
         self.written: set[int] = set()
 
     def draw(self, height: float | None, caption: str, *, has_terrain: bool) -> Figure:
         W = Page(self.width, 1).points[0]
-        span = np.maximum(self.frame.high - self.frame.low, 1e-12)
-        natural = (W - 2 * _EDGE) * float(span[1] / (span[0] * self.frame.stretch))
-        lines = _wrap_text(caption, self.font, W - 2 * _EDGE)
+        inner = W - 2 * self.edge
+        lines = _wrap_text(caption, self.font, inner)
         caption_height = len(lines) * self.font * 1.35 + (_GAP if lines else 0)
+        side = 0.0
         if height is None:
+            span = np.maximum(self.frame.high - self.frame.low, 1e-12)
+            natural = inner * float(span[1] / (span[0] * self.frame.stretch))
             body = float(np.clip(natural, 0.45 * W, 1.1 * W))
         else:
-            # Space for a legend of all names, as the written ones are not known yet.
-            footer_height = len(self._legend(W)) * self.font * 1.7 + _GAP + caption_height
-            whole = Page(1, check_size("height", height)).points[1]
-            body = max(whole - footer_height - 2 * _EDGE, 0.3 * whole)
-        local = self.frame.pixels(self.points, W - 2 * _EDGE, body).at
-        board = Board(W, body)
+            whole = Page(1, check_size("height", height)).points[1] - 2 * self.edge - caption_height
+            side, body = self._fit_legend(inner, whole)
+        map_width = inner - side
+        local = self.frame.pixels(self.points, map_width, body).at
+        board = Board(W - side, body)
         has_names = self.names.startswith(("groups", "regions"))
         placed_names = self._place_names(board, local) if has_names else {}
         self.written = set(placed_names) if self.region is None else set()
-        legend = self._legend(W)
-        footer_height = len(legend) * self.font * 1.7 + _GAP + caption_height
-        total_height = (body + footer_height + 2 * _EDGE) / Page(1, 1).points[1]
+        legend = self._legend_column(side) if side else self._legend_rows(inner)
+        footer_height = len(legend) * self.line + _GAP + caption_height
+        total_height = (body + footer_height + 2 * self.edge) / Page(1, 1).points[1]
         page = Page(self.width, total_height if height is None else height)
         figure, axes = blank_figure(page)
         H = page.points[1]
-        middle = np.array([W / 2, H - _EDGE - body / 2])
+        middle = np.array([W - self.edge - map_width / 2, H - self.edge - body / 2])
         dot = self._dot_size()
         if has_terrain:
-            self._draw_terrain(axes, local, middle, np.array([W - 2 * _EDGE, body]))
+            reach = 2 * (self.edge - _EDGE)
+            self._draw_terrain(axes, local, middle, np.array([map_width, body]) + reach)
         self._draw_dots(axes, local + middle, dot)
         for k, (text, left, base) in placed_names.items():
             colour = self._name_colour(k)
@@ -212,12 +220,17 @@ class _MapDrawing:
             put_text(axes, x, y, text, self._name_size, colour, family=SERIF, halo=_HALO)
         if self.names.endswith("items"):
             self._write_titles(axes, board, local, middle)
-        y = H - 2 * _EDGE - body - self.font
+        foot = H - self.edge - _EDGE - body - self.font
+        y = H - self.edge - self.font if side else foot
+        pitch = min(self.line, body / len(legend)) if side else self.line
         for row in legend:
+            # Lines of one text are closer.
+            y += 0 if row[0].symbol else pitch - _MIN_LINE * self.font
             self._draw_legend_row(axes, row, y, dot)
-            y -= self.font * 1.7
+            y -= pitch
+        y = foot if side else y
         for line in lines:
-            put_text(axes, _EDGE, y, line, self.font, PAPER.mute)
+            put_text(axes, self.edge, y, line, self.font, PAPER.mute)
             y -= self.font * 1.35
         return figure
 
@@ -352,8 +365,42 @@ class _MapDrawing:
             x, y = positions[k, 0] + gap + middle[0], positions[k, 1] - 0.34 * size + middle[1]
             put_text(axes, x, y, texts[k], size, PAPER.mute, halo=0.8)
 
-    def _legend(self, W: float) -> list[list[_LegendEntry]]:
-        """Return the legend in lines: shapes, then colours whose name is not on the map."""
+    def _fit_legend(self, width: float, height: float) -> tuple[float, float]:
+        """Return the width of a legend beside the map, or 0 for below it, and the map's height.
+
+        The map gets as large as possible.
+        """
+        # All names have space, as the written ones are not known yet.
+        n_rows = len(self._legend_rows(width))
+        body = max(height - n_rows * self.line - _GAP, 0.3 * height)
+        widest = max((entry.width(self.font) for entry in self._legend_entries()), default=0.0)
+        side = min(widest, _MAX_SIDE * width)
+        scales = [
+            float(self.frame.pixels(self.points, *size).scale[1])
+            for size in ((width, body), (width - side, height))
+        ]
+        has_space = len(self._legend_column(side)) * _MIN_LINE * self.font <= height
+        return (side, height) if has_space and scales[1] > scales[0] else (0.0, body)
+
+    def _legend_column(self, width: float) -> list[list[_LegendEntry]]:
+        return [
+            [row] for entry in self._legend_entries() for row in entry.wrapped(self.font, width)
+        ]
+
+    def _legend_rows(self, width: float) -> list[list[_LegendEntry]]:
+        lines: list[list[_LegendEntry]] = [[]]
+        used = 0.0
+        for entry in self._legend_entries():
+            wide = entry.width(self.font)
+            if lines[-1] and used + wide > width:
+                lines.append([])
+                used = 0.0
+            lines[-1].append(entry)
+            used += wide
+        return lines
+
+    def _legend_entries(self) -> list[_LegendEntry]:
+        """Return the legend: shapes, then colours whose name is not on the map."""
         by_dataset = self.colouring.option.kind == "dataset"
         entries = []
         for place, name in enumerate(self.data.datasets):
@@ -374,16 +421,7 @@ class _MapDrawing:
                 entries.append(_LegendEntry(words, PAPER.ghost, "circle"))
         if self.colouring.is_pale is not None and self.colouring.is_pale[self.rows].any():
             entries.append(_LegendEntry(_PALE_TEXT, pale(PAPER.ink, "light"), "circle"))
-        lines: list[list[_LegendEntry]] = [[]]
-        used = 0.0
-        for entry in entries:
-            wide = entry.width(self.font)
-            if lines[-1] and used + wide > W - 2 * _EDGE:
-                lines.append([])
-                used = 0.0
-            lines[-1].append(entry)
-            used += wide
-        return lines
+        return entries
 
     def _numbers_title(self) -> str:
         low, high = self.colouring.ends
@@ -391,42 +429,51 @@ class _MapDrawing:
         return f"{title}, {format_number(low)} to {format_number(high)}"
 
     def _draw_legend_row(self, axes: Axes, row: list[_LegendEntry], y: float, dot: float) -> None:
-        x = _EDGE
-        size = float(np.clip(1.3 * dot, 3.5, 6.0))
+        x = self.edge
+        size = float(np.clip(1.3 * dot, 0.5 * self.font, 0.86 * self.font))
+        scale_width = _SCALE_EMS * self.font
         for entry in row:
             start = x
             if entry.symbol == "scale":
                 steps = np.linspace(0, 1, 24)
                 for k, share in enumerate(steps.tolist()):
                     axes.bar(
-                        x + (k + 0.5) * _SCALE_WIDTH / 24,
+                        x + (k + 0.5) * scale_width / 24,
                         0.7 * self.font,
-                        width=1.05 * _SCALE_WIDTH / 24,
+                        width=1.05 * scale_width / 24,
                         bottom=y - 0.05 * self.font,
                         color=_number_colour(share),
                         linewidth=0,
                     )
-            else:
+            elif entry.symbol:
                 middle = x + 0.5 * self.font
                 put_marker(axes, middle, y + 0.36 * self.font, entry.symbol, size, entry.colour)
             put_text(axes, x + entry.lead(self.font), y, entry.text, self.font, PAPER.ink)
             x = start + entry.width(self.font)
 
 
-_SCALE_WIDTH = 42.0
+_SCALE_EMS, _ENTRY_GAP = 6.0, 1.1
 
 
 @dataclass(frozen=True)
 class _LegendEntry:
     text: str
     colour: str
-    symbol: str
+    symbol: str  # Of a marker, "scale", or empty on a continued line
 
     def lead(self, font: float) -> float:
-        return _SCALE_WIDTH + 3.0 if self.symbol == "scale" else 1.15 * font
+        return _SCALE_EMS * font + 3.0 if self.symbol == "scale" else 1.15 * font
 
     def width(self, font: float) -> float:
-        return self.lead(font) + text_size(self.text, font) + 1.1 * font
+        return self.lead(font) + text_size(self.text, font) + _ENTRY_GAP * font
+
+    def wrapped(self, font: float, width: float) -> list[_LegendEntry]:
+        """Return the lines of the entry within a width in points."""
+        lines = _wrap_text(self.text, font, width - self.lead(font) - _ENTRY_GAP * font)
+        return [
+            replace(self, text=line, symbol="" if k else self.symbol)
+            for k, line in enumerate(lines)
+        ]
 
 
 def _number_colour(share: float) -> str:

@@ -41,7 +41,20 @@ def test_page_offers_files_without_making_them(
     labels = [one.proto.label for one in app.get("download_button")]
     for label in ("PDF of the map", "Interactive page", "Report", "Reproduce this", "Project"):
         assert label in labels
-    assert "ready for print" in html_of(app)
+    assert "ready for slides and print" in html_of(app)
+
+
+def test_slide_is_the_first_choice(visit: Visit) -> None:
+    app = opened(visit)
+    for size, label in (("slide", "PNG for a slide"), ("one column", "PDF for a paper")):
+        choice = app.selectbox(key="export-size")
+        if choice.value != size:
+            choice.set_value(size).run()
+        assert not app.exception
+        main = [
+            one.proto.label for one in app.get("download_button") if one.proto.type == "primary"
+        ]
+        assert main == [label]
 
 
 def test_fitted_method_is_saved_and_loaded(visit: Visit) -> None:

@@ -162,7 +162,7 @@ def reproduce(page: Page, folder: Path) -> None:
     """Run the script of the refitted map, and assert that its coordinates are the same."""
     page.get_by_role("link", name="Export").click()
     expect(page.locator(".st-key-export-preview img")).to_be_visible()
-    page.get_by_role("button", name="Export", exact=True).click()
+    page.get_by_role("button", name="All files").click()
     with page.expect_download() as made:
         page.get_by_role("button", name="Reproduce this").click()
     with zipfile.ZipFile(made.value.path()) as archive:

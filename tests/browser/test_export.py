@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 import hetviz
@@ -16,7 +17,7 @@ ROOT = Path(hetviz.__file__).parents[1]
 def open_files(page: Page) -> None:
     """Open the menu of all that can be taken along."""
     expect(page.locator(".st-key-export-preview img")).to_be_visible()
-    page.get_by_role("button", name="Export", exact=True).click()
+    page.get_by_role("button", name="All files").click()
 
 
 def caption_below(page: Page) -> None:
@@ -34,8 +35,20 @@ def caption_below(page: Page) -> None:
     assert below["y"] >= above["y"] + above["height"] - 1
 
 
+def test_slide_is_one_press_away(page: Page) -> None:
+    page.goto("/export")
+    expect(page.locator(".st-key-export-preview img")).to_be_visible()
+    with page.expect_download() as figure:
+        page.get_by_role("button", name="PNG for a slide").click()
+    with Image.open(figure.value.path()) as picture:
+        assert picture.size == (1920, 1080)
+
+
 def test_tall_figure_has_caption_below(page: Page) -> None:
     page.goto("/export")
+    page.get_by_role("combobox", name="Size").click()
+    page.get_by_role("option", name="One column").click()
+    expect(page.get_by_role("button", name="PDF for a paper")).to_be_visible()
     caption_below(page)
     page.get_by_text("Caption below").click()
     # The caption in the figure makes it higher than there is room for.

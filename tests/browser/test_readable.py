@@ -18,7 +18,7 @@ TEXTS = {
     "clusters": "Which areas does this map have?",
     "predict": "be linked to",
     "compare": "Is there a better map for these data?",
-    "export": "ready for print",
+    "export": "ready for slides and print",
 }
 
 

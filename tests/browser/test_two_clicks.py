@@ -91,7 +91,7 @@ def make_figure(page: Page, hand: Hand, title: str) -> None:
     page.keyboard.press("Escape")
     hand.click(page.get_by_role("link", name="Export", exact=True))
     caption_below(page)
-    hand.click(page.get_by_role("button", name="Export", exact=True))
+    hand.click(page.get_by_role("button", name="All files"))
     with page.expect_download() as figure:
         hand.click(page.get_by_role("button", name="PDF of the map"))
     assert hand.clicks <= 8

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 import hetviz
 from hetviz.cli import main
@@ -193,6 +194,8 @@ def test_export_rejects_bad_arguments(tmp_path: Path) -> None:
             hetviz.export(sheep(), flock(), tmp_path / file, what)
     with pytest.raises(ParameterError, match="one of: Breed of sheep"):
         hetviz.export(sheep(), flock(), tmp_path / "x.png", colour="wool")
+    with pytest.raises(ParameterError, match="size = 'poster' must be one of 'slide'"):
+        hetviz.export(sheep(), flock(), tmp_path / "x.png", size="poster")
     with pytest.raises(ParameterError, match="not a setting of a figure"):
         FigureSettings.from_dict({"wide": 3})
 
@@ -374,6 +377,28 @@ def test_palette_is_in_exported_files_and_recipes(tmp_path: Path) -> None:
     for palette, message in (({"Food": "#0a0b0c"}, "Food drink"), ({"Food drink": "red"}, "#1d5")):
         with pytest.raises(ParameterError, match=message):
             hetviz.export(data, embedding, tmp_path / "m.svg", palette=palette)
+
+
+@pytest.mark.parametrize("what", ["map", "curves"])
+def test_slide_has_its_pixels(what: str, tmp_path: Path) -> None:
+    for dpi, pixels in ((None, (1920, 1080)), (384, (3840, 2160))):
+        file = hetviz.export(sheep(), flock(), tmp_path / "s.png", what, size="slide", dpi=dpi)
+        with Image.open(file) as picture:
+            assert picture.size == pixels
+
+
+def test_recipe_and_command_make_the_same_slide(tmp_path: Path) -> None:
+    run = str(tmp_path / "run")
+    assert main(["embed", "digit-views", "--method", "pca", "--out", run]) == 0
+    command, recipe, again = (tmp_path / name for name in ("command.svg", "recipe", "again"))
+    assert main(["export", run, str(command), "--size", "slide"]) == 0
+    data, embedding = hetviz.load_run(run)
+    file = hetviz.export(data, embedding, tmp_path / "recipe.zip", "recipe", size="slide")
+    with zipfile.ZipFile(file) as archive:
+        archive.extractall(recipe)
+    assert main(["run", str(recipe), "--out", str(again), "--figures", "svg"]) == 0
+    assert 'viewBox="0 0 720 405"' in command.read_text(encoding="utf-8")
+    assert (again / "map.svg").read_bytes() == command.read_bytes()
 
 
 def test_recipe_of_a_project_leaves_out_colours_of_unknown_categories() -> None:

@@ -15,7 +15,7 @@ from PIL import Image
 import hetviz
 from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.errors import ParameterError
-from hetviz.exports.figures import bars_bytes, map_bytes
+from hetviz.exports.figures import SIZES, bars_bytes, map_bytes
 from hetviz.exports.interactive import interactive_map
 from hetviz.plots.colour import BY_DATASET, colouring
 from hetviz.plots.palette import pale, tokens
@@ -133,6 +133,27 @@ def test_paper_map_has_requested_size() -> None:
     image = Image.open(BytesIO(figure_bytes(picture.figure, "png", dpi=100)))
     wanted = np.array([174, 98]) / 25.4 * 100
     assert np.abs(np.array(image.size) - wanted).max() <= 1
+
+
+def test_slide_has_large_text_and_its_legend_where_the_map_gets_larger() -> None:
+    data, embedding = small()
+    size = {name: SIZES["slide"][name] for name in ("width", "height", "font_size")}
+    W, H = Page(size["width"], size["height"]).points
+    for shape, is_beside in (((1.0, 1.0), True), ((4.0, 1.0), False)):
+        places = {name: Y * shape for name, Y in embedding.coordinates.items()}
+        m = Embedding(places, embedding.ids)
+        (axes,) = paper_map(data, m, colouring(data), names="none", **size).figure.axes
+        # At least 3.5 % of the height of the slide.
+        assert min(text.get_fontsize() for text in axes.texts) >= 0.035 * H
+        parts = [np.array(part.get_offsets()) for part in axes.collections]
+        dots = np.vstack([part for part in parts if len(part) > 1])
+        starts = np.array([text.get_position() for text in axes.texts])
+        ends = starts[:, 0] + [text_size(text.get_text(), 15.0) for text in axes.texts]
+        assert ((dots > 0) & (dots < [W, H])).all()
+        assert ((starts > 0) & (starts < [W, H])).all()
+        assert ends.max() < W
+        assert bool(ends.max() < dots[:, 0].min()) is is_beside
+        assert bool(starts[:, 1].max() < dots[:, 1].min()) is not is_beside
 
 
 def test_caption_lists_missing_items() -> None:

@@ -10,7 +10,7 @@ PAGES_HELP = (
     ("Clusters", "next to the map: its regions and your clusters"),
     ("Predict", "next to the map: links and labels that may be missing"),
     ("Compare", "run methods on the same data and see which map to trust"),
-    ("Export", "figures for print, tables, a report and a recipe to make the map again"),
+    ("Export", "figures for slides and print, tables, a report and a recipe to make the map again"),
 )
 
 KEYS = (

@@ -67,33 +67,42 @@ class ExportSource:
         return titles.get(self.run.method, "")
 
 
+def show_main_file(source: ExportSource) -> None:
+    """Show the download for the chosen use."""
+    extension, use = ("png", "a slide") if source.options.size == "slide" else ("pdf", "a paper")
+    _show_figure(source, extension, f"{extension.upper()} for {use}", is_main=True)
+
+
+def _show_figure(
+    source: ExportSource, extension: str, label: str, *, is_main: bool = False
+) -> None:
+    make = partial(
+        map_bytes,
+        source.data,
+        source.embedding,
+        source.options.settings,
+        extension,
+        title=source.method_title,
+        colours=source.options.colours,
+        name=source.state.title,
+        regions=source.regions,
+    )
+    download_button(label, f"{source.stem}-map.{extension}", make, is_main=is_main)
+
+
 def show_map_files(source: ExportSource) -> None:
     """Show the downloads of the map."""
-    title = source.method_title
-    settings, colours = source.options.settings, source.options.colours
+    settings = source.options.settings
     with st.container(horizontal=True, key="export-map"):
-        for extension in ("pdf", "svg", "png"):
-            make = partial(
-                map_bytes,
-                source.data,
-                source.embedding,
-                settings,
-                extension,
-                title=title,
-                colours=colours,
-                name=source.state.title,
-                regions=source.regions,
-            )
-            download_button(
-                f"{extension.upper()} of the map", f"{source.stem}-map.{extension}", make
-            )
+        for extension in ("png", "pdf", "svg"):
+            _show_figure(source, extension, f"{extension.upper()} of the map")
         page = partial(
             interactive_map,
             source.data,
             source.embedding,
-            colours,
+            source.options.colours,
             title=source.state.title,
-            subtitle=title,
+            subtitle=source.method_title,
             hidden=settings.hidden,
             names=settings.names,
             regions=source.regions,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from hetviz.exports.figures import SIZES, FigureSettings
+from hetviz.exports.figures import FigureSettings, settings_for
 from hetviz.plots.colour import Colouring, colour_options, share_options
 from hetviz.ui.map_data import layers
 from hetviz.ui.shell import theme
@@ -20,7 +21,13 @@ _NAME_OPTIONS = {
     "items": "Items",
     "none": "Nothing",
 }
-_DPI = (150, 300, 600)
+_SIZES = {
+    "slide": "Slide, 16:9",
+    "one column": "One column, 85 mm",
+    "two columns": "Two columns, 174 mm",
+}
+_DPI: Mapping[int, str] = {300: "300", 150: "150", 600: "600"}
+_SLIDE_DPI: Mapping[int, str] = {192: "1,920 × 1,080", 384: "3,840 × 2,160"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +36,20 @@ class ExportOptions:
 
     settings: FigureSettings
     colours: Colouring
+    size: str
 
 
 def choose_options(state: State, run: MapResult) -> ExportOptions:
     """Show the options and return the choice."""
     data = state.opened()
     theme.show_section("Appearance")
-    size = st.selectbox("Size", list(SIZES), key="export-size", persist_state="session")
+    size = st.selectbox(
+        "Size",
+        list(_SIZES),
+        format_func=_SIZES.__getitem__,
+        key="export-size",
+        persist_state="session",
+    )
     colours = layers.colours_of(state, run)
     options = [
         *layers.layer_options(state, run),
@@ -74,18 +88,30 @@ def choose_options(state: State, run: MapResult) -> ExportOptions:
         # Without a choice all are drawn.
         hidden = tuple(name for name in datasets if name not in visible) if visible else ()
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        is_slide = size == "slide"
+        resolutions = _SLIDE_DPI if is_slide else _DPI
         dpi = st.selectbox(
-            "Dots per inch (PNG)", _DPI, index=1, key="export-dpi", width=150,
+            "Pixels (PNG)" if is_slide else "Dots per inch (PNG)",
+            list(resolutions),
+            format_func=resolutions.__getitem__,
+            key="export-pixels" if is_slide else "export-dpi",
+            width=150,
             persist_state="session",
-        )  # fmt: skip
+        )
         caption = st.checkbox("Caption below", key="export-caption", persist_state="session")
         terrain = st.checkbox(
             "Terrain", state.view.terrain, key=f"export-terrain-{state.view.terrain}"
         )
-    width, height = SIZES[size]
     coloured_state = replace(state, view=replace(state.view, colour=colour))
     colours = layers.colours_of(coloured_state, run)
-    settings = FigureSettings(
-        colour, width, height, dpi, names, hidden, caption, terrain, dict(colours.swatches)
+    settings = settings_for(
+        size,
+        colour=colour,
+        dpi=dpi,
+        names=names,
+        hidden=hidden,
+        caption=caption,
+        terrain=terrain,
+        palette=dict(colours.swatches),
     )
-    return ExportOptions(settings, colours)
+    return ExportOptions(settings, colours, size)

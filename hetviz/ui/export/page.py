@@ -26,7 +26,7 @@ def show(state: State, run: MapResult) -> None:
         return
     counts = [f"{len(part):,} {name}" for name, part in data.datasets.items()]
     theme.show_headline(
-        f"{theme.join_words(counts)}, ready for print",
+        f"{theme.join_words(counts)}, ready for slides and print",
         "Figures have a white background. Text in them can be edited.",
     )
     left, right = st.columns([1.7, 1], gap="large")
@@ -37,8 +37,9 @@ def show(state: State, run: MapResult) -> None:
             box.empty()
     with right:
         # Drawn first so that nothing below it moves, and filled once the figure is known.
-        with st.container(key="primary_export"):
-            menu = st.popover("Export", type="primary", width="stretch", key="export-menu")
+        with st.container(horizontal=True):
+            main = st.container(key="primary_export")
+            menu = st.popover("All files", key="export-menu")
         figure_options = options.choose_options(state, run)
     regions = None
     if figure_options.settings.names.startswith("regions"):
@@ -48,6 +49,8 @@ def show(state: State, run: MapResult) -> None:
     source = export_files.ExportSource(
         state, run, data, embedding, figure_options, stem_of(state.title), regions
     )
+    with main:
+        export_files.show_main_file(source)
     preview, is_complete = None, False
     with caption_box, failure.show_failure("figure"):
         with figure, st.spinner("Drawing the figure"):
@@ -96,6 +99,7 @@ def _draw_preview(source: export_files.ExportSource) -> tuple[bytes, str] | None
             "title": source.method_title,
             "caption": settings.caption,
             "has_terrain": settings.terrain,
+            "font_size": settings.font_size,
             "regions": source.regions,
         },
         (source.run, source.options.colours),
@@ -111,4 +115,5 @@ def _preview_key(settings: FigureSettings) -> tuple[object, ...]:
         settings.hidden,
         settings.caption,
         settings.terrain,
+        settings.font_size,
     )

@@ -26,9 +26,17 @@ _TYPES = {
 
 
 def download_button(
-    label: str, name: str, make: Callable[[], object], help_text: str | None = None
+    label: str,
+    name: str,
+    make: Callable[[], object],
+    help_text: str | None = None,
+    *,
+    is_main: bool = False,
 ) -> None:
-    """Show a button that makes and downloads a file, or reports why it could not."""
+    """Show a button that makes and downloads a file, or reports why it could not.
+
+    `is_main`: the first choice of the page, as wide as there is space.
+    """
     report = session.late_messenger()
 
     def file_content() -> Any:
@@ -45,6 +53,8 @@ def download_button(
         mime=_TYPES[name.rpartition(".")[2]],
         help=help_text,
         on_click="ignore",
+        type="primary" if is_main else "secondary",
+        width="stretch" if is_main else "content",
         key=f"download-{label}-{name}",
     )
 
