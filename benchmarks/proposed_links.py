@@ -25,7 +25,7 @@ from benchmarks.harness import report
 from hetviz.core import multilingual_vectors
 from hetviz.core.threads import one_thread
 from hetviz.data import HeteroData
-from hetviz.data.joins.similar_rows import LEAST_PROBABILITY, judging_order
+from hetviz.data.joins.judged_links import LEAST_PROBABILITY, judging_order
 from hetviz.errors import NotApplicableError
 
 DATA = "needs"

@@ -30,6 +30,7 @@ from hetviz.algorithms.pmvge import PMvGE as PMvGE
 from hetviz.algorithms.registry import methods as methods
 from hetviz.algorithms.registry import suggest as suggest
 from hetviz.algorithms.umap import UMAP as UMAP
+from hetviz.data.joins.judged_links import judge_links as judge_links
 from hetviz.data.joins.lists import dataset_from_list as dataset_from_list
 from hetviz.data.joins.lists import links_by_list as links_by_list
 from hetviz.data.joins.matching import links_by_key as links_by_key
@@ -123,6 +124,7 @@ __all__ = [
     "guidance_curve",
     "guidance_report",
     "join_tables",
+    "judge_links",
     "learned_from",
     "links_between",
     "links_by_key",

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from hetviz._text import round_percent
 from hetviz.data import Dataset, Embedding, HeteroData, Links
-from hetviz.data.joins.similar_rows import MIN_ANSWERS as MIN_LINK_ANSWERS
+from hetviz.data.joins.judged_links import MIN_ANSWERS as MIN_LINK_ANSWERS
 from hetviz.data.joins.similar_rows import SIMILAR_WORDS
 from hetviz.data.model.statements import statement_keys
 from hetviz.features.spaces.learned_groups import GroupSummary

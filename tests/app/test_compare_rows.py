@@ -16,8 +16,8 @@ from streamlit.testing.v1 import AppTest
 from hetviz._text import round_percent
 from hetviz.core import multilingual_vectors, sentence_vectors
 from hetviz.data import HeteroData
+from hetviz.data.joins.judged_links import MIN_ANSWERS
 from hetviz.data.joins.near_rows import SIMILAR_MEANING, SIMILAR_WORDS
-from hetviz.data.joins.similar_rows import MIN_ANSWERS
 from hetviz.errors import Cancelled
 from hetviz.jobs import Task
 from hetviz.jobs.tasks.look import similar_pairs

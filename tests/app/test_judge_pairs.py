@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from hetviz.data.joins.similar_rows import MIN_ANSWERS
+from hetviz.data.joins.judged_links import MIN_ANSWERS
 from hetviz.ui.reading.judge_pairs import PairAnswers
 from tests.app.conftest import Visit, html_of, page_of
 from tests.app.test_pages import press, upload

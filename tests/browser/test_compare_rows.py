@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hetviz.core import sentence_vectors
-from hetviz.data.joins.similar_rows import MIN_ANSWERS
+from hetviz.data.joins.judged_links import MIN_ANSWERS
 from tests.app.test_compare_rows import places_file
 from tests.browser.test_app import drop, serious_barriers, settled
 from tests.browser.test_guide import forget_projects

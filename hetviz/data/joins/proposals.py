@@ -27,10 +27,11 @@ from hetviz.data.joins.drafts import (
     drafts_without_zeros,
 )
 from hetviz.data.joins.join import Join, share_linked
+from hetviz.data.joins.judged_links import LEAST_PROBABILITY
 from hetviz.data.joins.key_columns import key_columns
 from hetviz.data.joins.keys import column_keys
 from hetviz.data.joins.matching import Match
-from hetviz.data.joins.similar_rows import LEAST_PROBABILITY, SIMILAR, judged_pairs
+from hetviz.data.joins.similar_rows import SIMILAR, judged_pairs
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.queries.reach import Reach, link_reach

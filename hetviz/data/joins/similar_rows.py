@@ -25,6 +25,7 @@ from hetviz.core.measures.specific_rows import (
 )
 from hetviz.core.sentence_vectors import Model, text_vectors
 from hetviz.core.threads import one_thread
+from hetviz.data.joins.judged_links import LEAST_PROBABILITY, judge_links
 from hetviz.data.joins.keys import cell_texts
 from hetviz.data.joins.matching import PROBABILITY, Match, make_match
 from hetviz.data.joins.near_rows import (
@@ -46,9 +47,6 @@ from hetviz.errors import DataError, ParameterError
 SIMILAR: Mapping[str, str] = dict(zip(get_args(By), PROPOSED_KINDS, strict=True))
 """Kind of the links that were proposed in each way."""
 MAX_CHANCE = 0.2
-MIN_ANSWERS = 10
-LEAST_PROBABILITY = 0.5
-_ROUND, _GOLDEN = 10, 0.6180339887498949
 _MIN_PAIRS, _MIN_SHARE = 5, 0.02
 # By meaning: proposals of a row, and least cosine of the texts of the English model. By words and
 # meaning: least relative similarity of two tables, see benchmarks/links.md.
@@ -60,9 +58,6 @@ _WORD = re.compile(r"[^\W_]+")
 _MIN_SPLIT = 4
 _FRACTIONS = str.maketrans({"\u00bc": " 1/4", "\u00bd": " 1/2", "\u00be": " 3/4"})
 _N_SHARED = 3
-_ANSWERS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-_PRIOR_STD = (1.5, 1.0)
-_NEWTON_STEPS = 50
 
 
 def propose_links(
@@ -117,8 +112,8 @@ def propose_links(
     max_chance : float, 0 to 1
         Pairs with a higher `chance` are left out.
     answers : DataFrame, optional
-        Pairs that were judged: columns ``source_id``, ``target_id`` and ``right`` (bool, or "yes"
-        and "no"). Pairs judged wrong are left out.
+        Pairs that were judged, see `hetviz.judge_links`, which judges pairs that were proposed
+        before.
     random_state : int
         Seed of the scrambled rows.
 
@@ -221,7 +216,7 @@ def propose_links(
     if a != source:
         pairs = pairs.turned()
     frame = _within(data, _frame(data, source, target, pairs), by, limits)
-    return frame if answers is None else _with_answers(frame, answers)
+    return frame if answers is None else judge_links(frame, answers)
 
 
 def _within(data: HeteroData, frame: pd.DataFrame, by: By, limits: Limits) -> pd.DataFrame:
@@ -370,36 +365,7 @@ def judged_pairs(
     key = ("similar rows", by, source, target, pairs)
     frame = ITEM_RESULTS.get_or_compute((data[source], data[target]), key, propose).copy()
     judged = pd.DataFrame(answers, columns=["source_id", "target_id", "right"])
-    return _with_answers(frame, judged) if answers else frame
-
-
-def pair_probabilities(
-    similarity: Mapping[tuple[str, str], float], answers: Mapping[tuple[str, str], bool]
-) -> dict[tuple[str, str], float]:
-    """Return the probability that each unjudged pair is right; empty with fewer than 10 answers.
-
-    `similarity`: that of all proposed pairs. `answers`: whether judged pairs are right.
-    """
-    pairs = list(similarity)
-    known = np.array([k for k, pair in enumerate(pairs) if pair in answers], dtype=np.int64)
-    if len(known) < MIN_ANSWERS:
-        return {}
-    right = np.array([answers[pairs[k]] for k in known])
-    values = np.fromiter(similarity.values(), dtype=np.float64)
-    probability = _probabilities(values, known, right).tolist()
-    return {pair: p for pair, p in zip(pairs, probability, strict=True) if pair not in answers}
-
-
-def judging_order(n_pairs: int, n: int) -> list[int]:
-    """Return up to n positions of pairs to judge, each ten spread over all pairs."""
-    order: dict[int, None] = {}
-    for number in range(0, 2 * n_pairs, _ROUND):
-        # The fractional parts of multiples of the golden ratio are spread evenly.
-        start = (0.5 + number / _ROUND * _GOLDEN) % 1.0
-        order |= dict.fromkeys(int((k + start) * n_pairs / _ROUND) for k in range(_ROUND))
-        if len(order) >= min(n, n_pairs):
-            break
-    return list(order)[:n]
+    return judge_links(frame, judged) if answers else frame
 
 
 @one_thread()
@@ -671,43 +637,3 @@ def _chance(similarity: Floats, null: Floats, n_nulls: int) -> Floats:
     chance = np.minimum(1.0, n_null / n_pairs)
     chance[order] = np.minimum.accumulate(chance[order])
     return np.asarray(chance)
-
-
-def _with_answers(frame: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """Return the pairs that were not judged wrong, with their probabilities."""
-    needed = {"source_id", "target_id", "right"}
-    if not needed <= set(answers.columns):
-        have = ", ".join(map(str, answers.columns))
-        raise DataError.of("columns", "answers", "source_id, target_id and right are needed", have)
-    judged = {}
-    rows = zip(answers["source_id"], answers["target_id"], answers["right"], strict=True)
-    for number, (a, b, answer) in enumerate(rows, start=1):
-        meaning = _ANSWERS.get(str(answer).strip().casefold())
-        if meaning is None:
-            where = f"answers, row {number}, right"
-            raise DataError.of("bad-answer", where, "yes or no is needed", str(answer))
-        judged[str(a), str(b)] = meaning
-    given = [judged.get(pair) for pair in zip(frame["source_id"], frame["target_id"], strict=True)]
-    known = np.array([row for row, right in enumerate(given) if right is not None], dtype=np.int64)
-    right = np.array([bool(given[row]) for row in known])
-    if len(known) >= MIN_ANSWERS:
-        probability = _probabilities(frame["similarity"].to_numpy(), known, right)
-        probability[known] = right
-        frame["weight"] = frame["probability"] = probability
-    return frame[[right is not False for right in given]].reset_index(drop=True)
-
-
-def _probabilities(similarity: Floats, rows: Ints, right: Bools) -> Floats:
-    """Return the probability of each pair, by logistic regression on the answered ones, (k,)."""
-    clipped = np.clip(similarity, 0.01, 0.99)
-    logit = np.log(clipped / (1 - clipped))
-    spread = logit.std()
-    A = np.column_stack([np.ones(len(logit)), (logit - logit.mean()) / (spread or 1.0)])
-    theta, precision = np.zeros(2), np.diag(1 / np.square(_PRIOR_STD))
-    prior_mean = np.array([0.0, 1.0])
-    for _ in range(_NEWTON_STEPS):
-        p = 1 / (1 + np.exp(-A[rows] @ theta))
-        gradient = A[rows].T @ (p - right) + precision @ (theta - prior_mean)
-        hessian = (A[rows].T * (p * (1 - p))) @ A[rows] + precision
-        theta = theta - np.linalg.solve(hessian, gradient)
-    return np.asarray(1 / (1 + np.exp(-A @ theta)))

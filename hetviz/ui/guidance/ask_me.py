@@ -14,7 +14,7 @@ from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method, is_method
 from hetviz.data import HeteroData, Labels
 from hetviz.data.edits.labelling import LabelValue
-from hetviz.data.joins.similar_rows import MIN_ANSWERS as LINK_ANSWERS
+from hetviz.data.joins.judged_links import MIN_ANSWERS as LINK_ANSWERS
 from hetviz.data.model.statements import set_mask
 from hetviz.features.spaces.learned_groups import GroupSummary
 from hetviz.jobs.tasks.ask import LIKE

@@ -11,10 +11,11 @@ import streamlit as st
 from hetviz._text import capital, shorten
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.joins.join import Join
+from hetviz.data.joins.judged_links import MIN_ANSWERS, judging_order
 from hetviz.data.joins.keys import cell_texts
 from hetviz.data.joins.near_rows import NEAR
 from hetviz.data.joins.proposals import Proposal, similarity_proposal
-from hetviz.data.joins.similar_rows import MIN_ANSWERS, SIMILAR, judged_pairs, judging_order
+from hetviz.data.joins.similar_rows import SIMILAR, judged_pairs
 from hetviz.ui.item.thumbnails import thumbnail_strip
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.page_state import state_of

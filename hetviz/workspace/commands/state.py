@@ -12,7 +12,7 @@ import pandas as pd
 from hetviz._types import Ints, Texts
 from hetviz.data import Embedding, Filter, HeteroData
 from hetviz.data.edits.statement_edits import without_sets
-from hetviz.data.joins.similar_rows import pair_probabilities
+from hetviz.data.joins.judged_links import judge_links
 from hetviz.data.model.dataset import ITEM_RESULTS
 from hetviz.data.queries.changes import share_changed
 from hetviz.errors import DataError, Problem
@@ -136,7 +136,14 @@ class ProposedLinks:
 
     def probabilities(self) -> dict[tuple[str, str], float]:
         """Return the probability of each unjudged pair, empty with too few answers."""
-        return pair_probabilities(self.similarity, self.answers)
+        ends = ["source_id", "target_id"]
+        proposed = pd.DataFrame(list(self.similarity), columns=ends)
+        proposed = proposed.assign(similarity=list(self.similarity.values()), probability=np.nan)
+        answers = pd.DataFrame(list(self.answers), columns=ends)
+        judged = judge_links(proposed, answers.assign(right=list(self.answers.values())))
+        pairs = zip(judged["source_id"], judged["target_id"], strict=True)
+        known = zip(pairs, judged["probability"].tolist(), strict=True)
+        return {pair: p for pair, p in known if pair not in self.answers and not np.isnan(p)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,8 @@ import hetviz
 from hetviz import HeteroData
 from hetviz.core import multilingual_vectors, sentence_vectors
 from hetviz.data.joins.join import Join
-from hetviz.data.joins.similar_rows import MAX_CHANCE, MIN_ANSWERS, SIMILAR_MEANING, SIMILAR_WORDS
+from hetviz.data.joins.judged_links import MIN_ANSWERS
+from hetviz.data.joins.similar_rows import MAX_CHANCE, SIMILAR_MEANING, SIMILAR_WORDS
 from hetviz.errors import DataError, MissingExtraError, ParameterError
 from hetviz.memo import Memo
 
@@ -120,6 +121,24 @@ def test_probability_needs_answers():
     assert surer["probability"].min() > others["probability"].min()
 
 
+def test_answers_weigh_pairs_that_were_proposed_before():
+    data = shops()
+    proposed = hetviz.propose_links(data, "shop", "store")
+    before = proposed.copy()
+    few = proposed[["source_id", "target_id"]].assign(right="")
+    few.loc[[0, 3], "right"] = "yes", "no"
+    judged = hetviz.judge_links(proposed, few)
+    assert judged["weight"].tolist() == [1.0, *proposed["weight"].drop([0, 3])]
+    assert judged["probability"].isna().all()
+    asked = few.assign(right=[number % 3 > 0 for number in range(len(few))])
+    asked = asked.iloc[:: len(few) // MIN_ANSWERS]
+    again = hetviz.propose_links(data, "shop", "store", answers=asked)
+    pd.testing.assert_frame_equal(hetviz.judge_links(proposed, asked), again)
+    pd.testing.assert_frame_equal(proposed, before)
+    linked = data.edit().add(again).links[0]
+    assert sorted(linked.weight) == pytest.approx(sorted(again["probability"]))
+
+
 def test_proposals_are_accepted_as_links():
     data = shops()
     frame = hetviz.propose_links(data, "shop", "store")
@@ -153,6 +172,8 @@ def test_problems_say_what_to_do():
     answers = pd.DataFrame({"source_id": ["s1"], "target_id": ["t1"], "right": ["perhaps"]})
     with pytest.raises(DataError, match="row 1, right"):
         hetviz.propose_links(data, "shop", "store", answers=answers)
+    with pytest.raises(DataError, match="source_id, target_id and similarity"):
+        hetviz.judge_links(answers, answers)
     numbers = HeteroData.from_frames(
         {"a": pd.DataFrame({"x": [1.5, 2.5]}, index=[1, 2]), "b": {"name": ["one", "two"]}}
     )
