@@ -25,6 +25,7 @@ def compare(page: Page) -> None:
     page.goto("/compare")
     expect(page.get_by_role("heading", name="Is there a better map")).to_be_visible()
     settled(page)
+    page.wait_for_function(f"() => {EACH}[0]?.stats.written?.names > 0")
     page.get_by_text("Choose methods and splits").click()
     boxes = page.locator(".st-key-compare-methods").get_by_test_id("stCheckbox")
     # The methods come, and change their order, when what is known of them has been read.
@@ -75,6 +76,8 @@ def test_methods_are_compared_and_their_maps_share_selection_and_camera(page: Pa
     heading = page.get_by_role("heading", name="is best at showing links, neighbours and labels")
     expect(heading).to_contain_text(rows.first.locator("[role=rowheader] b").inner_text())
     until(page, "map.stats.paints > 0")
+    # The map that stood here alone had names of regions, and small maps have none.
+    assert wait_until(lambda: each(page, "stats.written.names") == [0, 0, 0])
     # Points of one item lie at one place of the page on no two maps, but the camera is the same.
     assert wait_until(lambda: len({(*at.values(),) for at in each(page, "scene.view.at()")}) == 1)
     page.locator(".st-key-compare-map-0 .hv-stage").scroll_into_view_if_needed()

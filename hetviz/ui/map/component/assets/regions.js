@@ -41,10 +41,13 @@ export class Regions {
     this.previousPlaces = new Map();
   }
 
+  /** Whether there is space for names, which a map on Compare loses when others join it. */
+  get areShown() { return Boolean(this.scene.data.stage || this.scene.data.regions); }
+
   /** Whether the names of the map are still computed or loaded. */
   get isAwaited() {
     const { data } = this.scene;
-    return Boolean(data.stage || data.regions) && !data.live && data.colour?.option !== "cluster" && !this.levels.length
+    return this.areShown && !data.live && data.colour?.option !== "cluster" && !this.levels.length
       && this.loadedId !== data.geometry.id;
   }
 
@@ -53,7 +56,7 @@ export class Regions {
     const { map, scene } = this;
     const { data } = scene;
     const mapId = data.geometry.id;
-    if (!(data.stage || data.regions) || data.live || this.mapId === mapId) return;
+    if (!this.areShown || data.live || this.mapId === mapId) return;
     this.mapId = mapId;
     let levels = [];
     try {
@@ -91,7 +94,7 @@ export class Regions {
   clear() { Object.assign(this, { levels: [], mapId: null, loadedId: null, previousPlaces: new Map() }); }
 
   /** Levels with names; none if the map is coloured by clusters, which have their own names. */
-  get named() { return this.scene.data.colour?.option === "cluster" ? [] : this.levels; }
+  get named() { return this.areShown && this.scene.data.colour?.option !== "cluster" ? this.levels : []; }
 
   /** The densest shown member that the name of each region is true of, in units of the map. */
   anchors() {
