@@ -109,6 +109,35 @@ def test_methods_are_compared_and_their_maps_share_selection_and_camera(page: Pa
     expect(page.get_by_role("button", name="Working map").first).to_be_disabled()
 
 
+def test_small_maps_name_what_they_ring(page: Page, projects: Projects, picture: Picture) -> None:
+    page.goto(f"/compare?s={projects.compared()}")
+    until(page, "map.stats.paints > 0")
+    words = "overlay.boxes().filter((p) => p.kind === 'word')"
+    state = (
+        f"{EACH}.map((map) => ({{words: map.{words}.map((p) => [p.row, ...p.at]),"
+        " rings: map.selection.rows().map((r) => map.scene.pixel(r)),"
+        " size: [map.scene.view.W, map.scene.view.H]}))"
+    )
+    for look in each_look(page):
+        # The second selection has more items than some places have space for.
+        for rows in ([100], [100, 300, 1300], list(range(0, 1200, 100))):
+            page.evaluate(f"(rows) => {EACH}[0].selection.select(rows)", rows)
+            until(page, f"map.scene.count === {len(rows)} && map.{words}.length >= {len(rows)} / 3")
+            settled(page)
+            for small_map in page.evaluate(state):
+                assert {row for row, *_ in small_map["words"]} <= set(rows)
+                rings = [[x - 7, y - 7, x + 7, y + 7] for x, y in small_map["rings"]]
+                (W, H), names = small_map["size"], [box for _, *box in small_map["words"]]
+                for k, (left, top, right, bottom) in enumerate(names):
+                    assert left > 0
+                    assert top > 0
+                    assert right < W
+                    assert bottom < H
+                    for a, b, c, d in [*rings, *names[:k]]:
+                        assert not (left < c and a < right and top < d and b < bottom)
+            picture(page, f"compare-{len(rows)}", look)
+
+
 def test_page_fits_every_size(page: Page, projects: Projects, picture: Picture) -> None:
     page.goto(f"/compare?s={projects.compared()}")
     expect(page.locator(".hv-ranks")).to_be_visible()

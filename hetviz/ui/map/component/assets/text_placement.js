@@ -14,6 +14,8 @@ import { MAX_NAMED, arrangeLinked, bundles, clearOf } from "./linked_items.js";
 const NAME_SHIFTS = [0, -20, 20];
 const WORD_SHIFTS = [[8, 0], [-8, 0]];
 const EMPHASISED_SHIFTS = [[9, 0], [-9, 0], [9, -15], [9, 15], [-9, -15], [-9, 15]];
+const RINGED_SHIFTS = [[11, 0], [-11, 0], [9, -17], [9, 17], [-9, -17], [-9, 17]];
+const RING_BOX = [-8, -8, 8, 8];
 const CROWD_PX = 34; // px; on the whole map a picture needs others within this cell
 const PICTURE_CELL_PX = 46; // on the whole map, of which the most linked item has a picture
 const MAX_MEMBERS = 60;
@@ -158,6 +160,9 @@ export function placeTexts(map, ctx) {
       picture(r, size + 6, box, true);
     }
   }
+  // Rings of selected items on maps side by side. No name covers one.
+  const ringed = new Set(data.linked_group && ringEach ? map.selection.rows().filter((r) => isShown[r]) : []);
+  for (const r of ringed) boxes.reserve(shift(RING_BOX, view.x(pos[2 * r]), view.y(pos[2 * r + 1])));
   /** @type {Set<string>} */
   const said = new Set();
   /** @param {number} r */
@@ -167,7 +172,7 @@ export function placeTexts(map, ctx) {
       missing.titles.push(r);
       return false;
     }
-    if (!item.word && !(strong && item.named)) return false;
+    if (!item.word && !(strong && item.named) && !ringed.has(r)) return false;
     const text = shorten(item.title, MAX_CHARACTERS);
     if (!strong && said.has(item.title.toLowerCase())) return false;
     const px = view.x(pos[2 * r]);
@@ -175,9 +180,10 @@ export function placeTexts(map, ctx) {
     const tall = strong ? 14 : 12.5;
     const font = `${strong ? 600 : 400} ${tall}px ${family}`;
     const w = textWidth(ctx, text, font);
-    for (const [dx, dy] of strong ? EMPHASISED_SHIFTS : WORD_SHIFTS) {
+    for (const [dx, dy] of ringed.has(r) ? RINGED_SHIFTS : strong ? EMPHASISED_SHIFTS : WORD_SHIFTS) {
       const x0 = dx > 0 ? dx - 2 : dx - w - 2;
-      const box = [dx > 0 ? -7 : x0, dy - tall * 0.62, dx > 0 ? x0 + w + 4 : 7, dy + tall * 0.62];
+      const near = ringed.has(r) ? Math.abs(dx) - 2 : -7;
+      const box = [dx > 0 ? near : x0, dy - tall * 0.62, dx > 0 ? x0 + w + 4 : -near, dy + tall * 0.62];
       const shifted = shift(box, px, py);
       if (boxes.within(shifted) && boxes.tryReserve(shifted)) {
         pieces.push({ kind: "word", row: r, text, font, dx, dy, strong, box });
@@ -187,7 +193,7 @@ export function placeTexts(map, ctx) {
     }
     return false;
   };
-  for (const r of emphasised) word(r, true);
+  for (const r of new Set([...emphasised, ...ringed])) word(r, true);
 
   if (hasGroupNames) names(scene, ctx, boxes, groups, pieces);
   // An item does not repeat a name that stands on the map, in capitals or not.
