@@ -79,6 +79,13 @@ def server(browser: Browser) -> Iterator[Server]:
         yield running
 
 
+@pytest.fixture
+def fresh(browser: Browser) -> Iterator[Server]:
+    """Serve the app for a single test."""
+    with serve(ROOT / "app.py", ARTIFACTS / "lasting.log") as server:
+        yield server
+
+
 @pytest.fixture(scope="session")
 def projects(home: Path) -> Projects:
     """Give what makes projects in the folder that the server keeps them in."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, Page, WebSocket, expect
 
 from tests.browser.harness import (
@@ -27,13 +25,6 @@ from tests.waits import wait_until
 
 # A method that needs no time: what is tested are the workers.
 QUICK = "Principal components"
-
-
-@pytest.fixture
-def fresh(browser: Browser) -> Iterator[Server]:
-    """Serve the app for a single test."""
-    with serve(ROOT / "app.py", ARTIFACTS / "lasting.log") as server:
-        yield server
 
 
 def ready(page: Page) -> None:
