@@ -44,6 +44,21 @@ _SCATTER = """() => {
 }"""
 
 
+def check_with_an_item_selected(page: Page) -> None:
+    """Check that no item is covered while one is selected, at the width of a phone, the last one."""
+    page.evaluate(
+        "() => document.querySelector('.st-key-map .hv-map').__hv.map.selection.select([10])"
+    )
+    expect(page.locator("html[data-hv-panel=open]")).to_be_attached()
+    expect(page.get_by_role("button", name="Show only linked items")).to_be_visible()
+    settled(page)
+    until(page, "!map.scene.flight")
+    assert page.evaluate(_COVERED) == 0
+    page.locator(".hv-stage").focus()
+    page.keyboard.press("Escape")
+    until(page, "map.scene.count === 0 && !map.scene.flight")
+
+
 @pytest.mark.parametrize("sample", ["emoji", "world", "debian"])
 def test_no_item_lies_under_a_card(page: Page, projects: Projects, sample: str) -> None:
     page.goto(f"/map?s={projects.make(sample=sample)}")
@@ -57,6 +72,8 @@ def test_no_item_lies_under_a_card(page: Page, projects: Projects, sample: str) 
                 page.evaluate(step)
                 until(page, "!map.scene.flight")
             assert page.evaluate(_COVERED) == 0, (step, width)
+        if not step:
+            check_with_an_item_selected(page)
     said = page.locator(".hv-status").get_by_text(re.compile("off screen$"))
     outside = page.evaluate("document.querySelector('.hv-map').__hv.map.camera.nOffScreen")
     expect(said).to_have_count(1 if outside else 0)

@@ -98,6 +98,7 @@ def _show_selection(data: HeteroData, picked: Ints) -> None:
     st.button(
         "Show only linked items",
         key="only-linked",
+        icon=":material/filter_alt:",
         help="Key F on the map. Hides all other items. Undo or the filter's × shows them again.",
         on_click=_filter_to_linked,
         args=(picked,),

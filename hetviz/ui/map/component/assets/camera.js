@@ -21,8 +21,8 @@ const MIN_VISIBLE = 12;
 const MAX_FRAME_ZOOM = 6; // times the scale of the whole map
 const SPOT_PX = 48; // px within which items overlap
 const CROWDED_ITEMS = 20000;
-const BAR_PX = 104; // height of the selection bar above the sheet of a narrow window
-const DRAFT_PX = 140; // height of the sentence above that sheet
+const BAR_PX = 64; // height of the selection bar above the sheet of a narrow window
+const DRAFT_PX = 180; // height of the sentence above that sheet
 const MARGIN_PX = 10; // px between a selected item and a card
 const [MAX_SHIFT_PX, SHIFT_STEP_PX, N_DIRECTIONS] = [480, 6, 32];
 const SEND_DELAY_MS = 900; // ms without movement before the camera is sent to Python
@@ -87,7 +87,7 @@ export class Camera {
     let shift = 0;
     if (data.stage && data.mode === "look") clear = { left: 24, top: 8, right: 24, bottom: 8 };
     else if (data.stage && W < NARROW_PX) {
-      const bar = this.map.statements.groups.size ? DRAFT_PX : 0;
+      const bar = this.map.statements.groups.size ? DRAFT_PX : this.scene.count ? BAR_PX : 0;
       clear = { left: 12, top: 64, right: 56, bottom: Math.max(H - panelTop(root) + 8, 80) + bar };
     } else if (data.stage && shownPanel.open && shownPanel.wide) {
       // The map is fitted to the space beside the wide panel.
@@ -249,8 +249,6 @@ export class Camera {
     const flags = new Uint8Array(n);
     rows.forEach((r) => { flags[r] = isShown[r]; });
     const target = Object.assign(new View(), view);
-    // In a narrow window the selection bar is above the sheet.
-    if (view.W < NARROW_PX) target.clear = { ...view.clear, bottom: view.clear.bottom + BAR_PX };
     this.framed = target.around({ ...frameOf(pos, flags, 0, 1.25), stretch: view.k, maxScale: view.fitted * MAX_FRAME_ZOOM });
     this.fly(this.framed, MORPH_MS);
   }
@@ -293,8 +291,10 @@ export class Camera {
 
   /** Move the camera so that a few selected items are not covered. @param {number[]} rows */
   uncoverItems(rows) {
-    const { view, flight } = this.scene;
-    const now = flight ? flight.to : view.at();
+    const { scene } = this;
+    const { view } = scene;
+    if (!view.zoomed) this.followPanel();
+    const now = scene.flight ? scene.flight.to : view.at();
     const to = this.clearOfCards(now, rows);
     if (to !== now) this.fly(to, 180, view.zoomed);
   }
@@ -310,7 +310,7 @@ export class Camera {
     if (!data.stage || data.mode !== "work" || !shown.length || shown.length > (narrow ? MIN_VISIBLE : 1)) return place;
     const target = Object.assign(new View(), view, place);
     const at = shown.map((r) => [target.x(pos[2 * r]), target.y(pos[2 * r + 1])]);
-    const low = view.H - (narrow ? view.clear.bottom + BAR_PX : MARGIN_PX);
+    const low = view.H - (narrow ? view.clear.bottom : MARGIN_PX);
     // Items out of view stay so.
     if (at.some(([x, y]) => x < 0 || y < 0 || x > view.W || y > view.H)) return place;
     const cards = cardBoxes(this.map).map(([x0, y0, x1, y1]) => [x0 - MARGIN_PX, y0 - MARGIN_PX, x1 + MARGIN_PX, y1 + MARGIN_PX]);
