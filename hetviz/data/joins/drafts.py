@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +23,7 @@ from hetviz.data.joins.key_columns import (
 )
 from hetviz.data.joins.key_names import END_WORDS
 from hetviz.data.joins.key_scores import MIN_SHARED_SHARE, NAMED, KeyEvidence, KeyJudge
-from hetviz.data.joins.keys import LooseKeys, column_keys
+from hetviz.data.joins.keys import ZEROS_IN_FRONT, LooseKeys, column_keys
 from hetviz.data.joins.matching import MAX_PAIRS
 from hetviz.data.joins.places import (
     DEFAULT_NEAREST,
@@ -62,6 +63,8 @@ _MAX_OFFERED_OWNERS = 3
 _SIMILAR_SCORE = 0.15
 _ENDS_SCORE = 0.85
 _ALL_ROWS = 0.99
+# Letters and digits without blanks, such as AK-01.
+_CODE = re.compile(r"(?=\D*[0-9])(?=[\d\W_]*[^\W\d_])\S+")
 _MAX_FIRST_SHARE, _MIN_USES_OF_FIRST = 0.5, 10
 
 
@@ -372,20 +375,21 @@ def drafts_without_zeros(
     """Yield drafts of keys that match only without the zeros in front, as offers."""
     known = {draft.of for draft in known_drafts if draft.share >= MIN_SURE_SHARE}
     numbers = [
-        column for column in columns if column.separator is None and column.integers is not None
+        column
+        for column in columns
+        if column.separator is None
+        and not column.is_date
+        and (column.integers is not None or all(map(_CODE.fullmatch, column.sample)))
     ]
-    if not any(_has_zeros_in_front(column) for column in numbers):
+    if not any(map(ZEROS_IN_FRONT.search, chain.from_iterable(one.sample for one in numbers))):
         return
     stripped = [_with_keys(data[column.dataset], column, "zeros") for column in numbers]
     for draft in drafts_by_key(data, stripped):
-        if draft.join.kind == "key" and draft.of not in known:
-            join = replace(draft.join, loose="zeros")
+        if draft.join.kind in ("key", "views") and draft.of not in known:
+            # Views have equal ids, so differently written ones are linked.
+            join = replace(draft.join, kind="key", loose="zeros")
             doubt = draft.doubt or "Zeros in front of the numbers are ignored."
             yield replace(draft, join=join, doubt=doubt)
-
-
-def _has_zeros_in_front(column: KeyColumn) -> bool:
-    return any(len(key) > 1 and key[0] == "0" for key in column.sample)
 
 
 def _with_keys(dataset: Dataset, column: KeyColumn, form: LooseKeys) -> KeyColumn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ LooseKeys = bool | Literal["spelling", "zeros"]
 """Comparison of keys: exact (False), by `normalise_key` (True), by `normalise_spelling`, or without
 the zeros in front of whole numbers ("zeros")."""
 
+# Not those of a decimal part.
+ZEROS_IN_FRONT = re.compile(r"(?<![0-9.,])0+(?=[0-9])")
 # Invisible characters: soft hyphen, zero width spaces and joiners, byte order mark.
 _INVISIBLE = dict.fromkeys((0x00AD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
 # Letters that Unicode normalisation does not decompose.
@@ -74,9 +77,8 @@ def normalise_spelling(text: str) -> str:
 
 
 def _without_zeros(text: str) -> str:
-    """Return a whole number without the zeros in front, other text by `normalise_key`."""
-    key = normalise_key(text)
-    return key.lstrip("0") or "0" if key.isascii() and key.isdigit() else key
+    """Return normalised text without zeros in front of whole numbers: "ak-1" for "AK-01"."""
+    return ZEROS_IN_FRONT.sub("", normalise_key(text))
 
 
 def normalise_keys(texts: list[str]) -> list[str]:

@@ -11,6 +11,7 @@ import pytest
 
 import hetviz
 from hetviz.data import Dataset
+from hetviz.data.joins.join import Join
 from hetviz.errors import DataError
 from hetviz.features.columns.types import infer
 from hetviz.io import Loaded, read_tables
@@ -137,6 +138,34 @@ def test_join_without_zeros_in_front_is_offered() -> None:
     assert (proposal.title, len(proposal.match.i)) == ("orders: zip = areas: id", 40)
     assert proposal.doubt == "Zeros in front of the numbers are ignored."
     assert len(proposal.join.carried_out(data).links[0]) == 40
+
+
+def test_codes_that_differ_by_zeros_are_offered() -> None:
+    states = ["AK", "AL", "TX", "NY", "CA"]
+    leans = "district,lean\n" + "".join(
+        f"{s}-{k},{k * 7}.5\n" for s in states for k in range(1, 13)
+    )
+    people = "district,people\n" + "".join(
+        f"{s}-{k:02},{k * 11}\n" for s in states for k in range(1, 13)
+    )
+    data = read_tables([("leans.csv", leans.encode()), ("people.csv", people.encode())]).data
+    (proposal,) = hetviz.propose_joins(data)
+    assert (proposal.title, len(proposal.match.i)) == ("leans: id = people: id", 60)
+    assert proposal.doubt == "Zeros in front of the numbers are ignored."
+    assert len(proposal.join.carried_out(data).links[0]) == 60
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "are_equal"),
+    [("AK-01", "ak-1", True), ("007", "7", True), ("00", "0", True), ("v1.05", "v1.5", False),
+     ("A10", "A1", False), ("1,05", "1,5", False)],
+)  # fmt: skip
+def test_zeros_in_front_of_whole_numbers(text: str, other: str, are_equal: bool) -> None:
+    data = hetviz.HeteroData.from_frames(
+        {"a": pd.DataFrame({"id": [text, "x"]}), "b": pd.DataFrame({"id": [other, "y"]})}
+    )
+    match = Join("key", "a", "b", loose="zeros").match(data)
+    assert len(match.i) == are_equal
 
 
 @pytest.mark.parametrize(
