@@ -54,6 +54,20 @@ def test_first_project_is_reviewed_in_three_steps(visit: Visit) -> None:
     assert sum(map(len, data.links)) == 30
 
 
+def test_tables_of_the_same_items_are_counted_as_such(visit: Visit) -> None:
+    kinds, forms = ("oak", "ash", "rose", "sage", "fern"), ("dwarf", "wild", "red", "tall")
+    names = [f"{form} {kind}" for kind in kinds for form in forms]
+    rows = [(names[k], k % 7 + 0.5, k * k % 11 + 0.25) for k in range(20)]
+    sizes = "plant,size\n" + "".join(f"{name},{size}\n" for name, size, _ in rows)
+    leaves = "plant,leaves\n" + "".join(f"{name},{leaf}\n" for name, _, leaf in rows[:15])
+    app = upload(first_visit(visit), sizes_csv=sizes, leaves_csv=leaves)
+    press(app, "guide-next-links")
+    assert "with 0 links. 15 items are in both " in html_of(app)
+    press(app, "guide-next-map")
+    assert "<b>15 items</b><span>in both " in html_of(app)
+    assert "None. Each table is placed by its own columns." not in html_of(app)
+
+
 def test_large_tables_that_are_summarised_are_no_points(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

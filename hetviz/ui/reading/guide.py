@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import streamlit as st
 
-from hetviz._text import count_rows, finish_sentence, join_first, shorten
+from hetviz._text import count_rows, finish_sentence, join_first, join_words, shorten
 from hetviz.data import Dataset, HeteroData
 from hetviz.features.recipe import recipe_of
 from hetviz.features.table_joins import ROWS
@@ -178,8 +179,8 @@ def show_summary(
         theme.show_section("Links", "they pull items together")
         if not is_joined:
             theme.show_note("They are counted when the map is made.")
-        elif data.links:
-            st.html(f'<ul class="hv-guide-summary">{_links_html(data)}</ul>')
+        elif lines := _links_html(data):
+            st.html(f'<ul class="hv-guide-summary">{lines}</ul>')
         else:
             theme.show_note("None. Each table is placed by its own columns.")
     if unused:
@@ -191,7 +192,7 @@ def _links_html(data: HeteroData) -> str:
     for group in data.links:
         ends = group.source, group.target
         counts[ends] = counts.get(ends, 0) + len(group)
-    return "".join(
+    linked = "".join(
         _line_html(
             "–",
             theme.count(number, "link"),
@@ -199,6 +200,23 @@ def _links_html(data: HeteroData) -> str:
         )
         for (source, target), number in counts.items()
     )
+    return linked + "".join(
+        _line_html("=", theme.count(number, "item"), where) for number, where in shared_items(data)
+    )
+
+
+def shared_items(data: HeteroData) -> list[tuple[int, str]]:
+    """Return how many items several tables show, and which: "in both a and b"."""
+    out = []
+    for entity in data.entities:
+        views = data.views(entity)
+        rows = [data.object_of[data.offsets[name]] for name in views]
+        _, uses = np.unique(np.concatenate(rows), return_counts=True)
+        number = int((uses > 1).sum())
+        if number:
+            several = "both" if len(views) == 2 else "several of"
+            out.append((number, f"in {several} {join_words(views)}"))
+    return out
 
 
 def _line_html(mark: str, title: str, text: str) -> str:

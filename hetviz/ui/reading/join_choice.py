@@ -30,7 +30,7 @@ from hetviz.errors import HetvizError
 from hetviz.features.link_values import LinkValue
 from hetviz.features.table_joins import ROWS, DetailTable, detail_tables, join_tables
 from hetviz.ui.map import map_warnings
-from hetviz.ui.reading import compare_rows, join_map, judge_pairs
+from hetviz.ui.reading import compare_rows, guide, join_map, judge_pairs
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.page_state import state_of
 from hetviz.ui.widgets import set_switches
@@ -583,7 +583,11 @@ def _show_preview(
         return
     links = theme.count(sum(map(len, joined.links)), "link")
     items = join_words([count_rows(len(part), name) for name, part in joined.datasets.items()])
-    theme.show_note(f"On the map: {items}, with {links}.")
+    shared = [
+        f" {theme.count(number, 'item')} {'is' if number == 1 else 'are'} {where}."
+        for number, where in guide.shared_items(joined)
+    ]
+    theme.show_note(f"On the map: {items}, with {links}.{''.join(shared)}")
     with examples or st.container(gap="small"):
         for lines in line_tables:
             example = _example_sentence(joined, lines, chosen.rows.get(lines.dataset, "items"))
