@@ -68,7 +68,8 @@ def nearest(
     `links`: Links of the item, by default those of `data`.
     `max_distances` (n_datasets, n_datasets): Result of `close_distances`, if known.
 
-    Returns: Without datasets that have no other placed row. Empty if the item has no place.
+    Returns: Without datasets that have no other placed row. Empty if the item has no place. `rows`
+        is empty for a dataset that nothing connects with the item's on this map.
 
     Costs O(n_rows log n_rows), and `close_distances` if not given. Rows at the same distance are
     in the order of the data.
@@ -85,7 +86,9 @@ def nearest(
     if not np.isfinite(place).all():
         return out
     distance_limits = close_distances(data, embedding) if max_distances is None else max_distances
-    row_limits = distance_limits[_dataset_index(data, row)]
+    own = _dataset_index(data, row)
+    row_limits = distance_limits[own]
+    component = embedding.components.get(list(places)[own])
     for (name, Y), limit in zip(places.items(), row_limits.tolist(), strict=True):
         start = data.offsets[name].start
         placed = np.flatnonzero(np.isfinite(Y).all(axis=1))
@@ -98,6 +101,8 @@ def nearest(
         sorted_distance = np.sort(distance)
         candidates = np.flatnonzero(distance <= sorted_distance[min(n, len(rows)) - 1])
         first = candidates[np.argsort(distance[candidates], kind="stable")][:n]
+        if embedding.components.get(name) != component:
+            first = first[:0]
         ends = np.flatnonzero(weight[rows])
         ends = ends[np.argsort(distance[ends], kind="stable")]
         n_within = int(np.searchsorted(sorted_distance, limit, side="right"))

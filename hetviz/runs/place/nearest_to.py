@@ -146,6 +146,9 @@ def nearest_to(
             )
         matched = pd.DataFrame({"id": owner.ids[rows], "score": similarity})
         how = f"{item.summary} It is placed in the middle of the most similar {owner.name}."
+    # Distances between datasets that nothing connects mean nothing.
+    component = embedding.components.get(owner.name)
+    places = {name: Y for name, Y in places.items() if embedding.components.get(name) == component}
     nearest = _nearest_items(data, places, place, top, model, item)
     return NewItemNeighbors(owner.name, place, matched, nearest, how)
 

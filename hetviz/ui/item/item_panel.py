@@ -198,7 +198,9 @@ def _nearest_blocks(
     listed: dict[str, list[int]] = {}
     for name in sorted(nearest_by_dataset, key=lambda name: name != own):
         rows = nearest_by_dataset[name].rows.tolist()
-        listed[name] = rows if item_chip.have_pictures(data, rows, session) else rows[:_MAX_NAMES]
+        if rows:
+            pictured = item_chip.have_pictures(data, rows, session)
+            listed[name] = rows if pictured else rows[:_MAX_NAMES]
     alike, parts = None, list[Block]()
     try:
         alike = item_alike.find_alike(

@@ -59,6 +59,16 @@ def test_nearest_equal_brute_force_and_links_are_marked() -> None:
     assert (nearest_by_dataset["a"].n_others, nearest_by_dataset["a"].n_links) == (28, 1)
 
 
+def test_items_of_unconnected_datasets_are_not_near() -> None:
+    data, _ = example()
+    apart = Embedding(
+        {"a": A, "b": B}, {"a": data["a"].ids, "b": data["b"].ids}, components={"a": 0, "b": 1}
+    )
+    found = nearest(data, apart, 2, n=6)
+    assert (len(found["a"].rows), len(found["b"].rows)) == (6, 0)
+    assert len(found["b"].ends) == 3
+
+
 def test_closeness_of_links_is_consistent() -> None:
     data, embedding = example()
     m = 200
