@@ -610,7 +610,9 @@ def _reason_of_choice(comparison: Comparison, chosen: Candidate, n_rows: int = 0
     if lead <= 0:
         is_best = comparison.values(chosen.key, measure)[0] >= max(at_first)
         which = f"{_COUNT_WORDS[len(tried)]} maps" if is_best else "the maps tried on all splits"
-        reason = f"Chosen because it scored best of {which}."
+        looks_equal = per_hundred(own_score) == per_hundred(second_score)
+        lead_text = ", by less than one point" if looks_equal else ""
+        reason = f"Chosen because it scored best of {which}{lead_text}."
     elif not _is_ahead(comparison, second, chosen.key, measure):
         reason = (
             "Chosen because it is the first method that suits these data, and no other map scored "

@@ -45,7 +45,7 @@ _SCATTER = """() => {
 
 
 def check_with_an_item_selected(page: Page) -> None:
-    """Check that no item is covered while one is selected, at the width of a phone, the last one."""
+    """Check at the width of a phone that no item is covered while one is selected."""
     page.evaluate(
         "() => document.querySelector('.st-key-map .hv-map').__hv.map.selection.select([10])"
     )
