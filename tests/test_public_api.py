@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import os
 import subprocess
 import sys
 import warnings
@@ -351,7 +352,13 @@ def test_processes_are_bit_equal() -> None:
     other = subprocess.run(
         [sys.executable, "-c", program],
         cwd=root,
-        env={"PYTHONPATH": str(root), "PYTHONHASHSEED": "1", "OPENBLAS_NUM_THREADS": "1"},
+        # The environment may choose other kernels of the linear algebra library.
+        env={
+            **os.environ,
+            "PYTHONPATH": str(root),
+            "PYTHONHASHSEED": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+        },
         capture_output=True,
         text=True,
         check=True,

@@ -23,7 +23,8 @@ _THREAD_VARIABLES = (
     "NUMBA_NUM_THREADS",
 )
 _MAX_THREADS = 4
-_READER_VARIABLES = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "VIRTUAL_ENV")
+# A library reads files in the same process, so its numbers must come from the same kernels.
+_READER_VARIABLES = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "VIRTUAL_ENV", "OPENBLAS_CORETYPE")
 
 
 def launch(
