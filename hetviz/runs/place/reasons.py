@@ -28,7 +28,10 @@ FEATURE, COMPARISON = "feature", "comparison"
 LINKED, SHARED, ALIKE, OTHERWISE = "linked", "shared", "alike", "otherwise"
 """Causes of closeness on joint axes: a link, links to the same items, similar features, or an
 indirect connection through other items."""
+SAME_ITEM, INDIRECT, SIMILAR = "the same item", "indirect", "similar features"
+"""Values of `Reason.by`, besides "linked" and "both linked to" an item."""
 _PARTS = ("holds", "features", "elsewhere", "would_move")
+_MAX_ELSEWHERE = 3
 FAR_SHARE = 0.25
 """An item farther away than this share of the map's extent pulls elsewhere."""
 
@@ -131,6 +134,10 @@ class Why:
             ALIKE: "similar features",
             OTHERWISE: "indirect connections",
         }
+        same = {reason.by == SAME_ITEM for reason in self.holds if reason.kind == LINK}
+        if True in same:
+            others = "its links and " if False in same else ""
+            words[LINKED] = words[LINK] = f"{others}the same item in another dataset"
         parts = self.parts
         if self.near:
             parts = {kind: share for kind, share in parts.items() if kind == STATEMENT}
@@ -147,6 +154,24 @@ class Why:
             return f"Here because of {join_words(causes)}."
         others = f" Also because of {join_words(causes[1:])}." if len(causes) > 1 else ""
         return f"Mostly here because of {causes[0]}.{others}"
+
+    @property
+    def sentences_elsewhere(self) -> list[str]:
+        """What pulls it elsewhere, a sentence for each kind."""
+        titles: dict[str, list[str]] = {}
+        for reason in self.elsewhere[:_MAX_ELSEWHERE]:
+            verb = "linked to"
+            if reason.kind == NEIGHBOUR:
+                is_alike = reason.by in ("", SIMILAR)
+                verb = "similar to" if is_alike else "indirectly connected with"
+            elif reason.by == SAME_ITEM:
+                verb = "the same item as"
+            titles.setdefault(verb, []).append(reason.title)
+        return [
+            f"It is also {verb} {join_words(named)}, which {'is' if len(named) == 1 else 'are'} "
+            "far away."
+            for verb, named in titles.items()
+        ]
 
     def _repr_html_(self) -> str:
         rows = [

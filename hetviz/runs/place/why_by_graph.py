@@ -23,9 +23,12 @@ from hetviz.runs.place.reasons import (
     ALIKE,
     FAR_SHARE,
     FEATURE,
+    INDIRECT,
     LINKED,
     OTHERWISE,
+    SAME_ITEM,
     SHARED,
+    SIMILAR,
     ExplainedMap,
     Reason,
     Why,
@@ -187,7 +190,7 @@ def _neighbor_causes(
         if k not in described:
             continue
         if is_same_item:
-            words[k] = "the same item"
+            words[k] = SAME_ITEM
         elif cause == SHARED:
             other_links = W[[other]]
             common = sorted(linked & set(other_links.indices[other_links.data > 0].tolist()))
@@ -196,9 +199,9 @@ def _neighbor_causes(
             through = item_of(data, common[int(np.argmin(degree))])[2]
             words[k] = f"both linked to {shorten(through, _MAX_NAME_LENGTH)}"
         elif cause == OTHERWISE:
-            words[k] = "indirect"
+            words[k] = INDIRECT
         else:
-            words[k] = "linked" if cause == LINKED else "similar features"
+            words[k] = "linked" if cause == LINKED else SIMILAR
     return {cause: share for cause, share in closeness.items() if share > 0}, words
 
 

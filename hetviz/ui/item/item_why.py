@@ -40,12 +40,7 @@ def why_blocks(workspace: Workspace, run: MapResult, row: int) -> list[Block]:
         return [title, blocks.note(str(error))]
     evidence = theme.evidence_key("why", row) if explanation.n_reasons else ""
     lines = [title, blocks.note(explanation.sentence, evidence)]
-    if explanation.elsewhere:
-        titles = [reason.title for reason in explanation.elsewhere[:3]]
-        are = "is" if len(titles) == 1 else "are"
-        lines.append(
-            blocks.note(f"It is also linked to {join_words(titles)}, which {are} far away.")
-        )
+    lines += map(blocks.note, explanation.sentences_elsewhere)
     if not state.is_current(run):
         lines.append(
             blocks.note(

@@ -24,7 +24,7 @@ from hetviz.features.spaces.sne_map import SneMap
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.place import why as module
 from hetviz.runs.place import why_by_graph
-from hetviz.runs.place.reasons import FAR_SHARE, FEATURE
+from hetviz.runs.place.reasons import FAR_SHARE, FEATURE, INDIRECT, SAME_ITEM, SIMILAR, Reason, Why
 
 GRAPHS = ("mr-sne", "joint-map", "umap", "graph-axes")
 N = 40
@@ -323,3 +323,31 @@ def test_why_of_views_names_the_same_item() -> None:
     data = HeteroData([Dataset(n, ids, rng.normal(size=(20, 4)), entity="thing") for n in "ab"])
     explanation = hetviz.why(data, hetviz.embed(data, "joint-map"), "a", "i3", most=30)
     assert [one.by for one in explanation.holds if one.id == "i3"] in ([], ["the same item"])
+
+
+def test_why_says_what_kind_of_tie_it_is() -> None:
+    def why(*reasons: Reason, near: dict[str, float] | None = None) -> Why:
+        held = tuple(one for one in reasons if one.distance <= FAR_SHARE)
+        far = tuple(one for one in reasons if one.distance > FAR_SHARE)
+        return Why("a", "x", "x", "m", "", {}, held, elsewhere=far, near=near or {})
+
+    def reason(kind: str, title: str, distance: float, by: str = "") -> Reason:
+        return Reason(kind, "b", title, title, 0.5, distance=distance, by=by)
+
+    twin, friend = reason(LINK, "x", 0.1, SAME_ITEM), reason(LINK, "y", 0.1, "linked")
+    near = {"linked": 0.9, "alike": 0.1}
+    assert why(friend, near=near).sentence.startswith("Mostly here because of its links (90 %).")
+    same = "the same item in another dataset (90 %)."
+    assert why(twin, near=near).sentence.startswith(f"Mostly here because of {same}")
+    both = f"Mostly here because of its links and {same}"
+    assert why(twin, friend, near=near).sentence.startswith(both)
+    far = (
+        reason(LINK, "p", 0.6, "linked"),
+        reason(NEIGHBOUR, "q", 0.6, INDIRECT),
+        reason(NEIGHBOUR, "r", 0.6, SIMILAR),
+    )
+    assert why(*far).sentences_elsewhere == [
+        "It is also linked to p, which is far away.",
+        "It is also indirectly connected with q, which is far away.",
+        "It is also similar to r, which is far away.",
+    ]
