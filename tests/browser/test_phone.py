@@ -353,6 +353,21 @@ def test_start_begins_with_own_files_and_samples(phone: Page) -> None:
     assert below["y"] > max(ends)
 
 
+def test_dots_are_small_on_a_phone_and_grow_with_the_zoom(phone: Page) -> None:
+    page = phone
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    # 1,894 dots; as large as on a wide screen they would cover each other.
+    until(page, "map.points.drawer.size > 3.4 && map.points.drawer.size < 3.8")
+    page.evaluate(
+        "() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
+        " const { cx, cy, s, k } = map.camera.home;"
+        " map.camera.fly({ cx, cy, s: 4 * s, k }, 0, true); }"
+    )
+    until(page, "map.points.drawer.size > 4.5")
+
+
 def test_whole_map_has_the_four_largest_names(phone: Page) -> None:
     page = phone
     page.goto("/map")

@@ -43,10 +43,10 @@ export const rgb = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 1
  */
 const some = (value) => /** @type {T} */ (value);
 
-/** Diameter of a dot: smaller on crowded maps, a little larger when zoomed in. @param {number} n */
-export function dotSize(n, zoom) {
+/** Diameter of a dot: smaller on crowded maps, a little larger when zoomed in. @param {number} n @param {number} zoom */
+export function dotSize(n, zoom, scale = 1) {
   const crowd = Math.min(Math.max((2500 / Math.max(n, 1)) ** 0.2, 0.26), 1.4);
-  return Math.max(1.4, 5.5 * crowd * Math.min(Math.max(zoom ** 0.25, 1), 1.7));
+  return Math.max(1.4, 5.5 * crowd * scale * Math.min(Math.max(zoom ** 0.25, 1), 1.7));
 }
 
 /** @type {{ webgl2: boolean, name: string, slow: boolean } | null} */

@@ -161,8 +161,8 @@ export class Points {
   /** Set the diameter of the dots for the camera. */
   updateSize() {
     const { view, data, visible } = this.scene;
-    const narrow = data.stage ? Math.min(view.W / FULL_DOTS_PX, 1) ** 0.3 : 1;
-    const size = dotSize(visible || 1, view.s / view.fitted) * (data.linked_group ? 0.66 : narrow);
+    const narrow = data.stage ? Math.min(view.W / FULL_DOTS_PX, 1) ** 0.8 : 1;
+    const size = dotSize(visible || 1, view.s / view.fitted, data.linked_group ? 0.66 : narrow);
     if (Math.abs(size / this.drawer.size - 1) > 0.02) this.drawer.size = size;
   }
 
