@@ -34,8 +34,8 @@ def kinds(workspace: Workspace) -> list[str]:
 def test_proposal_card_joins_and_undo_reverts(visit: Visit) -> None:
     app = opened(visit, towns_csv=CITIES, shops_csv=SHOPS)
     text = html_of(app)
-    assert "<h3>tags of shops as a dataset: 40 links</h3>" in text
-    assert "<h3>town of shops = name of towns</h3>" in text
+    assert "<h2>tags of shops as a dataset: 40 links</h2>" in text
+    assert "<h2>town of shops = name of towns</h2>" in text
     assert "20 of 20 shops and 5 of 6 towns match" in text
     assert "5 of 6 towns</dt>" in text
     # Pairs are shown by name before linking.

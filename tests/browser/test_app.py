@@ -96,7 +96,7 @@ def settled(page: Page) -> None:
     )
 
 
-def serious_barriers(page: Page, only: str = "") -> set[str]:
+def serious_barriers(page: Page, only: str = "", impact: str = "serious critical") -> set[str]:
     """Return what axe finds, by all its rules or one, that would keep somebody out."""
     options = {
         "resultTypes": ["violations"],
@@ -106,7 +106,7 @@ def serious_barriers(page: Page, only: str = "") -> set[str]:
     return {
         f"{rule['id']}: {node['target']}"
         for rule in found
-        if rule["impact"] in ("serious", "critical")
+        if rule["impact"] in impact
         for node in rule["nodes"]
     }
 

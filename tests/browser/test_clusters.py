@@ -116,7 +116,7 @@ def test_hovered_cluster_is_outlined_on_map(page: Page) -> None:
     row = page.locator(".st-key-quick-0")
     expect(row).to_be_visible()
     settled(page)
-    facts = row.locator("h3 > span:not(.hv-show)").text_content() or ""
+    facts = row.locator("h2 > span:not(.hv-show)").text_content() or ""
     members = int(facts.split(" ")[0].replace(",", ""))
     outlined = "document.querySelector('.st-key-map .hv-map').__hv.map.outline.rows"
     # The button that selects the members lies over the row.

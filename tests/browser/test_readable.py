@@ -10,6 +10,9 @@ from playwright.sync_api import Page, expect
 from tests.browser.harness import themed
 from tests.browser.test_app import serious_barriers, settled
 
+ALL_IMPACTS = "minor moderate serious critical"
+# Its tables and its lists of pages; none of them keeps anybody out.
+OF_STREAMLIT = ("empty-table-header", "landmark-unique")
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 TEXTS = {
     "": "1,273 emoji and 621 keywords on one map",
@@ -29,4 +32,5 @@ def test_pages_have_no_barriers_in_either_theme(page: Page, path: str) -> None:
     for scheme in SCHEMES:
         themed(page, scheme)
         settled(page)
-        assert serious_barriers(page) == set(), scheme
+        barriers = serious_barriers(page, impact=ALL_IMPACTS)
+        assert {text for text in barriers if not text.startswith(OF_STREAMLIT)} == set(), scheme

@@ -186,8 +186,8 @@ def _region_html(state: State, region: ListedRegion, colours: Colouring, where: 
         account = f"<p>{account_html}</p>"
     return (
         f'<div class="hv-cluster hv-quick" data-hv-cluster="{where}" '
-        f'data-hv-name="{theme.escape_html(region.name)}"><h3>{name_html}'
-        f"<span>{len(region.rows):,}{inside_html}</span></h3>"
+        f'data-hv-name="{theme.escape_html(region.name)}"><h2>{name_html}'
+        f"<span>{len(region.rows):,}{inside_html}</span></h2>"
         f"{account}{_pictures_html(state, region)}"
         f"{_mix_html(region, colours)}</div>"
     )

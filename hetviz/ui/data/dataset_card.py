@@ -24,8 +24,8 @@ def show_card(state: State, name: str) -> None:
     with st.container(border=True, key=f"dataset-{number}"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.html(
-                f'<div class="hv-card"><h3>{shape_of(number)[1]} '
-                f"{theme.escape_html(name)}</h3></div>",
+                f'<div class="hv-card"><h2>{shape_of(number)[1]} '
+                f"{theme.escape_html(name)}</h2></div>",
                 width="content",
             )
             size = _size_text(dataset)
@@ -69,7 +69,7 @@ def show_relations(state: State) -> None:
     for name, words in rows:
         st.html(
             "<div "
-            f'class="hv-card"><h3>{theme.escape_html(name)}</h3><p>{theme.escape_html(words)}</p></div>'
+            f'class="hv-card"><h2>{theme.escape_html(name)}</h2><p>{theme.escape_html(words)}</p></div>'
         )
     if not rows:
         theme.show_note(

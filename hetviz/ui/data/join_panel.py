@@ -359,7 +359,7 @@ def _show_proposal(data: HeteroData, proposal: Proposal, number: int) -> None:
     join = proposal.join
     with st.container(border=True, gap="xsmall", key=f"join-{number}"):
         st.html(
-            f'<div class="hv-card"><h3>{theme.escape_html(_proposal_title(data, proposal))}</h3>'
+            f'<div class="hv-card"><h2>{theme.escape_html(_proposal_title(data, proposal))}</h2>'
             f"{_score_html(proposal)}</div>"
         )
         show_coverage(proposal.reach)

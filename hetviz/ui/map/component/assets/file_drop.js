@@ -5,9 +5,17 @@ let depth = 0;
 const hasFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
 const mark = (over) => document.documentElement.toggleAttribute("data-hv-files", over);
 
+/** Streamlit calls its drop zone, which has a name and can have the focus, a presentation. */
+function groupDropZones() {
+  const zones = document.querySelectorAll('[data-testid="stFileUploaderDropzone"][role="presentation"]');
+  for (const zone of zones) zone.setAttribute("role", "group");
+}
+
 export function watchFileDrops() {
   if (window.hetviz.watchesFileDrops) return;
   window.hetviz.watchesFileDrops = true;
+  groupDropZones();
+  new MutationObserver(groupDropZones).observe(document.body, { childList: true, subtree: true });
   document.addEventListener("dragenter", (event) => {
     if (!hasFiles(event)) return;
     depth += 1;
