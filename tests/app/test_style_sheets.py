@@ -11,12 +11,13 @@ from hetviz.ui.shell.theme import style_sheet
 
 TEXT_SIZES = {"12.5px", "14px", "15px", "19px", "25px", "inherit"}
 RADII = {"0", "2px", "3px", "4px", "10px", "14px", "14px 14px 0 0", "50%", "var(--m-radius)"}
+# Parts of a card or a control of several parts.
+RADII |= {"10px 10px 0 0", "0 10px 10px 10px", "10px 0 0 10px", "0 10px 10px 0"}
 
 
 @pytest.fixture(scope="module")
 def sheets():
-    map_css = CSS.parents[1] / "map/component/assets/map.css"
-    return CSS.read_text() + map_css.read_text()
+    return "".join(path.read_text() for path in sorted(CSS.parents[1].rglob("*.css")))
 
 
 def test_style_sheets_use_five_text_sizes(sheets):

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from tests.browser.harness import Look, Open, Server, themed
-from tests.browser.test_app import make_map, serious_barriers, settled, stage, told, until
+from tests.browser.test_app import drop, make_map, serious_barriers, settled, stage, told, until
 from tests.browser.test_recovery import rename
 
 PLACES = ("data", "compare", "export", "map")
@@ -583,6 +583,65 @@ def test_find_finds_by_meaning_after_words(page: Page) -> None:
     until(page, "map.scene.count === 1")
 
 
+def covers_map(page: Page, card: Locator) -> None:
+    """Assert that nothing of the map shines through a card in either theme."""
+    for scheme in ("dark", "light"):
+        themed(page, scheme)
+        assert card.evaluate(
+            "(e) => [getComputedStyle(e).opacity, getComputedStyle(e).backgroundColor]"
+        ) == ["1", card.evaluate(TOKEN, "card")]
+
+
+# The colour of a token of the page in the present theme.
+TOKEN = """(e, name) => {
+  const probe = document.body.appendChild(document.createElement('i'));
+  probe.style.color = `var(--hv-${name})`;
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}"""
+
+
+def test_controls_have_one_style(page: Page) -> None:
+    page.goto("/")
+    settled(page)
+    drop(
+        page,
+        plants_csv="plant,ground,height\n"
+        + "".join(f"p{k},{'wet' if k % 2 else 'dry'},{k % 7}\n" for k in range(20)),
+    )
+    page.get_by_text("Reading options").click()
+    lists = page.locator(".react-aria-ComboBox > div")
+    expect(lists.first).to_be_visible()
+    fields = [lists, page.locator(".hv-sheets select"), page.locator(".hv-find-field input")]
+    leave = page.get_by_role("button", name="Cancel", exact=True)
+    for scheme in ("light", "dark"):
+        themed(page, scheme)
+        settled(page)
+        looks = [
+            look
+            for some in fields
+            for look in some.evaluate_all(
+                "(all) => all.map((e) => { const s = getComputedStyle(e);"
+                " return [s.backgroundColor, s.borderTopColor, s.borderTopWidth, s.borderRadius,"
+                " e.matches('select') ? s.appearance : 'none']; })"
+            )
+        ]
+        expected = [leave.evaluate(TOKEN, name) for name in ("soft", "line")]
+        assert len(looks) > 4
+        assert [look for look in looks if look != [*expected, "1px", "10px", "none"]] == []
+        # Under the hand, all buttons are of one colour.
+        leave.hover()
+        expect(leave).to_have_css("background-color", leave.evaluate(TOKEN, "wash"))
+        page.locator(".hv-head h1").first.hover()
+    project = page.locator(".st-key-project button").first
+    project.click()
+    expect(project).to_have_attribute("aria-expanded", "true")
+    expect(project).to_have_css("background-color", project.evaluate(TOKEN, "wash"))
+    body = page.get_by_test_id("stPopoverBody")
+    expect(body).to_have_css("background-color", body.evaluate(TOKEN, "card"))
+
+
 def test_results_of_find_and_menu_of_colours_cover_the_map(page: Page) -> None:
     page.goto("/map")
     stage(page)
@@ -590,9 +649,10 @@ def test_results_of_find_and_menu_of_colours_cover_the_map(page: Page) -> None:
     page.locator(".hv-search input").fill("birth")
     results = page.locator(".hv-search-results")
     expect(results.get_by_role("option").first).to_be_visible()
-    assert "rgba" not in results.evaluate("(e) => getComputedStyle(e).backgroundColor")
+    covers_map(page, results)
     page.keyboard.press("Escape")
     page.locator(".hv-colour").click()
+    covers_map(page, page.locator(".hv-colours-menu"))
     options = page.locator(".hv-colours-menu > button")
     heights = options.evaluate_all("(all) => all.map((e) => [e.scrollHeight, e.clientHeight])")
     assert len(heights) > 10
