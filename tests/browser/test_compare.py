@@ -138,6 +138,28 @@ def test_small_maps_name_what_they_ring(page: Page, projects: Projects, picture:
             picture(page, f"compare-{len(rows)}", look)
 
 
+# Each text within some elements, with its contrast to the page.
+CONTRASTS = """(places) => {
+  const luminance = (colour) => colour.match(/[0-9.]+/g).slice(0, 3)
+    .map((part) => part / 255)
+    .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, part, k) => sum + part * [0.2126, 0.7152, 0.0722][k], 0);
+  const paper = luminance(getComputedStyle(document.querySelector('.stApp')).backgroundColor);
+  const out = [];
+  for (const place of document.querySelectorAll(places)) {
+    const walker = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const { parentElement, textContent } = walker.currentNode;
+      if (!textContent.trim() || !parentElement.checkVisibility()) continue;
+      const ink = luminance(getComputedStyle(parentElement).color);
+      const [low, high] = [ink, paper].sort((a, b) => a - b);
+      out.push([textContent, (high + 0.05) / (low + 0.05)]);
+    }
+  }
+  return out;
+}"""
+
+
 def test_page_fits_every_size(page: Page, projects: Projects, picture: Picture) -> None:
     page.goto(f"/compare?s={projects.compared()}")
     expect(page.locator(".hv-ranks")).to_be_visible()
@@ -166,6 +188,9 @@ def test_page_fits_every_size(page: Page, projects: Projects, picture: Picture) 
         )
         assert all(frames)
         assert len(frames) > 1
+        texts = page.evaluate(CONTRASTS, ".st-key-compare-moved-head, .st-key-compare-moved")
+        assert len(texts) > 12
+        assert {text: contrast for text, contrast in texts if contrast < 4.5} == {}
         picture(page, "compare", look)
         # Both themes and both sizes, but not each with each.
         if look in (LOOKS[0], LOOKS[-1]):
