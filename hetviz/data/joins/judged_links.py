@@ -12,7 +12,9 @@ MIN_ANSWERS = 10
 LEAST_PROBABILITY = 0.5
 _ROUND, _GOLDEN = 10, 0.6180339887498949
 _ANSWERS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-_PRIOR_STD = (1.5, 1.0)
+# Of the intercept, the similarity and the pairs that are the best of their rows, see
+# benchmarks/links.md.
+_PRIOR_MEAN, _PRIOR_STD = (0.0, 1.0, 1.0), (2.5, 1.0, 1.0)
 _NEWTON_STEPS = 50
 
 
@@ -79,7 +81,7 @@ def judge_links(proposed: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     frame = proposed.reset_index(drop=True)
     are_enough = len(answered) >= MIN_ANSWERS
     if are_enough:
-        weight = _probabilities(frame["similarity"].to_numpy(), answered, right)
+        weight = _probabilities(frame, answered, right)
     else:
         weight = frame.get("weight", frame["similarity"]).to_numpy(np.float64, copy=True)
     # Those judged wrong are dropped below.
@@ -103,17 +105,23 @@ def judging_order(n_pairs: int, n: int) -> list[int]:
     return list(order)[:n]
 
 
-def _probabilities(similarity: Floats, rows: Ints, right: Bools) -> Floats:
+def _probabilities(proposed: pd.DataFrame, rows: Ints, right: Bools) -> Floats:
     """Return the probability of each pair, by logistic regression on the answered ones, (k,)."""
-    clipped = np.clip(similarity, 0.01, 0.99)
-    logit = np.log(clipped / (1 - clipped))
-    spread = logit.std()
-    A = np.column_stack([np.ones(len(logit)), (logit - logit.mean()) / (spread or 1.0)])
-    theta, precision = np.zeros(2), np.diag(1 / np.square(_PRIOR_STD))
-    prior_mean = np.array([0.0, 1.0])
+    similarity = proposed["similarity"]
+    clipped = np.clip(similarity.to_numpy(np.float64), 0.01, 0.99)
+    # Of how many of its two rows the pair is the most similar one.
+    n_best = sum(
+        (proposed.groupby(end)["similarity"].transform("max") == similarity).to_numpy(np.float64)
+        for end in ("source_id", "target_id")
+    )
+    evidence = [np.log(clipped / (1 - clipped)), np.asarray(n_best)]
+    spread = [values.std() or 1.0 for values in evidence]
+    scaled = [(x - x.mean()) / s for x, s in zip(evidence, spread, strict=True)]
+    A = np.column_stack([np.ones(len(proposed)), *scaled])
+    theta, precision = np.zeros(3), np.diag(1 / np.square(_PRIOR_STD))
     for _ in range(_NEWTON_STEPS):
         p = 1 / (1 + np.exp(-A[rows] @ theta))
-        gradient = A[rows].T @ (p - right) + precision @ (theta - prior_mean)
+        gradient = A[rows].T @ (p - right) + precision @ (theta - _PRIOR_MEAN)
         hessian = (A[rows].T * (p * (1 - p))) @ A[rows] + precision
         theta = theta - np.linalg.solve(hessian, gradient)
     return np.asarray(1 / (1 + np.exp(-A @ theta)))

@@ -139,6 +139,24 @@ def test_answers_weigh_pairs_that_were_proposed_before():
     assert sorted(linked.weight) == pytest.approx(sorted(again["probability"]))
 
 
+def test_pairs_that_are_the_best_of_their_rows_are_more_probable():
+    pairs = [
+        (
+            f"a{row}",
+            f"b{row // 10}{(row + k) % 10}",
+            (0.8, 0.75)[k] if row < 10 else (0.5, 0.45)[k],
+            k == 0,
+        )
+        for row in range(20)
+        for k in range(2)
+    ]
+    proposed = pd.DataFrame(pairs, columns=["source_id", "target_id", "similarity", "right"])
+    judged = hetviz.judge_links(proposed, proposed.iloc[::3])
+    judged = judged.merge(proposed.drop(index=proposed.index[::3]))
+    probability = judged["probability"]
+    assert probability[judged["right"]].min() > probability[~judged["right"]].max()
+
+
 def test_proposals_are_accepted_as_links():
     data = shops()
     frame = hetviz.propose_links(data, "shop", "store")
