@@ -31,6 +31,8 @@ from hetviz.errors import NotApplicableError
 DATA = "needs"
 N_ROWS, N_ON_MAP = 1_000, 100
 N_ANSWERS = (20, 60)
+# For calibration: samples, their rows by meaning, numbers of answers and least number of others.
+SEEDS, N_BY_MEANING, N_FEW, MIN_REST = range(3), 300, (10, 20, 60), 10
 SAMPLES = Path(__file__).parents[1] / "sample_data"
 Truth = set[tuple[str, str]]
 
@@ -269,6 +271,32 @@ def by_words_and_meaning(name: str, read: Tables, n: int, n_small: int) -> list[
     return rows
 
 
+def calibration(name: str, read: Tables, by: str, n: int) -> dict[str, Any]:
+    """Return how far stated shares of right pairs are off, mean of samples, after few answers."""
+    errors: dict[str, list[float]] = {}
+    for seed in SEEDS:
+        tables = read.sample(n, seed)
+        proposed = hetviz.propose_links(tables.data, "a", "b", by=by)  # type: ignore[arg-type]
+        for count in N_FEW:
+            if len(proposed) < count + MIN_REST:
+                continue
+            answers = answered(proposed, count, tables.truth)
+            judged = hetviz.judge_links(proposed, answers)
+            asked = set(zip(answers["source_id"], answers["target_id"], strict=True))
+            rest = judged[~is_right(judged, asked)]
+            error = rest["probability"].to_numpy() - is_right(rest, tables.truth)
+            quarters = [abs(_mean(part)) for part in np.array_split(error, 4)]
+            for measure, value in (
+                ("share", abs(error.mean())),
+                ("quarters", _mean(quarters)),
+                ("Brier", _mean(error**2)),
+            ):
+                errors.setdefault(f"{measure} {count}", []).append(value)
+    worst = max(errors.get(f"share {N_FEW[0]}", [float("nan")]))
+    row = {"tables": name, "by": by, "rows": n, f"worst share {N_FEW[0]}": worst}
+    return row | {measure: _mean(values) for measure, values in sorted(errors.items())}
+
+
 def on_maps(name: str, tables: Tables) -> dict[str, Any]:
     """Return the AUC of the true pairs on maps with proposed and with given links."""
     data, truth = tables.data, tables.truth
@@ -343,13 +371,19 @@ def unrelated(sets: dict[str, Tables]) -> list[dict[str, Any]]:
 
 
 def run(out: Path, quick: bool, data: Path) -> None:
-    """Print three tables: pairs, unrelated tables and maps."""
+    """Print tables of pairs, calibration, unrelated tables and maps."""
     n, n_small = (200, 60) if quick else (N_ROWS, N_ON_MAP)
     sets = {name: read(data) for name, read in SETS.items()}
     pairs = []
     for name, tables in sets.items():
         pairs += by_words_and_meaning(name, tables, n, n_small)
         report("proposed_links", pairs, out, "* settings were chosen on these")
+    few = [
+        calibration(name, tables, by, rows)
+        for name, tables in sets.items()
+        for by, rows in (("words", n), ("meaning", min(n, N_BY_MEANING)))
+    ]
+    report("proposed_links_calibration", few, out, "errors of stated shares after few answers")
     samples = {name: tables.sample(n_small) for name, tables in sets.items()}
     report("proposed_links_unrelated", unrelated(samples), out, "numbers of proposals")
     maps = []
