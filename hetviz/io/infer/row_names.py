@@ -21,6 +21,7 @@ from hetviz.data.joins.key_names import (
     table_words,
     words_of_name,
 )
+from hetviz.data.joins.keys import normalise_spelling
 from hetviz.io.infer.dates import is_date
 from hetviz.io.infer.durations import are_durations
 from hetviz.io.infer.ids import guess_id_column, holds_measurements, is_unique, joined_ids
@@ -46,6 +47,7 @@ _MIN_FILLED_SHARE_OF_CODES = 0.5
 _MIN_DISTINCT_SHARE_OF_CODES = 0.1
 _MIN_WORDS = 3
 _MIN_CODE_SHARE = 0.8
+_MIN_SLUG_SHARE = 0.8
 _WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u9fff\uac00-\ud7af]")
 _MAX_TITLE_CHARS = 80
 _N_DATES_TESTED = 20
@@ -180,6 +182,8 @@ def choose_title(
         and ids[0] in frame.columns
         and are_words([cell for cell in sample[ids[0]] if cell.strip()])
     )
+    if are_ids_names and (written_out := _written_out(sample, ids[0], plain)):
+        return (written_out,)
     best, best_merit = "", _MIN_TITLE_MERIT
     for at, (column, of_column) in enumerate(zip(map(str, frame.columns), words, strict=True)):
         if column in ids or column in plain:
@@ -201,6 +205,18 @@ def choose_title(
         if is_better and names.str.strip().ne("").mean() > 0.9:
             return both
     return (best,) if best else ()
+
+
+def _written_out(sample: pd.DataFrame, ids: str, plain: Collection[str]) -> str:
+    """Return the column with the names that ids such as karl-anthony-towns are made of, or ""."""
+    keys = sample[ids].map(normalise_spelling)
+    for column in map(str, sample.columns):
+        is_copy = (sample[column] == sample[ids]).mean() > 1 - _MIN_SLUG_SHARE
+        if column == ids or column in plain or is_copy:
+            continue
+        if (sample[column].map(normalise_spelling) == keys).mean() >= _MIN_SLUG_SHARE:
+            return column
+    return ""
 
 
 def _mostly_differ(cells: pd.Series) -> bool:

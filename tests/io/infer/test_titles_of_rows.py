@@ -68,3 +68,14 @@ def test_long_tables_are_not_named_by_a_column_that_repeats() -> None:
     names = pd.Series([f"Player {k}" for k in range(1_500)] * 4)
     assert choose_title("goals", pd.DataFrame({"scorer": names}), []) == ()
     assert choose_title("goals", pd.DataFrame({"scorer": names[:1_500]}), []) == ("scorer",)
+
+
+def test_ids_made_of_names_are_named_by_the_names() -> None:
+    first, last = ("Ana", "Zoë", "Karl-Anthony", "Bo"), ("Towns", "O'Neal", "Li", "d'Arc", "Ruiz")
+    names = [f"{one} {other}" for one in first for other in last]
+    slugs = [name.lower().replace("ë", "e").replace("'", "").replace(" ", "-") for name in names]
+    points = [f"{k * 37 % 11}.5" for k in range(len(names))]
+    frame = pd.DataFrame({"who": names, "ID": slugs, "points": points})
+    assert choose_title("drafts", frame, ["ID"]) == ("who",)
+    # A copy of the ids says nothing new.
+    assert choose_title("drafts", frame.assign(who=slugs), ["ID"]) == ()
