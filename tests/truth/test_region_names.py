@@ -198,3 +198,17 @@ def test_name_is_true_of_more_than_half_of_members_and_of_core(n_true: int) -> N
     core = (np.arange(120) >= 10) & (codes == 0)
     (name,) = name_groups(data, facts, codes, 1, among=everything, core=core)
     assert name.text == ""
+
+
+def test_quarter_is_not_named_by_words_of_a_taken_name() -> None:
+    band = ["The Beatles"] * 30 + ["Queen"] * 30
+    data = HeteroData.from_frames(
+        {"songs": pd.DataFrame({"id": [f"s{k}" for k in range(60)], "band": band})
+         .assign(words=["Beatles"] * 30 + ["Opera"] * 30)}
+    )  # fmt: skip
+    codes = np.repeat([0, 1], 30)
+    facts = Contrasts(data).facts
+    assert {"Beatles", "The Beatles"} <= set(facts.texts)
+    names = name_groups(data, facts, codes, 2, taken=["The Beatles"])
+    assert names[0].text == ""
+    assert names[1].text in ("Queen", "Opera")

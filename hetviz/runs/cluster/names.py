@@ -262,7 +262,8 @@ def name_groups(
     those of its own dataset: drivers are not named by a driver that they share races with.
 
     `codes` (n_rows,): group of each row, -1 without one. `core`: mask of the typical members.
-    `among`: rows to compare with; default: those with a group. `taken`: names that are not used.
+    `among`: rows to compare with; default: those with a group. `taken`: names that are not used,
+    nor words of them.
     `kept`: an earlier name of each group, or "", which stays if it still holds. `parts`: number of
     facts that a name may have, joined by a dot.
 
@@ -292,8 +293,9 @@ def name_groups(
     holds &= np.asarray(without_own.todense()) >= _MIN_OTHERS_SHARE * sizes[:, None]
     differs = (inside >= _MIN_RATIO * outside) & (inside - outside >= _MIN_Z * error)
     score = np.where(holds & differs, facts.weight * (inside - outside), 0.0)
-    banned = {name.casefold() for name in taken}
-    score[:, [text.casefold() in banned for text in facts.texts]] = 0.0
+    banned = [f" {name.casefold()} " for name in taken]
+    is_said = [any(f" {text.casefold()} " in name for name in banned) for text in facts.texts]
+    score[:, is_said] = 0.0
     chosen: list[list[int]] = [[] for _ in range(n_groups)]
     at_of = {text: at for at, text in enumerate(facts.texts)}
     used: set[int] = set()

@@ -17,8 +17,8 @@ def explain_by_comparisons(placed: ExplainedMap, row: int, max_reasons: int) -> 
     if comparisons is None:
         raise NotApplicableError(
             placed.title,
-            ["It has no graph, places no new items and uses no comparisons, so the place of an "
-             "item cannot be explained."],
+            ["This method has no graph, places no new items and uses no comparisons, so the "
+             "place of an item cannot be explained."],
         )  # fmt: skip
     objects = data.object_of
     pairs, weight = comparisons.pairs, np.asarray(comparisons.weight, dtype=np.float64)

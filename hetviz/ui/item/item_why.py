@@ -9,7 +9,7 @@ from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method
 from hetviz.core.layout.attraction import LINK, STATEMENT
 from hetviz.data.model.diagnostics import SHARE, make_diagnostic
-from hetviz.errors import HetvizError
+from hetviz.errors import HetvizError, NotApplicableError
 from hetviz.plots.colour import display_name
 from hetviz.runs.place.reasons import FEATURE, Reason, Why
 from hetviz.runs.place.why import Explainer
@@ -36,6 +36,8 @@ def why_blocks(workspace: Workspace, run: MapResult, row: int) -> list[Block]:
         return [title, blocks.button(FIND_OUT, "Find out")]
     try:
         explanation = explain(workspace, run, row)
+    except NotApplicableError as error:
+        return [title, blocks.note(" ".join(error.reasons))]
     except HetvizError as error:
         return [title, blocks.note(str(error))]
     evidence = theme.evidence_key("why", row) if explanation.n_reasons else ""
