@@ -191,7 +191,9 @@ def test_map_of_selection_places_only_selection(visit: Visit) -> None:
 def test_filter_by_values_is_added_and_removed(visit: Visit) -> None:
     app = visit("map")
     app.selectbox(key="filter-column-emoji").set_value("group").run()
+    assert "class=hv-not-kept" not in html_of(app)
     app.multiselect(key="filter-emoji-group-values").set_value(["food-drink", "symbols"]).run()
+    assert html_of(app).count("class=hv-not-kept") == 6
     press(app, "add-filter")
     (made,) = workspace_of(app).state.filters
     assert made == Filter("emoji", "group", values=("food-drink", "symbols"))
@@ -206,7 +208,10 @@ def test_filters_by_number_and_by_text(visit: Visit) -> None:
     app = visit("map")
     app.selectbox(key="filter-column-emoji").set_value("n_keywords").run()
     assert app.button(key="add-filter").disabled
+    assert "<u " not in html_of(app)
     app.slider(key="filter-emoji-n_keywords-range").set_range(4, 9).run()
+    # From the fifth to the tenth of 15 bars.
+    assert '<u style="left:26.7%;right:33.3%">' in html_of(app)
     press(app, "add-filter")
     app.selectbox(key="filter-column-emoji").set_value("name").run()
     app.text_input(key="filter-emoji-name-text").set_value("FACE").run()
@@ -223,10 +228,24 @@ def test_filter_finds_missing_values(visit: Visit) -> None:
     app = own(visit)
     app.selectbox(key="filter-dataset").set_value("plants").run()
     app.selectbox(key="filter-column-plants").set_value("note").run()
+    assert "20 items, 15 without a value" in html_of(app)
     app.checkbox(key="filter-plants-note-missing").check().run()
     press(app, "add-filter")
     assert "Shown 24 of 29" in html_of(app)
     assert "plants: note is missing" in chip(app, "unfilter-0")
+
+
+def test_filter_form_begins_with_the_column_of_the_colours(visit: Visit) -> None:
+    app = visit("map")
+    assert app.selectbox(key="filter-column-emoji").value == "group"
+    workspace_of(app).do(SetView(colour='["keywords", "purity"]'))
+    app.run()
+    assert app.selectbox(key="filter-dataset").value == "keywords"
+    assert app.selectbox(key="filter-column-keywords").value == "purity"
+    # Other columns can be chosen.
+    app.selectbox(key="filter-dataset").set_value("emoji").run()
+    app.selectbox(key="filter-column-emoji").set_value("version").run()
+    assert app.selectbox(key="filter-column-emoji").value == "version"
 
 
 def test_filter_texts(visit: Visit) -> None:

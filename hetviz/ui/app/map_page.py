@@ -51,8 +51,8 @@ def show_map_page(tab: str | None = None) -> None:
 
 
 def _show_tools(state: State) -> None:
-    """Show the active filters and errors below the legend, and the form of a new filter."""
-    filters.add_button(state)
+    """Show the active filters and errors below the legend, and the sheet of colours and filters."""
+    filters.add_sheet(state)
     with st.container(horizontal=True, vertical_alignment="center", key="tools", gap="small"):
         filters.show_chips(state)
         missing = layers.find_failures(state, state.run)

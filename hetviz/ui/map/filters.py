@@ -1,38 +1,52 @@
-"""Filters above the map, by any column of any dataset."""
+"""Sheet of the map with colours and filters, and the filters above the map."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-import numpy as np
 import streamlit as st
 
 from hetviz._text import capital, shorten
 from hetviz._types import Bools
 from hetviz.data import Filter, HeteroData, passing
-from hetviz.data.queries.filters import column_of, filters_for_rows
+from hetviz.data.queries.filters import filters_for_rows
 from hetviz.features.columns.types import Column
 from hetviz.plots.colour import display_name
 from hetviz.ui.item import item_text
-from hetviz.ui.map_data import worker_results
+from hetviz.ui.map import value_chart
+from hetviz.ui.map_data import layers, worker_results
 from hetviz.ui.shell import session, theme
+from hetviz.ui.shell.page_state import state_of
 from hetviz.workspace import SetFilters, State
 
-_MAX_VALUES = 500
 _MAX_CHIP_CHARS = 60
 
 
-def add_button(state: State) -> None:
-    """Show the form that adds a filter; the menu of the legend opens it."""
+@dataclass
+class _FilterForm:
+    """The colours whose column the form shows."""
+
+    colour: str = ""
+
+
+def add_sheet(state: State) -> None:
+    """Show the sheet with the colours, which the browser fills in, and the form of a filter."""
     data = state.data
     if data is None:
         return
     with (
-        st.popover("Filter", key="filter"),
-        st.container(width=340, border=False, key="filter-form"),
+        st.popover("Colour and filter", key="filter"),
+        st.container(key="filter-form"),
     ):
-        _filter_form(state, data)
+        with st.container(key="filter-colours", gap="xsmall"):
+            theme.show_section("Colour")
+            st.html('<div class="hv-colours-host"></div>')
+        with st.container(key="filter-fields"):
+            theme.show_section("Filter")
+            _filter_form(state, data)
 
 
 def show_chips(state: State) -> None:
@@ -130,6 +144,7 @@ def show_only(rows: Sequence[int]) -> None:
 
 def _filter_form(state: State, data: HeteroData) -> None:
     names = list(data.datasets)
+    coloured = _choose_coloured_column(state, data)
     name = names[0]
     if len(names) > 1:
         name = st.selectbox("Dataset", names, key="filter-dataset")
@@ -137,41 +152,56 @@ def _filter_form(state: State, data: HeteroData) -> None:
     columns = item_text.choosable_columns(data, name, no_columns, "filter")
     if not columns:
         return
-    title = st.selectbox(
-        "Column", list(columns), format_func=display_name, key=f"filter-column-{name}"
-    )
+    key = f"filter-column-{name}"
+    if key not in st.session_state and coloured is not None and coloured[0] == name:
+        st.session_state[key] = coloured[1]
+    title = st.selectbox("Column", list(columns), format_func=display_name, key=key)
     column = columns[title]
     key = f"filter-{name}-{title}"
-    new_filter = (_range_filter if _is_range(column) else _value_filter)(
-        key, data, name, title, column
-    )
-    ready = new_filter is not None
+    bins = value_chart.bins_of(data, name, column)
+    # A histogram lies above the slider, with the same axis. Bars would push the fields out of view.
+    chart = None if bins is None else st.container(key="filter-chart", gap="xsmall")
+    if bins is not None and column.kind == "number":
+        new_filter = _range_filter(key, name, title, column, bins.low, bins.high)
+    else:
+        new_filter = _value_filter(key, data, name, title, column)
+    added = [] if new_filter is None else [new_filter]
     with st.container(key="primary_filter"):
         st.button(
             "Add this filter",
             type="primary",
             key="add-filter",
-            disabled=not ready,
+            disabled=not added,
             on_click=_set_filters,
-            args=([*state.filters, *([new_filter] if new_filter else [])],),
+            args=([*state.filters, *added],),
         )
+    with chart or st.container(key="filter-chart", gap="xsmall"):
+        kept = [item for item in state.filters if (item.dataset, item.column) == (name, title)]
+        value_chart.show_values(data, name, column, [*kept, *added])
 
 
-def _is_range(column: Column) -> bool:
-    return column.kind == "number" and len(np.unique(column.values)) > 12
+def _choose_coloured_column(state: State, data: HeteroData) -> tuple[str, str] | None:
+    """Choose the column of the colours in the form whenever they change; return it."""
+    option, form = layers.colours_of(state, state.run).option, state_of(_FilterForm)
+    # Other colours are of the whole map.
+    if not option.key.startswith("["):
+        return None
+    name, title = json.loads(option.key)[:2]
+    if form.colour != option.key:
+        form.colour = option.key
+        st.session_state.pop(f"filter-column-{name}", None)
+        if len(data.datasets) > 1:
+            st.session_state["filter-dataset"] = name
+    return (name, title) if title in item_text.columns_of(data, name) else None
 
 
 def _value_filter(
     key: str, data: HeteroData, name: str, title: str, column: Column
 ) -> Filter | None:
     """Ask for values, or for a text if there are too many values."""
-    counts = session.get_or_compute(
-        ("counts", id(data), name, title),
-        data,
-        lambda: column_of(data, name, title).dropna().astype(str).value_counts(),
-    )
+    counts = value_chart.counts_of(data, name, column)
     missing = _include_missing(key, column)
-    if len(counts) > _MAX_VALUES or column.kind in ("text", "unique"):
+    if counts is None:
         text = st.text_input("Contains", key=f"{key}-text", max_chars=200)
         text_filter = Filter(name, title, "text", text=text.strip(), missing=missing)
         return text_filter if text_filter.text else None
@@ -186,10 +216,8 @@ def _value_filter(
 
 
 def _range_filter(
-    key: str, data: HeteroData, name: str, title: str, column: Column
+    key: str, name: str, title: str, column: Column, low: float, high: float
 ) -> Filter | None:
-    present = column.values[~np.isnan(column.values)]
-    low, high = float(present.min()), float(present.max())
     ends: tuple[float, float]
     if column.whole:
         ends = st.slider("From, to", int(low), int(high), (int(low), int(high)), key=f"{key}-range")

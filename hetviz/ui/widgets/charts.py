@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -216,13 +216,43 @@ def curve_evidence(kind: str) -> str:
     return look.evidence_key("links", "-1" if kind == "apart" else "1")
 
 
-def show_bars(rows: list[tuple[str, float, str, str]], full: float | None = None) -> None:
-    """Show bars with a name, length, text and meaning each, scaled to the longest."""
+def show_bars(
+    rows: list[tuple[str, float, str, str]],
+    full: float | None = None,
+    kept: Sequence[bool] | None = None,
+) -> None:
+    """Show bars with a name, length, text and meaning each, scaled to the longest.
+
+    `kept`: Bars in the colour of the theme; the others are grey.
+    """
     longest = full or max((length for _, length, _, _ in rows), default=0.0) or 1.0
+    marks = ["" if is_kept else " class=hv-not-kept" for is_kept in kept or [True] * len(rows)]
     cells = "".join(
         f'<dt title="{look.escape_html(meaning)}">{look.escape_html(name)}</dt>'
-        "<dd><span><i "
+        f"<dd><span><i{mark} "
         f'style="width:{length / longest:.1%}"></i></span><b>{look.escape_html(text)}</b></dd>'
-        for name, length, text, meaning in rows
+        for (name, length, text, meaning), mark in zip(rows, marks, strict=True)
     )
     st.html(f'<dl class="hv-bars">{cells}</dl>')
+
+
+def show_histogram(counts: Sequence[int], kept: tuple[float, float], ends: tuple[str, str]) -> None:
+    """Show counts per bin above the ends of their axis, with the range that is kept marked.
+
+    `kept`: Its ends as shares of the axis.
+    """
+    n, highest = len(counts), max(counts, default=0) or 1
+    # Where the range begins and ends in each bar.
+    parts = [[min(max(end * n - place, 0.0), 1.0) for end in kept] for place in range(n)]
+    bars = "".join(
+        f'<i style="height:{count / highest:.1%};--from:{first:.0%};--to:{last:.0%}"></i>'
+        for count, (first, last) in zip(counts, parts, strict=True)
+    )
+    low, high = map(look.escape_html, ends)
+    mark = f'<u style="left:{kept[0]:.1%};right:{1 - kept[1]:.1%}"></u>'
+    line = mark if kept != (0.0, 1.0) else ""
+    st.html(
+        f'<figure class="hv-bins"><div role="img" aria-label="{sum(counts):,} values from '
+        f'{low} to {high}, at most {highest:,} in one bar">{bars}{line}</div>'
+        f"<figcaption><span>{low}</span><span>{high}</span></figcaption></figure>"
+    )

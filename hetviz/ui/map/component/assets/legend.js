@@ -5,7 +5,7 @@ import { ColorChooser, faintCategories, isFaint } from "./color_chooser.js";
 import { formatNumber } from "./colors.js";
 import { h, icon, set, thousands } from "./dom.js";
 import { send } from "./page_change.js";
-import { openPopover } from "./popovers.js";
+import { closePopover, openPopover } from "./popovers.js";
 import { RovingFocus } from "./roving_focus.js";
 
 /** @import { HetMap } from "./map.js" */
@@ -41,8 +41,7 @@ export class Legend {
     this.pill = h("button", {
       type: "button", class: "hv-pill", "aria-expanded": "false", onclick: () => this.unfold(),
     });
-    const drop = h("div", { class: "hv-drop" }, this.title, this.options);
-    map.toolbar.addMenu(this.title, this.options, drop);
+    const drop = h("div", { class: "hv-drop" }, this.title);
     this.body = h("div", { class: "hv-legend-body" }, this.headline, this.origin, this.sentence, drop, this.colours, this.sets, this.note, this.status, this.chooser.element);
     this.rovingFocus = new RovingFocus(this.body, "button.hv-row, .hv-colour, .hv-text-button");
     this.element = h("div", { class: "hv-legend hv-map-card", role: "region", "aria-label": "Legend" }, this.pill, this.body);
@@ -95,6 +94,7 @@ export class Legend {
 
   /** @param {MapSpec} data */
   draw(data) {
+    if (!this.options.isConnected && !this.title.ariaHasPopup) this.addOpener(data.stage);
     const maxCount = Math.max(...data.datasets.map((d) => d.count ?? d.stop - d.start), 1);
     const { colour } = data;
     const byDataset = colour?.option === "dataset";
@@ -117,7 +117,7 @@ export class Legend {
     }
     const options = [...groups.values()].flat();
     const listed = [...groups].flatMap(([name, buttons]) => [h("p", { class: "hv-menu-group" }, name), ...buttons]);
-    this.options.replaceChildren(...(data.stage ? [this.filterEntry(), h("hr")] : []), ...(options.length > MAX_UNSEARCHED ? [searchBox(options)] : []), ...listed);
+    this.options.replaceChildren(...(options.length > MAX_UNSEARCHED ? [searchBox(options)] : []), ...listed);
     this.colours.replaceChildren(...(byDataset ? [] : this.meaning(colour)));
     const faded = this.scene.unstable ? data.spread?.text ?? "" : "";
     const note = [...data.notes, faded].filter(Boolean).join(" ");
@@ -126,18 +126,25 @@ export class Legend {
       : h("details", { open: isOpen }, h("summary", {}, "About the dots"), note));
   }
 
-  filterEntry() {
-    return h("button", {
-      type: "button", class: "hv-filter-entry", onclick: () => {
-        this.map.toolbar.closeMenus();
-        openPopover("filter", "filter-form", this.title);
-      },
-    }, icon("filter"), "Filter items");
+  /** Let the title open the menu: in the app a sheet has it, with the filters. */
+  addOpener(isStage) {
+    const { map, title, options } = this;
+    if (!isStage) {
+      title.after(options);
+      map.toolbar.addMenu(title, options, title.parentElement);
+      return;
+    }
+    set(title, {
+      "aria-haspopup": "dialog",
+      onclick: () => (title.ariaExpanded === "true" ? closePopover("filter")
+        : openPopover("filter", "filter-form", title, (form) => form.querySelector(".hv-colours-host")?.replaceChildren(options))),
+    });
   }
 
   /** @param {string | number} key */
   colourBy(key) {
     this.map.toolbar.closeMenus();
+    if (this.scene.data.stage) closePopover("filter");
     send(() => this.map.component.setTriggerValue("colour", key));
   }
 
