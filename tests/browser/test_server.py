@@ -98,6 +98,7 @@ def test_app_works_below_path_behind_proxy(open_page: Open) -> None:
             expect(page).to_have_url(re.compile(rf"{url}/tools/hetviz/compare\?s="))
             settled(page)
             # Links of the project list contain the path.
+            page.locator(".st-key-project button").first.click()
             page.get_by_role("link", name="Start").click()
             expect(page.get_by_role("heading", name="What do you want to map?")).to_be_visible()
             settled(page)

@@ -60,7 +60,6 @@ def show_top_bar(place: str) -> list[tuple[str, str]]:
     # The style sheet reads the page from this.
     st.html(f'<i class="hv-at hv-at-{place}" hidden></i>')
     with st.container(horizontal=True, vertical_alignment="center", key="top", gap="small"):
-        st.page_link(PAGES / "start.py", label="Start", query_params=session.url_params())
         is_review = _reviews_new_files(place)
         _show_project(workspace, is_review)
         with st.container(horizontal=True, key="places", gap=None, width="content"):
@@ -127,7 +126,9 @@ def _show_project(workspace: Workspace, is_review: bool) -> None:
                 args=(key,),
             )
         here = session.url_params()
-        st.page_link(PAGES / "start.py", label="All projects, or a new one", query_params=here)
+        st.page_link(
+            PAGES / "start.py", label="Start: all projects, or a new one", query_params=here
+        )
         st.page_link(PAGES / "export.py", label="Save as a file", query_params=here)
         if SESSIONS.is_durable:
             saved = '<span class="hv-saved" title="Every step is saved on disk.">'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 PAGES_HELP = (
-    ("Start", "open a sample, or drop your own files: tables, matrices, pictures, links"),
+    ("Start", "open a sample, or drop your own files; in the menu of the project's name"),
     ("Data", "see how the files were read, link datasets, add more"),
     ("Map", "select and filter items, see what is close and linked, switch between maps"),
     ("Guidance", "next to the map: your guidance, how well the map follows it, and Ask me"),

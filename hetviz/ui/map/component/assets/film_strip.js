@@ -6,7 +6,7 @@ import { context2d } from "./canvas.js";
 import { h, set } from "./dom.js";
 import { send } from "./page_change.js";
 import { RovingFocus } from "./roving_focus.js";
-import { MAPS, bestCloseText, closeText, panel, watchCloseTexts, watchPanel } from "./panel.js";
+import { MAPS, TABS, bestCloseText, closeText, openTab, panel, watchCloseTexts, watchPanel } from "./panel.js";
 import { loadLayout } from "./store.js";
 import { frameOf } from "./view.js";
 
@@ -150,6 +150,7 @@ export class FilmStrip {
     // A single map needs no strip, and one that is all in view no overview.
     const isSingle = this.maps().length < 2;
     this.row.hidden = isSingle;
+    if (isSingle && panel.open && panel.tab === MAPS) openTab(TABS[0]);
     this.overview.hidden = isSingle && !scene.view.zoomed;
     set(document.documentElement, { "data-hv-strip": isSingle ? null : "" });
     set(document.documentElement, { "data-hv-overview": this.overview.hidden ? null : "" });

@@ -146,10 +146,11 @@ export class Tabs {
     const button = (name, action) => h("button", { type: "button", class: "hv-tool", onclick: action }, icon(name));
     this.widenButton = button("wide", () => this.update({ wide: !panel.wide, open: true }));
     this.closeButton = button("shut", () => this.toggle());
-    this.grip = h("button", {
-      type: "button", class: "hv-sheet-handle", "aria-label": "Height of the panel",
-      onclick: () => this.pull(1), onpointerdown: (event) => this.hold(event),
-    });
+    // Without a mouse or a finger, a tab opens a closed sheet.
+    this.heightButton = h("button", { type: "button", "aria-label": "Height of the panel" });
+    this.grip = h("div", {
+      class: "hv-sheet-handle", onclick: () => this.pull(1), onpointerdown: (event) => this.hold(event),
+    }, this.heightButton);
     this.element = h("div", { class: "hv-tabs" }, this.grip, this.list, this.widenButton, this.closeButton);
     root.replaceChildren(this.element);
     this.stop = watchPanel(() => this.draw());
@@ -249,6 +250,7 @@ export class Tabs {
       const isSelected = button.dataset.tab === panel.tab;
       set(button, { "aria-selected": String(isSelected), tabindex: isSelected ? 0 : -1 });
     });
+    this.heightButton.hidden = !panel.open;
     set(this.list, { "aria-orientation": panel.open ? "horizontal" : "vertical" });
     set(this.closeButton, { "aria-label": panel.open ? "Close the panel" : "Open the panel", title: panel.open ? "Close the panel (I)" : "Open the panel (I)" });
     set(this.widenButton, {

@@ -36,7 +36,7 @@ export class Toolbar {
       ...this.switches.values(),
       this.newMap,
       row("image", "Save as PNG", () => savePicture(map)),
-      row("help", "Help and keys", () => this.openHelp()),
+      row("help", "Help and keys", () => openPopover("help", "help-body", this.more.button)),
     ));
     this.element = h(
       "div", { class: "hv-bar hv-map-card", role: "toolbar", "aria-label": "Map tools" }, this.more.element,
