@@ -191,9 +191,9 @@ def test_map_of_selection_places_only_selection(visit: Visit) -> None:
 def test_filter_by_values_is_added_and_removed(visit: Visit) -> None:
     app = visit("map")
     app.selectbox(key="filter-column-emoji").set_value("group").run()
-    assert "class=hv-not-kept" not in html_of(app)
+    assert "class=hv-unmarked" not in html_of(app)
     app.multiselect(key="filter-emoji-group-values").set_value(["food-drink", "symbols"]).run()
-    assert html_of(app).count("class=hv-not-kept") == 6
+    assert html_of(app).count("class=hv-unmarked") == 6
     press(app, "add-filter")
     (made,) = workspace_of(app).state.filters
     assert made == Filter("emoji", "group", values=("food-drink", "symbols"))

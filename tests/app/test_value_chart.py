@@ -33,7 +33,9 @@ def test_few_values_have_no_histogram() -> None:
 
 def test_values_after_the_twelfth_are_pooled(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = {}
-    monkeypatch.setattr(charts, "show_bars", lambda rows, kept: shown.update(rows=rows, kept=kept))
+    monkeypatch.setattr(
+        charts, "show_bars", lambda rows, marked: shown.update(rows=rows, marked=marked)
+    )
     monkeypatch.setattr(value_chart.theme, "show_note", lambda text: shown.update(note=text))
     letters = [letter for k, letter in enumerate("abcdefghijklmn") for _ in range(20 - k)]
     data = data_of(letter=[*letters, None])
@@ -41,7 +43,7 @@ def test_values_after_the_twelfth_are_pooled(monkeypatch: pytest.MonkeyPatch) ->
     value_chart.show_values(data, "shops", column, [Filter("shops", "letter", values=("b", "n"))])
     assert len(shown["rows"]) == 13
     assert shown["rows"][-1] == ("other", 15.0, "15", "2 values")
-    assert [row[3] for row, kept in zip(shown["rows"], shown["kept"], strict=True) if kept] == [
+    assert [row[3] for row, flag in zip(shown["rows"], shown["marked"], strict=True) if flag] == [
         "b",
         "2 values",
     ]

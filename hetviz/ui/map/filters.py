@@ -176,8 +176,8 @@ def _filter_form(state: State, data: HeteroData) -> None:
             args=([*state.filters, *added],),
         )
     with chart or st.container(key="filter-chart", gap="xsmall"):
-        kept = [item for item in state.filters if (item.dataset, item.column) == (name, title)]
-        value_chart.show_values(data, name, column, [*kept, *added])
+        active = [item for item in state.filters if (item.dataset, item.column) == (name, title)]
+        value_chart.show_values(data, name, column, [*active, *added])
 
 
 def _choose_coloured_column(state: State, data: HeteroData) -> tuple[str, str] | None:

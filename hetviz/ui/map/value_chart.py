@@ -103,4 +103,4 @@ def _show_counts(counts: pd.Series, filters: Sequence[Filter]) -> None:
         n_rows = int(others.sum())
         rows.append(("other", float(n_rows), f"{n_rows:,}", theme.count(len(others), "value")))
         groups.append(set(map(str, others.index)))
-    charts.show_bars(rows, kept=[all(group & values for values in chosen) for group in groups])
+    charts.show_bars(rows, marked=[all(group & values for values in chosen) for group in groups])

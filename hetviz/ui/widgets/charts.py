@@ -219,14 +219,14 @@ def curve_evidence(kind: str) -> str:
 def show_bars(
     rows: list[tuple[str, float, str, str]],
     full: float | None = None,
-    kept: Sequence[bool] | None = None,
+    marked: Sequence[bool] | None = None,
 ) -> None:
     """Show bars with a name, length, text and meaning each, scaled to the longest.
 
-    `kept`: Bars in the colour of the theme; the others are grey.
+    `marked`: Bars in the colour of the theme; the others are grey.
     """
     longest = full or max((length for _, length, _, _ in rows), default=0.0) or 1.0
-    marks = ["" if is_kept else " class=hv-not-kept" for is_kept in kept or [True] * len(rows)]
+    marks = ["" if flag else " class=hv-unmarked" for flag in marked or [True] * len(rows)]
     cells = "".join(
         f'<dt title="{look.escape_html(meaning)}">{look.escape_html(name)}</dt>'
         f"<dd><span><i{mark} "
@@ -236,21 +236,23 @@ def show_bars(
     st.html(f'<dl class="hv-bars">{cells}</dl>')
 
 
-def show_histogram(counts: Sequence[int], kept: tuple[float, float], ends: tuple[str, str]) -> None:
-    """Show counts per bin above the ends of their axis, with the range that is kept marked.
+def show_histogram(
+    counts: Sequence[int], marked: tuple[float, float], ends: tuple[str, str]
+) -> None:
+    """Show counts per bin above the ends of their axis, with a marked range.
 
-    `kept`: Its ends as shares of the axis.
+    `marked`: Its ends as shares of the axis.
     """
     n, highest = len(counts), max(counts, default=0) or 1
     # Where the range begins and ends in each bar.
-    parts = [[min(max(end * n - place, 0.0), 1.0) for end in kept] for place in range(n)]
+    parts = [[min(max(end * n - place, 0.0), 1.0) for end in marked] for place in range(n)]
     bars = "".join(
         f'<i style="height:{count / highest:.1%};--from:{first:.0%};--to:{last:.0%}"></i>'
         for count, (first, last) in zip(counts, parts, strict=True)
     )
     low, high = map(look.escape_html, ends)
-    mark = f'<u style="left:{kept[0]:.1%};right:{1 - kept[1]:.1%}"></u>'
-    line = mark if kept != (0.0, 1.0) else ""
+    mark = f'<u style="left:{marked[0]:.1%};right:{1 - marked[1]:.1%}"></u>'
+    line = mark if marked != (0.0, 1.0) else ""
     st.html(
         f'<figure class="hv-bins"><div role="img" aria-label="{sum(counts):,} values from '
         f'{low} to {high}, at most {highest:,} in one bar">{bars}{line}</div>'
