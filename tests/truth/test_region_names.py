@@ -121,6 +121,80 @@ def test_pairs_of_letters_of_a_label_are_no_names() -> None:
     assert not set(frame["name"].str.casefold()) & set(codes)
 
 
+STATES = ["AK", "AL", "CA", "NY", "TX", "WA"]
+
+
+def towns(values: list[str], column: str = "state", **more: list[str]) -> pd.DataFrame:
+    """Return the names of regions of 240 towns with a column of six values, a region for each."""
+    rng = np.random.default_rng(5)
+    group = np.repeat(np.arange(N_GROUPS), 40)
+    table = pd.DataFrame({"id": [f"t{k}" for k in range(len(group))]})
+    table["name"] = [random_name(rng) + random_name(rng).lower() for _ in group]
+    table["height"] = rng.normal(size=len(group))
+    for name, given in {column: values, **more}.items():
+        table[name] = [given[k] for k in (group if len(given) == N_GROUPS else range(len(group)))]
+    data = HeteroData.from_frames({"towns": table}, ids={"towns": "id"}, titles={"towns": "name"})
+    return hetviz.regions(data, map_of(data, group, 5))
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "names"),
+    [
+        ("state", STATES, STATES),
+        ("country", ["DE", "FR", "IT", "NA", "NO", "PL"], ["DE", "FR", "IT", "NA", "NO", "PL"]),
+        (
+            "iso3",
+            ["DEU", "FRA", "ITA", "NAM", "NOR", "POL"],
+            ["DEU", "FRA", "ITA", "NAM", "NOR", "POL"],
+        ),
+        ("grade", list("ABCDEF"), [f"Grade {letter}" for letter in "ABCDEF"]),
+    ],
+)
+def test_codes_that_many_rows_share_name_regions(
+    column: str, values: list[str], names: list[str]
+) -> None:
+    frame = towns(values, column)
+    first = frame[(frame["level"] == 0) & (frame["name"] != "")]
+    assert set(first["name"]) == set(names)
+    for row in first.itertuples():
+        assert row.account == f"{row.name}: {row.members} of {row.members} towns"
+    # Beside another column that is the label.
+    frame = towns(values, column, kind=["port", "spa"] * 120)
+    assert set(frame.loc[frame["level"] == 0, "name"]) >= set(names)
+
+
+def test_codes_that_the_map_does_not_separate_are_no_names() -> None:
+    rng = np.random.default_rng(6)
+    frame = towns(rng.permutation(np.repeat(STATES, 40)).tolist())
+    assert not set(frame["name"]) & set(STATES)
+
+
+def test_codes_of_few_rows_are_no_names() -> None:
+    codes = [f"{a}{b}{c}" for a in "BCDF" for b in "GHJKLM" for c in "NPQRSTVWXZ"]
+    for each in (codes, np.repeat(codes[::8], 8).tolist()):
+        frame = towns(each, "product")
+        assert not set(frame["name"]) & {*codes, *(code.capitalize() for code in codes)}
+
+
+def test_codes_whose_names_are_known_are_no_names() -> None:
+    lands = ["Alaska", "Alabama", "California", "New York", "Texas", "Washington"]
+    frame = towns(STATES, land=lands)
+    assert set(lands) <= set(frame["name"])
+    assert not set(frame["name"]) & set(STATES)
+
+
+def test_keys_of_another_table_are_no_names() -> None:
+    rng = np.random.default_rng(7)
+    group = np.repeat(np.arange(N_GROUPS), 40)
+    table = pd.DataFrame({"id": [f"t{k}" for k in range(240)], "height": rng.normal(size=240)})
+    table["state"] = [STATES[k] for k in group]
+    states = pd.DataFrame({"state": STATES, "area": rng.normal(size=N_GROUPS)})
+    ids = {"towns": "id", "states": "state"}
+    data = HeteroData.from_frames({"towns": table, "states": states}, ids=ids)
+    facts = Contrasts(data).facts
+    assert not set(facts.texts) & set(STATES)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_names_stay_when_few_items_move(seed: int) -> None:
     data, group, _ = planted(seed)

@@ -25,7 +25,8 @@ _MAX_LENGTH = 28
 _STEM_LENGTH = 4
 _MIN_CHOICE, _MAX_CHOICE = 3, 12
 # Names from columns with few values are understood best, those from words least.
-_CHOICE, _CATEGORY, _LINKED, _WORD = 1.0, 0.9, 0.85, 0.75
+_CHOICE, _CATEGORY, _LINKED, _WORD, _CODE = 1.0, 0.9, 0.85, 0.75, 0.7
+_MIN_ROWS_OF_CODE = 10  # Average number of rows with the same one
 _YES, _NO = frozenset({"yes", "true", "y"}), frozenset({"no", "false", "n"})
 _NOTHING = frozenset(
     {"unknown", "other", "others", "none", "misc", "miscellaneous", "various", "n/a", "unbekannt",
@@ -117,16 +118,41 @@ def _category_facts(
             continue
         is_known = np.array([value is not None for value in values], dtype=bool)
         distinct, at = np.unique(values[is_known].astype(str), return_inverse=True)
-        if _are_codes(distinct.tolist(), is_label):
+        are_codes = _are_codes(distinct.tolist(), is_label)
+        if are_codes and (
+            not _are_shared_codes(distinct.tolist(), len(at))
+            # Keys of another table are ids, whose items have names.
+            or any(
+                2 * np.isin(distinct, part.ids).sum() > len(distinct)
+                for part in data.datasets.values()
+            )
+            or any(_is_same(values, others) for of, _, others, _ in columns if of == dataset)
+        ):
             continue
         rows = np.flatnonzero(is_known) + data.offsets[dataset].start
         is_choice = _MIN_CHOICE <= len(distinct) <= _MAX_CHOICE
         for number, value in enumerate(distinct.tolist()):
-            text = _value_text(column, value, is_label)
+            text = (_code_text if are_codes else _value_text)(column, value, is_label)
             if text and is_plain_name(text):
-                weight = _CHOICE if is_choice else _CATEGORY
+                weight = _CODE if are_codes else _CHOICE if is_choice else _CATEGORY
                 of_column = ((dataset, column),)
                 yield _Fact(text, weight, rows[at == number], {dataset}, columns=of_column)
+
+
+def _are_shared_codes(values: Sequence[str], n_rows: int) -> bool:
+    """Whether texts are short codes in upper case that many rows share, such as states (AL, AK)."""
+    are_codes = all(
+        len(value) < _MIN_LETTERS and value.isalpha() and value.isupper() for value in values
+    )
+    return are_codes and _MIN_CHOICE <= len(values) <= n_rows / _MIN_ROWS_OF_CODE
+
+
+def _is_same(codes: Texts, others: Texts) -> bool:
+    """Whether another column has one longer value for each code: Alaska for AK."""
+    pairs = {(a, b) for a, b in zip(codes, others, strict=True) if a is not None and b is not None}
+    names = {name for _, name in pairs}
+    is_longer = all(len(str(name)) >= _MIN_LETTERS for name in names)
+    return is_longer and len({code for code, _ in pairs}) == len(names) == len(pairs) > 0
 
 
 def _are_codes(values: Sequence[str], is_label: bool) -> bool:
@@ -140,6 +166,11 @@ def _are_codes(values: Sequence[str], is_label: bool) -> bool:
     longest = max(lengths, default=0)
     is_equal = len(lengths) == 1 and longest <= _MIN_LETTERS and len(values) > _MIN_CHOICE
     return longest < _MIN_LETTERS or is_equal
+
+
+def _code_text(column: str, value: str, _is_label: bool) -> str:
+    """Return a code, a single letter after the name of its column: "Grade A"."""
+    return value if _LETTERS.search(value) else capital(f"{plain_value(column)} {value}")
 
 
 def _value_text(column: str, value: str, is_label: bool) -> str:
