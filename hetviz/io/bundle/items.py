@@ -128,6 +128,14 @@ def _without_surrounding_blanks(text: pd.DataFrame) -> pd.DataFrame:
     return text.assign(**changed) if changed else text
 
 
+def _html_note(place: str, plain: Mapping[str, str]) -> Problem:
+    first = next(iter(plain))
+    message = (
+        f"{count(len(plain), 'text')} with HTML codes, such as &amp; for &, read as characters"
+    )
+    return Problem("html-codes", place, message, first[:60], severity="note")
+
+
 def _check_columns(where: str, names: Iterable[str | None], columns: pd.Index) -> None:
     """Raise an error for columns that do not exist."""
     unknown = [name for name in names if name is not None and name not in columns]
@@ -207,6 +215,17 @@ class _DatasetReader:
         if entry.columns is None:
             text = _without_surrounding_blanks(text)
             table, columns_by_name = cells.infer_types(text, source_table.decimal)
+            if coded := cells.html_cells(columns_by_name):
+                for name, plain in coded.items():
+                    self.problems.append(_html_note(f"{source_table.where}, column {name}", plain))
+                    text = text.assign(**{name: [plain.get(cell, cell) for cell in text[name]]})
+                plain_table, plain_columns = cells.infer_types(
+                    text[list(coded)], source_table.decimal
+                )
+                table, columns_by_name = (
+                    table.assign(**plain_table),
+                    columns_by_name | plain_columns,
+                )
             for name, words in entry.id_cells.items():
                 present = text[name].isin(words) | table[name].notna()
                 table = table.assign(**{name: text[name].where(present)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +17,7 @@ from hetviz.io import gate, toml
 
 _EXACT = re.compile(r"u?int(8|16|32|64)|float(32|64)|bool|datetime64\[(s|ms|us|ns)\]")
 _TO_QUOTE = re.compile(r'[",;|\t\r\n]|^\s|\s$')
+_HTML_CODE = re.compile(r"&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,6}|#x[0-9a-fA-F]{1,5});")
 _MISSING_MARKS = ("", "NA", "\\N", "<missing>")
 
 
@@ -32,6 +34,19 @@ def infer_types(frame: pd.DataFrame, decimal: str) -> tuple[pd.DataFrame, dict[s
         else:
             out[name] = frame[name].where(~pd.isna(column.values))
     return pd.DataFrame(out, index=range(len(frame))), columns
+
+
+def html_cells(columns: Mapping[str, Column]) -> dict[str, dict[str, str]]:
+    """Return the cells of each text column that contain HTML codes such as &amp;, as characters."""
+    found = {
+        name: {
+            text: _HTML_CODE.sub(lambda code: html.unescape(code[0]), text)
+            for text in column.levels
+            if "&" in text and _HTML_CODE.search(text)
+        }
+        for name, column in columns.items()
+    }
+    return {name: plain for name, plain in found.items() if plain}
 
 
 def restore_types(

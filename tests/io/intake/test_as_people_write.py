@@ -654,3 +654,18 @@ def test_infinite_numbers_are_reported(form: str) -> None:
     frame.to_csv(content, index=False) if form == "csv" else frame.to_parquet(content, index=False)
     (note,) = [p for p in load(f"t.{form}", content.getvalue()).problems if "infinite" in p.what]
     assert note.where == f"t.{form}, row 4, column v"
+
+
+def test_html_codes_of_texts_are_read_as_characters() -> None:
+    titles = ["Over &amp; out", "Ender&#39;s game", "AT&T; yes", "Caf&#xe9;", "Plain", "&lt;b&gt;"]
+    rows = "".join(f"f&amp;{k},{title},{k}.5\n" for k, title in enumerate(titles))
+    loaded = read_tables([("films.csv", f"id,title,score\n{rows}".encode())])
+    films = loaded.data["films"]
+    assert films.display_names.tolist() == [
+        "Over & out", "Ender's game", "AT&T; yes", "Café", "Plain", "<b>",
+    ]  # fmt: skip
+    # Ids stay as they are written.
+    assert films.ids[0] == "f&amp;0"
+    (note,) = [note for note in loaded.notes if note.code == "html-codes"]
+    assert (note.where, note.value) == ("films.csv, column title", "Over &amp; out")
+    assert note.what.startswith("4 texts with HTML codes")
