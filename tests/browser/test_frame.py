@@ -547,3 +547,29 @@ def test_sentence_names_the_new_item_with_its_panel(page: Page) -> None:
     assert named == title
     settled(page)
     expect(chip).to_have_text(title)
+
+
+# Counts frames in which the map of other data stands under the title of a project of 2,260 items.
+_WATCH_OTHER_MAP = """() => {
+  window.hvOther = 0;
+  const look = () => {
+    const root = document.querySelector('.st-key-map .hv-map[data-mode=work][data-known]');
+    const n = root?.__hv?.map.scene.n ?? 2260;
+    window.hvOther += n !== 2260;
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+def test_map_of_another_project_is_hidden_while_arrays_load(page: Page) -> None:
+    page.goto("/")
+    expect(page.get_by_role("button", name="Open this map")).to_be_visible()
+    # The arrays of the next map come late.
+    page.route("**/hv/**", lambda route: (page.wait_for_timeout(300), route.continue_()))
+    page.evaluate(_WATCH_OTHER_MAP)
+    page.get_by_role("button", name=re.compile("Open: Countries")).click()
+    until(page, "map.scene.n === 2260")
+    settled(page)
+    expect(page.locator(".st-key-map .hv-map[data-known]")).to_be_visible()
+    assert page.evaluate("window.hvOther") == 0

@@ -27,6 +27,11 @@ export class Updates {
     map.component = component;
     const ticket = ++this.ticket;
     this.applyAppearance(data);
+    if (scene.data && scene.data.n !== data.n) {
+      // The map of other data must not stand under the new title.
+      map.root.toggleAttribute("data-known", false);
+      map.note.hidden = false;
+    }
     // Intermediate layouts of a job can be shown before the arrays are here.
     if (data.live && scene.data?.n === data.n) map.liveLayout.follow(data.live, data.session);
     try {
