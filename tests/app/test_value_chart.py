@@ -12,9 +12,10 @@ from hetviz.ui.map import value_chart
 from hetviz.ui.widgets import charts
 
 
-def data_of(**columns: object) -> HeteroData:
+def data_of(units: dict[str, str] | None = None, **columns: object) -> HeteroData:
     table = pd.DataFrame(columns)
-    return HeteroData([Dataset("shops", [str(k) for k in range(len(table))], table=table)])
+    ids = [str(k) for k in range(len(table))]
+    return HeteroData([Dataset("shops", ids, table=table, recipe={"units": units or {}})])
 
 
 def test_bins_of_whole_numbers_hold_as_many_numbers_each() -> None:
@@ -48,3 +49,35 @@ def test_values_after_the_twelfth_are_pooled(monkeypatch: pytest.MonkeyPatch) ->
         "2 values",
     ]
     assert shown["note"] == "190 items, 1 without a value"
+
+
+def test_few_numbers_are_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = {}
+    monkeypatch.setattr(charts, "show_bars", lambda rows, marked: shown.update(rows=rows))
+    monkeypatch.setattr(value_chart.theme, "show_note", lambda text: None)
+    data = data_of(stars=[10, 9, 9, 2, 2, 2])
+    column = item_columns(data, "shops")["stars"]
+    value_chart.show_values(data, "shops", column, [])
+    assert [row[:3] for row in shown["rows"]] == [("2", 3, "3"), ("9", 2, "2"), ("10", 1, "1")]
+
+
+def test_histogram_shows_the_unit_and_marks_what_all_filters_keep(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown = {}
+    monkeypatch.setattr(
+        charts,
+        "show_histogram",
+        lambda counts, marked, ends: shown.update(counts=counts, marked=marked, ends=ends),
+    )
+    monkeypatch.setattr(value_chart.theme, "show_note", lambda text: None)
+    data = data_of({"area": "m²"}, area=np.linspace(0.0, 48.0, 97))
+    column = item_columns(data, "shops")["area"]
+    filters = [
+        Filter("shops", "area", "range", low=12.0, high=36.0),
+        Filter("shops", "area", "range", low=6.0, high=24.0),
+    ]
+    value_chart.show_values(data, "shops", column, filters)
+    assert sum(shown["counts"]) == 97
+    assert shown["marked"] == (0.25, 0.5)
+    assert shown["ends"] == ("0 m²", "48 m²")

@@ -75,7 +75,10 @@ def show_values(data: HeteroData, name: str, column: Column, filters: Sequence[F
         unit = data[name].units.get(column.name, "")
         _show_bins(bins, column, f" {unit}" if unit else "", filters)
     elif counts is not None:
-        _show_counts(counts, filters)
+        # Numbers in their order, which is that of a histogram.
+        _show_counts(
+            counts.sort_index(key=pd.to_numeric) if column.kind == "number" else counts, filters
+        )
     missing = f", {column.n_missing:,} without a value" if column.n_missing else ""
     theme.show_note(f"{theme.count(len(column.values), 'item')}{missing}")
 
