@@ -223,12 +223,17 @@ def test_pages_and_tabs_open_at_once(page: Page) -> None:
         page.get_by_role("tab", name=tab).click()
         expect(sign).to_be_visible()
         look(tab)
+    page.locator(".hv-colour").click()
+    expect(page.locator(".st-key-filter-form .hv-bars")).to_be_visible()
+    look("colours and filter")
+    page.keyboard.press("Escape")
     for place in PLACES[:-1]:
         go(page, place)
         if place == "export":
             expect(page.locator(".st-key-export-preview img")).to_be_visible()
         look(place)
-    page.locator(".st-key-top a").first.click()
+    page.locator(".st-key-project button").first.click()
+    page.get_by_role("link", name="Start").click()
     expect(page.get_by_role("button", name="Open this map")).to_be_visible()
     look("start")
     assert {place: barriers for place, barriers in found.items() if barriers} == {}
