@@ -75,10 +75,9 @@ def show_values(data: HeteroData, name: str, column: Column, filters: Sequence[F
         unit = data[name].units.get(column.name, "")
         _show_bins(bins, column, f" {unit}" if unit else "", filters)
     elif counts is not None:
-        # Numbers in their order, which is that of a histogram.
-        _show_counts(
-            counts.sort_index(key=pd.to_numeric) if column.kind == "number" else counts, filters
-        )
+        if column.kind == "number":
+            counts = counts.loc[sorted(counts.index, key=float)]
+        _show_counts(counts, filters)
     missing = f", {column.n_missing:,} without a value" if column.n_missing else ""
     theme.show_note(f"{theme.count(len(column.values), 'item')}{missing}")
 
