@@ -18,7 +18,7 @@ from hetviz.features.linked_values import NO_VALUE
 from hetviz.plots.colour import OTHER, Colouring, display_name
 from hetviz.plots.label_placement import MAX_NAME_LETTERS, NAME_FONT, Frame, name_anchors
 from hetviz.plots.palette import Theme, number_scale, pale, shape_of, text_colour, tokens
-from hetviz.plots.paper_map import region_names
+from hetviz.plots.paper_map import named_levels
 from hetviz.plots.planar import points_to_draw, proposed_text, unconnected_note
 from hetviz.plots.points import bundle_script
 from hetviz.runs.cluster.regions import RegionLevel
@@ -66,11 +66,9 @@ def interactive_map(
     content = _content(data, colouring, picture.points, rows, frame, hidden, picture_bytes) | {
         "facts": facts
     }
-    region = None
     if names.startswith("regions"):
-        region = region_names(data, picture.points, colouring, regions)
-    if region is not None:
-        content["names"] = _region_names(region, rows, picture.points, frame)
+        for region in named_levels(data, picture.points, colouring, regions)[:1]:
+            content["names"] = _region_names(region, rows, picture.points, frame)
     if left_out:
         notes.append(f"Too large for this file: {', '.join(left_out)}.")
     outside = frame.outside

@@ -19,6 +19,7 @@ from hetviz.plots.label_placement import Board, Frame, name_places, place_items
 from hetviz.plots.palette import N_SLOTS, mix, number_colour, pale, shape_of, text_colour
 from hetviz.plots.paper import (
     PAPER,
+    SANS,
     SERIF,
     Page,
     blank_figure,
@@ -91,29 +92,29 @@ def paper_map(
         data, colouring, frame, hidden, int((is_visible & ~picture.placed).sum()), title
     )
     caption_text = " ".join([caption_text, *picture.notes, *unconnected_note(embedding, hidden)])
-    region = None
+    levels: Sequence[RegionLevel] = ()
     if names.startswith("regions"):
-        region = region_names(data, picture.points, colouring, regions)
+        levels = named_levels(data, picture.points, colouring, regions)
     map_drawing = _MapDrawing(
-        data, colouring, picture.points, inside, frame, width, names, hidden, region, font_size
+        data, colouring, picture.points, inside, frame, width, names, hidden, levels, font_size
     )
     # A figure says so without its caption, too.
     text = caption_text if caption else _proposed_sentence(data)
     figure = map_drawing.draw(height, text, has_terrain=has_terrain)
-    return PaperMap(figure, caption_text, region)
+    return PaperMap(figure, caption_text, levels[0] if levels else None)
 
 
-def region_names(
+def named_levels(
     data: HeteroData,
     points: Floats,
     colouring: Colouring,
     regions: Sequence[RegionLevel] | None = None,
-) -> RegionLevel | None:
-    """Return the large regions of a map, or None without names. Clusters have their own names."""
+) -> Sequence[RegionLevel]:
+    """Return the regions of a map, or none without names. Clusters have their own names."""
     if colouring.option.key == CLUSTER.key:
-        return None
+        return ()
     levels = find_regions(Contrasts(data), points) if regions is None else regions
-    return levels[0] if levels and any(levels[0].names) else None
+    return levels if any(name for level in levels for name in level.names) else ()
 
 
 def _caption(
@@ -167,10 +168,10 @@ class _MapDrawing:
         width: float,
         names: str,
         hidden: Collection[str],
-        region: RegionLevel | None = None,
+        levels: Sequence[RegionLevel] = (),
         font_size: float | None = None,
     ) -> None:
-        self.region = region
+        self.region, self.quarters = (*levels, None, None)[:2]
         self.data, self.colouring, self.rows, self.frame = data, colouring, rows, frame
         self.palette = colouring.colours("light")
         self.points, self.names = points[rows], names
@@ -200,7 +201,11 @@ class _MapDrawing:
         local = self.frame.pixels(self.points, map_width, body).at
         board = Board(W - side, body)
         has_names = self.names.startswith(("groups", "regions"))
-        placed_names = self._place_names(board, local) if has_names else {}
+        size, small = 1.12 * self.font, 0.86 * self.font
+        placed_names = self._place_names(board, local, self.region, size) if has_names else {}
+        quarters: dict[int, tuple[str, float, float]] = {}
+        if self.quarters is not None:
+            quarters = self._place_names(board, local, self.quarters, small)
         self.written = set(placed_names) if self.region is None else set()
         legend = self._legend_column(side) if side else self._legend_rows(inner)
         footer_height = len(legend) * self.line + _GAP + caption_height
@@ -217,7 +222,10 @@ class _MapDrawing:
         for k, (text, left, base) in placed_names.items():
             colour = self._name_colour(k)
             x, y = left + middle[0], base + middle[1]
-            put_text(axes, x, y, text, self._name_size, colour, family=SERIF, halo=_HALO)
+            put_text(axes, x, y, text, size, colour, family=SERIF, halo=_HALO)
+        for text, left, base in quarters.values():
+            x, y = left + middle[0], base + middle[1]
+            put_text(axes, x, y, text, small, PAPER.mute, halo=_HALO)
         if self.names.endswith("items"):
             self._write_titles(axes, board, local, middle)
         foot = H - self.edge - _EDGE - body - self.font
@@ -306,19 +314,17 @@ class _MapDrawing:
                 zorder=2,
             )
 
-    @property
-    def _name_size(self) -> float:
-        return 1.12 * self.font
-
-    def _place_names(self, board: Board, positions: Floats) -> dict[int, tuple[str, float, float]]:
+    def _place_names(
+        self, board: Board, positions: Floats, region: RegionLevel | None, size: float
+    ) -> dict[int, tuple[str, float, float]]:
         """Return the names that fit: text, left end and baseline, relative to the middle."""
-        size = self._name_size
+        family = SERIF if region is self.region else SANS
         reach = 0.06 * max(board.width, board.height)
         names = {}
-        for k, text, members, code in self._named_groups(positions):
+        for k, text, members, code in self._named_groups(positions, region):
             if not len(members) or not has_all_letters(text):
                 continue
-            wide = text_size(text, size, SERIF)
+            wide = text_size(text, size, family)
             box = (wide + 4.0, size * 1.3)
             for x, y in name_places(members, positions, code, k, box, reach).tolist():
                 if board.put(x, y, *box):
@@ -326,12 +332,14 @@ class _MapDrawing:
                     break
         return names
 
-    def _named_groups(self, positions: Floats) -> Iterator[tuple[int, str, Floats, Ints]]:
+    def _named_groups(
+        self, positions: Floats, region: RegionLevel | None
+    ) -> Iterator[tuple[int, str, Floats, Ints]]:
         """Yield number, name, the members that it is true of, and the groups of all dots."""
-        if self.region is not None:
+        if region is not None:
             # Members that a name is not true of count as others.
-            code = np.where(self.region.is_true, self.region.codes, OTHER)[self.rows]
-            for k, name in enumerate(self.region.names):
+            code = np.where(region.is_true, region.codes, OTHER)[self.rows]
+            for k, name in enumerate(region.names):
                 if name:
                     yield k, shorten(name, 28), positions[code == k], code
             return

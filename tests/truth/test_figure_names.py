@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -127,6 +128,26 @@ def test_names_in_page_stand_on_their_members(seed: int, make) -> None:  # type:
 
 def coordinates_of(m: Embedding) -> np.ndarray:
     return np.vstack(list(m.coordinates.values()))
+
+
+def test_figure_names_small_regions_in_a_second_rank() -> None:
+    data = hetviz.load("debian")
+    m = hetviz.embed(data, "pca")
+    regions = hetviz.regions(data, m)
+    levels = [set(regions.loc[regions["level"] == level, "name"]) - {""} for level in (0, 1)]
+    picture = paper_map(data, m, colouring(data, BY_DATASET), width=174, names="regions")
+    (axes,) = picture.figure.axes
+    sizes: list[set[float]] = []
+    for names in levels:
+        texts = [text for text in axes.texts if text.get_text() in names]
+        assert texts
+        sizes.append({text.get_fontsize() for text in texts})
+    assert min(sizes[0]) > max(sizes[1])
+    assert picture.regions is not None
+    assert set(picture.regions.names) - {""} == levels[0]
+    boxes = boxes_of(picture.figure, sorted(set.union(*levels)))
+    for (name, a), (other, b) in combinations(boxes.items(), 2):
+        assert (a[1] <= b[0]).any() or (b[1] <= a[0]).any(), (name, other)
 
 
 @pytest.mark.parametrize("links_only", [False, True])
