@@ -370,8 +370,42 @@ def unrelated(sets: dict[str, Tables]) -> list[dict[str, Any]]:
     return rows
 
 
+def made_names(n: int, seed: int = 0) -> Tables:
+    """Return n made-up names, and the same in another order, half of them with a part missing."""
+    rng = np.random.default_rng(seed)
+    syllables = [first + second for first in "bcdfghklmnprstvwz" for second in "aeiou"]
+    words = ["".join(rng.choice(syllables, rng.integers(2, 5))) for _ in range(20_000)]
+    shares = 1 / np.arange(1, len(words) + 1) ** 0.8
+    drawn = rng.choice(words, (n, 5), p=shares / shares.sum()).tolist()
+    names, others = [], []
+    for row in drawn:
+        name = row[: rng.integers(3, 6)]
+        other = rng.permutation(name).tolist()
+        if rng.random() < 0.5:
+            other[0] = other[0][:-1]
+        names.append(" ".join(name))
+        others.append(" ".join(other if rng.random() < 0.5 else other[:-1]))
+    a, b = (
+        pd.DataFrame({"name": texts}, index=[f"{side}{k}" for k in range(n)])
+        for side, texts in (("a", names), ("b", others))
+    )
+    return Tables(a, b.sample(frac=1, random_state=seed), {(f"a{k}", f"b{k}") for k in range(n)})
+
+
+def of_large_tables(by: str, n: int) -> dict[str, Any]:
+    """Return time, precision and recall of proposals between large tables."""
+    tables = made_names(n)
+    data = tables.data
+    with Clock() as clock:
+        frame = hetviz.propose_links(data, "a", "b", by=by)  # type: ignore[arg-type]
+    right = is_right(frame, tables.truth)
+    recall = right.sum() / n
+    counts = {"by": by, "rows": n, "n": len(frame), "precision": _mean(right), "recall": recall}
+    return counts | {"CPU s": clock.seconds}
+
+
 def run(out: Path, quick: bool, data: Path) -> None:
-    """Print tables of pairs, calibration, unrelated tables and maps."""
+    """Print tables of pairs, calibration, large tables, unrelated tables and maps."""
     n, n_small = (200, 60) if quick else (N_ROWS, N_ON_MAP)
     sets = {name: read(data) for name, read in SETS.items()}
     pairs = []
@@ -384,6 +418,9 @@ def run(out: Path, quick: bool, data: Path) -> None:
         for by, rows in (("words", n), ("meaning", min(n, N_BY_MEANING)))
     ]
     report("proposed_links_calibration", few, out, "errors of stated shares after few answers")
+    sizes = [("words", 2_000)] if quick else [("words", 100_000), ("meaning", 10_000)]
+    large = [of_large_tables(by, rows) for by, rows in sizes]
+    report("proposed_links_large", large, out, "made-up names")
     samples = {name: tables.sample(n_small) for name, tables in sets.items()}
     report("proposed_links_unrelated", unrelated(samples), out, "numbers of proposals")
     maps = []
