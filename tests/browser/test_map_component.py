@@ -472,6 +472,19 @@ def test_whole_map_has_few_short_names_and_zooming_adds_more(show: Show) -> None
     until(page, f"!m.scene.flight && {words}.length > {others}")
 
 
+def test_menu_of_colours_is_in_the_legend_of_a_map_outside_the_app(show: Show) -> None:
+    page = show()
+    entry = "{ group: 'items', key: 'size', title: 'Size of items' }"
+    ask(page, f"void m.legend.draw({{ ...m.scene.data, colours: [{entry}] }})")
+    title, size = page.locator(".hv-colour"), page.get_by_role("button", name="Size of items")
+    expect(size).to_be_hidden()
+    title.click()
+    expect(size).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(size).to_be_hidden()
+    expect(title).to_have_attribute("aria-expanded", "false")
+
+
 def test_long_note_of_the_legend_is_folded(show: Show) -> None:
     page = show()
     note = page.locator(".hv-legend-note")
