@@ -181,7 +181,7 @@ def propose_links(
     By pictures it is that of the smaller dataset with its own other pictures. Rows with the same
     place or date as another row of their dataset have no partner.
 
-    By words, costs O(n log n) and memory O(n) for n rows, with about a quarter of a millisecond per
+    By words, costs O(n log n) and memory O(n) for n rows, with about a tenth of a millisecond per
     row. By meaning, 5 to 60 ms for each text that is not cached, and O(n m) for n and m rows.
 
     Examples
