@@ -16,7 +16,7 @@ from hetviz.errors import DataError
 from hetviz.exports.page import escape_html, html_page, picture_data_url, read_asset
 from hetviz.features.linked_values import NO_VALUE
 from hetviz.plots.colour import OTHER, Colouring, display_name
-from hetviz.plots.label_placement import MAX_NAME_LETTERS, NAME_FONT, Frame, name_anchors
+from hetviz.plots.label_placement import NAME_FONT, Frame, drawn_name, name_anchors
 from hetviz.plots.palette import Theme, number_scale, pale, shape_of, text_colour, tokens
 from hetviz.plots.paper_map import named_levels
 from hetviz.plots.planar import points_to_draw, proposed_text, unconnected_note
@@ -218,7 +218,7 @@ def _names(
     for k, category in enumerate(categories):
         members = positions[code == k]
         if category and len(members):
-            name = shorten(category, MAX_NAME_LETTERS)
+            name = drawn_name(category)
             anchors = name_anchors(frame, members, positions, code, k, name, NAME_FONT)
             places = (anchors - frame.low) * scale
             if len(places):

@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from hetviz._text import shorten
 from hetviz._types import Bools, Floats, Ints
 from hetviz.features.linked_values import NO_VALUE
 
 NAME_FONT = 16
-MAX_NAME_LETTERS = 28
+MAX_NAME_LETTERS = 22
 """Font size in pixels and maximum length of the name of a group."""
 
+_NAME_DIVIDER = " · "
 _SAMPLE = 800
 _CELL = 0.06
 _CANDIDATES = 25
@@ -26,6 +28,12 @@ _DOT_RADIUS = 7.0
 _N_JUDGES, _MAX_JUDGED, _MIN_OWN = 5, 20_000, 0.6
 _PICTURE = (900.0, 620.0)
 _MAX_WIDENING = 1.3
+
+
+def drawn_name(name: str) -> str:
+    """Return a name of a group as it stands on a map: of two that do not fit, the first alone."""
+    text = name.split(_NAME_DIVIDER, maxsplit=1)[0] if len(name) > MAX_NAME_LETTERS else name
+    return shorten(text, MAX_NAME_LETTERS)
 
 
 @dataclass(frozen=True)

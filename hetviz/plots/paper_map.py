@@ -15,7 +15,7 @@ from hetviz._types import Floats, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots import terrain
 from hetviz.plots.colour import CLUSTER, OTHER, Colouring, display_name
-from hetviz.plots.label_placement import Board, Frame, name_places, place_items
+from hetviz.plots.label_placement import Board, Frame, drawn_name, name_places, place_items
 from hetviz.plots.palette import N_SLOTS, mix, number_colour, pale, shape_of, text_colour
 from hetviz.plots.paper import (
     PAPER,
@@ -341,11 +341,11 @@ class _MapDrawing:
             code = np.where(region.is_true, region.codes, OTHER)[self.rows]
             for k, name in enumerate(region.names):
                 if name:
-                    yield k, shorten(name, 28), positions[code == k], code
+                    yield k, drawn_name(name), positions[code == k], code
             return
         code = self.colouring.own_code[self.rows]
         for k, name in enumerate(self.colouring.categories):
-            yield k, shorten(display_name(name), 28), positions[code == k], code
+            yield k, drawn_name(display_name(name)), positions[code == k], code
 
     def _write_titles(self, axes: Axes, board: Board, positions: Floats, middle: Floats) -> None:
         degree = self.data.adjacency("+").astype(bool).sum(axis=1)[self.rows]

@@ -573,3 +573,14 @@ def test_map_of_another_project_is_hidden_while_arrays_load(page: Page) -> None:
     settled(page)
     expect(page.locator(".st-key-map .hv-map[data-known]")).to_be_visible()
     assert page.evaluate("window.hvOther") == 0
+
+
+def test_large_numbers_of_the_legend_are_short(page: Page, projects: Projects) -> None:
+    page.goto(f"/map?s={projects.make(sample='world')}")
+    settled(page)
+    page.get_by_role("button", name=re.compile("^Colour:")).click()
+    page.get_by_text("Population of countries", exact=True).first.click()
+    ends = page.locator(".hv-end")
+    expect(ends).to_have_count(2)
+    for end in ends.all():
+        expect(end).to_have_text(re.compile(r"^\d+(\.\d+)? (M|bn)$"))

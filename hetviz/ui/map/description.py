@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hetviz._text import capital, count_rows, is_word, shorten
+from hetviz._text import capital, count_rows, is_word
 from hetviz.data import HeteroData
 from hetviz.data.queries.people import names_people
 from hetviz.features.linked_values import NO_VALUE
@@ -29,7 +29,7 @@ from hetviz.plots.colour import (
     map_alt,
     share_options,
 )
-from hetviz.plots.label_placement import MAX_NAME_LETTERS, NAME_FONT, name_anchors
+from hetviz.plots.label_placement import NAME_FONT, drawn_name, name_anchors
 from hetviz.plots.palette import Theme, number_scale, shape_of, tokens
 from hetviz.plots.planar import proposed_text, unconnected_note
 from hetviz.ui.map.component.messages import (
@@ -294,7 +294,7 @@ def _category_names(state: State, run: MapResult | None, colours: Colouring) -> 
         for k, category in enumerate(colours.categories):
             members = points[code == k]
             if len(members):
-                name = shorten(display_name(category), MAX_NAME_LETTERS)
+                name = drawn_name(display_name(category))
                 at = name_anchors(frame, members, points, code, k, name, NAME_FONT)
                 names.append((name, k, at.tolist()))
         return names
@@ -308,7 +308,7 @@ def _category_names(state: State, run: MapResult | None, colours: Colouring) -> 
         for part in layers.cluster_part_names(state, run):
             members = points[part.rows[mask[part.rows]]]
             if len(members):
-                name = shorten(display_name(part.name), MAX_NAME_LETTERS)
+                name = drawn_name(display_name(part.name))
                 code = np.full(data.n_rows, OTHER)
                 code[part.rows] = 0
                 dots = points[mask], code[mask]

@@ -70,9 +70,13 @@ export function sample(scale, t) {
   return mix(scale[k], scale[k + 1], at - k);
 }
 
+const LARGE_UNITS = /** @type {const} */ ([[1e12, "tn"], [1e9, "bn"], [1e6, "M"]]);
+
 export const formatNumber = (value) => {
   const size = Math.abs(value);
-  if (size >= 1e6 || (size > 0 && size < 1e-3)) return value.toExponential(2);
+  const [unit, name] = LARGE_UNITS.find(([least]) => size >= least) ?? [1, ""];
+  if (size >= 1e15 || (size > 0 && size < 1e-3)) return value.toExponential(2);
+  if (name) return `${Number((value / unit).toPrecision(3))} ${name}`;
   // Numbers of four digits have no separator, since they may be years.
   return value.toLocaleString("en", { useGrouping: size >= 1e4, maximumFractionDigits: size >= 100 ? 0 : size >= 1 ? 2 : 3 });
 };
