@@ -192,14 +192,14 @@ def _palette(colours: Colouring, theme: Theme) -> JsonObject:
 
 def _steps(colours: Colouring, rows: Ints) -> Ints:
     """Return the step of each row on the colour scale, from 1, or 0 without a number."""
-    low, high = colours.ends
-    share = np.clip((colours.value[rows] - low) / (high - low), 0, 1) * (_STEPS - 1)
+    share = colours.shares[rows] * (_STEPS - 1)
     return np.where(np.isnan(share), 0, 1 + np.rint(np.nan_to_num(share))).astype(np.int64)
 
 
 def _range(colours: Colouring) -> str:
     low, high = colours.ends
-    return f"Colour: {colours.option.title}, from {low:,.3g} (dark) to {high:,.3g} (light)"
+    scale = ", logarithmic" if colours.is_log else ""
+    return f"Colour: {colours.option.title}, from {low:,.3g} (dark) to {high:,.3g} (light){scale}"
 
 
 def _page_scale(frame: Frame) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -24,6 +25,8 @@ Kind = Literal["dataset", "categories", "numbers"]
 BY_DATASET = "dataset"
 OTHER = -2
 _MAX_CATEGORIES = 200
+# Numbers get a logarithmic scale if they span two powers of ten, most of them near the lower end.
+_MIN_LOG_RATIO, _MAX_LINEAR_MEDIAN = 100.0, 0.1
 _FIRST_ROWS = 100
 
 
@@ -111,6 +114,30 @@ class Colouring:
         if len(own) and bool((own == np.rint(own)).all()) and round(low) < round(high):
             return float(round(low)), float(round(high))
         return low, high
+
+    @property
+    def is_log(self) -> bool:
+        """Whether numbers have a logarithmic scale: else most would have the same colour."""
+        low, high = self.ends
+        if self.categories or self.of_share or self.option.key in LAYERS:
+            return False
+        if low <= 0 or high < _MIN_LOG_RATIO * low:
+            return False
+        return float(np.nanmedian(self.value)) < low + _MAX_LINEAR_MEDIAN * (high - low)
+
+    @property
+    def scaled(self) -> tuple[Floats, float, float]:
+        """Numbers of the rows and ends of the scale, as decimal logarithms if it is logarithmic."""
+        low, high = self.ends
+        if not self.is_log:
+            return self.value, low, high
+        return np.log10(np.maximum(self.value, low)), math.log10(low), math.log10(high)
+
+    @property
+    def shares(self) -> Floats:
+        """Place of each row on the scale of colours, from 0 to 1, NaN without a number."""
+        value, low, high = self.scaled
+        return np.clip((value - low) / (high - low), 0.0, 1.0)
 
     def value_text(self, row: int) -> str:
         """Return the value of a row in words, marked if it is that of linked items; or ""."""

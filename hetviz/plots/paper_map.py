@@ -262,10 +262,9 @@ class _MapDrawing:
             picture = terrain.shade(local, codes, self.palette, size)
             axes.imshow(picture, extent=extent, aspect="auto", interpolation="bilinear", zorder=1)
             return
-        low, high = self.colouring.ends
-        mean, values = terrain.levels(local, self.colouring.value[self.rows], size)
+        mean, values = terrain.levels(local, self.colouring.shares[self.rows], size)
         if len(values):
-            colours = [_number_colour((value - low) / (high - low)) for value in values.tolist()]
+            colours = [_number_colour(value) for value in values.tolist()]
             axes.contour(
                 mean, values, extent=extent, colors=colours, linewidths=0.6, alpha=0.55, zorder=1
             )
@@ -276,9 +275,7 @@ class _MapDrawing:
 
     def _colours(self) -> list[str]:
         if self.colouring.option.kind == "numbers":
-            low, high = self.colouring.ends
-            share = np.clip((self.colouring.value[self.rows] - low) / (high - low), 0, 1)
-            colours = [_number_colour(value) for value in share.tolist()]
+            colours = [_number_colour(value) for value in self.colouring.shares[self.rows].tolist()]
         else:
             colours = [self._colour(int(code)) for code in self.colouring.code[self.rows]]
         if self.colouring.is_pale is None:
@@ -434,7 +431,8 @@ class _MapDrawing:
     def _numbers_title(self) -> str:
         low, high = self.colouring.ends
         title = shorten(self.colouring.option.title, 30)
-        return f"{title}, {format_number(low)} to {format_number(high)}"
+        scale = ", logarithmic" if self.colouring.is_log else ""
+        return f"{title}, {format_number(low)} to {format_number(high)}{scale}"
 
     def _draw_legend_row(self, axes: Axes, row: list[_LegendEntry], y: float, dot: float) -> None:
         x = self.edge

@@ -30,8 +30,7 @@ def still_map(
     # Items beyond the 0.6 to 99.4 % quantiles are not drawn.
     ghost, palette, codes = tokens(theme).ghost, colouring.colours(theme), colouring.code
     if colouring.option.kind == "numbers":
-        low, high = colouring.ends
-        share = np.nan_to_num((colouring.value - low) / (high - low))
+        share = np.nan_to_num(colouring.shares)
         codes = np.clip(share * _N_NUMBER_COLOURS, 0, _N_NUMBER_COLOURS - 1).astype(np.int64)
         codes[np.isnan(colouring.value)] = NO_VALUE
         palette = number_scale(_N_NUMBER_COLOURS, theme)

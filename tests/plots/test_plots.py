@@ -509,3 +509,26 @@ def test_scale_of_whole_numbers_ends_in_whole_numbers() -> None:
     )
     # Drivers take the mean year of their races.
     assert colouring(data, json.dumps(["races", "year"])).ends == (1951.0, 1978.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "is_log"),
+    [
+        (np.geomspace(1e3, 1e9, 40), True),
+        (np.linspace(1.0, 1e4, 40), False),  # Spread over the whole scale.
+        (np.geomspace(1.0, 50.0, 40), False),
+        (np.append(np.zeros(20), np.geomspace(1e3, 1e9, 20)), False),
+    ],
+    ids=["skewed", "even", "narrow", "with zeros"],
+)
+def test_skewed_numbers_have_a_logarithmic_scale(values: np.ndarray, is_log: bool) -> None:
+    ids = [f"c{k}" for k in range(40)]
+    data = HeteroData([Dataset("towns", ids, table=pd.DataFrame({"people": values}))])
+    colours = colouring(data, json.dumps(["towns", "people"]))
+    assert colours.is_log is is_log
+    low, high = colours.ends
+    expected = (values - low) / (high - low)
+    if is_log:
+        expected = np.log(values / low) / np.log(high / low)
+        assert 0.4 < float(np.median(colours.shares)) < 0.6
+    np.testing.assert_allclose(colours.shares, np.clip(expected, 0, 1), atol=1e-12)

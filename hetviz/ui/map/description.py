@@ -229,7 +229,9 @@ def _colour_spec(data: HeteroData, colours: Colouring, session: str) -> ColourSp
             data, ("pale", colours_id), lambda: PackedArray.pack(is_pale, "|u1"), colours
         )
     )
-    low, high = RESULTS.get_or_compute(data, ("range", colours_id), lambda: colours.ends, colours)
+    is_log, low, high = RESULTS.get_or_compute(
+        data, ("range", colours_id), lambda: (colours.is_log, *colours.scaled[1:]), colours
+    )
     palette = {name: list(colours.colours(name)) for name in THEMES}
     scale = {name: list(number_scale(_SCALE_STEPS, name)) for name in THEMES}
     counts = RESULTS.get_or_compute(
@@ -252,13 +254,14 @@ def _colour_spec(data: HeteroData, colours: Colouring, session: str) -> ColourSp
         "ghost": {name: tokens(name).ghost for name in THEMES},
         "low": low if numbers else None,
         "high": high if numbers else None,
+        "log": numbers and is_log,
         "scale": scale if numbers else {},
     }
 
 
 def _pack_colour(colours: Colouring) -> PackedArray:
     if colours.option.kind == "numbers":
-        return PackedArray.pack(colours.value, "<f4")
+        return PackedArray.pack(colours.scaled[0], "<f4")
     return PackedArray.pack(colours.code, "|i1")
 
 

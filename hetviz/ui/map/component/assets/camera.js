@@ -85,7 +85,7 @@ export class Camera {
     const before = JSON.stringify(view.clear);
     let clear = { left: 0, top: 0, right: 0, bottom: 0 };
     let shift = 0;
-    if (data.stage && data.mode === "look") clear = { left: 24, top: 8, right: 24, bottom: 8 };
+    if (data.stage && data.mode === "look") clear = { left: 40, top: 24, right: 40, bottom: 40 };
     else if (data.stage && W < NARROW_PX) {
       const bar = this.map.statements.groups.size ? DRAFT_PX : this.scene.count ? BAR_PX : 0;
       clear = { left: 12, top: 64, right: 56, bottom: Math.max(H - panelTop(root) + 8, 80) + bar };

@@ -301,7 +301,9 @@ export class Legend {
     const [low, high] = [colour.low ?? 0, colour.high ?? 0];
     const span = high - low || 1;
     const ends = this.range ?? [low, high];
-    const labels = h("div", { class: "hv-ends" }, h("span", { class: "hv-end" }, formatNumber(ends[0])), h("span", { class: "hv-end" }, formatNumber(ends[1])));
+    /** @param {number} value */
+    const text = (value) => formatNumber(colour.log ? 10 ** value : value);
+    const labels = h("div", { class: "hv-ends" }, ...ends.map((value) => h("span", { class: "hv-end" }, text(value))));
     /** @param {number} k */
     const end = (k, label) => {
       const input = h("input", {
@@ -314,14 +316,15 @@ export class Legend {
           const [first, last] = [Math.min(...shares), Math.max(...shares)];
           this.range = first <= 0 && last >= 100 ? null : [at(first), at(last)];
           const now = this.range ?? [low, high];
-          [...labels.children].forEach((option, k) => { option.textContent = formatNumber(now[k]); });
+          [...labels.children].forEach((option, k) => { option.textContent = text(now[k]); });
           this.map.requestDraw({ paint: true, place: true });
         },
       });
       return input;
     };
     const inputs = [end(0, "Lowest value shown"), end(1, "Highest value shown")];
-    return [h("div", { class: "hv-brush" }, line, ...inputs), labels];
+    const note = colour.log ? [h("div", { class: "hv-legend-note" }, "Logarithmic scale")] : [];
+    return [h("div", { class: "hv-brush" }, line, ...inputs), labels, ...note];
   }
 
   counts() {
