@@ -407,7 +407,7 @@ class _DatasetReader:
             recipe_titles = self.read.recipe.of_type("title")
         elif self.entry.columns is None and self.read.X is None:
             recipe_titles = choose_title(
-                self.entry.name, self.read.frame, [*self.id_from, self.id_column]
+                self.entry.name, self.read.frame, self.id_from, plain=[self.id_column]
             )
         else:
             recipe_titles = ()

@@ -40,6 +40,8 @@ _MIN_INCLUDED_SHARE = 0.5
 _MIN_CONTAINED_SHARE = 0.8
 _SAMPLE_ROWS = 1_000
 _MIN_TITLE_MERIT = 0.75
+# Of rows that otherwise have only a number.
+_MIN_TITLE_MERIT_OF_NUMBERS = 0.5
 _MIN_FILLED_SHARE = 0.7
 _MIN_DISTINCT_SHARE = 0.5
 # Of rows that otherwise have only a code.
@@ -184,15 +186,17 @@ def choose_title(
     )
     if are_ids_names and (written_out := _written_out(sample, ids[0], plain)):
         return (written_out,)
-    best, best_merit = "", _MIN_TITLE_MERIT
+    best, best_merit = "", _MIN_TITLE_MERIT if any(ids) else _MIN_TITLE_MERIT_OF_NUMBERS
     for at, (column, of_column) in enumerate(zip(map(str, frame.columns), words, strict=True)):
         if column in ids or column in plain:
             continue
         merit = _title_merit(sample[column], of_column, own) - 0.01 * at
         is_worse_than_id = are_ids_names and not NAME_WORDS & set(of_column)
-        if merit > best_merit and not is_worse_than_id and _mostly_differ(frame[column]):
+        is_doubtful = merit <= _MIN_TITLE_MERIT and not are_words(sample[column].tolist())
+        is_worse = is_worse_than_id or is_doubtful
+        if merit > best_merit and not is_worse and _mostly_differ(frame[column]):
             best, best_merit = column, merit
-    if not best and ids and not are_ids_names:
+    if not best and not are_ids_names:
         best = _best_repeated_text(
             sample, dict(zip(map(str, frame.columns), words, strict=True)), own, {*ids, *plain}
         )

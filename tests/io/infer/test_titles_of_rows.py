@@ -79,3 +79,17 @@ def test_ids_made_of_names_are_named_by_the_names() -> None:
     assert choose_title("drafts", frame, ["ID"]) == ("who",)
     # A copy of the ids says nothing new.
     assert choose_title("drafts", frame.assign(who=slugs), ["ID"]) == ()
+
+
+def test_rows_with_numbers_alone_are_named_by_words_that_repeat() -> None:
+    first, last = ("Ana", "Bob", "Cleo", "Dan", "Eve"), ("Stone", "Rivers", "Hill", "Woods")
+    people = [f"{first[k % 5]} {last[k % 4]}" for k in range(20)]
+    frame = pd.DataFrame(
+        {
+            "guest": [people[k * 3 % 20 if k % 7 else 7] for k in range(30)],
+            "occupation": ["actor" if k % 3 else "writer" for k in range(30)],
+            "day": [f"{1 + k % 28}/3/99" for k in range(30)],
+        }
+    )
+    assert choose_title("visits", frame, []) == ("guest",)
+    assert choose_title("visits", frame[["occupation", "day"]], []) == ()
