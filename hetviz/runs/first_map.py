@@ -608,7 +608,7 @@ def _reason_of_choice(comparison: Comparison, chosen: Candidate, n_rows: int = 0
     lead, _ = comparison.lead(second, chosen.key, measure)
     at_first = [comparison.values(key, measure)[0] for key in tried]
     if lead <= 0:
-        is_best = comparison.values(chosen.key, measure)[0] >= max(at_first)
+        is_best = comparison.values(chosen.key, measure)[0] >= max(at_first, default=np.inf)
         which = f"{_COUNT_WORDS[len(tried)]} maps" if is_best else "the maps tried on all splits"
         looks_equal = per_hundred(own_score) == per_hundred(second_score)
         lead_text = ", by less than one point" if looks_equal else ""

@@ -276,6 +276,13 @@ def test_reason_does_not_claim_the_best_of_all_against_a_higher_first_split() ->
     )
 
 
+def test_reason_where_the_first_split_measured_no_map() -> None:
+    comparison = scored({"first": [0.0, 0.8], "other": [0.0, 0.7]})
+    later = replace(comparison, fits=tuple(fit for fit in comparison.fits if fit.seed > 0))
+    sentence = module._reason_of_choice(later, later.candidate("first"))
+    assert sentence.startswith("Chosen because it scored best of the maps tried on all splits.")
+
+
 def test_choose_method_tries_more_weight_on_links(table: Any) -> None:
     table["shapes"]["linked"] = [{"method": "joint-map", "behind": 0.0, "n_sets": 4}]
     table["seconds"] = {"joint-map": [0.1, 1.0]}
