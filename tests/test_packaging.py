@@ -10,11 +10,15 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 import hetviz
 
 ROOT = Path(__file__).resolve().parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 
 
@@ -37,25 +41,54 @@ def test_all_extra_is_complete() -> None:
     assert not names(EXTRAS["gpu"]) & (names(EXTRAS["dev"]) | names(PROJECT["dependencies"]))
 
 
-def test_pins_meet_bounds() -> None:
-    pins = {}
-    for file in ("requirements.txt", "requirements-dev.txt"):
-        for line in (ROOT / file).read_text(encoding="utf-8").splitlines():
-            if "==" in line:
-                name, _, version = line.partition("==")
-                pins[name.lower()] = version.split(";")[0].strip()
-    wanted = [*PROJECT["dependencies"], *EXTRAS["app"], *EXTRAS["dev"]]
-    lacking = [name for name in names(wanted) if name not in pins]
-    assert lacking == []
-    early = []
-    for entry in wanted:
-        bound = re.match(r"([\w-]+)>=([\w.]+)", entry)
-        if bound:
-            least = [int(part) for part in re.findall(r"\d+", bound[2])]
-            present = [int(part) for part in re.findall(r"\d+", pins[bound[1].lower()])]
-            if present < least:
-                early.append(entry)
-    assert early == []
+def pins(file: str) -> dict[str, Version]:
+    """Return the version of each package that a file of pins names."""
+    lines = re.findall(r"^([\w.-]+)==([^\s;]+)", (ROOT / file).read_text("utf-8"), flags=re.M)
+    return {canonicalize_name(name): Version(version) for name, version in lines}
+
+
+@pytest.mark.parametrize(
+    ("files", "wanted"),
+    [
+        (
+            ["requirements.txt", "requirements-dev.txt"],
+            PROJECT["dependencies"] + EXTRAS["app"] + EXTRAS["dev"],
+        ),
+        (
+            ["requirements-server.txt"],
+            PROJECT["dependencies"]
+            + EXTRAS["app"]
+            + EXTRAS["server"]
+            + PYPROJECT["build-system"]["requires"],
+        ),
+    ],
+)
+def test_pins_meet_bounds(files: list[str], wanted: list[str]) -> None:
+    versions = {name: version for file in files for name, version in pins(file).items()}
+    unmet = []
+    for requirement in map(Requirement, wanted):
+        version = versions.get(canonicalize_name(requirement.name))
+        if version is None or version not in requirement.specifier:
+            unmet.append(f"{requirement}: {version}")
+    assert unmet == []
+
+
+def test_server_lock_has_versions_of_tests() -> None:
+    server, app = pins("requirements-server.txt"), pins("requirements.txt")
+    assert app.items() <= server.items()
+    tested = app | pins("requirements-dev.txt")
+    assert {name: server[name] for name in server.keys() & tested} == {
+        name: tested[name] for name in server.keys() & tested
+    }
+
+
+def test_server_lock_is_hashed() -> None:
+    text = (ROOT / "requirements-server.txt").read_text("utf-8").replace("\\\n", "")
+    entries = [line for line in text.splitlines() if not line.startswith("#")]
+    assert len(entries) == len(pins("requirements-server.txt"))
+    pinned = re.compile(r"[\w.-]+==\S+( ;[^#]*?)?(\s+--hash=sha256:[0-9a-f]{64})+\s*")
+    # Nor does a line name an index or a file of this machine.
+    assert [line for line in entries if not pinned.fullmatch(line)] == []
 
 
 def test_versions_agree() -> None:

@@ -57,6 +57,11 @@ def test_container_commands_exist() -> None:
     assert service["ports"][0].startswith("127.0.0.1:")
     text = (DEPLOY / "Containerfile").read_text()
     assert "USER hetviz" in text and f"VOLUME {service['volumes'][0].partition(':')[2]}" in text
+    installs = re.findall(r"pip install --no-cache-dir (.*)$", text, re.M)
+    assert installs == [
+        "--require-hashes -r requirements-server.txt",
+        "--no-deps --no-build-isolation .",
+    ]
     for name in re.findall(r"HETVIZ_[A-Z_]+", text):
         assert name in expected | {"HETVIZ_HOME"}
     assert main(["serve", "--check"]) == 0
