@@ -25,7 +25,7 @@ from benchmarks.harness import report
 from hetviz.core import multilingual_vectors
 from hetviz.core.threads import one_thread
 from hetviz.data import HeteroData
-from hetviz.data.joins.judged_links import LEAST_PROBABILITY, judging_order
+from hetviz.data.joins.judged_links import judging_order, usable_links
 from hetviz.errors import NotApplicableError
 
 DATA = "needs"
@@ -212,9 +212,8 @@ def auc(data: HeteroData, links: pd.DataFrame | None, truth: Truth, of: Truth) -
 def propose(
     data: HeteroData, by: str, answers: pd.DataFrame | None = None, **how: Any
 ) -> pd.DataFrame:
-    """Return the proposals as the app would use them: without those that are probably wrong."""
-    frame = hetviz.propose_links(data, "a", "b", by=by, answers=answers, **how)  # type: ignore[arg-type]
-    return frame[~(frame["probability"] < LEAST_PROBABILITY)]
+    """Return the proposals as the app would use them: without the least likely ones."""
+    return usable_links(hetviz.propose_links(data, "a", "b", by=by, answers=answers, **how))  # type: ignore[arg-type]
 
 
 def answered(frame: pd.DataFrame, n: int, truth: Truth) -> pd.DataFrame:

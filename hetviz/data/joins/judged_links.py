@@ -9,7 +9,8 @@ from hetviz._types import Bools, Floats, Ints
 from hetviz.errors import DataError
 
 MIN_ANSWERS = 10
-LEAST_PROBABILITY = 0.5
+# Of a pair, and of all pairs that are used together, see benchmarks/links.md.
+_LEAST_PROBABILITY, _LEAST_MEAN = 0.2, 0.5
 _ROUND, _GOLDEN = 10, 0.6180339887498949
 _ANSWERS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 # Of the intercept, the similarity and the pairs that are the best of their rows, see
@@ -91,6 +92,15 @@ def judge_links(proposed: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
         frame["probability"] = weight
     others: pd.DataFrame = frame.drop(index=answered[~right])
     return others.reset_index(drop=True)
+
+
+def usable_links(judged: pd.DataFrame) -> pd.DataFrame:
+    """Return the likeliest pairs, as many as are more often right than wrong; all if unjudged."""
+    if judged["probability"].isna().all():
+        return judged
+    likeliest = judged["probability"].sort_values(ascending=False, kind="stable")
+    are_used = (likeliest >= _LEAST_PROBABILITY) & (likeliest.expanding().mean() >= _LEAST_MEAN)
+    return judged[are_used.reindex(judged.index)]
 
 
 def judging_order(n_pairs: int, n: int) -> list[int]:

@@ -27,7 +27,7 @@ from hetviz.data.joins.drafts import (
     drafts_without_zeros,
 )
 from hetviz.data.joins.join import Join, share_linked
-from hetviz.data.joins.judged_links import LEAST_PROBABILITY
+from hetviz.data.joins.judged_links import usable_links
 from hetviz.data.joins.key_columns import key_columns
 from hetviz.data.joins.keys import column_keys
 from hetviz.data.joins.matching import Match
@@ -310,7 +310,7 @@ def similarity_proposal(data: HeteroData, join: Join) -> Proposal:
     match = join.match(data)
     ends = join.source, join.target
     pairs = judged_pairs(data, *ends, by=join.kind, pairs=join.pairs)
-    frame = judged_pairs(data, *ends, join.answers, join.kind, join.pairs)
+    judged = judged_pairs(data, *ends, join.answers, join.kind, join.pairs)
     n, n_source, n_target = len(match.i), len(data[join.source]), len(data[join.target])
     n_null = float(pairs["chance"].max()) * len(pairs) if pairs["chance"].notna().any() else 0.0
     evidence: tuple[str, ...] = (
@@ -325,12 +325,11 @@ def similarity_proposal(data: HeteroData, join: Join) -> Proposal:
             f"{_ALIKE[join.kind]}{_limit_text(join)}.",
         )
     doubt = _DOUBT[join.kind]
-    probability = frame["probability"].dropna()
-    if len(probability):
-        kept = probability[probability >= LEAST_PROBABILITY]
-        n_dropped = len(pairs) - len(kept)
+    if judged["probability"].notna().any():
+        n_dropped = len(pairs) - n
         doubt = f"By your {len(join.answers):,} answers, "
-        doubt += f"about {round_percent(kept.mean())} are right." if n else "none is likely right."
+        share = usable_links(judged)["probability"].mean()
+        doubt += f"about {round_percent(share)} are right." if n else "none is likely right."
         if n_dropped:
             doubt += f" {n_dropped:,} that are probably wrong are left out."
     reach = link_reach(match.add_to(data), [match.links()])

@@ -25,7 +25,7 @@ from hetviz.core.measures.specific_rows import (
 )
 from hetviz.core.sentence_vectors import Model, text_vectors
 from hetviz.core.threads import one_thread
-from hetviz.data.joins.judged_links import LEAST_PROBABILITY, judge_links
+from hetviz.data.joins.judged_links import judge_links, usable_links
 from hetviz.data.joins.keys import cell_texts
 from hetviz.data.joins.matching import PROBABILITY, Match, make_match
 from hetviz.data.joins.near_rows import (
@@ -321,10 +321,9 @@ def match_similar(
     """Match rows of two datasets that `propose_links` proposes.
 
     `answers`, `pairs`: see `judged_pairs`. The weight of a pair is its similarity, or with enough
-    answers its probability. Pairs that are probably wrong are left out.
+    answers its probability, and `usable_links` leaves out the least likely ones.
     """
-    frame = judged_pairs(data, source, target, answers, by, pairs)
-    frame = frame[~(frame["probability"] < LEAST_PROBABILITY)]
+    frame = usable_links(judged_pairs(data, source, target, answers, by, pairs))
     i, j = data[source].find(frame["source_id"]), data[target].find(frame["target_id"])
     order = np.lexsort((j, i))
     weight = np.clip(frame["weight"].to_numpy()[order], np.finfo(float).tiny, 1.0)

@@ -14,7 +14,8 @@ import hetviz
 from hetviz import HeteroData
 from hetviz.core import multilingual_vectors, sentence_vectors
 from hetviz.data.joins.join import Join
-from hetviz.data.joins.judged_links import MIN_ANSWERS
+from hetviz.data.joins.judged_links import MIN_ANSWERS, judging_order, usable_links
+from hetviz.data.joins.proposals import similarity_proposal
 from hetviz.data.joins.similar_rows import MAX_CHANCE, SIMILAR_MEANING, SIMILAR_WORDS
 from hetviz.errors import DataError, MissingExtraError, ParameterError
 from hetviz.memo import Memo
@@ -284,10 +285,41 @@ def test_join_keeps_answers_and_leaves_out_what_is_probably_wrong():
     match = join.match(data)
     table = pd.DataFrame(answers, columns=["source_id", "target_id", "right"])
     judged = hetviz.propose_links(data, "shop", "store", answers=table)
-    likely = judged[judged["probability"] >= 0.5]
+    likely = usable_links(judged)
     assert 0 < len(match.i) == len(likely) < len(judged)
     weight = dict(zip(likely["source_id"], likely["probability"], strict=True))
     assert match.weight.tolist() == [weight[id] for id in data["shop"].ids[match.i]]
+
+
+@pytest.mark.parametrize(
+    ("probability", "n_used"),
+    [
+        ([0.9, 0.8, 0.3, 0.25, 0.19], 4),
+        # Of all that are used, at least half are expected to be right.
+        ([0.9, 0.33, 0.32, 0.31, 0.3], 3),
+        ([0.45, 0.4, 0.3], 0),
+        ([np.nan, np.nan], 2),
+        ([], 0),
+    ],
+)
+def test_unlikely_pairs_are_used_only_among_likelier_ones(
+    probability: list[float], n_used: int
+) -> None:
+    judged = pd.DataFrame({"pair": range(len(probability)), "probability": probability})
+    # The order of the rows does not matter, and stays.
+    for order in (judged.index, judged.index[::-1]):
+        used = usable_links(judged.loc[order])
+        assert used["pair"].tolist() == [k for k in order if k < n_used]
+
+
+def test_tables_judged_all_wrong_get_no_links() -> None:
+    data = shops()
+    asked = hetviz.propose_links(data, "shop", "store")
+    asked = asked.iloc[judging_order(len(asked), MIN_ANSWERS)]
+    ids = zip(asked["source_id"], asked["target_id"], strict=True)
+    join = Join("words", "shop", "store", answers=tuple((a, b, False) for a, b in ids))
+    assert len(join.match(data).i) == 0
+    assert "none is likely right." in similarity_proposal(data, join).doubt
 
 
 def test_running_numbers_in_common_do_not_hide_similar_words():
