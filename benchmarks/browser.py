@@ -24,6 +24,7 @@ from hetviz.workspace import MapResult, OpenBundle, RecordMap, Sessions
 from hetviz.workspace.sessions import new_session_id
 from hetviz.workspace.store.maps import pack_map
 from tests.browser.harness import CHROMIUM_FLAGS, ROOT, serve
+from tests.browser.test_app import SELECTED, open_map_form
 from tools.find_chromium import find_chromium
 
 REPEATS = 5
@@ -149,7 +150,7 @@ def interactions(page: Page, n: int) -> list[dict[str, Any]]:
     page.get_by_role("button", name="Tools").click()
     page.get_by_role("button", name="Lasso").click()
     # The cards lie over the map, where a drag could not begin.
-    page.add_style_tag(content=".hv-map-card, .hv-search { pointer-events: none }")
+    style = page.add_style_tag(content=".hv-map-card, .hv-search { pointer-events: none }")
     box = page.locator(".st-key-map .hv-stage").bounding_box()
     assert box is not None
     (x0, y0), (x1, y1) = (
@@ -165,41 +166,48 @@ def interactions(page: Page, n: int) -> list[dict[str, Any]]:
             page.mouse.move(*place, steps=6)
         start = time.monotonic()
         page.mouse.up()
-        page.locator(".st-key-panel").get_by_text(" selected").wait_for()
+        page.locator(".st-key-panel").get_by_text(SELECTED).wait_for()
         taken.append(time.monotonic() - start)
         counts.append(page.evaluate(f"{_MAP}.map.scene.count"))
         settled(page)
         page.locator(".st-key-panel").get_by_role("button", name="Clear").click()
-        page.locator(".st-key-panel").get_by_text(" selected").wait_for(state="detached")
+        page.locator(".st-key-panel").get_by_text(SELECTED).wait_for(state="detached")
         settled(page)
     result.append(row(f"lasso of {int(statistics.median(counts)):,} to the panel", n, taken))
+    style.evaluate("node => node.remove()")
     taken = []
     for title in ("Size of left", "Group of left") * 2:
-        page.get_by_role("combobox", name="Colour").click()
-        option = page.get_by_role("option", name=f"Colour: {title}")
+        page.get_by_role("button", name="Colour: ").click()
+        option = page.locator(".hv-colours-menu").get_by_text(title)
         option.wait_for()
         start = time.monotonic()
         option.click()
-        page.locator(".st-key-map .hv-legend").get_by_text(title).wait_for()
+        page.get_by_role("button", name=f"Colour: {title}").wait_for()
         taken.append(time.monotonic() - start)
         settled(page)
     result.append(row("recolour", n, taken))
     return result
 
 
+def prepare_map(page: Page) -> None:
+    """Fill the form of a new neighbour map."""
+    open_map_form(page)
+    settled(page)
+    page.get_by_role("combobox", name="Method").fill("Multimodal relational SNE")
+    page.get_by_role("option", name="Multimodal relational SNE").click()
+    settled(page)
+
+
 def live(page: Page, n: int) -> dict[str, Any]:
     """Count the layouts that the browser draws a second while a neighbour map is made."""
-    page.get_by_role("button", name="New map", exact=True).click()
-    page.get_by_role("combobox", name="Method").fill("Multimodal relational SNE")
-    page.keyboard.press("Enter")
-    settled(page)
+    prepare_map(page)
     page.get_by_role("button", name="Make map").click()
     start = time.monotonic()
     before = page.evaluate(f"{_MAP}.frames")
     page.wait_for_function(f"() => {_MAP}.frames > {before}", timeout=4 * _HALF_MINUTE)
     first = time.monotonic() - start
     begun, drawn = time.monotonic(), page.evaluate(f"[{_MAP}.frames, {_MAP}.draws]")
-    page.get_by_role("button", name="Undo new map").wait_for(timeout=20 * _HALF_MINUTE)
+    page.wait_for_function(f"() => !{_MAP}.map.scene.data.live", timeout=20 * _HALF_MINUTE)
     frames, draws = page.evaluate(f"[{_MAP}.frames, {_MAP}.draws]")
     lasted = time.monotonic() - begun
     return {
@@ -245,17 +253,14 @@ def hover(page: Page) -> dict[str, Any]:
 
 
 def answers(page: Page, repeats: int) -> list[dict[str, Any]]:
-    """Time the map's answers on emoji: to a new map, and to ten links said of two groups.
+    """Time the map's answers on emoji: to a new map, and to links of ten items to one.
 
     Measured in the page, from the click or key to the first picture with a point elsewhere, and
     until the map is measured and nothing moves.
     """
     result: dict[str, list[float]] = {"first": [], "end": []}
     for _ in range(repeats):
-        page.get_by_role("button", name="New map", exact=True).click()
-        page.get_by_role("combobox", name="Method").fill("Multimodal relational SNE")
-        page.keyboard.press("Enter")
-        settled(page)
+        prepare_map(page)
         page.evaluate(_WATCH)
         page.get_by_role("button", name="Make map").click()
         for name, seconds in watched(page).items():
@@ -266,8 +271,9 @@ def answers(page: Page, repeats: int) -> list[dict[str, Any]]:
     ]
     result = {"first": [], "end": []}
     for turn in range(repeats):
-        for name, start in (("A", 40 * turn), ("B", 640 + 40 * turn)):
-            page.evaluate(f"{_MAP}.map.selection.select([...Array(10)].map((_, k) => k + {start}))")
+        for name, start, count in (("A", 40 * turn, 10), ("B", 640 + 40 * turn, 1)):
+            members = list(range(start, start + count))
+            page.evaluate(f"{_MAP}.map.selection.select({members})")
             page.evaluate(f"{_MAP}.map.statements.set('{name}')")
             page.wait_for_function(
                 f"() => {_MAP}.map.scene.data.draft.groups.{name}", timeout=_HALF_MINUTE
