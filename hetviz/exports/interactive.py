@@ -18,7 +18,7 @@ from hetviz.features.linked_values import NO_VALUE
 from hetviz.plots.colour import OTHER, Colouring, display_name
 from hetviz.plots.label_placement import NAME_FONT, Frame, drawn_name, name_anchors
 from hetviz.plots.palette import Theme, number_scale, pale, shape_of, text_colour, tokens
-from hetviz.plots.paper_map import named_levels
+from hetviz.plots.paper_map import category_of_region, named_levels
 from hetviz.plots.planar import points_to_draw, proposed_text, unconnected_note
 from hetviz.plots.points import bundle_script
 from hetviz.runs.cluster.regions import RegionLevel
@@ -66,9 +66,14 @@ def interactive_map(
     content = _content(data, colouring, picture.points, rows, frame, hidden, picture_bytes) | {
         "facts": facts
     }
-    if names.startswith("regions"):
-        for region in named_levels(data, picture.points, colouring, regions)[:1]:
-            content["names"] = _region_names(region, rows, picture.points, frame)
+    by_region = names.startswith("regions")
+    levels = named_levels(data, picture.points, colouring, regions) if by_region else ()
+    if levels:
+        content["names"] = [
+            {**name, "rank": rank}
+            for rank, region in enumerate(levels)
+            for name in _region_names(region, colouring, rows, picture.points, frame)
+        ]
     if left_out:
         notes.append(f"Too large for this file: {', '.join(left_out)}.")
     outside = frame.outside
@@ -208,9 +213,17 @@ def _page_scale(frame: Frame) -> float:
 
 
 def _names(
-    categories: Sequence[str], codes: Ints, rows: Ints, points: Floats, frame: Frame
+    categories: Sequence[str],
+    codes: Ints,
+    rows: Ints,
+    points: Floats,
+    frame: Frame,
+    colours: Sequence[int | None] | None = None,
 ) -> list[JsonObject]:
-    """Return the names of groups with their possible places, without those that have none."""
+    """Return the names of groups with their possible places, without those that have none.
+
+    `colours`: the category whose colour each name has, by default its own.
+    """
     scale = _page_scale(frame)
     rows = rows[frame.inside(points[rows])]
     positions, code = points[rows], codes[rows]
@@ -222,16 +235,21 @@ def _names(
             anchors = name_anchors(frame, members, positions, code, k, name, NAME_FONT)
             places = (anchors - frame.low) * scale
             if len(places):
-                names.append({"text": name, "code": k, "at": places.tolist()})
+                colour = k if colours is None else colours[k]
+                names.append({"text": name, "code": colour, "at": places.tolist()})
     return names
 
 
 def _region_names(
-    region: RegionLevel, rows: Ints, points: Floats, frame: Frame
+    region: RegionLevel, colouring: Colouring, rows: Ints, points: Floats, frame: Frame
 ) -> list[JsonObject]:
     # Members that a name is not true of count as others.
     codes = np.where(region.is_true, region.codes, OTHER)
-    return [{**name, "code": None} for name in _names(region.names, codes, rows, points, frame)]
+    numbers = range(len(region.names))
+    category: list[int | None] = [None for _ in numbers]
+    if colouring.categories:
+        category = [category_of_region(region, colouring, rows, k) for k in numbers]
+    return _names(region.names, codes, rows, points, frame, category)
 
 
 def _facts(

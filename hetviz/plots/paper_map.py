@@ -104,6 +104,14 @@ def paper_map(
     return PaperMap(figure, caption_text, levels[0] if levels else None)
 
 
+def category_of_region(region: RegionLevel, colouring: Colouring, rows: Ints, k: int) -> int | None:
+    """Return the category of most items among `rows` that the name of a region is true of."""
+    inside = (region.codes == k) & region.is_true
+    codes = colouring.code[rows[inside[rows]]]
+    sizes = np.bincount(codes[codes >= 0], minlength=1)
+    return int(np.argmax(sizes)) if 2 * sizes.max() > len(codes) else None
+
+
 def named_levels(
     data: HeteroData,
     points: Floats,
@@ -246,13 +254,10 @@ class _MapDrawing:
         """Return the colour of a name: of a region, that of most items that it is true of."""
         if self.region is None:
             return text_colour(self._colour(k), "light")
-        inside = (self.region.codes == k) & self.region.is_true
-        codes = self.colouring.code[self.rows[inside[self.rows]]]
-        sizes = np.bincount(codes[codes >= 0], minlength=1)
-        has_colour = self.palette and 2 * sizes.max() > len(codes)
-        if not has_colour:
+        code = category_of_region(self.region, self.colouring, self.rows, k)
+        if code is None or not self.palette:
             return PAPER.ink
-        return mix(self.palette[int(np.argmax(sizes))], PAPER.ink, _LAND_INK)
+        return mix(self.palette[code], PAPER.ink, _LAND_INK)
 
     def _draw_terrain(self, axes: Axes, local: Floats, middle: Floats, size: Floats) -> None:
         ends = np.concatenate([middle - size / 2, middle + size / 2])

@@ -19,7 +19,7 @@ import hetviz
 from hetviz import Embedding, HeteroData
 from hetviz.exports.interactive import interactive_map
 from hetviz.plots.colour import BY_DATASET, Colouring, colour_options, colouring
-from hetviz.plots.label_placement import Frame
+from hetviz.plots.label_placement import Frame, drawn_name
 from hetviz.plots.palette import pale
 from hetviz.plots.paper import figure_bytes
 from hetviz.plots.paper_map import paper_map
@@ -145,6 +145,11 @@ def test_figure_names_small_regions_in_a_second_rank() -> None:
     assert min(sizes[0]) > max(sizes[1])
     assert picture.regions is not None
     assert set(picture.regions.names) - {""} == levels[0]
+    page = interactive_map(data, m, colouring(data, BY_DATASET), names="regions")
+    for rank, names in enumerate(levels):
+        drawn = {name["text"] for name in content_of(page)["names"] if name["rank"] == rank}
+        assert drawn
+        assert drawn <= set(map(drawn_name, names))
     boxes = boxes_of(picture.figure, sorted(set.union(*levels)))
     for (name, a), (other, b) in combinations(boxes.items(), 2):
         assert (a[1] <= b[0]).any() or (b[1] <= a[0]).any(), (name, other)

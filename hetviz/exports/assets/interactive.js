@@ -266,8 +266,10 @@ function placeLabels() {
   };
   for (const name of D.names) {
     if (hiddenCodes.has(name.code)) continue;
-    const fill = name.code === null ? css("--ink") : p.texts[name.code % p.texts.length];
-    name.at.some((at) => put(name.text, at, 0, '600 16px "Source Serif 4", Georgia, serif', fill));
+    const land = name.code === null ? css("--ink") : p.texts[name.code % p.texts.length];
+    // Names of quarters are smaller and have no colour.
+    const [font, fill] = name.rank ? ["500 12.5px system-ui, sans-serif", css("--mute")] : ['600 16px "Source Serif 4", Georgia, serif', land];
+    name.at.some((at) => put(name.text, at, 0, font, fill));
   }
   let left = Math.round((w * h) / 15000 * Math.min(3, view.s / view.fitted));
   const mute = css("--mute");
