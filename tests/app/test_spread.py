@@ -96,7 +96,9 @@ def test_spread_is_measured_automatically_and_is_no_step(
 def test_export_has_the_spread(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     makers: dict[str, Any] = {}
     monkeypatch.setattr(
-        export_files, "download_button", lambda label, name, make, *_: makers.update({name: make})
+        export_files,
+        "download_button",
+        lambda label, name, make, *_, **__: makers.update({name: make}),
     )
     app = visit("export")
     app.button("export-spread").click().run()
