@@ -72,6 +72,14 @@ def test_item_line_marks_the_value_of_linked_items() -> None:
     assert lines == ["planes · Fan", "airlines · mostly Fan, by links"]
 
 
+def test_item_line_names_the_other_tables_of_the_same_item() -> None:
+    data = HeteroData([Dataset("drinks", ["Chad", "Peru"]),
+                       Dataset("teams", ["Peru", "Guam"], entity="drinks")])  # fmt: skip
+    colours = colouring(data, "")
+    lines = [item_line(data, find_item(data, row), row, colours) for row in range(4)]
+    assert lines == ["drinks", "drinks, also in teams", "teams, also in drinks", "teams"]
+
+
 def test_far_linked_items_begin_a_sentence(visit: Visit) -> None:
     app = visit("map")
     workspace = workspace_of(app)

@@ -158,7 +158,8 @@ class Why:
     @property
     def sentences_elsewhere(self) -> list[str]:
         """What pulls it elsewhere, a sentence for each kind."""
-        titles: dict[str, list[str]] = {}
+        # Two tables may show the same item.
+        titles: dict[str, dict[str, None]] = {}
         for reason in self.elsewhere[:_MAX_ELSEWHERE]:
             verb = "linked to"
             if reason.kind == NEIGHBOUR:
@@ -166,10 +167,10 @@ class Why:
                 verb = "similar to" if is_alike else "indirectly connected with"
             elif reason.by == SAME_ITEM:
                 verb = "the same item as"
-            titles.setdefault(verb, []).append(reason.title)
+            titles.setdefault(verb, {})[reason.title] = None
         return [
-            f"It is also {verb} {join_words(named)}, which {'is' if len(named) == 1 else 'are'} "
-            "far away."
+            f"It is also {verb} {join_words(list(named))}, which "
+            f"{'is' if len(named) == 1 else 'are'} far away."
             for verb, named in titles.items()
         ]
 

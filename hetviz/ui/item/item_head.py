@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hetviz._text import count, shorten
+from hetviz._text import count, join_words, shorten
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import TouchingLinks, links_touching
 from hetviz.memo import Memo
@@ -198,8 +198,11 @@ def item_line(data: HeteroData, item: MapItem, row: int, colours: Colouring) -> 
     """Return the dataset of an item and the category of its colour."""
     dataset = item.dataset
     text = dataset.name
-    if dataset.entity != dataset.name and len(data.views(dataset.entity)) > 1:
-        text += f", a view of one {dataset.entity}"
+    own_id = dataset.ids[item.row]
+    others = [name for name in data.views(dataset.entity) if name != dataset.name]
+    also = [name for name in others if data[name].find([own_id])[0] >= 0]
+    if also:
+        text += f", also in {join_words(also)}"
     code = int(colours.code[row]) if colours.categories else -1
     if code < 0 or colours.option.kind == "dataset":
         return text

@@ -346,6 +346,9 @@ def test_why_says_what_kind_of_tie_it_is() -> None:
         reason(NEIGHBOUR, "q", 0.6, INDIRECT),
         reason(NEIGHBOUR, "r", 0.6, SIMILAR),
     )
+    assert why(far[0], far[0]).sentences_elsewhere == [
+        "It is also linked to p, which is far away.",
+    ]
     assert why(*far).sentences_elsewhere == [
         "It is also linked to p, which is far away.",
         "It is also indirectly connected with q, which is far away.",
