@@ -14,6 +14,7 @@ import { RovingFocus } from "./roving_focus.js";
 const MAX_NAMED = 3; // datasets up to which the title names them
 const MAX_UNSEARCHED = 10; // colours up to which the menu has no search box
 const MAX_NOTE = 160; // characters up to which the note is not folded
+const LONG_TITLE = 60; // characters up to which the title is in larger type
 
 export class Legend {
   /** @param {HetMap} map */
@@ -85,8 +86,11 @@ export class Legend {
     const { data } = this.scene;
     if (!data.stage || data.mode !== "work") return;
     const { datasets } = data;
-    this.headline.textContent = datasets.length > MAX_NAMED ? `${thousands(this.scene.n)} items of ${datasets.length} datasets`
+    const title = datasets.length > MAX_NAMED ? `${thousands(this.scene.n)} items of ${datasets.length} datasets`
       : joined(datasets.map((d) => d.counted));
+    // Names of files may be long words.
+    this.headline.textContent = title.replaceAll("_", "_\u200b");
+    this.headline.toggleAttribute("data-long", title.length > LONG_TITLE);
     const open = this.map.filmStrip.maps().find((entry) => entry.is_open);
     this.sentence.textContent = open?.close ?? "";
     set(this.sentence, { "data-hv-show": open?.close ? `links/1/given/${open.id}` : null });
