@@ -215,7 +215,7 @@ def test_thirty_thousand_rows_become_titled_figure(page: Page) -> None:
     drop(page, **tables)
     hand.clicks += 1
     ticked(page)
-    expect(page.get_by_text("country in travellers matches countries")).to_be_visible()
+    expect(page.get_by_text("country in travellers matches countries").first).to_be_visible()
     mapped(page, hand)
     datasets = page.get_by_role("region", name="Legend").get_by_role("group", name="Datasets")
     expect(datasets).to_contain_text("countries")
