@@ -199,8 +199,8 @@ def show_offer(data: HeteroData, pairs: Sequence[Ends], key: str) -> None:
     first, second = ends
     if ends not in state_of(RowComparisons).has_words:
         # Larger tables were not compared by words.
-        few = _n_rows(data, ends) <= MAX_COMPARED_ROWS and _have_texts(data, ends)
-        words = ", and few of their words are the same" if few else ""
+        compared = _n_rows(data, ends) <= MAX_COMPARED_ROWS and _have_texts(data, ends)
+        words = ", and comparing their words found no links" if compared else ""
         theme.show_note(f"No column links {first} with {second}{words}.")
     _show_ways(data, ends, key)
     _show_start(data, ends, key)
