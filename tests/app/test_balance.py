@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from hetviz.algorithms.joint_map import NEW_BALANCE, JointMap
-from hetviz.data import Embedding, HeteroData
+from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.runs.embed.run import fit_run
-from hetviz.ui.map.balance import slider_position
+from hetviz.ui.map.balance import other_end, slider_position
 from hetviz.workspace import MapResult, State
 from tests.app.conftest import Visit, go, workspace_of
 from tests.app.test_map_warnings import goods
@@ -36,6 +36,14 @@ def state_with(data: HeteroData, method: str, params: dict[str, Any]) -> tuple[S
 )
 def test_slider_position(method: str, params: dict[str, Any], position: float | None) -> None:
     assert slider_position(*state_with(goods(), method, params)) == position
+
+
+def test_slider_of_tables_without_links_is_about_shared_items() -> None:
+    ids = [f"i{k}" for k in range(12)]
+    features = np.arange(24.0).reshape(12, 2)
+    views = HeteroData([Dataset(name, ids, features, entity="thing") for name in "ab"])
+    assert slider_position(*state_with(views, "joint-map", {})) == 0.5
+    assert (other_end(views), other_end(goods())) == ("shared items", "links")
 
 
 def test_data_without_links_have_no_slider() -> None:

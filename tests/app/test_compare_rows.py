@@ -75,7 +75,8 @@ def test_tables_without_common_words_are_compared_on_request(visit: Visit) -> No
     app = upload(first_visit(visit), words_csv=WORDS, said_csv=MEANT)
     press(app, "guide-next-links")
     assert "No columns match. Compare the rows by meaning, drag" in html_of(app)
-    assert "No column links words with said, and comparing their words found no links." in html_of(app)
+    note = "No column links words with said, and comparing their words found no links."
+    assert note in html_of(app)
     assert "A small language model reads 40 texts in about 2 s." in html_of(app)
     assert ticks_of(app) == {}
     press(app, key_of(app, "meant-"))
@@ -269,7 +270,8 @@ def test_cancelled_comparison_reads_no_further_texts(monkeypatch: pytest.MonkeyP
 def test_data_page_compares_judges_and_links_tables_without_a_key(visit: Visit) -> None:
     app = upload(visit(), words_csv=WORDS, said_csv=MEANT)
     app = go(press(app, "go-on"), "data")
-    assert "No column links words with said, and comparing their words found no links." in html_of(app)
+    note = "No column links words with said, and comparing their words found no links."
+    assert note in html_of(app)
     press(app, key_of(app, "meant-"))
     assert "<h2>Rows of words and said have similar meanings: " in html_of(app)
     press(app, key_of(app, "judge-tick-data-"))

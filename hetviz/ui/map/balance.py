@@ -6,6 +6,7 @@ import streamlit as st
 
 from hetviz.algorithms.ranking import shape_of
 from hetviz.algorithms.registry import get_method
+from hetviz.data import HeteroData
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import MapResult, State
 
@@ -18,11 +19,12 @@ def show_balance(state: State, run: MapResult) -> None:
     position = slider_position(state, run)
     if position is None:
         return
-    theme.show_section("Features or links")
+    others = other_end(state.opened())
+    theme.show_section(f"Features or {others}")
     # The key holds the map, so that the slider shows the position of a map that undo brings back.
     key = f"balance-{run.id}"
     st.slider(
-        "Places follow features (0 %) or links (100 %)",
+        f"Places follow features (0 %) or {others} (100 %)",
         0.0,
         1.0,
         position,
@@ -34,6 +36,11 @@ def show_balance(state: State, run: MapResult) -> None:
         on_change=_refit,
         args=(key,),
     )
+
+
+def other_end(data: HeteroData) -> str:
+    """Return what holds datasets together: links, or the items that tables share."""
+    return "links" if data.links else "shared items"
 
 
 def slider_position(state: State, run: MapResult) -> float | None:
