@@ -264,6 +264,7 @@ def test_fingers_move_zoom_and_select(
         fingers.touch("touchEnd")
         until(page, f"map.scene.count === {count} && !map.scene.held")
         settled(page)
+        until(page, "!map.scene.flight")
     page.touchscreen.tap(*page.evaluate(AT, other))
     until(page, "map.scene.count === 1")
     # A single tap beside all items selects nothing.
