@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.harness import ROOT, Picture
-from tests.browser.test_app import drag, settled, stage, told, until
+from tests.browser.test_app import drag, scene_value, settled, stage, until
 from tests.waits import PATIENCE_S
 
 SEEN = """row => document.querySelector('.st-key-map .hv-map').__hv.map.scene.pos
@@ -45,13 +45,13 @@ def bar(page: Page) -> Locator:
 
 def lasso(page: Page, x0: float, y0: float, x1: float, y1: float) -> int:
     """Lasso a part of the map and return the number of selected items."""
-    before = told(page, "version")
+    before = scene_value(page, "version")
     page.get_by_role("button", name="Tools").click()
     page.get_by_role("button", name="Lasso").click()
     drag(page, (x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0))
     until(page, f"map.scene.version > {before} && map.scene.count > 0")
     settled(page)
-    return int(told(page, "count"))
+    return int(scene_value(page, "count"))
 
 
 def group(page: Page, name: str) -> None:

@@ -39,7 +39,7 @@ def stage(page: Page) -> Locator:
     return page.locator(".st-key-map .hv-stage")
 
 
-def told(page: Page, what: str) -> Any:
+def scene_value(page: Page, what: str) -> Any:
     """Return a figure of the map in the page, such as ``count`` of selected items."""
     return page.evaluate(f"document.querySelector('.st-key-map .hv-map').__hv.map.scene.{what}")
 
@@ -73,7 +73,7 @@ def drag(page: Page, *corners: tuple[float, float]) -> None:
     box = stage(page).bounding_box()
     assert box is not None
     until(page, "!map.scene.flight")
-    clear = told(page, "view.clear")
+    clear = scene_value(page, "view.clear")
     left, top = box["x"] + clear["left"], box["y"] + clear["top"]
     width = box["width"] - clear["left"] - clear["right"]
     height = box["height"] - clear["top"] - clear["bottom"]
@@ -299,20 +299,20 @@ def test_recolouring_keeps_selection_and_zoom(page: Page, picture: Picture) -> N
     page.get_by_role("button", name="Lasso").click()
     drag(page, (0.3, 0.4), (0.7, 0.4), (0.7, 0.8), (0.3, 0.8), (0.3, 0.4))
     expect(page.locator(".st-key-panel").get_by_text(SELECTED)).to_be_visible()
-    count = told(page, "count")
+    count = scene_value(page, "count")
     assert count > 100
     box = stage(page).bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.wheel(0, -400)
     until(page, "map.scene.view.zoomed && !map.scene.flight && !map.frameLoop.frame")
-    range_ = told(page, "view.range.x")
+    range_ = scene_value(page, "view.range.x")
     page.get_by_role("button", name="Colour: Group of emoji").click()
     page.locator(".hv-colours-menu").get_by_text("Number of keywords of emoji").click()
     expect(page.get_by_role("button", name="Colour: Number of keywords of emoji")).to_be_visible()
     settled(page)
-    assert told(page, "count") == count
-    assert told(page, "view.range.x") == pytest.approx(range_)
+    assert scene_value(page, "count") == count
+    assert scene_value(page, "view.range.x") == pytest.approx(range_)
     page.get_by_role("button", name="keywords 621").dblclick()
     settled(page)
     picture(page, "numbers")
@@ -322,12 +322,12 @@ def test_recolouring_keeps_selection_and_zoom(page: Page, picture: Picture) -> N
     page.reload()
     stage(page)
     settled(page)
-    assert told(page, "count") == count
+    assert scene_value(page, "count") == count
     # The map makes room for the panel, which opens for what is selected.
     expect(page.locator('html[data-hv-panel="open"]')).to_be_attached()
     until(page, "map.scene.view.zoomed && map.scene.view.clear.right > 300 && !map.scene.flight")
-    assert told(page, "view.range.x") == pytest.approx(range_, abs=1e-3)
-    assert told(page, "hidden") == ["keywords"]
+    assert scene_value(page, "view.range.x") == pytest.approx(range_, abs=1e-3)
+    assert scene_value(page, "hidden") == ["keywords"]
 
 
 def test_selection_is_shown_filtered_and_cleared(page: Page, picture: Picture) -> None:
@@ -340,7 +340,7 @@ def test_selection_is_shown_filtered_and_cleared(page: Page, picture: Picture) -
     drag(page, (0.35, 0.5), (0.6, 0.85))
     panel = page.locator(".st-key-panel")
     expect(panel.get_by_text(SELECTED)).to_be_visible()
-    count = told(page, "count")
+    count = scene_value(page, "count")
     settled(page)
     picture(page, "selection")
     page.get_by_role("button", name="Only these", exact=True).click()

@@ -78,7 +78,7 @@ def press(page: Page, name: str) -> None:
     settled(page)
 
 
-def told(page: Page) -> dict[str, str]:
+def scene_value(page: Page) -> dict[str, str]:
     """Return what Python last heard."""
     words = page.get_by_text(re.compile("^picked ")).inner_text().split()
     return dict(zip(words[::2], words[1::2], strict=False))
@@ -213,7 +213,7 @@ def test_selection_and_zoom_survive_recolour_filter_layers_theme_and_size(show: 
     until(page, "m.scene.scheme === 'dark'")
     assert ask(page, "[m.scene.count, m.scene.view.cx, m.scene.view.cy, m.scene.view.s]") == before
     python_has(page, "picked")
-    assert int(told(page)["picked"]) == before[0]
+    assert int(scene_value(page)["picked"]) == before[0]
     page.set_viewport_size({"width": 1100, "height": 800})
     until(page, f"m.scene.view.s !== {before[3]}")
     assert ask(page, "[m.scene.count, m.scene.view.cx, m.scene.view.cy]") == before[:3]

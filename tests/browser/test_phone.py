@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.harness import Server, Watch, new_context
-from tests.browser.test_app import PLANTS, make_map, settled, stage, told, until
+from tests.browser.test_app import PLANTS, make_map, scene_value, settled, stage, until
 
 WIDE, HIGH = 390, 844
 AT = """(row) => {
@@ -92,7 +92,7 @@ def test_file_is_mapped_and_statement_undone_by_touch(phone: Page) -> None:
     expect(page.locator(".hv-job")).to_contain_text("Map up to date")
     until(page, "!map.scene.data.live && !map.scene.motion && !map.scene.flight")
     settled(page)
-    meant = told(page, "data.colour.option")
+    meant = scene_value(page, "data.colour.option")
     # Two distant items above the sheet.
     first = page.evaluate(OPEN)[0]
     choose(page, first)
@@ -112,9 +112,9 @@ def test_file_is_mapped_and_statement_undone_by_touch(phone: Page) -> None:
     settled(page)
     until(page, "!map.scene.motion && !map.scene.flight")
     # Both are visible above the bar and the sheet, and the colours are unchanged.
-    assert told(page, "count") == 2
+    assert scene_value(page, "count") == 2
     assert seen(page, [first, second])
-    assert told(page, "data.colour.option") == meant
+    assert scene_value(page, "data.colour.option") == meant
     undo = page.locator(".st-key-undo button").first
     expect(undo).to_contain_text("together")
     undo.tap()

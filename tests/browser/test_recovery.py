@@ -20,7 +20,7 @@ from tests.browser.harness import (
     session_members,
     wait_in,
 )
-from tests.browser.test_app import SELECTED, drag, make_map, settled, stage, told
+from tests.browser.test_app import SELECTED, drag, make_map, scene_value, settled, stage
 from tests.waits import wait_until
 
 # A method that needs no time: what is tested are the workers.
@@ -82,7 +82,7 @@ def test_killed_server_loses_nothing(browser: Browser, open_page: Open, tmp_path
         page.keyboard.press("r")
         drag(page, (0.35, 0.5), (0.6, 0.85))
         expect(page.locator(".st-key-panel").get_by_text(SELECTED)).to_be_visible()
-        count = told(page, "count")
+        count = scene_value(page, "count")
         rename(page, "Kept")
         os.kill(first.pid, signal.SIGKILL)
         # The worker ends with its server.
@@ -107,7 +107,7 @@ def test_killed_server_loses_nothing(browser: Browser, open_page: Open, tmp_path
         expect(page.locator(".st-key-project").get_by_text("Emoji and the words")).to_be_visible()
         page.reload()
         ready(page)
-        assert told(page, "count") == count
+        assert scene_value(page, "count") == count
         expect(page.get_by_role("button", name="Redo project name")).to_be_visible()
     page.context.close()
 

@@ -9,7 +9,15 @@ from playwright.sync_api import Locator, Page, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from tests.browser.harness import Look, Open, Server, themed
-from tests.browser.test_app import drop, make_map, serious_barriers, settled, stage, told, until
+from tests.browser.test_app import (
+    drop,
+    make_map,
+    scene_value,
+    serious_barriers,
+    settled,
+    stage,
+    until,
+)
 from tests.browser.test_recovery import rename
 
 PLACES = ("data", "compare", "export", "map")
@@ -48,7 +56,7 @@ def test_map_element_stays_on_all_pages(page: Page) -> None:
     expect(page.locator(".st-key-panel .hv-item-head")).to_be_visible()
     settled(page)
     until(page, "map.scene.count === 1 && map.scene.view.zoomed && !map.scene.flight")
-    range_ = told(page, "view.range.x")
+    range_ = scene_value(page, "view.range.x")
     frame = stage(page).bounding_box()
     steps = page.evaluate("history.length")
     for place in PLACES:
@@ -63,8 +71,8 @@ def test_map_element_stays_on_all_pages(page: Page) -> None:
     page.wait_for_selector(".hv-at-map", state="attached")
     settled(page)
     assert page.evaluate("window.hvMap === document.querySelector('.st-key-map .hv-map').__hv.map")
-    assert told(page, "count") == 1
-    assert told(page, "view.range.x") == pytest.approx(range_)
+    assert scene_value(page, "count") == 1
+    assert scene_value(page, "view.range.x") == pytest.approx(range_)
     assert stage(page).bounding_box() == frame
     page.emulate_media(color_scheme="dark")
     page.wait_for_selector('.hv-map[data-theme="dark"]', state="attached")
@@ -521,7 +529,7 @@ def test_returning_map_leaves_space_for_panel(page: Page) -> None:
     stage(page)
     settled(page)
     until(page, "map.scene.count === 1")
-    assert page.evaluate("window.hvFirst") == ["open", told(page, "view.clear.right")]
+    assert page.evaluate("window.hvFirst") == ["open", scene_value(page, "view.clear.right")]
     expect(page.locator('html[data-hv-panel="open"]')).to_be_attached()
 
 

@@ -222,12 +222,12 @@ def test_thirty_thousand_rows_become_titled_figure(page: Page) -> None:
     make_figure(page, hand, "Thirty thousand travellers")
     # The same files once more without the app, with a fifth of the links hidden.
     files = {name.replace("_csv", ".csv"): text.encode() for name, text in tables.items()}
-    ours, *_, plain = told(files)
+    ours, *_, plain = printed_figures(files)
     assert no_worse(ours, plain, "held AUC")
     assert no_worse(ours, plain, "trust")
 
 
-def told(files: Mapping[str, bytes]) -> list[dict[str, Any]]:
+def printed_figures(files: Mapping[str, bytes]) -> list[dict[str, Any]]:
     """Print and return what the map of some files keeps, and umap-learn's."""
     figures = beside_umap_learn(files)
     print()
@@ -248,7 +248,7 @@ def beside_plain(files: Mapping[str, bytes]) -> None:
     Where links and features say different things the first map keeps the links, and the app offers
     the one with truer neighbours beside it, for one click.
     """
-    *ours, plain = told(files)
+    *ours, plain = printed_figures(files)
     assert no_worse(ours[0], plain, "held AUC")
     assert any(no_worse(one, plain, "held AUC") and no_worse(one, plain, "trust") for one in ours)
 

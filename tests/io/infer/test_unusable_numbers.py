@@ -1,4 +1,4 @@
-"""A number that cannot be computed with is told by its row; its column stays one of numbers."""
+"""A number that cannot be computed with is noted with its row; its column stays one of numbers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FAILED = (
 )
 
 
-def told(loaded):
+def unusable_notes(loaded):
     return [
         (p.where, p.what, p.value, p.remedy, p.row)
         for p in loaded.notes
@@ -66,7 +66,7 @@ def a_workbook(cell):
 
 def check(name, content, place, said, value, row, parse=parse_files):
     loaded = read_tables([(name, content)], parse=parse)
-    assert told(loaded) == [(place, said[0], value, said[1], row)]
+    assert unusable_notes(loaded) == [(place, said[0], value, said[1], row)]
     assert not loaded.errors
     dataset = loaded.data["t"]
     np.testing.assert_array_equal(dataset.table["size"], [1, np.nan, 2.5, 4])
@@ -76,7 +76,7 @@ def check(name, content, place, said, value, row, parse=parse_files):
 
 def test_unusable_cells_of_a_column_are_one_note():
     rows = "".join(f"r{k},{'#N/A' if k % 3 else k}\n" for k in range(12))
-    (note,) = told(read_tables([("t.csv", ("id,size\n" + rows).encode())]))
+    (note,) = unusable_notes(read_tables([("t.csv", ("id,size\n" + rows).encode())]))
     assert note == (
         "t.csv, row 2, column size",
         "this and 7 other cells of the column have formulas that failed, so they count as missing",
@@ -151,7 +151,7 @@ def test_unusable_cell_of_bundle(tmp_path):
 def test_unusable_cell_with_decimal_commas(rows):
     content = "id;size\n" + "".join(f"i{k};{cell}\n" for k, cell in enumerate(rows.split(";")))
     loaded = read_tables([("t.csv", content.encode())], {"t.csv": Choices(decimal=",")})
-    assert len(told(loaded)) == 1
+    assert len(unusable_notes(loaded)) == 1
     assert loaded.data["t"].table["size"].notna().sum() == 3
 
 
@@ -159,13 +159,13 @@ def test_unusable_cell_with_decimal_commas(rows):
 def test_unusable_cell_in_text_column(others):
     content = "id,x\n" + "".join(f"{k},{cell}\n" for k, cell in enumerate([*others, "inf"]))
     loaded = read_tables([("t.csv", content.encode())])
-    assert not told(loaded)
+    assert not unusable_notes(loaded)
     assert list(loaded.data["t"].table["x"]) == [*others, "inf"]
 
 
 def test_column_of_unusable_cells_is_empty():
     loaded = read_tables([("t.csv", b"id,x\na,inf\nb,-inf\nc,inf\n")])
-    ((_, what, value, _, row),) = told(loaded)
+    ((_, what, value, _, row),) = unusable_notes(loaded)
     assert what.startswith("this and 2 other cells of the column have infinite numbers")
     assert (value, row) == ("inf", 0)
     assert loaded.data["t"].table["x"].isna().all()
@@ -175,14 +175,14 @@ def test_column_of_unusable_cells_is_empty():
 def test_unusable_cell_in_rejected_row_is_not_reported():
     content = b"id,x\na,1\na,inf\nb,2\nc\nd,inf\n"
     loaded = read_tables([("t.csv", content)], {"t.csv": Choices(id="id")})
-    assert [where for where, *_ in told(loaded)] == ["t.csv, row 5, column x"]
+    assert [where for where, *_ in unusable_notes(loaded)] == ["t.csv, row 5, column x"]
 
 
 def test_unusable_link_weight():
     links = "source_id,target_id,weight\na,b,1\na,c,inf\n"
     loaded = read_tables([("t.csv", a_csv("3")), ("links.csv", links.encode())])
     assert "links.csv, edge 2, weight" in {problem.where for problem in loaded.notes}
-    assert not told(loaded)
+    assert not unusable_notes(loaded)
 
 
 def test_new_items():
