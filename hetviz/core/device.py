@@ -65,10 +65,7 @@ class ComputeDevice:
         return np.take_along_axis(D, columns, axis=1), columns
 
     def add_at(self, total: Tensor, places: Tensor, amounts: Tensor) -> None:
-        """Add integers to entries of `total` (int64); an entry may occur several times.
-
-        Integer sums do not depend on the order in which the threads of a card add.
-        """
+        """Add integers to entries of `total` (int64); an entry may occur several times."""
         np.add.at(total, places, amounts)
 
     def available_memory(self) -> float:
@@ -88,10 +85,7 @@ class ComputeDevice:
 
 
 class TorchDevice(ComputeDevice):
-    """A PyTorch device.
-
-    `kind`: PyTorch name: "cuda", "mps"; "cpu" to try the code for cards on the processor.
-    """
+    """A PyTorch device."""
 
     def __init__(self, kind: str) -> None:
         self.xp = importlib.import_module("torch")
@@ -133,23 +127,14 @@ class TorchDevice(ComputeDevice):
 
 
 def available_cards() -> list[str]:
-    """Return the kinds of cards that PyTorch finds, in order of preference.
-
-    Raises ImportError: If PyTorch is not installed.
-    """
+    """Return the kinds of cards that PyTorch finds, in order of preference."""
     torch: Any = importlib.import_module("torch")
     is_available = {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}
     return [kind for kind in CARDS if is_available[kind]()]
 
 
 def device_by_name(name: str) -> ComputeDevice | None:
-    """Return a card by its kind, or None for the processor.
-
-    `name`: "cpu"; a kind of `CARDS`; or "auto", the first available card, or else the processor.
-
-    Raises MissingExtraError: If a card is requested and PyTorch is not installed.
-    Raises ParameterError: If PyTorch finds no such card.
-    """
+    """Return a card by its kind, or None for the processor."""
     if name == PROCESSOR:
         return None
     try:
@@ -189,10 +174,7 @@ def current_device() -> ComputeDevice | None:
 
 @contextmanager
 def compute_on(device: ComputeDevice | None) -> Iterator[None]:
-    """Compute neighbours and layouts on a card in this context; on the processor if it is None.
-
-    Raises HetvizError: If the card runs out of memory.
-    """
+    """Compute neighbours and layouts on a card in this context; on the processor if it is None."""
     token = _current.set(device)
     try:
         yield

@@ -16,11 +16,7 @@ _TOLERANCE = 1e-12
 
 @dataclass(frozen=True)
 class Span:
-    """Values to try for one setting, and how to continue past their ends.
-
-    `values`: Sorted; not empty.
-    `grows`: Whether the range can be extended. That of a categorical choice cannot.
-    """
+    """Values to try for one setting, and how to continue past their ends."""
 
     values: tuple[Any, ...]
     grows: bool = True
@@ -29,10 +25,7 @@ class Span:
     whole: bool = False
 
     def next_value(self, upward: bool) -> Any | None:
-        """Return the next value past an end, or None.
-
-        The last two values set the step: a ratio if both are above 0, else a difference.
-        """
+        """Return the next value past an end, or None."""
         if not self.grows or len(self.values) < 2:
             return None
         near, end = self.values[-2:] if upward else self.values[1::-1]
@@ -50,12 +43,7 @@ class Span:
 
 @dataclass(frozen=True)
 class GridSearchResult:
-    """Result of a grid search.
-
-    `tried` (tuple of (dict, float)): Every point with its score, in the order of evaluation.
-    `at_limit`: Settings whose best value is the last allowed one.
-    `cut_off`: Settings whose best value is at an end that `max_points` kept from being extended.
-    """
+    """Result of a grid search."""
 
     best: Point
     score: float
@@ -77,14 +65,8 @@ def search_grid(
 
     `score`: Returns the score of each of several points, higher is better; NaN for a failed one.
         Each point is evaluated once.
-    `start`: First point to try; by default the middle of each span. Its values may lie outside the
-        spans.
     `whole_grid`: Try all combinations. Otherwise vary one setting at a time, with the others at
         their best values so far, until none improves.
-
-    Returns: The best point; of equal ones the first that was tried.
-
-    Raises ValueError: If there is no setting, or a setting has no values.
 
     Coordinate-wise hill climbing if `whole_grid` is false: it finds the best combination only if
     the settings interact little.

@@ -25,8 +25,6 @@ def is_installed() -> bool:
 def embed_texts(texts: Sequence[str]) -> list[Floats]:
     """Return the embedding of each text, (384,) of length 1.
 
-    Raises MissingExtraError: If the extra ``multilingual`` is not installed.
-
     multilingual-e5-small (Wang et al. 2024) with 4-bit weights, and the prefix of a query, as both
     sides are compared with each other. Texts of more than 512 word pieces are read in passages.
     About 2 ms per short text.

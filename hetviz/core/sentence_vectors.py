@@ -53,9 +53,6 @@ def knows_words(text: str) -> bool:
 def text_vectors(texts: Sequence[str | None], model: Model = "english") -> Floats:
     """Return the embedding of each text, (n, 384) of length 1; zero for missing text.
 
-    Raises MissingExtraError: If the extra ``text``, or for the multilingual model the extra
-    ``multilingual``, is not installed.
-
     The English model is all-MiniLM-L6-v2 (Wang et al. 2020; Reimers and Gurevych 2019) with 8-bit
     weights. Texts of more than 256 word pieces are read in passages, at most 6, whose vectors are
     averaged. About 5 ms per short text and 70 ms per passage. For the other one see

@@ -24,11 +24,7 @@ _thread_state = threading.local()
 
 
 class one_thread(ContextDecorator):  # noqa: N801 - used as a decorator and after `with`
-    """Context manager and decorator that limits linear algebra libraries to one thread.
-
-    Several threads of the process may be inside at the same time: the last one to leave restores
-    the limits.
-    """
+    """Context manager and decorator that limits linear algebra libraries to one thread."""
 
     def __enter__(self) -> Self:
         # A library that is loaded later would start with all of its threads.

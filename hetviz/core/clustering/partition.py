@@ -24,12 +24,8 @@ def partition(
 ) -> Ints:
     """Partition points into groups.
 
-    `X` (n, d): Finite.
-    `method` {"k-means", "hdbscan", "agglomerative"}
     `size`: Number of groups, at most the number of distinct points; for HDBSCAN the minimum number
         of points of a group.
-    `half`: The points are half of those that `size` refers to; k-means then uses fewer starts.
-
     Returns int (n,): Group of each point, the largest group first, equally large ones by their
         centres; -1 for noise points of HDBSCAN. The groups do not depend on the order of the
         points, and equal points are in one group.
@@ -128,10 +124,6 @@ _MAX_PASSES = 5
 
 def choose_exemplars(X: Floats, k: int) -> Ints:
     """Choose typical and diverse rows: medoids of groups that start at distant rows.
-
-    `X` (n, d): Finite.
-
-    Returns int (min(k, n),): Sorted row numbers; deterministic.
 
     The first exemplar is the row nearest to the mean, each next one the row farthest from the
     previous ones (Gonzalez 1985). Then, up to five times, every row joins its nearest exemplar, and

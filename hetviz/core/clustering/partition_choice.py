@@ -71,10 +71,6 @@ def try_sizes(
 ) -> list[MeasuredPartition]:
     """Partition points for each size, and measure the results, sorted by number of groups.
 
-    `X` (n, d): Finite.
-    `sizes`: See `hetviz.core.clustering.partition.partition`. Of two sizes with equal numbers of
-        groups the better result counts.
-
     The silhouette (Rousseeuw 1987) uses at most 2,000 points. For stability, two random halves of
     the points (at most 5,000) are partitioned separately, three times, and every point gets the
     group of the nearest point of the half; the two are compared by the adjusted Rand index (Hubert
@@ -136,10 +132,7 @@ def silhouette_of(X: Floats, code: Ints, random_state: int = 0) -> float:
 def stability_of(
     X: Floats, code: Ints, method: str, size: int, random_state: int = 0
 ) -> tuple[float, Floats]:
-    """Return the stability of a partition over halves of the points, and that of each group.
-
-    Returns `of_groups` (number of groups in code,)
-    """
+    """Return the stability of a partition over halves of the points, and that of each group."""
     from sklearn.metrics import adjusted_rand_score
 
     n_groups = int(code.max(initial=-1)) + 1

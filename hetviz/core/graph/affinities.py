@@ -20,13 +20,7 @@ def neighbors_needed(n: int, perplexity: float) -> tuple[int, float]:
 
 
 def perplexity_weights(squared: Floats, perplexity: float) -> Floats:
-    """Return Gaussian weights of the given perplexity over each row of squared distances.
-
-    `squared` (n, k): Squared distances from item i to its k neighbours.
-    `perplexity`: exp of the entropy of each row of weights, at most k.
-
-    Returns (n, k): p_{j|i}, of sum 1 in each row, by up to 64 steps of bisection. O(n k).
-    """
+    """Return Gaussian weights of the given perplexity over each row of squared distances."""
     from hetviz.core.graph.affinity_loops import calibrate
 
     out = np.empty_like(squared, dtype=np.float64)
@@ -47,9 +41,6 @@ def conditional_affinities(neighbors: Neighbors, perplexity: float) -> Sparse:
 
 def blend_with_links(P: Sparse | None, W: Sparse) -> Sparse:
     """Blend p_{j|i} with links within the dataset.
-
-    `P` (csr of shape (n, n) or None): Rows of sum 1; None for items without features.
-    `W` csr (n, n): Symmetric link weights in [0, 1].
 
     Returns csr (n, n): A row with links gets half of its weight (less for links weaker than 1)
         from them, in proportion; other rows do not change.
@@ -74,11 +65,8 @@ def symmetric_affinities(P: Sparse) -> Sparse | None:
 def link_affinities(W: Sparse, normalization: str = "unnorm") -> Sparse | None:
     """Return R of a block of links: normalised weights, scaled to a sum of 1.
 
-    `W` csr (n_d, n_e): Non-negative weights.
     `normalization` {"unnorm", "norm", "pmi"}: w, w / sqrt(r c), or w / (r c), with the sums r and
         c of the row and the column.
-
-    Returns (csr of shape (n_d, n_e), or None if there is no link).
     """
     W = sp.csr_array(W).astype(np.float64, copy=False)
     power = {"unnorm": 0.0, "norm": -0.5, "pmi": -1.0}[normalization]

@@ -12,11 +12,7 @@ from hetviz.core.compiled import compiled
 def calibrate(
     start: int, stop: int, squared: Array, log_perplexity: float, steps: int, out: Array
 ) -> None:
-    """Write Gaussian weights of sum 1 and given entropy for each row of squared distances.
-
-    Bisection on the precision. If all distances are equal, so are the weights; if too many are
-    equally close, only these get weight.
-    """
+    """Write Gaussian weights of sum 1 and given entropy for each row of squared distances."""
     k = squared.shape[1]
     for i in range(start, stop):
         nearest, mean = squared[i, 0], 0.0

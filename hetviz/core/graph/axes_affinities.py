@@ -41,12 +41,7 @@ WITHIN_PER_ACROSS = 3.0
 
 @dataclass(frozen=True)
 class AxesBlend:
-    """Shares of the parts of the affinities.
-
-    `links`: m, from 0 to 1: share of the links themselves.
-    `perplexity`: Effective number of neighbours of an item within its dataset.
-    `across`, `own`: See `ACROSS_SHARE` and `OWN_SHARE`.
-    """
+    """Shares of the parts of the affinities."""
 
     links: float
     perplexity: float
@@ -72,10 +67,7 @@ def axes_affinities(
         centred.
     `candidates`: Empty: gets the neighbours that the search finds. Filled: the only possible
         neighbours, so that nearly equal data need no search.
-
     Returns csr (n, n): Symmetric, of sum 1; all 0 if there are neither neighbours nor links.
-
-    O(sum over blocks n_a n_b k) time, in blocks of bounded memory.
     """
     rows = graph.rows
     with_axes = [np.flatnonzero((Z[part] != 0).any(axis=1)) for part in rows]
@@ -164,10 +156,7 @@ def axes_link_part(graph: JointGraph, P: Sparse, blend: AxesBlend) -> Sparse:
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """Search for neighbours among candidates, or among all items.
-
-    `candidates`, `key`: Candidates, and the numbers of the two datasets.
-    """
+    """Search for neighbours among candidates, or among all items."""
 
     candidates: Candidates | None
     key: tuple[int, int]

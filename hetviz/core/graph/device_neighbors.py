@@ -20,10 +20,7 @@ _SINGLE_SHARE = 0.8
 
 
 def fits_in_memory(device: ComputeDevice, *matrices: Matrix) -> bool:
-    """Return whether dense copies of some matrices fit on a device in both precisions.
-
-    Sparse matrices of more than 100 million entries, including zeros, are too large for the host.
-    """
+    """Return whether dense copies of some matrices fit on a device in both precisions."""
     if any(is_sparse(X) and float(X.shape[0]) * X.shape[1] > _MAX_DENSE_ENTRIES for X in matrices):
         return False
     entries = sum(float(X.shape[0]) * X.shape[1] for X in matrices)
@@ -43,12 +40,7 @@ def nearest_rows_on(
 ) -> tuple[Ints, Floats]:
     """Find the k nearest rows of B for each row of A, or for each row of B except itself.
 
-    `B` ndarray or csr (n, d)
-    `k`: At most n, or n - 1 without A.
-    `A` ndarray or csr (m, d)
-
     Returns `index` (m, k): Nearest first; equally near rows in row order.
-    Returns `squared` (m, k): Squared distances, 0 or more.
 
     |a|^2 + |b|^2 - 2 a.b in single precision is off by at most (d + 8) u (|a| + |b|)^2, with
     u = 2^-24. The k + 16 smallest of these are compared again in double precision, by squared

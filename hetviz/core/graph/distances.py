@@ -16,10 +16,7 @@ _BLOCK_ENTRIES = 4_000_000
 
 
 class Space(Protocol):
-    """Squared distances between rows, none below 0.
-
-    `n`: Number of rows on the right side, the columns of `between`.
-    """
+    """Squared distances between rows, none below 0."""
 
     n: int
 
@@ -144,10 +141,7 @@ def _squared_lengths(X: Matrix) -> Array:
 
 
 def cross_squared_distances(A: Matrix, B: Matrix) -> Floats:
-    """Return squared distances between the rows of A (m, d) and of B (n, d), dense or CSR.
-
-    Shape (m, n); exactly 0 where two rows are equal. O(m n d).
-    """
+    """Return squared distances between the rows of A (m, d) and of B (n, d), dense or CSR."""
     left: Matrix
     right: Matrix
     if is_sparse(A) or is_sparse(B):

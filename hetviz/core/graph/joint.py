@@ -26,11 +26,7 @@ from hetviz.core.graph.affinities import blend_with_links, link_affinities, symm
 
 @dataclass(frozen=True, eq=False)
 class LinkBlock:
-    """Links of one kind between two datasets, or within one.
-
-    `source`, `target`: Positions of the datasets; equal within one.
-    `W` csr (n_source, n_target): Signed weights; within a dataset each pair once or twice.
-    """
+    """Links of one kind between two datasets, or within one."""
 
     source: int
     target: int
@@ -67,10 +63,7 @@ class JointGraph:
         return slices(self.sizes)
 
     def pairs(self) -> list[LinkBlock]:
-        """Return one block for each pair of datasets, the sum of all kinds times their strengths.
-
-        The strength of each block is its largest weight, at most 1.
-        """
+        """Return one block for each pair of datasets: the sum of kinds times their strengths."""
         sums: dict[tuple[int, int], Sparse] = {}
         for link in self.links:
             W = sp.csr_array(link.W * link.strength)
@@ -84,10 +77,7 @@ class JointGraph:
         return blocks
 
     def lifted(self, link: LinkBlock, W: Sparse, *, twice: bool = True) -> Sparse:
-        """Return a block as part of the whole matrix, symmetric: csr_array of shape (n, n).
-
-        Within a dataset a pair given once is counted on both sides, unless not `twice`.
-        """
+        """Return a block as part of the whole matrix, symmetric: csr_array of shape (n, n)."""
         rows, n = self.rows, sum(self.sizes)
         part = sp.coo_array(W)
         i, j = part.coords
@@ -149,10 +139,7 @@ class JointDistribution:
     across: Mapping[tuple[int, int], Any]
 
     def masses(self) -> dict[tuple[int, int], float]:
-        """Return, by (d, e), the mean share of a row of d in the block of d and e.
-
-        The mean is over rows with entries. Each side gets half of a block between datasets.
-        """
+        """Return, by (d, e), the mean share of a row of d in the block of d and e."""
         masses = {}
         for (d, e), share in self.beta.items():
             if d == e:
@@ -168,9 +155,6 @@ def joint_affinities(
     graph: JointGraph, balance: Balance, normalization: str = "unnorm"
 ) -> JointDistribution | None:
     """Return one distribution over all pairs of items of a joint graph.
-
-    `graph`: Its own blocks hold p_{j|i}. Pairs in W- get no weight; their repulsion is not part of
-        P.
 
     Returns: None if there are neither neighbourhoods nor links.
 
@@ -214,10 +198,7 @@ def joint_affinities(
 
 
 def joint_link_part(graph: JointGraph, joint: JointDistribution) -> Sparse:
-    """Return the part of the joint distribution that comes from links: csr_array (n, n).
-
-    All blocks between datasets, and the part that blending with links added within datasets.
-    """
+    """Return the part of the joint distribution that comes from links: csr_array (n, n)."""
     parts, apart = graph.rows, sp.csr_array(graph.negative > 0)
     blocks: list[list[Any]] = [[None] * len(parts) for _ in parts]
     for d, rows in enumerate(parts):

@@ -15,10 +15,7 @@ from hetviz._types import Bools, Floats, Ints, Sparse
 
 @dataclass(frozen=True)
 class SignedGraph:
-    """A symmetric signed weight matrix, split into attraction and repulsion.
-
-    `positive`, `negative` csr (n, n): W+ and W-, both non-negative, so that W = W+ - W-.
-    """
+    """A symmetric signed weight matrix, split into attraction and repulsion."""
 
     positive: Sparse
     negative: Sparse
@@ -78,10 +75,6 @@ class SignedGraph:
 
 def dataset_components(W: Sparse, sizes: Sequence[int]) -> Ints:
     """Return the connected components of datasets linked by guidance.
-
-    `W` sparse array (n, n): Guidance between all rows; only the pattern of nonzero entries
-        matters.
-    `sizes`: Number of rows per dataset, in the order of the rows of W.
 
     Returns (ndarray of shape (len(sizes),)): Component number of each dataset. Datasets of
         different components can share a map, but their axes are not related.

@@ -57,8 +57,6 @@ def nearest_columns(D: Reals, k: int) -> Ints:
 class Neighbors:
     """The nearest rows of each row, except itself.
 
-    `index` (n, k): Nearest first.
-    `squared` (n, k): Squared distances, 0 or more.
     `recall`: Share of the true nearest rows that were found, on a sample; 1 if all pairs were
         compared.
     """
@@ -83,10 +81,7 @@ def collect_recalls() -> Iterator[dict[str, float]]:
 
 
 def report_recall(name: str, recall: float, n: int) -> None:
-    """Report the recall of a search among more than 30,000 rows to `collect_recalls`.
-
-    The worst of several searches of the same name counts.
-    """
+    """Report the recall of a search among more than 30,000 rows to `collect_recalls`."""
     by_name = _recalls.get()
     if by_name is not None and n > EXACT_ROWS:
         by_name[name] = min(recall, by_name.get(name, 1.0))
@@ -95,10 +90,7 @@ def report_recall(name: str, recall: float, n: int) -> None:
 def nearest_neighbors(
     space: Space, k: int, progress: Callable[[float], object] = lambda share: None
 ) -> Neighbors:
-    """Find the k nearest rows of each row, exactly.
-
-    O(n^2 d) time in row blocks of bounded memory.
-    """
+    """Find the k nearest rows of each row, exactly."""
     n = space.n
     index = np.empty((n, k), dtype=np.int64)
     squared = np.empty((n, k))
@@ -120,9 +112,6 @@ def cross_neighbors(
 
     Exactly if A or B has at most 30,000 rows; otherwise in as many cells of B as contain 97 % of
     the nearest rows of a sample, or in all rows if these are more than half of the cells.
-
-    `progress` gets the share done after each block. Runs on the current card if there is one,
-    exactly.
     """
     if (device := _card_with_memory_for(A, B)) is not None:
         return Neighbors(*nearest_rows_on(device, B, k, A, progress))
@@ -195,13 +184,7 @@ def _cross_recall(A: Floats, B: Floats, neighbors: Neighbors) -> float:
 
 
 def nearest_candidates(A: Floats, B: Floats, candidates: Ints) -> Neighbors:
-    """Return the distances of each row of A to given rows of B.
-
-    `A` (m, d); `B` (n, d)
-    `candidates` (m, k): Rows of B; -1 for none, which counts as very far.
-
-    O(m k d) time in blocks of bounded memory.
-    """
+    """Return the distances of each row of A to given rows of B."""
     squared = np.empty(candidates.shape)
     index = np.maximum(candidates, 0)
     own, other = (A * A).sum(axis=1), (B * B).sum(axis=1)
@@ -217,8 +200,6 @@ def nearest_candidates(A: Floats, B: Floats, candidates: Ints) -> Neighbors:
 
 def approximate_neighbors(X: Matrix, k: int, random_state: int = 0) -> Neighbors:
     """Find approximately the k nearest rows of each row, by nearest-neighbour descent.
-
-    `X` ndarray or csr (n, d)
 
     Dong, Moses and Li (2011), with pynndescent on one thread, because results depend on the number
     of threads. About O(n^1.2 d) time.
@@ -241,8 +222,6 @@ def approximate_neighbors(X: Matrix, k: int, random_state: int = 0) -> Neighbors
 
 def neighbors_by_cells(X: Matrix, k: int, random_state: int = 0) -> Neighbors:
     """Find approximately the k nearest rows of each row, in the cells around it.
-
-    `X` ndarray or csr (n, d)
 
     An inverted file (Jegou, Douze and Schmid 2011): about 3 sqrt(n) cells, of which the 12 nearest
     are searched. O(n^1.5 d) time: far less than all pairs, and without the slow start of
@@ -280,10 +259,6 @@ def cross_neighbors_by_cells(
     progress: Callable[[float], object] = lambda share: None,
 ) -> Neighbors:
     """Find approximately the k nearest rows of B for each row of A, in the cells around it.
-
-    `A` (m, d); `B` (n, d)
-
-    Returns: Of shape (m, k).
 
     Searches the `probes` nearest cells, and more if they hold too few rows. O(m (p n / c + c) d)
     for c cells, of which p are searched.
@@ -382,11 +357,7 @@ def _as_dense_product(X: object) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class NeighborCells:
-    """Rows grouped by their nearest centre.
-
-    `centres` (c, d): The mean row of each cell.
-    `members` (list of ndarray of int): The sorted rows of each cell.
-    """
+    """Rows grouped by their nearest centre."""
 
     centres: Floats
     members: list[Ints]
@@ -448,8 +419,6 @@ def feature_neighbors(
 ) -> Neighbors:
     """Find the k nearest rows of each row: exactly to 30,000 rows, approximately above.
 
-    `name` is the key under which `collect_recalls` gets the share of found neighbours.
-
     Above 30,000 rows it searches as many cells around each row as contain 97 % of the nearest rows
     of a sample. If these are more than half of all cells, it compares all pairs, or above 150,000
     rows uses `approximate_neighbors`. Recall is then measured on other rows. On a card with enough
@@ -496,10 +465,7 @@ def _card_with_memory_for(*matrices: Matrix) -> ComputeDevice | None:
 
 
 def measure_recall(X: Matrix, neighbors: Neighbors, random_state: int = 0) -> float:
-    """Return the share of the true k nearest rows that a search found, on a sample of rows.
-
-    A row as near as the k-th nearest counts as found. O(s n d) for s = 240 rows.
-    """
+    """Return the share of the true k nearest rows that a search found, on a sample of rows."""
     n, k = neighbors.index.shape
     # Other rows than those that chose the number of cells.
     rng = np.random.default_rng([random_state, 1])
@@ -525,12 +491,8 @@ def neighbor_graph(
 ) -> Sparse:
     """Return the graph that connects every row with its nearest rows.
 
-    `X` ndarray or csr (n, d)
     `heat`: Give an edge the weight exp(-|x_i - x_j|^2 / (2 s^2)), with s the median distance of a
         row to its furthest neighbour; else every edge has weight 1.
-
-    Returns csr (n, n): Symmetric: i and j are connected if either is a nearest neighbour of the
-        other. No diagonal.
 
     O(n^2 d) time in blocks of bounded memory; less above 30,000 rows if rows form groups, where a
     few of the nearest may be missed, see `feature_neighbors`.
@@ -557,13 +519,7 @@ def neighbor_graph(
 
 
 def nearest_places(A: Floats, B: Floats, k: int, *, same: bool = False) -> Ints:
-    """Return the k nearest rows of B for each row of A, shape (m, k), the nearest first.
-
-    `A`, `B` (m, d) and (n, d): All finite.
-    `same`: Row i of A is row i of B and is excluded from its own list.
-
-    O(m k log n) with a tree up to 4 axes; O(m n d) in blocks above.
-    """
+    """Return the k nearest rows of B for each row of A, shape (m, k), the nearest first."""
     n_wanted = k + same
     if B.shape[1] <= MAX_TREE_AXES:
         _, index = cKDTree(B).query(A, k=n_wanted)

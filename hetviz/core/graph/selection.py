@@ -10,9 +10,6 @@ from hetviz.core.compiled import compiled
 def smallest(D: Array, index: Array, value: Array) -> None:
     """Write the columns of the k smallest entries of each row of D, the first of equal ones.
 
-    `D` (m, n)
-    `index` (m, k): Output, unordered.
-
     A heap with the largest entry at its top: O(n + k log k log(n / k)) per row for entries in
     random order, against several passes of a partition.
     """

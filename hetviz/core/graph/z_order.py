@@ -12,10 +12,6 @@ _BITS, _LONGEST = 10, 62
 def z_order(Y: Floats) -> Ints:
     """Return the rows of points (n, k) in the order of a Z-curve through them.
 
-    `Y` (n, k): All finite; at most 62 axes.
-
-    Returns (n,): Row numbers. Rows in the same cell of the finest grid keep their order.
-
     Morton (1966): the bits of the coordinates are interleaved, ten per axis, fewer above six axes.
     O(n k), and a sort. Code that reads a tree or table of points in this order finds most of it in
     the processor's caches.

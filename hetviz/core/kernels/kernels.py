@@ -120,9 +120,6 @@ def kernel_map(
     Lambda^(1/2); ``"paper"`` penalises a'a, Phi = K centred with `weights`. `weights` (n,):
     centring weights of the ``"paper"`` form; equal by default.
 
-    hetviz.errors.DataWarning
-        If K has negative eigenvalues beyond rounding; they are dropped.
-
     O(n^3 / 3) time by pivoted Cholesky if K is positive semi-definite, else about 9 n^3.
     """
     n = K.shape[0]
@@ -141,10 +138,6 @@ def landmark_map(kernel: Kernel, X: Matrix, n_landmarks: int, random_state: int 
     Landmarks are drawn in small batches, with probability proportional to the unexplained part of
     each row's kernel value (randomly pivoted Cholesky; Chen, Epperly, Tropp and Webber 2023),
     which adapts to clusters like k-means++.
-
-    `X` (array or csr of shape (n, p))
-
-    O(n m^2) time and O(n m) memory for m landmarks; the n x n kernel is never formed.
     """
     rng = np.random.default_rng(random_state)
     n = X.shape[0]
@@ -171,11 +164,7 @@ def landmark_map(kernel: Kernel, X: Matrix, n_landmarks: int, random_state: int 
 
 
 def symmetric_kernel(K: Reals, where: str = "kernel") -> Floats:
-    """Check a precomputed kernel matrix and make it exactly symmetric.
-
-    Raises DataError: If K is not square, not finite, or not symmetric up to 1e-6 of its largest
-        entry.
-    """
+    """Check a precomputed kernel matrix and make it exactly symmetric."""
     K = np.asarray(K, dtype=np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise DataError.of("kernel-shape", where, "a kernel matrix must be square", str(K.shape))
@@ -204,12 +193,8 @@ def symmetric_kernel(K: Reals, where: str = "kernel") -> Floats:
 def center_kernel(K: Floats, weights: Floats | None = None, K_new: Floats | None = None) -> Floats:
     """Centre a kernel in its feature space at the weighted mean of the training rows.
 
-    `K` (n, n): Kernel of the training rows.
-    `weights` (n,): Non-negative; equal by default and if all are 0.
     `K_new` (n_new, n): Kernel values of new rows with the training rows; these are centred instead
         of K.
-
-    Returns (ndarray of shape (n, n) or (n_new, n)).
     """
     share = _shares(weights, K.shape[0])
     mean = share @ K

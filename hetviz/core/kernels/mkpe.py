@@ -130,11 +130,9 @@ def score_block(
 ) -> ScoreBlock:
     """Return a block of known scores.
 
-    `d`, `e`: Numbers of the domains; equal for scores within one.
     `i`, `j`, `s` (k,): The score of item i of d and item j of e is s. Pairs may be repeated;
         within a domain (i, j) and (j, i) are two scores of one pair, and (i, i) counts although
         its distance is 0.
-    `weight`: lambda.
     `share` (k,): Relative weights of the scores within the block; 1 by default.
 
     Scores of the same pair are replaced by their mean and a constant, which does not change the
@@ -178,13 +176,7 @@ _PATIENCE = 5
 
 @dataclass
 class DescentState:
-    """State of a descent.
-
-    `frames` (list of ndarray of shape (size_d, r))
-    `eta`: log sigma.
-    `trace`: Loss at the start and after every move of a frame or sigma.
-    `steps`: Last step length of each frame, then of eta.
-    """
+    """State of a descent."""
 
     frames: list[Floats]
     eta: float
@@ -198,15 +190,7 @@ class DescentState:
 
 
 class Descent:
-    """Alternating descent over the frames of all domains and sigma.
-
-    `frames` (sequence of ndarray of shape (size_d, r)): Orthonormal start.
-    `retraction` {"polar", "qr"}
-
-    Raises ParameterError: If a domain has no block, or a frame has more columns than rows.
-
-    A trial costs O(known pairs * r) of the blocks that touch the moved domain, plus O(size r^2).
-    """
+    """Alternating descent over the frames of all domains and sigma."""
 
     def __init__(
         self,
@@ -373,16 +357,7 @@ def fit_mkpe(
     progress: Progress = ignore_progress,
     layout: Callable[[list[Floats]], Floats] | None = None,
 ) -> MkpeResult:
-    """Minimise from several random starts, and return the best result.
-
-    `sigma0`: Initial width; by default the root mean squared distance within a domain at the
-        start.
-    `n_iter`: Sweeps; by default at most 100, until 5 in a row gain less than `tol` of the loss.
-    `retraction` {"polar", "qr"}
-
-    Raises ParameterError: As in `Descent`.
-    Raises Cancelled: If `progress` raises it; its ``partial`` is the `MkpeResult` so far.
-    """
+    """Minimise from several random starts, and return the best result."""
     sweeps = MAX_SWEEPS if n_iter is None else n_iter
     finals: list[float] = []
     best: MkpeResult | None = None
@@ -437,10 +412,6 @@ def place_item(
 
     `ends` (sequence of (F, s, c)): Positions (m, r) of fixed items, the scores (m,) with them, and
         their weights (m,).
-    `inverse`: 1 / sigma^2.
-    `starts` (k, r)
-
-    Returns (r,).
     """
     from scipy.optimize import minimize
 

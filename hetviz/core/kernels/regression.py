@@ -13,14 +13,7 @@ RANK = 200
 
 
 class Design:
-    """A kernel as the design matrix of a regression with a prior precision per row.
-
-    `K` (ndarray of shape (n, n), or None): Symmetric. None is the identity of `n` rows.
-    `rank`: Number of eigenvalues to retain, the largest by absolute value; all by default.
-
-    One regression costs 2/3 n^3 for a full kernel, O(n rank^2) for one of low rank and O(n) for
-    the identity.
-    """
+    """A kernel as the design matrix of a regression with a prior precision per row."""
 
     def __init__(self, K: Floats | None, n: int, rank: int | None = None) -> None:
         self.n = n

@@ -21,13 +21,7 @@ Stiffness = Callable[[Floats], Floats]
 
 @dataclass(frozen=True, eq=False)
 class AttractionGraph:
-    """Graph of a neighbour map, split by kind of edge.
-
-    `parts` (mapping of str to csr of shape (n, n)): Affinities by kind, see `KINDS`: symmetric and
-        non-negative. They add up to the graph.
-    `joint`: Whether neighbours are those on joint axes of features and links, not of features
-        alone.
-    """
+    """Graph of a neighbour map, split by kind of edge."""
 
     parts: Mapping[str, Sparse]
     stiffness: Stiffness
@@ -38,9 +32,7 @@ class AttractionGraph:
 class Attraction:
     """Attraction of one item.
 
-    `rows` int (m,): Rows that attract the item, strongest first.
     `share` (m,): Share of the whole attraction at its position; they sum to 1.
-    `by` (mapping of str to ndarray of shape (m,)): The same by kind.
     `moves` (m,): Shift of the balance of all attractions without this one, in units of the map.
     `graph_share` (m,): Share of the item's affinities, at any distance: large shares of far items
         mean that the map does not show these neighbours.
@@ -73,10 +65,6 @@ def umap_stiffness(min_dist: float) -> Stiffness:
 
 def attraction_of(row: int, Y: Floats, graph: AttractionGraph) -> Attraction | None:
     r"""Return the attraction of an item by the other items.
-
-    `Y` (n, k): The map; rows of NaN attract no item.
-
-    Returns: None if the item has no position, or no item with a position attracts it.
 
     The gradient of the attraction is :math:`\sum_j k_{ij} (y_i - y_j)` with
     :math:`k_{ij} = p_{ij} s(d_{ij}^2)`: the others pull the item to their weighted mean

@@ -31,13 +31,7 @@ _BLOCK_ENTRIES = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class AxesMap:
-    """A neighbour map of points on many axes.
-
-    `positions` (n, 2)
-    `divergence`: KL(P || Q) at the end, in nats.
-    `share_preserved`: Share of the 10 nearest on the axes that are among the 10 nearest on the
-        map, over up to 1,000 points; None for fewer than 12.
-    """
+    """A neighbour map of points on many axes."""
 
     positions: Floats
     divergence: float | None
@@ -55,10 +49,8 @@ def make_axes_map(
 ) -> AxesMap:
     """Map points in two dimensions by t-SNE of their axes, with perplexity 30.
 
-    `Y` (n, k): All finite.
     `groups` (sequence of array of int): Points that share their axes; distances between groups
         mean nothing. Together they contain each point once.
-    `start` (n, 2): Positions on an earlier map; NaN for new points.
     `progress`: Gets partial maps. An exception that it raises passes through; ``partial`` of
         `Cancelled` is the `AxesMap` so far.
 
@@ -151,14 +143,7 @@ def _without_itself(rows: Ints, index: Ints) -> Ints:
 
 
 def place_new_points(new: Floats, Y: Floats, Z: Floats) -> Floats:
-    """Place new points on a map, by their nearest points on the axes.
-
-    `new` (m, k)
-    `Y` (n, k): Axes of the points on the map.
-    `Z` (n, 2): Their positions on the map; NaN rows are ignored.
-
-    Returns (m, 2): NaN for points with NaN in `new`.
-    """
+    """Place new points on a map, by their nearest points on the axes."""
     out = np.full((len(new), 2), np.nan)
     is_placed = np.isfinite(Y).all(axis=1) & np.isfinite(Z).all(axis=1)
     finite_rows = np.flatnonzero(np.isfinite(new).all(axis=1))

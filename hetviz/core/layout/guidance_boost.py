@@ -30,11 +30,9 @@ def guidance_affinities(
 ) -> Sparse:
     """Return the affinities that user links add to a graph.
 
-    `P` csr (n, n): Symmetric and non-negative.
     `W` csr (n, n): Weights in [0, 1] of the user links; symmetric.
     `strength`: 1 gives the user links of an item together as much weight as its row of P.
     `bonds` (n,): Other links of each item, as a multiple of the usual number in its dataset.
-
     Returns csr (n, n): strength w_ij min(p_i / c_i, p_j / c_j) min(1, 2 strength / min(b_i / c_i,
         b_j / c_j)), with the row sums p of P, the number c of user links of an item and its bonds
         b: links of a hub with a whole group count as much as those of each item of the group.
@@ -69,12 +67,6 @@ def move_linked_together(
 
     The item with less attraction at its position moves to the other one: if both met half way,
     neither would keep a true neighbour. Two hubs both stay.
-
-    `S` csr (n, n): User links, from `guidance_affinities`.
-    `P` csr (n, n): All affinities: those to close items hold an item at its position.
-    `Y` (n, k): The earlier map; rows that do not move keep their values. O(nnz).
-    `links` csr (n, n): Nonzero where data link two rows. If a hub is involved, the item with more
-        of its links close stays; otherwise the affinities decide.
     """
     entries = sp.coo_array(S)
     i, j = entries.coords
@@ -128,12 +120,6 @@ def move_similar_along(P: Sparse, Y: Floats, groups: Sequence[tuple[Ints, Ints]]
     Attraction fades with distance, so they would otherwise stay. A candidate moves if its
     neighbours in P cost less next to the members than at its position, given that the other
     candidates move too.
-
-    `P` csr (n, n): All affinities, including those learned from the groups.
-    `Y` (n, k): The earlier map, with the members at their start positions, as from
-        `move_linked_together`.
-    `groups` (sequence of (array of int, array of int)): The members of a group, and the candidates
-        that may follow them.
 
     An item at y costs sum_j P_ij log(1 + |y - y_j|^2), its share of the loss of a neighbour map.
     The decision is repeated a few times with the new positions of the others. O(nnz) of the rows

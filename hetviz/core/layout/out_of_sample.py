@@ -41,15 +41,7 @@ class PlaceUncertainty:
 def place_uncertainty(
     squared: Floats, Y_new: Floats, Y: Floats, usual: float, k: int = 10
 ) -> PlaceUncertainty:
-    """Return the uncertainty of the places of new rows.
-
-    `squared` (m, n): Squared distances from new rows to the rows on the map, by features.
-    `Y_new`, `Y` (m, d) and (n, d): Positions; NaN for rows without one.
-    `usual`: See `usual_distance`; 0 if unknown, so that no row counts as unlike.
-    `k`: Number of most similar rows; fewer if there are few rows.
-
-    Near on the map are the nearest 5 % of the rows, at least 2 k and at most half. O(m n d).
-    """
+    """Return the uncertainty of the places of new rows."""
     placed_rows = np.flatnonzero(np.isfinite(Y).all(axis=1))
     m = len(squared)
     elsewhere, unlike = np.full(m, np.nan), np.zeros(m)
@@ -69,10 +61,7 @@ def place_uncertainty(
 
 
 def usual_distance(X: Matrix, rng: Rng) -> float:
-    """Return the 95 % quantile of the distance to the nearest other row, for rows of X (n, p).
-
-    On a sample of 2,000 rows if there are more; rows with duplicates are ignored.
-    """
+    """Return the 95 % quantile of the distance to the nearest other row, for rows of X (n, p)."""
     n = X.shape[0]
     rows = np.arange(n) if n <= _N_SAMPLED else np.sort(rng.choice(n, _N_SAMPLED, replace=False))
     nearest = np.empty(len(rows))
@@ -88,11 +77,7 @@ def usual_distance(X: Matrix, rng: Rng) -> float:
 
 @dataclass(frozen=True)
 class PlacementError:
-    """Error of rows of a map that are placed like new ones.
-
-    `median`, `most`: Median and 90 % quantile of the error, as shares of the median distance
-        between two rows of the map; NaN if no row can be placed.
-    """
+    """Error of rows of a map that are placed like new ones."""
 
     median: float
     most: float
@@ -114,11 +99,6 @@ def placement_error(
     between: bool = False,
 ) -> PlacementError:
     """Place rows of a map as if they were new, and compare with their positions.
-
-    `features` (sequence of ndarray or csr of shape (n_v, d_v), or None): Features of each dataset;
-        None for a dataset without features.
-    `places` (sequence of ndarray of shape (n_v, k)): Positions; NaN for rows without one.
-    `n`: Number of placed rows of each dataset; each is hidden only from itself.
 
     The map is not refitted without these rows, so their effect on their neighbours remains, and the
     error of truly new rows is a little larger. O(n n_v d_v).

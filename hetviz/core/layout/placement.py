@@ -17,13 +17,9 @@ def median_places(
 ) -> Floats:
     """Place new items at the weighted median of their nearest items.
 
-    `squared` (m, n): Squared distances to the items on the map, up to a constant per row unless
-        one of them is 0.
-    `Y` (n, k): Positions of these items; NaN rows are ignored.
     `between`: Interpolate the median between two of the nearest items by their weights. Otherwise
         each coordinate is that of one of them, and many items lie on lines through the placed
         ones.
-
     Returns (m, k): Medians of each coordinate. An item at distance 0 from others lies at their
         mean position. NaN if no item has a position.
     """
@@ -47,14 +43,7 @@ def median_places(
 def medians_of(
     squared: Floats, Y: Floats, perplexity: float = PERPLEXITY, *, between: bool = False
 ) -> Floats:
-    """Place new items at the weighted median of given nearest items.
-
-    `squared` (m, k): Squared distances to the nearest items of each.
-    `Y` (m, k, c): Positions of these items, all finite.
-    `perplexity`: At most k / 3.
-
-    Returns (m, c): An item at distance 0 from some lies at their mean position.
-    """
+    """Place new items at the weighted median of given nearest items."""
     weights = perplexity_weights(squared, perplexity)
     out = np.empty((len(squared), Y.shape[2]))
     for axis in range(Y.shape[2]):

@@ -11,11 +11,7 @@ from hetviz._types import Floats
 
 @dataclass(frozen=True)
 class SimilarityTransform:
-    """y -> scale * (y - origin) @ rotation + target; `rotation` may contain a reflection.
-
-    `rotation` (k, k); `origin`, `target` (k,)
-    `residual`: Unexplained share of the reference's variance, 0 to 1.
-    """
+    """y -> scale * (y - origin) @ rotation + target; `rotation` may contain a reflection."""
 
     rotation: Floats
     scale: float
@@ -30,8 +26,6 @@ class SimilarityTransform:
 
 def align(Y: Floats, reference: Floats, *, scale: bool = True) -> SimilarityTransform:
     """Find the rotation, reflection, scale and shift that align Y best with a reference.
-
-    `Y`, `reference` (n, k): Row i is the same object in both. Rows with NaN in either are ignored.
 
     Returns: Minimises sum_i |s (y_i - origin) R + target - reference_i|^2 (orthogonal Procrustes,
         Schoenemann 1966). With fewer than two shared rows it only shifts, or is the identity.

@@ -35,7 +35,6 @@ class Phase:
 
     `exaggeration`: Factor of P, so that groups form before they spread.
     `learning_rate`: Rate for the gradient without its factor 4; None is n / exaggeration.
-    `gains`: Adapt the rate of each coordinate depending on whether its gradient keeps its sign.
     """
 
     n_iter: int
@@ -68,9 +67,6 @@ class ApartPairs:
     Each adds strength * share * max(0, log(1 + m^2) - log(1 + d^2)) to the objective, where m is
     half the root mean square distance from the centre: bounded, and 0 beyond m. The shares are
     proportional to the weights; they sum to at most 1, and to at most 10 / n times total weight.
-
-    `left`, `right` (c,)
-    `weight` (c,): Above 0.
     """
 
     left: Ints
@@ -97,9 +93,6 @@ class CappedPairs:
     A part of the affinity of such a pair counts as 2 p log(1 + max(d, d_0)^2) in the objective
     instead of 2 p log(1 + d^2), with d_0 = `NEIGHBOR_DISTANCE`. Otherwise pairs of large affinity
     would collapse to a point, because no q_ij is greater than 1 / Z.
-
-    `left`, `right` (c,)
-    `part` (c,): p, at most p_ij.
     """
 
     left: Ints
@@ -114,14 +107,10 @@ class SneLayout:
     """Optimisation of a one- or two-dimensional layout.
 
     `P` csr (n, n): Symmetric, non-negative, of sum 1, with an empty diagonal.
-    `Y` (ndarray of shape (n, 1) or (n, 2)): Start positions.
     `exact`: Whether repulsion is exact; by default up to 8,000 points. Layouts of more than 3,000
         points begin with the grid.
     `mass` (n,): Above 0, of mean 1: q_ij is multiplied by m_i m_j, so that a point of many
         affinities may have many close points. By default 1.
-    `double`: Double precision, with exact forces only: for comparisons.
-    `threads`: By default 1 up to 3,000 points, and all available above. Does not change the
-        result.
 
     An iteration costs O(n^2) with exact forces, and O(n + nnz(P) + nodes log nodes) with the
     grid; memory is O(nnz(P) + nodes).
@@ -200,11 +189,7 @@ class SneLayout:
         progress: Progress = ignore_progress,
         layout: Callable[[Floats], object] | None = None,
     ) -> None:
-        """Run the phases, with several reports a second.
-
-        `progress`: Gets a partial layout as ``layout=``. An exception that it raises stops the
-            run, and `positions` holds the result so far.
-        """
+        """Run the phases, with several reports a second."""
         total = sum(phase.n_iter for phase in phases)
         done = 0
         for phase in phases:
@@ -352,10 +337,7 @@ class SneLayout:
 
 
 class WideSneLayout(SneLayout):
-    """A layout on any number of axes with exact forces: O(n^2 k) per iteration.
-
-    `P` csr (n, n); `Y` (n, k)
-    """
+    """A layout on any number of axes with exact forces: O(n^2 k) per iteration."""
 
     _fused = False
 

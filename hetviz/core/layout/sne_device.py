@@ -42,10 +42,6 @@ def make_layout(
 class DeviceSneLayout(SneLayout):
     """A layout on any number of axes whose iterations run on a device.
 
-    `P` csr (n, n); `Y` (n, k)
-    `apart`, `capped`, `exact`, `mass`, `double`: As `SneLayout`; on more than two axes forces are
-        exact.
-
     Schedule, forces, grid and their bounds are those of `SneLayout` and `WideSneLayout`, so
     gradients differ only in the last digits of single precision. After many steps this gives a
     different map of about the same divergence. No sum depends on the order of threads: attraction

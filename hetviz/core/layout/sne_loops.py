@@ -251,10 +251,7 @@ def cross_entropy(x: Array, y: Array, indptr: Array, indices: Array, p: Array) -
 def wide_repulsion(
     start: int, stop: int, Y: Array, unit: AnyFloat, mass: Array, out: Array
 ) -> None:
-    """Write sums over j of m_i m_j q^2 (y_i - y_j), axis by axis, and last of m_i m_j q.
-
-    out has shape (k + 1, n). O(n k) per row.
-    """
+    """Write sums over j of m_i m_j q^2 (y_i - y_j), axis by axis, and last of m_i m_j q."""
     zero = unit - unit
     k, n = Y.shape
     q = np.empty(_BLOCK_ROWS, Y.dtype)

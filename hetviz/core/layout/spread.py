@@ -14,8 +14,6 @@ _N_PAIRS = 20_000
 def aligned_distances(Y: Floats, reference: Floats) -> Floats:
     """Return how far each row is from its reference position, after alignment: (n,).
 
-    `Y`, `reference` (n, k): NaN without a position.
-
     Rotation, reflection, scale and shift are those that fit all rows best, then those that fit the
     four fifths with the best fit, so that moved rows do not affect the alignment. O(n).
     """
@@ -28,10 +26,7 @@ def aligned_distances(Y: Floats, reference: Floats) -> Floats:
 
 
 def stands_out(distances: Floats) -> Bools:
-    """Return which distances are clearly larger than the rest: above Q3 + 3 (Q3 - Q1).
-
-    `distances` (n,): NaN is never larger. Tukey's outer fence, from the quartiles Q1 and Q3.
-    """
+    """Return which distances are clearly larger than the rest: above Q3 + 3 (Q3 - Q1)."""
     present = distances[np.isfinite(distances)]
     if not len(present):
         return np.zeros(len(distances), dtype=bool)
@@ -46,14 +41,7 @@ def extent(Y: Floats) -> float:
 
 
 def mean_distances(maps: Floats, reference: Floats) -> tuple[Floats, Floats, Ints]:
-    """Return the mean distance of each row from its reference position over aligned maps.
-
-    `maps` (m, n, k), `reference` (n, k): NaN without a position.
-
-    Returns (n,): Relative to the extent of the reference. NaN without a position.
-    Returns (n,): Standard error of the mean. NaN with fewer than two positions.
-    Returns (n,): In how many maps the row has a position.
-    """
+    """Return the mean distance of each row from its reference position over aligned maps."""
     distances = np.stack([aligned_distances(Y, reference) for Y in maps]) / extent(reference)
     is_placed = np.isfinite(distances)
     count = is_placed.sum(axis=0)

@@ -22,9 +22,6 @@ _EPOCHS_PER_REPORT = 20
 def fuzzy_graph(neighbors: Neighbors) -> Sparse:
     """Return the union of the fuzzy neighbourhoods of all items.
 
-    Returns csr (n, n): Symmetric memberships in (0, 1]: a + b - ab of the two directions. The
-        memberships of an item's neighbours fall with distance and sum to log2(k + 1).
-
     McInnes, Healy and Melville (2018), with local connectivity 1. O(n k).
     """
     from hetviz.core.layout.umap_loops import write_memberships
@@ -54,11 +51,7 @@ def fit_curve(min_dist: float) -> tuple[float, float]:
 class UmapLayout:
     """Optimisation of a UMAP layout.
 
-    `graph` csr (n, n): Symmetric, non-negative, without a diagonal; edges are sampled in
-        proportion to weight.
     `n_epochs`: Edges weaker than 1 / n_epochs of the strongest are never sampled.
-    `min_dist`: Minimum distance of points, for a layout of width 10 at the start.
-    `speed`: Learning rate at the start; it falls to 0.
     `apart` (tuple of (left, right, weight)): Pairs to keep at least half a root mean square radius
         apart: each epoch moves them by this share, 0 to 1, of the missing distance.
 

@@ -63,16 +63,7 @@ def umap_settings(
 
 @one_thread()
 def learned_graph(X: Matrix, y: Array | None, settings: dict[str, object]) -> Sparse:
-    """Return umap-learn's graph of features or distances.
-
-    `X` (matrix of shape (n, p), or (n, n) if the metric is "precomputed")
-    `y` (array of shape (n,) or None): Target of a supervised graph: classes from 0, with -1 for
-        unknown, or numbers.
-
-    Returns csr (n, n): ``umap.UMAP(...).fit(X, y).graph_``, for the same seed.
-
-    Exact neighbours below 4,096 rows, NN-descent above: O(n^1.14) as measured by its authors.
-    """
+    """Return umap-learn's graph of features or distances."""
     import scipy.sparse as sp
 
     fitted = _fitted(X, y, settings | {"transform_mode": "graph", "densmap": False})

@@ -11,14 +11,7 @@ _DECIMALS = 12
 
 
 def cosines_with(L: Sparse, row: int) -> Floats:
-    """Return the cosine of one row of a sparse matrix with every row, 0 with empty rows.
-
-    `L` csr (n, m)
-
-    Returns (n,): Rounded to 12 decimals, so that equal rows tie.
-
-    O(entries): no pair of other rows is compared.
-    """
+    """Return the cosine of one row of a sparse matrix with every row, 0 with empty rows."""
     lengths = np.sqrt(np.asarray(L.multiply(L).sum(axis=1)).ravel())
     products = (L @ sp.csr_array(L[[row]]).T).toarray().ravel()
     scale = lengths * lengths[row]
@@ -36,8 +29,6 @@ def most_alike_rows(scores: Floats, row: int, k: int) -> Ints:
 def is_alike(scores: Floats, row: int, n_near: int) -> Bools:
     """Return which rows are alike to a row: closer to its most alike rows than to a typical one.
 
-    `n_near`: Number of rows that count as near, at most n - 1.
-
     Returns (n,): Rows with a score at least midway between a typical and the `n_near`-th highest
         one, and above the typical one, or with the highest one if that is above 0. Typical is the
         median over the other rows, at least 0. False for the row itself.
@@ -54,12 +45,7 @@ def is_alike(scores: Floats, row: int, n_near: int) -> Bools:
 
 
 def count_closer(Y: Floats, row: int) -> Floats:
-    """Return how many other rows of a map are closer to a row than each row.
-
-    `Y` (n, k): Positions; rows with NaN have none.
-
-    Returns (n,): NaN for the row itself and rows without a position; all NaN if it has none.
-    """
+    """Return how many other rows of a map are closer to a row than each row."""
     squared = ((Y - Y[row]) ** 2).sum(axis=1)
     squared[row] = np.nan
     ordered = np.sort(squared[np.isfinite(squared)])

@@ -28,9 +28,6 @@ _N_PASSES, _N_SPARE_AXES = 12, 20
 def close_share(i: Ints, j: Ints, n_a: int, n_b: int | None = None) -> float:
     """Return the share of all pairs of two datasets that counts as close.
 
-    `i`, `j` (m,): Distinct positive pairs. Within a dataset each pair once, in one direction.
-    `n_a`, `n_b`: Number of rows that can be linked. `n_b` is None within a dataset.
-
     Returns: The largest of 5 %, the share of linked pairs, and the share of pairs within a group
         of the links, rounded up to a tenth of a percent. So all links can be close, and a map that
         separates the groups of the links brings them all close.
@@ -47,10 +44,7 @@ def close_share(i: Ints, j: Ints, n_a: int, n_b: int | None = None) -> float:
 
 
 def _group_share(i: Ints, j: Ints, n_a: int, n_b: int | None) -> float:
-    """Return the share of pairs within the groups of the links. 0 without clear groups.
-
-    Clear groups hold nine in ten links.
-    """
+    """Return the share of pairs within the groups of the links. 0 without clear groups."""
     if n_b is None:
         i, j, n_b = np.r_[i, j], np.r_[j, i], n_a
     n_values = min(_MAX_GROUPS + 1, min(n_a, n_b) - 1)

@@ -23,10 +23,6 @@ def mutual_rows(X: Sparse, Y: Sparse) -> tuple[Ints, Ints, Floats]:
     Pairs are ranked by cross-domain similarity local scaling (Conneau et al. 2018): twice the
     cosine minus the mean cosines of both rows with their ten best candidates, so that a row that is
     similar to many others needs a higher cosine.
-
-    Candidates share one of their heaviest features, and their cosines use all. Costs
-    O(n log n), as a row meets some thousands of others at most for all but its heaviest feature;
-    O(n + m) memory.
     """
     X, Y = X.sorted_indices(), Y.sorted_indices()
     i, j = _candidates(_heaviest(X, Y), _heaviest(Y, X))

@@ -29,11 +29,7 @@ def count_near(n_others: int, share: float, min_near: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class NearRows:
-    """The rows to compare with, and how many of them count as near.
-
-    `candidates` int (c,): Sorted rows to compare with.
-    `n_near`: Number of these rows that count as near.
-    """
+    """The rows to compare with, and how many of them count as near."""
 
     candidates: Ints
     n_near: int
@@ -85,14 +81,7 @@ def choose_near_rows(
 def count_mistaken_neighbors(
     data: Space, places: Space, rows: Ints, near_rows: NearRows, k: int
 ) -> tuple[Floats, Floats, Floats]:
-    """Count false and missing neighbours of rows.
-
-    `rows` int (q,)
-
-    Returns `false`, `missing` (q,): Number of the k nearest on the map that are not near in the
-        data, and number of the k nearest in the data that are not near on the map.
-    Returns `limits` (q,): Distance up to which rows count as near in the data.
-    """
+    """Count false and missing neighbours of rows."""
     false, missing = np.empty(len(rows)), np.empty(len(rows))
     limits = np.empty(len(rows))
     blocks = zip(
@@ -111,10 +100,6 @@ def count_mistaken_neighbors(
 class Preservation:
     """Trustworthiness and continuity, 1 at best, with standard errors.
 
-    `trustworthiness`: Falls if neighbours on the map are far from each other in the data (false
-        neighbours).
-    `continuity`: Falls if neighbours in the data are far from each other on the map (torn
-        neighbours).
     `trustworthiness_error`, `continuity_error`: Standard errors from sampling the queries; 0 if
         every row is a query.
     `trustworthiness_spread`, `continuity_spread`: Standard errors over the queries, sampled or
@@ -141,12 +126,6 @@ def measure_preservation(
     random_state: int = 0,
 ) -> Preservation:
     """Measure how well the neighbourhoods of the data survive in a map.
-
-    `Y` (n, k): Positions; rows with NaN are left out on both sides.
-    `n_neighbors`: At most half of the placed rows.
-    `max_rows`: Up to this many placed rows each is a query; above, a seeded sample of `n_queries`.
-
-    Returns: All NaN with fewer than 4 placed rows.
 
     Venna and Kaski (2001). O(q n (d + k)) time for q queries, in row blocks: the n x n matrix is
     never formed.

@@ -37,11 +37,6 @@ def ndcg(
 ) -> Floats:
     """Return the normalised discounted cumulative gain of each query.
 
-    `W` csr (n, m): ``W[i, t]`` is stored if t is a true answer for i; indices sorted.
-    `ranked` (q, k): Answers to each query, best first.
-    `n_own` (q,): Number of true answers of each query, which is also the number of ranks; above 0.
-    `excluded_answers` csr (n, m): Known answers, which are skipped.
-
     Gain 1 for each true answer, discounted by 1 / log2(rank + 1), over that of the best order
     (Jaervelin and Kekaelaeinen 2002), over as many ranks as there are true answers.
     """
@@ -57,13 +52,7 @@ def ndcg(
 
 @dataclass(frozen=True, eq=False)
 class PartnerRanks:
-    """Ranks of true partners among all other rows, for each query.
-
-    `rank` (p,): Rank of each true partner from 1, with mean ranks for ties.
-    `query` (p,): Query of each partner, 0 to n_queries - 1.
-    `pairs` (p, 2): Row of the query and of the partner.
-    `n_queries`, `n_others`: Number of queries, and of rows that each of them ranks.
-    """
+    """Ranks of true partners among all other rows, for each query."""
 
     rank: Floats
     query: Ints
@@ -111,13 +100,8 @@ def rank_partners(
 ) -> PartnerRanks:
     """Rank the true partners of each row among all other rows of a map.
 
-    `Y` (n, k): Positions, all finite.
     `W` csr (n, n): ``W[i, j]`` is stored if j is a true partner of i, with an empty diagonal; rows
         without partners are no queries.
-    `max_queries`, `n_queries`, `random_state`: Above `max_queries` queries a seeded sample of
-        `n_queries` of them is used.
-
-    O(q n k) in blocks: ranks are counted without sorting.
     """
     degree = np.diff(W.indptr)
     queries = np.flatnonzero(degree)
@@ -156,12 +140,7 @@ def _mid_ranks(values: Floats, wanted: Floats) -> Floats:
 
 
 def label_agreement(Y: Floats, codes: Ints, k: int) -> Bools:
-    """Return whether the most frequent label among the k nearest rows is that of the row itself.
-
-    `Y` (n, d): Positions, all finite; n above 1.
-    `codes` (n,): Label of each row, 0 or above.
-    `k`: At most n - 1. Among equally frequent labels the nearest wins.
-    """
+    """Return whether the most frequent label among the k nearest rows is that of the row itself."""
     index = nearest_places(Y, Y, min(k, len(Y) - 1), same=True)
     return np.asarray(majority_code(codes[index]) == codes)
 

@@ -18,8 +18,6 @@ def error_of_mean(values: Floats, *ends: Ints) -> float:
     `values` (m,): values of links, comparisons or items; NaN is skipped. `ends` (m,): item numbers
     of each value. Without any, values are independent.
 
-    Returns NaN for fewer than two values.
-
     .. math:: V = V_i + V_j - V_{ij}, \quad V_g = \frac{1}{m^2} \sum_g \Bigl(\sum_{l \in g}
         (x_l - \bar x)\Bigr)^2
 
@@ -60,10 +58,6 @@ def significant_difference(standard_error: float) -> float:
 
 def least_significant_difference(values: Sequence[Sequence[float]]) -> float:
     r"""Return the least significant difference of candidates measured on the same splits.
-
-    `values` (c, n): values of each of c candidates, on each of n splits.
-
-    Returns NaN for fewer than two candidates or splits.
 
     .. math:: t_{.975,\,(c-1)(n-1)} \sqrt{2 s^2 / n}
 

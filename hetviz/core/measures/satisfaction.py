@@ -25,12 +25,7 @@ _SPARE_SHARE = 0.02
 
 @dataclass(frozen=True)
 class Percentiles:
-    """Percentiles of guided pairs among the candidate pairs of one block.
-
-    `values` (m,): F, the share of candidate pairs that are closer, with ties counted half; NaN if
-        an end of the pair has no position.
-    `standard_error`: Largest standard error of a value; 0 if every pair is counted.
-    """
+    """Percentiles of guided pairs among the candidate pairs of one block."""
 
     values: Floats
     candidates: int
@@ -55,15 +50,10 @@ def distance_percentiles(
 ) -> Percentiles:
     """Rank the distances of guided pairs among all candidate pairs.
 
-    `Y_a` (n_a, k): Positions; rows with NaN are no candidates.
-    `i`, `j` (m,): Guided pairs: rows of `Y_a` and of `Y_b`.
     `Y_b` (n_b, k): Positions of the other dataset: all n_a n_b pairs are candidates. Without it
         the pairs lie within `Y_a`, and each unordered pair of different rows is one candidate.
-    `candidates` (two masks): Rows of `Y_a` and `Y_b` that are candidates; default: all.
     `max_pairs`, `n_samples`, `random_state`: Above `max_pairs` candidates a seeded sample of
         `n_samples` of them is used.
-
-    O(c log c) time for c candidates (or samples), in blocks of two million pairs.
     """
     i, j = np.asarray(i, dtype=np.int64), np.asarray(j, dtype=np.int64)
     other = Y_a if Y_b is None else Y_b
@@ -104,15 +94,8 @@ def near_distance(
 ) -> float:
     """Return the distance up to which pairs are among the closest `share` of all candidates.
 
-    `Y_a`, `Y_b`, `max_pairs`, `n_samples`, `random_state`: As in `distance_percentiles`, for which
-        a pair has F <= `share` exactly if its distance is at most the returned one. Rows that
-        are no candidates are left out beforehand.
-    `share`: Between 0 and 1.
-
     Returns: Halfway to the next distance, so that rounding does not matter; 0 if the share is
         smaller than one pair, NaN without candidates.
-
-    O(c) time for c candidates (or samples); holds little more than the requested share of them.
     """
     A = _finite_rows(Y_a).T
     B = None if Y_b is None else _finite_rows(Y_b).T
@@ -145,14 +128,7 @@ def near_distance(
 
 
 def satisfaction_area(F: Floats, sign: int = 1, weights: Floats | None = None) -> float:
-    """Area under the satisfaction curve: mean(1 - F) for positive guidance, mean(F) for negative.
-
-    `F` (m,): Percentiles of the guided pairs; NaN is skipped.
-    `sign` {1, -1}
-    `weights` (m,): Non-negative importance of each pair.
-
-    Returns: 1 is best and 1/2 is chance; NaN if no pair has a position.
-    """
+    """Area under the satisfaction curve: mean(1 - F) for positive, mean(F) for negative links."""
     is_finite = np.isfinite(F)
     w = np.ones(len(F)) if weights is None else np.abs(weights)
     if not w[is_finite].sum() > 0:
@@ -169,9 +145,6 @@ def satisfaction_curve(
     at: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Share of satisfied guidance as a function of the share of pairs that count as close.
-
-    `n_points`: Number of evenly spaced points from 0 to 1, unless `at` is given.
-    `at` (ndarray): Shares of pairs at which to evaluate the curve.
 
     Returns `fraction_of_pairs`, `fraction_satisfied` (n_points,): At f: the share of positive
         pairs among the closest share f of all candidate pairs, or of negative pairs outside them.
@@ -190,8 +163,6 @@ def satisfaction_curve(
 
 def link_auc(F: Floats, candidates: int) -> float:
     """ROC-AUC of distinct linked pairs against all other candidate pairs, with ties half.
-
-    `F` (m,): Percentiles of the linked pairs, each pair once; NaN is skipped.
 
     From the identity area = pi / 2 + (1 - pi) AUC, with pi the share of linked pairs.
     """
@@ -219,17 +190,8 @@ def degree_placements(
     to the centre: a mean of 1/2 is chance even if most links lead to a few hubs. O(c log c) for c
     pairs of ends.
 
-    `Y_a` (n_a, k)
-    `i`, `j` (m,): Links: rows of `Y_a` and of `Y_b`.
-    `Y_b` (n_b, k): Without it the links lie within `Y_a`.
-    `all_links` (two ndarrays): All known links, which are excluded from the unlinked pairs.
-    `max_pairs`, `n_samples`, `random_state`: Above `max_pairs` pairs of ends a seeded sample is
-        used.
-
     Returns `closer` (m,): With ties half; NaN without a position, and if every such pair is a
         link.
-    Returns `standard_error`: Standard error of an entry from sampling; 0 if all pairs are
-        compared.
     """
     other = Y_a if Y_b is None else Y_b
     is_placed = np.isfinite(Y_a[i]).all(axis=1) & np.isfinite(other[j]).all(axis=1)

@@ -8,10 +8,7 @@ from hetviz.core.compiled import compiled
 
 @compiled
 def largest_entries(indptr: Array, data: Array, kept: Array) -> None:
-    """Fill kept (n, k) with the positions of the k largest entries of each row, filled with -1.
-
-    Of equal entries the first counts.
-    """
+    """Fill kept (n, k) with the positions of the k largest entries of each row, filled with -1."""
     k = kept.shape[1]
     for i in range(len(kept)):
         for e in range(indptr[i], indptr[i + 1]):

@@ -89,10 +89,7 @@ def relative_similarity(first: RowVectors, second: RowVectors, random_state: int
 
 
 def nearest_within(table: RowVectors, rows: Ints) -> Array:
-    """Return the similarity of some rows to the most similar different row of their table.
-
-    -inf without a different row.
-    """
+    """Return the similarity of some rows to the most similar different row of their table."""
     best = [np.zeros(0, dtype=np.float32)]
     for start, S in _blocks((table[0][rows], table[1][rows]), table):
         # A row is as similar to equal rows as to itself, and less similar to all others.

@@ -15,14 +15,7 @@ _BLOCK_ENTRIES = 4_000_000
 
 
 def neighbor_similarity(space: Space, queries: Ints, k: int) -> Sparse:
-    """Return similarities exp(-d^2 / s^2) of the k nearest rows, with s their median distance.
-
-    `queries` (q,)
-
-    Returns csr (q, n): Each query has weight 1 with itself.
-
-    O(q n d) time in row blocks of bounded memory.
-    """
+    """Return similarities exp(-d^2 / s^2) of the k nearest rows, with s their median distance."""
     n = space.n
     k = min(k, n - 1)
     columns, weight = (
@@ -55,9 +48,6 @@ def link_probability(together: Floats, apart: Floats, base: float) -> Floats:
 def tie_closeness(distances: Floats, between: Floats) -> Floats:
     """Return how close two distances are to a tie, 0 to 1.
 
-    `distances` (m, 2): Distances of an item to two others.
-    `between` (m,): Distance between these two.
-
     Returns (m,): 1 if both are equally far and lie on opposite sides; 0 if one of them coincides
         with the item, or with the other: a question would have no information.
     """
@@ -76,14 +66,8 @@ def choose_diverse(
 ) -> Ints:
     """Choose the best candidates from different regions of the data.
 
-    `gain` (m,): Candidates with a gain of 0 or less are never chosen.
-    `items` (sequence of m sequences of int): Items of each candidate; chosen candidates share
-        none.
     `groups` (sequence of m sequences of int): Neighbourhood of each candidate. Candidates that
         share some of it come last.
-
-    Returns (ndarray of at most n positions): Best first: those that share no neighbourhood, then
-        the others. Equal ones keep their order.
     """
     order = [
         int(candidate) for candidate in np.argsort(-gain, kind="stable") if gain[candidate] > 0

@@ -10,11 +10,8 @@ from hetviz._types import Floats, Ints
 def comparison_outcomes(Y: Floats, objects: Ints) -> Floats:
     """Return whether a map agrees with each comparison: 1 yes, 1/2 tie, 0 no, NaN not placed.
 
-    `Y` (n, k): Positions; NaN for rows without one.
     `objects` (ndarray of shape (t, 3) or (t, 4)): Rows a, b, c for d(a, b) < d(a, c), or a, b, c,
         d for d(a, b) < d(c, d).
-
-    Returns (t,).
     """
     closer, farther = _squared(Y, objects)
     outcome = np.where(closer < farther, 1.0, np.where(closer == farther, 0.5, 0.0))
@@ -35,8 +32,6 @@ def comparison_accuracy(Y: Floats, objects: Ints, weights: Floats | None = None)
 def max_satisfiable_share(objects: Ints) -> float:
     """Return the maximum share of comparisons that a map can satisfy, given opposite ones.
 
-    `objects` (ndarray of shape (m, 4) or (m, 3)): As in `comparison_outcomes`; not empty.
-
     Returns: One of two opposite comparisons can be satisfied. Cycles of three and more are
         ignored, so this is an upper bound.
     """
@@ -56,9 +51,6 @@ def comparison_curve(Y: Floats, objects: Ints, at: Floats) -> Floats:
     """Return the share of comparisons satisfied with a given margin.
 
     `at` (p,): Ratio of the near pair's length to that of the far pair, 0 to 1.
-
-    Returns (p,): Share with at most this ratio; at 1 it is `comparison_accuracy`. NaN if none is
-        placed.
     """
     closer, farther = _squared(Y, objects)
     good = np.isfinite(closer) & np.isfinite(farther)

@@ -24,12 +24,7 @@ _MIN_RELATIVE_VALUE = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class ConstantShift:
-    """A constant-shift embedding.
-
-    `positions` (n, r): Axes sorted by falling variance.
-    `shift`: lambda, 0 or below.
-    `levels`: Number of levels of the order: the largest Delta.
-    """
+    """A constant-shift embedding."""
 
     positions: Floats
     shift: float
@@ -37,14 +32,7 @@ class ConstantShift:
 
 
 def order_levels(n: int, pairs: Ints) -> Floats:
-    """Return Delta of a consistent partial order, shape (n, n).
-
-    `pairs` (m, 4): Row i, j, k, l says d(i, j) < d(k, l).
-
-    Raises DataError: If the order has a cycle, with an example.
-
-    O(n^2 + m).
-    """
+    """Return Delta of a consistent partial order, shape (n, n)."""
     ends = np.sort(np.asarray(pairs, dtype=np.int64).reshape(-1, 2), axis=1)
     ends[ends[:, 0] == ends[:, 1]] = 0
     flat, number = np.unique(ends @ [n, 1], return_inverse=True)
@@ -77,11 +65,6 @@ def order_levels(n: int, pairs: Ints) -> Floats:
 
 def embed_by_constant_shift(n: int, pairs: Ints) -> ConstantShift:
     """Embed a consistent partial order exactly; see the module docstring.
-
-    `n`: At least 2 objects.
-    `pairs` (m, 4)
-
-    Raises DataError: If the order has a cycle.
 
     O(n^3 + m) time, O(n^2) memory; McFee and Lanckriet 2011, appendix A. The last equation is
     missing in the printed version.

@@ -40,7 +40,6 @@ class Hinge:
     """Weighted hinge losses of comparisons between n objects.
 
     `pairs` (m, 4): Rows i, j, k, l require d(i, j) + margin <= d(k, l).
-    `weight` (m,): b, the maximum multiplier of each comparison.
 
     An evaluation costs O(p k + m) for p distinct pairs and k axes, or O(n^2 k + m) with matrix
     products if that is faster.
@@ -141,7 +140,6 @@ class OrderEmbedding:
 
     `parts` (list of ndarray of shape (r_p, k_p)): A_p with M_p = A_p A_p'; view p has positions
         Phi_p A_p, axes sorted by falling variance.
-    `multipliers` (m,): a, the final multiplier of each comparison.
     `objective`, `bound`: Objective of the problem above, and the lower bound on its optimum.
     `critical_beta`: Up to this beta the optimum has all objects in one point.
     """
@@ -163,11 +161,7 @@ class OrderEmbedding:
 
 
 def critical_beta(views: Sequence[ViewFeatures], hinge: Hinge) -> float:
-    """Return the largest beta whose optimum has all objects in one point; inf if every beta has.
-
-    `views` (sequence of ndarray of shape (n, r_p))
-    `hinge`: Only the proportions of its weights matter.
-    """
+    """Return the largest beta whose optimum has all objects in one point; inf if every beta has."""
     total = float(hinge.weight.sum())
     if total <= 0:
         return float("inf")
@@ -186,10 +180,6 @@ def embed_order(
     beat: Callable[[], object] = lambda: None,
 ) -> OrderEmbedding:
     """Solve the convex problem up to a relative gap.
-
-    `views` (sequence of ndarray of shape (n, r_p)): Features of each view; None for the identity.
-    `hinge`: The comparisons; its weights are b_c = beta w_c / sum w.
-    `report`: Gets the pass, the gap and the parts, after each pass.
 
     M_p = A_p A_p' with few axes. Each pass takes a proximal step on the multipliers of the
     comparisons (which smooths the hinge without moving its minimum), solved by L-BFGS, and adds the
@@ -255,10 +245,6 @@ def embed_on_axes(
     """Find a local optimum of the same problem with a fixed number of axes, from a start.
 
     `Phi` (n, r): A view; or stacked columns of several views, whose axes may then mix views.
-    `start` (r, k)
-    `report`: Gets the pass and the best A so far, after each pass.
-
-    Returns `A` (r, k)
     """
     best, objective = start, _objective([Phi], hinge, [start])
     q = np.zeros(len(hinge))
@@ -279,11 +265,7 @@ def embed_on_axes(
 
 
 def canonical_axes(Phi: ViewFeatures, A: Floats, k: int | None = None) -> Floats:
-    """Rotate the axes of Phi A to uncorrelated ones, widest first, with fixed signs.
-
-    `Phi` (ndarray of shape (n, r), or None for the identity); `A` (r, k')
-    `k`: Number of axes; missing ones are filled with 0.
-    """
+    """Rotate the axes of Phi A to uncorrelated ones, widest first, with fixed signs."""
     if A.shape[1]:
         G = _apply(Phi, A)
         _, _, turn = np.linalg.svd(G - G.mean(axis=0), full_matrices=False)

@@ -31,10 +31,8 @@ class FixedRankEmbedding:
     `sizes` (views,): tr M_p of the optimum: the weight of each view.
     `optimal` (list of ndarray of shape (r_p, K)): The optimum, sum_p Phi_p @ optimal[p], on all of
         its axes.
-    `objective`, `bound`, `critical_beta`: Results of the convex problem.
     `flat_objective`: Objective of the map of k axes, with the same penalty; its axes may mix
         views.
-    `gap`: (objective - bound) / objective of the convex problem.
     """
 
     parts: list[Floats]
@@ -53,11 +51,7 @@ class FixedRankEmbedding:
     def figures(
         self, share_satisfied: Callable[[list[Floats]], float]
     ) -> dict[str, float | int | None]:
-        """Return figures of the optimum and of the map, JSON-ready.
-
-        `share_satisfied`: Returns the share of the comparisons that `parts` or `optimal`
-            satisfies.
-        """
+        """Return figures of the optimum and of the map, JSON-ready."""
         return {
             "objective": self.objective,
             "bound": self.bound,
@@ -90,11 +84,6 @@ def embed_fixed_rank(
     beat: Callable[[], object] = lambda: None,
 ) -> FixedRankEmbedding:
     """Solve the convex problem, then optimise its k leading axes.
-
-    `views` (sequence of ndarray of shape (n, r_p)): Features; a single None is the identity. With
-        `diagonal`, columns of cost 1.
-    `diagonal`: Learn a weight per column instead of a full matrix per view.
-    `report`: Gets the pass, the gap, and a map of k axes, after each pass.
 
     The k leading axes of the optimum alone satisfy far fewer comparisons than all of its axes.
     Views that the optimum does not use stay unused. The problem on k axes is not convex, so its
@@ -209,7 +198,6 @@ class BetaChoice:
 
     `factor`: The multiple of the critical beta that satisfies most held-out comparisons, if it
         beats the default one by more than one standard error of the difference; else the default.
-    `accuracy`: Share of satisfied held-out comparisons, by factor.
     """
 
     factor: float
@@ -228,10 +216,7 @@ def choose_beta(
     margin: float = 1.0,
     tick: Callable[[float], object] = lambda share: None,
 ) -> BetaChoice:
-    """Choose beta by three-fold cross-validation over comparisons, on maps of k axes.
-
-    `pairs` (m, 4); `weight` (m,)
-    """
+    """Choose beta by three-fold cross-validation over comparisons, on maps of k axes."""
     fold = rng.permutation(len(pairs)) % FOLDS
     satisfied = np.zeros((len(BETAS), len(pairs)))
     n = len(views[0]) if views[0] is not None else int(pairs.max()) + 1
@@ -274,11 +259,7 @@ _SMOOTHING_FACTOR, _MIN_SMOOTHING = 0.7, 0.2
 
 @dataclass(frozen=True, eq=False)
 class ColumnWeights:
-    """Column weights with bounds on the optimum.
-
-    `weights` (r,): v, mostly 0.
-    `multipliers` (m,)
-    """
+    """Column weights with bounds on the optimum."""
 
     weights: Floats
     multipliers: Floats
@@ -306,11 +287,6 @@ def weigh_columns(
     beat: Callable[[], object] = lambda: None,
 ) -> ColumnWeights:
     """Solve the linear program up to a relative gap.
-
-    `B` (n, r): Columns of cost 1.
-    `hinge`: Its weights are b_c = beta w_c / sum w.
-    `tol`, `max_passes`: Relative gap at which to stop, and maximum number of passes.
-    `report`: Gets the pass, the gap and the weights, after each pass.
 
     Proximal steps on the multipliers, solved by L-BFGS with bounds on the used columns; a pass over
     all columns adds those that would lower the objective. O(n^2 r) per pass, and O(n^2 s) for an

@@ -18,11 +18,7 @@ _BLOCK_ENTRIES = 4_000_000
 
 @dataclass(frozen=True)
 class ContradictionChain:
-    """An apart link, and a shortest chain of together links between its two ends.
-
-    `apart`: Row of the apart link.
-    `together`: Rows of the chain, from one end to the other; empty if both ends are one object.
-    """
+    """An apart link, and a shortest chain of together links between its two ends."""
 
     apart: int
     together: tuple[int, ...]
@@ -45,11 +41,6 @@ def find_contradictions(
     A together link of strength w allows a distance of 1 - w between its ends, and an apart link of
     strength v requires v: a chain contradicts if its links allow less than v. Links of full
     strength contradict for any chain, two links of strength one half never do.
-
-    `ends` (m, 2): The two objects of each link.
-    `apart` bool (m,): Whether it is an apart link; the others are together links.
-    `strength` (m,): From 0 to 1; 1 by default.
-    `new` bool (m,): Report only contradictions caused by these links.
 
     Returns `chains`: Shortest first. Without any of its links, a chain does not contradict by
         itself.

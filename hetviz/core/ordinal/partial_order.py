@@ -57,11 +57,7 @@ class PartialOrder:
     """A consistent subset of comparisons, and the fate of every row.
 
     `pairs` (e, 4): Comparisons i, j, k, l that remain: d(i, j) < d(k, l), with i <= j and k <= l.
-    `weight` (e,)
-    `row` (e,): The first row of each comparison.
     `fate` (m,): Fate of each given row, one of `STAGES`.
-    `conflicts`: Smallest first; at most the requested number.
-    `n_conflicts`: Number of statements removed because of contradictions and cycles.
     """
 
     pairs: Ints
@@ -247,10 +243,7 @@ class _StatementGraph:
 
 
 def vertices(pairs: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the numbers of the near and the far pair of each row, and the ends of each pair.
-
-    All pairs of an object with itself count as one, at distance 0.
-    """
+    """Return the numbers of the near and the far pair of each row, and the ends of each pair."""
     ends = np.sort(pairs.reshape(-1, 2), axis=1)
     ends[ends[:, 0] == ends[:, 1]] = -1
     distinct, number = np.unique(ends, axis=0, return_inverse=True)
@@ -298,15 +291,7 @@ def _check_option(name: str, value: str, allowed: tuple[str, ...]) -> None:
 
 
 def cycles_through(pairs: Ints, which: Ints) -> list[tuple[tuple[int, ...], ...]]:
-    """Find a shortest cycle through each of some comparisons.
-
-    `which` (ndarray of int): Rows of interest.
-
-    Returns: For each cycle the rows of each of its statements, with the row of interest in the
-        first statement. Rows without a cycle are skipped, and no cycle occurs twice.
-
-    O(m log m), and one search per cycle.
-    """
+    """Find a shortest cycle through each of some comparisons."""
     near, far, ends = vertices(np.asarray(pairs, dtype=np.int64).reshape(-1, 4))
     possible = np.flatnonzero((near != far) & (ends[far, 0] != ends[far, 1]))
     both = np.column_stack([near[possible], far[possible]])
@@ -326,10 +311,6 @@ def cycles_through(pairs: Ints, which: Ints) -> list[tuple[tuple[int, ...], ...]
 
 def maximal_acyclic(edges: Ints, weight: Floats, n_restarts: int, rng: Rng) -> Bools:
     """Return a maximal acyclic set of edges.
-
-    `edges` (e, 2): Edges u -> v, each once.
-    `weight` (e,): Above 0.
-    `n_restarts`: Number of random orders of the vertices; the heaviest result counts.
 
     Returns bool (e,): Chosen edges, with at least half of the weight.
 
@@ -365,12 +346,7 @@ def on_cycle(edges: Ints) -> Bools:
 
 
 def shortest_cycles(edges: Ints, which: Ints) -> Iterator[Ints]:
-    """Find, for each given edge, a shortest cycle through it.
-
-    `edges` (e, 2). `which`: edges that lie on a cycle.
-
-    Yields edges of the cycle in order, the given one first.
-    """
+    """Find, for each given edge, a shortest cycle through it."""
     if not len(which):
         return
     u, v, n = _renumbered(edges)

@@ -34,13 +34,7 @@ _N_NEAREST = 8
 def polish_map(Y: Floats, pairs: Ints, weight: Floats, pull: float) -> Floats:
     """Move points so that more comparisons hold.
 
-    `pairs` (m, 4): Near pair, far pair.
-    `weight` (m,)
     `pull`: lam, above 0: points move less for larger values.
-
-    Returns (n, k): Rows without comparisons do not move.
-
-    By L-BFGS; O(m k) for each of at most 200 steps.
     """
     size = float(((Y - Y.mean(axis=0)) ** 2).sum())
     if size == 0 or not len(pairs):
@@ -82,14 +76,9 @@ def choose_pull(
 ) -> tuple[float | None, dict[str, float]]:
     """Choose the strength of the pull to the start, by cross-validation over comparisons.
 
-    `refit`: Gets the training rows of `pairs`, returns the initial map (n, k).
-
     Returns `pull`: The strength that satisfies most held-out comparisons, if it beats the start by
         more than one standard error of the difference; else None, which leaves the map unchanged.
         Of equal ones the largest.
-    Returns `accuracy`: Share of satisfied held-out comparisons by strength; "none" is the start.
-
-    Three folds; from 5,000 comparisons on only one.
     """
     if len(pairs) < MIN_COMPARISONS:
         return None, {}
@@ -121,9 +110,6 @@ def choose_pull(
 
 def move_along(Y: Floats, before: Floats, after: Floats) -> Floats:
     """Move positions along with nearby points that moved.
-
-    `Y` (m, k): Positions on the map before.
-    `before`, `after` (n, k): Positions of the points before and after.
 
     Returns (m, k): Each position moves by the mean movement of its nearest points, weighted by
         inverse squared distance; a position on a point moves with it. O(m n k).

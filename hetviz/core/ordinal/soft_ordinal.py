@@ -27,12 +27,7 @@ _START_SCALE = 10.0
 def soft_ordinal_loss(
     Y: Floats, pairs: Ints, weight: Floats, penalty: float = PENALTY
 ) -> tuple[float, Floats]:
-    """Return the loss and its gradient (n, k).
-
-    `Y` (n, k)
-    `pairs` (m, 4): Near pair, far pair.
-    `weight` (m,): Of sum 1.
-    """
+    """Return the loss and its gradient (n, k)."""
     from hetviz.core.ordinal.soft_ordinal_loops import add_soft_ordinal_loss
 
     factor = penalty / len(pairs)
@@ -53,13 +48,7 @@ def embed_soft_ordinal(
     report: Callable[[int, Floats], object] = lambda start, Y: None,
     beat: Callable[[int], object] = lambda start: None,
 ) -> tuple[Floats, list[float]]:
-    """Return the best map (n, k) and the lowest loss after each start.
-
-    `pairs` (m, 4); `weight` (m,)
-
-    The map is centred, its axes are sorted by falling variance. By L-BFGS; O(m k) for each of at
-    most 1,000 steps per start.
-    """
+    """Return the best map (n, k) and the lowest loss after each start."""
     share = np.asarray(weight, dtype=np.float64) / weight.sum()
     pairs = np.ascontiguousarray(pairs, dtype=np.int64)
     best, history = np.zeros((n, k)), [np.inf]

@@ -30,13 +30,8 @@ _MAX_EXACT_ROWS = 30_000
 def class_probabilities(Z: Floats, y: Ints, n_classes: int) -> Floats:
     """Return the class probabilities of all items, from those with a known class.
 
-    `Z` (n, k): Axes of the items; only directions matter.
-    `y` int (n,): Class numbers, -1 if unknown; at least two classes must occur.
-
     Returns (n, n_classes): Rows of sum 1, by logistic regression; 0 for classes without known
         items.
-
-    O(known k n_classes) per step, then O(n k n_classes).
     """
     X = unit(Z) * np.sqrt(Z.shape[1])
     labelled = np.flatnonzero(y >= 0)
@@ -51,10 +46,7 @@ def class_probabilities(Z: Floats, y: Ints, n_classes: int) -> Floats:
 
 
 def label_uncertainty(P: Floats) -> Floats:
-    """Return the uncertainty of each row's class, (n,): 1 minus the lead of the likeliest class.
-
-    P is of shape (n, 2 or more).
-    """
+    """Return the uncertainty of each row's class, (n,): 1 minus the lead of the likeliest class."""
     top = np.partition(P, -2, axis=1)
     return np.asarray(1.0 - (top[:, -1] - top[:, -2]))
 
@@ -89,12 +81,6 @@ def choose_informative(
     """Return the items whose labels would cover most uncertainty, and the gain of each.
 
     `S` csr (n_items, n_items): Similarity: share of j that the label of i covers, from 0 to 1.
-    `uncertainty` (n_items,): Uncertainty of each label, 0 or more.
-    `labelled` (ndarray of int): Items with known labels: items similar to these are covered.
-    `allowed` bool (n_items,): Items that may be chosen.
-
-    Returns `chosen`, `gain` (ndarray of at most n positions, and of their gains): Best first, with
-        gains above 0.
 
     F is submodular, so the greedy choice reaches 1 - 1/e of the maximum (Nemhauser, Wolsey and
     Fisher 1978); as a criterion of active learning see Wei, Iyer and Bilmes 2015. O(n nnz(S)).

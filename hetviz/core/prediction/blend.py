@@ -31,8 +31,6 @@ def propagate(
 
     `steps` (sequence of (A, B)): Row-stochastic weights (n, n) of each item's neighbours; a pair
         (n, m), (m, n) leads via other items. All graphs of an item have equal weight.
-    `start` (n, K): Initial outputs, which keep a weight of 1 - `stay` in each round.
-    `is_fixed` bool (n,)
 
     The truncated sum of a random walk with restarts (Zhou et al. 2004 with rows of sum 1): O(rounds
     links K). Items without a neighbour in any graph keep their initial outputs.
@@ -64,9 +62,6 @@ def pool_weights(
 ) -> Floats:
     """Return non-negative weights for which `pool_probabilities` fits classes best.
 
-    `outputs` (sequence of ndarray of shape (n, K)): Probabilities of held-out items by several
-        models.
-    `y` int (n,)
     `prior_weights` (M,): Weights without items. If their sum is above 1, the blend is more certain
         than its parts, as it should be if their errors are independent.
 
@@ -100,7 +95,6 @@ def pool_weights(
 def share_factors(P: Floats, shares: Floats, power: float) -> Floats:
     """Return factors (K,) of classes that bring their mean probability closer to their shares.
 
-    `P` (n, K): Probabilities of all items.
     `power`: From 0 (no change) to 1 (class mass normalisation of Zhu, Ghahramani and Lafferty
         2003).
     """
@@ -124,10 +118,6 @@ def walk_features(
     rounds: int = 8,
 ) -> Floats:
     """Return the mean of rows over the ends of random walks that may end at each step.
-
-    `steps` (sequence of (A, B)): As in `propagate`.
-    `start` (n, p): Rows to average: features, or one column for each item that a walk may end at.
-    `restart`: Probability that a walk ends at a step.
 
     Personalised PageRank times `start`, as in Gasteiger, Bojchevski and Guennemann 2019 (APPNP):
     O(rounds links p). Items without a neighbour in any graph keep their row.
@@ -153,8 +143,6 @@ def link_axes(
     steps: Sequence[tuple[Sparse, Sparse | None]], width: int, random_state: int, rounds: int = 20
 ) -> Floats:
     """Return leading eigenvectors (n, width) of the normalised and regularised graph of links.
-
-    `steps` (sequence of (A, B)): As in `propagate`; only their patterns count.
 
     Items linked to the same items of another dataset are linked, with less weight the more links
     these have. The mean degree is added to each degree (Amini et al. 2013), so that leading axes
@@ -203,13 +191,7 @@ def mean_weights(outputs: Sequence[Floats], y: Floats) -> Floats:
 
 
 def reliability(P: Floats, y: Ints, bins: int = 8) -> list[list[float]]:
-    """Return the accuracy of the likeliest class, by its probability.
-
-    `P` (n, K): Probabilities of held-out items.
-    `y` int (n,)
-
-    Returns: list of [mean probability, share right, items]
-    """
+    """Return the accuracy of the likeliest class, by its probability."""
     confidence = P.max(axis=1)
     is_right = P.argmax(axis=1) == y
     order = np.argsort(confidence, kind="stable")

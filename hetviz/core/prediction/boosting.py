@@ -56,10 +56,7 @@ class TreeSettings:
 
 
 class Booster(Protocol):
-    """A booster of the margins of one source's rows.
-
-    `scores` (n_i, K): Scores of all rows, including those that are only predicted.
-    """
+    """A booster of the margins of one source's rows."""
 
     scores: Floats
 
@@ -73,14 +70,7 @@ class Booster(Protocol):
 
 
 def make_booster(X: Matrix, learn: Ints, n_outputs: int, settings: TreeSettings) -> Booster:
-    """Return a booster for some features.
-
-    `X` ndarray or csr (n_i, d): NaN for missing cells.
-    `learn` (ndarray of int): Training rows; the others are only predicted.
-
-    Raises HetvizError: If LightGBM cannot be loaded and the data are too large for scikit-learn's
-        trees.
-    """
+    """Return a booster for some features."""
     if settings.learner == LINEAR:
         return _Ridges(X, learn, n_outputs, settings)
     try:

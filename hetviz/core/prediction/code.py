@@ -38,12 +38,7 @@ _BLOCK_ENTRIES = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class CooccurrenceBlock:
-    """Co-occurrences of two sets of items, or of one set; made by `make_cooccurrence_block`.
-
-    `d`, `e`: Numbers of the sets; equal within one, where (i, i) is ignored.
-    `P` csr (n, m): Co-occurrences, of sum 1.
-    `px`, `py` (n,), (m,): Margins.
-    """
+    """Co-occurrences of two sets of items, or of one set; made by `make_cooccurrence_block`."""
 
     d: int
     e: int
@@ -54,10 +49,7 @@ class CooccurrenceBlock:
     weight: float
 
     def value(self, A: Floats, B: Floats) -> tuple[float, Floats, Floats]:
-        """Return the unweighted log-likelihood and its gradients in A (n, k) and B (m, k).
-
-        O(n m k) time, in blocks of rows with bounded memory.
-        """
+        """Return the unweighted log-likelihood and its gradients in A (n, k) and B (m, k)."""
         if self.model in ("UC", "MC"):
             model = {"UC": "CU", "MC": "CM"}[self.model]
             transposed = CooccurrenceBlock(
@@ -135,14 +127,7 @@ class CooccurrenceBlock:
 def make_cooccurrence_block(
     d: int, e: int, counts: Matrix, model: str = "MM", weight: float = 1.0
 ) -> CooccurrenceBlock:
-    """Return a block of co-occurrences of any scale.
-
-    `counts` (array or sparse array of shape (n, m)): 0 or more. Within one set it is symmetrised,
-        and its diagonal is ignored.
-
-    Raises ParameterError: For an unknown model, or if all counts are 0.
-    Raises DataError: For a negative count.
-    """
+    """Return a block of co-occurrences of any scale."""
     if model not in MODELS:
         raise ParameterError(f"code: model = {model!r} must be one of {', '.join(MODELS)}.")
     P = sp.csr_array(counts).astype(np.float64, copy=False)
@@ -168,11 +153,7 @@ def make_cooccurrence_block(
 
 @dataclass
 class CodeResult:
-    """The best of several runs.
-
-    `places` (list of ndarray of shape (n_d, k))
-    `values`: Unweighted log-likelihood of each block.
-    """
+    """The best of several runs."""
 
     places: list[Floats]
     history: list[float] = field(default_factory=list)
@@ -205,10 +186,7 @@ def fit_code(
     progress: Progress = ignore_progress,
     layout: Callable[[list[Floats]], Floats] | None = None,
 ) -> CodeResult:
-    """Maximise by L-BFGS from several random starts, and return the best result.
-
-    Raises Cancelled: If `progress` raises it; its ``partial`` is the `CodeResult` so far.
-    """
+    """Maximise by L-BFGS from several random starts, and return the best result."""
     cuts = np.cumsum([n * k for n in sizes])[:-1]
 
     def split(flat: Floats) -> list[Floats]:
@@ -263,7 +241,6 @@ def place_item(ends: Sequence[tuple[Floats, Floats, Floats, float]]) -> Floats:
     `ends` (sequence of (F, p, prior, weight)): Positions (m, k) of fixed items; their
         co-occurrences with the new one, of sum 1; their prior mass (m,); and the weight of the
         block.
-
     Returns (k,): The best result of L-BFGS from the weighted mean of each block's partners.
     """
 

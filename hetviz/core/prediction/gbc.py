@@ -32,7 +32,6 @@ _CLIP = 1e-6
 class TargetLoss:
     """The loss of margins f against a target t, by row and column, with lazy derivatives.
 
-    `task` {"number", "classes"}; `f`, `t` (n, K)
     `method` {"soft", "paper"}: For classes. ``"soft"`` is the divergence of sigmoid(f) from
         sigmoid(t), with its minimum at f = t. ``"paper"`` uses t as the label of the logistic
         loss, which pushes f beyond t.
@@ -162,12 +161,8 @@ def within_source(A: Sparse, rows: Ints) -> Sparse:
 def neighbour_mean(means: Sequence[Sparse], weights: Floats) -> tuple[Sparse, Bools]:
     """Combine the graphs of one source.
 
-    `means` (sequence of csr of shape (n_i, n_i)): From `within_source`, one for each graph.
-    `weights` (q,)
-
     Returns `S` csr (n_i, n_i): Rows of sum 1, over the graphs in which a row has a neighbour; else
         rows of 0.
-    Returns `joined` bool (n_i,): Rows with a neighbour.
     """
     has = [np.diff(P.indptr) > 0 for P in means]
     share = sum(w * present for w, present in zip(weights, has, strict=True))
@@ -271,11 +266,7 @@ _STEP_FACTOR = 2.5
 
 @dataclass(frozen=True, eq=False)
 class GbcSource:
-    """Features of one source.
-
-    `X` ndarray or csr (n_i, d): NaN for missing cells.
-    `rows` int (n_i,): The row of all rows that each row describes, each at most once.
-    """
+    """Features of one source."""
 
     X: Matrix
     rows: Ints
@@ -388,9 +379,6 @@ class GbcModel:
     """A fitted consensus.
 
     `prior` (K,): Margin of a row that no source contains.
-    `boosters`: Boosters of each source: trained on labels only, then with consensus and links.
-    `margins` (list of ndarray of shape (n_i, K)): Margins of each source.
-    `weights`, `graph_weights` (rounds, p), (rounds, q): Weights after each round.
     `history`: Objective after each round, with the weights of that round; at first of the labels
         only.
     `joint` (n, K): The consensus; the prior for rows that no source contains.
@@ -432,11 +420,7 @@ def fit_gbc(
 ) -> GbcModel:
     """Fit one booster per source in rounds, each trained on labels and the consensus.
 
-    `sources`: At least one.
-    `graphs` (sequence of csr of shape (n, n)): Symmetric, with weights above 0.
     `Y` (n, K): Numbers, or 1 and -1 for each class (one column for two classes); NaN if unknown.
-    `task` {"number", "classes"}
-    `watch`: Gets round and consensus (n, K) after each round; True stops.
 
     Each source first learns from labels only, then also from the newest margins of the others and
     from links. Rows without any loss term are only predicted. Cost: O(sum n_i d_i K) and one
@@ -755,7 +739,6 @@ def choose_settings(
 ) -> GbcSettings:
     """Return the settings with the open ones chosen on held-out labels.
 
-    `settings`: Values of the settings that are not open; `n_rounds` is 100 while it is open.
     `open_` (sequence of {"lam0", "lam1", "learner", "n_rounds", "early"}): For "learner" trees are
         chosen if they are better than the learner of the settings by more than one standard error
         over the folds. "n_rounds" is chosen by cross-validation, "early" by 20 % of the labels:

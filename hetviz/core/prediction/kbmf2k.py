@@ -26,11 +26,7 @@ _HALF_LOG_2PI = 0.5 * np.log(2.0 * np.pi)
 
 @dataclass(frozen=True, eq=False)
 class DomainLinks:
-    """Known labels of the pairs of two domains.
-
-    `d`, `e`: Numbers of two different domains.
-    `Y` (n_d, n_e): +1 or -1 (probit) or any number (Gaussian); NaN if unknown.
-    """
+    """Known labels of the pairs of two domains."""
 
     d: int
     e: int
@@ -39,12 +35,7 @@ class DomainLinks:
 
 @dataclass(frozen=True)
 class Priors:
-    """Hyperparameters of the model.
-
-    `shape`, `scale`: Parameters of the Gamma prior of each precision.
-    `sigma_g`, `sigma_y`: Noise of factors, and of Gaussian observations.
-    `margin`: Margin of the probit: y f > margin.
-    """
+    """Hyperparameters of the model."""
 
     shape: float = 1.0
     scale: float = 1.0
@@ -59,9 +50,6 @@ class Side:
 
     `precision_scale` (n, r): Scale of the Gamma posterior of every precision; its shape is prior +
         1/2.
-    `A`, `A_variance` (n, r)
-    `log_determinants` (r,): Log determinants of the covariance of each column of A.
-    `G` (n, r)
     `G_cov` (n or 1, r, r): A single one if it is the same for all rows.
     """
 
@@ -78,10 +66,7 @@ class Side:
 
 
 def truncated_moments(m: Floats, y: Floats, margin: float) -> tuple[Floats, Floats, Floats]:
-    """Return mean, variance and log normaliser of f ~ N(m, 1) given y f > margin.
-
-    Numerically stable even for a very unlikely condition.
-    """
+    """Return mean, variance and log normaliser of f ~ N(m, 1) given y f > margin."""
     z = y * m - margin
     log_z = log_ndtr(z)
     rho = np.exp(-0.5 * z**2 - _HALF_LOG_2PI - log_z)
@@ -92,11 +77,6 @@ class Factorisation:
     """Mean-field inference of the model.
 
     `r`: Number of components; the precisions switch off superfluous ones.
-    `likelihood` {"probit", "gaussian"}
-
-    Raises ParameterError: If a label of the probit is neither -1 nor 1, or a domain has no block.
-
-    A sweep costs r regressions per domain, and O(pairs r^2).
     """
 
     def __init__(
@@ -276,10 +256,7 @@ def infer(
     progress: Progress = ignore_progress,
     layout: Callable[[Factorisation], Floats] | None = None,
 ) -> InferenceResult:
-    """Sweep until the bound gains less than `tol` of itself, or `n_iter` times.
-
-    Raises Cancelled: If `progress` raises it; its ``partial`` is the `InferenceResult` so far.
-    """
+    """Sweep until the bound gains less than `tol` of itself, or `n_iter` times."""
     result = InferenceResult(model)
     for sweep in range(n_iter):
         with keep_partial(lambda _: result):

@@ -33,11 +33,7 @@ _MAX_ENTRIES_PER_PAIR = 30  # A whole product of matrices is faster up to here.
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """The leading part of a kernel: K is approximately U diag(values) U'.
-
-    `values` (r,): Above 0.
-    `U` (n, r): Orthonormal columns.
-    """
+    """The leading part of a kernel: K is approximately U diag(values) U'."""
 
     values: Floats
     U: Floats
@@ -124,8 +120,6 @@ def _orthonormal(Q: Floats, times: int = 1) -> Floats:
 def profile_kernel(profiles: Sparse) -> Floats:
     """Return the Gaussian interaction-profile kernel of rows, shape (n, n).
 
-    `profiles` csr (n, m): Links of each item.
-
     exp(-g |y_i - y_j|^2), with g the inverse of the mean squared length, as in van Laarhoven,
     Nabuurs and Marchiori, Gaussian interaction profile kernels for predicting drug-target
     interaction, 2011. O(n^2) memory.
@@ -165,10 +159,6 @@ def best_products(
     left: Floats, right: Floats, rows: Ints, count: int, without: Ints | None = None
 ) -> tuple[Ints, Ints]:
     """Return the `count` pairs of rows with the largest inner products.
-
-    `left`, `right` (n, r) and (m, r)
-    `rows` (ndarray of int): Rows of `left` to search.
-    `without` (ndarray of int): Pairs to leave out, as sorted numbers i * m + j.
 
     In blocks, in single precision: O(len(rows) m r) time, memory for a block and for the result.
     Above 10 million pairs the rows of both sides are grouped into cells, and only pairs of cells
@@ -212,10 +202,7 @@ class _BestPairs:
 
 
 def largest(values: Reals, count: int) -> Ints:
-    """Return the positions of the largest values, largest first, equal ones in order.
-
-    Same result as a stable sort, in O(p + count log count) for p values.
-    """
+    """Return the positions of the largest values, largest first, equal ones in order."""
     places = np.arange(len(values))
     if len(values) > count > 0:
         threshold = np.partition(values, len(values) - count)[len(values) - count]
@@ -255,9 +242,6 @@ def _promising_blocks(left: Floats, right: Floats, rows: Ints) -> Iterator[tuple
 class KroneckerRidge:
     r"""Kernel ridge regression of all pairs at once with the product of two kernels.
 
-    `a`, `b`: Spectra of the kernels of the rows and of the columns.
-    `C` (r, s): Known links in the bases of both spectra.
-
     With K_a = U L U' and K_b = V M V' the fitted values are
     :math:`F = K_a \tilde{A} K_b = U (C \circ S / (S + ridge)) V'` where C = U'Y V and
     S = outer(L, M): two eigenproblems instead of a system of n m unknowns (Pahikkala et al.; van
@@ -270,10 +254,7 @@ class KroneckerRidge:
 
     @classmethod
     def of(cls, Y: Sparse, a: Spectrum, b: Spectrum) -> KroneckerRidge:
-        """Return the regression of known links.
-
-        `Y` csr (n, m): 1 for known links, below 0 for apart pairs, 0 elsewhere.
-        """
+        """Return the regression of known links."""
         return cls(a, b, np.asarray(a.U.T @ (Y @ b.U)))
 
     def scores(self, ridge: float) -> LowRankScores:
@@ -305,9 +286,6 @@ def walk_matrix(W: Sparse) -> Sparse:
 
 def walk_scores(T: Sparse, rows: Ints, columns: slice, steps: int = 5, stay: float = 0.6) -> Floats:
     """Return scores of random walks from rows of a graph to columns, shape (rows, columns).
-
-    `rows` (ndarray of int); `columns` (slice)
-    `stay`: Weight of each further step.
 
     The truncated sum of ``stay**k T**k``, a personalised PageRank symmetric in both ends.
     O(len(rows) nnz steps).
@@ -353,10 +331,7 @@ class ScoreScale:
 
 @dataclass(frozen=True, eq=False)
 class ScoreStack:
-    """Probabilities of links by logistic regression on scores of several kinds.
-
-    `weights` (k,)
-    """
+    """Probabilities of links by logistic regression on scores of several kinds."""
 
     names: tuple[str, ...]
     weights: Floats

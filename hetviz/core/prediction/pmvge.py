@@ -38,12 +38,7 @@ _N_SAMPLED = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Net:
-    """A network with at most one hidden layer of tanh units, for n items at once.
-
-    `X` (ndarray or csr of shape (n, p), or None): None is the identity: each of `n` items has its
-        own weights.
-    `hidden`: Number of hidden units; 0 is a linear map.
-    """
+    """A network with at most one hidden layer of tanh units, for n items at once."""
 
     X: Matrix | None
     n: int
@@ -114,12 +109,8 @@ class Net:
     def reach(self, flat: Floats, axes: Floats | None = None) -> Floats:
         """Return the sensitivity of the outputs to each input: root mean square over items.
 
-        `flat` (ndarray)
         `axes` (q, p): Loadings of the p inputs on q original features; the result is then for the
             features.
-
-        Returns (ndarray of shape (p,) or (q,)): Length of dy / dx, in outputs per unit of the
-            input.
 
         dy/dx = W diag(1 - h^2) V, so its mean square over items is w' C w for the weights w of an
         input, with C = mean((1 - h^2)(1 - h^2)') * (V V'): O(n hidden^2 + q hidden^2), without
@@ -152,10 +143,7 @@ class LinkSampling:
 
 
 def make_link_block(d: int, e: int, W: Sparse, weight: float = 1.0) -> LinkSampling:
-    """Return a block of links W (n, m), 0 or more and of any scale.
-
-    Raises ParameterError: If no weight is above 0, or one is negative.
-    """
+    """Return a block of links W (n, m), 0 or more and of any scale."""
     P = sp.csr_array(W).astype(np.float64, copy=False)
     if d == e:
         P = sp.csr_array((P + P.T) / 2)
@@ -174,7 +162,6 @@ def make_link_block(d: int, e: int, W: Sparse, weight: float = 1.0) -> LinkSampl
 class Objective:
     """The loss and its gradient in all weights and the bias of every block.
 
-    `similarity` {"inner", "distance"}
     `bias`: Learn b; without it a distance never gives a link a probability above 0.5.
     `negatives`: k.
     """
@@ -235,15 +222,7 @@ class Objective:
     def drawn(
         self, flat: Floats, rng: Rng, size: int, edges: Sequence[Ints]
     ) -> tuple[float, Floats]:
-        """Return loss and gradient for sampled links and pairs.
-
-        `flat` (ndarray)
-        `size`: Number of sampled links per block; k times as many pairs are sampled.
-        `edges` (sequence of array of int): For each block the entries of P (in CSR order) to
-            sample links from.
-
-        Only sampled items pass through their networks. Sampled pairs (i, i) are ignored.
-        """
+        """Return loss and gradient for sampled links and pairs."""
         weights, bias = self.split(flat)
         drawn = [
             self._draw(block, rng, size, part)
@@ -406,10 +385,7 @@ _PATIENCE = 6
 
 @dataclass
 class TrainingResult:
-    """Trained weights, the loss history, and the reason why training stopped.
-
-    `flat` (ndarray)
-    """
+    """Trained weights, the loss history, and the reason why training stopped."""
 
     flat: Floats
     history: list[float] = field(default_factory=list)
@@ -426,12 +402,6 @@ def train(
     layout: Callable[[Floats], Floats] | None = None,
 ) -> TrainingResult:
     """Train from random weights.
-
-    `n_iter`: Maximum number of iterations of L-BFGS; for sampled pairs a tenth of the maximum
-        steps.
-    `exact`: Use all pairs at every step; by default depending on their number.
-
-    Raises Cancelled: If `progress` raises it; its ``partial`` is the `TrainingResult` so far.
 
     Sampled pairs use Adam with a learning rate of 0.01. It stops when the loss of 5 % held-out
     links, and of pairs sampled once, has not improved for 300 steps, and returns the best weights.

@@ -16,15 +16,7 @@ def lbfgs(
     n_iter: int,
     on_iteration: Callable[[Floats, float], None],
 ) -> tuple[Floats, float, bool]:
-    """Minimise from `start` with at most `n_iter` iterations.
-
-    `objective`: Returns value and gradient, shape (n,).
-    `start` (n,)
-    `on_iteration`: Gets point and value after each iteration; an exception that it raises stops
-        the run.
-
-    Returns `point` (n,)
-    """
+    """Minimise from `start` with at most `n_iter` iterations."""
 
     # With this parameter name scipy passes the value too.
     def step(intermediate_result: OptimizeResult) -> None:

@@ -25,7 +25,6 @@ class Selection:
 
     `decision` {"accept", "caution", "too_risky"}: By the share of selected rows: from 30 %, from
         10 %, or less.
-    `rows` (ndarray of int): Source rows to learn from; empty if it is too risky.
     `fraction`: Share of the source rows in leaves where target and source mix.
     `divergence`: Kullback-Leibler divergence of the target from the source over the leaves, 0 or
         more.
@@ -33,7 +32,6 @@ class Selection:
         related data are usually far above it, because the leaves are fitted to the rows.
     `printed`: The divergence as printed in the thesis (equations 5.17 and 5.18); it may be
         negative.
-    `target_leaf`, `source_leaf` (ndarray of int): Leaf of each target and source row.
     """
 
     decision: str
@@ -48,8 +46,6 @@ class Selection:
 
 def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection:
     """Select the source rows that a target may learn from, or none of them.
-
-    `B_T`, `B_S` (n_t, k), (n_s, k): Target and source in one space, all finite.
 
     All rows are repeatedly split in two by k-means, until a leaf has at most 20 rows (or 5 % of
     all) or rows of one side only. Source rows are selected in leaves in which the share of the
@@ -98,12 +94,6 @@ def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection
 
 def bridge(p_v: Floats, v: Ints, outputs: Floats) -> Floats:
     """Translate a prediction of source classes into one of the target.
-
-    `p_v` (n, V): Probability of each source class (or bin, see `quantile_bins`) for rows of
-        interest.
-    `v` int (n_s,): Class of each source row, 0 to V - 1.
-    `outputs` (n_s, Y): Predictions of a target model for each source row: probabilities of the
-        target's classes, or values as one column.
 
     Returns (n, Y): p(y|x) = sum_v p(v|x) p(y|v), with p(y|v) the mean output over the source rows
         of class v (equations 5.19 and 5.20). A class without source rows has the mean over all of

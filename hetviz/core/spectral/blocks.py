@@ -24,7 +24,6 @@ class LinearMap:
 
     `coefficients` (d, k): Row j is the contribution of feature j. For a featureless dataset row i
         is the position of row i itself, NaN for rows without guidance.
-    `centre` (d,): Weighted mean of the training rows.
     `ridge`: The absolute ridge, in squared feature units times mass.
     """
 
@@ -87,10 +86,7 @@ class ProjectionBlock(ABC):
 
 
 class IdentityBlock(ProjectionBlock):
-    """A featureless dataset whose rows are their own coordinates; nothing is stored or centred.
-
-    `weights` (n,): Mass of guidance per row, |D|.
-    """
+    """A featureless dataset whose rows are their own coordinates; nothing is stored or centred."""
 
     def __init__(self, weights: Floats, gamma: float, *, absolute: bool = False) -> None:
         self.n = self.r = len(weights)
@@ -189,14 +185,7 @@ class FeatureBlock(ProjectionBlock):
 
 
 class StreamedBlock(ProjectionBlock):
-    """Dense features read in blocks of rows, each centred in float64 when used.
-
-    `X` (n, d): In memory or mapped from a file, of any float type; not modified.
-    `weights` (n,): Mass of guidance per row; not all 0.
-    `centre` (d,)
-    `gamma`, `absolute`, `nominal`: See `hetviz.core.spectral.prepare.make_block`; gamma is above
-        0, so that constant features are harmless.
-    """
+    """Dense features read in blocks of rows, each centred in float64 when used."""
 
     def __init__(
         self,

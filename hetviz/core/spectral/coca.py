@@ -47,7 +47,6 @@ class CocaSolution:
     `directions` (tuple of ndarray of shape (r_j, k)): One per source of features; 0 for unused
         sources.
     `scores` (n, k): The joint map; NaN for rows that no source describes.
-    `history`: Objective of each sweep under the block constraint, else empty.
     `bound`: Upper bound of the objective under the block constraint; NaN for the other
         constraints.
     """
@@ -157,7 +156,6 @@ def _solve_problem(
 class SummedSource:
     """Sums over the rows of one source of features.
 
-    `centre` (d,): Mean of the rows.
     `gram` (d, d): Products of the centred features, X'X.
     `related` (ndarray of shape (d, d) or None): The same with the relation between the rows, X'MX.
     """
@@ -185,15 +183,8 @@ def coca_by_sums(
 
     `shared` (mapping of (j, h), j < h, to ndarray of shape (d_j, d_h)): Products of the centred
         features of two sources over the rows that both have.
-    `n_components`, `scale`, `alpha`, `source_weights`, `agreement`, `weights_in`, `constraint`,
-
-    Returns `values` (k,)
     Returns `maps`: Map of each source; an item lies at the mean over the sources that have it.
         None for an unused source.
-
-    Raises NotApplicableError: As in `coca`.
-
-    O(d^3) for d features in total.
     """
     w = _equal_weights(len(sources)) if source_weights is None else source_weights
     factor = []
@@ -235,7 +226,6 @@ def coca_by_sums(
 def relation(A: Sparse, scaling: str = "sym") -> Sparse:
     """Return a symmetric relation of non-negative edges.
 
-    `A` sparse array (n, n)
     `scaling` {"sym", "none"}: ``"sym"`` divides entry ij by the square roots of the degrees of i
         and j, which bounds the eigenvalues by 1; ``"none"`` is the thesis.
     """
@@ -426,13 +416,8 @@ def learned_weights(
 ) -> tuple[Floats, Floats]:
     """Weight sources by how well each alone agrees with linked pairs.
 
-    `sources`, `graphs`: As in `coca`; the two kinds are weighted separately.
-    `pairs` (two arrays of shape (m,)): Rows of each pair, every pair once.
-    `signs` (m,): 1 for together, -1 for apart.
     `similarity` {"cosine", "raw"}: Similarity of the components of a pair: the cosine, or the
         inner product as in the thesis, which depends on the scale of the source.
-
-    Returns `source_weights`, `graph_weights` (ndarray): Each non-negative, of sum 1.
 
     min |sum_k w_k E_k - C|^2 over the simplex (equations 4.18 and 4.19), E_k the similarity of the
     pairs in source k; in a graph it is 1 for connected and -1 for other pairs. Together and apart
@@ -466,9 +451,6 @@ def _fit_weights(E: Sequence[Floats], balance: Floats, signs: Floats) -> Floats:
 
 def simplex_qp(K: Floats, v: Floats) -> Floats:
     """Minimise w'Kw - 2v'w over w >= 0, sum(w) = 1.
-
-    `K` (p, p): Symmetric positive semi-definite.
-    `v` (p,)
 
     Returns (p,): The minimiser; of several the most even one, up to 1e-10 of K: equal sources get
         equal weights.

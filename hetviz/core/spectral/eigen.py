@@ -91,8 +91,6 @@ def solve(
 ) -> SpectralSolution:
     """Find the leading axes of the pencil (Z'SZ, Z'TZ + Gamma), T = diag(mass) + coupling.
 
-    `blocks`: One per dataset, made by `hetviz.core.spectral.prepare.make_block`; their rows are
-        stacked.
     `S` sparse array (n, n): Symmetric similarity over all rows.
     `mass` (n,): Non-negative.
     `coupling` sparse array (n, n): Symmetric, with diag(mass) + coupling positive semi-definite.
@@ -101,10 +99,6 @@ def solve(
     `ridge_in_objective`: Maximise p'(Z'SZ + Gamma)p instead: the form without the ridge in the
         minimised Laplacian.
     `keep`: Axes with mu <= keep * max(mu_1, 1) show no agreement and are dropped. None keeps all.
-    `path` {"auto", "dense", "operator"}: Form the matrices, or only multiply with them.
-
-    Raises ParameterError: For an unknown path or fewer than 1 component.
-    Raises NotApplicableError: If the constraint is not positive definite even with its ridge.
 
     Each axis is flipped so that its largest absolute coefficient is positive. Axes with equal mu
     are defined only up to a rotation among them. With r coordinates in total: dense O(n r^2 + r^3)

@@ -25,7 +25,6 @@ class LinkEvidence:
 
     `auc`: Probability that a hidden link scores above an unlinked pair of the ends of two hidden
         links: 0.5 if links are random, or only reflect popularity.
-    `n_hidden`: 0 if there were too few links to hide some.
     """
 
     auc: float
@@ -39,12 +38,7 @@ def link_evidence(
     n_axes: int = N_AXES,
     random_state: int = 0,
 ) -> list[LinkEvidence]:
-    """Hide 20 % of the links of each kind and search for them in the joint axes of the others.
-
-    Returns: One for each of ``graph.links``.
-
-    Costs as much as computing the joint axes.
-    """
+    """Hide 20 % of the links of each kind and search for them in the joint axes of the others."""
     rng = np.random.default_rng(random_state)
     visible: list[LinkBlock] = []
     hidden: list[tuple[Ints, Ints]] = []

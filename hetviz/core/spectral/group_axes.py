@@ -53,9 +53,6 @@ class LearnedGroup:
     `needed`: Minimum `auc` of a learned group, which random groups seldom reach.
     `membership` (n,): Degree of membership of each item, from 0 to 1; over all learned groups of
         the dataset the sum is at most 1.
-    `size`: Estimated number of items of the dataset that resemble the members, including these.
-    `excluded` (array of int): Items that a person excluded from the group.
-    `used`: Whether the belief is used; False if the map separates the group better without it.
     `apart`: Probability that a left-out member is nearer to its group than a left-out member of
         another group of the dataset is; 1 without other groups.
     `needed_apart`: Minimum `apart` of a learned group, which mixed groups seldom reach.
@@ -193,13 +190,7 @@ def group_axes(groups: Sequence[LearnedGroup]) -> Floats:
 
 
 def auc_by_distance(F: Floats, members: Ints) -> float:
-    """Return the probability that a left-out member is nearer to a member than a non-member is.
-
-    `F` (n, k)
-    `members` (array of int): Rows of the members, two or more.
-
-    O(n s k + n s^2) for s members.
-    """
+    """Return the probability that a left-out member is nearer to a member than a non-member is."""
     D = cdist(F, F[members])
     non_members = np.setdiff1d(np.arange(len(F)), members)
     if not len(non_members):

@@ -37,10 +37,8 @@ _MAX_NEEDED_APART = 0.95
 class GroupDifferences:
     """Probabilities of each group, and how well groups are distinguished.
 
-    `probability` (n, groups): Of each group, for items that belong to one of them; rows of sum 1.
     `auc` (groups,): Probability that a held-out member is nearer to its group than a held-out
         member of another group is.
-    `weight` (descriptions,): Weight of each description, of sum 1.
     """
 
     probability: Floats
@@ -55,11 +53,7 @@ def needed_difference(n_members: int) -> float:
 
 
 def whiten(X: Floats, ridge: float) -> Floats:
-    """Return rows of length `LENGTH` with components of similar size.
-
-    `X` (n, k): Rows of 0 are unknown and stay 0.
-    `ridge`: Variance added to each component, in multiples of the mean variance.
-    """
+    """Return rows of length `LENGTH` with components of similar size."""
     is_known = (X != 0).any(axis=1)
     out = np.zeros_like(X)
     if not is_known.any():
@@ -79,9 +73,6 @@ def group_differences(
     """Tell groups apart by several descriptions.
 
     `descriptions` (sequence of (n, k)): The first one is used where none tells groups apart.
-    `groups` (sequence of array of int): Rows of two or more groups, each of three or more.
-
-    Six logistic regressions of all members for each description, then O(n k groups).
     """
     rows = np.concatenate(groups)
     y = np.repeat(np.arange(len(groups)), [len(members) for members in groups])

@@ -52,8 +52,6 @@ class GuidedSolution:
         datasets of one component have equal rows. Axes that a component lacks have 0.
     `embeddings` (tuple of ndarray of shape (n_v, k)): Unit-variance axes; scale them with
         `scaled`.
-    `component` (m,): Datasets with the same number are connected by guidance and share their axes.
-    `placed` (m,): False for datasets without usable guidance; all their coordinates are 0.
     """
 
     mu: Floats

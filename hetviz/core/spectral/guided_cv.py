@@ -30,11 +30,7 @@ _MAX_PAIRS = 50_000
 
 @dataclass(frozen=True, eq=False)
 class ProjectionChoice:
-    """The chosen ridge and number of axes, and the scores of all that were tried.
-
-    `areas` (ndarray of shape (len(gammas), len(axes))): Area under the curve of the held-out
-        positive links, mean over the folds; NaN for combinations that were not tried.
-    """
+    """The chosen ridge and number of axes, and the scores of all that were tried."""
 
     gamma: float
     n_components: int
@@ -61,16 +57,7 @@ def choose_projection(
 ) -> ProjectionChoice:
     """Choose ridge and number of axes by held-out links, extending the grid where it pays.
 
-    `W` sparse array (n, n): Signed guidance, symmetric.
-    `gammas`: Above 0, ascending; a single value is fixed.
-    `axes`: Ascending; a single value is fixed.
-    `exponent`: Maps the number of axes to the exponent of
-        `hetviz.core.spectral.guided.axis_scale`.
-    `random_state`: Seed of the folds, which are stratified by pair of datasets and sign.
-
     Returns: With the best mean area; of equal ones the larger ridge and the fewer axes.
-
-    Raises NotApplicableError: With fewer than 10 positive links.
 
     The search is `hetviz.core.grid_search.search_grid` over all combinations. Each time the grid
     grows, the features of each fold are prepared once and solved once per ridge, for all numbers

@@ -63,14 +63,7 @@ def joint_axes(
     n_axes: int = N_AXES,
     random_state: int = 0,
 ) -> JointAxes:
-    """Return joint axes of the items of several datasets.
-
-    `graph`: Its own blocks are symmetric; links are weighted by their strengths.
-    `features` (sequence of ndarray of shape (n_d, k_d), or None): Centred features of each
-        dataset: few columns, such as leading principal components.
-
-    The eigensolver takes O(nnz) per step and O(n k) memory; propagated features O(nnz k).
-    """
+    """Return joint axes of the items of several datasets."""
     Z, values = spectral_axes(link_graph(graph), graph.sizes, n_axes, random_state)
     H = propagated_features(graph, features)
     return JointAxes(np.hstack([Z, H]) / np.sqrt(2.0), values)
@@ -99,12 +92,6 @@ def spectral_axes(
     unit_rows: bool = True,
 ) -> tuple[Floats, Floats]:
     """Return slow modes of the random walk on A, each of mean 0 within every dataset.
-
-    `A` csr (n, n): Symmetric.
-    `sizes`: Rows of each dataset: no axis only separates one dataset from the others.
-    `n_axes`: Number of axes; fewer are returned for very few rows.
-    `power`: Each mode is weighted by this power of its eigenvalue.
-    `unit_rows`: Scale each row to length 1.
 
     Returns `Z` (n, n_axes): Rows of items without any edge are 0. Each column's largest entry is
         positive before rows are scaled.
@@ -135,12 +122,9 @@ def propagated_features(
 ) -> Floats:
     """Return the features of all items, propagated over links, in separate columns per dataset.
 
-    `graph`: Only its links are used.
-    `features` (sequence of ndarray of shape (n_d, k_d), or None)
     `share`: Weight of an item's own features; the rest comes from linked items. A block of links
         between many items and few is weighted by the fourth root of the ratio of linked items, and
         hubs are damped.
-
     Returns (n, sum k_d): Unit rows, 0 for items without features and links.
     """
     widths = [0 if F is None else F.shape[1] for F in features]
@@ -175,11 +159,7 @@ def damped(W: Sparse) -> Sparse:
 
 
 def new_axes(Z: Floats, near: Sparse, linked: Sparse) -> Floats:
-    """Return joint axes of new rows, with equal weight for similar and for linked items.
-
-    `Z` (n, k): Axes of the fitted items.
-    `near`, `linked` csr (m, n): Non-negative weights between new rows and fitted items.
-    """
+    """Return joint axes of new rows, with equal weight for similar and for linked items."""
     parts = [unit(np.asarray(M @ Z)) for M in (near, linked)]
     return unit(parts[0] + parts[1])
 

@@ -138,17 +138,9 @@ def guided_by_sums(
     `sums`: ``("gram", sign, v)``, shape (d_v, d_v), and ``("cross", sign, u, v)`` with u <= v,
         shape (d_u, d_v); zero matrices may be absent. Links within a dataset count in both
         directions.
-    `centres` (sequence of ndarray of shape (d_v,)): Means of the rows, weighted by |D|.
     `n_components`, `signed`, `nu`, `variant`, `gamma`, `names`, `title`, `random_state`: As in
         `guided_projection`; the variant "anchor", and a gamma of 0 with linearly dependent
         features, need the rows themselves.
-
-    Returns: With embeddings of 0 rows.
-
-    Raises NotApplicableError: As in `guided_projection`.
-    Raises ParameterError: For the variant "anchor".
-
-    O(d^3) for d features in total.
     """
     check_options(signed, variant, nu)
     if variant == "anchor":
@@ -258,11 +250,7 @@ class _SummedProblem:
 
 @dataclass(frozen=True)
 class Components:
-    """Principal components of one table.
-
-    `map`: Map onto k axes; missing axes hold 0.
-    `explained` (ndarray): Share of the total variance of each existing axis.
-    """
+    """Principal components of one table."""
 
     map: LinearMap
     explained: Floats
@@ -271,12 +259,7 @@ class Components:
 def components_by_sums(
     gram: Floats, centre: Floats, count: float, n_components: int, standardize: bool = False
 ) -> Components:
-    """Return the principal components of a table of `count` rows, scaled to unit size.
-
-    `gram` (d, d): Gram matrix of the centred rows.
-    `centre` (d,)
-    `standardize`: Give every feature the same variance first.
-    """
+    """Return the principal components of a table of `count` rows, scaled to unit size."""
     variance = np.maximum(np.diagonal(gram) / count, 0.0)
     varies = variance > 1e-24 * (centre**2 + variance)
     scale = varies.astype(np.float64)

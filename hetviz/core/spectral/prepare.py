@@ -51,14 +51,9 @@ def make_block(
     Relative: gamma_v = gamma tr(Phi' diag(w) Phi) / nominal. `absolute`: take `gamma` as gamma_v
     itself. `nominal`: number of features for the relative ridge; d by default. A kernel's map
     passes its number of training rows, so that truncating its rank does not change the ridge.
-    `center`: subtract the weighted mean of each feature (the plain mean if no row has mass).
     `reduce`: allow the exact reduction to the span of the guided rows. It drops directions
     orthogonal to all guided rows, which matter only without the ridge in the objective. `where`:
     name of the dataset, for messages.
-
-    hetviz.errors.DataWarning
-        If gamma is 0 and the features are linearly dependent on the guided rows (a floor of
-        1e-12 of the mean feature variance is used), or if very wide sparse features are reduced.
 
     Dense features of more than two million entries, and numpy memory maps, are read in blocks and
     not copied. Features that do not vary over the guided rows are dropped. If there are fewer

@@ -23,12 +23,6 @@ _MIN_RELATIVE_VARIANCE = 1e-10
 def principal_scores(X: Matrix, max_axes: int, random_state: int = 0) -> Floats:
     """Return the centred scores of rows on their leading principal axes: X A with A'A = I.
 
-    `X` ndarray or csr (n, p)
-    `max_axes`: Maximum number of axes; axes without variance are left out.
-    `random_state`: Seed of the iterative solver, which is used above 600 rows and columns.
-
-    Returns (n, k).
-
     O(n p^2 + p^3) up to 600 columns or rows, O(nnz) for each of about 100 steps above. Sparse
     features stay sparse.
     """

@@ -15,11 +15,7 @@ from hetviz.core.spectral.blocks import LinearMap
 
 @dataclass(frozen=True, eq=False)
 class FeatureSource:
-    """Features of n rows, ready for a joint analysis; build it with `prepare_source`.
-
-    `present` (n,): False for rows that this source lacks; they count as zeros.
-    `r`: Number of coordinates; 0 if no feature varies.
-    """
+    """Features of n rows, ready for a joint analysis; build it with `prepare_source`."""
 
     present: Bools
     r: int
@@ -56,8 +52,6 @@ class FeatureSource:
 def prepare_source(X: Matrix, present: Bools, scale: str = "block") -> FeatureSource:
     """Centre and scale one source.
 
-    `X` ndarray or csr (n, d): Rows that are not present are all 0.
-    `present` bool (n,)
     `scale` {"block", "norm", "zscore", "none"}: ``"block"`` gives every feature the same variance
         and the source a mean square row length of 1; ``"norm"`` does only the latter, ``"zscore"``
         only the former.
@@ -86,11 +80,7 @@ def prepare_source(X: Matrix, present: Bools, scale: str = "block") -> FeatureSo
 
 
 def feature_factors(variance: Floats, squares: Floats, scale: str) -> Floats:
-    """Return the factor of each feature, 0 if it does not vary.
-
-    `variance`, `squares` (d,): Mean squares around the mean, and around 0.
-    `scale` {"block", "norm", "zscore", "none"}: See `prepare_source`.
-    """
+    """Return the factor of each feature, 0 if it does not vary."""
     varies = variance > 1e-14 * squares
     factor = varies.astype(np.float64)
     if scale in ("block", "zscore"):

@@ -20,8 +20,6 @@ _NOISE = 0.01
 def spectral_start(P: Sparse, n_components: int, rng: Rng) -> Floats:
     """Return a small layout whose axes are the slowest modes of diffusion over P.
 
-    `P` csr (n, n): Symmetric, non-negative, without an empty row.
-
     Returns (n, n_components): With standard deviation 1e-4. Each large connected component has its
         own modes and a random centre; rows of small components start at random.
 
@@ -71,9 +69,6 @@ def random_start(n: int, n_components: int, rng: Rng) -> Floats:
 
 def complete_layout(P: Sparse, Y: Floats, rng: Rng) -> Floats:
     """Complete an earlier layout: rows without a position start among their neighbours.
-
-    `P` csr (n, n)
-    `Y` (n, k): NaN rows have no position yet; at least one row has.
 
     Returns (n, k): A new row lies at the weighted mean of its placed neighbours, with noise of 1 %
         of the spread; a row that is not connected to them lies at random. O(nnz) for each step
