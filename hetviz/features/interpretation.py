@@ -22,10 +22,7 @@ from hetviz.memo import cached_while_alive
 
 
 def feature_names(dataset: Dataset) -> list[str]:
-    """Return the names of the features of a dataset, or numbers from 1 without names.
-
-    A direction of texts is named by its leading words.
-    """
+    """Return the names of the features of a dataset, or numbers from 1 without names."""
     if dataset.feature_names is not None:
         text_names = _names_of_text_directions(dataset)
         return [text_names.get(name, name) for name in dataset.feature_names]
@@ -59,10 +56,7 @@ def _text_steps(dataset: Dataset) -> list[Step]:
 
 
 def shared_words(dataset: Dataset, i: int, k: int, max_words: int = 3) -> dict[str, list[str]]:
-    """Return the common words of two rows by text column, the rarest first.
-
-    Only text columns of the table that are used as features are included.
-    """
+    """Return the common words of two rows by text column, the rarest first."""
     words_by_column: dict[str, list[str]] = {}
     for step in _text_steps(dataset):
         column = str(step["column"])
@@ -86,12 +80,7 @@ def deviations(dataset: Dataset) -> Floats:
 def coefficients(
     dataset: Dataset, fitted: LinearMap, scale: Floats, axes: Sequence[str]
 ) -> pd.DataFrame:
-    """Return how far one standard deviation of each feature moves an item along each axis.
-
-    `scale` (k,): Factor of each axis.
-
-    Returns: One row per feature, one column per axis.
-    """
+    """Return how far one standard deviation of each feature moves an item along each axis."""
     moved = fitted.coefficients * scale * deviations(dataset)[:, None]
     return pd.DataFrame(moved, index=feature_names(dataset), columns=list(axes))
 
@@ -101,16 +90,9 @@ def columns_along(
 ) -> pd.DataFrame:
     """Return the features that vary most along a direction of a map.
 
-    `dataset`: Dataset with features X of shape (n, p).
-    `Y` (n, k): Coordinates of its items; rows of NaN are ignored.
-    `direction` (sequence of k numbers): Direction on the map; its length does not matter.
-
     Returns: Columns: column, correlation (of the feature with the position along the direction, -1
         to 1) and change (of the feature in its own units, per unit of the map in this direction),
         by decreasing absolute correlation. Constant features are left out.
-
-    Raises ParameterError: If the dataset has no features, or the direction is zero or has too few
-        numbers.
 
     The correlations describe any kind of map, not the use of the columns by the method. O(n p);
     sparse features stay sparse.
@@ -177,15 +159,10 @@ def neighbor_agreement(
 ) -> float:
     r"""Return how much more similar in X neighbours on a map are than random items.
 
-    `X` (n, p): features of one column. `Y` (n, 2): coordinates; NaN for items without any.
-
     Returns :math:`1 - C`, where :math:`C` is the mean squared distance in X of an item and its
     neighbours on the map over that of all pairs (Geary 1954): 1 if neighbours are equal, 0 at
     chance level, negative if they are less similar. NaN for fewer than 3 items with coordinates,
     or constant X.
-
-    At most 20,000 random rows, and the neighbours of 2,000 of them, are used: O(n log n), less
-    than a second.
     """
     from scipy.spatial import cKDTree
 
@@ -212,13 +189,7 @@ def neighbor_agreement(
 
 
 def column_effects(dataset: Dataset, Y: Floats | None = None) -> dict[str, float]:
-    """Return the agreement of a map with each column, whether it is a feature or not.
-
-    `Y` (n, 2): Coordinates of its items.
-
-    Returns: Column -> `neighbor_agreement`; empty without a map. Includes unused columns of
-        numbers, dates, categories, lists and places.
-    """
+    """Return the agreement of a map with each column, whether it is a feature or not."""
     if Y is None:
         return {}
     out, at, recipe = {}, 0, recipe_of(dataset)

@@ -28,10 +28,7 @@ def item_columns(data: HeteroData, dataset: str, rows: slice = slice(None)) -> d
 
 
 def group_values(column: Column) -> Texts | None:
-    """Return the group of each row by a column, as text; None if it has no groups.
-
-    Groups are categories, and whole numbers with at most `MAX_GROUP_NUMBERS`.
-    """
+    """Return the group of each row by a column, as text; None if it has no groups."""
     if column.kind == "category":
         return column.values
     if column.kind != "number" or not column.whole:

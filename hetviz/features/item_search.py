@@ -108,10 +108,7 @@ def item_texts(dataset: Dataset) -> list[str]:
 def nearest_in_meaning(
     data: HeteroData, vectors: Mapping[str, Floats], query: str, max_hits: int = MAX_HITS
 ) -> list[tuple[int, float]]:
-    """Return global rows similar in meaning to a query and their cosines, the most similar first.
-
-    `vectors`: those of each dataset, see `item_vectors`.
-    """
+    """Return global rows similar in meaning to a query and their cosines, most similar first."""
     if not sentence_vectors.knows_words(query):
         return []
     q = sentence_vectors.text_vectors([query])[0].astype(np.float32)

@@ -61,7 +61,6 @@ class LinkValue:
     `meaning` {"sign", "rating", "count", "amount"}: "sign": positive pulls together, negative
         pushes apart. "rating": relative to the mean, so that low ratings push apart. "count",
         "amount": sums pull together.
-    `levels`: Weights of words, from -1 to 1; empty for numbers.
     """
 
     column: str

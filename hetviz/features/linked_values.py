@@ -15,10 +15,7 @@ _MAX_HOPS = 3
 
 
 def most_frequent(votes: Sparse) -> tuple[Ints, Ints]:
-    """Return the rows with votes, and the column with most votes of each.
-
-    `votes` (n, n_codes): weights of each code. Ties go to the lower code.
-    """
+    """Return the rows with votes, and the column with most votes of each."""
     cells = sp.coo_array(votes)
     cells.eliminate_zeros()
     order = np.lexsort((cells.col, -cells.data, cells.row))

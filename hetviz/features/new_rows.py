@@ -25,17 +25,7 @@ def make_new_rows(
     media: Sequence[object] | None = None,
     problems: list[Problem] | None = None,
 ) -> Dataset:
-    """Return new rows of a dataset with the same features.
-
-    `ids` (sequence of n str)
-    `rows` (DataFrame of n rows): Columns as in the table of the dataset, typed or as text, or
-        columns named like the features if these were not made from columns.
-    `media` (sequence of n bytes, paths or None)
-    `problems`: Receives notes on missing columns and invalid cells, which are imputed.
-
-    Raises DataError: If the dataset has a kernel or distances, all columns are missing, or an id
-        is empty or not unique.
-    """
+    """Return new rows of a dataset with the same features."""
     where = f"new rows of {dataset.name!r}"
     notes: list[Problem] = [] if problems is None else problems
     for word in ("kernel", "distance"):
@@ -69,10 +59,7 @@ def make_new_rows(
 
 
 def append_rows(dataset: Dataset, new: Dataset) -> Dataset:
-    """Return a dataset with the new rows of `make_new_rows` made behind its own.
-
-    Raises DataError: If an id exists already.
-    """
+    """Return a dataset with the new rows of `make_new_rows` made behind its own."""
     X = dataset.X
     if new.X is not None:
         if is_sparse(X):

@@ -30,8 +30,6 @@ class SummaryColumn:
 
     `use` {"mean", "share", "span", ""}: Means of numbers, shares of categories, first and last
         date; "" if none is possible.
-    `reason`: Why it is left out; empty if it is used.
-    `width`: Number of columns that it adds to a summary.
     """
 
     name: str
@@ -136,11 +134,7 @@ def _counter_reason(table: pd.DataFrame, name: str, keys: Collection[str]) -> st
 def summarise_rows(
     dataset: Dataset, keys: Collection[str], at: Ints, n: int, head: str, include: Collection[str]
 ) -> dict[str, Array | pd.Series]:
-    """Return summary columns of n items by name.
-
-    `at`: The item of each row, -1 for none. `head`: Start of the names. `include`: Columns to use
-    although they are left out by default.
-    """
+    """Return summary columns of n items by name."""
     is_matched = at >= 0
     rows = np.bincount(at[is_matched], minlength=n)
     out: dict[str, Array | pd.Series] = {head + HOW_MANY: rows}

@@ -63,13 +63,7 @@ class _Entry(TypedDict):
 
 @dataclass(frozen=True, eq=False)
 class ColumnChoice:
-    """Selection and options of the columns of a table.
-
-    `named`: Columns to use; None for all.
-    `asked`: Column -> changed options, see `hetviz.features.table.fit`.
-    `reasons`: Columns that are excluded unless `asked` selects them -> reason.
-    `texts` (collection of str): Columns declared as free text; ignored for columns of other types.
-    """
+    """Selection and options of the columns of a table."""
 
     where: str
     named: Sequence[str] | None
@@ -176,11 +170,7 @@ def missing_column_problem(where: str, name: str, table: pd.DataFrame, severity:
 def column_notes(
     where: str, column: Column, fields: Mapping[str, object], is_selection: bool, decimal: str
 ) -> list[Problem]:
-    """Return notes on excluded and imputed values of a column.
-
-    `is_selection`: Whether the columns to use were given.
-    `decimal` {".", ","}
-    """
+    """Return notes on excluded and imputed values of a column."""
     place = f"{where}, column {column.name}"
     notes: list[tuple[str, str, str]] = []
     if column.kind == "constant":
@@ -227,13 +217,7 @@ def column_notes(
 
 @dataclass(frozen=True, eq=False)
 class TableFeatures:
-    """Features of a table.
-
-    `X` (array of shape (n, p) or None): None if no column is usable.
-    `feature_names` (tuple of str, length p)
-    `recipe`: JSON-ready recipe for `hetviz.features.table.transform`. ``columns`` has a step for
-        each used column, ``left_out`` the others with reasons, ``options`` the given options.
-    """
+    """Features of a table."""
 
     X: Floats | None
     feature_names: tuple[str, ...]
@@ -549,15 +533,7 @@ def _day(cell: object) -> float | None:
 
 
 def transform(recipe: Mapping[str, object], table: pd.DataFrame) -> Floats:
-    """Make the same features from the rows of another table.
-
-    `table` (DataFrame of n rows): Table with the columns of the recipe; unknown values count as
-        missing.
-
-    Returns (n, p).
-
-    Raises DataError: If a column is missing, or a cell is no number where one is needed.
-    """
+    """Make the same features from the rows of another table."""
     problems: list[Problem] = []
     X = transform_leniently(recipe, table, None, problems)
     errors = [problem for problem in problems if problem.code in _STRICT_CODES]

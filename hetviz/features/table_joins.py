@@ -52,12 +52,8 @@ class DetailTable:
     """Table whose rows refer to items of other tables.
 
     `named`: Referenced datasets, one for each key, possibly repeated.
-    `take`: Suggested use of its rows, see `ROWS`.
     `kind` {"entity", "event", "relation"}: "relation": keys and nothing else that varies. "event":
         keys with a date or value. "entity": rows with a name, or that other tables refer to.
-    `values`: Columns that can weigh the links.
-    `value`: Suggested weights; None for the number of rows.
-    `columns`: Columns of a summary, and those that it leaves out with the reason.
     """
 
     dataset: str
@@ -91,11 +87,7 @@ def notes_after_joining(
     joins: Sequence[Join],
     rows: Mapping[str, str] | None = None,
 ) -> list[Problem]:
-    """Return the notes that hold once tables are joined.
-
-    Keys give no features, and neither do rows that become links. `places`: dataset -> place of its
-    table in notes; `rows`: dataset -> use of its rows, see `ROWS`.
-    """
+    """Return the notes that hold once tables are joined."""
     keys = set()
     for join in joins:
         ends = ((join.source, join.source_columns), (join.target, join.target_columns))

@@ -77,9 +77,6 @@ class _Groups:
 def find_best_color(data: HeteroData, embedding: Embedding) -> str | None:
     """Return the key of the column whose groups a map separates best beyond chance.
 
-    Returns: A key of `hetviz.plots.colour_options`. None if no column is above chance. Skips
-        columns named like ids and codes.
-
     Columns with 3 to 12 groups come first, if neighbours clearly agree in one, and labels before
     others, since the map may be made from a column. Then numbers of more than two values count as
     well, and where neither is above chance, columns of two words. A column with one value in
@@ -222,11 +219,7 @@ def _codes_of(values: pd.Series) -> Ints | None:
 
 
 def color_agreement(data: HeteroData, embedding: Embedding, key: str) -> float:
-    """Return how well neighbours on a map agree in a column: 0 is chance, 1 is always.
-
-    `key`: A JSON list of dataset and column, of `hetviz.plots.colour_options`. Other keys, and
-        columns with more values than colours, give 1.
-    """
+    """Return how well neighbours on a map agree in a column: 0 is chance, 1 is always."""
     try:
         name, column = json.loads(key)
         dataset = data.datasets[name]

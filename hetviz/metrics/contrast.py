@@ -27,10 +27,8 @@ _MAX_VALUES_PER_COLUMN = 2
 class Difference:
     """A difference between chosen items and all others in one column.
 
-    `value`: A value that chosen items have more often. None for numbers and dates.
     `inside`, `outside`: Share of the chosen items, and of the others, with the value. For numbers
         (and dates as days since 1970-01-01) the two medians.
-    `kind`: Kind of the column: category, number or date.
     `z`: Difference in standard errors, always positive.
     """
 
@@ -46,9 +44,6 @@ def find_differences(
     columns: Mapping[str, Column], chosen: Bools, max_items: int = 6, among: Bools | None = None
 ) -> list[Difference]:
     """Return the differences between chosen rows and other rows of a dataset, clearest first.
-
-    `chosen` bool (n,)
-    `among` bool (n,): Rows to compare with, such as those that a filter shows; default: all.
 
     Returns: Values of at least a tenth of the chosen rows, 1.5 times as frequent as in others, and
         numbers that are higher (or lower) in at least 65 % of pairs of a chosen and another row,
@@ -122,9 +117,6 @@ COLUMNS = ["group", "thing", "inside", "outside", "effect", "p"]
 def find_frequent_things(M: sp.csr_array, code: Ints, n_groups: int) -> pd.DataFrame:
     """Return the things that rows of each group have more often than other rows.
 
-    `M` csr (n, m): ``M[i, t]`` is 1 if row i has thing t. Rows without things are ignored.
-    `code` int (n,): Group of each row, or -1. Rows with -1 count among the others.
-
     Returns: group, thing, inside and outside (shares of rows with the thing in and out of the
         group), effect (Cohen's h), p (one-sided, Fisher's exact test). Only things of at least two
         rows of the group that are more frequent than in others. ``attrs["tests"]`` is the number
@@ -164,9 +156,6 @@ def find_frequent_things(M: sp.csr_array, code: Ints, n_groups: int) -> pd.DataF
 def find_shifted_numbers(X: Floats, code: Ints, n_groups: int) -> pd.DataFrame:
     """Return differences between the numbers of each group and those of other rows.
 
-    `X` (n, m): NaN for missing numbers. `code` (n,): group of each row, or -1. Rows with -1 count
-    among the others.
-
     Returns group, thing (column), inside and outside (medians), effect (rank-biserial correlation
     from -1 to 1, positive if the group has higher numbers), p (two-sided, up to .05). Without
     columns with fewer than two numbers on either side. ``attrs["tests"]`` is the number of tests.
@@ -205,7 +194,6 @@ def find_shifted_numbers(X: Floats, code: Ints, n_groups: int) -> pd.DataFrame:
 def correct_p_values(p: Floats, tests: int | None = None) -> Floats:
     """Return p values corrected for multiple tests (false discovery rate).
 
-    `p` (m,)
     `tests`: Number of tests. Tests missing in `p` count as p = 1.
 
     Benjamini and Hochberg (1995): q(i) = min over j >= i of p(j) tests / j.

@@ -195,10 +195,7 @@ _ROWS_OF_MEASURES = {
 
 
 def rows_of_measure(key: str) -> str:
-    """Return what `hetviz.evidence` is asked about for the rows of a measure, "" for no measure.
-
-    Measures without a subject of their own are asked for by their own name.
-    """
+    """Return what `hetviz.evidence` is asked about for the rows of a measure, "" for no measure."""
     base = key.removesuffix(HELD_OUT)
     return _ROWS_OF_MEASURES.get(base, "" if measure_text(base) is None else base)
 

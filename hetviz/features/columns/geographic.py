@@ -19,11 +19,7 @@ _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
 def latlong_pairs(columns: Iterable[Column]) -> list[tuple[str, str]]:
-    """Return the pairs of names of latitude and longitude columns.
-
-    The names must be equal except for lat or latitude, and lon, lng, long or longitude. Latitudes
-    range from -90 to 90 degrees, longitudes from -180 to 360.
-    """
+    """Return the pairs of names of latitude and longitude columns."""
     latitudes: dict[tuple[str, ...], str] = {}
     longitudes: dict[tuple[str, ...], str] = {}
     for column in columns:

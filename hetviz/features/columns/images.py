@@ -94,14 +94,7 @@ def _unit_length(values: Floats) -> Floats:
 
 
 def describe_all(media: Sequence[object], model: str = "edges") -> Floats:
-    """Describe pictures given as bytes, paths or None.
-
-    `model` {"edges", "encoder"}: See `describe` and `hetviz.features.columns.picture_encoder`.
-
-    Returns (n, p): NaN for missing or unreadable pictures. p is 0 if there is no picture at all.
-
-    About 1 ms per picture, 15 ms with the encoder, which keeps the vectors of the last 10,000.
-    """
+    """Describe pictures given as bytes, paths or None."""
     describe_one = _encode if model == "encoder" else describe
     return stack_descriptors(
         [None if picture is None else describe_one(_read_content(picture)) for picture in media]

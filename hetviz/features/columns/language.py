@@ -51,10 +51,7 @@ _FUNCTION_WORDS = {
 
 
 def foreign_language(texts: Sequence[str | None]) -> str | None:
-    """Return the language or letters of texts if they are not English, else None.
-
-    Few words, and words without any function word, count as English.
-    """
+    """Return the language or letters of texts if they are not English, else None."""
     present = [text for text in texts if text and text.strip()]
     step = max(1, len(present) // _MAX_TEXTS)
     sample = [text[:_MAX_CHARS] for text in present[::step]]

@@ -223,10 +223,7 @@ def is_cyclic(values: Iterable[str]) -> bool:
 
 
 def is_increasing(values: Iterable[str]) -> bool:
-    """Return whether values certainly go from less to more.
-
-    Words of a scale and ranges such as ``18-25`` do; ``cluster 1`` and plain codes may not.
-    """
+    """Return whether values certainly go from less to more."""
     names = list(values)
     # 2024-03-01 is a date, not a range.
     if natural_order(names) is None or is_cyclic(names) or all(map(_DATE.match, names)):

@@ -40,10 +40,7 @@ _MIN_CLOCK_VALUES = 5
 
 
 def label_reason(name: str, numbers: Floats | None = None) -> str | None:
-    """Return why a column only labels rows and measures nothing, or None.
-
-    `numbers`: The values of a column of whole numbers, NaN for missing; None for other columns.
-    """
+    """Return why a column only labels rows and measures nothing, or None."""
     words = words_of(name)
     if not words or _COUNT_WORDS & set(words):
         return None

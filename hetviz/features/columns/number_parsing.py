@@ -175,11 +175,7 @@ _UNITS = re.compile(rf"(?:T€|k€|Mio\.? ?€|{_ONE_UNIT}(?: ?[/·*. ] ?{_ONE_
 class NumberColumn:
     """Parsed column of numbers.
 
-    `values`: None for cells without a number.
     `below`, `above`: Number of cells with an upper or lower limit; the limit is used as the value.
-    `others`: Texts that are no numbers, with their counts; without empty cells.
-    `grouped`: Whether there are thousands separators.
-    `negative`: Number of cells with a negative number in accounting notation.
     """
 
     values: list[float | None]
@@ -195,8 +191,6 @@ def number_column(
     cells: Sequence[str], decimal: str = ".", force: bool = False
 ) -> NumberColumn | None:
     """Return a column as numbers if most of its cells are numbers, else None.
-
-    `force`: Treat all other cells as missing, however many there are.
 
     "Most" is half of the filled cells if all others are missing-value texts (``n. b.``), four in
     five if the others have few distinct texts, else 19 in 20. Numbers with leading zeros (codes)

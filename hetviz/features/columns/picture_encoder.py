@@ -40,12 +40,7 @@ def is_installed() -> bool:
 
 
 def encode(picture: Image.Image) -> Floats:
-    """Return the vector of a picture with three colours, (1280,) of length 1.
-
-    Raises MissingExtraError: If the extra ``pictures`` is not installed.
-
-    Mean activation of the last layer before the classes. About 15 ms.
-    """
+    """Return the vector of a picture with three colours, (1280,) of length 1."""
     from PIL import Image
 
     small = picture.resize((_SIDE, _SIDE), Image.Resampling.BICUBIC)
@@ -96,10 +91,7 @@ def read_weights(content: bytes) -> dict[str, Floats]:
 
 
 def _read_literal(stream: io.BytesIO) -> Any:
-    """Return the next value of a stream of opcodes, of which none is called.
-
-    A call becomes the tuple of its arguments, without arguments a dict.
-    """
+    """Return the next value of a stream of opcodes, of which none is called."""
     stack: list[Any] = []
     marks: list[int] = []
     memo: dict[object, Any] = {}

@@ -9,10 +9,7 @@ from hetviz.features.columns.options import Fields
 
 
 def fit_principal_axes(D: Floats, max_axes: int) -> Fields | None:
-    """Return the mean (p,) and at most `max_axes` principal axes (k, p) of rows (n, p).
-
-    None if all rows are equal. The largest entry of each axis is positive. O(n p min(n, p)).
-    """
+    """Return the mean (p,) and at most `max_axes` principal axes (k, p) of rows (n, p)."""
     mean = D.mean(axis=0)
     _, sizes, directions = np.linalg.svd(D - mean, full_matrices=False)
     retained = np.flatnonzero(sizes > 1e-9 * max(float(sizes.max(initial=0.0)), 1e-9))[:max_axes]

@@ -26,11 +26,6 @@ _MAX_DAY = 31
 def exclusion_reasons(columns: Mapping[str, Column], free: Collection[str]) -> dict[str, str]:
     """Return the reasons to exclude columns from the features.
 
-    `free` (collection of str): Columns to test; the others are excluded anyway, or selected by the
-        user.
-
-    Returns: Column -> reason.
-
     Excluded are phone numbers, postal codes, clock times, days of the month next to a column of
     months, numbers named as keys or codes, row counters, other keys (named like ids, with more than
     20 values), columns with values in fewer than one row in 20, categories whose 50 most frequent

@@ -65,11 +65,8 @@ class Column:
         text that differs in every row (a name or a code).
     `values` (n,): Float with NaN for numbers and dates (days since 1970-01-01), else text with
         None.
-    `markers`: Texts of the missing cells, except empty text.
-    `whole`: Whether all numbers are integers.
     `codes` (array of int of shape (n,), or None): Text columns: position of the value of each row
         in `levels`, -1 for missing.
-    `levels`: Text columns: distinct values in order of first appearance.
     `unusable`: Rows of a number column whose cells, such as ``inf`` or ``1e999``, are no usable
         numbers, see `why_unusable`. They count as missing.
     """
@@ -95,8 +92,6 @@ class Column:
 
 def infer(name: str, cells: Sequence[object] | pd.Series, decimal: str = ".") -> Column:
     """Infer the type of a column.
-
-    `cells` (sequence of length n): Text or typed values.
 
     A column has numbers (or dates as year-month-day) if every cell that is not missing is one.
     Infinity, error texts of programs and numbers beyond `MAX_MAGNITUDE` count as missing
@@ -171,10 +166,7 @@ def arrow_texts(series: pd.Series) -> pa.ChunkedArray:
 
 
 def plain_numbers(series: pd.Series, decimal: str = ".") -> Floats | None:
-    """Return a text column of plain numbers and empty cells as numbers, NaN for empty cells.
-
-    None if a cell is something else, all cells are empty, or the column is not stored in Arrow.
-    """
+    """Return a text column of plain numbers and empty cells as numbers, NaN for empty cells."""
     import pyarrow.compute as pc
 
     if not isinstance(series.dtype, pd.StringDtype) or not len(series):
@@ -293,10 +285,7 @@ def numbers(texts: Sequence[str], decimal: str = ".") -> Floats:
 
 
 def why_unusable(text: str, decimal: str = ".") -> str | None:
-    """Return why a cell of a number column is unusable, or None for numbers and other text.
-
-    The reasons are "too large", "infinite", "no number" and "failed formula".
-    """
+    """Return why a cell of a number column is unusable, or None for numbers and other text."""
     cell = text.strip()
     if _NUMBER_FORMS[decimal].fullmatch(cell):
         return None if abs(float(cell.replace(",", "."))) <= MAX_MAGNITUDE else "too large"
@@ -306,10 +295,7 @@ def why_unusable(text: str, decimal: str = ".") -> str | None:
 def _numbers_with_unusable(
     name: str, texts: Sequence[str | None], codes: Ints, markers: Sequence[str], decimal: str
 ) -> Column | None:
-    """Return a number column with some unusable cells, or None if it has other text.
-
-    Cell r is ``known[codes[r]]``.
-    """
+    """Return a number column with some unusable cells, or None if it has other text."""
     present = [text.strip() for text in texts if text is not None]
     if not present or not _NUMBER_OR_UNUSABLE[decimal].fullmatch("\n".join(present)):
         return None
@@ -382,10 +368,7 @@ def missing_texts(texts: Sequence[str | None]) -> set[str]:
 
 
 def _is_word_among(marker: str, others: set[str]) -> bool:
-    """Whether a word such as None is a value as the other words of its column are.
-
-    They must be written in the same way: programs write None and null next to any words.
-    """
+    """Whether a word such as None is a value as the other words of its column are."""
     if marker == "Nan":
         # A province of Thailand. Programs write nan and NaN.
         names = [text for text in map(str.strip, others) if text[0].isupper()]

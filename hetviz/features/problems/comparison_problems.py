@@ -37,10 +37,8 @@ _MIN_RELATIVE_EIGENVALUE = 1e-9
 class ComparisonView:
     """Features of one dataset, centred and scaled to a mean squared length of 1 (times a weight).
 
-    `raw` (array or csr of shape (n, r)); `mean` (r,)
     `at` (n,): Object of each row.
     `labels`: Names of the features, or of the rows for a kernel.
-    `of_new`: Raw features of new rows.
     """
 
     name: str
@@ -77,7 +75,6 @@ class SolverView(Immutable):
         Not saved, because it is only needed for fitting.
     `dual` (ndarray of shape (n_objects, s) or None): For a kernel: weights of the objects for each
         feature.
-    `diagonal` (n_objects,): Squared length of each object.
     """
 
     features: Floats
@@ -89,13 +86,7 @@ class SolverView(Immutable):
 def view_of(
     dataset: Dataset, kind: str, weight: float, at: Ints, random_state: int = 0
 ) -> ComparisonView:
-    """Return a dataset as a view.
-
-    `kind`: One of `VIEW_KINDS`.
-    `at` (n,): Object of each row.
-
-    Raises ParameterError: If the dataset lacks what `kind` needs.
-    """
+    """Return a dataset as a view."""
     basis = _basis(dataset, kind, random_state)
     names: Sequence[str] = dataset.ids.tolist()
     if basis.kind == "linear":
@@ -126,10 +117,6 @@ def scaled_view(
 
 def solver_view(view: ComparisonView, objects: Ints, *, diagonal: bool = False) -> SolverView:
     """Return the solver input of a view.
-
-    `objects` (n_objects,): Sorted compared objects, at least one.
-    `diagonal`: Use interpretable columns of cost 1: features, or kernel values with each object
-        divided by the square root of its own value.
 
     The smallest map lies in the span of the n compared objects, so their inner products are
     sufficient: O(n^2 r), independent of the number of other objects.
@@ -178,13 +165,7 @@ def solver_view(view: ComparisonView, objects: Ints, *, diagonal: bool = False) 
 def column_weights(
     view: ComparisonView, part: SolverView, A: Floats, objects: Ints
 ) -> Mapping[str, float]:
-    """Return the positive weights of features, or landmarks of a kernel, in a map.
-
-    `A` (s, k): Map of the solver features.
-    `objects` (n_objects,): As in `solver_view`.
-
-    Returns: Squared norm of each row of the map; W_ii K_ii for landmark i of a kernel.
-    """
+    """Return the positive weights of features, or landmarks of a kernel, in a map."""
     if view.is_kernel:
         dual = part.dual if part.dual is not None else np.linalg.pinv(part.features).T
         weight = ((dual @ A) ** 2).sum(axis=1) * part.diagonal
@@ -256,14 +237,7 @@ N_JOINT_AXES = 30
 
 @dataclass(frozen=True, eq=False)
 class ComparisonProblem:
-    """Comparisons of the objects of some datasets, and the views of these objects.
-
-    `name`: The entity, or `JOINT_NAME`.
-    `numbers` (mapping of str to ndarray of shape (n,)): Object of each row, by dataset.
-    `rows` (m,): Rows of ``data.comparisons`` of this problem.
-    `pairs` (m, 4): Objects of these comparisons.
-    `weight` (m,)
-    """
+    """Comparisons of the objects of some datasets, and the views of these objects."""
 
     name: str
     numbers: Mapping[str, Ints]
@@ -292,12 +266,7 @@ def problems_by_entity(
     weights: float | Mapping[str, float] = 1.0,
     random_state: int = 0,
 ) -> list[ComparisonProblem]:
-    """Return one problem for each entity with comparisons and a view.
-
-    `weights`: Factor of the kernel of each view; 0 excludes it.
-
-    Returns: Comparisons between different entities belong to no problem.
-    """
+    """Return one problem for each entity with comparisons and a view."""
     problems = []
     for entity, rows in entity_rows(data).items():
         numbers = {name: data.object_of[data.offsets[name]] for name in data.views(entity)}
@@ -327,8 +296,6 @@ def joint_problem(data: HeteroData, random_state: int = 0) -> ComparisonProblem:
 
     Every row is an object, described by its coordinates on up to 30 axes of a guided projection,
     scaled by the agreement of linked rows. Rows without coordinates are not described.
-
-    Raises NotApplicableError: If the links give no axis.
     """
     bases = {name: fit_basis(dataset) for name, dataset in data.datasets.items()}
     projection = project(
@@ -358,7 +325,6 @@ def compared_objects(data: HeteroData) -> tuple[Ints, Ints, Floats]:
 
     Returns `objects` (n,): Sorted numbers of objects (``data.object_of``).
     Returns `pairs` (m, 4): Positions in `objects`.
-    Returns `weight` (m,)
     """
     if data.comparisons is None:
         return np.zeros(0, np.int64), np.zeros((0, 4), np.int64), np.zeros(0)
@@ -412,11 +378,8 @@ def _problem(
 class ComparisonSolution:
     """Problem with its current solution.
 
-    `order`: Reduced comparisons of the problem.
-    `objects` (n_objects,): Objects of the remaining comparisons.
     `maps` (list of ndarray of shape (r_p, k)): Map of each view's own features; empty before the
         first pass.
-    `flat`: Final solution; None before the end, or if no comparison remains.
     `tried`: Share of satisfied held-out comparisons by strength.
     `before`, `after` (ndarray of shape (n_objects, k) or None): Coordinates of the objects by
         features, and after the final adjustment.

@@ -20,8 +20,6 @@ from hetviz.features.spaces.sources import EntitySources, entity_sources
 def tree_features(dataset: Dataset, X: Matrix, label: str) -> Matrix:
     """Return features as input for trees.
 
-    `X` (array or csr of shape (n, p)): Features of its rows, as given or through a kernel.
-
     Returns (array or csr of shape (n, at most p)): Given features without those made from `label`;
         dense ones are NaN for missing cells.
     """
@@ -84,12 +82,7 @@ METHOD_TITLE = "Learning labels"
 
 @dataclass(frozen=True, eq=False)
 class LabelColumn:
-    """Label of the rows of a dataset.
-
-    `task` {"classes", "number"}
-    `classes`: Sorted by text; empty for numbers.
-    `y` (n_rows,): Position in `classes`, or the number; NaN if unknown.
-    """
+    """Label of the rows of a dataset."""
 
     dataset: str
     name: str
@@ -102,7 +95,6 @@ class LabelColumn:
 class LabelProblem:
     """Label of the objects of an entity, with the sources to learn it from.
 
-    `y` (n_objects,): As `LabelColumn.y`, by object, from the label columns of all views.
     `graphs` (mapping of str to csr of shape (n_objects, n_objects)): Adjacency by kind of links.
     """
 
@@ -130,15 +122,7 @@ class LabelProblem:
 
 
 def label_column(data: HeteroData, dataset: str, name: str, task: str = "auto") -> LabelColumn:
-    """Return a label, from the label columns or the table of a dataset.
-
-    `task` {"auto", "classes", "number"}: "auto" uses text and few distinct whole numbers as
-        classes.
-
-    Raises DataError: If the dataset or column is unknown.
-    Raises ParameterError: If it cannot be learned: too many classes, or no numbers for task
-        "number".
-    """
+    """Return a label, from the label columns or the table of a dataset."""
     columns = item_columns(data, data[dataset].name)
     if name not in columns:
         names = ", ".join(columns) or "none"
@@ -197,15 +181,6 @@ def label_problem(
     min_classified: int = MIN_LABELLED,
 ) -> LabelProblem:
     """Return a label with all sources to learn it from.
-
-    `dataset`, `label`, `task`: See `label_column`. Label columns of the same name in other views
-        count too.
-    `sources`: Datasets and kinds of links to learn from; default: all.
-    `featureless`: Whether items may be described by links only.
-    `min_classified`: Labels that are needed, if they are classes.
-
-    Raises DataError, ParameterError.
-    Raises NotApplicableError: If there are no features, too few labels, or only one class.
 
     Features made from the label column are left out, and imputed cells count as missing again.
     """
@@ -318,14 +293,7 @@ def first_learnable_problem(
     features: str | Mapping[str, str] = "auto",
     random_state: int = 0,
 ) -> LabelProblem:
-    """Return the problem of a label, or of the first label that can be learned.
-
-    `label`: ``"dataset:column"`` for a label or table column, a dataset for its labels, None for
-        all labels.
-
-    Raises DataError, ParameterError: If `label` is unknown, or cannot be learned.
-    Raises NotApplicableError: If no label can be learned, with the reasons.
-    """
+    """Return the problem of a label, or of the first label that can be learned."""
     reasons: list[str] = []
     labels = _labels(data, label, key)
     for dataset, column in labels:

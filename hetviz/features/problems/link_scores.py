@@ -15,11 +15,7 @@ from hetviz.features.spaces.similarity import ItemSimilarity
 
 @dataclass(frozen=True, eq=False)
 class LinkScores:
-    """Scores of linked pairs between two datasets, or within one.
-
-    `i`, `j` int (m,): Distinct pairs of rows; i < j within a dataset.
-    `s` (m,)
-    """
+    """Scores of linked pairs between two datasets, or within one."""
 
     source: str
     target: str
@@ -40,7 +36,6 @@ def link_scores(
 
     `together` (float or "weight"): Score of positive links without a score; "weight" uses their
         weight.
-    `apart`: Score of negative links without a score.
 
     The scores of several links of one pair are averaged. Costs O(links), and O(n m) for complete
     links.
@@ -91,13 +86,7 @@ def _merged(
 
 @dataclass(frozen=True, eq=False)
 class ScoredPairs:
-    """Scores of pairs of items from similarity and links, see `scored_pairs`.
-
-    `like`: Similarity of the datasets with a description.
-    `weights`: Weight of the similarity of each dataset; links have weight 1.
-    `rows` (mapping of str to array of int, shape (n_reached,)): Sorted items with a similarity or
-        a link, without empty datasets.
-    """
+    """Scores of pairs of items from similarity and links, see `scored_pairs`."""
 
     like: Mapping[str, ItemSimilarity]
     weights: Mapping[str, float]

@@ -24,12 +24,7 @@ DEFAULT_MAX_IN_TURN = 300
 
 @dataclass(frozen=True, eq=False)
 class GroupLinks(Sequence[Links]):
-    """Links from groups of items, one `Links` per pair of datasets.
-
-    `n_possible`: Number of possible pairs of different objects.
-    `exemplars` (tuple of array of int): Sorted global rows that represent each group.
-    `whole`: Whether every item of the groups is in a pair.
-    """
+    """Links from groups of items, one `Links` per pair of datasets."""
 
     links: tuple[Links, ...]
     n_possible: int

@@ -14,11 +14,7 @@ from hetviz.data.model.views import identity_links
 
 @dataclass(frozen=True, eq=False)
 class Pairing:
-    """Pairs of rows of two datasets; a row may be in several pairs, or in none.
-
-    `how` {"links", "labels", "random"}
-    `target`, `source` int (m,): Row ``target[l]`` is paired with row ``source[l]``.
-    """
+    """Pairs of rows of two datasets; a row may be in several pairs, or in none."""
 
     how: str
     target: Ints
@@ -87,9 +83,6 @@ def _equalised(first: Ints, second: Ints, rng: Rng) -> tuple[Ints, Ints]:
 
 
 def connected_datasets(data: HeteroData, W: Sparse) -> dict[str, int]:
-    """Return the connected component of each dataset in the graph W, (n_rows, n_rows).
-
-    See `hetviz.core.graph.laplacian.dataset_components`.
-    """
+    """Return the connected component of each dataset in the graph W, (n_rows, n_rows)."""
     label = dataset_components(W, [len(dataset) for dataset in data.datasets.values()])
     return dict(zip(data.datasets, label.tolist(), strict=True))

@@ -18,10 +18,7 @@ USER_LINK_KINDS = ("said", "accepted")
 
 
 def user_link_weights(data: HeteroData) -> Sparse:
-    """Return the positive user links as a symmetric csr_array of shape (n_rows, n_rows).
-
-    The largest weight of a pair counts.
-    """
+    """Return the positive user links as a symmetric csr_array of shape (n_rows, n_rows)."""
     rows, columns, values = [np.empty(0, int)], [np.empty(0, int)], [np.empty(0)]
     for group in data.links:
         if group.kind in USER_LINK_KINDS:
@@ -43,12 +40,7 @@ def user_link_weights(data: HeteroData) -> Sparse:
 
 @dataclass(frozen=True, eq=False)
 class TableLinks:
-    """Positive links of the tables, without user links.
-
-    `links` csr (n_rows, n_rows): 1 for linked rows; symmetric.
-    `share` (n_rows,): Number of such links of a row, relative to the median of the linked rows of
-        its dataset.
-    """
+    """Positive links of the tables, without user links."""
 
     links: Sparse
     share: Floats
@@ -58,10 +50,7 @@ class TableLinks:
         return TableLinks(sp.csr_array(self.links[mask][:, mask]), self.share[mask])
 
     def both_hold(self, p: Ints, q: Ints, user_links: Sparse) -> Bools:
-        """Return a mask of the pairs whose rows both have many table links.
-
-        `user_links` are the user links of `user_link_weights`.
-        """
+        """Return a mask of the pairs whose rows both have many table links."""
         share = self.share / np.maximum(np.diff(user_links.indptr), 1)
         return np.asarray(np.minimum(share[p], share[q]) > HUB_LINK_RATIO)
 
@@ -107,10 +96,7 @@ def _links_of_sign(data: HeteroData, by_users: bool, sign: int) -> Sparse:
 
 
 def user_groups(data: HeteroData, min_items: int = 2) -> list[Ints]:
-    """Return groups of items of one dataset that positive user links connect, as global rows.
-
-    Groups of fewer than `min_items` items are left out; the others are sorted by their first item.
-    """
+    """Return groups of items of one dataset that positive user links connect, as global rows."""
     W = user_link_weights(data)
     groups: list[Ints] = []
     for rows in data.offsets.values():

@@ -83,12 +83,9 @@ _N_SAMPLED_TITLES = 200
 def item_words(data: HeteroData) -> tuple[list[str], sp.csr_array]:
     """Return words and the items that have them.
 
-    Returns `words`: Words in their most frequent spelling, of at least two items, at most 5,000.
     Returns `M` csr (n_rows, number of words): 1 if an item has the word in its name or text
         columns, or is linked (together) to an item of this name. Of two linked datasets the
         smaller one describes the other, if its names are short texts.
-
-    English stop words are left out.
     """
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 

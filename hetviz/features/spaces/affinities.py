@@ -44,12 +44,7 @@ _SPACES: Mapping[str, Callable[[Any], Space]] = {
 
 
 def description_of(dataset: Dataset, kind: str = "auto") -> str | None:
-    """Return the attribute of a dataset that is compared: "X", "distance", "kernel", or None.
-
-    `kind`: See `KINDS`; "auto" takes the first of the three that exists.
-
-    Raises ParameterError: If the dataset lacks what `kind` needs.
-    """
+    """Return the attribute of a dataset that is compared: "X", "distance", "kernel", or None."""
     available = [word for word in _SPACES if getattr(dataset, word) is not None]
     if kind == "featureless" or (kind == "auto" and not available):
         return None
@@ -65,12 +60,7 @@ def description_of(dataset: Dataset, kind: str = "auto") -> str | None:
 
 
 def space_of(dataset: Dataset, kind: str = "auto") -> Space | None:
-    """Return the distances among the rows of a dataset.
-
-    None without a description, and for new rows with distances or a kernel to fitted rows only.
-
-    Raises ParameterError: If the dataset lacks what `kind` needs.
-    """
+    """Return the distances among the rows of a dataset."""
     word = description_of(dataset, kind)
     if word is None:
         return None
@@ -88,11 +78,6 @@ def dataset_neighbors(
     progress: Callable[[float], object] = lambda share: None,
 ) -> Neighbors | None:
     """Find the k nearest items of each item of a dataset.
-
-    Returns: None without a description, or if all distances are equal, as with one column per
-        item.
-
-    Raises ParameterError: If the dataset lacks what `kind` needs.
 
     The result is cached by content and so survives changes of links.
     """
@@ -122,13 +107,7 @@ def own_affinities(
     random_state: int = 0,
     progress: Callable[[float], object] = lambda share: None,
 ) -> Sparse | None:
-    """Return p_{j|i} of a perplexity among the items of a dataset.
-
-    `perplexity`: Reduced to a third of the other items in small datasets.
-
-    Returns (csr of shape (n, n) with rows of sum 1, or None): None without a description, and for
-        fewer than 4 items.
-    """
+    """Return p_{j|i} of a perplexity among the items of a dataset."""
     n = len(dataset)
     word = description_of(dataset, kind)
     if n < MIN_ROWS or word is None:
@@ -154,10 +133,7 @@ def _content(matrix: Matrix) -> Hashable:
 
 
 def squared_to_fitted(fitted: Dataset, new: Dataset, kind: str = "auto") -> Floats | None:
-    """Return squared distances of new items to fitted ones, (n_new, n), up to a constant per row.
-
-    Equal rows of features have a distance of exactly 0. None without a description.
-    """
+    """Return squared distances of new to fitted items, (n_new, n), up to a constant per row."""
     word = description_of(fitted, kind)
     if word is None:
         return None

@@ -40,7 +40,6 @@ KINDS = {
 class Basis:
     """Features of one dataset that can be computed for new rows.
 
-    `kind`: One of "linear", "rbf", "precomputed" and "featureless".
     `features` (array or csr of shape (n, r), or int): Row i describes item i. An integer is the
         number of featureless rows.
     `nominal`: Number of features for a relative ridge, if it is not r.
@@ -73,11 +72,7 @@ class Basis:
 def chosen_kind(
     dataset: Dataset, features: str | Mapping[str, str] = "auto", kernel: str | None = None
 ) -> str:
-    """Return the kind of basis: `features` of the dataset, else `kernel` if it is possible.
-
-    `kernel` {None, "linear", "rbf", "precomputed"}: Used for datasets with `features` "auto" that
-        have the required input.
-    """
+    """Return the kind of basis: `features` of the dataset, else `kernel` if it is possible."""
     kind = str(value_for(features, dataset.name, "auto"))
     if kind != "auto" or kernel is None:
         return kind
@@ -102,10 +97,6 @@ def fit_basis(
     `kind` {"auto", "linear", "rbf", "precomputed", "featureless"}: See `KINDS`. The width of the
         Gaussian is the median distance. Precomputed distances become inner products by double
         centring (classical scaling).
-    `penalty`, `weights`: Penalty of the kernel coefficients, see
-        `hetviz.core.kernels.kernels.kernel_map`; landmarks always have the penalty of the kernel.
-
-    Raises ParameterError: If the dataset lacks what `kind` needs.
 
     A kernel of n rows costs O(n^3 / 3) time and O(n^2) memory. Above 5,000 rows, 1,000 landmarks
     are used at a cost of O(n).

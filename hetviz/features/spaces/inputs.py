@@ -44,10 +44,7 @@ def make_inputs(
     share: float | str | None = None,
     min_axes: int = 1,
 ) -> PlaceInputs | None:
-    """Return the inputs of a dataset, or None if its coordinates are free parameters.
-
-    `kind` {"features", "similarities"}: A dataset without features uses similarities.
-    """
+    """Return the inputs of a dataset, or None if its coordinates are free parameters."""
     if kind == "features" and dataset.X is not None:
         return UnitFeatures.fit(dataset, share, min_axes)
     return None if like is None else SimilarityToFitted.fit(like, random_state)
@@ -57,8 +54,6 @@ def make_inputs(
 class UnitFeatures:
     """Centred features of mean squared length 1, or their leading directions.
 
-    `centre` (p,)
-    `size`: Root mean squared length of the centred features.
     `axes` (ndarray of shape (p, d), or None): Retained orthonormal directions by decreasing
         variance; None for all, d = p.
     """
@@ -138,11 +133,7 @@ class SimilarityToFitted:
 
 @dataclass(frozen=True, eq=False)
 class LeadingFeatures:
-    """Centred features along leading principal axes, of mean variance 1.
-
-    `centre` (p,); `axes` (p, d)
-    `features` (n, d): Of the fitted rows.
-    """
+    """Centred features along leading principal axes, of mean variance 1."""
 
     basis: Basis
     centre: Floats

@@ -44,11 +44,7 @@ def symmetric_affinities(
 def leading_features(
     data: HeteroData, kinds: str | Mapping[str, str] = "auto", random_state: int = 0
 ) -> list[Floats | None]:
-    """Return the leading principal components of every dataset, centred and unscaled.
-
-    Returns (list of ndarray of shape (n_d, at most 32), or None): None without a description, or
-        if all items are equal.
-    """
+    """Return the leading principal components of every dataset, centred and unscaled."""
     return [
         leading_components(dataset, str(value_for(kinds, name, "auto")), random_state)
         for name, dataset in data.datasets.items()
@@ -85,8 +81,6 @@ def quick_sketch(data: HeteroData, random_state: int = 0) -> Floats:
         each connected component. Other items are at the weighted mean of their linked items, over
         at most three steps, or at their own components without such links, or NaN. Connected
         components are placed side by side, scaled to the size of the largest.
-
-    O(n p) for the components, which are cached for the joint map, and O(links).
     """
     own_places = np.full((data.n_rows, 2), np.nan)
     described: dict[str, int] = {}
@@ -141,10 +135,7 @@ def _place_side_by_side(Y: Floats, owner: Ints) -> None:
 
 
 def is_sketch_quick(data: HeteroData) -> bool:
-    """Return whether `quick_sketch` is possible and takes less than a second.
-
-    Estimated from the number of multiplications in `hetviz.core.spectral.principal_scores`.
-    """
+    """Return whether `quick_sketch` is possible and takes less than a second."""
     n_operations = 0
     has_description = False
     for dataset in data.datasets.values():
@@ -165,11 +156,8 @@ def axes_of_new(
 ) -> tuple[Floats, Floats | None]:
     """Return joint axes of new rows, and their squared distances to fitted rows.
 
-    `axes` (mapping of str to array of shape (n, k)): Joint axes of the fitted items.
-
     Returns `Z` (m, k): Mean direction of the most similar fitted rows and of the linked rows; 0
         without either. Negative links are not used.
-    Returns `squared` (ndarray of shape (m, n), or None): None without a description.
     """
     name, m = rows.dataset.name, len(rows.dataset)
     similar = sp.csr_array((m, len(fitted[name])))

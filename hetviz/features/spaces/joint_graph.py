@@ -37,7 +37,6 @@ def joint_graph(
 ) -> JointGraph:
     """Return the joint graph of affinities within datasets and all links.
 
-    `tie_views`: Add a link of weight 1 between the rows of one object in different views.
     `weights`: Weight of each dataset; links are weighted by the geometric mean of their two
         datasets.
     """
@@ -89,9 +88,6 @@ def neighborhood_graph(
     progress: Progress,
 ) -> Sparse:
     """Return the neighbourhood graph within each dataset, by features, links, or both.
-
-    `data`: Positive links within a dataset are edges.
-    `bases`: Features of each dataset; featureless datasets use links only.
 
     Returns csr (n_rows, n_rows): Non-negative and symmetric; edges of both kinds are summed, at
         most 1.

@@ -22,12 +22,8 @@ _N_NEAREST = 3
 def landmarks(data: HeteroData, n: int = N_LANDMARKS, random_state: int = 0) -> Ints:
     """Return landmark rows that represent the data.
 
-    `n`: Total number; every dataset has the same number of landmarks, or all of its rows.
-
     Returns (array of int): Sorted global rows. Ends of randomly drawn links are preferred, so that
         landmarks are linked with each other; rows without links can be drawn too.
-
-    O(rows + links).
     """
     rng = np.random.default_rng(random_state)
     rank = rng.random(data.n_rows)
@@ -55,15 +51,8 @@ def place_by_landmarks(
 ) -> Floats:
     """Return coordinates of all rows from those of landmarks.
 
-    `rows` (array of int): Global rows of the landmarks.
-    `places` (ndarray of shape (len(rows), k)): NaN for landmarks without coordinates.
-    `features` (sequence of ndarray of shape (n_d, k_d), or None): Few features of each dataset.
-    `random_state`: Seed of a jitter of a hundredth of the spread.
-
     Returns (n_rows, k): Mean of the three most similar landmarks of the dataset and of the linked
         items, with equal weight; NaN for rows that no landmark reaches.
-
-    O(n m p) for n rows, m landmarks and p columns, in blocks of bounded memory, and O(links).
     """
     Y = np.full((data.n_rows, places.shape[1]), np.nan)
     Y[rows] = places

@@ -45,10 +45,7 @@ _MAX_REFUSALS_PER_ITEM = 2
 
 @dataclass(frozen=True, eq=False)
 class LearnedGroups:
-    """Learned groups of items that a person put together.
-
-    `groups`: One for each group of three or more items of a dataset.
-    """
+    """Learned groups of items that a person put together."""
 
     groups: tuple[LearnedGroup, ...] = ()
 
@@ -102,14 +99,7 @@ class LearnedGroups:
         kinds: str | Mapping[str, str] = "auto",
         random_state: int = 0,
     ) -> JointGraph:
-        """Return a joint graph with affinities by features and these axes.
-
-        `graph`: Joint graph of the same data; blocks of datasets without features or learned
-            groups do not change.
-        `near`: Returns the affinities of a dataset with features.
-        `kinds`, `random_state`: As in `find_learned_groups`. Features are scaled to a mean squared
-            length of 1; a kernel or distances are replaced by their leading axes.
-        """
+        """Return a joint graph with affinities by features and these axes."""
         axes, blocks = self.axes, list(graph.own)
         for place, (name, rows) in enumerate(data.offsets.items() if axes.shape[1] else ()):
             kind = str(value_for(kinds, name, "auto"))
@@ -246,12 +236,6 @@ def find_learned_groups(
 
     `graph`: Joint graph of the same data. User links are ignored, so that they do not bias the
         test whether named items are found again.
-    `kinds`, `n_axes`, `random_state`: As for the joint axes.
-    `groups` (sequence of array of int): Global rows of each group, disjoint and each within one
-        dataset; default: groups of user links. Groups with fewer than three described items are
-        ignored.
-
-    Costs the joint axes once more, see also `hetviz.core.spectral.group_axes`.
     """
     if groups is None:
         groups = user_groups(data, MIN_MEMBERS)
@@ -282,10 +266,7 @@ def _descriptions(
     kinds: str | Mapping[str, str],
     random_state: int,
 ) -> list[Floats]:
-    """Return descriptions of a dataset that keep more detail than its joint axes Z.
-
-    Its features, and features, links and joint axes together; none for many items.
-    """
+    """Return descriptions of a dataset that keep more detail than its joint axes Z."""
     if len(Z) > _MAX_DETAILED:
         return []
     name = next(name for name, span in data.offsets.items() if span.start == rows.start)

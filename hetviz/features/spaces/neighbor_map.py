@@ -20,12 +20,7 @@ from hetviz.features.spaces.affinities import squared_to_fitted
 
 @dataclass(frozen=True, eq=False)
 class PlacedRows:
-    """Rows that a graph of neighbours and links reaches.
-
-    `mask` (n_rows,): Whether each global row is placed.
-    `graph` csr (n_placed, n_placed): Graph of the placed rows.
-    `components`: Connected component of each dataset in the graph of datasets.
-    """
+    """Rows that a graph of neighbours and links reaches."""
 
     mask: Bools
     graph: Sparse
@@ -64,12 +59,7 @@ class PlacedRows:
         return {name: stacked[rows] for name, rows in self.offsets.items()}
 
     def earlier(self, places: Mapping[str, Floats], k: int) -> Floats | None:
-        """Return the coordinates of placed rows on a previous map, or None if it is unusable.
-
-        `places` (mapping of str to array of shape (n, k)): Coordinates of every row on the
-            previous map; NaN for missing rows.
-        `k`: Required number of axes.
-        """
+        """Return the coordinates of placed rows on a previous map, or None if it is unusable."""
         stacked = np.vstack(list(places.values()))[self.mask]
         is_known = np.isfinite(stacked).all(axis=1)
         return stacked if stacked.shape[1] == k and is_known.any() else None
@@ -97,10 +87,6 @@ def place_new(
     linked: Mapping[str, float],
 ) -> Floats:
     """Place new rows between similar fitted rows and linked ones.
-
-    `Y` (mapping of str to array of shape (n, k)): Coordinates of fitted rows.
-    `own_weight`: Weight of similar rows; 0 to ignore features.
-    `linked`: Weight of links with each dataset; 0 for the weight of similar rows.
 
     Returns (n_new, k): Weighted mean of the weighted median of similar rows, see
         `hetviz.core.layout.placement.median_places`, and of the weighted mean of linked rows in

@@ -26,12 +26,7 @@ MAX_AXES = 5
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Fitted maps of all datasets, and coordinates of their rows.
-
-    `coordinates` (mapping of str to array of shape (n_v, k)): Scaled coordinates; NaN for unplaced
-        rows.
-    `scale` (m, k): Factor of each axis, by dataset.
-    """
+    """Fitted maps of all datasets, and coordinates of their rows."""
 
     bases: Mapping[str, Basis]
     guided: GuidedSolution
@@ -171,11 +166,7 @@ def fit_bases(
     penalty: str = "rkhs",
     W: Sparse | None = None,
 ) -> dict[str, Basis]:
-    """Compute the features of every dataset.
-
-    `penalty` {"rkhs", "paper"}
-    `W` sparse array (n_rows, n_rows): Guidance whose degrees centre a kernel with penalty "paper".
-    """
+    """Compute the features of every dataset."""
     degrees = (
         None if W is None else np.asarray(abs(sp.csr_array(W)).sum(axis=1), np.float64).ravel()
     )
@@ -205,12 +196,8 @@ def project(
 ) -> Projection:
     """Fit one map per dataset to guidance, and scale the axes.
 
-    `W` sparse array (n_rows, n_rows): Signed guidance, symmetric.
     `spread` ("auto" or float): Axis c is multiplied by agreement_c ** spread; "auto" is 0 for up
         to three axes, else 1.
-    `**options`: Further options of `hetviz.core.spectral.guided.guided_projection`.
-
-    Raises NotApplicableError: If the guidance gives no axis.
     """
     guided = guided_projection(
         [basis.features for basis in bases.values()],
@@ -242,15 +229,7 @@ def guidance_of(
     between: bool = True,
     weights: float | Mapping[str, float] = 1.0,
 ) -> Sparse:
-    """Return the guidance matrix of all rows, weighted by dataset.
-
-    `sign` {None, 1, -1}: See `HeteroData.adjacency`.
-    `tie_views`: Add a link of weight 1 between the rows of one object in different views.
-    `within`, `between`: Include links within a dataset, and links between datasets.
-    `weights`: A link of datasets u and v is multiplied by sqrt(weight_u weight_v).
-
-    Returns csr (n_rows, n_rows).
-    """
+    """Return the guidance matrix of all rows, weighted by dataset."""
     W = (with_identity_links(data) if tie_views else data).adjacency(sign)
     if not (within and between):
         owner = np.repeat(np.arange(len(data.datasets)), [len(d) for d in data.datasets.values()])

@@ -33,11 +33,7 @@ _BLOCK_ENTRIES = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class ItemSimilarity:
-    """Similarity scores between the items of a dataset, see `similarity_of`.
-
-    `kind` {"kernel", "cosine", "rbf", "distance"}
-    `width`: Width of the Gaussian for "rbf" and "distance".
-    """
+    """Similarity scores between the items of a dataset, see `similarity_of`."""
 
     dataset: Dataset
     kind: str
@@ -188,10 +184,6 @@ def similarity_of(
     `kind`: See `KINDS`. "auto" takes the kernel, else the distances, else the features by "rbf".
         The width of "rbf" is half the median distance, so that a pair at the median scores
         exp(-2). A kernel is divided by its diagonal.
-
-    Returns: None for "none" and, with "auto", for featureless datasets.
-
-    Raises ParameterError: If the dataset lacks what `kind` needs.
     """
     if kind == "none" or (kind == "auto" and dataset.is_featureless):
         return None

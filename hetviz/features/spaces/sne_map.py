@@ -65,10 +65,7 @@ def divergence_diagnostic(kl: float | None) -> Diagnostic:
 def sne_pulls(
     P: Sparse, links: Sparse, data: HeteroData, guidance_boost: float = 1.0, *, joint: bool = False
 ) -> AttractionGraph:
-    """Return the graph of a map of P, by the reason of each edge.
-
-    `links` csr (n_rows, n_rows): Part of P from links.
-    """
+    """Return the graph of a map of P, by the reason of each edge."""
     user_links = user_link_weights(data)
     boosted = guidance_affinities(P, user_links, guidance_boost, table_links(data).share)
     # User links are contained in the links too.
@@ -84,15 +81,7 @@ def sne_pulls(
 
 
 class SneMap:
-    """Fit of a neighbour map.
-
-    `P` csr (n_rows, n_rows): Symmetric affinities of all rows with sum 1. Rows without affinities
-        are not placed.
-    `data`: Data with user links, which are boosted.
-    `negative` csr (n_rows, n_rows): Negative links.
-    `guidance_boost`: Weight of user links relative to all else, see
-        `hetviz.core.layout.guidance_boost.guidance_affinities`.
-    """
+    """Fit of a neighbour map."""
 
     layout: SneLayout
     reason: str
@@ -139,19 +128,14 @@ class SneMap:
     ) -> None:
         """Fit the map.
 
-        `earlier` (mapping of str to array of shape (n, k)): Coordinates of each row on a previous
-            map.
         `again`: The previous map is by this method, so that few items move: of two far items with
             a user link, the one with fewer links moves to the other one, unless both have many
             links, and 100 iterations follow.
-        `n_iter`: Number of iterations; an eighth of them with exaggeration.
         `paper`: Use the start and schedule of the MR-SNE paper.
         `degree_weight`: Items repel by this power of their share of all affinities. With 1, q_ij
             is proportional to both shares, so that hubs can have many neighbours.
         `followers` (sequence of (array of int, array of int)): Rows of the named items of groups,
             and of the items that may follow them.
-
-        Raises Cancelled: If `progress` raises it; the layout keeps its current state.
         """
         placed = self.placed
         progress(0.0, "Finding a start")

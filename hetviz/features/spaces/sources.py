@@ -15,13 +15,7 @@ from hetviz.features.spaces.basis import Basis, chosen_kind, fit_basis
 
 @dataclass(frozen=True, eq=False)
 class EntitySources:
-    """Sources of one entity; row o of each source describes object o.
-
-    `object_of` (mapping of str to array of shape (n_v,)): Object of each row of each dataset,
-        including featureless datasets.
-    `graphs` (mapping of str to csr of shape (n_objects, n_objects)): Symmetric adjacency of the
-        positive links of each kind.
-    """
+    """Sources of one entity; row o of each source describes object o."""
 
     entity: str
     n_objects: int
@@ -81,7 +75,6 @@ def entity_sources(
 def guidance_pairs(data: HeteroData, sources: EntitySources) -> tuple[tuple[Ints, Ints], Floats]:
     """Return the pairs of objects of an entity with guidance.
 
-    Returns `pairs` (two arrays of shape (m,)): Distinct pairs of objects.
     Returns `signs` (m,): 1 for together, -1 for apart, from links with role "guidance".
     """
     weights: dict[tuple[int, int], float] = {}
@@ -101,12 +94,7 @@ def guidance_pairs(data: HeteroData, sources: EntitySources) -> tuple[tuple[Ints
 def labelled_pairs(
     labels: Labels, sources: EntitySources, share: float, max_items: int, random_state: int
 ) -> tuple[tuple[Ints, Ints], Floats]:
-    """Return the pairs of a seeded sample of labelled items: together if the labels are equal.
-
-    `share`: Share of the labelled items to draw.
-
-    Returns (pairs, signs): As from `guidance_pairs`.
-    """
+    """Return the pairs of a seeded sample of labelled items: together if the labels are equal."""
     labelled_rows = np.flatnonzero(labels.known)
     count = min(max(round(share * len(labelled_rows)), min(len(labelled_rows), 2)), max_items)
     drawn = np.sort(np.random.default_rng(random_state).choice(labelled_rows, count, replace=False))

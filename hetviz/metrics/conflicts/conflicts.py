@@ -27,10 +27,8 @@ _MAX_NAMED = 4
 class StatementConflict:
     """A minimal set of contradicting statements: without any one of them the rest is consistent.
 
-    `kind` {"links", "comparisons"}
     `fixes` (tuple of (str, dict)): Changes that resolve or weaken it: text, and JSON-ready
         command.
-    `rows`: Distinct global rows of the statements.
     """
 
     kind: str
@@ -126,9 +124,6 @@ def find_link_conflicts(
     that agree once, may still be apart. Other links contradict a link of opposite sign between the
     same two objects. For weights below 1 see
     `hetviz.core.ordinal.must_cannot.find_contradictions`.
-
-    Returns `n_pairs`: Negative pairs that are connected by positive links.
-    Returns `conflicts`: The smallest first, at most `max_conflicts`.
     """
     weight = arrays.weight[: arrays.n_links]
     is_negative = weight < 0
@@ -284,15 +279,7 @@ def order_conflicts(arrays: StatementArrays, order: PartialOrder) -> list[Statem
 def find_new_conflicts(
     data: HeteroData, statements: Links | Comparisons | Iterable[Links | Comparisons]
 ) -> list[StatementConflict]:
-    """Return the conflicts that new statements would cause.
-
-    `statements` (Links, Comparisons, or several): Statements that are not in the data yet.
-
-    Returns: Conflicts with new statements, the smallest first. Keys are those of the added
-        statements.
-
-    Linear in statements, plus one graph search per conflict.
-    """
+    """Return the conflicts that new statements would cause."""
     new_statements = (
         [statements] if isinstance(statements, Links | Comparisons) else list(statements)
     )

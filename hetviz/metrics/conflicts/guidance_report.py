@@ -185,8 +185,6 @@ def coverage(data: HeteroData) -> pd.DataFrame:
         links within it: source, target, together and apart (numbers of links), source_linked of
         source_items and target_linked of target_items (items with at least one link), and the item
         with most links: hub_dataset, hub_id, hub_links.
-
-    O(links + rows) for each two datasets with links; see `hetviz.data.queries.reach.link_reach`.
     """
     groups: dict[frozenset[str], list[Links]] = {}
     for group in data.links:

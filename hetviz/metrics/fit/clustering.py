@@ -20,11 +20,7 @@ _N_STARTS = 10
 
 @dataclass(frozen=True, eq=False)
 class MapClusters:
-    """Clusters of the rows of a map.
-
-    `code` int (n_rows,): Cluster of each row, -1 without a place.
-    `centres` (k, d)
-    """
+    """Clusters of the rows of a map."""
 
     code: Ints
     centres: Floats
@@ -39,10 +35,7 @@ class MapClusters:
 
 
 def cluster_map(measured: MeasuredMap) -> MapClusters | None:
-    """Cluster the rows of a map by k-means with k classes of the first label, or k = 10.
-
-    Uses ten starts and at most 20,000 rows. None without places.
-    """
+    """Cluster the rows of a map by k-means with k classes of the first label, or k = 10."""
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
@@ -65,12 +58,7 @@ def cluster_map(measured: MeasuredMap) -> MapClusters | None:
 
 
 def label_codes(data: HeteroData) -> tuple[Ints, list[str]] | None:
-    """Return the classes of the first label column, from all datasets with this column.
-
-    Returns: codes : array of int, shape (n_rows,) Class of each row, -1 without a label. classes :
-        list of str None without a label of at least two classes. Columns of fractions, and columns
-        with mostly different values, have no classes.
-    """
+    """Return the classes of the first label column, from all datasets with this column."""
     first = data.label()
     if first is None:
         return None

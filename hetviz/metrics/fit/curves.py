@@ -31,20 +31,13 @@ def curves(
 ) -> Curves:
     """Return the satisfaction curves of a map, one for each kind of guidance.
 
-    `data`: data of the map. `embedding`: rows are matched by dataset and id. `random_state`: seed
-    for sampling pairs of blocks with more than 20,000,000 pairs.
-
     Returns points (x, y) by kind, JSON-ready, without empty entries. "links": the share y of the
     positive links of all blocks among the closest x of all pairs of their block; chance level x.
     "apart": the share y of the negative links not among these; chance level 1 - x. These have a
     third entry: chance level and value of the share of links that are (or are not) close, as
-    ``links_kept`` of `evaluate`.
-    ``<source>|<target>``: as "links", for one pair of datasets. "comparisons": the share y whose
-    near pair is at most x times as long as its far pair. At x = 1 it is the share that the map
-    agrees with, with chance level 0.5.
-
-    Exact up to 20,000,000 pairs per block. Above that, within 0.0014 with 95 % confidence
-    (Dvoretzky, Kiefer and Wolfowitz 1956; Massart 1990).
+    ``links_kept`` of `evaluate`. ``<source>|<target>``: as "links", for one pair of datasets.
+    "comparisons": the share y whose near pair is at most x times as long as its far pair. At x = 1
+    it is the share that the map agrees with, with chance level 0.5.
     """
     return curves_of_map(MeasuredMap(data, embedding, held_out, random_state))
 

@@ -13,16 +13,10 @@ from hetviz.errors import HetvizError
 def displacements(before: Embedding, after: Embedding) -> Floats:
     """Return how far each item moved between two maps, as a share of the extent of the map.
 
-    `before`, `after`: Maps of the same datasets, with rows in the same order.
-
     Returns (n_rows,): In global row order. NaN for items without a place on either map. The
         earlier map is aligned (rotation, reflection, scale, shift) to the later one, first by all
         items and then by the four fifths with the best fit, so that moved items do not affect the
         alignment. The extent is the longer side of the bounding box of the later map.
-
-    Raises HetvizError: If the maps have different rows.
-
-    Orthogonal Procrustes twice: O(n).
     """
     if {name: len(Y) for name, Y in before.coordinates.items()} != {
         name: len(Y) for name, Y in after.coordinates.items()

@@ -34,8 +34,6 @@ class LinkablePairs:
     `rows`, `other_rows` (n_a,), (n_b,): Rows with links. Other rows are no candidates, so that
         leaving them out changes nothing. All rows if fewer than 20 of either dataset have links
         other than statements of a user, who may link any items.
-    `share`: Share of these pairs that count as close, see
-        `hetviz.core.measures.close_pairs.close_share`.
     """
 
     rows: Bools
@@ -53,10 +51,7 @@ _LINKABLE = Memo(max_entries=8)
 def linkable_pairs(
     sizes: Mapping[str, int], links: Sequence[Links]
 ) -> dict[tuple[str, str], LinkablePairs]:
-    """Return the linkable pairs of each two linked datasets, in the order of `sizes`.
-
-    `sizes`: dataset -> number of rows. `links`: Given and held-out links.
-    """
+    """Return the linkable pairs of each two linked datasets, in the order of `sizes`."""
     if not links:
         return {}
 
@@ -117,17 +112,11 @@ def linkable_pairs_of(
 class BlockScore:
     """Scores of the links of two datasets with one sign.
 
-    `sign`: 1 for positive links (together), -1 for negative links (apart).
     `F` (m,): Share of candidate pairs that are closer than each link, ties half. NaN for links
         with an end without a place.
     `candidates`: Number of pairs of placed items that have links.
-    `standard_error`: Standard error of one value of F. 0 if all candidates were counted.
-    `distinct` (array): F of each distinct linked pair, for `auc`.
     `degree_auc`: Mean of `hetviz.core.measures.satisfaction.degree_placements`. NaN for negative
         links.
-    `degree_error`: Standard error from sampling. 0 if all pairs of ends were compared.
-    `ends` ((array, array), each of shape (m,), or None): Rows of the links in F.
-    `degree_spread`: Standard error of `degree_auc` over the links.
     `close_limit`: Share of the candidate pairs that are close; chance level of `share_close`.
     """
 
@@ -184,10 +173,7 @@ class BlockScore:
 
     @property
     def share_close(self) -> float:
-        """Share of all links that are close: among the closest `close_limit` of the candidates.
-
-        Links with an end without a place are not close.
-        """
+        """Share of all links that are close: among the closest `close_limit` of the candidates."""
         n_links = len(self.F)
         return float((self.close_limit >= self.F).sum() / n_links) if n_links else float("nan")
 
@@ -221,11 +207,7 @@ def block_scores_of_parts(
     seed: int,
     beat: Callable[[], None] = lambda: None,
 ) -> list[list[BlockScore]]:
-    """Return the blocks of several groups of links, such as given and held-out links.
-
-    Candidate pairs are visited once for all groups and signs. `beat` is called before steps that
-    may take a second, so that they can be cancelled.
-    """
+    """Return the blocks of several groups of links, such as given and held-out links."""
     order = {name: position for position, name in enumerate(Y)}
     sizes = {name: len(A) for name, A in Y.items()}
     linkable = linkable_pairs(sizes, [group for links in link_groups for group in links])
@@ -292,10 +274,7 @@ def block_scores_of_parts(
 
 
 def weighted_mean(blocks: Iterable[BlockScore], measure: str, sign: int) -> float | None:
-    """Return the mean of a measure over blocks of one sign, weighted by links, or None.
-
-    Shares of all links also count links without a place. Other measures count placed links only.
-    """
+    """Return the mean of a measure over blocks of one sign, weighted by links, or None."""
     counts_unplaced = measure in ("share_close", "share_satisfied", "chance")
     rows = [
         (getattr(block, measure), len(block.F) if counts_unplaced else block.n_links)

@@ -25,11 +25,7 @@ _N_QUERIES_MANY_AXES = 1_000
 
 
 class MeasuredMap:
-    """A map, its data, and held-out data.
-
-    `embedding`: Rows are matched by dataset and id.
-    `beat`: Called between steps of slow measures, so that they can be cancelled.
-    """
+    """A map, its data, and held-out data."""
 
     def __init__(
         self,
@@ -100,8 +96,6 @@ class MeasuredMap:
 
         Returns `queries` (q,): Placed rows of `source` with a link to `target`, or a sample of
             them.
-        Returns `index` (array of shape (q, min(k, n))): Placed rows of `target`, the nearest
-            first.
         """
         cached = self._nearest_cache.get((source, target))
         if cached is None or cached[1].shape[1] < k:
@@ -109,12 +103,7 @@ class MeasuredMap:
         return cached[0], cached[1][:, :k]
 
     def nearest_within(self, source: str, target: str, k: int) -> tuple[Ints, Ints]:
-        """Return the k nearest rows of their own dataset, for the queries of `nearest`.
-
-        Returns `queries` (q,): As for `nearest`.
-        Returns `index` (array of shape (q, min(k, n - 1))): Placed rows of `source` without the
-            query, the nearest first.
-        """
+        """Return the k nearest rows of their own dataset, for the queries of `nearest`."""
         queries, A = self._queries(source, target), self.places[source]
         placed = np.flatnonzero(np.isfinite(A).all(axis=1))
         n_neighbors = min(k, len(placed) - 1)
@@ -162,11 +151,7 @@ class MeasuredMap:
 
 
 def cross_dataset_links(data: HeteroData) -> dict[tuple[str, str], sp.csr_array]:
-    """Return the positive links between different datasets in both directions.
-
-    Returns (dict of (str, str) to csr of shape (n_s, n_t)): Entries are 1 and indices sorted.
-        Pairs of datasets without such links are absent.
-    """
+    """Return the positive links between different datasets in both directions."""
     pairs_by_datasets: dict[tuple[str, str], list[tuple[Ints, Ints]]] = {}
     for links in data.links:
         positive = links.weight > 0

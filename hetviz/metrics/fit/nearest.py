@@ -64,15 +64,8 @@ def nearest(
 ) -> dict[str, NearestItems]:
     """Return the nearest items of each dataset on a map.
 
-    `embedding`: Map of rows of `data`. Its axes measure the distance.
-    `links`: Links of the item, by default those of `data`.
-    `max_distances` (n_datasets, n_datasets): Result of `close_distances`, if known.
-
     Returns: Without datasets that have no other placed row. Empty if the item has no place. `rows`
         is empty for a dataset that nothing connects with the item's on this map.
-
-    Costs O(n_rows log n_rows), and `close_distances` if not given. Rows at the same distance are
-    in the order of the data.
     """
     touching = links_touching(data, [row]) if links is None else links
     linked = np.zeros(data.n_rows, dtype=bool)
@@ -132,14 +125,8 @@ def close_distances(
 ) -> Floats:
     """Return the distance up to which pairs of two datasets are close.
 
-    `close_share`: Share of the pairs of items with links that counts as close; default: as
-        `hetviz.metrics.fit.guidance.linkable_pairs` says, 5 % for datasets without links.
-    `pairs` (collection of (str, str)): Pairs of datasets to compute, in any order. All by default.
-
     Returns (n_datasets, n_datasets): See `hetviz.core.measures.satisfaction.near_distance`. NaN
         for pairs of datasets that are not computed or have no placed pair.
-
-    As `link_closeness`, for all pairs of datasets.
     """
     places = coordinates_of(data, embedding)
     dataset_pairs = None if pairs is None else {frozenset(pair) for pair in pairs}
@@ -168,11 +155,6 @@ def link_closeness(
 
     Returns (m,): In the order of ``data.link_table()``: the share of candidate pairs of the two
         datasets that are farther, ties half. 1 is closest. NaN if an end has no place.
-
-    Raises DataError: If the embedding lacks a dataset or row of the data.
-
-    One ranking for each pair of linked datasets, exact up to 20,000,000 candidate pairs, sampled
-    above.
     """
     Y = coordinates_of(data, embedding)
     starts = np.cumsum([0, *(len(links) for links in data.links)])
@@ -218,10 +200,7 @@ def link_closeness(
 
 
 def satisfied_links(data: HeteroData, closeness: Floats, others: HeteroData | None = None) -> Bools:
-    """Return which links a map satisfies: close ones, and negative ones that are not close.
-
-    `closeness` (m,): From `link_closeness`. NaN is not satisfied.
-    """
+    """Return which links a map satisfies: close ones, and negative ones that are not close."""
     linkable = linkable_pairs_of(data, others)
     satisfied = [np.zeros(0, dtype=bool)]
     start = 0
@@ -239,8 +218,6 @@ def comparison_closeness(data: HeteroData, embedding: Embedding) -> Floats:
 
     Returns (t,): d(far) / (d(near) + d(far)): above one half the map agrees, 1 is clearest. One
         half if both distances are 0. NaN if an item has no place.
-
-    Raises DataError: If the embedding lacks a dataset or row of the data.
     """
     if data.comparisons is None or not len(data.comparisons):
         return np.zeros(0)

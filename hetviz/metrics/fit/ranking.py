@@ -39,12 +39,7 @@ _MAX_ANSWERS = 20_000_000
 
 @dataclass(frozen=True, eq=False)
 class TagGains:
-    """Gains of the items of one dataset, whose tags are those of another.
-
-    `rows` (q,): Rows of `source` in the data with the tags.
-    `n_tags`, `mapped`, `guessed` (q,): Number of tags, and gain of the map and of the guess.
-    `n_all`: Number of possible rows, of which these may be a sample.
-    """
+    """Gains of the items of one dataset, whose tags are those of another."""
 
     source: str
     target: str
@@ -57,12 +52,7 @@ class TagGains:
 
 @dataclass(frozen=True, eq=False)
 class NeighborHits:
-    """Which of the nearest items of rows of `source` are linked in the way that is counted.
-
-    `rows` (q,): Rows of `source`.
-    `hits` bool (q, k): The nearest first.
-    `n_all`: Number of possible rows, of which these may be a sample.
-    """
+    """Which of the nearest items of rows of `source` are linked in the way that is counted."""
 
     source: str
     target: str
@@ -219,8 +209,6 @@ def shared_link_neighbors(measured: MeasuredMap) -> MeasureValues:
     M. Mizutani, A. Okuno, G. Kim and H. Shimodaira, Stochastic neighbor embedding of multimodal
     relational data for image-text simultaneous visualization, 2020, arXiv:2005.00670: metrics (I)
     and (II) within a domain, appendix D. There images share text tags. Here both sides are queries.
-
-    Reads O(q k) rows of links for q queries, without a table of pairs.
     """
     hits = shared_hits(measured)
     return _measures_at_each_k(measured, hits, "metric_1_within", "metric_2_within")
@@ -377,13 +365,6 @@ def link_ranking(
     scores: ArrayLike, links: ArrayLike, counts: Sequence[int]
 ) -> tuple[float, dict[int, float]]:
     r"""Return AUC and precision of a ranking of candidate pairs.
-
-    `scores` (n,): higher is more likely. Pairs without a score have -inf and rank last. `links`
-    (n,): which candidates are links. At least one is a link and one is not. `counts`: numbers k of
-    best pairs. Numbers above n are left out.
-
-    Returns `auc` probability that a link scores above an unlinked pair, ties half; `precision`
-    share of links among the best k pairs, by k.
 
     .. math:: AUC = (R - m (m + 1) / 2) / (m (n - m))
 

@@ -190,10 +190,7 @@ def evaluate(
 
 
 def evaluate_measured(measured: MeasuredMap, brief: bool = False) -> Scores:
-    """Return the scores of a measured map, see `evaluate`.
-
-    `brief`: Only what the overall score of a comparison needs.
-    """
+    """Return the scores of a measured map, see `evaluate`."""
     values: MeasureValues = {}
     note = "" if measured.placed.any() else _no_common_items_note(measured)
     if note:
@@ -310,11 +307,7 @@ def comparison_measures(measured: MeasuredMap) -> MeasureValues:
 
 
 def neighborhood_measures(measured: MeasuredMap) -> MeasureValues:
-    """Return trustworthiness and continuity, weighted by the rows of the datasets.
-
-    Uses datasets with features, distances or a kernel and at least 4 placed rows. Samples queries
-    above 2,500 rows.
-    """
+    """Return trustworthiness and continuity, weighted by the rows of the datasets."""
     data = measured.data
     preservations: dict[str, Preservation] = {}
     for name, Y in measured.places.items():

@@ -28,10 +28,8 @@ _N_PAIRS, _TOLERANCE = 20_000, 1e-9
 class AlikeScores:
     """Similarity of one item to the items of its dataset.
 
-    `dataset`, `row`: The item, as row of its dataset.
     `by_links` (n,): Cosine of the signed links of two items, -1 to 1. None without links.
     `by_features` (n,): 0 to 1, see `most_alike`. None without features that tell items apart.
-    `is_linked` (n,): Whether an item has a positive link to it.
     """
 
     dataset: str
@@ -138,10 +136,7 @@ class AlikeItems:
 
 
 def is_far(closer: Floats) -> Bools:
-    """Return which items are far on a map: not among the nearest 5 % (at least ten).
-
-    `closer` (n,): From `hetviz.core.measures.alike.count_closer`. NaN is not far.
-    """
+    """Return which items are far on a map: not among the nearest 5 % (at least ten)."""
     n_others = int(np.isfinite(closer).sum())
     return np.asarray(closer >= count_near(max(n_others, 1), NEAR, _MIN_NEAR))
 

@@ -211,10 +211,7 @@ def pair_distances(data: HeteroData, embedding: Embedding, pairs: Ints) -> Float
 
 
 def true_shares(data: HeteroData, embedding: Embedding, named: Ints) -> tuple[Ints, Floats]:
-    """Return at most 20 named rows, and the share of true neighbours of each.
-
-    Other named items are left out. NaN without features or a position.
-    """
+    """Return at most 20 named rows, and the share of true neighbours of each."""
     sampled = np.random.default_rng(0).permutation(named)[:_MAX_ROWS]
     shares = np.full(len(sampled), np.nan)
     for k, row in enumerate(sampled.tolist()):

@@ -23,9 +23,6 @@ _ROWS_PER_CHUNK = 50_000
 def cross_dataset_errors(neighborhoods: Neighborhoods) -> tuple[Floats, Floats]:
     """Return the shares of false and missing neighbours in other datasets, means over datasets.
 
-    Returns `false`, `missing` (n_rows,): NaN if neither a row nor any row close to it in the data
-        is linked.
-
     Follows the links of the k linked rows nearest to a row in the data (the row itself first), if
     they are close. The rows at the other ends are expected to be close. A neighbour on the map is
     false if it is not expected and, in the data, not close to one of the first k expected rows.
@@ -92,10 +89,7 @@ def _cross_links(neighborhoods: Neighborhoods) -> dict[tuple[str, str], sp.csr_a
 def _linked_neighbors(
     neighborhoods: Neighborhoods, source: str, linked_rows: Ints, sampled: Ints, rows: Ints
 ) -> tuple[Ints, Bools]:
-    """Return the k linked rows from which one goes on, nearest first, and which of them count.
-
-    Only the `sampled` ones of the `linked_rows` are candidates.
-    """
+    """Return the k linked rows from which one goes on, nearest first, and which of them count."""
     space = neighborhoods.spaces[source]
     if space is None or not len(linked_rows):
         return rows[:, None], np.isin(rows, linked_rows)[:, None]
@@ -127,10 +121,7 @@ def _error_shares(
     anchors: Ints,
     is_near_link: Bools,
 ) -> Floats:
-    """Return the shares of false and of missing neighbours of rows, shape (2, q).
-
-    `nearest` (q, k) are the nearest rows of the target dataset on the map.
-    """
+    """Return the shares of false and of missing neighbours of rows, shape (2, q)."""
     q = len(rows)
     select = sp.csr_array(
         (np.ones(int(is_near_link.sum())), (np.nonzero(is_near_link)[0], anchors[is_near_link])),
@@ -209,8 +200,6 @@ def count_broken_statements(
     data: HeteroData, embedding: Embedding, is_query: Bools
 ) -> tuple[Floats, Floats]:
     """Return the numbers of unsatisfied and of all statements about each row.
-
-    `query_rows` bool (n_rows,)
 
     Returns `violated`, `said` (n_rows,): NaN for rows without a place or not requested. Positive
         links are satisfied if they are close, negative links if they are not. Each statement counts

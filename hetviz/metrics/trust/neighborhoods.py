@@ -22,10 +22,7 @@ _MIN_ROWS = 4
 
 
 class Neighborhoods:
-    """Neighbours in the data and on a map, computed on demand.
-
-    `data`, `embedding`, `k`, `random_state`, `rows`: As in `hetviz.metrics.trust.trust.trust`.
-    """
+    """Neighbours in the data and on a map, computed on demand."""
 
     def __init__(
         self,

@@ -19,13 +19,8 @@ _ROUNDS = 3
 def stability(embeddings: Sequence[Embedding]) -> Floats:
     """Return how stable the place of each row is over several maps.
 
-    `embeddings`: At least two maps of the same data with the same number of axes, such as other
-        seeds or methods. Rows are matched to those of the first map by dataset and id.
-
     Returns (n_rows,): Rows of the first map: 1 if all maps agree, 0 if the places differ as much
         as those of two unrelated rows. NaN if fewer than two maps have a place.
-
-    Raises ParameterError: For fewer than two maps, or different numbers of axes.
 
     Generalised Procrustes analysis (Gower 1975): maps are scaled to one size and rotated to their
     mean three times. The value of a row is 1 - s / S, with the standard deviation s of its places
