@@ -39,10 +39,6 @@ def measure_seconds(
 ) -> float | None:
     """Fit a method with its defaults to small parts of the data and store the times.
 
-    Returns: Estimated seconds for all rows. None if the method does not suit such small parts.
-
-    Raises Cancelled: If `progress` raises it.
-
     Makes three fits. The first, on 200 rows, includes imports and compilation and is not counted.
     """
     report = ignore_progress if progress is None else progress
@@ -84,10 +80,7 @@ def store_times(method: str, data: HeteroData, times: Times) -> None:
 
 
 def seconds_at(times: Times, n_rows: int) -> float | None:
-    """Return the seconds for `n_rows`, estimated from times at other sizes.
-
-    A power law through the two sizes nearest to `n_rows`, with an exponent from 0 to 3.
-    """
+    """Return the seconds for `n_rows`, estimated from times at other sizes."""
     if not times:
         return None
     if n_rows in times:
@@ -153,10 +146,7 @@ def _log2_size(share: float) -> str:
 
 
 def store_record(name: str, record: Mapping[str, object]) -> None:
-    """Store a record on this machine atomically.
-
-    Raises OSError: If the folder cannot be written.
-    """
+    """Store a record on this machine atomically."""
     path = _path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=name)

@@ -84,12 +84,7 @@ _NO_LINKS = (
 
 @dataclass(frozen=True)
 class LinkBalance:
-    """Trade-off between features and links.
-
-    `own`: Share of own features in distances within a dataset.
-    `links`: Share of links in the affinities.
-    `min_weight`: Minimum weight of a kind of links that predicts no better than chance.
-    """
+    """Trade-off between features and links."""
 
     own: float
     links: float

@@ -70,11 +70,7 @@ class MemoryEstimate:
 
 
 def available_bytes() -> float:
-    """Return how many more bytes this process can use. Infinite if unknown.
-
-    The minimum of the limit on address space, the limit of the container, and the free memory of
-    the machine.
-    """
+    """Return how many more bytes this process can use. Infinite if unknown."""
     limits = [_process_limit_bytes(), _cgroup_bytes(), _machine_bytes()]
     return min((limit for limit in limits if limit is not None), default=math.inf)
 

@@ -34,10 +34,7 @@ _MAX_STORED = 200
 
 @dataclass(frozen=True)
 class Standing:
-    """Benchmark result of a method on data of one shape.
-
-    `behind`: Difference to the overall score of the best method, from 0 to 1, mean over data sets.
-    """
+    """Benchmark result of a method on data of one shape."""
 
     method: str
     behind: float
@@ -57,10 +54,7 @@ def shape_of(data: HeteroData) -> str:
 
 
 def standings(data: HeteroData) -> list[Standing]:
-    """Return benchmark results on data of this shape, the best first.
-
-    A method may occur several times with different parameters.
-    """
+    """Return benchmark results on data of this shape, the best first."""
     results = [Standing(**entry) for entry in _measured_table()["shapes"].get(shape_of(data), [])]
     return sorted(results, key=lambda standing: standing.behind)
 

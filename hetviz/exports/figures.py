@@ -114,10 +114,7 @@ def colouring_of(
     name: str = "",
     palette: Mapping[str, str] = MappingProxyType({}),
 ) -> Colouring:
-    """Return the colouring of a key, title or column; without a name that the map separates.
-
-    `palette`: colours of some categories.
-    """
+    """Return the colouring of a key, title or column; without a name that the map separates."""
     colours = _colouring_of(data, embedding, name)
     if not palette:
         return colours

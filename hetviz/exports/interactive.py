@@ -220,10 +220,7 @@ def _names(
     frame: Frame,
     colours: Sequence[int | None] | None = None,
 ) -> list[JsonObject]:
-    """Return the names of groups with their possible places, without those that have none.
-
-    `colours`: the category whose colour each name has, by default its own.
-    """
+    """Return the names of groups with their possible places, without those that have none."""
     scale = _page_scale(frame)
     rows = rows[frame.inside(points[rows])]
     positions, code = points[rows], codes[rows]

@@ -138,10 +138,7 @@ def fit_model(
     only: Ints | None = None,
     start: Embedding | None = None,
 ) -> Findings:
-    """Fit a method again, from the same `start` as its map, and return the saved model.
-
-    Returns kind "model" with ``method``, ``bytes`` and the file as base64 under ``zip``.
-    """
+    """Fit a method again, from the same `start` as its map, and return the saved model."""
     fitted = fit_run(
         data,
         method,

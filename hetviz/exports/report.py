@@ -150,12 +150,7 @@ def report_page(
     regions: Sequence[RegionLevel] | None = None,
     link_test: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return the report as HTML.
-
-    Parameters are those of `write_report`. `measured_data` restricts the measures to a part of the
-    data. `figures` holds ``scores``, ``kinds`` (curves), ``diagnostics`` if already computed, and
-    ``best``, a sentence on the best map so far.
-    """
+    """Return the report as HTML."""
     measured = data if measured_data is None else measured_data
     curves_by_kind: Mapping[str, Mapping[str, Curve]] = (
         figures["kinds"] if figures else curves(measured, embedding, held_out)
@@ -410,11 +405,7 @@ def methods_paragraph(
     kinds: Mapping[str, Mapping[str, Curve]],
     hold_out: float = 0.0,
 ) -> str:
-    """Return a paragraph for a paper on how a map was made and judged.
-
-    `params`, `seed`, `versions`, `hold_out`: settings of the run. `kinds`: curves from
-    `hetviz.metrics.fit.curves`.
-    """
+    """Return a paragraph for a paper on how a map was made and judged."""
     sizes = join_words([f"{len(part):,} {name}" for name, part in data.datasets.items()])
     guidance = [_links_text(data), _comparisons_text(data)]
     using = join_words([words for words in guidance if words])

@@ -38,10 +38,7 @@ def map_recipe(
     title: str = "",
     is_exact: bool = True,
 ) -> bytes:
-    """Return `recipe_zip` of a map of a project, as it was when it was made.
-
-    `settings`: of the figure. `is_exact`: whether the stored coordinates are those of the method.
-    """
+    """Return `recipe_zip` of a map of a project, as it was when it was made."""
     data, result = origin.data, origin.result
     digest = coordinates_hash(result.embedding) if is_exact else ""
     figure = settings or FigureSettings()
@@ -80,10 +77,7 @@ def recipe_zip(
     figures: Mapping[str, object] | None = None,
     title: str = "",
 ) -> bytes:
-    """Return a zip with everything needed to reproduce a map.
-
-    `sha256`: hash of the coordinates, empty if unknown.
-    """
+    """Return a zip with everything needed to reproduce a map."""
     document, files = contents(data, "data")
     manifest = toml.encode(toml.dumps(document), MANIFEST)
     archive_files = {

@@ -19,10 +19,7 @@ _MAX_FINISHED = 100
 
 
 class JobTable:
-    """Base of runners: the jobs and their partial layouts.
-
-    `on_end`: called with each job that ends, before its owner sees the end.
-    """
+    """Base of runners: the jobs and their partial layouts."""
 
     def __init__(self, on_end: Callable[[Job], None] | None = None) -> None:
         self._on_end = on_end

@@ -58,8 +58,6 @@ class _Slot:
 
     `job`: Job of the worker, also while the worker gets ready.
     `unsent`, `unstarted`: Task of the job until it is sent, and until the worker begins it.
-    `is_needed`: Whether a worker that ends is replaced.
-    `deadline`: Time at which an unresponsive worker is killed.
     """
 
     job: str | None = None

@@ -30,11 +30,7 @@ LIVE: frozenset[JobState] = frozenset({"waiting", "running"})
 
 @dataclass(frozen=True)
 class Task:
-    """A task of the registry with its arguments, to run as a job.
-
-    `task`: Its id in `hetviz.jobs.registry.TASKS`.
-    `first_frame`: First partial layout, available as soon as the job is submitted; see `Frame`.
-    """
+    """A task of the registry with its arguments, to run as a job."""
 
     task: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -79,10 +75,7 @@ class Job:
 
 
 class TimeLeft:
-    """A steady estimate of the seconds left of one job.
-
-    It counts down, follows changes of speed slowly, and rises only if the job takes clearly longer.
-    """
+    """A steady estimate of the seconds left of one job."""
 
     def __init__(self) -> None:
         self._started_at = self._updated_at = time.monotonic()

@@ -90,10 +90,7 @@ class Colouring:
 
     @property
     def is_pale(self) -> Bools | None:
-        """Which rows are drawn paler, shape (n_rows,): those with a value of linked items.
-
-        None for none, and where the colour is about linked items: the items themselves or a share.
-        """
+        """Which rows are drawn paler, shape (n_rows,): those with a value of linked items."""
         return None if self.of_items or self.of_share else self.is_borrowed
 
     @property

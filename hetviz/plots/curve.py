@@ -32,10 +32,7 @@ _CHANCE, _CHANCE_WIDTH = (-0.01, 0.0), 0.6
 
 @dataclass(frozen=True)
 class CurveKind:
-    """Style of one kind of curve.
-
-    The axis is logarithmic from 0.001 to 1. `to_curve_x` converts it to the x of the curve.
-    """
+    """Style of one kind of curve."""
 
     read_at: float  # x of the curve, where it has no own
     to_curve_x: Callable[[Floats], Floats]

@@ -152,9 +152,6 @@ def name_places(
 
     At each, most dots under the name, or the nearest ones, are of the group. Without such a place
     there is none.
-
-    `at`: members that the name is about. `code` (n,): group of each of `dots`; dots without a value
-    decide nothing. `own`: code of the group.
     """
     densest = at[densest_first(at, reach)]
     if len(dots) > _MAX_SMALL_MAP:

@@ -73,10 +73,7 @@ def paper_bars(
     height: float | None = None,
     font_size: float | None = None,
 ) -> Figure:
-    """Draw a leaderboard for print with one bar per method, the best first.
-
-    It is higher than `height` if the names need it.
-    """
+    """Draw a leaderboard for print with one bar per method, the best first."""
     size = font_size or _font_size(width)
     texts = [shorten(name, 34) for name in names]
     left = max((text_size(text, size) for text in texts), default=0.0) + 8

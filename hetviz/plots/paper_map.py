@@ -75,11 +75,7 @@ def paper_map(
     regions: Sequence[RegionLevel] | None = None,
     font_size: float | None = None,
 ) -> PaperMap:
-    """Draw a map for print.
-
-    `has_terrain`: draw densities, or lines of equal numbers, below the points. `regions`: those of
-    the map, found if needed and not known. `font_size`: in points, by default for the width.
-    """
+    """Draw a map for print."""
     width = check_size("width", width)
     picture = points_to_draw(embedding)
     is_visible = np.zeros(data.n_rows, dtype=bool)
@@ -376,10 +372,7 @@ class _MapDrawing:
             put_text(axes, x, y, texts[k], size, PAPER.mute, halo=0.8)
 
     def _fit_legend(self, width: float, height: float) -> tuple[float, float]:
-        """Return the width of a legend beside the map, or 0 for below it, and the map's height.
-
-        The map gets as large as possible.
-        """
+        """Return the width of a legend beside the map, or 0 for below it, and the map's height."""
         # All names have space, as the written ones are not known yet.
         n_rows = len(self._legend_rows(width))
         body = max(height - n_rows * self.line - _GAP, 0.3 * height)

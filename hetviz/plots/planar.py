@@ -56,10 +56,7 @@ def unconnected_note(embedding: Embedding, hidden: Collection[str] = ()) -> list
 
 
 def proposed_text(data: HeteroData, is_short: bool = False) -> str:
-    """Return how many links of a map were proposed, and what answers say of them; "" without any.
-
-    `is_short`: for little space.
-    """
+    """Return how many links of a map were proposed, and what answers say of them, or ""."""
     groups = [links for links in data.links if links.kind in PROPOSED_KINDS and len(links)]
     if not groups:
         return ""

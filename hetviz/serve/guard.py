@@ -80,10 +80,7 @@ class Access(Protocol):
 
 
 class RequestGuard:
-    """ASGI middleware.
-
-    `access`: None without a log-in, where the key of a project is all that is asked for.
-    """
+    """ASGI middleware."""
 
     def __init__(
         self,

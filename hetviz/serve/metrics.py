@@ -35,10 +35,7 @@ class ServerStatus:
 
 
 class ServerMetrics:
-    """Counts requests and jobs, and reports health and metrics.
-
-    `home`: returns the folder of the projects. `now`: returns the current activity.
-    """
+    """Counts requests and jobs, and reports health and metrics."""
 
     def __init__(self, home: Callable[[], Path], status: Callable[[], ServerStatus]) -> None:
         self._home, self._status = home, status

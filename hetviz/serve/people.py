@@ -84,10 +84,7 @@ class Comment:
 
 
 class People:
-    """The people of a server.
-
-    `folder`: folder of the projects. The file is created on first use, readable by its owner only.
-    """
+    """The people of a server."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE

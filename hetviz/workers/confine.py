@@ -93,11 +93,7 @@ def _print_limits() -> None:
 
 
 def confine(limits: Iterable[tuple[int, int, int]] = (), parent: int = 0) -> None:
-    """Restrict this process permanently, before any thread starts, as far as the system allows.
-
-    `limits`: As for `resource.setrlimit`.
-    `parent`: Process with which this one ends; 0 for none.
-    """
+    """Restrict this process permanently, before any thread starts, as far as the system allows."""
     for kind, soft, hard in limits:
         # Only where there are limits is there the module.
         import resource

@@ -38,8 +38,6 @@ def launch(
 
     Its arguments are the descriptor of its end of the socket, our process id, and `arguments`. A
     reader has a minimal environment, writes only to `out`, and is not reached by Ctrl-C.
-
-    Raises OSError, ValueError: If the process cannot be started.
     """
     ours, theirs = socket.socketpair()
     try:

@@ -18,11 +18,6 @@ class WorkerProcess:
     """A worker process and the socket to it, for use by one thread.
 
     On Linux a worker ends with the thread that started it.
-
-    `warm_up`: Function that yields steps of getting ready, as ``module:function``.
-
-    `is_ready`: Whether the worker reported that it is ready.
-    `cached`: Numbers of the data in the worker's cache.
     """
 
     def __init__(self, warm_up: str = "") -> None:

@@ -44,12 +44,7 @@ def pack_frame(layout: Callable[[], object] | object) -> bytes:
 
 
 class ProgressReporter:
-    """Progress callback of a task, which limits the rate of messages.
-
-    `id`: Id of the job.
-    `stop`: Set when the job is to stop.
-    `send`: Sends a message.
-    """
+    """Progress callback of a task, which limits the rate of messages."""
 
     def __init__(
         self, id: str, stop: threading.Event, send: Callable[[Sequence[Buffer]], None]

@@ -79,11 +79,7 @@ def run(
     on_progress: OnProgress | None = None,
     into: IO[bytes] | None = None,
 ) -> bytes:
-    """Run a module in a limited process, after waiting for a turn, and return its answer.
-
-    Raises ReaderFailed: If the reader crashed, hung or hit a limit.
-    Raises DataError: If the reader rejected the request.
-    """
+    """Run a module in a limited process, after waiting for a turn, and return its answer."""
     with contextlib.ExitStack() as stack:
         try:
             source = stack.enter_context(tempfile.TemporaryFile())

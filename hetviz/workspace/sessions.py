@@ -56,11 +56,7 @@ class _Slot:
 
 
 class Sessions:
-    """Workspaces by session id, each with its own folder: journal, view state and blobs.
-
-    `folder`: folder of the sessions, by default ``sessions`` in the home folder. If it is not
-    writable, a temporary folder that is removed when the process ends.
-    """
+    """Workspaces by session id, each with its own folder: journal, view state and blobs."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._requested_folder = folder

@@ -64,7 +64,6 @@ class Workspace:
     `blobs`: store of the bytes that commands refer to. `journal`: log on disk, which is replayed.
     Without it the workspace is in memory only. `glance_file`: file of selection, groups and
     camera.
-
     `log`: JSON-ready entries, oldest first. Undo and redo are entries too, so the log only grows.
     Replaying it gives the same state. ``at`` is the time of an entry. `selection_version`: grows
     when the selection changes on the server. `notes`: messages about steps that could not be

@@ -38,8 +38,6 @@ class AddResult:
 def add_links(data: HeteroData, links: Links) -> AddResult:
     """Add links; a link that repeats an existing one updates it.
 
-    `links`: of two equal links, the last one counts.
-
     Two links are equal if they join the same items, have the same kind and role, and weights of
     the same sign. The direction matters for relations only. The existing link keeps its position
     and gets the new weight, score and notes. New links are appended to the group with the same
@@ -119,11 +117,7 @@ def add_statements(data: HeteroData, parts: Iterable[Links | Comparisons]) -> Ad
 
 
 def add_comparisons(data: HeteroData, compared: Comparisons) -> AddResult:
-    """Add comparisons; a comparison that repeats an existing one updates it.
-
-    Two comparisons are equal if they have the same near pair and the same far pair, in any
-    orientation.
-    """
+    """Add comparisons; a comparison that repeats an existing one updates it."""
     new_pairs = _sorted_pairs(compared.pairs)
     last_row = {pair: row for row, pair in enumerate(new_pairs)}
     new_rows = {row: new_pairs[row] for row in sorted(last_row.values())}
@@ -183,10 +177,7 @@ def _sorted_pairs(pairs: Ints) -> list[tuple[int, ...]]:
 def _changes_between(
     old: Links | Comparisons, new: Links | Comparisons, new_row_of: Mapping[int, int]
 ) -> RowChanges:
-    """Return old row -> changed fields when rows of `new` replace rows of `old`.
-
-    A different time (`when`) alone is no change.
-    """
+    """Return old row -> changed fields when rows of `new` replace rows of `old`."""
     numbers = {"weight": (old.weight, new.weight)}
     before = old.score if isinstance(old, Links) else None
     after = new.score if isinstance(new, Links) else None

@@ -31,10 +31,7 @@ def links_by_id(
     kind: str = "said",
     meta: pd.DataFrame | None = None,
 ) -> Links:
-    """Return links between pairs of ids.
-
-    Raises DataError: Listing every unknown id or dataset and every invalid weight.
-    """
+    """Return links between pairs of ids."""
     where = f"links {source} - {target}"
     _check_lengths(where, "pair", pairs, (2,))
     ids = np.array([tuple(pair) for pair in pairs], dtype=object).reshape(-1, 2)
@@ -51,10 +48,7 @@ def pairs_by_id(
     kind: str = "said",
     meta: pd.DataFrame | None = None,
 ) -> list[Links]:
-    """Return links between pairs of (dataset, id), one `Links` per pair of datasets.
-
-    Raises DataError: Listing every unknown id or dataset and every invalid weight.
-    """
+    """Return links between pairs of (dataset, id), one `Links` per pair of datasets."""
     _check_lengths("links", "pair", pairs, (2,))
     _check_lengths("links", "item", [item for pair in pairs for item in pair], (2,))
     weights = [float(weight)] * len(pairs) if isinstance(weight, int | float) else list(weight)
@@ -85,10 +79,7 @@ def comparisons_by_id(
     *,
     meta: pd.DataFrame | None = None,
 ) -> Comparisons:
-    """Return comparisons of three or four items, each given as (dataset, id).
-
-    Raises DataError: Listing every unknown id or dataset and every invalid weight.
-    """
+    """Return comparisons of three or four items, each given as (dataset, id)."""
     _check_lengths("comparisons", "row", rows, (3, 4))
     items = [item for row in rows for item in row]
     _check_lengths("comparisons", "item", items, (2,))
@@ -111,10 +102,7 @@ def comparisons_by_id(
 
 
 def rows_by_id(data: HeteroData, dataset: str, ids: Iterable[str], where: str) -> Ints:
-    """Return the rows of ids within a dataset.
-
-    Raises DataError: Listing every unknown id.
-    """
+    """Return the rows of ids within a dataset."""
     return _find_rows(data, data[dataset], list(ids), where)
 
 

@@ -15,11 +15,7 @@ LabelValue = str | int | float
 def with_labels(
     data: HeteroData, dataset: str, column: str, values: Mapping[str, LabelValue | None]
 ) -> HeteroData:
-    """Return the data with labels of some items set.
-
-    `dataset`, `column`: A label column of the dataset. If there is none, it is created from the
-    table column of this name, or empty. `values`: id to label; None removes the label.
-    """
+    """Return the data with labels of some items set."""
     where = f"labels {column!r}"
     rows = rows_by_id(data, dataset, values, where)
     current = next(

@@ -52,10 +52,7 @@ def reverse_comparisons(data: HeteroData, keys: Iterable[str]) -> HeteroData:
 
 
 def edit_statements(data: HeteroData, changes: Mapping[str, Mapping[str, object]]) -> HeteroData:
-    """Change fields of statements.
-
-    `changes`: key to new values: weight or score (numbers), kind, note, who, when or set (text).
-    """
+    """Change fields of statements."""
     rows = statement_positions(data, changes).tolist()
     n_links = sum(map(len, data.links))
     problems = [

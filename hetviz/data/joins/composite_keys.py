@@ -34,10 +34,7 @@ class CompositeKey:
 def composite_keys(
     data: HeteroData, columns: Sequence[KeyColumn], known_joins: Sequence[Join]
 ) -> list[CompositeKey]:
-    """Return joins by several columns with the same names in both datasets.
-
-    `known_joins`: the certain joins. Two datasets joined by them get no second key.
-    """
+    """Return joins by several columns with the same names in both datasets."""
     columns_of: dict[str, dict[str, KeyColumn]] = {}
     for column in columns:
         if column.column and column.separator is None and not column.has_fractions:

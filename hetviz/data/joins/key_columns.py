@@ -186,11 +186,7 @@ class SharedKeys:
 
 
 def key_columns(data: HeteroData) -> list[KeyColumn]:
-    """Return the possible key columns of all datasets, the ids first; cached for each dataset.
-
-    Columns of fractions, places, one value or long text are no keys. At most 40 columns of a table
-    are used.
-    """
+    """Return the possible key columns of all datasets, the ids first; cached for each dataset."""
     return [column for dataset in data.datasets.values() for column in _columns_of_dataset(dataset)]
 
 

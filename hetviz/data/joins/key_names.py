@@ -108,10 +108,7 @@ def is_named_measure(words: Sequence[str]) -> bool:
 
 
 def is_named_role(words: Sequence[str], in_same_table: bool) -> bool:
-    """Return whether a column name is a part that a row plays for another: parent, reports to.
-
-    In another table, ends such as origin and destination are such parts, too.
-    """
+    """Return whether a column name is a part that a row plays for another: parent, reports to."""
     return bool((_ROLES if in_same_table else _ROLES | END_WORDS) & set(words))
 
 

@@ -138,8 +138,6 @@ def column_keys(dataset: Dataset, column: str, loose: LooseKeys = False) -> Keys
 
     `loose` applies `normalise_key`, "spelling" applies `normalise_spelling`. If that changes no
     key, the exact `Keys` object is returned.
-
-    O(rows); Python code runs for distinct values only, unless a column mixes types.
     """
     if column and (dataset.table is None or column not in dataset.table.columns):
         raise DataError.of(
@@ -154,10 +152,7 @@ def column_keys(dataset: Dataset, column: str, loose: LooseKeys = False) -> Keys
 
 
 def combined_codes(dataset: Dataset, columns: Sequence[str], loose: LooseKeys = False) -> Ints:
-    """Return a code of the combined keys of several columns, by row; -1 if one is missing.
-
-    O(rows) for each column.
-    """
+    """Return a code of the combined keys of several columns, by row; -1 if one is missing."""
     at = np.zeros(len(dataset), dtype=np.int64)
     has_all = np.ones(len(dataset), dtype=bool)
     for column in columns:
@@ -173,10 +168,7 @@ def combined_codes(dataset: Dataset, columns: Sequence[str], loose: LooseKeys = 
 def combined_keys(
     dataset: Dataset, columns: Sequence[str], loose: LooseKeys = False, between: str = " + "
 ) -> Keys:
-    """Return the combined keys of several columns; a row that lacks one has no key.
-
-    O(rows) for each column; texts are built for distinct keys only.
-    """
+    """Return the combined keys of several columns; a row that lacks one has no key."""
     if len(columns) == 1:
         return column_keys(dataset, columns[0], loose)
     parts = [column_keys(dataset, column, loose) for column in columns]
@@ -217,10 +209,7 @@ def rows_without(rows: Ints, n: int) -> Ints:
 
 
 def matching_pairs(groups: Ints, of: Ints) -> tuple[Ints, ...]:
-    """Return the pairs (i, m) with ``groups[i] == of[m] >= 0``, ordered by i, then by m.
-
-    O(len(groups) + len(of) log len(of) + pairs).
-    """
+    """Return the pairs (i, m) with ``groups[i] == of[m] >= 0``, ordered by i, then by m."""
     order = np.argsort(of, kind="stable")
     order = order[of[order] >= 0]
     rows = np.flatnonzero(groups >= 0)

@@ -112,12 +112,7 @@ def _sample_cells(cells: set[str]) -> list[str]:
 
 
 def entries_of(dataset: Dataset, column: str, separator: str, loose: bool = False) -> pd.DataFrame:
-    """Return row, text and key of each list entry of a column, each key once a row.
-
-    The table is cached for each dataset and must not be changed.
-
-    O(entries); Python code runs for distinct cells only.
-    """
+    """Return row, text and key of each list entry of a column, each key once a row."""
     if not separator:
         raise ParameterError("separator is empty. Give the character between two entries.")
     key = ("entries", column, separator, loose)
@@ -213,11 +208,7 @@ def match_by_list(
     weight: str = "rare",
     make: bool = False,
 ) -> Match:
-    """Match items with the items of another dataset that one of their columns lists.
-
-    `data`, `source`, `column`, `target`, `target_column`, `separator`, `loose`, `weight`: see
-    `links_by_list`. `make`: create the dataset `target` from the distinct entries.
-    """
+    """Match items with the items of another dataset that one of their columns lists."""
     where = f"links {source} - {target} by {column}"
     if weight not in WEIGHTS:
         raise ParameterError(f"weight = {weight!r} must be one of {', '.join(WEIGHTS)}.")

@@ -96,17 +96,7 @@ def match_by_key(
     loose: LooseKeys = False,
     also: Sequence[tuple[str, str]] = (),
 ) -> Match:
-    """Match the items of two datasets with equal keys, or of one by a key to its own rows.
-
-    `source`, `target`: datasets; if they are the same, the columns differ. `source_column`,
-    `target_column`: columns of their tables; empty for the ids. Surrounding blanks are ignored,
-    and 7 and 7.0 are the same key. `loose`: ignore case, blanks and Unicode forms, see
-    `hetviz.data.joins.keys.normalise_key`;
-    with "spelling", also accents and punctuation of words. `also`: further columns of `source` and
-    `target` that must agree too.
-
-    Costs O(n log n + pairs).
-    """
+    """Match the items of two datasets with equal keys, or of one by a key to its own rows."""
     columns = [(source_column, target_column), *also]
     if all(first == second for first, second in columns):
         check_two_datasets(source, target, "links by key")

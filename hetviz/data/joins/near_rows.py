@@ -37,12 +37,7 @@ _LOOKS = {"edges": "edges and colours", "encoder": "what they show"}
 
 @dataclass(frozen=True, eq=False)
 class NearRows:
-    """Pairs of rows that are each other's only nearest row.
-
-    `i`, `j`, `similarity` (k,): Rows of both datasets, and 1 for the same place, date or picture.
-    `null`: Similarities of pairs by chance, of `n_nulls` displaced datasets.
-    `reasons` (k,): As in "1.2 km apart".
-    """
+    """Pairs of rows that are each other's only nearest row."""
 
     i: Ints
     j: Ints
@@ -97,10 +92,7 @@ def near_places(first: Dataset, second: Dataset, limits: Limits, rng: Rng) -> Ne
 
 
 def near_dates(first: Dataset, second: Dataset, limits: Limits, rng: Rng) -> NearRows:
-    """Return rows with the same day, or the nearest one up to `limits.days` apart.
-
-    Raises DataError: If most rows share their day with another row of their table.
-    """
+    """Return rows with the same day, or the nearest one up to `limits.days` apart."""
     days = limits.days or 0.0
     D, E = (_distinct_days(dataset) for dataset in (first, second))
 
@@ -236,10 +228,7 @@ def reasons_of(by: str, first: Dataset, second: Dataset, i: Ints, j: Ints) -> li
 
 
 def comparable_parts(dataset: Dataset, by: str) -> list[object]:
-    """Return what rows are compared by: places, days or hashes of pictures, by row.
-
-    Raises DataError: If there is nothing to compare, or most rows share their date.
-    """
+    """Return what rows are compared by: places, days or hashes of pictures, by row."""
     if by == "place":
         return list(places_of(dataset)[0].tolist())
     if by == "date":

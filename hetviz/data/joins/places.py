@@ -42,8 +42,6 @@ def place_columns(dataset: Dataset) -> tuple[str, ...] | None:
     Two columns are recognised by their names. One column is recognised by cells like
     "59.91, 10.75": nine of ten distinct cells must have two numbers. Half of them must have two
     decimals in both, unless the column is named after latitude and longitude.
-
-    O(rows), once for each dataset.
     """
     table = dataset.table
     if table is None:
@@ -78,10 +76,7 @@ def _is_place_column(dataset: Dataset, column: str) -> bool:
 
 
 def places_of(dataset: Dataset, columns: tuple[str, ...] | None = None) -> tuple[Floats, int]:
-    """Return latitude and longitude in degrees, shape (n, 2), and the number of invalid rows.
-
-    Missing and invalid places are NaN.
-    """
+    """Return latitude and longitude in degrees, shape (n, 2), and the number of invalid rows."""
     columns = columns or place_columns(dataset)
     where = f"dataset {dataset.name!r}"
     if columns is None:
@@ -142,10 +137,7 @@ def match_by_nearness(
     source_columns: tuple[str, ...] | None = None,
     target_columns: tuple[str, ...] | None = None,
 ) -> Match:
-    """Match items with the geographically nearest items of another dataset.
-
-    Parameters and errors: see `links_by_nearness`.
-    """
+    """Match items with the geographically nearest items of another dataset."""
     where = f"links {source} - {target} by nearness"
     k, km = _check_limits(k, km)
     check_two_datasets(source, target, where)

@@ -276,10 +276,7 @@ def _proposals_by_words(data: HeteroData, proposals: Sequence[Proposal]) -> list
 
 
 def unlinked_pairs(data: HeteroData, proposals: Sequence[Proposal]) -> list[tuple[str, str]]:
-    """Return pairs of datasets that no links or certain proposals connect, directly or not.
-
-    Pairs are left out if anything but their similarity or nearness is proposed.
-    """
+    """Return pairs of datasets that no links or certain proposals connect, directly or not."""
     edges = [proposal.ends for proposal in proposals if proposal.sure]
     edges += [(links.source, links.target) for links in data.links]
     offered = {
@@ -346,14 +343,7 @@ def _limit_text(join: Join) -> str:
 
 
 def check_join(data: HeteroData, join: Join) -> Proposal:
-    """Return a join of the user's with its pairs and how many rows find a partner.
-
-    Returns: Certain, with the counts as evidence.
-
-    Raises DataError: If a dataset or column does not exist, or no row finds a partner.
-
-    O(n log n + pairs) for n rows.
-    """
+    """Return a join of the user's with its pairs and how many rows find a partner."""
     match = join.match(data)
     source = data[join.source]
     what = f"{join.source}: {' + '.join(column or 'id' for column in join.source_columns)}"
@@ -574,10 +564,7 @@ def _spelling_evidence(n: int, of: int) -> str:
 
 
 def _match_by_spelling(data: HeteroData, join: Join, match: Match) -> Match | None:
-    """Return the match without accents and punctuation, if it has more pairs.
-
-    None also if items of the target would get equal keys, such as C and C++.
-    """
+    """Return the match without accents and punctuation, if it has more pairs."""
     target = data[join.target]
     n_plain, n_spelled = (
         len(column_keys(target, join.target_column, loose).distinct) for loose in KEY_FORMS

@@ -266,9 +266,6 @@ def _text_reasons(shared: Sequence[str], kind: str) -> list[str]:
 class SimilarRows:
     """Pairs of similar rows, the most similar first.
 
-    `i`, `j` (k,): Rows of both datasets.
-    `similarity`, `chance` (k,): See `propose_links`.
-    `texts`: Text of each row of both datasets.
     `reasons` (k,): Why they belong together; empty if that is in the texts.
     """
 
@@ -342,12 +339,7 @@ def judged_pairs(
     by: str = "words",
     pairs: Sequence[tuple[str, str, float]] = (),
 ) -> pd.DataFrame:
-    """Return the pairs of `propose_links` after answers; the pairs are computed once.
-
-    `answers`: ids of judged pairs and whether they are right. `pairs`: ids and similarities of the
-    proposed pairs if they are known, so that they are not compared again. By place they must be
-    given.
-    """
+    """Return the pairs of `propose_links` after answers; the pairs are computed once."""
 
     def propose() -> pd.DataFrame:
         if not pairs:
@@ -460,10 +452,7 @@ def _near_rows(
 
 
 def texts_to_read(data: HeteroData, name: str) -> list[str]:
-    """Return the text of each row of a dataset that the sentence model reads; cached.
-
-    Raises DataError: If there is no text.
-    """
+    """Return the text of each row of a dataset that the sentence model reads; cached."""
     dataset = data[name]
     return ITEM_RESULTS.get_or_compute(
         dataset, "texts to read", lambda: _read_texts(_texts_of(dataset, None))

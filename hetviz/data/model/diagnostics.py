@@ -167,11 +167,7 @@ _SATISFIED = {"kept_by_the_optimum": "by the optimum", "kept_on_these_axes": "on
 
 
 def optimum_diagnostics(figures_by_problem: Mapping[str, Mapping[str, object]]) -> list[Diagnostic]:
-    """Return the diagnostics of the optimum of each problem.
-
-    `figures_by_problem`: figures by problem, from
-    `hetviz.core.ordinal.fixed_rank.FixedRankEmbedding.figures`.
-    """
+    """Return the diagnostics of the optimum of each problem."""
     diagnostics = []
     for name, figures in figures_by_problem.items():
         suffix = f" of {name}" if len(figures_by_problem) > 1 else ""

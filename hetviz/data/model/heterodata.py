@@ -48,11 +48,7 @@ if TYPE_CHECKING:
 def draw_rows_out(
     parts: Mapping[str, slice], object_of: Ints, shares: Mapping[str, float], rng: Rng
 ) -> Bools:
-    """Return a mask of the global rows of randomly drawn objects, in every view.
-
-    `parts`: global rows of each dataset. `object_of` (n_rows,): object of each global row.
-    `shares`: share of the rows to draw, by dataset.
-    """
+    """Return a mask of the global rows of randomly drawn objects, in every view."""
     out = np.zeros(len(object_of), dtype=bool)
     for name, share in shares.items():
         rows = parts[name]

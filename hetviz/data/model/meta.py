@@ -27,10 +27,7 @@ def meta_text(meta: pd.DataFrame | None, column: str, n: int) -> pd.Series:
 def concat_meta(
     first: pd.DataFrame | None, n_first: int, second: pd.DataFrame | None, n_second: int
 ) -> pd.DataFrame | None:
-    """Return both tables concatenated, with the columns of either.
-
-    Absent cells are empty texts in `META_COLUMNS`, missing values in other columns.
-    """
+    """Return both tables concatenated, with the columns of either."""
     if first is None and second is None:
         return None
     upper = pd.DataFrame(index=range(n_first)) if first is None else first

@@ -42,13 +42,7 @@ class _RowLinks:
 def new_rows(
     fitted: Mapping[str, Dataset], new: HeteroData, links: Iterable[NewLink] = ()
 ) -> dict[str, NewRows]:
-    """Return the rows of `new` with ids that were not fitted, by dataset, with their links.
-
-    `new`: rows of fitted datasets; links may refer to fitted ids. `links`: further links; only
-    links between a new and a fitted row have an effect.
-
-    Costs O(rows + links).
-    """
+    """Return the rows of `new` with ids that were not fitted, by dataset, with their links."""
     gate = ProblemCollector()
     rows_of: dict[str, Ints] = {}
     for name, dataset in new.datasets.items():

@@ -91,10 +91,7 @@ def link_keys_at(data: HeteroData, positions: Iterable[tuple[int, int]]) -> list
 
 
 def statement_rows(data: HeteroData) -> Ints:
-    """Return the global rows of each of `statements`, (n, 4); -1 where there is none.
-
-    A link has two rows; a comparison has its near pair, then its far pair.
-    """
+    """Return the global rows of each of `statements`, (n, 4); -1 where there is none."""
     links = [
         np.column_stack(
             [

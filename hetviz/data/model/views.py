@@ -13,10 +13,7 @@ SAME_OBJECT = "same object"
 
 
 def identity_links(data: HeteroData) -> list[Links]:
-    """Return links of weight 1 between the rows of each object in different views.
-
-    Returns one entry for each pair of views with common ids; kind "same object", role "relation".
-    """
+    """Return links of weight 1 between the rows of each object in different views."""
     groups: list[Links] = []
     for entity in data.entities:
         for first, second in combinations(data.views(entity), 2):

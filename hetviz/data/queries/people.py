@@ -28,10 +28,7 @@ _COLUMN_PAIRS = ({"first", "name"}, {"last", "name"}, {"full", "name"}, {"given"
 
 
 def names_people(dataset: Dataset) -> bool:
-    """Whether titles of a dataset are names of people.
-
-    They look like names, and the name of the dataset or of a column says that it is about people.
-    """
+    """Whether titles of a dataset are names of people."""
     titles = [str(t) for t in dataset.titles[:: max(1, len(dataset) // _MAX_TITLES)]]
     n_names = sum(bool(_NAME.fullmatch(t)) and not t.islower() for t in titles)
     if n_names < _MIN_SHARE * len(titles) or not titles:

@@ -23,10 +23,7 @@ _MIN_HUB_LINKS = 20
 
 @dataclass(frozen=True)
 class Hub:
-    """An item with many links.
-
-    `share`: Share of the weight of all links.
-    """
+    """An item with many links."""
 
     dataset: str
     id: str
@@ -40,7 +37,6 @@ class LinkWarning:
     """Warning about the coverage of links.
 
     `kind` {"unlinked", "crowded"}: Many items of a dataset have no link, or one item has very many.
-    `id`: Id of the item with very many links; empty otherwise.
     """
 
     kind: Literal["unlinked", "crowded"]

@@ -57,11 +57,7 @@ def links_touching(data: HeteroData, rows: ArrayLike) -> TouchingLinks:
 
 
 def select_rows(data: HeteroData, rows: ArrayLike) -> HeteroData:
-    """Return the data with the given global rows only.
-
-    `rows`: rows in any order. Datasets without remaining rows, and links and comparisons of other
-    rows, are dropped.
-    """
+    """Return the data with the given global rows only."""
     chosen = np.zeros(data.n_rows, dtype=bool)
     chosen[np.asarray(rows, dtype=np.int64)] = True
     if not chosen.any():

@@ -44,11 +44,7 @@ def sample_card(name: str) -> SampleCard:
 
 @dataclass(frozen=True)
 class SampleDemo:
-    """A statement that one item belongs with another, and the map of a sample after it.
-
-    `item`, `other`: Dataset and id.
-    `positions`: Aligned with the map of the sample, by dataset and id.
-    """
+    """A statement that one item belongs with another, and the map of a sample after it."""
 
     item: tuple[str, str]
     other: tuple[str, str]

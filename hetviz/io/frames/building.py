@@ -307,10 +307,7 @@ def _options(value: object) -> dict[str, object]:
 def _row_keys(
     rows: Rows, table: pd.DataFrame, id_column: str | None
 ) -> tuple[Texts | None, str | None, str | None]:
-    """Return the keys of the rows, the column they come from, and a named id that cannot be used.
-
-    Without keys the rows are numbered.
-    """
+    """Return the keys of the rows, their column, and a named id that cannot be used."""
     if id_column is not None:
         return _cells(table[id_column]), id_column, None
     if rows.keys is not None:

@@ -12,11 +12,7 @@ _NAMES = ("source", "target", "weight")
 
 
 def edges_of_array(where: str, array: Array, shape: tuple[int, int]) -> pd.DataFrame | None:
-    """Return the edges that an array lists, None for a matrix of weights.
-
-    `array`: ids of shape (2, m) or (m, 2), or (m, 3) with weights. `shape`: numbers of items, the
-    shape of a matrix of weights.
-    """
+    """Return the edges that an array lists, None for a matrix of weights."""
     if array.ndim != 2 or not (array.shape[0] == 2 or array.shape[1] in (2, 3)):
         return None
     are_numbers = array.dtype.kind in "fiub"

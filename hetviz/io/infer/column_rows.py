@@ -32,10 +32,7 @@ TextRow = tuple[int, list[str]]
 
 @dataclass(frozen=True, eq=False)
 class ColumnRows:
-    """The rows of a text table, stored as columns.
-
-    `above` and `odd` are rows of another width, before the table and among its rows.
-    """
+    """The rows of a text table, stored as columns."""
 
     above: list[TextRow]
     lines: Ints

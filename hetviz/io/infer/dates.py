@@ -93,10 +93,7 @@ def _has_date_form(text: str) -> bool:
 
 
 def iso_date(cell: str, day_first: bool | None = None) -> str | None:
-    """Return a date as year-month-day with its time, None if the cell has no possible date.
-
-    `day_first`: Order of day and month in 3/4/2024; None accepts both.
-    """
+    """Return a date as year-month-day with its time, None if the cell has no possible date."""
     text = cell.strip()
     match = _ISO_DATE.fullmatch(text)
     if match:

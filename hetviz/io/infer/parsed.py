@@ -98,7 +98,6 @@ class Cells:
     `rows`: Row numbers of the file and cells. None for formats with column names, whose cells are
         the frame of the table.
     `is_sheet`: Whether the rows are those of a sheet, which may contain more than the table.
-    `words`: The columns stored as text, in formats with types; None if any column can be text.
     """
 
     rows: list[TextRow] | ColumnRows | None = None
@@ -119,28 +118,14 @@ class ForeignKey:
 class Table:
     """One dataset, list of links or list of comparisons in a file.
 
-    `name`: Name of the dataset: file stem, sheet or member.
-    `where`: The place for messages, such as ``"book.xlsx, sheet Drugs"``.
     `role` {"dataset", "links", "comparisons"} or None: None if the columns decide, as for CSV.
     `frame`: Cells as text, "" where a cell is empty. Formats with types write numbers with `repr`,
         dates as ISO 8601, lists as ``"a; b"``.
     `row`: ``row[r]`` is the row number of row r in the file, from 0, without the header.
-    `decimal` {".", ","}
-    `encoding`, `separator`: Of text, else "".
-    `X` (n, features)
-    `kernel`, `distance` (n, n)
-    `media`: Thumbnails checked by `hetviz.io.datasets.images.checked_picture`.
-    `id_column`, `title_column`, `media_column`: If declared by the format. `media_column` names the
-        pictures.
-    `text_columns`: Free text columns used as features.
-    `label_columns`: Columns declared as categories, which may look like numbers.
     `foreign_keys`: Declared keys. Their columns are not features.
-    `id_columns`: Several columns that are declared as the id together.
-    `entity`: Entity of the rows: datasets with the same entity are views of it.
     `facts`: Detected settings as text for the user: ``{"separator": "semicolon"}``.
     `called`: Original names of renamed columns.
     `file`: The uploaded file or the member of a zip, "" if `where` is it.
-    `cells`: Cells that have no column types yet.
     """
 
     name: str

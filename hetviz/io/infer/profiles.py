@@ -24,13 +24,7 @@ _MAX_VALUES = 8
 
 @dataclass(frozen=True)
 class Profile:
-    """A summary of a column with its histogram or most frequent values.
-
-    `bins`: Histogram edges of numbers and dates (days since 1970), empty for other columns.
-    `counts`: Number of rows in each bin or with each of `values`.
-    `values`: The most frequent values of other columns, at most eight.
-    `examples`: Texts that count as missing, such as ``n. b.``.
-    """
+    """A summary of a column with its histogram or most frequent values."""
 
     name: str
     type: str

@@ -42,11 +42,7 @@ SAMPLE_ROWS = 1_000
 class ColumnRecipe:
     """The type of one column.
 
-    `type`: One of `TYPES`.
-    `decimal` {".", ","}: Decimal sign of the numbers.
-    `order`: Values of an ordered category, lowest first.
     `of`: Target dataset of a key.
-    `why`: Reason of the proposal, for the user.
     `said`: Whether the user chose it. Proposed columns get default features.
     """
 
@@ -66,7 +62,6 @@ class TableRecipe:
 
     `header`: The rows of column names, joined as in "Messwerte / Nitrat". Without them, columns are
         named column_1, column_2 and so on.
-    `units`: The row of units.
     `last`: The last row of data; None for the end of the file.
     """
 

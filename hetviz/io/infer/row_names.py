@@ -64,8 +64,6 @@ def choose_ids(frames: Mapping[str, pd.DataFrame]) -> dict[str, tuple[str, ...]]
 
     An id is unique and filled. It is named as an id or after its table, or other tables repeat its
     name and its values. Several columns form an id together if another table refers to them.
-
-    `frames`: Tables with text cells by name.
     """
     words = {}
     for name, frame in frames.items():
@@ -172,8 +170,6 @@ def choose_title(
 
     Rows that otherwise have only a code are named by the best text, even if it repeats or is
     sometimes missing.
-
-    `ids`: Id columns, which are no titles.
     """
     sample = frame.iloc[:: max(1, len(frame) // _SAMPLE_ROWS)]
     words = column_words(list(map(str, frame.columns)))
@@ -235,10 +231,7 @@ def _best_repeated_text(
     own: Sequence[str],
     others: Collection[str],
 ) -> str:
-    """Return the column with the best text for rows that have only codes, or "".
-
-    None of several names, such as winner_name and loser_name, is the name of the row.
-    """
+    """Return the column with the best text for rows that have only codes, or ""."""
     best, best_merit, n_names = "", 0.0, 0
     for column, of_column in words.items():
         if column in others:
@@ -301,10 +294,7 @@ def _title_merit(
 
 
 def ids_of_tables(tables: Sequence[Table]) -> dict[str, tuple[str, ...]]:
-    """Return the ids of tables by name: declared, of the user's recipe, or chosen by `choose_ids`.
-
-    Tables with a matrix are left out.
-    """
+    """Return ids of tables by name: declared, of the user's recipe, or chosen by `choose_ids`."""
     plain = [table for table in tables if not table.has_matrix]
     chosen = choose_ids({table.name: table.frame for table in plain})
     for table in plain:

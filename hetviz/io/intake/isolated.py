@@ -23,13 +23,7 @@ _MIN_SECONDS = 3
 
 @dataclass(frozen=True)
 class Request:
-    """A task for the reader process.
-
-    `task` {"file", "parse", "look", "load", "bundle"}
-    `files`: Without content if there is a container.
-    `base`: Data to which the files are added, see `hetviz.io.intake.pack_loaded.pack_base`.
-    `without`: Files of a bundle that could not be read.
-    """
+    """A task for the reader process."""
 
     task: str
     files: tuple[tuple[str, bytes], ...]

@@ -45,16 +45,8 @@ _POSSIBLE_KEY_TYPES = ("category", "text", "whole number", "title")
 class TablePreview:
     """A preview of one table: raw rows, recipe and column profiles.
 
-    `file`, `sheet`, `name`: The sheet is ``""`` for files with one table; `name` combines file and
-        sheet.
-    `decimal` {".", ","}
-    `has_rows`: Whether rows can be marked; formats such as Parquet only contain data rows.
-    `n_rows`, `n_data`: Numbers of filled rows and of data rows.
     `rows`: Row numbers in the file, from 0, and cells of the first and last rows.
-    `recipe`: The chosen recipe, completed by proposals.
-    `ids`: Possible id columns.
     `id_from`: The id columns, empty for row numbers.
-    `preview`: The first rows as they are read, by column.
     `has_id`: Whether the file declares the id, as a database does; then it cannot be changed.
     `n_columns`: Number of columns; `recipe` and `profiles` contain at most the first 2,000.
     """

@@ -70,10 +70,7 @@ def read_bundle(
 
 
 def _with_links(loaded: Loaded) -> Loaded:
-    """Return data in which declared keys are links, and tables of pure links became links.
-
-    Other keys wait for `hetviz.join_tables`.
-    """
+    """Return data in which declared keys are links, and tables of pure links became links."""
     data = loaded.data
     if len(data.datasets) < 2:
         return loaded

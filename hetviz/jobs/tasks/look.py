@@ -108,10 +108,7 @@ def regions_of_map(
     before: Sequence[tuple[Ints, Sequence[str]]] = (),
     places_before: Floats | None = None,
 ) -> tuple[RegionLevel, ...]:
-    """Return the regions of a map, see `hetviz.runs.cluster.regions.find_regions`.
-
-    `places_before`: the map that this one was refitted from, if its regions are not known.
-    """
+    """Return the regions of a map, see `hetviz.runs.cluster.regions.find_regions`."""
     progress(0.0, "Finding regions of the map")
     contrasts = Contrasts(data)
     if not before and places_before is not None:

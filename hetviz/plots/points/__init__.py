@@ -29,10 +29,7 @@ def bundle_script(text: str) -> str:
 
 
 def inline_modules(text: str, modules: Mapping[str, str]) -> dict[str, str]:
-    """Return the modules that a script needs as constants, by file name, imported ones first.
-
-    The lines of a constant are those of its module.
-    """
+    """Return the modules that a script needs as constants, by file name, imported ones first."""
     constants: dict[str, str] = {}
 
     def add_imports(source: str) -> None:

@@ -41,10 +41,7 @@ _NOTE_FIELDS = {"note", "who", "set"}
 
 
 class AddStatements(Command):
-    """Base of commands that add links or comparisons, given by ids.
-
-    Statements without a set belong to `default_set`.
-    """
+    """Base of commands that add links or comparisons, given by ids."""
 
     note: str
     set: str

@@ -125,10 +125,7 @@ class ClusterAssignment:
 
 @dataclass(frozen=True, eq=False)
 class ProposedLinks:
-    """Proposed links of one kind between two datasets, and the answers about them.
-
-    Pairs are ids. Answers of the review of files and of Ask me are both kept.
-    """
+    """Proposed links of one kind between two datasets, and the answers about them."""
 
     similarity: Mapping[tuple[str, str], float] = field(default_factory=dict)
     answers: Mapping[tuple[str, str], bool] = field(default_factory=dict)

@@ -35,10 +35,7 @@ def map_file(file: IO[bytes]) -> memoryview:
 
 
 class ReadCache:
-    """A cache of read files, which removes the least recently used entries.
-
-    `folder`: created on the first `put`. `max_bytes`: maximum total size.
-    """
+    """A cache of read files, which removes the least recently used entries."""
 
     def __init__(self, folder: Path, max_bytes: int = MAX_CACHE_BYTES) -> None:
         self.folder, self.max_bytes = folder, min(max_bytes, MAX_CACHE_BYTES)
@@ -109,11 +106,7 @@ class ReadCache:
 
 
 class BlobStore:
-    """A folder of blobs.
-
-    `folder`: created on the first `put`, readable by its owner only. `limit`: maximum total size,
-    including the read cache.
-    """
+    """A folder of blobs."""
 
     def __init__(self, folder: Path, limit: int = MAX_BYTES) -> None:
         self.folder, self.limit = folder, limit

@@ -43,10 +43,7 @@ _PROPOSALS = Memo()
 
 
 class StoredFiles(dict[str, bytes]):
-    """Files by name from a blob store, with their known hashes.
-
-    `keys`: blob by file name.
-    """
+    """Files by name from a blob store, with their known hashes."""
 
     def __init__(self, blobs: BlobStore, keys: Mapping[str, str]) -> None:
         super().__init__((name, blobs.get(key)) for name, key in keys.items())

@@ -57,8 +57,6 @@ class ReplacedError(HetvizError):
 class Journal:
     """An append-only file of JSON lines, locked while it is open.
 
-    `path`: opened, or created with its folder on the first `append`, for its owner only.
-
     `lines`: complete lines at opening, without the first one, which holds the format. `rest`: what
     follows them, an incomplete line.
     """

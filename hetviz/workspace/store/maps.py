@@ -49,10 +49,7 @@ def pack_map(result: MapResult) -> bytes:
 
 
 def unpack_map(content: bytes, data: HeteroData, depends_on_more: bool = False) -> MapResult:
-    """Return the map of `data` that `pack_map` packed.
-
-    `depends_on_more`: whether it depends on more than earlier versions stored.
-    """
+    """Return the map of `data` that `pack_map` packed."""
     try:
         stored = codec.decode(content, limits=LIMITS)
         fields = {name: stored[name] for name in _FIELDS}
