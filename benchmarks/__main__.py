@@ -1,21 +1,28 @@
-"""Command line of the benchmarks: ``python -m benchmarks [name ...] [--quick] [--out DIR]``."""
+"""Command line of the benchmarks: ``python -m benchmarks [name ...] [--quick] [--out DIR]``.
+
+``python -m benchmarks compare BASE`` measures two checkouts, see `benchmarks.compare`.
+"""
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
 NAMES = sorted(
     path.stem
     for path in HERE.glob("*.py")
-    if path.stem not in ("__init__", "__main__", "harness", "same_maps", "joint_data")
+    if path.stem not in ("__init__", "__main__", "harness", "same_maps", "joint_data", "compare")
 )
 
 
 def main() -> None:
     """Run those named, or all."""
+    if sys.argv[1:2] == ["compare"]:
+        importlib.import_module("benchmarks.compare").main(sys.argv[2:])
+        return
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "names", nargs="*", help=f"any of {', '.join(NAMES)}; all when none is named"
