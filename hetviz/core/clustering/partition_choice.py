@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import isqrt
 
 import numpy as np
@@ -78,10 +79,11 @@ def try_sizes(
     per size.
     """
     report = ignore_progress if progress is None else progress
+    measures = _Measures(X, random_state)
     by_count: dict[int, MeasuredPartition] = {}
     for step, size in enumerate(sizes):
         report(step / len(sizes), "Looking for clusters")
-        measured = measure_partition(X, method, size, random_state)
+        measured = measures.partition(method, size)
         if measured.k not in by_count or measured.score > by_count[measured.k].score:
             by_count[measured.k] = measured
     report(1.0, "Done")
@@ -92,9 +94,7 @@ def measure_partition(
     X: Floats, method: str, size: int, random_state: int = 0
 ) -> MeasuredPartition:
     """Partition points and measure the result."""
-    code = partition(X, method, size, random_state)
-    stability, of_groups = stability_of(X, code, method, size, random_state)
-    return MeasuredPartition(code, silhouette_of(X, code, random_state), stability, of_groups)
+    return _Measures(X, random_state).partition(method, size)
 
 
 def choose_partition(partitions: Sequence[MeasuredPartition]) -> MeasuredPartition:
@@ -116,45 +116,68 @@ def choose_partition(partitions: Sequence[MeasuredPartition]) -> MeasuredPartiti
 
 def silhouette_of(X: Floats, code: Ints, random_state: int = 0) -> float:
     """Return the mean silhouette of the points in groups, NaN with fewer than two groups."""
-    from sklearn.metrics import silhouette_score
-
-    rows = canonical_order(X)
-    rows = rows[code[rows] >= 0]
-    if len(rows) > _MAX_SILHOUETTE_ROWS:
-        rng = np.random.default_rng(random_state)
-        rows = rows[np.sort(rng.choice(len(rows), _MAX_SILHOUETTE_ROWS, replace=False))]
-    groups = len(np.unique(code[rows]))
-    if not 2 <= groups < len(rows):
-        return float("nan")
-    return float(silhouette_score(X[rows], code[rows]))
+    return _Measures(X, random_state).silhouette(code)
 
 
-def stability_of(
-    X: Floats, code: Ints, method: str, size: int, random_state: int = 0
-) -> tuple[float, Floats]:
-    """Return the stability of a partition over halves of the points, and that of each group."""
-    from sklearn.metrics import adjusted_rand_score
+class _Measures:
+    """Measures of partitions of the same points, with the distances and halves that they share."""
 
-    n_groups = int(code.max(initial=-1)) + 1
-    unknown = np.full(n_groups, np.nan)
-    rng = np.random.default_rng(random_state)
-    rows = canonical_order(X)
-    if len(rows) > MAX_STABILITY_ROWS:
-        rows = rows[np.sort(rng.choice(len(rows), MAX_STABILITY_ROWS, replace=False))]
-    P, own_codes = X[rows], code[rows]
-    half = len(P) // 2
-    if half < max(_MIN_HALF, n_groups):
-        return float("nan"), unknown
-    agreement, overlap = [], []
-    for _ in range(_N_SPLITS):
-        pair = []
-        shuffled = rng.permutation(len(P))
-        for part in (shuffled[:half], shuffled[half:]):
-            half_codes = partition(P[part], method, size, random_state, half=True)
-            pair.append(code_of_nearest(P[part], half_codes, P))
-            overlap.append(_overlaps(own_codes, pair[-1], n_groups))
-        agreement.append(adjusted_rand_score(*pair))
-    return float(np.mean(agreement)), np.asarray(np.mean(overlap, axis=0))
+    def __init__(self, X: Floats, random_state: int) -> None:
+        self._X, self._random_state = X, random_state
+        self._order = canonical_order(X)
+        self._silhouette_rows = np.zeros(0, dtype=np.int64)
+
+    def partition(self, method: str, size: int) -> MeasuredPartition:
+        """Partition the points and measure the result."""
+        code = partition(self._X, method, size, self._random_state)
+        return MeasuredPartition(code, self.silhouette(code), *self._stability(code, method, size))
+
+    def silhouette(self, code: Ints) -> float:
+        from sklearn.metrics import pairwise_distances, silhouette_score
+
+        rows = self._order[code[self._order] >= 0]
+        if len(rows) > _MAX_SILHOUETTE_ROWS:
+            rng = np.random.default_rng(self._random_state)
+            rows = rows[np.sort(rng.choice(len(rows), _MAX_SILHOUETTE_ROWS, replace=False))]
+        groups = len(np.unique(code[rows]))
+        if not 2 <= groups < len(rows):
+            return float("nan")
+        if not np.array_equal(rows, self._silhouette_rows):
+            self._silhouette_rows, self._distances = rows, pairwise_distances(self._X[rows])
+        return float(silhouette_score(self._distances, code[rows], metric="precomputed"))
+
+    @cached_property
+    def _halves(self) -> tuple[Ints, list[list[tuple[Floats, Ints]]]]:
+        """Rows, and pairs of halves of them, with the point of a half nearest to each row."""
+        rng = np.random.default_rng(self._random_state)
+        rows = self._order
+        if len(rows) > MAX_STABILITY_ROWS:
+            rows = rows[np.sort(rng.choice(len(rows), MAX_STABILITY_ROWS, replace=False))]
+        P, half = self._X[rows], len(rows) // 2
+        pairs = []
+        for _ in range(_N_SPLITS):
+            shuffled = rng.permutation(len(P))
+            parts = (P[shuffled[:half]], P[shuffled[half:]])
+            pairs.append([(part, code_of_nearest(part, np.arange(len(part)), P)) for part in parts])
+        return rows, pairs
+
+    def _stability(self, code: Ints, method: str, size: int) -> tuple[float, Floats]:
+        """Return the stability of a partition, and that of each group: shape (k,)."""
+        from sklearn.metrics import adjusted_rand_score
+
+        n_groups = int(code.max(initial=-1)) + 1
+        if min(len(code), MAX_STABILITY_ROWS) // 2 < max(_MIN_HALF, n_groups):
+            return float("nan"), np.full(n_groups, np.nan)
+        rows, pairs = self._halves
+        agreement, overlap = [], []
+        for pair in pairs:
+            codes = [
+                partition(part, method, size, self._random_state, half=True)[nearest]
+                for part, nearest in pair
+            ]
+            overlap += [_overlaps(code[rows], half_codes, n_groups) for half_codes in codes]
+            agreement.append(adjusted_rand_score(*codes))
+        return float(np.mean(agreement)), np.asarray(np.mean(overlap, axis=0))
 
 
 def _overlaps(codes: Ints, other_codes: Ints, n_groups: int) -> Floats:
