@@ -130,15 +130,19 @@ def find_frequent_things(M: sp.csr_array, code: Ints, n_groups: int) -> pd.DataF
     rows = np.flatnonzero(code >= 0)
     member = sp.csr_array((np.ones(len(rows)), (code[rows], rows)), shape=(n_groups, n))
     sizes = np.bincount(code[rows], minlength=n_groups).astype(np.float64)
-    counts = sp.coo_array(member @ M)
-    group, thing, inside = counts.row, counts.col, counts.data
+    counted = sp.coo_array(member @ M)
+    group, thing, inside = counted.row, counted.col, counted.data
     total = np.asarray(M.sum(axis=0), dtype=np.float64).ravel()
     out_of = n - sizes[group]
     p_in = inside / sizes[group]
     p_out = (total[thing] - inside) / np.maximum(out_of, 1.0)
     mask = (inside >= MIN_INSIDE) & (p_in > p_out) & (out_of > 0)
     group, thing, inside = group[mask], thing[mask], inside[mask]
-    p = hypergeom.sf(inside - 1, n, total[thing], sizes[group])
+    # The test is slow, and most rare things have the same few counts.
+    counts, at = np.unique(
+        np.column_stack([inside, total[thing], sizes[group]]), axis=0, return_inverse=True
+    )
+    p = np.asarray(hypergeom.sf(counts[:, 0] - 1, n, counts[:, 1], counts[:, 2]))[at.ravel()]
     table = pd.DataFrame(
         {
             "group": group.astype(np.int64),

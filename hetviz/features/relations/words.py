@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Bools, Floats
+from hetviz._types import Floats
 from hetviz.data import Dataset, HeteroData
 
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
@@ -90,13 +90,16 @@ def item_words(data: HeteroData) -> tuple[list[str], sp.csr_array]:
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     words_of: list[set[str]] = [set() for _ in range(data.n_rows)]
-    spellings: dict[str, Counter[str]] = {}
+    keys: dict[str, str] = {}
+    n_uses: Counter[str] = Counter()
 
     def note(row: int, word: str) -> None:
-        key = word.casefold()
+        key = keys.get(word)
+        if key is None:
+            key = keys[word] = word.casefold()
         if key not in ENGLISH_STOP_WORDS:
             words_of[row].add(key)
-            spellings.setdefault(key, Counter())[word] += 1
+            n_uses[word] += 1
 
     named = {name: _has_names(dataset) for name, dataset in data.datasets.items()}
     for name, dataset in data.datasets.items():
@@ -123,7 +126,10 @@ def item_words(data: HeteroData) -> tuple[list[str], sp.csr_array]:
     i, j = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     M = sp.csr_array((np.ones(len(i)), (i, j)), shape=(data.n_rows, len(place)))
     M.sort_indices()
-    return [spellings[word].most_common(1)[0][0] for word in place], M
+    spellings: dict[str, str] = {}
+    for word, _ in n_uses.most_common():
+        spellings.setdefault(keys[word], word)
+    return [spellings[word] for word in place], M
 
 
 def _has_names(dataset: Dataset) -> bool:
@@ -180,10 +186,12 @@ def _linked_names(data: HeteroData, named: dict[str, bool]) -> list[tuple[int, s
             else (links.source, links.i, links.j)
         )
         start, titles = data.offsets[other].start, _titles(data[describing_dataset])
-        positive: Bools = np.asarray(links.weight > 0)
-        for row, describing in zip(
-            item_rows[positive].tolist(), describing_rows[positive].tolist(), strict=True
-        ):
-            if _is_name(titles[describing]):
-                names.append((start + row, titles[describing]))
+        is_name = np.array([_is_name(title) for title in titles], dtype=bool)
+        counted = (links.weight > 0) & is_name[describing_rows]
+        names += [
+            (start + row, titles[describing])
+            for row, describing in zip(
+                item_rows[counted].tolist(), describing_rows[counted].tolist(), strict=True
+            )
+        ]
     return names

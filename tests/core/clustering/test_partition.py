@@ -64,13 +64,36 @@ def test_hdbscan_marks_outliers_as_noise() -> None:
     assert partition(X[:6], "hdbscan", 5).tolist() == [-1] * 6
 
 
-@pytest.mark.parametrize("method", ["agglomerative", "hdbscan"])
+@pytest.mark.parametrize(
+    ("method", "limit"),
+    [
+        ("agglomerative", "MAX_PAIRED_ROWS"),
+        ("hdbscan", "MAX_PAIRED_ROWS"),
+        ("k-means", "MAX_KMEANS_ROWS"),
+        ("k-means", "MAX_START_ROWS"),
+    ],
+)
 def test_partition_fits_large_data_on_a_sample(
-    method: str, monkeypatch: pytest.MonkeyPatch
+    method: str, limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MAX_PAIRED_ROWS", 60)
+    monkeypatch.setattr(module, limit, 60)
     X, code = make_heaps((60, 50, 40))
     assert adjusted_rand_score(partition(X, method, SIZES[method]), code) == 1.0
+
+
+def test_k_means_starts_on_all_points_if_a_sample_has_too_few_different_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MAX_START_ROWS", 2)
+    X = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], [5, 4, 3], axis=0)
+    assert partition(X, "k-means", 3).tolist() == np.repeat([0, 1, 2], [5, 4, 3]).tolist()
+
+
+def test_partitions_measured_together_equal_partitions_measured_alone() -> None:
+    X, _ = make_heaps()
+    together = [(p.silhouette, p.stability) for p in try_sizes(X, "k-means", [2, 3, 5])]
+    alone = [measure_partition(X, "k-means", size) for size in (2, 3, 5)]
+    assert together == [(p.silhouette, p.stability) for p in alone]
 
 
 def test_number_by_size_then_centre() -> None:
