@@ -91,11 +91,7 @@ class Recipe:
 def recipe_text(
     data: str, run: Run, sha256: str = "", figures: Mapping[str, object] | None = None
 ) -> str:
-    """Return a recipe as text, with parameters that are None under ``unset``.
-
-    It refers to the files of `files_of_run` in the same folder. `sha256` is the hash of its
-    coordinates, `figures` holds settings of figures.
-    """
+    """Return a recipe as text, with parameters that are None under ``unset``."""
     document = {
         "format": FORMAT,
         "data": data,

@@ -94,15 +94,7 @@ def label_candidates(
     skipped: Collection[int] = (),
     random_state: int = 0,
 ) -> list[LabelCandidate]:
-    """Return items whose labels would inform most about other items, the best first.
-
-    `column`: partly filled. `n`: maximum number of items. `allowed` (n_rows,): global rows to ask
-    about. `skipped`: global rows not to ask about because the person skipped them.
-
-    Works on the joint axes of `hetviz.learned_from`; see `hetviz.core.prediction.active`. Items
-    without features and links are not asked about. Costs the joint axes, which are cached while
-    only guidance changes, and O(n (k + axes classes)).
-    """
+    """Return items whose labels would inform most about other items, the best first."""
     span = data.offsets[column.dataset]
     Z = axes_without_user_links(data, plain_graph(data, random_state), random_state=random_state)[
         span

@@ -236,10 +236,7 @@ def suggest_questions(
 
 
 def _proposed_link_questions(data: HeteroData, n: int, only: ArrayLike | None) -> list[Question]:
-    """Return questions about proposed links, the most uncertain first.
-
-    A weight near 1/2 is uncertain, whether it is a similarity or a probability.
-    """
+    """Return questions about proposed links, the most uncertain first."""
     allowed = np.ones(data.n_rows, dtype=bool)
     if only is not None:
         allowed[:] = False

@@ -140,10 +140,7 @@ def judge(
     random_state: int,
     brief: bool = False,
 ) -> Comparison:
-    """Fit candidates on the same splits and measure them; see `compare`.
-
-    `brief`: Only measure what the overall score needs, without curves and predicted links.
-    """
+    """Fit candidates on the same splits and measure them; see `compare`."""
     if not candidates:
         raise ParameterError("compare: there is no method to compare. None suits these data.")
     if not 1 <= seeds <= MAX_SEEDS:
@@ -319,11 +316,7 @@ def measure_map(
     held_out: HeteroData | None,
     beat: Callable[[], None] = lambda: None,
 ) -> tuple[dict[str, float], dict[str, LinkCurve]]:
-    """Return every measure that applies to a map, and its curves.
-
-    ``placed`` is the share of rows with a
-    place, ``overall`` is from `hetviz.runs.compare.measures.overall`. `beat` is called in between.
-    """
+    """Return every measure that applies to a map, and its curves."""
     scores, curves, _ = measure_map_with_limits(train, embedding, held_out, beat)
     return scores, curves
 
@@ -336,10 +329,7 @@ def measure_map_with_limits(
     *,
     brief: bool = False,
 ) -> tuple[dict[str, float], dict[str, LinkCurve], tuple[dict[str, float], dict[str, float]]]:
-    """Return `measure_map` with the ceilings and the smallest visible differences of measures.
-
-    `brief`: Without curves, and only with measures that the overall score needs.
-    """
+    """Return `measure_map` with the ceilings and the smallest visible differences of measures."""
     measured = MeasuredMap(train, embedding, held_out, beat=beat)
     measures = evaluate_measured(measured, brief)
     scores = measures.to_dict()
@@ -385,15 +375,10 @@ def placing_scores(
 ) -> dict[str, float]:
     """Fit a method without some items, place them afterwards, and measure their links.
 
-    `seed`: Seed of the method and of the choice of items.
-    `share`: Share of the items of each dataset with features. An item is left out in all its views.
-
     Returns: ``links_kept_new_items``: share of the links of new items that are close, and its
         chance level ``links_kept_chance_new_items``. ``link_score_auc_new_items``: AUC of these
         links among all pairs of the items by the method's own scores, or else by closeness. Empty
         for methods that cannot place new items, and where no new item has links.
-
-    Neither the fit nor the placement sees the links of new items.
     """
     if Capability.OUT_OF_SAMPLE not in get_method(method).card.capabilities:
         return {}

@@ -49,7 +49,6 @@ class Candidate:
 class FitScores:
     """One fit and its scores.
 
-    `curves` (mapping of {"given", "held_out"} to a curve of `hetviz.curves`)
     `ceilings`: The largest possible score on this split, where it is below 1.
     `resolutions`: The smallest difference between two maps on this split that is not chance, if
         known; see `hetviz.evaluate`.
@@ -490,11 +489,7 @@ def _current_scores(scores: Mapping[str, float]) -> dict[str, float]:
 def join_contents(
     before: Mapping[str, Any], runs: Sequence[str], content: Mapping[str, Any]
 ) -> Mapping[str, object]:
-    """Return the contents of two stored comparisons of the same data as one.
-
-    The ids `runs` of earlier maps are stored under ``earlier``. If the splits differ, the later
-    `content` is returned alone.
-    """
+    """Return the contents of two stored comparisons of the same data as one."""
     joined = Comparison.from_dict(before).joined(Comparison.from_dict(content))
     if joined is None:
         return content

@@ -154,8 +154,6 @@ _SORTS = (
 def overall(scores: Mapping[str, float]) -> float | None:
     """Return the mean over sorts of measures; None if at most one sort applies.
 
-    `scores`: scores of one map, with ``placed``, the share of items with a place.
-
     The sorts have equal weight: held-out links (how close they are), the same regardless of
     popularity, the other links, held-out comparisons, neighbours, and labels. Without held-out
     links the others do not count. The mean is multiplied by the share of items with a place.

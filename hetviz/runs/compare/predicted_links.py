@@ -39,14 +39,7 @@ def score_kind(model: BaseEmbedder) -> str:
 def held_out_scores(
     train: HeteroData, model: BaseEmbedder, held_out: HeteroData | None, seed: int
 ) -> dict[str, float]:
-    """Return AUC and average precision of held-out links among all pairs without a link.
-
-    `train`: the training data. `seed`: seed for sampling rows where two datasets have more than
-    500,000 pairs.
-
-    Returns `AUC_KEY` and `PRECISION_KEY`, means over pairs of datasets weighted by their held-out
-    links; empty if none were held out.
-    """
+    """Return AUC and average precision of held-out links among all pairs without a link."""
 
     def scores(source: str, target: str) -> ScoreRows:
         return PairScorer.of(train, model, source, target).scores
@@ -89,14 +82,7 @@ def yardsticks(
 def new_item_scores(
     data: HeteroData, model: BaseEmbedder, embedding: Embedding, is_new: Bools
 ) -> dict[str, float]:
-    """Return the AUC of links of new items among all pairs of these items.
-
-    `data`: all data, with the links of the new items. `embedding`: embedding of all items, the new
-    ones placed by their features. `is_new` (n_rows,).
-
-    Returns `NEW_ITEMS_KEY`, the mean AUC over pairs of datasets weighted by their links; empty
-    without links.
-    """
+    """Return the AUC of links of new items among all pairs of these items."""
     groups = []
     for group in data.links:
         i, j = data.offsets[group.source].start, data.offsets[group.target].start

@@ -35,10 +35,7 @@ _TEST_SEED_OFFSET = 7_919
 class SearchCost(NamedTuple):
     """Expected cost of a search.
 
-    `n_first`: Number of settings of the first grid.
     `n_most`: Maximum number of settings, if the grid grows or settings depend on each other.
-    `n_splits`: Fits of each setting.
-    `seconds`: Time of one fit, if it was measured for data of this kind.
     """
 
     n_first: int

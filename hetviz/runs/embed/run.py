@@ -108,11 +108,7 @@ class MapOrigin:
 
 @dataclass(frozen=True, eq=False)
 class FittedRun:
-    """A map with the fitted method.
-
-    `model`: The fitted method; ``model.transform`` places new rows if its card says so.
-    `scope`: The data that the method saw, and the data that measure the map.
-    """
+    """A map with the fitted method."""
 
     result: MapResult
     model: BaseEmbedder
@@ -196,10 +192,7 @@ def start_of(
     method: type[BaseEmbedder],
     params: Mapping[str, object],
 ) -> Embedding | None:
-    """Return the part of an earlier map that a fit depends on, for all rows of `data`.
-
-    None if the method does not use it.
-    """
+    """Return the part of an earlier map that a fit depends on, for all rows of `data`."""
     uses_start = Capability.WARM_START in method.card.capabilities
     if start is None or not (uses_start or params.get("drawn_by") == "neighbors"):
         return None
@@ -212,10 +205,7 @@ def start_of(
 
 
 def fit_again(data: HeteroData, run: Run, progress: Progress | None = None) -> FittedRun:
-    """Repeat a recorded fit with the same method, parameters, seed, weights, rows and start.
-
-    `data`: the data of that run; the caller must ensure that they are the same.
-    """
+    """Repeat a recorded fit with the same method, parameters, seed, weights, rows and start."""
     return fit_run(
         data,
         run.method,

@@ -28,7 +28,6 @@ PartialLayout = Reals
 class Scope:
     """The data of a run.
 
-    `rows`: Global rows that take part, ascending; None for all.
     `measured`: These rows with the links that were not held out, with original weights. The map is
         measured by them.
     `seen`: The same with scaled weights, as the method gets them.
@@ -99,12 +98,7 @@ def scope_of(
     hold_out: float = 0.0,
     seed: int = 0,
 ) -> Scope:
-    """Return the scope of a run of `data`.
-
-    `weights`: see `hetviz.data.model.heterodata.Edit.weigh`. `only`: global rows that take part;
-    all when absent. `hold_out`: share of the links and of the comparisons of these rows to hold
-    out. `seed`: seed of the split.
-    """
+    """Return the scope of a run of `data`."""
     # This checks all keys and factors, also of links that take no part.
     data.edit().weigh(weights or {})
     rows = None if only is None else check_global_rows(only, data.n_rows)
@@ -151,13 +145,7 @@ def read_rows_file(path: Path, data: HeteroData) -> Ints:
 
 
 def read_rows(name: str, content: bytes, data: HeteroData) -> Ints:
-    """Read global rows from a table.
-
-    `name`: name of the file, for messages. `content`: CSV with the columns dataset (optional for a
-    single dataset) and id; others are ignored.
-
-    Returns global rows, ascending, each once.
-    """
+    """Read global rows from a table."""
     loaded = read_table(name, content)
     columns = list(loaded.frame.columns)
     single_dataset = next(iter(data.datasets)) if len(data.datasets) == 1 else ""

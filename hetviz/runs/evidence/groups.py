@@ -28,10 +28,7 @@ NAME_RULE = (
 def members_evidence(
     data: HeteroData, rows: Ints, title: str, is_borrowed: Bools | None = None
 ) -> Evidence:
-    """Return the items of a group, in the order of the data. O(rows).
-
-    `rows`: ascending. `is_borrowed` (m,): rows that belong to it only by what they link to.
-    """
+    """Return the items of a group, in the order of the data. O(rows)."""
     counts = _counts(data, rows)
     columns: dict[str, object] = {}
     rule = "Every item of the group."
@@ -60,10 +57,7 @@ def _counts(data: HeteroData, rows: Ints) -> list[str]:
 
 
 def name_evidence(data: HeteroData, name: GroupName, members: Ints) -> Evidence:
-    """Return the members of a named group, those that the name is true of first.
-
-    `members`: Global rows of the group. O(links of the members).
-    """
+    """Return the members of a named group, those that the name is true of first."""
     if not name.text:
         evidence = members_evidence(data, members, "A region without a name")
         rule = (
@@ -143,11 +137,7 @@ def links_inside_evidence(data: HeteroData, rows: Ints, title: str) -> Evidence:
 def difference_evidence(
     data: HeteroData, dataset: str, chosen: Bools, among: Bools, difference: Difference
 ) -> Evidence:
-    """Return the items of a dataset by the column in which a group differs.
-
-    `chosen`, `among` bool (n,): rows of the dataset, as for
-    `hetviz.metrics.contrast.find_differences`.
-    """
+    """Return the items of a dataset by the column in which a group differs."""
     column = item_columns(data, dataset)[difference.column]
     counted = among | chosen
     groups = group_values(column)
@@ -216,10 +206,7 @@ def _number(value: float, column: Column) -> str:
 
 
 def label_evidence(data: HeteroData, rows: Ints, column: str, values: Texts) -> Evidence:
-    """Return the labelled members of a group, those with the most common label first.
-
-    `values` (n_rows,): Label of each row as text, or None.
-    """
+    """Return the labelled members of a group, those with the most common label first."""
     known = np.array([values[row] is not None for row in rows], dtype=bool)
     labelled = rows[known]
     classes, sizes = np.unique([str(v) for v in values[labelled]], return_counts=True)

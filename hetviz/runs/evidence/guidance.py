@@ -34,13 +34,7 @@ def link_evidence(
     is_hidden: bool = False,
     among: Bools | None = None,
 ) -> Evidence:
-    """Return the links of one sign, the closest first.
-
-    `others`: Other links of the same items, held out or given. `among` bool (n_rows,): only links
-    with an end in these rows.
-
-    O(pairs of items with links), as `hetviz.metrics.fit.nearest.link_closeness`.
-    """
+    """Return the links of one sign, the closest first."""
     closeness = link_closeness(data, m, others=others)
     satisfied = satisfied_links(data, closeness, others)
     table = data.link_table()
@@ -127,10 +121,7 @@ def comparison_evidence(data: HeteroData, m: Embedding, *, is_hidden: bool = Fal
 def changed_evidence(
     data: HeteroData, before: Embedding, after: Embedding, said: Collection[str]
 ) -> Evidence:
-    """Return statements, and the other links that only one of two maps satisfies.
-
-    `said`: Keys of the statements, listed first. O(links).
-    """
+    """Return statements, and the other links that only one of two maps satisfies."""
     followed = {"before": satisfied_mask(data, before), "now": satisfied_mask(data, after)}
     now, earlier = followed["now"], followed["before"]
     own, n_links = statement_positions(data, said), sum(map(len, data.links))

@@ -34,11 +34,7 @@ from hetviz.runs.evidence.evidence import Evidence, item_table, pair_table
 
 
 def measure_evidence(measured: MeasuredMap, key: str) -> Evidence:
-    """Return what a measure without a subject of its own was computed from.
-
-    `key`: One of `ROWS_OF_MEASURES` with the value "measure", or a measure of k neighbours. Costs
-    what the measure costs.
-    """
+    """Return what a measure without a subject of its own was computed from."""
     base, is_hidden = key.removesuffix(HELD_OUT), key.endswith(HELD_OUT)
     name, _, k = base.partition("@")
     if name in _NEIGHBOR_HITS:

@@ -33,10 +33,7 @@ def title_of(data: HeteroData, row: int) -> str:
 
 
 def item_link_evidence(data: HeteroData, row: int, dataset: str, items: NearestItems) -> Evidence:
-    """Return the items of a dataset that an item is linked with, the nearest first.
-
-    `items`: from `hetviz.metrics.fit.nearest.nearest`. O(links of the item).
-    """
+    """Return the items of a dataset that an item is linked with, the nearest first."""
     met = items.is_satisfied()
     has_apart = bool((items.weight < 0).any())
     verdict = "as linked" if has_apart else "close"
@@ -61,10 +58,7 @@ def item_link_evidence(data: HeteroData, row: int, dataset: str, items: NearestI
 
 
 def nearest_evidence(data: HeteroData, m: Embedding, row: int, dataset: str) -> Evidence:
-    """Return all items of a dataset by their distance from an item on the map.
-
-    O(n log n) for n items of the dataset.
-    """
+    """Return all items of a dataset by their distance from an item on the map."""
     span = data.offsets[dataset]
     items = nearest(data, m, row, span.stop - span.start).get(dataset)
     if items is None:
@@ -117,10 +111,7 @@ _ALIKE_RULES = {
 
 
 def alike_evidence(data: HeteroData, m: Embedding, row: int, by: str) -> Evidence:
-    """Return the items of the same dataset that are most alike to an item.
-
-    `by`: "links", "features" or "map", see `hetviz.most_alike`. O(links + n d).
-    """
+    """Return the items of the same dataset that are most alike to an item."""
     name, span = same_dataset(data, row)
     n_others = span.stop - span.start - 1
     id = str(data[name].ids[row - span.start])
@@ -154,10 +145,7 @@ def _score_text(score: float) -> str:
 
 
 def item_trust_evidence(data: HeteroData, m: Embedding, row: int) -> Evidence:
-    """Return the nearest items of an item on the map and in the data, with both ranks.
-
-    Of its own dataset, which needs features. O(n d) for n items with d features.
-    """
+    """Return the nearest items of an item on the map and in the data, with both ranks."""
     name, span = same_dataset(data, row)
     found = Neighborhoods(data, m, _N_NEIGHBORS, 0, [row])
     space, placed = found.spaces[name], found.placed[name]
@@ -217,10 +205,7 @@ def _ranks(distances: Floats) -> Ints:
 
 
 def trust_evidence(data: HeteroData, m: Embedding) -> Evidence:
-    """Return items with their false and missing neighbours, the worst first.
-
-    As `hetviz.trust`. Of more than 20,000 items a sample is listed.
-    """
+    """Return items with their false and missing neighbours, the worst first."""
     sampled = np.arange(data.n_rows)
     if len(sampled) > _MAX_ROWS:
         sampled = np.sort(np.random.default_rng(0).choice(sampled, _MAX_ROWS, replace=False))
@@ -317,10 +302,7 @@ def unlinked_evidence(data: HeteroData, dataset: str | None = None) -> Evidence:
 
 
 def moved_evidence(data: HeteroData, shift: Floats) -> Evidence:
-    """Return the items by how far they moved from the earlier map.
-
-    `shift` (n_rows,): as a share of the width of the map; NaN if unknown.
-    """
+    """Return the items by how far they moved from the earlier map."""
     rows = np.flatnonzero(np.isfinite(shift))
     rows = rows[np.argsort(-shift[rows], kind="stable")]
     half = round_percent(float(np.median(shift[rows])), 1) if len(rows) else "0 %"

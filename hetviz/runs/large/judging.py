@@ -254,9 +254,6 @@ def _pooled(parts: Sequence[tuple[int, float, float]]) -> tuple[float, float]:
 def mann_whitney_area(links: Floats, random_pairs: Floats, sign: int = 1) -> tuple[float, float]:
     """Return the probability that a link is shorter than a random pair, and its standard error.
 
-    `links`, `random_pairs`: lengths of links, and of random pairs. `sign` in {1, -1}: -1 for the
-    probability that it is longer. Ties count half.
-
     The statistic of Mann and Whitney, with the variance of DeLong, DeLong and Clarke-Pearson
     (1988) for two independent samples.
     """

@@ -61,10 +61,7 @@ class LandmarkPlacer:
 
 @dataclass(frozen=True)
 class RefinedPlacer:
-    """Placement at the weighted median of the most similar refined rows of the table.
-
-    Workers read the refined rows from `folder`, where `hetviz.runs.large.refining` stores them.
-    """
+    """Placement at the weighted median of the most similar refined rows of the table."""
 
     folder: str
     tables: tuple[str, ...]

@@ -116,10 +116,7 @@ _VECTOR_TYPE = re.compile(r"fixed_size_list<.*?: (float|double|halffloat).*>\[(\
 
 @dataclass(frozen=True)
 class Table:
-    """A dataset in files.
-
-    `features`: Columns of numbers, or one column of lists of equal length.
-    """
+    """A dataset in files."""
 
     name: str
     entity: str
@@ -136,11 +133,7 @@ class Table:
 
 @dataclass(frozen=True)
 class LinkTable:
-    """Links in files.
-
-    `weight`: A column, or one weight for all.
-    `leave_out`: Whether links of unknown ids are left out instead of raising an error.
-    """
+    """Links in files."""
 
     name: str
     files: RowFiles
@@ -167,13 +160,7 @@ class RowBlock:
 
 @dataclass(frozen=True)
 class Plan:
-    """Plan that every worker needs; its paths must be readable on all machines.
-
-    `parts`: Number of parts of all ids for the join.
-    `chunks`: Position of the table of links, and the range of rows that are read at a time.
-    `as_text`: By table: whether ids are compared as text.
-    `views`: Tables whose rows with equal ids are linked.
-    """
+    """Plan that every worker needs; its paths must be readable on all machines."""
 
     tables: tuple[Table, ...]
     links: tuple[LinkTable, ...]
@@ -221,12 +208,7 @@ def is_large(document: Mapping[str, object]) -> bool:
 
 
 def large_recipe(name: str, document: Mapping[str, object], folder: Path) -> LargeRecipe:
-    """Check a recipe over tables in files, and split their rows into blocks.
-
-    The `document` has ``method``, ``seed``, ``[data.NAME]`` with path, id and features,
-    ``[guidance.NAME]`` with path, from, to, i, j and weight, ``[params]``, ``[blocks]`` and
-    ``[limits]``. Paths are relative to `folder`. Only metadata of the files are read.
-    """
+    """Check a recipe over tables in files, and split their rows into blocks."""
     _check_keys(name, document)
     content = cast("_Document", document)
     method = get_method(content.get("method", "guided-projection"))

@@ -53,10 +53,6 @@ def refine_places(
     block are always refined. Returns numbers of rows, iterations and neighbours, the recall of
     neighbours, the median move of rows relative to the usual distance of two rows, and the
     placement error.
-
-    The objective is that of MR-SNE (`hetviz.core.graph.joint`) with a perplexity of 5, or of UMAP
-    with as many neighbours. For s refined rows it takes O(s^1.5 d) for approximate neighbours,
-    O(s k + links) for an iteration, and O(s (d + k) + links) memory, all in this process.
     """
     plan = work.plan
     rows = _rows_to_refine(recipe, plan, landmarks)
@@ -176,10 +172,7 @@ def _affinities(
     rows: Sequence[Ints],
     pairs: steps.Pairs,
 ) -> tuple[Sparse | None, Sparse]:
-    """Return the affinities of rows, with all tables stacked, and the negative links.
-
-    The list of neighbours is emptied to free memory.
-    """
+    """Return the affinities of rows, with all tables stacked, and the negative links."""
     params, by_umap = recipe.params, recipe.method == "umap"
     affinities = []
     while neighbors:

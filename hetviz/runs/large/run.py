@@ -54,10 +54,6 @@ def run_large(
 ) -> Path:
     """Run a recipe over tables in files without loading a whole table.
 
-    `out`: folder to write into. `scheduler`: see `hetviz.runs.large.schedulers.open_scheduler`.
-    The result is byte-equal in all cases. `scratch`: folder for temporary files; `out` when
-    absent. All workers must see it.
-
     Returns the folder, with ``coordinates/TABLE/part-*.parquet``, ``scores.json``, ``recipe.toml``
     and, for methods fitted by blocks, ``model.npz`` with centres and coefficients.
 

@@ -316,10 +316,7 @@ def _write_by_block(plan: Plan, name: str, u: int, v: int, p: Ints, q: Ints, w: 
 
 
 def join_links(plan: Plan, rule: LinkRule, number: int) -> list[tuple[int, int, int]]:
-    """Merge the links of a block, with summed weights, and return the other blocks with counts.
-
-    Each entry has the other block, the number of “together” links and of “apart” links.
-    """
+    """Merge the links of a block, with summed weights, and return the other blocks with counts."""
     names = sorted(Path(plan.scratch).glob(f"links-{number}-*.npy"))
     links = np.concatenate([np.load(name) for name in names] or [np.empty(0, dtype=_LINK)])
     order = np.lexsort((links["p"], links["q"]))
@@ -456,10 +453,7 @@ def _weights_of_sign(W: Sparse, sign: int) -> Sparse:
 def agreements(
     plan: Plan, pairs: Pairs, centres: Sequence[Floats], even: bool, number: int
 ) -> dict[Key, Floats]:
-    """Return the contributions of a block to `hetviz.core.spectral.coca.coca_by_sums`.
-
-    With `even`, links within a table are divided by the roots of the link sums of both ends.
-    """
+    """Return the contributions of a block to `hetviz.core.spectral.coca.coca_by_sums`."""
     block = plan.blocks[number]
     u = block.table
     X = np.load(plan.path(f"x-{number}.npy"))
@@ -557,11 +551,7 @@ def nearest_in_block(
     k: int,
     number: int,
 ) -> Floats:
-    """Return the rows of a block nearest to q query rows of its table.
-
-    The result has shape (2, 2, q, k): by features and on the map, squared distances and row
-    numbers; infinite and -1 if the block has fewer rows. `row_numbers` are those of the queries.
-    """
+    """Return the rows of a block nearest to q query rows of its table."""
     block = plan.blocks[number]
     t = block.table
     nearest_so_far = np.full((2, 2, len(row_numbers[t]), k), np.inf)

@@ -173,11 +173,7 @@ def row_of(data: HeteroData, dataset: str, id: str) -> int:
 
 
 class Explainer:
-    """Explanations for items of one map, with the common parts cached.
-
-    `run`: How the map was made.
-    `fitted`: The fitted run; avoids another fit.
-    """
+    """Explanations for items of one map, with the common parts cached."""
 
     def __init__(
         self, data: HeteroData, embedding: Embedding, run: Run, fitted: FittedRun | None = None

@@ -156,10 +156,7 @@ def surrounding_rows(placed: ExplainedMap, row: int) -> Ints:
 def _neighbor_causes(
     data: HeteroData, row: int, attraction: Attraction, max_reasons: int
 ) -> tuple[dict[str, float], dict[int, str]]:
-    """Return the share of each cause of closeness on joint axes, and words by number of neighbour.
-
-    Words are given for the largest shares, the largest moves and the largest shares of the graph.
-    """
+    """Return the share of each cause of closeness on joint axes, and words by neighbour."""
     W = sp.csr_array(data.adjacency(1))
     item_links = W[[row]]
     linked = set(item_links.indices[item_links.data > 0].tolist())

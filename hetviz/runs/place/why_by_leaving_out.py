@@ -143,10 +143,7 @@ def _places_as_new(
 
 
 def _without_links(placed: ExplainedMap, scope: Scope, row: int, count: int) -> Reason | None:
-    """Return the move of the item without all its links; closed-form methods only.
-
-    The other items are aligned with their first places because axes may rotate.
-    """
+    """Return the move of the item without all its links; closed-form methods only."""
     seen = scope.seen
     if Capability.ITERATIVE in placed.method.card.capabilities or seen.n_rows > _MAX_REFIT_ROWS:
         return None
