@@ -7,11 +7,10 @@ import dataclasses
 import importlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from hetviz import codec
 from hetviz._moved import current_class, current_field
-from hetviz._types import Ints
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Dataset, Embedding, HeteroData
@@ -20,7 +19,7 @@ from hetviz.exports import earlier_model
 from hetviz.exports.writing import write_file
 from hetviz.io import gate, limits
 from hetviz.progress import Progress, ProgressPart
-from hetviz.runs.embed.run import fit_run, versions
+from hetviz.runs.embed.run import FitArguments, fit_run, versions
 from hetviz.runs.findings import Findings
 
 _OUR_PACKAGES = ("algorithms", "core", "data", "features", "predictor")
@@ -129,33 +128,18 @@ MAX_BYTES = 50 * limits.MB
 
 def fit_model(
     data: HeteroData,
-    method: str,
-    params: Mapping[str, object],
-    seed: int,
-    hold_out: float,
     progress: Progress,
-    weights: Mapping[str, float] | None = None,
-    only: Ints | None = None,
     start: Embedding | None = None,
+    **fit: Unpack[FitArguments],
 ) -> Findings:
     """Fit a method again, from the same `start` as its map, and return the saved model."""
-    fitted = fit_run(
-        data,
-        method,
-        params,
-        seed,
-        ProgressPart(progress, 0.0, 0.9),
-        weights=weights,
-        only=only,
-        hold_out=hold_out,
-        start=start,
-    )
+    fitted = fit_run(data, progress=ProgressPart(progress, 0.0, 0.9), start=start, **fit)
     progress(0.9, "Writing the method")
     content = model_bytes(fitted.model)
     gate.check_size("fitted method", len(content), MAX_BYTES)
     progress(1.0, "Done")
     encoded = base64.b64encode(content).decode()
-    return Findings(MODEL, {"method": method, "bytes": len(content), "zip": encoded})
+    return Findings(MODEL, {"method": fit["method"], "bytes": len(content), "zip": encoded})
 
 
 class ModelRecords(codec.Records):

@@ -504,7 +504,10 @@ def _word_vectors(
     """Return the texts of the rows, and the vectors of both tables and of them scrambled."""
     rng = np.random.default_rng(random_state)
     scrambled = [[_scramble(cells, rng) for cells in table] for table in tables]
-    rows = [_joined(table) for table in (*tables, *scrambled)]
+    rows = [
+        [_plain(" ".join(cells)) for cells in zip(*table, strict=True)]
+        for table in (*tables, *scrambled)
+    ]
     people = [*short_names(tables), *short_names(scrambled)]
     return (rows[0], rows[1]), _vectors(rows, people, n_fitted=2)
 
@@ -530,11 +533,6 @@ def _has_words(cells: Sequence[str]) -> bool:
     filled = [cell for cell in cells if cell.strip()]
     letters = sum(sum(map(str.isalpha, cell)) >= _MIN_LETTERS for cell in filled)
     return 2 * letters > len(filled)
-
-
-def _joined(table: list[list[str]]) -> list[str]:
-    """Return the text of each row, without case and accents."""
-    return [_plain(" ".join(cells)) for cells in zip(*table, strict=True)]
 
 
 def _plain(text: str) -> str:

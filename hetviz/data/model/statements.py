@@ -199,7 +199,7 @@ def _number_alike(data: HeteroData, groups: list[tuple[Links, Texts]]) -> None:
 
 
 def _comparison_keys(data: HeteroData, pairs: Ints) -> Texts:
-    ends = _ends(data)
+    ends = np.concatenate([_ends_of(part) for part in data.datasets.values()])
     last = np.where(_has_three_items(pairs), "", ends[pairs[:, 2]]).astype(object)
     keys = pd.Series(
         "comparison" + ends[pairs[:, 0]] + ends[pairs[:, 1]] + last + ends[pairs[:, 3]],
@@ -210,11 +210,6 @@ def _comparison_keys(data: HeteroData, pairs: Ints) -> Texts:
         again = count > 0
         keys[again] = keys[again] + "#" + (count[again] + 1).astype(str).astype(object)
     return keys.to_numpy()
-
-
-def _ends(data: HeteroData) -> Texts:
-    """Return ``|dataset|id`` of each global row, with escaped bars, backslashes and hashes."""
-    return np.concatenate([_ends_of(part) for part in data.datasets.values()])
 
 
 @cached_while_alive

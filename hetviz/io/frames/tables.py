@@ -419,7 +419,10 @@ def _of_anndata(name: str, adata: AnnData, chosen: list[str]) -> Rows:
         found.table = None
     usual = next((part for part in ("X", _FALLBACK_PART, *adata.obsm) if part in parts), None)
     squares = [part for part in chosen if part in pairwise and not is_sparse(parts[part])]
-    found.squares = {_square_kind(parts[part]): np.asarray(parts[part]) for part in squares}
+    found.squares = {
+        ("kernel" if np.diag(parts[part]).any() else "distance"): np.asarray(parts[part])
+        for part in squares
+    }
     part = used[0] if used else None if squares else usual
     if part is not None:
         found.X, found.feature_names = _annotated_matrix(adata, part, parts[part])
@@ -429,11 +432,6 @@ def _of_anndata(name: str, adata: AnnData, chosen: list[str]) -> Rows:
     edges = [(str(kind), _of_adjacency(keys, str(kind), parts[kind])) for kind in linking]
     found.edges = [group for group in edges if len(group[1])]
     return found
-
-
-def _square_kind(matrix: Foreign) -> str:
-    """Return "distance" for a matrix whose rows have no distance to themselves, else "kernel"."""
-    return "kernel" if np.diag(matrix).any() else "distance"
 
 
 def _annotated_matrix(adata: AnnData, part: str, X: Foreign) -> tuple[Matrix, list[str] | None]:

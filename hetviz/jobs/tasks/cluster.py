@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 
-from hetviz._types import Array, Ints
+from hetviz._types import Array
 from hetviz.data import Embedding, HeteroData
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.cluster.cards import cluster_cards
 from hetviz.runs.cluster.codes import codes_as_text
 from hetviz.runs.cluster.contrast import Contrasts
 from hetviz.runs.cluster.search import FULL, search_clusters
-from hetviz.runs.embed.run import Run
+from hetviz.runs.embed.run import FitArguments, Run
 from hetviz.runs.findings import Findings
 
 CLUSTERS = "clusters"
@@ -23,19 +25,14 @@ def find_clusters(
     data: HeteroData,
     by: str,
     space: str,
-    method: str,
-    params: Mapping[str, object],
-    seed: int,
-    hold_out: float,
     progress: Progress,
     start: Embedding,
-    weights: Mapping[str, float] | None = None,
-    only: Ints | None = None,
+    **fit: Unpack[FitArguments],
 ) -> Findings:
     """Cluster a map for several numbers of clusters."""
     run = None
-    if space == FULL and method:
-        run = Run(data.fingerprint(), method, params, seed, weights=weights or {}, only=only)
+    if space == FULL and fit["method"]:
+        run = replace(Run(data.fingerprint(), **fit), hold_out=0.0)
     result = search_clusters(
         data, start, method=by, space=space, run=run, progress=ProgressPart(progress, 0.0, 0.9)
     )

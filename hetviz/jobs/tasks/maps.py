@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from typing import Unpack
 
-from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.diagnostics import to_json
@@ -17,36 +17,22 @@ from hetviz.metrics.fit.measured_map import MeasuredMap
 from hetviz.metrics.fit.summary import evaluate_measured
 from hetviz.metrics.trust.consequences import consequences
 from hetviz.progress import Progress, ProgressPart
-from hetviz.runs.embed.run import MapResult, fit_run, notes_of
+from hetviz.runs.embed.run import FitArguments, MapResult, fit_run, notes_of
 from hetviz.runs.first_map import first_map
 
 
 def make_map(
     data: HeteroData,
-    method: str,
-    params: Mapping[str, object],
-    seed: int,
-    hold_out: float,
     progress: Progress,
-    weights: Mapping[str, float] | None = None,
-    only: Ints | None = None,
     start: Embedding | None = None,
     said: Collection[str] = (),
+    **fit: Unpack[FitArguments],
 ) -> MapResult:
     """Fit a method and measure the map."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        fitted = fit_run(
-            data,
-            method,
-            params,
-            seed,
-            ProgressPart(progress, 0.0, 0.8),
-            weights=weights,
-            only=only,
-            hold_out=hold_out,
-            start=start,
-        )
+        part = ProgressPart(progress, 0.0, 0.8)
+        fitted = fit_run(data, progress=part, start=start, **fit)
     result = fitted.result
 
     def beat() -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from hetviz._types import Ints
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.contract import Capability
 from hetviz.algorithms.registry import get_method
@@ -18,7 +17,7 @@ from hetviz.io import Choices
 from hetviz.io.intake import child
 from hetviz.io.intake.new_items import NewItems, read_new_items
 from hetviz.progress import Progress, ProgressPart
-from hetviz.runs.embed.run import fit_run
+from hetviz.runs.embed.run import FitArguments, fit_run
 from hetviz.runs.findings import Findings
 from hetviz.runs.place.place_rows import RowPlacement, cannot_place, new_rows_of, place_rows
 
@@ -32,18 +31,13 @@ def place_items(
     files: Mapping[str, bytes],
     choices: Mapping[str, Mapping[str, Any]],
     id_column: str | None,
-    method: str,
-    params: Mapping[str, object],
-    seed: int,
-    hold_out: float,
-    weights: Mapping[str, float],
     progress: Progress,
     start: Embedding,
-    only: Ints | None = None,
     asked: Mapping[str, object] | None = None,
+    **fit: Unpack[FitArguments],
 ) -> Findings:
     """Place the items of files on a map."""
-    card = get_method(method).card
+    card = get_method(fit["method"]).card
     if Capability.OUT_OF_SAMPLE not in card.capabilities:
         raise HetvizError(cannot_place(card.title, data))
     progress(0.0, "Reading the file")
@@ -56,17 +50,7 @@ def place_items(
     with warnings.catch_warnings():
         # Warnings of the fit were reported when the map was made.
         warnings.simplefilter("ignore")
-        model = _model(
-            data,
-            method,
-            params,
-            seed,
-            hold_out,
-            weights,
-            ProgressPart(progress, 0.05, 0.85),
-            start,
-            only,
-        )
+        model = _model(data, ProgressPart(progress, 0.05, 0.85), start, fit)
     progress(0.85, "Placing the new items")
     placed = place_rows(data, model, items.table, dataset, media=items.media)
     progress(1.0, "Done")
@@ -74,34 +58,16 @@ def place_items(
 
 
 def _model(
-    data: HeteroData,
-    method: str,
-    params: Mapping[str, object],
-    seed: int,
-    hold_out: float,
-    weights: Mapping[str, float],
-    progress: Progress,
-    start: Embedding,
-    only: Ints | None,
+    data: HeteroData, progress: Progress, start: Embedding, fit: FitArguments
 ) -> BaseEmbedder:
     """Return the fitted method with the positions of the shown map."""
-    declared = get_method(method).params
-    settings = dict(params)
+    method = get_method(fit["method"])
     # These methods place new items between existing ones, so only the map matters, not the fit.
-    by_map = Capability.WARM_START in get_method(method).card.capabilities
+    by_map = Capability.WARM_START in method.card.capabilities
     if by_map:
-        settings |= {name: value for name, value in _SETTLED.items() if name in declared}
-    fitted = fit_run(
-        data,
-        method,
-        settings,
-        seed,
-        progress,
-        weights=weights,
-        only=only,
-        hold_out=hold_out,
-        start=start if by_map else None,
-    )
+        few = {name: value for name, value in _SETTLED.items() if name in method.params}
+        fit = {**fit, "params": {**fit["params"], **few}}
+    fitted = fit_run(data, progress=progress, start=start if by_map else None, **fit)
     model, fitted_embedding = fitted.model, fitted.model.embedding_
     shown_embedding = _rows_of(start, fitted_embedding)
     if by_map:

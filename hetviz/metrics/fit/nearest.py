@@ -79,7 +79,7 @@ def nearest(
     if not np.isfinite(place).all():
         return out
     distance_limits = close_distances(data, embedding) if max_distances is None else max_distances
-    own = _dataset_index(data, row)
+    own = next((k for k, rows in enumerate(data.offsets.values()) if row < rows.stop))
     row_limits = distance_limits[own]
     component = embedding.components.get(list(places)[own])
     for (name, Y), limit in zip(places.items(), row_limits.tolist(), strict=True):
@@ -142,10 +142,6 @@ def close_distances(
                 length = reach_of(here, other, share, random_state=random_state)
                 distances[a, b] = distances[b, a] = length
     return distances
-
-
-def _dataset_index(data: HeteroData, row: int) -> int:
-    return next(k for k, rows in enumerate(data.offsets.values()) if row < rows.stop)
 
 
 def link_closeness(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import metadata
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import threadpoolctl
 
@@ -73,6 +73,17 @@ class Run:
         }
 
 
+class FitArguments(TypedDict):
+    """Arguments of tasks that fit a method: `Run.settings`, and the rows that it sees."""
+
+    method: str
+    params: Mapping[str, object]
+    seed: int
+    hold_out: float
+    weights: NotRequired[Mapping[str, float]]
+    only: NotRequired[Ints | None]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MapResult(Run):
     """A map with the run that made it, as a worker makes it and a project stores and shows it.
@@ -125,7 +136,7 @@ class EmbeddingOrigin:
 
 def fit_run(
     data: HeteroData,
-    key: str,
+    method: str,
     params: Mapping[str, object] | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -137,32 +148,32 @@ def fit_run(
 ) -> FittedRun:
     """Fit a method and record the run.
 
-    `key`: key of the method. `params`: parameters that differ from the defaults. `seed`: passed as
-    ``random_state`` to methods that declare it; also the seed of the split. `progress`: gets
+    `method`: key of the method. `params`: parameters that differ from the defaults. `seed`: passed
+    as ``random_state`` to methods that declare it; also the seed of the split. `progress`: gets
     partial layouts as layouts of all rows. `weights`: key of a kind of links
     (`hetviz.data.model.links.kind_key`) to a factor from 0 to 1. `only`: global rows that the
     method sees; the others get no place. `hold_out`: share of the links and of the comparisons of
     those rows to hold out. `start`: an earlier map to start from, for methods that can.
     """
-    method = get_method(key)
-    checked = parameters.check(key, method.params, dict(params or {}))
-    if "random_state" in method.params and "random_state" not in (params or {}):
+    kind = get_method(method)
+    checked = parameters.check(method, kind.params, dict(params or {}))
+    if "random_state" in kind.params and "random_state" not in (params or {}):
         seed_param = {"random_state": seed}
-        checked["random_state"] = parameters.check(key, method.params, seed_param)["random_state"]
+        checked["random_state"] = parameters.check(method, kind.params, seed_param)["random_state"]
     seed = int(checked.pop("random_state", seed))
     scope = scope_of(data, weights, only, hold_out, seed)
-    start = start_of(data, start, method, checked)
+    start = start_of(data, start, kind, checked)
     settings = scope.params(checked)
-    if "random_state" in method.params:
+    if "random_state" in kind.params:
         settings["random_state"] = seed
     report = ignore_progress if progress is None else progress
     started = time.perf_counter()
-    model = method(**settings)
+    model = kind(**settings)
 
     def result_of(embedding: Embedding, title: str) -> MapResult:
         return MapResult(
             data.fingerprint(),
-            key,
+            method,
             checked,
             seed,
             versions() | computed_on(model),
@@ -175,7 +186,7 @@ def fit_run(
             embedding=scope.extend_to_all_rows(embedding),
         )
 
-    title = method.card.title
+    title = kind.card.title
     try:
         model.fit(scope.seen, scope.progress(report), start)
     except Cancelled as cancelled:
@@ -206,17 +217,7 @@ def start_of(
 
 def fit_again(data: HeteroData, run: Run, progress: Progress | None = None) -> FittedRun:
     """Repeat a recorded fit with the same method, parameters, seed, weights, rows and start."""
-    return fit_run(
-        data,
-        run.method,
-        run.params,
-        run.seed,
-        progress,
-        weights=run.weights,
-        only=run.only,
-        hold_out=run.hold_out,
-        start=run.start,
-    )
+    return fit_run(data, progress=progress, only=run.only, start=run.start, **run.settings)
 
 
 def computed_on(model: BaseEmbedder) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ import pytest
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.data.model.statements import statements
 from hetviz.errors import Cancelled, ParameterError
-from hetviz.jobs.tasks.maps import make_first_map, make_map
+from hetviz.jobs.tasks import maps
+from hetviz.jobs.tasks.maps import make_first_map
 from hetviz.progress import Progress, ignore_progress
+from hetviz.runs.embed.run import MapResult
 
 
 def linked(n: int = 50) -> HeteroData:
@@ -21,6 +24,19 @@ def linked(n: int = 50) -> HeteroData:
     a = Dataset("a", [f"a{k}" for k in range(n)], Z @ rng.normal(size=(2, 6)))
     b = Dataset("b", [f"b{k}" for k in range(n)], Z @ rng.normal(size=(2, 4)))
     return HeteroData([a, b], [Links("a", "b", np.arange(n), np.arange(n))])
+
+
+def make_map(
+    data: HeteroData,
+    method: str,
+    params: dict[str, object],
+    seed: int,
+    hold_out: float,
+    progress: Progress,
+    **options: Any,
+) -> MapResult:
+    fit = {"method": method, "params": params, "seed": seed, "hold_out": hold_out}
+    return maps.make_map(data, progress, **fit, **options)
 
 
 def test_held_out_links_are_measured_separately() -> None:

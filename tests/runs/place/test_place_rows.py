@@ -155,13 +155,12 @@ def test_place_items_task_places_a_file_on_the_current_map(method: str) -> None:
         {"new.csv": CSV.encode()},
         {},
         None,
-        method,
-        {},
-        0,
-        0.0,
-        {},
         ignore_progress,
         current,
+        method=method,
+        params={},
+        seed=0,
+        hold_out=0.0,
     )
     content = result.content
     assert content["ids"] == ["n0", "n1"]
@@ -176,6 +175,6 @@ def test_place_items_task_rejects_an_outdated_map() -> None:
     moved = hetviz.Embedding(
         {name: Y + 1.0 for name, Y in current.coordinates.items()}, current.ids, current.entity
     )
-    args = ({}, None, "pca", {}, 0, 0.0, {}, ignore_progress, moved)
+    args = ({"new.csv": CSV.encode()}, {}, None, ignore_progress, moved)
     with pytest.raises(HetvizError, match="Make the map again"):
-        place_items(DATA, "plants", {"new.csv": CSV.encode()}, *args)
+        place_items(DATA, "plants", *args, method="pca", params={}, seed=0, hold_out=0.0)
