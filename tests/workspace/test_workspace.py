@@ -121,6 +121,20 @@ def test_swatches_are_set_reset_and_follow_renamed_datasets(blobs: BlobStore) ->
     assert workspace.state.view.swatches == ()
 
 
+def test_charts_are_kept_and_follow_renamed_datasets(blobs: BlobStore) -> None:
+    workspace = opened(blobs)
+    assert workspace.state.view.charts is None
+    charts = [["plants", "size", ""], ["birds", "name", "plants"], ["plants", "size", ""]]
+    workspace.do(SetView(charts=charts, has_charts=True))
+    workspace.do(RenameDataset("plants", "trees"))
+    view = workspace.state.view
+    assert view.charts == (("trees", "size", ""), ("birds", "name", "trees"))
+    assert view.has_charts
+    with pytest.raises(DataError, match="at most"):
+        workspace.do(SetView(charts=[["plants", "size"]]))
+    assert not workspace.do(SetView(charts=[], has_charts=False)).view.charts
+
+
 def test_chosen_colours_are_undone_and_redone(blobs: BlobStore) -> None:
     workspace = opened(blobs)
     kind = json.dumps(["plants", "kind"])

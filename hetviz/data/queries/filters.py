@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from hetviz._types import Bools, JsonObject
+from hetviz._types import Bools, Floats, JsonObject
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.errors import DataError
@@ -27,7 +27,8 @@ class Filter:
     dataset: str
     column: str = ""  # A table column or a label column; empty for ``kind="rows"``.
     # One of {"values", "range", "text", "rows"}. "values": the value is one of `values`. "range":
-    # a number from `low` to `high`. "text": the value contains `text`, ignoring case and accents.
+    # a number, or a date in days since 1970-01-01, from `low`
+    # to `high`. "text": the value contains `text`, ignoring case and accents.
     # "rows": the id is one of `values`.
     kind: Literal["values", "range", "text", "rows"] = "values"
     values: tuple[str, ...] = ()  # Values as text, or ids.
@@ -120,7 +121,7 @@ def _filter_mask(data: HeteroData, filter: Filter) -> Bools:
         return np.array([text in value_set for text in dataset.ids], dtype=bool)
     series = column_of(data, filter.dataset, filter.column)
     if filter.kind == "range":
-        value = pd.to_numeric(series, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+        value = _numbers_of(series)
         low = -math.inf if filter.low is None else filter.low
         high = math.inf if filter.high is None else filter.high
         inside = (value >= low) & (value <= high)
@@ -135,6 +136,17 @@ def _filter_mask(data: HeteroData, filter: Filter) -> Bools:
             [text is not None and needle in fold_text(text) for text in texts], dtype=bool
         )
     return np.asarray((hit & present) | (~present & filter.missing), dtype=bool)
+
+
+def _numbers_of(series: pd.Series) -> Floats:
+    """Return numbers, or dates as days since 1970-01-01; NaN for other values."""
+    if not pd.api.types.is_datetime64_any_dtype(series.dtype):
+        numbers = pd.to_numeric(series, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+        if not np.isnan(numbers).all():
+            return np.asarray(numbers, dtype=np.float64)
+    dates = pd.to_datetime(series, utc=True, errors="coerce", format="ISO8601")
+    days = (dates - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
+    return np.asarray(days.to_numpy(np.float64, na_value=np.nan), dtype=np.float64)
 
 
 def _is_number(value: object) -> bool:

@@ -9,7 +9,7 @@ import streamlit as st
 from hetviz.errors import HetvizError
 from hetviz.plots.colour import LAYERS
 from hetviz.ui.app import panel
-from hetviz.ui.map import description, preload
+from hetviz.ui.map import description, linked_charts, preload
 from hetviz.ui.map.component import component
 from hetviz.ui.map.component.messages import FilmStripSpec, MapSpec, SpreadSpec
 from hetviz.ui.map_data import layers, selection_codec, spread
@@ -67,6 +67,7 @@ def show_map(state: State, place: str) -> None:
                 "film_strip": _film_strip(state, sid),
                 "spread": _spread_spec(state, sid),
                 "demo": None if work else demo.demo_spec(state, sid),
+                "charts": linked_charts.charts_spec(state, sid) if work else None,
                 "notes": [*gallery.borrowed_colour_notes(state), *_map_notes(spec)],
             },
             _component_key(_STAGE),
@@ -79,6 +80,8 @@ def show_map(state: State, place: str) -> None:
             on_colour=_on_colour,
             on_swatch=_on_swatch,
             on_run=_on_run,
+            on_charts=_on_charts,
+            on_filter=_on_filter,
         )
 
 
@@ -196,3 +199,15 @@ def _on_run() -> None:
     state, run = session.workspace().state, _browser_value("run")
     if run != state.chosen and any(other.id == run for other in state.runs):
         session.run_command(ChooseRun(str(run)))
+
+
+def _on_charts() -> None:
+    """Keep the charts below the map, and whether they are open."""
+    state, value = session.workspace().state, _browser_value("charts")
+    if state.data is not None and isinstance(value, dict):
+        charts = value.get("charts")
+        session.run_command(SetView(charts=charts, has_charts=bool(value.get("open"))))
+
+
+def _on_filter() -> None:
+    linked_charts.apply_filter(_browser_value("filter"))

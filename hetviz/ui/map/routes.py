@@ -19,9 +19,9 @@ from starlette.routing import BaseRoute, Route
 
 from hetviz.jobs import Job
 from hetviz.jobs.frame import Frame
-from hetviz.ui.item import item_panel, pictures
+from hetviz.ui.item import item_panel, item_text, pictures
 from hetviz.ui.jobs.jobs import JOBS
-from hetviz.ui.map import map_requests, panel_view
+from hetviz.ui.map import linked_charts, map_requests, panel_view
 from hetviz.ui.map.component.assets import asset_response, asset_version
 from hetviz.ui.map.map_requests import (
     BINARY,
@@ -55,6 +55,8 @@ def map_routes() -> list[BaseRoute]:
         ),
         Route("/hv/item/{session}/{part}", _guarded(_project_handler("item"))),
         Route("/hv/panel/{session}/{row}", _guarded(_panel)),
+        Route("/hv/columns/{session}", _guarded(_columns)),
+        Route("/hv/chart/{session}", _guarded(_chart)),
         Route("/hv/links/{session}", _links, methods=["POST"]),
         Route("/hv/tab/{view}/{tab}", _guarded(_tab), methods=["POST"]),
         Route("/hv/picture/{session}/{row:int}/{dataset:path}", _guarded(_picture)),
@@ -189,6 +191,28 @@ def _panel(request: Request) -> Response:
             item_panel.explain(workspace, row)
             content = item_panel.panel_content(workspace, row, opened.session)
     return json_response(request, content, NO_STORE)
+
+
+def _columns(request: Request) -> Response:
+    """Return the columns that a chart can show."""
+    choices = linked_charts.chart_choices(_open_project(request).data)
+    return json_response(request, {"columns": choices}, NO_STORE)
+
+
+def _chart(request: Request) -> Response:
+    """Return the chart of a column."""
+    opened = _open_project(request)
+    name = request.query_params.get("dataset", "")
+    if name not in opened.data.datasets:
+        raise RequestError
+    if item_text.is_loading(opened.data, name):
+        raise RequestError(202)
+    column = request.query_params.get("column", "")
+    spec = linked_charts.chart_spec(opened.data, name, column, opened.session)
+    if spec is None:
+        # Not 404, since browsers log these as errors: the column may have been removed.
+        raise RequestError(204)
+    return json_response(request, spec, NO_STORE)
 
 
 def _picture(request: Request) -> Response:

@@ -58,6 +58,7 @@ class RenameDataset(Command, op="rename-dataset", label="rename"):
                 hidden=hidden,
                 colour=state.view.colour and _renamed_key(state.view.colour, old, new),
                 swatches=_renamed_swatches(state.view, old, new),
+                charts=_renamed_charts(state.view, old, new),
             ),
             filters=tuple(
                 replace(filter, dataset=new) if filter.dataset == old else filter
@@ -157,6 +158,18 @@ def _renamed_map(
             for name, value in run.params.items()
         },
         weights={kinds.get(key, key): factor for key, factor in run.weights.items()},
+    )
+
+
+def _renamed_charts(
+    view: DisplaySettings, old: str, new: str
+) -> tuple[tuple[str, str, str], ...] | None:
+    if view.charts is None:
+        return None
+    names = {old: new}
+    return tuple(
+        (names.get(dataset, dataset), column, names.get(of, of))
+        for dataset, column, of in view.charts
     )
 
 

@@ -48,6 +48,10 @@ class DisplaySettings:
     terrain: bool = True  # Whether the map shows density below its points.
     # Colours chosen by the user: colour key, category and ``#rrggbb``.
     swatches: tuple[tuple[str, str, str], ...] = ()
+    # Charts below the map: dataset, column, and the dataset whose links the chart follows or "".
+    # None before any was chosen.
+    charts: tuple[tuple[str, str, str], ...] | None = None
+    has_charts: bool = False  # Whether the charts are open.
 
     def swatches_of(self, colour: str) -> tuple[tuple[str, str], ...]:
         """Return the categories of a colour key with the colours chosen for them."""

@@ -13,6 +13,7 @@ from hetviz.workspace.commands.command import Command, Context
 from hetviz.workspace.commands.state import State
 
 MAX_TITLE = 80
+MAX_CHARTS = 12
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,9 @@ class SetView(Command, op="set-view", label="view", undoable=False):
     colour: str | None = None  # See `hetviz.plots.colour`.
     hidden: tuple[str, ...] | list[str] | None = None  # Hidden datasets.
     terrain: bool | None = None  # Whether the map shows density below its points.
+    # Charts below the map, see `DisplaySettings`.
+    charts: Sequence[Sequence[str]] | None = None
+    has_charts: bool | None = None  # Whether they are open.
     # As `SetSwatch`, which can be undone. Journals of earlier projects have it.
     swatch: tuple[str, str, str] | list[str] | None = None
 
@@ -49,9 +53,22 @@ class SetView(Command, op="set-view", label="view", undoable=False):
             view = replace(view, hidden=tuple(name for name in self.hidden if name in datasets))
         if self.terrain is not None:
             view = replace(view, terrain=self.terrain)
+        if self.charts is not None:
+            view = replace(view, charts=_validate_charts(self.charts))
+        if self.has_charts is not None:
+            view = replace(view, has_charts=self.has_charts)
         if self.swatch is not None:
             view = replace(view, swatches=_set_swatch(view.swatches, *self.swatch))
         return replace(state, view=view)
+
+
+def _validate_charts(charts: Sequence[Sequence[str]]) -> tuple[tuple[str, str, str], ...]:
+    texts = [tuple(map(str, chart)) for chart in charts]
+    if len(texts) > MAX_CHARTS or any(len(chart) != 3 for chart in texts):
+        message = f"at most {MAX_CHARTS} charts, each of dataset, column and linked dataset"
+        raise DataError.of("bad-charts", "charts", message, repr(charts)[:80])
+    # The same chart twice has no use.
+    return tuple((dataset, column, of) for dataset, column, of in dict.fromkeys(texts))
 
 
 def _set_swatch(

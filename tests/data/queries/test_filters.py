@@ -142,3 +142,15 @@ def test_filter_refuses_unknown_names() -> None:
 def test_fold_text_ignores_case_and_accents() -> None:
     assert fold_text("Ça Va ǅ İstanbul ﬁ") == fold_text("CA VA dž istanbul FI")
     assert fold_text("o") != fold_text("0")
+
+
+@pytest.mark.parametrize("dates", [["2020-01-02", "2020-02-01", None, "2021-05-05", "x"], None])
+def test_range_of_dates_is_in_days(dates: list[str | None] | None) -> None:
+    days = pd.to_datetime(["2020-01-02", "2020-02-01", None, "2021-05-05", None])
+    table = pd.DataFrame({"made": days if dates is None else dates})
+    data = HeteroData([Dataset("plants", list("abcde"), table=table)])
+    first = (pd.Timestamp("2020-01-15") - pd.Timestamp("1970-01-01")).days
+    mask = passing(data, [Filter("plants", "made", "range", low=float(first))])
+    assert mask.tolist() == [False, True, False, True, False]
+    with_missing = Filter("plants", "made", "range", high=float(first), missing=True)
+    assert passing(data, [with_missing]).tolist() == [True, False, True, False, True]

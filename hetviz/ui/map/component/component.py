@@ -66,6 +66,8 @@ def draw_map(
     on_colour: Callable[[], None] | None = None,
     on_swatch: Callable[[], None] | None = None,
     on_run: Callable[[], None] | None = None,
+    on_charts: Callable[[], None] | None = None,
+    on_filter: Callable[[], None] | None = None,
 ) -> object:
     """Draw the map and return the states of the component."""
     # Registered at each run, since the registry belongs to the running server.
@@ -87,6 +89,8 @@ def draw_map(
         on_colour_change=on_colour or _nothing,
         on_swatch_change=on_swatch or _nothing,
         on_run_change=on_run or _nothing,
+        on_charts_change=on_charts or _nothing,
+        on_filter_change=on_filter or _nothing,
     )
 
 

@@ -145,6 +145,32 @@ class DemoSpec(TypedDict):
     text: str
 
 
+class ChartFilterSpec(TypedDict):
+    """A filter that a chart draws: values, or a range of numbers or days."""
+
+    dataset: str
+    column: str
+    kind: Literal["values", "range", "text", "rows"]
+    values: list[str]
+    low: float | None
+    high: float | None
+    missing: bool
+
+
+class ChartsSpec(TypedDict):
+    """Charts below the map: dataset, column, and the dataset whose links a chart follows or "".
+
+    `failed`: key of the filters that each row fails, one bit each. `acknowledged`: number of the
+    last filter of a chart that Python applied.
+    """
+
+    open: bool
+    charts: list[list[str]]
+    filters: list[ChartFilterSpec]
+    failed: str | None
+    acknowledged: int
+
+
 class MapSpec(TypedDict):
     """Description of a map. Fields that are not required are set by the page."""
 
@@ -184,6 +210,7 @@ class MapSpec(TypedDict):
     film_strip: NotRequired[list[FilmStripSpec]]
     spread: NotRequired[SpreadSpec | None]
     demo: NotRequired[DemoSpec | None]
+    charts: NotRequired[ChartsSpec | None]
     linked_group: NotRequired[str]
     regions: NotRequired[bool]
 
@@ -241,3 +268,35 @@ class StatementRequests(TypedDict):
 
     requests: list[StatementRequest]
     fingerprint: str
+
+
+class ChartFilterRequest(TypedDict):
+    """Filter of a chart, which replaces those of its column; without values or range it only ends.
+
+    `low`, `high`: ends of a range. `missing`: whether rows without a value pass.
+    """
+
+    number: int
+    dataset: str
+    column: str
+    values: list[str]
+    low: float | None
+    high: float | None
+    missing: bool
+
+
+class ChartSpec(TypedDict):
+    """Chart of a column: the code of each row, 255 for none, and texts and values of the codes.
+
+    `lows`, `highs`, `starts`, `ends`: smallest and largest value of each bin, and both as text.
+    """
+
+    kind: Literal["bins", "values"]
+    title: str
+    key: str
+    texts: list[str]
+    values: list[str]
+    lows: list[float | None]
+    highs: list[float | None]
+    starts: list[str]
+    ends: list[str]

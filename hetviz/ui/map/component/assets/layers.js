@@ -25,19 +25,25 @@ export class Layers {
 
   update() {
     const { map, scene } = this;
-    const { n, pos, mask, data } = scene;
-    const isShown = new Uint8Array(n);
-    for (const d of data.datasets) {
-      if (scene.hidden.includes(d.name)) continue;
-      for (let r = d.start; r < d.stop; r++) {
-        isShown[r] = !Number.isNaN(pos[2 * r]) && !Number.isNaN(pos[2 * r + 1])
-          && (!mask || mask[r]) ? 1 : 0;
-      }
-    }
-    const { hiddenCodes } = map.legend;
-    if (hiddenCodes.size) for (let r = 0; r < n; r++) if (hiddenCodes.has(scene.slot[r] - 1)) isShown[r] = 0;
+    const { n, mask } = scene;
+    const isShown = this.drawable();
+    if (mask) for (let r = 0; r < n; r++) isShown[r] &= mask[r];
     scene.isShown = isShown;
     scene.visible = countOf(isShown);
+    map.dock.recount();
+  }
+
+  /** Flags of the items that the map shows if they pass the filters. */
+  drawable() {
+    const { n, pos, data, hidden, slot } = this.scene;
+    const flags = new Uint8Array(n);
+    for (const d of data.datasets) {
+      if (hidden.includes(d.name)) continue;
+      for (let r = d.start; r < d.stop; r++) flags[r] = Number.isNaN(pos[2 * r]) || Number.isNaN(pos[2 * r + 1]) ? 0 : 1;
+    }
+    const { hiddenCodes } = this.map.legend;
+    if (hiddenCodes.size) for (let r = 0; r < n; r++) if (hiddenCodes.has(slot[r] - 1)) flags[r] = 0;
+    return flags;
   }
 
   /** Hide or show a dataset; `only` hides the others, and a second call shows all. @param {string} name */

@@ -377,9 +377,9 @@ const joined = (texts) => (texts.length < 2 ? texts.join("") : `${texts.slice(0,
 const compact = (count) => (count >= 1e6 ? `${(count / 1e6).toPrecision(3)} M` : thousands(count));
 
 /** A search box that hides the buttons without its text. Enter takes the first one. @param {HTMLElement[]} buttons */
-function searchBox(buttons) {
+export function searchBox(buttons, label = "Find a colour") {
   return h("input", {
-    type: "search", placeholder: "Find a colour", "aria-label": "Find a colour", autocomplete: "off",
+    type: "search", placeholder: label, "aria-label": label, autocomplete: "off",
     oninput: ({ target }) => {
       const text = target.value.trim().toLowerCase();
       for (const button of buttons) button.hidden = !(button.textContent ?? "").toLowerCase().includes(text);

@@ -125,6 +125,50 @@
  */
 
 /**
+ * @typedef {object} ChartFilterSpec
+ * @property {string} dataset
+ * @property {string} column
+ * @property {"values" | "range" | "text" | "rows"} kind
+ * @property {string[]} values
+ * @property {number | null} low
+ * @property {number | null} high
+ * @property {boolean} missing whether rows without a value pass
+ */
+
+/**
+ * @typedef {object} ChartsSpec
+ * @property {boolean} open
+ * @property {string[][]} charts dataset, column, and the dataset whose links the chart follows or ""
+ * @property {ChartFilterSpec[]} filters
+ * @property {string | null} failed key of the filters that each row fails, one bit each
+ * @property {number} acknowledged number of the last filter of a chart that Python applied
+ */
+
+/**
+ * @typedef {object} ChartFilterRequest
+ * @property {number} number
+ * @property {string} dataset
+ * @property {string} column
+ * @property {string[]} values
+ * @property {number | null} low
+ * @property {number | null} high
+ * @property {boolean} missing
+ */
+
+/**
+ * @typedef {object} ChartSpec
+ * @property {"bins" | "values"} kind
+ * @property {string} title
+ * @property {string} key key of the code of each row, 255 for none
+ * @property {string[]} texts
+ * @property {string[]} values
+ * @property {(number | null)[]} lows smallest value of each bin
+ * @property {(number | null)[]} highs
+ * @property {string[]} starts smallest value of each bin as text
+ * @property {string[]} ends
+ */
+
+/**
  * @typedef {object} MapSpec
  * @property {string} session
  * @property {number} n number of rows
@@ -162,6 +206,7 @@
  * @property {FilmStripSpec[]} [film_strip]
  * @property {SpreadSpec | null} [spread] null if it cannot be measured
  * @property {DemoSpec | null} [demo] example statement of a sample
+ * @property {ChartsSpec | null} [charts] charts below the map of the app
  * @property {string} [linked_group] maps of a group share selection and camera
  * @property {boolean} [regions] whether regions are named, apart from the stage
  */

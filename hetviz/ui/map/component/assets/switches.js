@@ -11,6 +11,7 @@ import { send } from "./page_change.js";
  * @property {string} icon
  * @property {[on: string, off: string]} announcements texts for screen readers
  * @property {boolean} [isStored] whether the project keeps it
+ * @property {(map: HetMap) => void} [toggle] turns it on or off, in place of `scene.switches`
  * @property {(map: HetMap) => Promise<void>} [load] loads what it shows
  * @property {(map: HetMap) => boolean} [isOffered] always without it
  * @property {(map: HetMap) => boolean} [isOn] by `scene.switches` without it
@@ -23,6 +24,14 @@ export const SWITCHES = {
     icon: "terrain",
     announcements: ["The terrain is shown", "The terrain is hidden"],
     isStored: true,
+  },
+  charts: {
+    label: "Charts",
+    icon: "charts",
+    announcements: ["The charts are shown", "The charts are hidden"],
+    toggle: (map) => map.dock.toggle(),
+    isOffered: (map) => Boolean(map.scene.data.charts),
+    isOn: (map) => map.dock.isOpen,
   },
   trust: {
     label: "Mark unreliable areas",
@@ -48,11 +57,12 @@ export function isOn(map, name) {
 /** Turn a switch on or off. @param {HetMap} map @param {string} name */
 export async function toggleSwitch(map, name) {
   const { switches } = map.scene;
-  const { announcements, isStored, load } = SWITCHES[name];
-  switches[name] = !isOn(map, name);
+  const { announcements, isStored, toggle, load } = SWITCHES[name];
+  if (toggle) toggle(map);
+  else switches[name] = !isOn(map, name);
   if (isStored) send(() => map.component.setStateValue(name, switches[name]));
   map.toolbar.update();
-  map.announce(announcements[switches[name] ? 0 : 1]);
+  map.announce(announcements[isOn(map, name) ? 0 : 1]);
   await load?.(map);
   map.requestDraw({ paint: true, place: true });
 }

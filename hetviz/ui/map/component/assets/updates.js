@@ -91,20 +91,20 @@ export class Updates {
     const groups = Object.entries(data.draft?.groups ?? {});
     const newer = data.selection.version > remembered(this.scene, data).version;
     const isNewMap = this.scene.data?.n !== data.n;
-    const [geometry, values, pale, mask, order, bits, rows] = await Promise.all([
+    const [geometry, values, pale, mask, failed, order, bits, rows] = await Promise.all([
       loadLayout(data.session, data.geometry, data.n, isNewMap ? (pos) => this.addPiece(pos) : null),
       get(data.colour?.key, data.colour?.kind === "numbers" ? "f4" : "i1"),
       get(data.colour?.pale, "u1"),
-      get(data.mask, "u1"), get(data.order, "i4"),
+      get(data.mask, "u1"), get(data.charts?.failed, "i4"), get(data.order, "i4"),
       newer ? get(data.selection.key, "u1") : null,
       Promise.all(groups.map(([, key]) => get(key, "i4"))),
       loadStyle(),
     ]);
     const grouped = new Map(groups.map(([name], k) => [name, Array.from(rows[k])]));
-    return { geometry, values, pale, mask, order, bits, grouped };
+    return { geometry, values, pale, mask, failed, order, bits, grouped };
   }
 
-  receive(data, { geometry, values, pale, mask, order, bits, grouped }) {
+  receive(data, { geometry, values, pale, mask, failed, order, bits, grouped }) {
     const { map, scene } = this;
     const previous = scene.data;
     const restored = remembered(scene, data);
@@ -125,6 +125,7 @@ export class Updates {
     if (values !== scene.values || data.colour !== previous?.colour) {
       Object.assign(scene, colourSlots(data.colour, values, pale, scene.n, scene.scheme, scene.tokens.bg), { values, pale });
     }
+    map.dock.receive(data, failed);
     map.stage.setAttribute("aria-label", `${data.alt} Press question mark for the keys.`);
     map.layers.update();
     const isOnPage = !["data", "compare", "export"].includes(data.place);

@@ -1,0 +1,288 @@
+// Charts below the map. They show the filters, and a brush filters the map and all other charts while it is
+// dragged. Python applies the filter when it ends.
+
+import { Crossfilter, codedColumn } from "./crossfilter.js";
+import { h, icon, thousands } from "./dom.js";
+import { searchBox } from "./legend.js";
+import { send } from "./page_change.js";
+import { countOf } from "./pick.js";
+import { RovingFocus } from "./roving_focus.js";
+import { request } from "./requests.js";
+import { array } from "./store.js";
+import { BinsChart, ValuesChart } from "./charts_of_columns.js";
+
+/** @import { HetMap } from "./map.js" */
+/** @import { ChartFilterSpec, ChartSpec, MapSpec } from "./messages.js" */
+
+const [RETRY_MS, MAX_UNSEARCHED] = [600, 10];
+
+/** @param {string[]} chart */
+const keyOf = (chart) => JSON.stringify(chart);
+
+export class ChartDock {
+  /** @param {HetMap} map */
+  constructor(map) {
+    this.map = map;
+    this.scene = map.scene;
+    this.crossfilter = new Crossfilter();
+    this.isOpen = false;
+    /** @type {string[][]} */
+    this.charts = [];
+    /** @type {Map<string, BinsChart | ValuesChart>} */
+    this.cards = new Map();
+    /** @type {string[]} Charts that were sent to Python and have not come back. */
+    this.sent = [];
+    /** @type {Map<string, { number: number, allowed: Uint8Array | null }>} Filters that Python has not applied. */
+    this.pending = new Map();
+    /** @type {Int32Array | null} */
+    this.failed = null;
+    /** @type {ChartFilterSpec[]} */
+    this.filters = [];
+    this.number = 0; // of the last filter that was sent
+    this.frame = 0;
+    this.fingerprint = "";
+    this.nAbsent = 0; // items that the legend hides or that have no position
+    this.wasFilled = false; // whether charts have been shown
+    /** @type {Set<string>} */
+    this.loading = new Set();
+    /** @type {BinsChart | ValuesChart | null} */
+    this.dragged = null;
+    /** @type {RovingFocus | null} */
+    this.focus = null;
+    this.total = h("b", { role: "status" });
+    this.absent = h("span", { class: "hv-dock-note" });
+    this.menu = h("div", { class: "hv-menu hv-dock-menu" });
+    const add = h("button", { type: "button", class: "hv-text-button", "aria-expanded": "false" }, "Add chart");
+    this.adder = map.toolbar.addMenu(add, this.menu, h("div", { class: "hv-drop" }, add, this.menu));
+    add.addEventListener("click", () => this.menu.hidden || this.fillMenu());
+    this.row = h("div", { class: "hv-dock-row" });
+    this.element = h("div", { class: "hv-dock", role: "region", "aria-label": "Charts", hidden: true },
+      h("div", { class: "hv-dock-head" }, this.total, this.absent, this.adder.element,
+        h("button", { type: "button", class: "hv-tool", "aria-label": "Close the charts", title: "Close the charts", onclick: () => this.toggle(false) }, icon("close"))),
+      this.row);
+  }
+
+  /** Open or close the charts, like their switch. */
+  toggle(open = !this.isOpen) {
+    this.isOpen = open;
+    this.report();
+    this.draw();
+  }
+
+  /** Send the charts to Python. */
+  report() {
+    const value = { open: this.isOpen, charts: this.charts };
+    // Without charts Python chooses the first ones.
+    const state = this.charts.length || this.wasFilled ? value : { open: this.isOpen };
+    this.sent.push(JSON.stringify(value));
+    send(() => this.map.component.setStateValue("charts", state));
+  }
+
+  /** Apply charts and filters of Python. @param {MapSpec} data @param {Int32Array | null} failed */
+  receive(data, failed) {
+    const { charts } = data;
+    if (!charts) {
+      this.isOpen = false;
+      this.draw();
+      return;
+    }
+    if (this.fingerprint !== data.fingerprint) {
+      this.fingerprint = data.fingerprint;
+      this.pending.clear();
+      for (const card of this.cards.values()) card.element.remove();
+      this.cards.clear();
+    }
+    const echo = this.sent.indexOf(JSON.stringify({ open: charts.open, charts: charts.charts }));
+    if (echo >= 0) this.sent.splice(0, echo + 1);
+    else if (!this.sent.length || !this.charts.length) {
+      Object.assign(this, { isOpen: charts.open, charts: charts.charts });
+      this.sent = [];
+    }
+    this.wasFilled ||= charts.charts.length > 0;
+    this.number = Math.max(this.number, charts.acknowledged);
+    for (const [key, { number }] of this.pending) if (number <= charts.acknowledged) this.pending.delete(key);
+    Object.assign(this, { failed, filters: charts.filters });
+    this.draw();
+  }
+
+  /** Count again, after the filters or the shown rows have changed. */
+  recount() {
+    if (!this.isOpen) return;
+    const { crossfilter, scene } = this;
+    const cards = [...this.cards.values()];
+    for (const card of cards) card.column.own = this.bitsOf(card);
+    const drawable = this.map.layers.drawable();
+    this.nAbsent = scene.n - countOf(drawable);
+    crossfilter.reset(this.failed, drawable, cards.map(({ column }) => column));
+    for (const [key, { allowed }] of this.pending) {
+      const card = this.cards.get(key);
+      if (card) crossfilter.brush(card.column, allowed);
+    }
+    for (const card of cards) {
+      if (card !== this.dragged && !this.pending.has(keyOf(card.chart))) card.receive(this.filters.filter((item) => this.isOf(card, item)));
+    }
+    if (this.pending.size) this.applyMask();
+    this.show();
+    if (!this.dragged) for (const card of cards) card.sort();
+  }
+
+  /** @param {BinsChart | ValuesChart} card @param {ChartFilterSpec} item */
+  isOf({ chart }, item) { return item.dataset === chart[0] && item.column === chart[1]; }
+
+  /** Bits of the filters of the column of a chart. @param {BinsChart | ValuesChart} card */
+  bitsOf(card) {
+    let bits = 0;
+    this.filters.forEach((item, k) => { if (this.isOf(card, item)) bits |= 1 << k; });
+    return bits;
+  }
+
+  /** Show the map by the brushes. */
+  applyMask() {
+    const { crossfilter, map, scene } = this;
+    scene.mask = crossfilter.mask;
+    // Other parts compare the array itself.
+    scene.isShown = crossfilter.shown.slice();
+    scene.visible = crossfilter.visible;
+    map.requestDraw({ paint: true });
+  }
+
+  /**
+   * Filter by a chart while it is brushed.
+   * @param {BinsChart | ValuesChart} card @param {Uint8Array | null} allowed flags of codes, null for all
+   */
+  brush(card, allowed) {
+    const begun = performance.now();
+    this.dragged = card;
+    this.pending.set(keyOf(card.chart), { number: Infinity, allowed });
+    this.crossfilter.brush(card.column, allowed);
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      this.applyMask();
+      this.show();
+    });
+    this.map.stats.brushMs = performance.now() - begun;
+  }
+
+  /** Send the filter of a chart to Python. @param {BinsChart | ValuesChart} card */
+  end(card) {
+    const { map } = this;
+    const pending = this.pending.get(keyOf(card.chart));
+    this.dragged = null;
+    if (!pending) return;
+    for (const other of this.cards.values()) if (other !== card) other.sort();
+    pending.number = ++this.number;
+    const [dataset, column] = card.chart;
+    const value = { number: this.number, dataset, column, ...card.filter() };
+    send(() => map.component.setTriggerValue("filter", value));
+    map.requestDraw({ paint: true, place: true });
+    map.legend.update();
+    map.announce(this.total.textContent);
+  }
+
+  draw() {
+    const { map, element, charts } = this;
+    const shown = this.isOpen && map.scene.data?.mode === "work";
+    if (element.hidden === shown) {
+      element.hidden = !shown;
+      document.documentElement.toggleAttribute("data-hv-dock", shown);
+      map.toolbar.update();
+    }
+    if (!shown) return;
+    const keys = charts.map(keyOf);
+    for (const [key, card] of this.cards) {
+      if (keys.includes(key)) continue;
+      card.element.remove();
+      this.cards.delete(key);
+    }
+    for (const chart of charts) if (!this.cards.has(keyOf(chart))) this.load(chart);
+    if (!charts.length) this.row.replaceChildren(h("p", { class: "hv-dock-note" }, "Add a chart of a column to begin."));
+  }
+
+  /** Load a chart and show it in its place. @param {string[]} chart */
+  async load(chart) {
+    const { map, scene } = this;
+    const { data } = scene;
+    const key = keyOf(chart);
+    const [dataset, column] = chart;
+    const rows = data.datasets.find((d) => d.name === dataset);
+    if (!rows || this.loading.has(key)) return;
+    this.loading.add(key);
+    try {
+      const query = new URLSearchParams({ dataset, column });
+      const response = await request(`hv/chart/${data.session}?${query}`);
+      if (response.status === 202) setTimeout(() => scene.isClosed || this.draw(), RETRY_MS);
+      if (response.status !== 200 || scene.isClosed) return;
+      /** @type {ChartSpec} */
+      const spec = await response.json();
+      const codes = await array(data.session, spec.key, "u1");
+      if (scene.data.fingerprint !== data.fingerprint || codes.length !== rows.stop - rows.start) return;
+      const Card = spec.kind === "bins" ? BinsChart : ValuesChart;
+      const card = new Card(this, chart, spec, codedColumn(rows.start, codes, spec.texts.length));
+      this.cards.set(key, card);
+      this.row.replaceChildren(...this.charts.flatMap((other) => this.cards.get(keyOf(other))?.element ?? []));
+      this.recount();
+    } catch {
+      // The next update of the page tries again.
+    } finally {
+      this.loading.delete(key);
+      map.requestDraw();
+    }
+  }
+
+  /** Write all counts. */
+  show() {
+    const { crossfilter, scene } = this;
+    this.total.textContent = `${thousands(crossfilter.visible)} of ${thousands(scene.n)} items`;
+    this.absent.textContent = this.nAbsent ? `${thousands(this.nAbsent)} hidden on the map` : "";
+    for (const card of this.cards.values()) card.draw();
+  }
+
+  /** @param {string[]} chart */
+  remove(chart) {
+    this.charts = this.charts.filter((other) => keyOf(other) !== keyOf(chart));
+    this.report();
+    this.draw();
+    this.recount();
+    this.adder.button.focus();
+  }
+
+  /** List the columns that have no chart yet. */
+  async fillMenu() {
+    const { data } = this.scene;
+    const response = await request(`hv/columns/${data.session}`).catch(() => null);
+    if (!response?.ok) return;
+    /** @type {{ columns: { group: string, dataset: string, column: string, of: string, title: string }[] }} */
+    const { columns } = await response.json();
+    const shown = this.charts.map(keyOf);
+    const buttons = [];
+    const listed = [];
+    let group = "";
+    for (const { dataset, column, of, title, group: name } of columns) {
+      const chart = [dataset, column, of];
+      if (shown.includes(keyOf(chart))) continue;
+      if (name !== group) listed.push(h("p", { class: "hv-menu-group" }, name));
+      group = name;
+      const button = h("button", { type: "button", onclick: () => this.add(chart) }, title);
+      buttons.push(button);
+      listed.push(button);
+    }
+    const search = buttons.length > MAX_UNSEARCHED ? searchBox(buttons, "Find a column") : null;
+    this.menu.replaceChildren(...(search ? [search] : []), ...(buttons.length ? listed : [h("p", { class: "hv-menu-group" }, "All columns are shown.")]));
+    (search ?? buttons[0])?.focus();
+    this.focus ??= new RovingFocus(this.menu, "button:not([hidden])");
+  }
+
+  /** @param {string[]} chart */
+  add(chart) {
+    this.map.toolbar.closeMenus();
+    this.charts = [...this.charts, chart];
+    this.report();
+    this.draw();
+    this.adder.button.focus();
+  }
+
+  close() {
+    cancelAnimationFrame(this.frame);
+    document.documentElement.toggleAttribute("data-hv-dock", false);
+  }
+}

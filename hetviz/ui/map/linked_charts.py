@@ -1,0 +1,241 @@
+"""Charts below the map, which show and set the filters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import pandas as pd
+
+from hetviz._types import Bools, Floats, Ints
+from hetviz.data import Filter, HeteroData, passing
+from hetviz.data.queries.filters import column_of
+from hetviz.errors import HetvizError
+from hetviz.features.columns.types import Column
+from hetviz.plots.colour import display_name
+from hetviz.ui.item import item_text
+from hetviz.ui.map import value_chart
+from hetviz.ui.map.component.messages import ChartSpec, ChartsSpec
+from hetviz.ui.map_data import layers
+from hetviz.ui.map_data.array_cache import RESULTS, PackedArray, send_array
+from hetviz.ui.shell import session
+from hetviz.ui.shell.page_state import state_of
+from hetviz.workspace import SetFilters, State
+
+NO_CODE = 255
+"""Code of a row without a value."""
+MAX_FILTERS = 24
+"""Number of filters with a bit of their own."""
+_MAX_CODES = 250
+_N_FIRST = 4
+_MIN_SHARE = 0.5
+_KINDS = ("number", "category", "date")
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnCodes:
+    """Code of each row of a column, with texts and values of the codes.
+
+    `lows`, `highs`: Smallest and largest value in each bin, NaN in an empty one; without bins
+        both are empty.
+    """
+
+    codes: PackedArray
+    texts: tuple[str, ...]
+    values: tuple[str, ...] = ()
+    lows: tuple[float, ...] = ()
+    highs: tuple[float, ...] = ()
+
+
+@dataclass
+class _FilterRequests:
+    """Number of the last filter of a chart."""
+
+    number: int = 0
+
+
+def charts_spec(state: State, session_id: str) -> ChartsSpec:
+    """Return the charts with the filters that each row fails, or only that they are closed."""
+    data, view = state.opened(), state.view
+    spec: ChartsSpec = {
+        "open": view.has_charts,
+        "charts": [],
+        "filters": [],
+        "failed": None,
+        "acknowledged": state_of(_FilterRequests).number,
+    }
+    if not view.has_charts:
+        return spec
+    charts = first_charts(state) if view.charts is None else view.charts
+    spec["charts"] = [list(chart) for chart in charts if chart[0] in data.datasets]
+    spec["filters"] = [
+        {
+            "dataset": item.dataset,
+            "column": item.column,
+            "kind": item.kind,
+            # Ids can be many, and no chart shows them.
+            "values": [] if item.kind == "rows" else list(item.values),
+            "low": item.low,
+            "high": item.high,
+            "missing": item.missing,
+        }
+        for item in state.filters[:MAX_FILTERS]
+    ]
+    if state.filters:
+        spec["failed"] = send_array(session_id, failed_filters(data, tuple(state.filters)))
+    return spec
+
+
+def first_charts(state: State) -> tuple[tuple[str, str, str], ...]:
+    """Return the charts to begin with: the coloured column, then some of each dataset in turn."""
+    data = state.opened()
+    option = layers.colours_of(state, state.run).option
+    first = json.loads(option.key)[:2] if option.key.startswith("[") else None
+    columns = {name: _good_columns(data, name) for name in data.datasets}
+
+    def in_turn() -> Iterator[tuple[str, str, str]]:
+        if first is not None and first[0] in columns and codes_of(data, *first) is not None:
+            yield (first[0], first[1], "")
+        open_names = list(columns)
+        while open_names:
+            for name in list(open_names):
+                column = next(columns[name], None)
+                if column is None:
+                    open_names.remove(name)
+                elif [name, column] != first:
+                    yield (name, column, "")
+
+    return tuple(islice(in_turn(), _N_FIRST))
+
+
+def _good_columns(data: HeteroData, name: str) -> Iterator[str]:
+    """Return the columns with a chart in which most rows have a value."""
+    for title, column in item_text.columns_of(data, name).items():
+        if column.kind in _KINDS and column.n_missing <= _MIN_SHARE * len(column.values):
+            coded = codes_of(data, name, title)
+            if coded is not None and len(coded.texts) > 1:
+                yield title
+
+
+def failed_filters(data: HeteroData, filters: tuple[Filter, ...]) -> PackedArray:
+    """Return which filters each row fails, bit k for filter k; the last bit is for all others."""
+
+    def make() -> PackedArray:
+        failed: Ints = np.zeros(data.n_rows, dtype=np.int64)
+        for k, item in enumerate(filters):
+            failed |= (~_passing(data, item)).astype(np.int64) << min(k, MAX_FILTERS - 1)
+        return PackedArray.pack(failed, "<i4")
+
+    return RESULTS.get_or_compute(data, ("failed", filters), make)
+
+
+def _passing(data: HeteroData, item: Filter) -> Bools:
+    return RESULTS.get_or_compute(data, ("passing", (item,)), lambda: passing(data, [item]))
+
+
+def codes_of(data: HeteroData, name: str, title: str) -> ColumnCodes | None:
+    """Return the codes of a column, None for columns without a chart or that are being read."""
+    column = item_text.columns_of(data, name).get(title)
+    if column is None:
+        return None
+    codes: ColumnCodes | bool = RESULTS.get_or_compute(
+        data, ("chart", name, title), lambda: _code_column(data, name, column) or False
+    )
+    return codes if isinstance(codes, ColumnCodes) else None
+
+
+def _code_column(data: HeteroData, name: str, column: Column) -> ColumnCodes | None:
+    bins = value_chart.bins_of(data, name, column)
+    if bins is not None:
+        return _code_bins(column, bins.edges)
+    counts = value_chart.counts_of(data, name, column)
+    if counts is None or not len(counts):
+        return None
+    if column.kind == "number":
+        counts = counts.loc[sorted(counts.index, key=float)]
+    names = counts.index[:_MAX_CODES]
+    series = column_of(data, name, column.name)
+    codes = names.get_indexer(pd.Index(series.where(series.isna(), series.astype(str))))
+    codes = np.where(codes >= 0, codes, np.where(series.isna(), NO_CODE, len(names)))
+    texts = [item_text.value_text(value) for value in names]
+    if len(counts) > len(names):
+        texts.append(f"{len(counts) - len(names):,} other values")
+    return ColumnCodes(PackedArray.pack(codes, "|u1"), tuple(texts), tuple(map(str, names)))
+
+
+def _code_bins(column: Column, edges: Floats) -> ColumnCodes:
+    values = np.asarray(column.values, dtype=np.float64)
+    present = ~np.isnan(values)
+    n_bins = len(edges) - 1
+    codes = np.full(len(values), NO_CODE)
+    codes[present] = np.clip(np.searchsorted(edges, values[present], "right") - 1, 0, n_bins - 1)
+    ends = pd.Series(values[present]).groupby(codes[present]).agg(["min", "max"])
+    ends = ends.reindex(range(n_bins))
+    lows, highs = (tuple(ends[end].tolist()) for end in ("min", "max"))
+    starts, stops = (_texts_of(column, part) for part in (lows, highs))
+    texts = [
+        "no items" if not first else first if first == last else f"{first} to {last}"
+        for first, last in zip(starts, stops, strict=True)
+    ]
+    return ColumnCodes(PackedArray.pack(codes, "|u1"), tuple(texts), lows=lows, highs=highs)
+
+
+def _texts_of(column: Column, values: tuple[float, ...]) -> list[str]:
+    return [
+        "" if np.isnan(value) else item_text.number_text(value, column.kind) for value in values
+    ]
+
+
+def chart_spec(data: HeteroData, name: str, title: str, session_id: str) -> ChartSpec | None:
+    """Return the chart of a column for the browser, None for columns without one."""
+    coded = codes_of(data, name, title)
+    if coded is None:
+        return None
+    column = item_text.columns_of(data, name)[title]
+    unit = data[name].units.get(title, "")
+    return {
+        "kind": "bins" if coded.lows else "values",
+        "title": display_name(title) + (f" ({unit})" if unit else ""),
+        "key": send_array(session_id, coded.codes),
+        "texts": list(coded.texts),
+        "values": list(coded.values),
+        "lows": [None if np.isnan(value) else value for value in coded.lows],
+        "highs": [None if np.isnan(value) else value for value in coded.highs],
+        "starts": _texts_of(column, coded.lows),
+        "ends": _texts_of(column, coded.highs),
+    }
+
+
+def chart_choices(data: HeteroData) -> list[dict[str, str]]:
+    """Return the columns that a chart can show, by dataset."""
+    return [
+        {"group": name, "dataset": name, "column": title, "of": "", "title": display_name(title)}
+        for name in data.datasets
+        for title, column in item_text.columns_of(data, name).items()
+        if column.kind in _KINDS
+    ]
+
+
+def apply_filter(value: object) -> None:
+    """Replace the filters of a column by the one of its chart."""
+    state, requests = session.workspace().state, state_of(_FilterRequests)
+    if not isinstance(value, dict) or state.data is None:
+        return
+    try:
+        number, dataset, column = int(value["number"]), value["dataset"], str(value["column"])
+        values, missing = tuple(map(str, value["values"])), bool(value["missing"])
+        low, high = (None if value[end] is None else float(value[end]) for end in ("low", "high"))
+        others = [
+            item for item in state.filters if (item.dataset, item.column) != (dataset, column)
+        ]
+        if low is not None or high is not None:
+            others.append(Filter(dataset, column, "range", low=low, high=high, missing=missing))
+        elif values or missing:
+            others.append(Filter(dataset, column, values=values, missing=missing))
+    except (KeyError, TypeError, ValueError, HetvizError):
+        return
+    requests.number = max(requests.number, number)
+    session.run_command(SetFilters(others))

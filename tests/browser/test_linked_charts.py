@@ -1,0 +1,124 @@
+"""Charts below the map: a brush filters the map and the other charts, and becomes a filter."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from hetviz.workspace import SetView
+from tests.browser.projects import Projects
+from tests.browser.test_app import settled, until
+
+CHARTS = SetView(charts=[["emoji", "n_keywords", ""], ["emoji", "group", ""]], has_charts=True)
+
+
+def chart_of(page: Page, column: str) -> Locator:
+    return page.locator(f'.hv-chart[data-column="{column}"]')
+
+
+def total_of(page: Page) -> Locator:
+    return page.locator(".hv-dock").get_by_role("status")
+
+
+def counts_of(page: Page) -> list[str]:
+    """Return the counts of the groups, in an order that no filter changes."""
+    counts: list[str] = page.evaluate(
+        """() => [...document.querySelectorAll('[data-column="group"] .hv-value')]
+        .sort((a, b) => a.dataset.code - b.dataset.code)
+        .map((row) => row.querySelector('.hv-count').textContent)"""
+    )
+    return counts
+
+
+def test_brush_filters_the_map_and_the_other_charts_while_it_is_dragged(
+    page: Page, projects: Projects
+) -> None:
+    page.goto(f"/map?s={projects.make(CHARTS)}")
+    settled(page)
+    expect(total_of(page)).to_have_text("1,894 of 1,894 items")
+    chart = chart_of(page, "n_keywords")
+    all_counts = counts_of(page)
+    box = chart.locator(".hv-plot").bounding_box()
+    assert box is not None
+    bin_width, middle = box["width"] / 15, box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 3.5 * bin_width, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 5.5 * bin_width, middle, steps=4)
+    expect(chart.locator(".hv-chart-ends b")).to_have_text("3 to 5")
+    expect(total_of(page)).not_to_have_text("1,894 of 1,894 items")
+    # The button is still down.
+    until(page, "map.scene.visible < 1894 && map.scene.visible === map.dock.crossfilter.visible")
+    until(
+        page, "map.points.drawer.bytes.state.filter((s) => !(s & 4)).length === map.scene.visible"
+    )
+    total, counts = total_of(page).inner_text(), counts_of(page)
+    assert counts != all_counts
+    expect(page.locator(".st-key-filters")).to_have_count(0)
+    page.mouse.up()
+    expect(page.locator(".st-key-filters")).to_contain_text("number of keywords from 3 to 5")
+    shown = total.partition(" of ")[0]
+    expect(page.locator(".st-key-filters")).to_contain_text(f"Shown {shown} of 1,894")
+    # Python counts the same, and the project keeps charts and filter.
+    page.reload()
+    settled(page)
+    expect(total_of(page)).to_have_text(total)
+    expect(chart.locator(".hv-chart-ends b")).to_have_text("3 to 5")
+    assert counts_of(page) == counts
+    page.get_by_role("button", name="Undo filter").click()
+    expect(total_of(page)).to_have_text("1,894 of 1,894 items")
+    expect(chart.locator(".hv-plot u")).to_be_hidden()
+    settled(page)
+
+
+def test_charts_are_filtered_by_clicks_and_keys(page: Page, projects: Projects) -> None:
+    page.goto(f"/map?s={projects.make(CHARTS)}")
+    settled(page)
+    group = chart_of(page, "group")
+    food = group.get_by_role("button", name=re.compile("^Food drink"))
+    food.click()
+    expect(group.locator(".hv-chart-count")).to_have_text("130 of 1,273 emoji")
+    expect(page.locator(".st-key-filters")).to_contain_text("group is Food drink")
+    # A second value is added. Other charts count both.
+    group.get_by_role("button", name=re.compile("^Activities")).click(modifiers=["Shift"])
+    expect(chart_of(page, "n_keywords").locator(".hv-chart-count")).to_have_text(
+        "215 of 1,273 emoji"
+    )
+    expect(page.locator(".st-key-filters")).to_contain_text("Shown 836 of 1,894")
+    slider = chart_of(page, "n_keywords").get_by_role("slider", name="Smallest")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(chart_of(page, "n_keywords").get_by_role("button", name="Clear")).to_be_visible()
+    expect(page.locator(".st-key-filters")).to_contain_text("number of keywords")
+    group.get_by_role("button", name="Clear").click()
+    expect(page.locator(".st-key-filters")).not_to_contain_text("group is")
+    settled(page)
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
+def test_charts_open_from_the_tools_and_columns_are_added(
+    page: Page, projects: Projects, size: tuple[int, int]
+) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto(f"/map?s={projects.make()}")
+    settled(page)
+    dock = page.get_by_role("region", name="Charts", exact=True)
+    expect(dock).to_be_hidden()
+    page.get_by_role("button", name="Tools", exact=True).click()
+    page.get_by_role("button", name="Charts", exact=True).click()
+    expect(dock).to_be_visible()
+    expect(page.locator(".hv-chart")).to_have_count(4)
+    expect(page.locator(".hv-chart").first).to_have_attribute("data-column", "group")
+    add = dock.get_by_role("button", name="Add chart")
+    add.click()
+    dock.get_by_role("button", name="Purity", exact=True).click()
+    expect(page.locator(".hv-chart")).to_have_count(5)
+    expect(add).to_be_focused()
+    for _ in range(5):
+        page.locator(".hv-chart").last.get_by_role("button", name="Remove").click()
+    expect(dock).to_contain_text("Add a chart of a column to begin.")
+    settled(page)
+    dock.get_by_role("button", name="Close the charts").click()
+    expect(dock).to_be_hidden()
+    settled(page)
