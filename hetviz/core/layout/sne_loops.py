@@ -24,16 +24,34 @@ def repulsion(start: int, stop: int, x: Array, y: Array, unit: AnyFloat, out: Ar
     q = 1 / (1 + d^2); out has shape (3, n). O(n) per row.
     """
     zero = unit - unit
+    n = x.size
     for first in range(start, stop, _BLOCK_ROWS):
         last = min(first + _BLOCK_ROWS, stop)
         xs, ys = x[first:last], y[first:last]
         fx, fy, total = out[0, first:last], out[1, first:last], out[2, first:last]
         fx[:], fy[:], total[:] = zero, zero, -unit
-        for j in range(x.size):
-            xj, yj = x[j], y[j]
-            # Over rows, not over j: each row has its own sums, so the compiler can vectorise.
+        # Over rows, not over j: each row has its own sums, so the compiler can vectorise. Four j
+        # at once halve the time, as sums are read and written less often, in the same order.
+        for j in range(0, n - n % 4, 4):
+            xa, xb, xc, xd = x[j], x[j + 1], x[j + 2], x[j + 3]
+            ya, yb, yc, yd = y[j], y[j + 1], y[j + 2], y[j + 3]
             for i in range(last - first):
-                dx, dy = xs[i] - xj, ys[i] - yj
+                ax, bx, cx, dx = xs[i] - xa, xs[i] - xb, xs[i] - xc, xs[i] - xd
+                ay, by, cy, dy = ys[i] - ya, ys[i] - yb, ys[i] - yc, ys[i] - yd
+                a = unit / (unit + ax * ax + ay * ay)
+                b = unit / (unit + bx * bx + by * by)
+                c = unit / (unit + cx * cx + cy * cy)
+                d = unit / (unit + dx * dx + dy * dy)
+                total[i] = total[i] + a + b + c + d
+                a *= a
+                b *= b
+                c *= c
+                d *= d
+                fx[i] = fx[i] + a * ax + b * bx + c * cx + d * dx
+                fy[i] = fy[i] + a * ay + b * by + c * cy + d * dy
+        for j in range(n - n % 4, n):
+            for i in range(last - first):
+                dx, dy = xs[i] - x[j], ys[i] - y[j]
                 q = unit / (unit + dx * dx + dy * dy)
                 total[i] += q
                 q *= q
@@ -47,6 +65,7 @@ def weighted_repulsion(
 ) -> None:
     """Write repulsion of points of unequal mass: each pair counts m_i m_j times."""
     zero = unit - unit
+    n = x.size
     for first in range(start, stop, _BLOCK_ROWS):
         last = min(first + _BLOCK_ROWS, stop)
         xs, ys, own_mass = x[first:last], y[first:last], mass[first:last]
@@ -54,12 +73,24 @@ def weighted_repulsion(
         fx[:], fy[:] = zero, zero
         for i in range(last - first):
             total[i] = -own_mass[i]
-        for j in range(x.size):
-            xj, yj, mj = x[j], y[j], mass[j]
+        # Two j at once, see `repulsion`.
+        for j in range(0, n - n % 2, 2):
+            xa, ya, ma, xb, yb, mb = x[j], y[j], mass[j], x[j + 1], y[j + 1], mass[j + 1]
             for i in range(last - first):
-                dx, dy = xs[i] - xj, ys[i] - yj
+                ax, ay, bx, by = xs[i] - xa, ys[i] - ya, xs[i] - xb, ys[i] - yb
+                p = unit / (unit + ax * ax + ay * ay)
+                q = unit / (unit + bx * bx + by * by)
+                a, b = ma * p, mb * q
+                total[i] = total[i] + a + b
+                a *= p
+                b *= q
+                fx[i] = fx[i] + a * ax + b * bx
+                fy[i] = fy[i] + a * ay + b * by
+        for j in range(n - n % 2, n):
+            for i in range(last - first):
+                dx, dy = xs[i] - x[j], ys[i] - y[j]
                 q = unit / (unit + dx * dx + dy * dy)
-                w = mj * q
+                w = mass[j] * q
                 total[i] += w
                 w *= q
                 fx[i] += w * dx
