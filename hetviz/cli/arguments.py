@@ -75,12 +75,10 @@ def add_repeated(
     metavar: str,
     meaning: str,
     type: Callable[[str], object] = str,
-    dest: str | None = None,
 ) -> None:
     """Add an option that may be repeated."""
     command.add_argument(
         flag,
-        dest=dest,
         action="append",
         default=[],
         metavar=metavar,

@@ -28,11 +28,7 @@ _MAX_EXACT_ROWS = 30_000
 
 
 def class_probabilities(Z: Floats, y: Ints, n_classes: int) -> Floats:
-    """Return the class probabilities of all items, from those with a known class.
-
-    Returns (n, n_classes): Rows of sum 1, by logistic regression; 0 for classes without known
-        items.
-    """
+    """Return the class probabilities of all items, from those with a known class."""
     X = unit(Z) * np.sqrt(Z.shape[1])
     labelled = np.flatnonzero(y >= 0)
     model = LogisticRegression(C=_C, max_iter=200)
@@ -79,8 +75,6 @@ def choose_informative(
     S: Sparse, uncertainty: Floats, labelled: Ints, allowed: Bools, n: int
 ) -> tuple[Ints, Floats]:
     """Return the items whose labels would cover most uncertainty, and the gain of each.
-
-    `S` csr (n_items, n_items): Similarity: share of j that the label of i covers, from 0 to 1.
 
     F is submodular, so the greedy choice reaches 1 - 1/e of the maximum (Nemhauser, Wolsey and
     Fisher 1978); as a criterion of active learning see Wei, Iyer and Bilmes 2015. O(n nnz(S)).

@@ -29,9 +29,6 @@ def propagate(
 ) -> Floats:
     """Propagate outputs over graphs, with those of known items fixed.
 
-    `steps` (sequence of (A, B)): Row-stochastic weights (n, n) of each item's neighbours; a pair
-        (n, m), (m, n) leads via other items. All graphs of an item have equal weight.
-
     The truncated sum of a random walk with restarts (Zhou et al. 2004 with rows of sum 1): O(rounds
     links K). Items without a neighbour in any graph keep their initial outputs.
     """
@@ -61,9 +58,6 @@ def pool_weights(
     outputs: Sequence[Floats], y: Ints, prior_weights: Floats, prior: float = 1.0
 ) -> Floats:
     """Return non-negative weights for which `pool_probabilities` fits classes best.
-
-    `prior_weights` (M,): Weights without items. If their sum is above 1, the blend is more certain
-        than its parts, as it should be if their errors are independent.
 
     The posterior mode of a logistic regression on log probabilities, under normal priors on each
     of M weights, with precision prior M: convex, by L-BFGS-B. Because the sum is free, this also

@@ -236,13 +236,7 @@ def fit_code(
 
 
 def place_item(ends: Sequence[tuple[Floats, Floats, Floats, float]]) -> Floats:
-    """Return the most likely position of one new item, with all others fixed.
-
-    `ends` (sequence of (F, p, prior, weight)): Positions (m, k) of fixed items; their
-        co-occurrences with the new one, of sum 1; their prior mass (m,); and the weight of the
-        block.
-    Returns (k,): The best result of L-BFGS from the weighted mean of each block's partners.
-    """
+    """Return the most likely position of one new item, with all others fixed."""
 
     def loss(a: Floats) -> tuple[float, Floats]:
         total, gradient = 0.0, np.zeros_like(a)

@@ -159,11 +159,7 @@ def within_source(A: Sparse, rows: Ints) -> Sparse:
 
 
 def neighbour_mean(means: Sequence[Sparse], weights: Floats) -> tuple[Sparse, Bools]:
-    """Combine the graphs of one source.
-
-    Returns `S` csr (n_i, n_i): Rows of sum 1, over the graphs in which a row has a neighbour; else
-        rows of 0.
-    """
+    """Combine the graphs of one source."""
     has = [np.diff(P.indptr) > 0 for P in means]
     share = sum(w * present for w, present in zip(weights, has, strict=True))
     inverse = 1.0 / np.where(share > 0, share, 1.0)

@@ -40,8 +40,6 @@ class Selection:
     divergence: float
     chance: float
     printed: float
-    target_leaf: Ints
-    source_leaf: Ints
 
 
 def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection:
@@ -66,8 +64,7 @@ def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection
     for number in np.flatnonzero(is_mixed):
         in_leaf = leaf == number
         is_mixed[number] = _same_centre(B[in_leaf], is_target[in_leaf])
-    leaf_T, leaf_S = leaf[is_target], leaf[~is_target]
-    selected = np.flatnonzero(is_mixed[leaf_S])
+    selected = np.flatnonzero(is_mixed[leaf[~is_target]])
     fraction = len(selected) / len(B_S)
     null_divergences = [
         _divergence(*_counts(leaf, rng.permutation(is_target), count)) for _ in range(_PERMUTATIONS)
@@ -87,8 +84,6 @@ def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection
         _divergence(t, s),
         float(np.quantile(null_divergences, 0.95)),
         _printed_divergence(t, s),
-        leaf_T,
-        leaf_S,
     )
 
 

@@ -73,11 +73,7 @@ def pairs_by_id(
 
 
 def comparisons_by_id(
-    data: HeteroData,
-    rows: Sequence[Sequence[Sequence[str]]],
-    weight: ArrayLike = 1.0,
-    *,
-    meta: pd.DataFrame | None = None,
+    data: HeteroData, rows: Sequence[Sequence[Sequence[str]]], weight: ArrayLike = 1.0
 ) -> Comparisons:
     """Return comparisons of three or four items, each given as (dataset, id)."""
     _check_lengths("comparisons", "row", rows, (3, 4))
@@ -91,14 +87,14 @@ def comparisons_by_id(
         start = data.offsets[data[name].name].start
         positions[mask] = start + _find_rows(data, data[name], ids[mask], "comparisons")
     if all(len(row) == 3 for row in rows):
-        return Comparisons(positions.reshape(-1, 3), weight, meta=meta)
+        return Comparisons(positions.reshape(-1, 3), weight)
     ends = np.cumsum([0, *map(len, rows)])
     objects = [
         # "a is closer to b than to c" means d(a, b) < d(a, c).
         row if len(row) == 4 else [row[0], row[1], row[0], row[2]]
         for row in (positions[a:b].tolist() for a, b in pairwise(ends))
     ]
-    return Comparisons(np.array(objects), weight, meta=meta)
+    return Comparisons(np.array(objects), weight)
 
 
 def rows_by_id(data: HeteroData, dataset: str, ids: Iterable[str], where: str) -> Ints:

@@ -44,7 +44,7 @@ def composite_keys(
     referred = {(join.source, join.target) for join in known_joins}
     # Known references of columns: two tables that refer to the same third table by the same columns
     # do not refer to each other.
-    references = _references(data, columns_of, known_joins)
+    references = _references(columns_of, known_joins)
     found: list[CompositeKey] = []
     for target, keys in columns_of.items():
         for source, refers in columns_of.items():
@@ -81,7 +81,7 @@ def composite_keys(
             )
             found.append(CompositeKey(join, hits / n, evidence, match))
     found = [key for key in found if not _is_worse(data, key, found)]
-    references |= _references(data, columns_of, [key.join for key in found])
+    references |= _references(columns_of, [key.join for key in found])
     titled = {name for name, dataset in data.datasets.items() if dataset.title_column is not None}
     return [
         key
@@ -91,7 +91,7 @@ def composite_keys(
 
 
 def _references(
-    data: HeteroData, columns_of: Mapping[str, Mapping[str, KeyColumn]], joins: Sequence[Join]
+    columns_of: Mapping[str, Mapping[str, KeyColumn]], joins: Sequence[Join]
 ) -> set[tuple[str, str, str]]:
     """Return (dataset, name of a column, dataset that it refers to) of joins by key."""
     return {

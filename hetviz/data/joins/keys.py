@@ -196,9 +196,9 @@ def keys_by_row(dataset: Dataset, column: str, loose: bool = False) -> pd.Series
     return pd.Series(keys.distinct[keys.at[rows]], index=rows, dtype=object)
 
 
-def quote_values(values: list[str], max_values: int = 3) -> str:
+def quote_values(values: list[str]) -> str:
     """Return the first values in quotes and the number of the others."""
-    return join_first([f"“{value}”" for value in values], max_values)
+    return join_first([f"“{value}”" for value in values], 3)
 
 
 def rows_without(rows: Ints, n: int) -> Ints:

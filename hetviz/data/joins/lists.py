@@ -192,7 +192,7 @@ def dataset_from_list(
     Costs O(entries log entries).
     """
     return _dataset_of_entries(
-        data, source, column, name or column, entries_of(data[source], column, separator, loose)
+        source, column, name or column, entries_of(data[source], column, separator, loose)
     )
 
 
@@ -219,7 +219,7 @@ def match_by_list(
         if target in data.datasets:
             message = "a dataset with this name already exists"
             raise DataError.of("duplicate-name", where, message, target, "Choose another name.")
-        new_dataset = _dataset_of_entries(data, source, column, target, entries)
+        new_dataset = _dataset_of_entries(source, column, target, entries)
         keys = keys_by_row(new_dataset, "", loose)
     elif target_column is None:
         keys = _keys_named_most(data[target], entries, loose)
@@ -327,9 +327,7 @@ def _keys_named_most(target: Dataset, entries: pd.DataFrame, loose: bool) -> pd.
     return titles if named[1] > named[0] else ids
 
 
-def _dataset_of_entries(
-    data: HeteroData, source: str, column: str, name: str, entries: pd.DataFrame
-) -> Dataset:
+def _dataset_of_entries(source: str, column: str, name: str, entries: pd.DataFrame) -> Dataset:
     where = f"dataset {source!r}, column {column!r}"
     if not len(entries):
         raise DataError.of(

@@ -125,13 +125,13 @@ class ItemSimilarity:
         n = len(self.dataset)
         return self._of_pairs(np.full(n, row), np.arange(n))
 
-    def of_random_pairs(self, n_pairs: int, random_state: int = 0) -> Floats:
+    def of_random_pairs(self, n_pairs: int) -> Floats:
         """Return sorted scores of random pairs of different items, of all if there are few."""
         n = len(self.dataset)
         if n * (n - 1) // 2 <= n_pairs:
             i, j = np.triu_indices(n, 1)
         else:
-            rng = np.random.default_rng(random_state)
+            rng = np.random.default_rng(0)
             i = rng.integers(0, n, n_pairs)
             j = (i + rng.integers(1, n, n_pairs)) % n
         return np.sort(self._of_pairs(i, j))

@@ -58,9 +58,7 @@ def may_be_prose(words: str) -> bool:
     return len(lines) <= _MAX_SHORT_LINES and len(words.split()) > 2 * len(lines)
 
 
-def text_rows(
-    dataset_name: str, where: str, texts: Sequence[Text], problems: Sequence[Problem]
-) -> Table:
+def text_rows(dataset_name: str, where: str, texts: Sequence[Text]) -> Table:
     """Return a dataset with one row per text: id, title, text, file and folder."""
     names = [text.file for text in texts]
     columns = {
@@ -83,7 +81,6 @@ def text_rows(
         title_column="title",
         text_columns=("text",),
         facts={"texts": f"{len(texts):,}, one row each"},
-        problems=_merge_encoding_notes(where, problems),
     )
 
 
@@ -95,18 +92,6 @@ def _title(words: str) -> str:
         if len(title) <= _MAX_TITLE_CHARS
         else title[: _MAX_TITLE_CHARS - 1].rsplit(" ", 1)[0] + "…"
     )
-
-
-def _merge_encoding_notes(where: str, problems: Sequence[Problem]) -> tuple[Problem, ...]:
-    """Merge the encoding notes of all files into one."""
-    encoding_notes = [problem for problem in problems if problem.code == "encoding"]
-    others = [problem for problem in problems if problem.code != "encoding"]
-    if not encoding_notes:
-        return tuple(others)
-    names = ", ".join(problem.where for problem in encoding_notes[:_MAX_NAMES_SHOWN])
-    message = f"{len(encoding_notes):,} texts are not UTF-8, so their encoding is guessed"
-    remedy = "Check accented letters. If they are wrong, save the files as UTF-8."
-    return (*others, Problem("encoding", where, message, names, remedy, severity="note"))
 
 
 def ids_of_files(names: Sequence[str]) -> list[str]:

@@ -157,7 +157,7 @@ class _CollectionReader:
         elif self.texts:
             called = f"{stem(self.name)} texts" if self.pictures else stem(self.name)
             called = "texts" if self.name == FILE_SET_NAME else called
-            self.tables.append(texts.text_rows(called, self.name, self.texts, ()))
+            self.tables.append(texts.text_rows(called, self.name, self.texts))
         if not (self.texts or self.tables or self.pictures) and self.about:
             message = "only files such as README were found, no data"
             self.problems.append(

@@ -16,6 +16,7 @@ from hetviz.errors import HetvizError
 from hetviz.io import Choices
 from hetviz.io.intake import child
 from hetviz.io.intake.new_items import NewItems, read_new_items
+from hetviz.metrics.fit.rows import match_rows
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.run import FitArguments, fit_run
 from hetviz.runs.findings import Findings
@@ -85,20 +86,14 @@ def _model(
 
 def _rows_of(shown: Embedding, fitted: Embedding) -> Embedding:
     """Return the shown positions of the rows used by the method."""
-    coordinates, drawn = {}, {}
-    for name, ids in fitted.ids.items():
-        row_of = {text: row for row, text in enumerate(shown.ids[name])}
-        rows = [row_of[text] for text in ids]
-        coordinates[name] = shown.coordinates[name][rows]
-        if shown.drawn is not None:
-            drawn[name] = shown.drawn[name][rows]
+    drawn = None if shown.drawn is None else match_rows(fitted.ids, shown, shown.drawn, 2)
     return Embedding(
-        coordinates,
+        match_rows(fitted.ids, shown, shown.coordinates, shown.n_components),
         fitted.ids,
         fitted.entity,
         components=fitted.components,
         note=fitted.note,
-        drawn=drawn or None,
+        drawn=drawn,
     )
 
 

@@ -11,6 +11,7 @@ from hetviz.core.layout.procrustes import align
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding
 from hetviz.errors import ParameterError
+from hetviz.metrics.fit.rows import match_rows
 
 _ROUNDS = 3
 
@@ -31,7 +32,13 @@ def stability(embeddings: Sequence[Embedding]) -> Floats:
         raise ParameterError(f"stability: at least two maps are needed, but there are {len(maps)}.")
     if len({embedding.n_components for embedding in maps}) > 1:
         raise ParameterError("stability: the maps have different numbers of axes.")
-    Y = np.stack([_match_rows(maps[0], embedding) for embedding in maps])
+    k = maps[0].n_components
+    Y = np.stack(
+        [
+            np.vstack([*match_rows(maps[0].ids, embedding, embedding.coordinates, k).values()])
+            for embedding in maps
+        ]
+    )
     has_place: Bools = np.asarray(np.isfinite(Y).all(axis=2), dtype=bool)
     shared: Bools = np.asarray(has_place.all(axis=0), dtype=bool)
     if shared.sum() < 2:
@@ -55,16 +62,3 @@ def stability(embeddings: Sequence[Embedding]) -> Floats:
     spread = np.sqrt(squared_deviation / np.maximum(n_maps - 1, 1))
     # All maps have size 1 here.
     return np.where(n_maps > 1, np.clip(1.0 - spread, 0.0, 1.0), np.nan)
-
-
-def _match_rows(first: Embedding, other: Embedding) -> Floats:
-    """Return the places of the rows of `first` on another map."""
-    matched = []
-    for name, ids in first.ids.items():
-        Y = np.full((len(ids), first.n_components), np.nan)
-        if name in other.coordinates:
-            row_of = {text: row for row, text in enumerate(other.ids[name])}
-            rows = np.array([row_of.get(text, -1) for text in ids], dtype=np.int64)
-            Y[rows >= 0] = other.coordinates[name][rows[rows >= 0]]
-        matched.append(Y)
-    return np.vstack(matched)
