@@ -67,9 +67,6 @@ def search_grid(
         Each point is evaluated once.
     `whole_grid`: Try all combinations. Otherwise vary one setting at a time, with the others at
         their best values so far, until none improves.
-
-    Coordinate-wise hill climbing if `whole_grid` is false: it finds the best combination only if
-    the settings interact little.
     """
     if not spans or not all(span.values for span in spans.values()):
         raise ValueError("grow: give at least one setting, with values.")

@@ -90,10 +90,6 @@ def columns_along(
 ) -> pd.DataFrame:
     """Return the features that vary most along a direction of a map.
 
-    Returns: Columns: column, correlation (of the feature with the position along the direction, -1
-        to 1) and change (of the feature in its own units, per unit of the map in this direction),
-        by decreasing absolute correlation. Constant features are left out.
-
     The correlations describe any kind of map, not the use of the columns by the method. O(n p);
     sparse features stay sparse.
     """

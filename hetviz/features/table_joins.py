@@ -51,7 +51,6 @@ _MAX_MARKS = 2
 class DetailTable:
     """Table whose rows refer to items of other tables.
 
-    `named`: Referenced datasets, one for each key, possibly repeated.
     `kind` {"entity", "event", "relation"}: "relation": keys and nothing else that varies. "event":
         keys with a date or value. "entity": rows with a name, or that other tables refer to.
     """

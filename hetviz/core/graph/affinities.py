@@ -40,11 +40,7 @@ def conditional_affinities(neighbors: Neighbors, perplexity: float) -> Sparse:
 
 
 def blend_with_links(P: Sparse | None, W: Sparse) -> Sparse:
-    """Blend p_{j|i} with links within the dataset.
-
-    Returns csr (n, n): A row with links gets half of its weight (less for links weaker than 1)
-        from them, in proportion; other rows do not change.
-    """
+    """Blend p_{j|i} with links within the dataset."""
     degree = np.asarray(W.sum(axis=1)).ravel()
     strongest = W.max(axis=1).toarray().ravel() if W.nnz else np.zeros(W.shape[0])
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -60,11 +60,6 @@ def axes_affinities(
 ) -> Sparse:
     """Return the affinities of all items for a neighbour map.
 
-    `graph`: Linked datasets have neighbours in each other. Pairs with a negative link have no
-        affinity.
-    `Z` (n, k): Joint axes; items with all-zero rows have no neighbours.
-    `features` (sequence of ndarray of shape (n_d, k_d), or None): Own features of each dataset,
-        centred.
     `candidates`: Empty: gets the neighbours that the search finds. Filled: the only possible
         neighbours, so that nearly equal data need no search.
     Returns csr (n, n): Symmetric, of sum 1; all 0 if there are neither neighbours nor links.

@@ -43,7 +43,6 @@ class JointGraph:
         non-negative and not necessarily symmetric; None for datasets without features.
     `positive`, `negative` csr (n, n): W+ and W-, symmetric and non-negative: links that pull
         together, and that push apart.
-    `links`: The same links by kind, for methods that weight kinds.
     """
 
     sizes: Sequence[int]
@@ -125,13 +124,7 @@ def balance_exponent(balance: float | str, sizes: Sequence[int]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class JointDistribution:
-    """The joint distribution and its blocks.
-
-    `P` csr (n, n): Symmetric, of sum 1.
-    `beta` (mapping of (d, e) to float): Weight of each block that exists, d <= e; they sum to 1.
-    `within` (mapping of int to csr): P_d of each dataset that has one.
-    `across` (mapping of (d, e) to csr): R_de of each pair of datasets with links.
-    """
+    """The joint distribution and its blocks."""
 
     P: Sparse
     beta: Mapping[tuple[int, int], float]
@@ -155,8 +148,6 @@ def joint_affinities(
     graph: JointGraph, balance: Balance, normalization: str = "unnorm"
 ) -> JointDistribution | None:
     """Return one distribution over all pairs of items of a joint graph.
-
-    Returns: None if there are neither neighbourhoods nor links.
 
     A block of links counts n_d n_e as in the paper, times the larger share of linked items of its
     two datasets (so that a first link does not pull as hard as a full table), times its largest

@@ -74,11 +74,7 @@ class SignedGraph:
 
 
 def dataset_components(W: Sparse, sizes: Sequence[int]) -> Ints:
-    """Return the connected components of datasets linked by guidance.
-
-    Returns (ndarray of shape (len(sizes),)): Component number of each dataset. Datasets of
-        different components can share a map, but their axes are not related.
-    """
+    """Return the connected components of datasets linked by guidance."""
     owner = np.repeat(np.arange(len(sizes)), sizes)
     entries = sp.coo_array(W)
     present = entries.data != 0

@@ -258,11 +258,7 @@ def cross_neighbors_by_cells(
     probes: int = _N_PROBES,
     progress: Callable[[float], object] = lambda share: None,
 ) -> Neighbors:
-    """Find approximately the k nearest rows of B for each row of A, in the cells around it.
-
-    Searches the `probes` nearest cells, and more if they hold too few rows. O(m (p n / c + c) d)
-    for c cells, of which p are searched.
-    """
+    """Find approximately the k nearest rows of B for each row of A, in the cells around it."""
     index = np.empty((len(A), k), dtype=np.int64)
     squared = np.empty((len(A), k))
     nearest_cells = cells.nearest()

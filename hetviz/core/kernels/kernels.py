@@ -191,11 +191,7 @@ def symmetric_kernel(K: Reals, where: str = "kernel") -> Floats:
 
 
 def center_kernel(K: Floats, weights: Floats | None = None, K_new: Floats | None = None) -> Floats:
-    """Centre a kernel in its feature space at the weighted mean of the training rows.
-
-    `K_new` (n_new, n): Kernel values of new rows with the training rows; these are centred instead
-        of K.
-    """
+    """Centre a kernel in its feature space at the weighted mean of the training rows."""
     share = _shares(weights, K.shape[0])
     mean = share @ K
     rows = K if K_new is None else K_new

@@ -130,11 +130,6 @@ def score_block(
 ) -> ScoreBlock:
     """Return a block of known scores.
 
-    `i`, `j`, `s` (k,): The score of item i of d and item j of e is s. Pairs may be repeated;
-        within a domain (i, j) and (j, i) are two scores of one pair, and (i, i) counts although
-        its distance is 0.
-    `share` (k,): Relative weights of the scores within the block; 1 by default.
-
     Scores of the same pair are replaced by their mean and a constant, which does not change the
     loss and halves the pairs of a symmetric table.
     """
@@ -408,11 +403,7 @@ def spread_at(domains: Sequence[Domain], frames: Sequence[Floats]) -> float:
 def place_item(
     ends: Sequence[tuple[Floats, Floats, Floats]], inverse: float, starts: Floats
 ) -> Floats:
-    """Return the position of one new item with the smallest loss, with the others fixed.
-
-    `ends` (sequence of (F, s, c)): Positions (m, r) of fixed items, the scores (m,) with them, and
-        their weights (m,).
-    """
+    """Return the position of one new item with the smallest loss, with the others fixed."""
     from scipy.optimize import minimize
 
     F, s, c = (np.concatenate(parts) for parts in zip(*ends, strict=True))

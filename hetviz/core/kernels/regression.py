@@ -45,12 +45,7 @@ class Design:
         return K_new if self._U is None else np.asarray((K_new @ self._U) @ self._U.T)
 
     def regress(self, precision: Floats, g: Floats, noise: float) -> tuple[Floats, Floats, float]:
-        """Return the posterior of a ~ N(0, 1 / precision) given g ~ N(K a, noise).
-
-        Returns `mean`, `variance` (n,): The diagonal of S = (diag(precision) + K'K / noise)^-1,
-            and S K'g / noise.
-        Returns `log_determinant`: log |S|.
-        """
+        """Return the posterior of a ~ N(0, 1 / precision) given g ~ N(K a, noise)."""
         right = self.times(g[:, None])[:, 0] / noise
         if self.K is None:
             S = 1.0 / (precision + 1.0 / noise)

@@ -51,11 +51,6 @@ def make_axes_map(
 
     `groups` (sequence of array of int): Points that share their axes; distances between groups
         mean nothing. Together they contain each point once.
-    `progress`: Gets partial maps. An exception that it raises passes through; ``partial`` of
-        `Cancelled` is the `AxesMap` so far.
-
-    O(n k log n) up to 30,000 points, approximate above, then 400 iterations of
-    `hetviz.core.layout.sne.SneLayout`. The axes are not rescaled.
     """
     n = len(Y)
     P = affinities_within_groups(Y, groups)

@@ -20,8 +20,6 @@ def median_places(
     `between`: Interpolate the median between two of the nearest items by their weights. Otherwise
         each coordinate is that of one of them, and many items lie on lines through the placed
         ones.
-    Returns (m, k): Medians of each coordinate. An item at distance 0 from others lies at their
-        mean position. NaN if no item has a position.
     """
     placed = np.flatnonzero(np.isfinite(Y).all(axis=1))
     out = np.full((len(squared), Y.shape[1]), np.nan)

@@ -106,14 +106,10 @@ NO_CAPPED_PAIRS = CappedPairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.z
 class SneLayout:
     """Optimisation of a one- or two-dimensional layout.
 
-    `P` csr (n, n): Symmetric, non-negative, of sum 1, with an empty diagonal.
     `exact`: Whether repulsion is exact; by default up to 8,000 points. Layouts of more than 3,000
         points begin with the grid.
     `mass` (n,): Above 0, of mean 1: q_ij is multiplied by m_i m_j, so that a point of many
         affinities may have many close points. By default 1.
-
-    An iteration costs O(n^2) with exact forces, and O(n + nnz(P) + nodes log nodes) with the
-    grid; memory is O(nnz(P) + nodes).
     """
 
     # Whether a kernel runs several iterations in one call.

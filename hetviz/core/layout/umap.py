@@ -51,7 +51,6 @@ def fit_curve(min_dist: float) -> tuple[float, float]:
 class UmapLayout:
     """Optimisation of a UMAP layout.
 
-    `n_epochs`: Edges weaker than 1 / n_epochs of the strongest are never sampled.
     `apart` (tuple of (left, right, weight)): Pairs to keep at least half a root mean square radius
         apart: each epoch moves them by this share, 0 to 1, of the missing distance.
 

@@ -17,9 +17,6 @@ N_MET = 3_000
 def mutual_rows(X: Sparse, Y: Sparse) -> tuple[Ints, Ints, Floats]:
     """Return the rows of X and of Y that are most specific to each other, and their cosines.
 
-    `X` (n, p), `Y` (m, p): CSR of rows of length 1 or 0, no negative values. Returns (k,) rows of
-    X in order, (k,) rows of Y and (k,) cosines above 0. Of equal cosines the first row counts.
-
     Pairs are ranked by cross-domain similarity local scaling (Conneau et al. 2018): twice the
     cosine minus the mean cosines of both rows with their ten best candidates, so that a row that is
     similar to many others needs a higher cosine.

@@ -98,11 +98,7 @@ def rank_partners(
     n_queries: int = SAMPLED_QUERIES,
     random_state: int = 0,
 ) -> PartnerRanks:
-    """Rank the true partners of each row among all other rows of a map.
-
-    `W` csr (n, n): ``W[i, j]`` is stored if j is a true partner of i, with an empty diagonal; rows
-        without partners are no queries.
-    """
+    """Rank the true partners of each row among all other rows of a map."""
     degree = np.diff(W.indptr)
     queries = np.flatnonzero(degree)
     n_all = len(queries)

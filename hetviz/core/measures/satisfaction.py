@@ -48,13 +48,7 @@ def distance_percentiles(
     n_samples: int = SAMPLED_PAIRS,
     random_state: int = 0,
 ) -> Percentiles:
-    """Rank the distances of guided pairs among all candidate pairs.
-
-    `Y_b` (n_b, k): Positions of the other dataset: all n_a n_b pairs are candidates. Without it
-        the pairs lie within `Y_a`, and each unordered pair of different rows is one candidate.
-    `max_pairs`, `n_samples`, `random_state`: Above `max_pairs` candidates a seeded sample of
-        `n_samples` of them is used.
-    """
+    """Rank the distances of guided pairs among all candidate pairs."""
     i, j = np.asarray(i, dtype=np.int64), np.asarray(j, dtype=np.int64)
     other = Y_a if Y_b is None else Y_b
     guided = _squared(np.asarray(Y_a)[i].T, np.asarray(other)[j].T)
@@ -144,12 +138,7 @@ def satisfaction_curve(
     n_points: int = 1001,
     at: Floats | None = None,
 ) -> tuple[Floats, Floats]:
-    """Share of satisfied guidance as a function of the share of pairs that count as close.
-
-    Returns `fraction_of_pairs`, `fraction_satisfied` (n_points,): At f: the share of positive
-        pairs among the closest share f of all candidate pairs, or of negative pairs outside them.
-        NaN if no pair has a position.
-    """
+    """Share of satisfied guidance as a function of the share of pairs that count as close."""
     f = np.linspace(0.0, 1.0, n_points) if at is None else np.asarray(at, dtype=np.float64)
     is_finite = np.isfinite(F)
     w = np.ones(len(F)) if weights is None else np.abs(weights)

@@ -21,9 +21,6 @@ RowVectors = tuple[Array, Sparse]
 def specific_rows(first: RowVectors, second: RowVectors, k: int) -> tuple[Ints, Ints, Floats]:
     """Return the k rows of `second` that are most specific to each row of `first`.
 
-    Returns (r,) rows of `first` in order, (r,) rows of `second`, the most specific first, and (r,)
-    similarities: the mean of both cosines.
-
     Rows are ranked by cross-domain similarity local scaling (Conneau et al. 2018): twice the
     similarity minus the mean similarities of both rows to their ten most similar ones, so that a
     row that is similar to all others is not everyone's partner. Costs O(n m p) and memory O(n + m)

@@ -46,11 +46,7 @@ def link_probability(together: Floats, apart: Floats, base: float) -> Floats:
 
 
 def tie_closeness(distances: Floats, between: Floats) -> Floats:
-    """Return how close two distances are to a tie, 0 to 1.
-
-    Returns (m,): 1 if both are equally far and lie on opposite sides; 0 if one of them coincides
-        with the item, or with the other: a question would have no information.
-    """
+    """Return how close two distances are to a tie, 0 to 1."""
     low, high = distances.min(axis=1), distances.max(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         tie = np.where(high > 0, low / high, 0.0) ** 4
@@ -64,11 +60,7 @@ def choose_diverse(
     groups: Sequence[Sequence[int] | Ints] | Ints,
     n: int,
 ) -> Ints:
-    """Choose the best candidates from different regions of the data.
-
-    `groups` (sequence of m sequences of int): Neighbourhood of each candidate. Candidates that
-        share some of it come last.
-    """
+    """Choose the best candidates from different regions of the data."""
     order = [
         int(candidate) for candidate in np.argsort(-gain, kind="stable") if gain[candidate] > 0
     ]

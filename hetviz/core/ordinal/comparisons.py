@@ -48,10 +48,7 @@ def max_satisfiable_share(objects: Ints) -> float:
 
 
 def comparison_curve(Y: Floats, objects: Ints, at: Floats) -> Floats:
-    """Return the share of comparisons satisfied with a given margin.
-
-    `at` (p,): Ratio of the near pair's length to that of the far pair, 0 to 1.
-    """
+    """Return the share of comparisons satisfied with a given margin."""
     closer, farther = _squared(Y, objects)
     good = np.isfinite(closer) & np.isfinite(farther)
     if not good.any():

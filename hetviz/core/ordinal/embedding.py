@@ -242,10 +242,7 @@ def embed_on_axes(
     report: Callable[[int, Floats], object] = lambda step, A: None,
     beat: Callable[[], object] = lambda: None,
 ) -> tuple[Floats, float, int]:
-    """Find a local optimum of the same problem with a fixed number of axes, from a start.
-
-    `Phi` (n, r): A view; or stacked columns of several views, whose axes may then mix views.
-    """
+    """Find a local optimum of the same problem with a fixed number of axes, from a start."""
     best, objective = start, _objective([Phi], hinge, [start])
     q = np.zeros(len(hinge))
     if multipliers is not None:

@@ -25,15 +25,7 @@ OnPass = Callable[[int, float, list[Floats]], object]
 
 @dataclass(frozen=True, eq=False)
 class FixedRankEmbedding:
-    """A map of k axes and the convex optimum from which it starts.
-
-    `parts` (list of ndarray of shape (r_p, k)): The map is sum_p Phi_p @ parts[p].
-    `sizes` (views,): tr M_p of the optimum: the weight of each view.
-    `optimal` (list of ndarray of shape (r_p, K)): The optimum, sum_p Phi_p @ optimal[p], on all of
-        its axes.
-    `flat_objective`: Objective of the map of k axes, with the same penalty; its axes may mix
-        views.
-    """
+    """A map of k axes and the convex optimum from which it starts."""
 
     parts: list[Floats]
     sizes: Floats

@@ -41,12 +41,6 @@ def find_contradictions(
     A together link of strength w allows a distance of 1 - w between its ends, and an apart link of
     strength v requires v: a chain contradicts if its links allow less than v. Links of full
     strength contradict for any chain, two links of strength one half never do.
-
-    Returns `chains`: Shortest first. Without any of its links, a chain does not contradict by
-        itself.
-
-    Linear for links of full strength. Otherwise one shortest-path search for each object with an
-    apart link within its connected component, and one for each chain.
     """
     ends = np.sort(np.asarray(ends, dtype=np.int64), axis=1)
     strength = np.ones(len(ends)) if strength is None else np.asarray(strength, dtype=np.float64)

@@ -54,11 +54,7 @@ class OrderConflict:
 
 @dataclass(frozen=True, eq=False)
 class PartialOrder:
-    """A consistent subset of comparisons, and the fate of every row.
-
-    `pairs` (e, 4): Comparisons i, j, k, l that remain: d(i, j) < d(k, l), with i <= j and k <= l.
-    `fate` (m,): Fate of each given row, one of `STAGES`.
-    """
+    """A consistent subset of comparisons, and the fate of every row."""
 
     pairs: Ints
     weight: Floats
@@ -311,8 +307,6 @@ def cycles_through(pairs: Ints, which: Ints) -> list[tuple[tuple[int, ...], ...]
 
 def maximal_acyclic(edges: Ints, weight: Floats, n_restarts: int, rng: Rng) -> Bools:
     """Return a maximal acyclic set of edges.
-
-    Returns bool (e,): Chosen edges, with at least half of the weight.
 
     Edges between strongly connected components are on no cycle. Within each component every vertex
     in turn retains its edges of the heavier direction (Berger and Shor 1990). Then all edges that

@@ -24,7 +24,6 @@ class LinearMap:
 
     `coefficients` (d, k): Row j is the contribution of feature j. For a featureless dataset row i
         is the position of row i itself, NaN for rows without guidance.
-    `ridge`: The absolute ridge, in squared feature units times mass.
     """
 
     coefficients: Floats
@@ -37,11 +36,7 @@ class LinearMap:
 
 
 class ProjectionBlock(ABC):
-    """The centred basis Phi of one dataset and the products that the eigenproblem needs.
-
-    `r`: Number of coordinates in the eigenproblem, at most the number of features.
-    `ridge`: Absolute ridge gamma_v.
-    """
+    """The centred basis Phi of one dataset and the products that the eigenproblem needs."""
 
     n: int
     r: int

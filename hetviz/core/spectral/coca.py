@@ -44,9 +44,6 @@ class CocaSolution:
     """A fitted collective component analysis.
 
     `values` (k,): Eigenvalues, falling; under the block constraint u'(X + M)u of each axis.
-    `directions` (tuple of ndarray of shape (r_j, k)): One per source of features; 0 for unused
-        sources.
-    `scores` (n, k): The joint map; NaN for rows that no source describes.
     `bound`: Upper bound of the objective under the block constraint; NaN for the other
         constraints.
     """
@@ -154,11 +151,7 @@ def _solve_problem(
 
 @dataclass(frozen=True)
 class SummedSource:
-    """Sums over the rows of one source of features.
-
-    `gram` (d, d): Products of the centred features, X'X.
-    `related` (ndarray of shape (d, d) or None): The same with the relation between the rows, X'MX.
-    """
+    """Sums over the rows of one source of features."""
 
     count: int
     centre: Floats
@@ -179,13 +172,7 @@ def coca_by_sums(
     constraint: str = "joint",
     random_state: int = 0,
 ) -> tuple[Floats, list[LinearMap | None]]:
-    """Find the axes of `coca` from sums, for rows that do not fit into memory.
-
-    `shared` (mapping of (j, h), j < h, to ndarray of shape (d_j, d_h)): Products of the centred
-        features of two sources over the rows that both have.
-    Returns `maps`: Map of each source; an item lies at the mean over the sources that have it.
-        None for an unused source.
-    """
+    """Find the axes of `coca` from sums, for rows that do not fit into memory."""
     w = _equal_weights(len(sources)) if source_weights is None else source_weights
     factor = []
     for source in sources:
@@ -411,13 +398,8 @@ def learned_weights(
     pairs: tuple[Ints, Ints],
     signs: Floats,
     n_components: int,
-    *,
-    similarity: str = "cosine",
 ) -> tuple[Floats, Floats]:
     """Weight sources by how well each alone agrees with linked pairs.
-
-    `similarity` {"cosine", "raw"}: Similarity of the components of a pair: the cosine, or the
-        inner product as in the thesis, which depends on the scale of the source.
 
     min |sum_k w_k E_k - C|^2 over the simplex (equations 4.18 and 4.19), E_k the similarity of the
     pairs in source k; in a graph it is 1 for connected and -1 for other pairs. Together and apart
@@ -434,9 +416,8 @@ def learned_weights(
             similarities.append(np.zeros(len(signs)))
             continue
         Y = np.nan_to_num(coca([source], [], min(n_components, source.r)).scores)
-        if similarity == "cosine":
-            length = np.linalg.norm(Y, axis=1, keepdims=True)
-            Y = Y / np.where(length > 0, length, 1.0)
+        length = np.linalg.norm(Y, axis=1, keepdims=True)
+        Y = Y / np.where(length > 0, length, 1.0)
         similarities.append((Y[i] * Y[j]).sum(axis=1))
     connected = [np.where(np.asarray(G[i, j]).ravel() != 0, 1.0, -1.0) for G in graphs]
     return _fit_weights(similarities, balance, signs), _fit_weights(connected, balance, signs)

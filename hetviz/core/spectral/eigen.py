@@ -64,12 +64,7 @@ def axis_signs(V: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class SpectralSolution:
-    """Axes of the joint space, best agreement first.
-
-    `mu` (k,): p'Z'SZp of each axis, falling.
-    `embeddings` (tuple of ndarray of shape (n_v, k)): The rows of each dataset on the k axes; NaN
-        for featureless rows without guidance.
-    """
+    """Axes of the joint space, best agreement first."""
 
     mu: Floats
     maps: tuple[LinearMap, ...]
@@ -91,9 +86,6 @@ def solve(
 ) -> SpectralSolution:
     """Find the leading axes of the pencil (Z'SZ, Z'TZ + Gamma), T = diag(mass) + coupling.
 
-    `S` sparse array (n, n): Symmetric similarity over all rows.
-    `mass` (n,): Non-negative.
-    `coupling` sparse array (n, n): Symmetric, with diag(mass) + coupling positive semi-definite.
     `deflate` sparse array (n, c): Row vectors u (in row space, for featureless rows) that are
         trivial solutions, such as the constant one; they are moved to the end of the spectrum.
     `ridge_in_objective`: Maximise p'(Z'SZ + Gamma)p instead: the form without the ridge in the

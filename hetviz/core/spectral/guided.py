@@ -50,8 +50,6 @@ class GuidedSolution:
 
     `mu` (m, k): Agreement of each axis for each dataset, at most 1 without negative guidance;
         datasets of one component have equal rows. Axes that a component lacks have 0.
-    `embeddings` (tuple of ndarray of shape (n_v, k)): Unit-variance axes; scale them with
-        `scaled`.
     """
 
     mu: Floats

@@ -26,8 +26,6 @@ _MAX_SWEEPS = 500
 class HemapSolution:
     """A fitted heterogeneous mapping.
 
-    `values` (k,): Leading eigenvalues of the joint problem, falling.
-    `B_T`, `B_S` (n, k): Positions of the rows of the target and of the source.
     `P_T`, `P_S` (k, m_t), (k, m_s): T is about B_T P_T and S about B_S P_S.
     `bound`: Lower bound of the objective of solutions with B_T'B_T = B_S'B_S = I.
     """

@@ -44,8 +44,6 @@ class JointAxes:
     """Coordinates of all items of a joint graph in one space.
 
     `Z` (n, k): Row i describes item i: of length 1 if both parts are known, 0 if none is.
-    `values` (r,): Eigenvalues of the spectral part, falling: the first r columns of Z. The other
-        columns are features propagated over links.
     """
 
     Z: Floats
@@ -91,12 +89,7 @@ def spectral_axes(
     power: float = POWER,
     unit_rows: bool = True,
 ) -> tuple[Floats, Floats]:
-    """Return slow modes of the random walk on A, each of mean 0 within every dataset.
-
-    Returns `Z` (n, n_axes): Rows of items without any edge are 0. Each column's largest entry is
-        positive before rows are scaled.
-    Returns `values` (n_axes,): Falling, none below 0.
-    """
+    """Return slow modes of the random walk on A, each of mean 0 within every dataset."""
     n = A.shape[0]
     d = degrees(A, 1)
     if not d.any():
@@ -125,7 +118,6 @@ def propagated_features(
     `share`: Weight of an item's own features; the rest comes from linked items. A block of links
         between many items and few is weighted by the fourth root of the ratio of linked items, and
         hubs are damped.
-    Returns (n, sum k_d): Unit rows, 0 for items without features and links.
     """
     widths = [0 if F is None else F.shape[1] for F in features]
     rows, columns = graph.rows, slices(widths)

@@ -33,9 +33,6 @@ def retract(Q: Floats, method: str = "polar") -> Floats:
 def steepest_descent(Q: Floats, gradient: Floats) -> tuple[Floats, float]:
     """Return the direction of steepest descent at Q in the canonical metric, and its length.
 
-    Returns `Z` (n, r): Q g'Q - g, which is tangent: Q'Z is skew-symmetric.
-    Returns `nu`: |Z|^2 - |Q'Z|^2 / 2, the rate at which the objective falls along Z.
-
     Manton, Optimization algorithms exploiting unitary constraints, 2002.
     """
     Z = Q @ (gradient.T @ Q) - gradient

@@ -63,10 +63,6 @@ class Column:
 
     `kind` {"number", "category", "date", "text", "unique", "constant", "empty"}: "unique" is short
         text that differs in every row (a name or a code).
-    `values` (n,): Float with NaN for numbers and dates (days since 1970-01-01), else text with
-        None.
-    `codes` (array of int of shape (n,), or None): Text columns: position of the value of each row
-        in `levels`, -1 for missing.
     `unusable`: Rows of a number column whose cells, such as ``inf`` or ``1e999``, are no usable
         numbers, see `why_unusable`. They count as missing.
     """

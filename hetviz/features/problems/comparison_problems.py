@@ -35,11 +35,7 @@ _MIN_RELATIVE_EIGENVALUE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ComparisonView:
-    """Features of one dataset, centred and scaled to a mean squared length of 1 (times a weight).
-
-    `at` (n,): Object of each row.
-    `labels`: Names of the features, or of the rows for a kernel.
-    """
+    """Features of one dataset, centred and scaled to a mean squared length of 1 times a weight."""
 
     name: str
     kind: str
@@ -69,12 +65,8 @@ class ComparisonView:
 class SolverView(Immutable):
     """Input of the solver for a view: features of the compared objects in another basis.
 
-    `features` (n_objects, s): Features of the compared objects; 0, the mean, for objects missing
-        in the view.
     `back`: Converts a map A of these features, (s, k), to one of the view's own features, (r, k).
         Not saved, because it is only needed for fitting.
-    `dual` (ndarray of shape (n_objects, s) or None): For a kernel: weights of the objects for each
-        feature.
     """
 
     features: Floats
@@ -321,11 +313,7 @@ def joint_problem(data: HeteroData, random_state: int = 0) -> ComparisonProblem:
 
 
 def compared_objects(data: HeteroData) -> tuple[Ints, Ints, Floats]:
-    """Return all compared objects, and the comparisons as positions among them.
-
-    Returns `objects` (n,): Sorted numbers of objects (``data.object_of``).
-    Returns `pairs` (m, 4): Positions in `objects`.
-    """
+    """Return all compared objects, and the comparisons as positions among them."""
     if data.comparisons is None:
         return np.zeros(0, np.int64), np.zeros((0, 4), np.int64), np.zeros(0)
     pairs = data.object_of[data.comparisons.pairs]
@@ -376,15 +364,7 @@ def _problem(
 
 @dataclass(eq=False)
 class ComparisonSolution:
-    """Problem with its current solution.
-
-    `maps` (list of ndarray of shape (r_p, k)): Map of each view's own features; empty before the
-        first pass.
-    `tried`: Share of satisfied held-out comparisons by strength.
-    `before`, `after` (ndarray of shape (n_objects, k) or None): Coordinates of the objects by
-        features, and after the final adjustment.
-    `pulls`: Share of satisfied held-out comparisons by strength of the pull to `before`.
-    """
+    """Problem with its current solution."""
 
     problem: ComparisonProblem
     order: PartialOrder | None = None

@@ -18,11 +18,7 @@ from hetviz.features.spaces.sources import EntitySources, entity_sources
 
 
 def tree_features(dataset: Dataset, X: Matrix, label: str) -> Matrix:
-    """Return features as input for trees.
-
-    Returns (array or csr of shape (n, at most p)): Given features without those made from `label`;
-        dense ones are NaN for missing cells.
-    """
+    """Return features as input for trees."""
     if dataset.X is None or X.shape[1] != dataset.X.shape[1]:
         return X
     if not is_sparse(X):
@@ -93,10 +89,7 @@ class LabelColumn:
 
 @dataclass(frozen=True, eq=False)
 class LabelProblem:
-    """Label of the objects of an entity, with the sources to learn it from.
-
-    `graphs` (mapping of str to csr of shape (n_objects, n_objects)): Adjacency by kind of links.
-    """
+    """Label of the objects of an entity, with the sources to learn it from."""
 
     column: LabelColumn
     y: Floats

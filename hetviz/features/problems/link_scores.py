@@ -34,9 +34,6 @@ def link_scores(
 ) -> list[LinkScores]:
     """Return the scores of linked pairs, one entry per pair of datasets.
 
-    `together` (float or "weight"): Score of positive links without a score; "weight" uses their
-        weight.
-
     The scores of several links of one pair are averaged. Costs O(links), and O(n m) for complete
     links.
     """

@@ -38,12 +38,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Basis:
-    """Features of one dataset that can be computed for new rows.
-
-    `features` (array or csr of shape (n, r), or int): Row i describes item i. An integer is the
-        number of featureless rows.
-    `nominal`: Number of features for a relative ridge, if it is not r.
-    """
+    """Features of one dataset that can be computed for new rows."""
 
     kind: str
     features: Matrix | int

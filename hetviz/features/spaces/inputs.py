@@ -52,11 +52,7 @@ def make_inputs(
 
 @dataclass(frozen=True, eq=False)
 class UnitFeatures:
-    """Centred features of mean squared length 1, or their leading directions.
-
-    `axes` (ndarray of shape (p, d), or None): Retained orthonormal directions by decreasing
-        variance; None for all, d = p.
-    """
+    """Centred features of mean squared length 1, or their leading directions."""
 
     centre: Floats
     size: float
@@ -104,10 +100,7 @@ class UnitFeatures:
 
 @dataclass(frozen=True, eq=False)
 class SimilarityToFitted:
-    """Similarity to all fitted items (empirical kernel map), or to a sample of them.
-
-    `columns` (d,): Fitted items to compare with: all, or 1,000 if there are more than 3,000.
-    """
+    """Similarity to all fitted items (empirical kernel map), or to a sample of them."""
 
     like: ItemSimilarity
     columns: Ints

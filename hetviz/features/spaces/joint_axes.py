@@ -154,11 +154,7 @@ def is_sketch_quick(data: HeteroData) -> bool:
 def axes_of_new(
     rows: NewRows, fitted: Mapping[str, Dataset], axes: Mapping[str, Floats], kind: str
 ) -> tuple[Floats, Floats | None]:
-    """Return joint axes of new rows, and their squared distances to fitted rows.
-
-    Returns `Z` (m, k): Mean direction of the most similar fitted rows and of the linked rows; 0
-        without either. Negative links are not used.
-    """
+    """Return joint axes of new rows, and their squared distances to fitted rows."""
     name, m = rows.dataset.name, len(rows.dataset)
     similar = sp.csr_array((m, len(fitted[name])))
     squared = squared_to_fitted(fitted[name], rows.dataset, kind)

@@ -35,11 +35,7 @@ def joint_graph(
     tie_views: bool = True,
     weights: float | Mapping[str, float] = 1.0,
 ) -> JointGraph:
-    """Return the joint graph of affinities within datasets and all links.
-
-    `weights`: Weight of each dataset; links are weighted by the geometric mean of their two
-        datasets.
-    """
+    """Return the joint graph of affinities within datasets and all links."""
     linked = with_identity_links(data) if tie_views else data
     signed = SignedGraph.split(linked.adjacency())
     blocks = _affinity_blocks(data, near, progress)
@@ -87,11 +83,7 @@ def neighborhood_graph(
     random_state: int,
     progress: Progress,
 ) -> Sparse:
-    """Return the neighbourhood graph within each dataset, by features, links, or both.
-
-    Returns csr (n_rows, n_rows): Non-negative and symmetric; edges of both kinds are summed, at
-        most 1.
-    """
+    """Return the neighbourhood graph within each dataset, by features, links, or both."""
     empty = sp.csr_array((data.n_rows, data.n_rows))
     links = empty
     if graph != "neighbors":

@@ -131,11 +131,8 @@ class SneMap:
         `again`: The previous map is by this method, so that few items move: of two far items with
             a user link, the one with fewer links moves to the other one, unless both have many
             links, and 100 iterations follow.
-        `paper`: Use the start and schedule of the MR-SNE paper.
         `degree_weight`: Items repel by this power of their share of all affinities. With 1, q_ij
             is proportional to both shares, so that hubs can have many neighbours.
-        `followers` (sequence of (array of int, array of int)): Rows of the named items of groups,
-            and of the items that may follow them.
         """
         placed = self.placed
         progress(0.0, "Finding a start")

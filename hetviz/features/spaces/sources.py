@@ -73,10 +73,7 @@ def entity_sources(
 
 
 def guidance_pairs(data: HeteroData, sources: EntitySources) -> tuple[tuple[Ints, Ints], Floats]:
-    """Return the pairs of objects of an entity with guidance.
-
-    Returns `signs` (m,): 1 for together, -1 for apart, from links with role "guidance".
-    """
+    """Return the pairs of objects of an entity with guidance."""
     weights: dict[tuple[int, int], float] = {}
     for group in data.links:
         if group.role != "guidance" or not {group.source, group.target} <= set(sources.object_of):
