@@ -241,13 +241,13 @@ def embed_on_axes(
     multipliers: Floats | None = None,
     report: Callable[[int, Floats], object] = lambda step, A: None,
     beat: Callable[[], object] = lambda: None,
-) -> tuple[Floats, float, int]:
+) -> tuple[Floats, float]:
     """Find a local optimum of the same problem with a fixed number of axes, from a start."""
     best, objective = start, _objective([Phi], hinge, [start])
     q = np.zeros(len(hinge))
     if multipliers is not None:
         q = np.clip(multipliers / np.maximum(hinge.weight, 1e-300), 0.0, 1.0)
-    parts, g, step = [start], 1.0, 0
+    parts, g = [start], 1.0
     for step in range(1, _MAX_LOCAL_PASSES + 1):
         parts, q, _ = _inner_solve([Phi], hinge, parts, q, g, beat)
         value = _objective([Phi], hinge, parts)
@@ -258,7 +258,7 @@ def embed_on_axes(
         if step > 2 and decrease <= _LOCAL_TOL * objective:
             break
         g *= _SMOOTHING_FACTOR
-    return best, objective, step
+    return best, objective
 
 
 def canonical_axes(Phi: ViewFeatures, A: Floats, k: int | None = None) -> Floats:

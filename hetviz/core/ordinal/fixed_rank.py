@@ -124,7 +124,7 @@ def embed_fixed_rank(
             out[slice(None) if Phi is None else used] = improved
             return canonical_axes(Phi, out, k)
 
-        improved, objective, _ = embed_on_axes(
+        improved, objective = embed_on_axes(
             Phi if Phi is None else Phi[:, used],
             hinge,
             start if Phi is None else start[used],

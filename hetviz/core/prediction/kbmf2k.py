@@ -65,12 +65,12 @@ class Side:
         return self.G_cov + self.G[:, :, None] * self.G[:, None, :]
 
 
-def truncated_moments(m: Floats, y: Floats, margin: float) -> tuple[Floats, Floats, Floats]:
-    """Return mean, variance and log normaliser of f ~ N(m, 1) given y f > margin."""
+def truncated_mean(m: Floats, y: Floats, margin: float) -> tuple[Floats, Floats]:
+    """Return mean and log normaliser of f ~ N(m, 1) given y f > margin."""
     z = y * m - margin
     log_z = log_ndtr(z)
     rho = np.exp(-0.5 * z**2 - _HALF_LOG_2PI - log_z)
-    return m + y * rho, np.maximum(1.0 - rho * (rho + z), 0.0), log_z
+    return m + y * rho, log_z
 
 
 class Factorisation:
@@ -167,10 +167,10 @@ class Factorisation:
                     - 0.5 * float((residual**2).sum()) / sigma**2
                 )
             elif is_known is None:
-                self._F[number], _, log_z = truncated_moments(m, y, self.priors.margin)
+                self._F[number], log_z = truncated_mean(m, y, self.priors.margin)
                 self._log_z[number] = float(log_z.sum())
             else:
-                mean, _, log_z = truncated_moments(m[is_known], y[is_known], self.priors.margin)
+                mean, log_z = truncated_mean(m[is_known], y[is_known], self.priors.margin)
                 self._F[number] = np.zeros_like(m)
                 self._F[number][is_known] = mean
                 self._log_z[number] = float(log_z.sum())

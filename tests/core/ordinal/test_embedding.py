@@ -193,7 +193,7 @@ def test_fixed_rank_improves_the_convex_optimum() -> None:
     result = embed_order([Phi], h)
     start = canonical_axes(Phi, result.parts[0], 2)
     before = float((start**2).sum()) + h.loss(h.short(Phi @ start))
-    flat, objective, _ = embed_on_axes(Phi, h, start, multipliers=result.multipliers)
+    flat, objective = embed_on_axes(Phi, h, start, multipliers=result.multipliers)
     assert flat.shape == start.shape
     assert result.bound <= objective < before
     assert objective == pytest.approx(float((flat**2).sum()) + h.loss(h.short(Phi @ flat)))
