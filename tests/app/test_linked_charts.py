@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hetviz.data import Dataset, Filter, HeteroData, Labels, passing
+from hetviz.data import Dataset, Filter, HeteroData, Labels, Links, passing
 from hetviz.ui.map import linked_charts
 from hetviz.ui.map_data.array_cache import ARRAYS, PackedArray
 from hetviz.workspace import SESSIONS, State
@@ -35,7 +35,13 @@ def example() -> HeteroData:
     )
     customers = Dataset("customers", [f"c{k}" for k in range(N)], table=table)
     labels = Labels("customers", "segment", ["new" if k % 4 else "old" for k in range(N)])
-    return HeteroData([customers, Dataset("products", list("abc"))], labels=[labels])
+    products = Dataset(
+        "products", list("abcdef"), table=pd.DataFrame({"kind": ["x", "x", "y"] * 2})
+    )
+    bought = Links("customers", "products", [0, 1, 1, 5], [0, 1, 2, 2], [1.0, 1.0, 0.5, -1.0])
+    stated = Links("products", "customers", [0], [9], kind="said")
+    friends = Links("customers", "customers", [0], [1])
+    return HeteroData([customers, products], [bought, stated, friends], labels=[labels])
 
 
 DATA = example()
@@ -130,11 +136,12 @@ def test_open_charts_begin_with_the_coloured_column(monkeypatch: pytest.MonkeyPa
     spec = spec_of(replace(state, view=view, filters=filters), monkeypatch)
     assert spec["charts"][0] == ["customers", "city", ""]
     assert len(spec["charts"]) == 4
+    assert spec["charts"][-1] == ["products", "kind", "customers"]
     assert len({tuple(chart) for chart in spec["charts"]}) == 4
     # The ids of a filter of rows can be many.
     assert spec["filters"][0]["values"] == []
     packed = ARRAYS.get("charts", spec["failed"])
-    assert (array_of(packed) == 0).sum() == 2 + 3
+    assert (array_of(packed) == 0).sum() == 2 + 6
 
 
 def test_charts_of_removed_datasets_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,5 +228,30 @@ def test_chart_route_refuses_what_has_no_chart(sid: str) -> None:
 
 def test_columns_route_lists_columns_with_charts(sid: str) -> None:
     columns = ask(f"/hv/columns/{sid}").json["columns"]
-    titles = {entry["column"] for entry in columns}
+    titles = {entry["column"] for entry in columns if entry["group"] == "customers"}
     assert titles == {"age", "income", "joined", "seen", "city", "stars", "segment"}
+    by_links = [entry for entry in columns if entry["group"] == "By links of customers"]
+    assert [(entry["dataset"], entry["column"], entry["of"]) for entry in by_links] == [
+        ("products", "kind", "customers")
+    ]
+    assert by_links[0]["title"] == "Kind of linked products"
+
+
+def test_chart_of_linked_items_has_the_ends_of_observed_links(sid: str) -> None:
+    query = {"dataset": "products", "column": "kind", "of": "customers"}
+    spec = ask(f"/hv/chart/{sid}?{urlencode(query)}").json
+    assert spec["title"] == "Kind of linked products"
+    rows, targets = (
+        np.frombuffer(ask(f"/hv/array/{sid}/{key}").body, dtype="<i4") for key in spec["links"]
+    )
+    # Neither links that say apart nor statements of the user count.
+    assert list(zip(rows.tolist(), targets.tolist(), strict=True)) == [
+        (0, N),
+        (1, N + 1),
+        (1, N + 2),
+    ]
+    other = {"dataset": "customers", "column": "city", "of": "products"}
+    spec = ask(f"/hv/chart/{sid}?{urlencode(other)}").json
+    assert ask(f"/hv/array/{sid}/{spec['links'][0]}").body == targets.tobytes()
+    missing = {"dataset": "customers", "column": "city", "of": "customers"}
+    assert ask(f"/hv/chart/{sid}?{urlencode(missing)}").status == 204

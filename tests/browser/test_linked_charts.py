@@ -7,9 +7,11 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from hetviz.data import Filter, passing
 from hetviz.workspace import SetView
 from tests.browser.projects import Projects
 from tests.browser.test_app import settled, until
+from tests.samples import sample
 
 CHARTS = SetView(charts=[["emoji", "n_keywords", ""], ["emoji", "group", ""]], has_charts=True)
 
@@ -122,3 +124,34 @@ def test_charts_open_from_the_tools_and_columns_are_added(
     dock.get_by_role("button", name="Close the charts").click()
     expect(dock).to_be_hidden()
     settled(page)
+
+
+def test_chart_counts_links_of_the_items_that_another_chart_shows(
+    page: Page, projects: Projects
+) -> None:
+    charts = [["emoji", "group", ""], ["keywords", "main_group", "emoji"]]
+    page.goto(f"/map?s={projects.make(SetView(charts=charts, has_charts=True))}")
+    settled(page)
+    linked = chart_of(page, "main_group")
+    expect(linked.get_by_role("heading")).to_have_text("Main group of linked keywords")
+    count = linked.locator(".hv-chart-count")
+    expect(count).to_have_text("3,938 of 3,938 links of emoji")
+    chart_of(page, "group").get_by_role("button", name=re.compile("^Food drink")).click()
+    data = sample("emoji")
+    food = passing(data, [Filter("emoji", "group", values=("food-drink",))])
+    tags = data.links[0]
+    n_links = int(food[tags.i].sum())
+    expect(count).to_have_text(f"{n_links:,} of 3,938 links of emoji")
+    # A value of the linked chart filters the linked items, which its other bars do not follow.
+    linked.get_by_role("button", name=re.compile("^Animals nature")).click()
+    nature = passing(data, [Filter("keywords", "main_group", values=("animals-nature",))])
+    both = food[tags.i] & nature[data.offsets["keywords"].start + tags.j]
+    expect(count).to_have_text(f"{int(both.sum()):,} of 3,938 links of emoji")
+    bars = linked.locator(".hv-value .hv-count")
+    assert sum(int(text.replace(",", "")) for text in bars.all_inner_texts()) == n_links
+    expect(page.locator(".st-key-filters")).to_contain_text("main group is Animals nature")
+    # Python counts the same.
+    page.reload()
+    settled(page)
+    expect(count).to_have_text(f"{int(both.sum()):,} of 3,938 links of emoji")
+    assert sum(int(text.replace(",", "")) for text in bars.all_inner_texts()) == n_links

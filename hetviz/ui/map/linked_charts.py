@@ -32,6 +32,8 @@ MAX_FILTERS = 24
 _MAX_CODES = 250
 _N_FIRST = 4
 _MIN_SHARE = 0.5
+# Kind of the links of statements, which say what should be close.
+_STATED = "said"
 _KINDS = ("number", "category", "date")
 
 
@@ -70,7 +72,9 @@ def charts_spec(state: State, session_id: str) -> ChartsSpec:
     if not view.has_charts:
         return spec
     charts = first_charts(state) if view.charts is None else view.charts
-    spec["charts"] = [list(chart) for chart in charts if chart[0] in data.datasets]
+    spec["charts"] = [
+        list(chart) for chart in charts if {chart[0], chart[2]} <= {*data.datasets, ""}
+    ]
     spec["filters"] = [
         {
             "dataset": item.dataset,
@@ -108,7 +112,14 @@ def first_charts(state: State) -> tuple[tuple[str, str, str], ...]:
                 elif [name, column] != first:
                     yield (name, column, "")
 
-    return tuple(islice(in_turn(), _N_FIRST))
+    charts = list(islice(in_turn(), _N_FIRST))
+    linked = [name for of, name in linked_pairs(data) if charts and of == charts[0][0]]
+    for name in linked[:1]:
+        # What the items of the first chart link to.
+        title = next(_good_columns(data, name), None)
+        if title is not None:
+            charts[_N_FIRST - 1 :] = [(name, title, charts[0][0])]
+    return tuple(charts)
 
 
 def _good_columns(data: HeteroData, name: str) -> Iterator[str]:
@@ -189,17 +200,54 @@ def _texts_of(column: Column, values: tuple[float, ...]) -> list[str]:
     ]
 
 
-def chart_spec(data: HeteroData, name: str, title: str, session_id: str) -> ChartSpec | None:
-    """Return the chart of a column for the browser, None for columns without one."""
+def linked_pairs(data: HeteroData) -> list[tuple[str, str]]:
+    """Return each pair of different datasets with links, in both directions."""
+    pairs = [(links.source, links.target) for links in data.links if links.kind != _STATED]
+    both = [ends for pair in pairs for ends in (pair, pair[::-1]) if pair[0] != pair[1]]
+    return list(dict.fromkeys(both))
+
+
+def links_between(data: HeteroData, of: str, name: str) -> tuple[PackedArray, PackedArray]:
+    """Return the rows of one dataset and of another that links of the data join."""
+
+    def make() -> tuple[PackedArray, PackedArray]:
+        rows: list[Ints] = []
+        targets: list[Ints] = []
+        for links in data.links:
+            if links.kind == _STATED or {links.source, links.target} != {of, name}:
+                continue
+            present = links.weight > 0
+            ends = {links.source: links.i[present], links.target: links.j[present]}
+            rows.append(data.offsets[of].start + ends[of])
+            targets.append(data.offsets[name].start + ends[name])
+        return (
+            PackedArray.pack(np.concatenate(rows), "<i4"),
+            PackedArray.pack(np.concatenate(targets), "<i4"),
+        )
+
+    return RESULTS.get_or_compute(data, ("links of chart", of, name), make)
+
+
+def chart_spec(
+    data: HeteroData, name: str, title: str, session_id: str, of: str = ""
+) -> ChartSpec | None:
+    """Return the chart of a column for the browser, None for columns without one.
+
+    `of`: Dataset whose links to the dataset of the column are counted, instead of the rows.
+    """
     coded = codes_of(data, name, title)
-    if coded is None:
+    if coded is None or (of and (of, name) not in linked_pairs(data)):
         return None
     column = item_text.columns_of(data, name)[title]
     unit = data[name].units.get(title, "")
     return {
         "kind": "bins" if coded.lows else "values",
-        "title": display_name(title) + (f" ({unit})" if unit else ""),
+        "title": (_linked_title(name, title) if of else display_name(title))
+        + (f" ({unit})" if unit else ""),
         "key": send_array(session_id, coded.codes),
+        "links": [send_array(session_id, ends) for ends in links_between(data, of, name)]
+        if of
+        else None,
         "texts": list(coded.texts),
         "values": list(coded.values),
         "lows": [None if np.isnan(value) else value for value in coded.lows],
@@ -209,14 +257,37 @@ def chart_spec(data: HeteroData, name: str, title: str, session_id: str) -> Char
     }
 
 
+def _linked_title(name: str, title: str) -> str:
+    return f"{display_name(title)} of linked {name}"
+
+
 def chart_choices(data: HeteroData) -> list[dict[str, str]]:
-    """Return the columns that a chart can show, by dataset."""
-    return [
-        {"group": name, "dataset": name, "column": title, "of": "", "title": display_name(title)}
+    """Return the columns that a chart can show: those of each dataset, then by links."""
+    columns = {
+        name: [
+            title
+            for title, column in item_text.columns_of(data, name).items()
+            if column.kind in _KINDS
+        ]
         for name in data.datasets
-        for title, column in item_text.columns_of(data, name).items()
-        if column.kind in _KINDS
+    }
+    own = [
+        {"group": name, "dataset": name, "column": title, "of": "", "title": display_name(title)}
+        for name, titles in columns.items()
+        for title in titles
     ]
+    linked = [
+        {
+            "group": f"By links of {of}",
+            "dataset": name,
+            "column": title,
+            "of": of,
+            "title": _linked_title(name, title),
+        }
+        for of, name in linked_pairs(data)
+        for title in columns[name]
+    ]
+    return own + linked
 
 
 def apply_filter(value: object) -> None:

@@ -207,8 +207,8 @@ def _chart(request: Request) -> Response:
         raise RequestError
     if item_text.is_loading(opened.data, name):
         raise RequestError(202)
-    column = request.query_params.get("column", "")
-    spec = linked_charts.chart_spec(opened.data, name, column, opened.session)
+    column, of = (request.query_params.get(key, "") for key in ("column", "of"))
+    spec = linked_charts.chart_spec(opened.data, name, column, opened.session, of)
     if spec is None:
         # Not 404, since browsers log these as errors: the column may have been removed.
         raise RequestError(204)

@@ -288,12 +288,14 @@ class ChartFilterRequest(TypedDict):
 class ChartSpec(TypedDict):
     """Chart of a column: the code of each row, 255 for none, and texts and values of the codes.
 
+    `links`: keys of the rows and targets of the links that it counts, None if it counts rows.
     `lows`, `highs`, `starts`, `ends`: smallest and largest value of each bin, and both as text.
     """
 
     kind: Literal["bins", "values"]
     title: str
     key: str
+    links: list[str] | None
     texts: list[str]
     values: list[str]
     lows: list[float | None]

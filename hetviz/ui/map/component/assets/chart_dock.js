@@ -1,7 +1,7 @@
 // Charts below the map. They show the filters, and a brush filters the map and all other charts while it is
 // dragged. Python applies the filter when it ends.
 
-import { Crossfilter, codedColumn } from "./crossfilter.js";
+import { Crossfilter, codedColumn, columnLinks } from "./crossfilter.js";
 import { h, icon, thousands } from "./dom.js";
 import { searchBox } from "./legend.js";
 import { send } from "./page_change.js";
@@ -18,6 +18,8 @@ const [RETRY_MS, MAX_UNSEARCHED] = [600, 10];
 
 /** @param {string[]} chart */
 const keyOf = (chart) => JSON.stringify(chart);
+/** Charts of the same column share their filters. @param {string[]} chart */
+const columnOf = (chart) => JSON.stringify(chart.slice(0, 2));
 
 export class ChartDock {
   /** @param {HetMap} map */
@@ -115,11 +117,11 @@ export class ChartDock {
     this.nAbsent = scene.n - countOf(drawable);
     crossfilter.reset(this.failed, drawable, cards.map(({ column }) => column));
     for (const [key, { allowed }] of this.pending) {
-      const card = this.cards.get(key);
+      const card = cards.find(({ column }) => column.key === key);
       if (card) crossfilter.brush(card.column, allowed);
     }
     for (const card of cards) {
-      if (card !== this.dragged && !this.pending.has(keyOf(card.chart))) card.receive(this.filters.filter((item) => this.isOf(card, item)));
+      if (!this.pending.has(card.column.key)) card.receive(this.filters.filter((item) => this.isOf(card, item)));
     }
     if (this.pending.size) this.applyMask();
     this.show();
@@ -153,7 +155,8 @@ export class ChartDock {
   brush(card, allowed) {
     const begun = performance.now();
     this.dragged = card;
-    this.pending.set(keyOf(card.chart), { number: Infinity, allowed });
+    this.pending.set(card.column.key, { number: Infinity, allowed });
+    for (const other of this.cards.values()) if (other !== card && other.column.key === card.column.key) other.follow(/** @type {any} */ (card));
     this.crossfilter.brush(card.column, allowed);
     this.frame ||= requestAnimationFrame(() => {
       this.frame = 0;
@@ -166,7 +169,7 @@ export class ChartDock {
   /** Send the filter of a chart to Python. @param {BinsChart | ValuesChart} card */
   end(card) {
     const { map } = this;
-    const pending = this.pending.get(keyOf(card.chart));
+    const pending = this.pending.get(card.column.key);
     this.dragged = null;
     if (!pending) return;
     for (const other of this.cards.values()) if (other !== card) other.sort();
@@ -203,21 +206,23 @@ export class ChartDock {
     const { map, scene } = this;
     const { data } = scene;
     const key = keyOf(chart);
-    const [dataset, column] = chart;
-    const rows = data.datasets.find((d) => d.name === dataset);
+    const [dataset, column, of] = chart;
+    const [rows, others] = [dataset, of].map((name) => data.datasets.find((d) => d.name === name));
     if (!rows || this.loading.has(key)) return;
     this.loading.add(key);
     try {
-      const query = new URLSearchParams({ dataset, column });
+      const query = new URLSearchParams({ dataset, column, of });
       const response = await request(`hv/chart/${data.session}?${query}`);
       if (response.status === 202) setTimeout(() => scene.isClosed || this.draw(), RETRY_MS);
       if (response.status !== 200 || scene.isClosed) return;
       /** @type {ChartSpec} */
       const spec = await response.json();
-      const codes = await array(data.session, spec.key, "u1");
+      const [codes, sources, targets] = await Promise.all([
+        array(data.session, spec.key, "u1"), ...(spec.links ?? []).map((name) => array(data.session, name, "i4")),
+      ]);
       if (scene.data.fingerprint !== data.fingerprint || codes.length !== rows.stop - rows.start) return;
       const Card = spec.kind === "bins" ? BinsChart : ValuesChart;
-      const card = new Card(this, chart, spec, codedColumn(rows.start, codes, spec.texts.length));
+      const card = new Card(this, chart, spec, codedColumn(columnOf(chart), rows.start, codes, spec.texts.length, others && sources ? columnLinks(sources, targets, others, rows) : null));
       this.cards.set(key, card);
       this.row.replaceChildren(...this.charts.flatMap((other) => this.cards.get(keyOf(other))?.element ?? []));
       this.recount();

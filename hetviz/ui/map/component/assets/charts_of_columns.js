@@ -20,16 +20,18 @@ class ColumnChart {
     this.chart = chart;
     this.spec = spec;
     this.column = column;
-    const [dataset] = chart;
+    const [dataset, , of] = chart;
     /** @type {HTMLElement[]} */
     this.rows = [];
-    this.noun = dock.scene.data.datasets.length > 1 ? dataset : "items";
+    this.noun = of ? `links of ${of}` : dock.scene.data.datasets.length > 1 ? dataset : "items";
+    // What the chart counts, in words.
+    const rule = of ? `${spec.title}: each link of the shown ${of} counts once` : `${spec.title} of ${dataset}`;
     this.countText = h("span", { class: "hv-chart-count" });
     this.clearButton = h("button", { type: "button", class: "hv-text-button", hidden: true, onclick: () => this.clear() }, "Clear");
     this.body = h("div", { class: "hv-chart-body" });
     this.note = h("span", { class: "hv-chart-note" });
-    this.element = h("section", { class: "hv-chart", "aria-label": `Chart of ${spec.title}`, "data-column": chart[1] },
-      h("header", {}, h("h3", { title: `${spec.title} of ${dataset}` }, spec.title),
+    this.element = h("section", { class: "hv-chart", "aria-label": `Chart of ${spec.title}`, "data-column": chart[1], "data-of": of || null },
+      h("header", {}, h("h3", { title: rule }, spec.title),
         h("button", { type: "button", class: "hv-tool", title: "Remove this chart", "aria-label": `Remove the chart of ${spec.title}`, onclick: () => dock.remove(chart) }, icon("close"))),
       h("div", { class: "hv-chart-line" }, this.countText, this.clearButton), this.body, this.note);
     this.nWhole = sum(column.whole, column.n);
@@ -42,6 +44,9 @@ class ColumnChart {
 
   clear() {}
 
+  /** @param {any} card */
+  follow(card) { void card; }
+
   /** Put the values with most items first, after the filters have changed. */
   sort() {}
 
@@ -51,7 +56,7 @@ class ColumnChart {
     const { counts, n } = column;
     let shown = allowed ? 0 : sum(counts, n + 1);
     if (allowed) for (let code = 0; code <= n; code++) if (allowed[code]) shown += counts[code];
-    countText.textContent = `${thousands(shown)} of ${thousands(column.codes.length)} ${this.noun}`;
+    countText.textContent = `${thousands(shown)} of ${thousands(column.total)} ${this.noun}`;
     this.clearButton.hidden = !allowed;
   }
 
@@ -110,6 +115,12 @@ export class BinsChart extends ColumnChart {
     const flags = new Uint8Array(column.n + 1);
     flags.fill(1, range[0], range[1] + 1);
     return flags;
+  }
+
+  /** Show the brush of another chart of the column. @param {BinsChart} card */
+  follow(card) {
+    this.range = card.range;
+    this.place();
   }
 
   /** The filter for Python: the smallest and largest value inside the brush. */
@@ -281,6 +292,9 @@ export class ValuesChart extends ColumnChart {
     for (const code of this.chosen) flags[code] = 1;
     return flags;
   }
+
+  /** Show the values of another chart of the column. @param {ValuesChart} card */
+  follow(card) { this.chosen = new Set(card.chosen); }
 
   /** The filter for Python. */
   filter() {

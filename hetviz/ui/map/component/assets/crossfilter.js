@@ -7,8 +7,19 @@ const [FIRST_BIT, LAST_BIT] = [24, 29]; // bits of brushes that Python has not a
 const NO_CODE = 255;
 
 /**
- * A column of a chart. Codes at `n` are those of rows without a value.
+ * Links from rows to the rows of a column, each also in the order of its ends: those of row r are at
+ * `byRow.order[k]` for k from `byRow.begins[r - first]`.
+ * @typedef {{ first: number, begins: Int32Array, order: Int32Array }} Ends
+ * @typedef {{ rows: Int32Array, targets: Int32Array, byRow: Ends, byTarget: Ends }} ColumnLinks
+ */
+
+/**
+ * A column of a chart. Codes at `n` are those of rows without a value. With links it counts links of shown rows
+ * of another dataset instead of its own rows.
  * @typedef {object} CodedColumn
+ * @property {string} key charts of the same column share their filters
+ * @property {ColumnLinks | null} links
+ * @property {number} total number of rows or links
  * @property {number} start first row
  * @property {Uint8Array} codes code of each row
  * @property {number} n number of codes
@@ -20,18 +31,45 @@ const NO_CODE = 255;
  * @property {Uint8Array | null} blocked codes that the brush of the chart excludes; null without a brush
  */
 
-/** @returns {CodedColumn} @param {number} start @param {Uint8Array} codes @param {number} n */
-export function codedColumn(start, codes, n) {
-  const m = codes.length;
-  const whole = new Int32Array(n + 1);
-  const own = Uint8Array.from(codes, (code) => (code === NO_CODE ? n : Math.min(code, n)));
-  for (let k = 0; k < m; k++) whole[own[k]] += 1;
-  const begins = new Int32Array(n + 2);
-  for (let code = 0; code <= n; code++) begins[code + 1] = begins[code] + whole[code];
-  const rows = new Int32Array(m);
+/**
+ * Positions in the order of their groups, and where each group begins.
+ * @param {ArrayLike<number>} groups @param {number} n number of groups
+ */
+function sortByGroup(groups, n) {
+  const m = groups.length;
+  const begins = new Int32Array(n + 1);
+  for (let k = 0; k < m; k++) begins[groups[k] + 1] += 1;
+  for (let group = 0; group < n; group++) begins[group + 1] += begins[group];
+  const order = new Int32Array(m);
   const next = begins.slice();
-  for (let k = 0; k < m; k++) rows[next[own[k]]++] = start + k;
-  return { start, codes: own, n, own: 0, counts: new Int32Array(n + 1), whole, rows, begins, blocked: null };
+  for (let k = 0; k < m; k++) order[next[groups[k]]++] = k;
+  return { begins, order };
+}
+
+/**
+ * @returns {CodedColumn} @param {string} key @param {number} start @param {Uint8Array} codes @param {number} n
+ * @param {ColumnLinks | null} links
+ */
+export function codedColumn(key, start, codes, n, links = null) {
+  const own = Uint8Array.from(codes, (code) => (code === NO_CODE ? n : Math.min(code, n)));
+  const { begins, order } = sortByGroup(own, n + 1);
+  const whole = new Int32Array(n + 1);
+  if (links) for (const j of links.targets) whole[own[j - start]] += 1;
+  else for (const code of own) whole[code] += 1;
+  return {
+    key, links, total: links ? links.rows.length : own.length, start, codes: own, n, own: 0,
+    counts: new Int32Array(n + 1), whole, rows: order.map((k) => start + k), begins, blocked: null,
+  };
+}
+
+/**
+ * @returns {ColumnLinks} @param {Int32Array} rows @param {Int32Array} targets
+ * @param {{ start: number, stop: number }} of rows of the dataset that the links begin in
+ * @param {{ start: number, stop: number }} to
+ */
+export function columnLinks(rows, targets, of, to) {
+  const ends = (all, { start, stop }) => ({ first: start, ...sortByGroup(all.map((r) => r - start), stop - start) });
+  return { rows, targets, byRow: ends(rows, of), byTarget: ends(targets, to) };
 }
 
 export class Crossfilter {
@@ -76,9 +114,13 @@ export class Crossfilter {
 
   /** Count the rows of a column. @param {CodedColumn} column */
   count(column) {
-    const { start, codes, counts, own } = column;
+    const { start, codes, counts, own, links } = column;
+    const { failed } = this;
     counts.fill(0);
-    for (let k = 0; k < codes.length; k++) if ((this.failed[start + k] & ~own) === 0) counts[codes[k]] += 1;
+    if (links) {
+      const { rows, targets } = links;
+      for (let k = 0; k < rows.length; k++) if (failed[rows[k]] === 0 && (failed[targets[k]] & ~own) === 0) counts[codes[targets[k] - start]] += 1;
+    } else for (let k = 0; k < codes.length; k++) if ((failed[start + k] & ~own) === 0) counts[codes[k]] += 1;
   }
 
   /**
@@ -105,8 +147,8 @@ export class Crossfilter {
     }
     let bit = FIRST_BIT;
     while (bit < LAST_BIT && this.columns.some((other) => other.own & (1 << bit))) bit += 1;
-    column.own = 1 << bit;
-    column.blocked = new Uint8Array(column.n + 1);
+    const blocked = new Uint8Array(column.n + 1);
+    for (const other of this.columns) if (other.key === column.key) Object.assign(other, { own: 1 << bit, blocked });
   }
 
   /**
@@ -119,6 +161,10 @@ export class Crossfilter {
     if (!m) return;
     for (const column of this.columns) {
       const { start, codes, counts, own } = column;
+      if (column.links) {
+        this.flipLinks(column, rows, set, clear);
+        continue;
+      }
       // Columns of other datasets count other rows, and the own filters of a column do not count there.
       if (rows[0] < start || rows[0] >= start + codes.length || ((set | clear) & ~own) === 0) continue;
       for (let k = 0; k < m; k++) {
@@ -136,6 +182,28 @@ export class Crossfilter {
       const isShown = after === 0 ? 1 : 0;
       this.visible += isShown - shown[r];
       shown[r] = isShown;
+    }
+  }
+
+  /**
+   * Update the counts of links before the bits of rows change.
+   * @param {CodedColumn} column @param {Int32Array} rows @param {number} set @param {number} clear
+   */
+  flipLinks({ start, codes, counts, own, links }, rows, set, clear) {
+    const { failed } = this;
+    const { rows: sources, targets, byRow, byTarget } = /** @type {ColumnLinks} */ (links);
+    const isTarget = rows[0] >= start && rows[0] < start + codes.length;
+    const { first, begins, order } = isTarget ? byTarget : byRow;
+    if (rows[0] < first || rows[0] >= first + begins.length - 1) return;
+    const ignored = isTarget ? ~own : -1;
+    for (const r of rows) {
+      const change = (((((failed[r] | set) & ~clear) & ignored) === 0) ? 1 : 0) - ((failed[r] & ignored) === 0 ? 1 : 0);
+      if (!change) continue;
+      for (let k = begins[r - first]; k < begins[r - first + 1]; k++) {
+        const link = order[k];
+        const isCounted = isTarget ? failed[sources[link]] === 0 : (failed[targets[link]] & ~own) === 0;
+        if (isCounted) counts[codes[targets[link] - start]] += change;
+      }
     }
   }
 }

@@ -160,6 +160,7 @@
  * @property {"bins" | "values"} kind
  * @property {string} title
  * @property {string} key key of the code of each row, 255 for none
+ * @property {[string, string] | null} links keys of the rows and targets of the links that it counts
  * @property {string[]} texts
  * @property {string[]} values
  * @property {(number | null)[]} lows smallest value of each bin
