@@ -70,7 +70,7 @@ def test_brush_filters_the_map_and_the_other_charts_while_it_is_dragged(
     assert counts_of(page) == counts
     page.get_by_role("button", name="Undo filter").click()
     expect(total_of(page)).to_have_text("1,894 of 1,894 items")
-    expect(chart.locator(".hv-plot u")).to_be_hidden()
+    expect(chart.locator(".hv-window")).to_be_hidden()
     settled(page)
 
 
@@ -82,6 +82,10 @@ def test_charts_are_filtered_by_clicks_and_keys(page: Page, projects: Projects) 
     food.click()
     expect(group.locator(".hv-chart-count")).to_have_text("130 of 1,273 emoji")
     expect(page.locator(".st-key-filters")).to_contain_text("group is Food drink")
+    # The items that are left become a selection.
+    page.get_by_role("button", name="Select them").click()
+    until(page, "map.scene.count === 130")
+    expect(page.locator(".st-key-panel").get_by_text("130 selected")).to_be_visible()
     # A second value is added. Other charts count both.
     group.get_by_role("button", name=re.compile("^Activities")).click(modifiers=["Shift"])
     expect(chart_of(page, "n_keywords").locator(".hv-chart-count")).to_have_text(

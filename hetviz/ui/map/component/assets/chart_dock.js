@@ -1,7 +1,7 @@
 // Charts below the map. They show the filters, and a brush filters the map and all other charts while it is
 // dragged. Python applies the filter when it ends.
 
-import { Crossfilter, codedColumn, columnLinks } from "./crossfilter.js";
+import { Crossfilter, OFF, codedColumn, columnLinks } from "./crossfilter.js";
 import { h, icon, thousands } from "./dom.js";
 import { searchBox } from "./legend.js";
 import { send } from "./page_change.js";
@@ -53,13 +53,14 @@ export class ChartDock {
     this.focus = null;
     this.total = h("b", { role: "status" });
     this.absent = h("span", { class: "hv-dock-note" });
+    this.selector = h("button", { type: "button", class: "hv-text-button", hidden: true, onclick: () => this.select() }, "Select them");
     this.menu = h("div", { class: "hv-menu hv-dock-menu" });
     const add = h("button", { type: "button", class: "hv-text-button", "aria-expanded": "false" }, "Add chart");
     this.adder = map.toolbar.addMenu(add, this.menu, h("div", { class: "hv-drop" }, add, this.menu));
     add.addEventListener("click", () => this.menu.hidden || this.fillMenu());
     this.row = h("div", { class: "hv-dock-row" });
     this.element = h("div", { class: "hv-dock", role: "region", "aria-label": "Charts", hidden: true },
-      h("div", { class: "hv-dock-head" }, this.total, this.absent, this.adder.element,
+      h("div", { class: "hv-dock-head" }, this.total, this.selector, this.absent, this.adder.element,
         h("button", { type: "button", class: "hv-tool", "aria-label": "Close the charts", title: "Close the charts", onclick: () => this.toggle(false) }, icon("close"))),
       this.row);
   }
@@ -182,6 +183,20 @@ export class ChartDock {
     map.announce(this.total.textContent);
   }
 
+  /** Datasets of which the filters hide some items. */
+  get filtered() {
+    const { scene, crossfilter: { failed } } = this;
+    return scene.data.datasets.filter((d) => failed.subarray(d.start, d.stop).some((bits) => bits & ~OFF));
+  }
+
+  /** Select the items that the filters leave, to use them as a group. */
+  select() {
+    const { shown } = this.crossfilter;
+    const rows = [];
+    for (const d of this.filtered) for (let r = d.start; r < d.stop; r++) if (shown[r]) rows.push(r);
+    this.map.selection.select(rows);
+  }
+
   draw() {
     const { map, element, charts } = this;
     const shown = this.isOpen && map.scene.data?.mode === "work";
@@ -238,6 +253,7 @@ export class ChartDock {
   show() {
     const { crossfilter, scene } = this;
     this.total.textContent = `${thousands(crossfilter.visible)} of ${thousands(scene.n)} items`;
+    this.selector.hidden = crossfilter.visible === scene.n - this.nAbsent || !crossfilter.visible;
     this.absent.textContent = this.nAbsent ? `${thousands(this.nAbsent)} hidden on the map` : "";
     for (const card of this.cards.values()) card.draw();
   }

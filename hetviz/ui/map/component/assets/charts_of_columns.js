@@ -13,6 +13,19 @@ const percent = (share) => (share > 0 && share < 0.005 ? "under 1 %" : `${Math.r
 /** @param {Int32Array} counts @param {number} n */
 const sum = (counts, n) => counts.subarray(0, n).reduce((a, b) => a + b, 0);
 
+/**
+ * Draw the share of a code among all items and among those shown; a line marks the first inside a longer bar.
+ * @param {Element} element @param {"X" | "Y"} axis @param {number} whole @param {number} share
+ */
+function drawBar(element, axis, whole, share) {
+  const [ghost, bar, line] = /** @type {HTMLCollectionOf<HTMLElement>} */ (element.children);
+  ghost.style.transform = `scale${axis}(${whole})`;
+  bar.style.transform = `scale${axis}(${share})`;
+  line.style[axis === "X" ? "left" : "bottom"] = `${100 * whole}%`;
+  line.hidden = share <= 1.02 * whole;
+  return bar;
+}
+
 class ColumnChart {
   /** @param {ChartDock} dock @param {string[]} chart @param {ChartSpec} spec @param {CodedColumn} column */
   constructor(dock, chart, spec, column) {
@@ -83,8 +96,8 @@ export class BinsChart extends ColumnChart {
     const { n } = column;
     /** @type {[number, number] | null} First and last bin of the brush. */
     this.range = null;
-    this.bars = Array.from({ length: n }, () => h("span", { class: "hv-bin" }, h("i", {}), h("b", {})));
-    this.window = h("u", { hidden: true });
+    this.bars = Array.from({ length: n }, () => h("span", { class: "hv-bin" }, h("i", {}), h("b", {}), h("u", {})));
+    this.window = h("div", { class: "hv-window", hidden: true });
     this.plot = h("div", { class: "hv-plot" }, ...this.bars, this.window);
     this.ends = h("div", { class: "hv-chart-ends" }, h("span", {}), h("b", {}), h("span", {}));
     this.sliders = ["Smallest", "Largest"].map((label, k) => h("input", {
@@ -242,9 +255,7 @@ export class BinsChart extends ColumnChart {
     const { nCounts, highest } = this.shares();
     this.count();
     for (let code = 0; code < n; code++) {
-      const [ghost, bar] = /** @type {HTMLCollectionOf<HTMLElement>} */ (this.bars[code].children);
-      ghost.style.transform = `scaleY(${whole[code] / (this.nWhole || 1) / highest})`;
-      bar.style.transform = `scaleY(${counts[code] / nCounts / highest})`;
+      drawBar(this.bars[code], "Y", whole[code] / (this.nWhole || 1) / highest, counts[code] / nCounts / highest);
     }
   }
 }
@@ -264,7 +275,7 @@ export class ValuesChart extends ColumnChart {
       // Values after the 250th have one bar.
       disabled: code >= spec.values.length && code < column.n,
       onclick: (event) => this.click(code, event.shiftKey || event.ctrlKey || event.metaKey),
-    }, h("span", { class: "hv-name" }, text(code)), h("span", { class: "hv-value-bar" }, h("i", {}), h("b", {})), h("span", { class: "hv-count" })));
+    }, h("span", { class: "hv-name" }, text(code)), h("span", { class: "hv-value-bar" }, h("i", {}), h("b", {}), h("u", {})), h("span", { class: "hv-count" })));
     this.note.textContent = "";
     this.list = h("div", { class: "hv-values" }, ...this.rows);
     this.body.append(this.list);
@@ -347,10 +358,8 @@ export class ValuesChart extends ColumnChart {
     for (const row of this.rows) {
       const code = Number(row.dataset.code);
       const [, lengths, number] = row.children;
-      const [ghost, bar] = /** @type {HTMLCollectionOf<HTMLElement>} */ (lengths.children);
       const scale = code < n ? highest : Infinity;
-      ghost.style.transform = `scaleX(${whole[code] / (this.nWhole || 1) / scale})`;
-      bar.style.transform = `scaleX(${counts[code] / nCounts / scale})`;
+      const bar = drawBar(lengths, "X", whole[code] / (this.nWhole || 1) / scale, counts[code] / nCounts / scale);
       bar.style.background = colours ? colours.get(this.spec.texts[code]) ?? "" : "";
       number.textContent = thousands(counts[code]);
       set(row, { "aria-pressed": String(this.chosen.has(code)), "data-out": this.chosen.size > 0 && !this.chosen.has(code), title: code < n ? this.title(code, nCounts) : null });
