@@ -5,7 +5,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 RUNTIME := $(VENV)/.runtime-installed
 TOOLS := $(VENV)/.tools-installed
-PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+# Modules compile when they are first imported; most of them never are.
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check --no-compile
 
 # Numerical libraries otherwise start a thread per core in every test process.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
@@ -42,8 +43,7 @@ test:
 	@rm -f test-artifacts/reruns.txt
 	@$(MAKE) -s --no-print-directory $(RUNTIME)
 	@$(MAKE) -s --no-print-directory $(PARALLEL) kernels $(TOOLS)
-	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory -j 3 $(SYNC_OUTPUT) browser unit types LOW_PRIORITY='nice -n 5'; \
+	@$(MAKE) --no-print-directory -j 4 $(SYNC_OUTPUT) browser unit types lint LOW_PRIORITY='nice -n 5'; \
 	    ended=$$?; cat test-artifacts/reruns.txt 2>/dev/null; exit $$ended
 
 quick: $(TOOLS)

@@ -2,71 +2,23 @@
 
 from __future__ import annotations
 
-import re
 import runpy
 from pathlib import Path
 
 import numpy as np
 import pytest
-from mypy import api
 
 import hetviz
 from hetviz.algorithms.registry import method_classes
 from hetviz.errors import ParameterError
 
 ROOT = Path(__file__).resolve().parents[1]
-SCRIPT = """
-import numpy as np
-import pandas as pd
-
-import hetviz
-
-table = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": [0.0, 1.0, 0.0]})
-data = hetviz.HeteroData.from_frames({"items": table})
-m = hetviz.embed(data, "umap", n_neighbors=5, metric="cosine", random_state=None)
-model = hetviz.JointMap(n_components=2, random_state=np.random.default_rng(0))
-places = model.fit(data).embedding_["items"]
-for card in hetviz.methods():
-    hetviz.get_method(card.key)()
-for name in hetviz.embed(data, progress=True):
-    print(name.upper(), places.mean(), np.asarray(m).shape)
-
-hetviz.embed(data, "joint-mpa")  # error
-hetviz.embed(data, "umap", n_neighbours=5)  # error
-hetviz.embed(data, "umap", n_neighbors="five")  # error
-hetviz.embed(data, "guided-projection", kernel="rfb")  # error
-hetviz.embed(table)  # error
-hetviz.embed(data, n_neighbors=5)  # error
-hetviz.get_method("mrsne")  # error
-hetviz.JointMap(perplexity_=30.0)  # error
-hetviz.MRSNE(n_iter="many")  # error
-hetviz.JointMpa()  # error
-hetviz.get_method("umap")(neighbors=5)  # error
-m.coords  # error
-m[0]  # error
-hetviz.Links("a", "b", [0], [1], weights=[1.0])  # error
-hetviz.HeteroData.from_frames({"items": table}, link=[(1, 2)])  # error
-"""
 
 
 def test_stub_is_current() -> None:
     tool = runpy.run_path(str(ROOT / "tools/make_stub.py"))
     message = "Run python tools/make_stub.py"
     assert tool["STUB"].read_text(encoding="utf-8") == tool["stub"](), message
-
-
-@pytest.mark.slow
-def test_mypy_finds_the_mistakes_of_a_script(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT, encoding="utf-8")
-    monkeypatch.chdir(ROOT)
-    report, problems, _ = api.run([str(script)])
-    found = {int(line) for line in re.findall(r"script.py:(\d+): error", report)}
-    lines = enumerate(SCRIPT.splitlines(), 1)
-    assert found == {number for number, line in lines if line.endswith("# error")}, report
-    assert not problems
 
 
 def test_methods_are_public_classes() -> None:
