@@ -37,13 +37,13 @@ app: $(RUNTIME)
 	@echo 'Starting hetviz; open the address below in a browser. Ctrl+C stops it.'
 	@$(PY) -m streamlit run app.py $(if $(PORT),--server.port $(PORT))
 
-# Kernels compile while the tools are installed. Browser tests mostly wait, so the other tests run in
-# parallel with lower priority.
+# Kernels compile while the tools are installed. Browser tests mostly wait, so all others run in parallel.
+# None has a lower priority: on a busy machine it would hardly run.
 test:
 	@rm -f test-artifacts/reruns.txt
 	@$(MAKE) -s --no-print-directory $(RUNTIME)
 	@$(MAKE) -s --no-print-directory $(PARALLEL) kernels $(TOOLS)
-	@$(MAKE) --no-print-directory -j 4 $(SYNC_OUTPUT) browser unit types lint LOW_PRIORITY='nice -n 5'; \
+	@$(MAKE) --no-print-directory -j 4 $(SYNC_OUTPUT) browser unit types lint; \
 	    ended=$$?; cat test-artifacts/reruns.txt 2>/dev/null; exit $$ended
 
 quick: $(TOOLS)
@@ -60,14 +60,14 @@ lint: $(TOOLS)
 	@$(PY) tools/words.py
 
 types: $(TOOLS)
-	$(LOW_PRIORITY) $(PY) -m mypy
+	$(PY) -m mypy
 
 # Otherwise each test process compiles them.
 kernels: $(RUNTIME)
 	@env $(ONE_THREAD) $(PY) -m tools.compile_kernels
 
 unit: $(TOOLS)
-	$(LOW_PRIORITY) $(PYTEST) -n 2 --dist loadgroup -m 'not browser and not soak'
+	$(PYTEST) -n 2 --dist loadgroup -m 'not browser and not soak'
 
 # Two browsers, because they mostly wait. Tests of a file mostly share a server.
 browser: $(TOOLS)
