@@ -38,6 +38,9 @@ from hetviz.features.problems.comparison_problems import rows_from_objects
 from hetviz.params import Choice, Real
 from hetviz.progress import Progress, ProgressPart
 
+_REFIT_PASSES = 10
+"""Passes of the fit that tests how far points may move; more do not change what is held out."""
+
 
 class GNMDS(BaseEmbedder):
     """Generalized non-metric multidimensional scaling.
@@ -250,6 +253,7 @@ class GNMDS(BaseEmbedder):
                 Hinge(n, retained[rows], self.beta * critical_beta * weight / weight.sum()),
                 self.n_components,
                 tol=max(self.tol, QUICK_TOL),
+                max_passes=_REFIT_PASSES,
                 beat=lambda: tick(done),
             )
             return np.asarray(flat.parts[0])

@@ -72,6 +72,7 @@ def embed_fixed_rank(
     *,
     diagonal: bool = False,
     tol: float = 3e-3,
+    max_passes: int | None = None,
     report: OnPass = lambda step, gap, parts: None,
     beat: Callable[[], object] = lambda: None,
 ) -> FixedRankEmbedding:
@@ -89,11 +90,13 @@ def embed_fixed_rank(
         return np.split(A, cuts)
 
     solution: Any
+    limit = {} if max_passes is None else {"max_passes": max_passes}
     if diagonal:
         solution = weigh_columns(
             _stacked(views, hinge.n),
             hinge,
             tol=tol,
+            **limit,
             beat=beat,
             report=lambda step, gap, v: report(
                 step, gap, split(canonical_axes(Phi, _column_axes(v), k))
@@ -105,6 +108,7 @@ def embed_fixed_rank(
             views,
             hinge,
             tol=tol,
+            **limit,
             beat=beat,
             report=lambda step, gap, parts: report(
                 step, gap, split(canonical_axes(Phi, _block_diagonal(parts), k))
