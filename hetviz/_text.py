@@ -94,8 +94,7 @@ def almost_all(share: float) -> float | None:
 
 def per_hundred(value: float) -> str:
     """Return a share as a number out of 100: "47", "0.4" below one, "99.6" near 100."""
-    almost = almost_all(value)
-    if almost is not None:
+    if (almost := almost_all(value)) is not None:
         return str(almost)
     if value >= 0.0095 or value <= 0:
         return f"{100 * value:.0f}"

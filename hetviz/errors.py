@@ -59,8 +59,7 @@ def limit_problems(problems: Iterable[Problem], limit: int = MAX_LISTED) -> Iter
     """Yield at most `limit` problems, the last of which stands for all others."""
     others = iter(problems)
     yield from islice(others, limit - 1)
-    last = next(others, None)
-    if last is not None:
+    if (last := next(others, None)) is not None:
         count = 1 + sum(1 for _ in others)
         text = f"{last.what} (one of {count:,} such rows)"
         yield replace(last, what=text, count=count) if count > 1 else last

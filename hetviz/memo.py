@@ -121,8 +121,7 @@ class Memo:
 
     def drop(self, owner: object, key: Hashable) -> None:
         with self._locked():
-            group = self._groups.get(_place(owner)[0])
-            if group is not None:
+            if (group := self._groups.get(_place(owner)[0])) is not None:
                 self._remove(group, key)
 
     def clear(self, owner: object) -> None:

@@ -119,8 +119,7 @@ class BaseEmbedder(HasParams, SklearnInterface):
         parameters.check(self.card.key, self.params, self.get_params(deep=False))
         data, self._of_rows = to_heterodata(data)
         self._check_per_dataset(data)
-        reasons = [*self.card.reasons_against(data), *self._reasons_against(data)]
-        if reasons:
+        if reasons := [*self.card.reasons_against(data), *self._reasons_against(data)]:
             raise NotApplicableError(self.card.title, reasons)
         check_square(data)
         if (memory_reason := memory_refusal(self.bytes_for(data), data.n_rows)) is not None:
@@ -243,8 +242,7 @@ class BaseEmbedder(HasParams, SklearnInterface):
         -----
         Costs a fit without its layout.
         """
-        reasons = [*self.card.reasons_against(data), *self._reasons_against(data)]
-        if reasons:
+        if reasons := [*self.card.reasons_against(data), *self._reasons_against(data)]:
             raise NotApplicableError(self.card.title, reasons)
         try:
             device = device_by_name(self._device_name())

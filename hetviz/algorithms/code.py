@@ -272,8 +272,7 @@ class CODE(BaseEmbedder):
 
 
 def _nonnegative_scores(scores: LinkScores) -> Floats:
-    n_negative = int((scores.s < 0).sum())
-    if n_negative:
+    if n_negative := int((scores.s < 0).sum()):
         warn_about_data(
             f"links {scores.source} - {scores.target}: scores below 0 ({n_negative:,}) count as 0, "
             "because co-occurrences cannot be negative."

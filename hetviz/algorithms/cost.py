@@ -166,8 +166,7 @@ def stored_record(name: str) -> dict[str, Any]:
 
 
 def _path(name: str) -> Path:
-    home = os.environ.get("HETVIZ_HOME")
-    if home:
+    if home := os.environ.get("HETVIZ_HOME"):
         return Path(home).expanduser() / name
     cache = os.environ.get("XDG_CACHE_HOME")
     return (Path(cache) if cache else Path.home() / ".cache") / "hetviz" / name

@@ -47,8 +47,7 @@ def landmark_start(
         return out
 
     def report(fraction: float, message: str = "", **figures: object) -> None:
-        layout = figures.get("layout")
-        if layout is not None:
+        if (layout := figures.get("layout")) is not None:
             figures["layout"] = lambda: all_rows(
                 np.asarray(layout() if callable(layout) else layout)
             )

@@ -54,8 +54,7 @@ class MemoryEstimate:
             row_counts.append(
                 len(dataset) if len(dataset) <= self.max_paired_rows else _N_LANDMARKS
             )
-            X = dataset.X
-            if X is not None:
+            if (X := dataset.X) is not None:
                 n_bytes = (
                     _BYTES_PER_NONZERO * X.nnz
                     if is_sparse(X)

@@ -221,8 +221,7 @@ def add_run(command: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     from hetviz.runs.recipe import large_recipe_at
 
-    large = large_recipe_at(args.recipe)
-    if large is not None:
+    if (large := large_recipe_at(args.recipe)) is not None:
         return _run_large(args, large)
     if args.check:
         raise ParameterError("--check is for recipes over files, with [data.NAME] and path.")

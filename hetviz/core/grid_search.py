@@ -93,8 +93,7 @@ class _GridSearch:
     def evaluate(self, points: Sequence[Point]) -> None:
         """Evaluate new points, up to the maximum."""
         new = {self._key(point): point for point in points if self._key(point) not in self._tried}
-        batch = list(new.items())[: self._max_points - len(self._tried)]
-        if batch:
+        if batch := list(new.items())[: self._max_points - len(self._tried)]:
             scores = self._score([dict(point) for _, point in batch])
             for (key, point), value in zip(batch, scores, strict=True):
                 self._tried[key] = (point, float(value))

@@ -131,8 +131,7 @@ def _colouring_of(data: HeteroData, embedding: Embedding, name: str) -> Colourin
     options = colour_options(data)
     if not name:
         return colouring(data, find_best_color(data, embedding))
-    option_of_key = find_option(data, name)
-    if option_of_key is not None:
+    if (option_of_key := find_option(data, name)) is not None:
         return colouring(data, option_of_key.key)
     for option in options:
         # A key is a JSON list that ends in the name of the column.

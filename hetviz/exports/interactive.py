@@ -76,8 +76,7 @@ def interactive_map(
         ]
     if left_out:
         notes.append(f"Too large for this file: {', '.join(left_out)}.")
-    outside = frame.outside
-    if outside:
+    if outside := frame.outside:
         notes.append(
             f"{outside:,} {'item is' if outside == 1 else 'items are'} off screen. "
             "Zoom out to see more."

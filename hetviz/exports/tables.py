@@ -112,8 +112,7 @@ def atlas_table(
     atlas = pd.concat([atlas.drop(columns="title"), table_columns], axis=1)
     atlas = atlas[np.isfinite(atlas[["x", "y"]].to_numpy()).all(axis=1)].reset_index(drop=True)
     XY = atlas[["x", "y"]].to_numpy()
-    nearest = _nearest(XY, XY, k, same=True)
-    if nearest is not None:
+    if (nearest := _nearest(XY, XY, k, same=True)) is not None:
         pairs = zip(nearest[1].tolist(), nearest[2].tolist(), strict=True)
         atlas["neighbors"] = [{"ids": ids, "distances": far} for ids, far in pairs]
     first = ["id", "dataset", "text", "x", "y"]

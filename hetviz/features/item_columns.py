@@ -19,8 +19,7 @@ def item_columns(data: HeteroData, dataset: str, rows: slice = slice(None)) -> d
     for label in data.labels:
         if label.dataset == dataset:
             columns[label.name] = infer(label.name, pd.Series(label.values[rows]))
-    table = data[dataset].table
-    if table is not None:
+    if (table := data[dataset].table) is not None:
         for name in table.columns:
             if str(name) not in columns:
                 columns[str(name)] = infer(str(name), table[name].iloc[rows])

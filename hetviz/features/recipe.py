@@ -213,8 +213,7 @@ def transform_features(
 
 def recipe_of(dataset: Dataset) -> FeatureRecipe:
     """Return the feature recipe of a dataset in the current format; an empty one if none."""
-    recipe = (dataset.recipe or {}).get("features")
-    if recipe is not None:
+    if (recipe := (dataset.recipe or {}).get("features")) is not None:
         return block.upgrade_recipe(recipe)
     return {
         "format": table.RECIPE_FORMAT,
@@ -261,8 +260,7 @@ def _check_arguments(
         raise ParameterError(
             f"text_model = {text_model!r} is unknown. Use one of: {', '.join(TEXT_MODELS)}."
         )
-    problems = option_problems(where, columns)
-    if problems:
+    if problems := option_problems(where, columns):
         raise DataError(problems)
     if PICTURES in columns and dataset.media is None:
         raise DataError.of("bad-option", where, "the dataset has no pictures", PICTURES)

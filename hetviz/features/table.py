@@ -278,8 +278,7 @@ def fit(
     implied = {
         name: fields for name, fields in implied.items() if name in table.columns or name in log
     }
-    problems = option_problems(where, options or {})
-    if problems:
+    if problems := option_problems(where, options or {}):
         raise DataError(problems)
     requested = merge_options(implied, options or {})
     check_unique_columns(where, table)

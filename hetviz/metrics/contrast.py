@@ -58,8 +58,7 @@ def find_differences(
         return []
     differences: list[Difference] = []
     for name, column in columns.items():
-        groups = group_values(column)
-        if groups is not None:
+        if (groups := group_values(column)) is not None:
             differences += list(_group_differences(name, groups, chosen, counted))[
                 :_MAX_VALUES_PER_COLUMN
             ]

@@ -167,8 +167,7 @@ def _list_options(data: HeteroData) -> list[ColourOption]:
     many = len(data.datasets) > 1
 
     def add_option(dataset: str, column: str, values: pd.Series) -> None:
-        kind = _kind(values)
-        if kind is not None:
+        if (kind := _kind(values)) is not None:
             unit = data[dataset].units.get(column) if kind == "numbers" else None
             if kind == "numbers" and pd.api.types.is_datetime64_any_dtype(values):
                 unit = "year"

@@ -222,8 +222,7 @@ def _with_fonts(svg: str, texts: Iterable[tuple[str, str]]) -> str:
         used.setdefault(file, set()).update(text)
     rules = ""
     for family, path in _FONT_FILES.items():
-        letters = used.get(str(path))
-        if letters:
+        if letters := used.get(str(path)):
             content = base64.b64encode(_subset(path, "".join(sorted(letters)))).decode()
             rules += f"@font-face{{font-family:'{family}';src:url(data:font/ttf;base64,{content})}}"
     head, defs, tail = svg.partition("<defs>")

@@ -207,8 +207,7 @@ def run_recipe(
     hetviz.errors.HetvizError
         As `load` and `embed`. A `DataWarning` reports changed data and changed coordinates.
     """
-    large = large_recipe_at(path)
-    if large is not None:
+    if (large := large_recipe_at(path)) is not None:
         tls_files = tls if tls is None or isinstance(tls, TLS) else TLS(*tls)
         target = Path(path) if Path(path).is_dir() else Path(path).parent
         target = target / "run" if out is None else Path(out)

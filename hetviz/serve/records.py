@@ -35,8 +35,7 @@ class TextFormatter(logging.Formatter):
     """Formats log records as text."""
 
     def format(self, record: logging.LogRecord) -> str:
-        about = getattr(record, "about", None)
-        if about is not None:
+        if (about := getattr(record, "about", None)) is not None:
             record.message = " ".join(f"{key}={one_line(value)}" for key, value in about.items())
             return f"{self.formatTime(record)} {record.levelname} {record.message}"
         record.msg, record.args = one_line(record.getMessage()), None

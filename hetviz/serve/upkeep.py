@@ -158,8 +158,7 @@ def verify(home: Path) -> list[dict[str, object]]:
     """Read every journal and every file of all projects; return the projects with damage."""
     problems: list[dict[str, object]] = []
     for folder in _folders(home):
-        found = _damage(folder)
-        if found:
+        if found := _damage(folder):
             problems.append({"project": project_hash(folder.name), "damage": "; ".join(found)})
     return problems
 

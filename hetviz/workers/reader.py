@@ -96,8 +96,7 @@ def run(
             )
         )
         reader = _Reader(module, source, out, processor_s)
-        failure = reader.watch(on_progress)
-        if failure is not None:
+        if (failure := reader.watch(on_progress)) is not None:
             code, message, remedy = failure
             problem = Problem(code, where, message, "", remedy)
             raise ReaderFailed(problem, reader.last_progress[1])

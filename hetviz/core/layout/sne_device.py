@@ -32,8 +32,7 @@ def make_layout(
     mass: Floats | None = None,
 ) -> SneLayout:
     """Return a layout that starts at Y (n, k), on the current card if there is one."""
-    device = current_device()
-    if device is not None:
+    if (device := current_device()) is not None:
         return DeviceSneLayout(device, P, Y, apart=apart, capped=capped, mass=mass)
     layout_class = SneLayout if Y.shape[1] <= 2 else WideSneLayout
     return layout_class(P, Y, apart=apart, capped=capped, mass=mass)

@@ -216,8 +216,7 @@ def chance_share(a: KeyColumn, b: KeyColumn) -> float:
     same pattern (26 letters, 10 digits, other characters fixed) that `b` has, for at most 2,000
     keys of `a`.
     """
-    numbers = numbers_after_prefix(a, b)
-    if numbers is not None:
+    if (numbers := numbers_after_prefix(a, b)) is not None:
         x, y = numbers
         inside = int(((y >= x.min()) & (y <= x.max())).sum())
         return min(1.0, inside / (int(x.max()) - int(x.min()) + 1))
@@ -257,8 +256,7 @@ def _columns_of_dataset(dataset: Dataset) -> list[KeyColumn]:
         # A cell that looks like a list can still be one name, such as "Doe, Jane".
         key_column = _key_column(dataset, column, words[column])
         out.append(key_column)
-        sign = separator_of(texts)
-        if sign is not None:
+        if (sign := separator_of(texts)) is not None:
             at, keys = pd.factorize(entries_of(dataset, column, sign, loose=True)["key"])
             uses = np.bincount(at, minlength=len(keys)).astype(np.int64)
             distinct = np.asarray(keys, dtype=object)

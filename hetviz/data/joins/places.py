@@ -102,8 +102,7 @@ def _places_in_column(dataset: Dataset, column: str) -> Floats:
     # Code -1 (no text) selects the appended last entry.
     P = np.full((len(keys.distinct) + 1, 2), np.nan)
     for row, cell in enumerate(keys.distinct.tolist()):
-        place = _PLACE.fullmatch(cell)
-        if place is not None:
+        if (place := _PLACE.fullmatch(cell)) is not None:
             P[row] = [float(place[at].replace(",", ".")) for at in (1, 3)]
     P = P[keys.at]
     order = [word for word in _split_words(column) if word in _LATITUDE | _LONGITUDE]

@@ -483,8 +483,7 @@ class HeteroData(Immutable):
         upper = sp.coo_array((weight, (low, high)), shape=(n, n)).tocsr()
         upper.sum_duplicates()
         upper.data = np.clip(upper.data, -1.0, 1.0)
-        wanted_sign = _SIGNS[sign]
-        if wanted_sign is not None:
+        if (wanted_sign := _SIGNS[sign]) is not None:
             upper.data = np.maximum(wanted_sign * upper.data, 0.0)
         upper.eliminate_zeros()
         return sp.csr_array(upper + upper.T)

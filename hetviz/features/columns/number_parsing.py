@@ -86,8 +86,7 @@ def parse(text: str, decimal: str = ".") -> ParsedNumber | None:
         # Most cells; the same result as below, three times as fast.
         value = float(text.replace(",", "."))
         return ParsedNumber(value) if abs(value) <= MAX_MAGNITUDE else None
-    inner = strip_accounting_minus(text)
-    if inner is not None:
+    if (inner := strip_accounting_minus(text)) is not None:
         parsed = _parse_plain(inner, decimal)
         is_unsigned = (
             parsed is not None and not parsed.limit and not math.copysign(1, parsed.value) < 0

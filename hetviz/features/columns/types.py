@@ -106,8 +106,7 @@ def infer(name: str, cells: Sequence[object] | pd.Series, decimal: str = ".") ->
         series = series.dt.total_seconds()
     if pd.api.types.is_numeric_dtype(series.dtype):
         return _number_column(name, np.asarray(series.to_numpy(np.float64, na_value=np.nan)), [])
-    quick = _arrow_numbers(name, series, decimal)
-    if quick is not None:
+    if (quick := _arrow_numbers(name, series, decimal)) is not None:
         return quick
     # Only distinct texts are tested; most columns have few.
     codes, texts = encode_texts(series)
@@ -116,8 +115,7 @@ def infer(name: str, cells: Sequence[object] | pd.Series, decimal: str = ".") ->
     markers = sorted({text.strip() for text in texts if text in blank} - {""})
     present_texts = [None if text in blank else text for text in texts]
     stripped = [text.strip() for text in present_texts if text is not None]
-    numbers = _plain_numbers(stripped, decimal)
-    if numbers is not None:
+    if (numbers := _plain_numbers(stripped, decimal)) is not None:
         values = np.full(len(present_texts) + 1, np.nan)
         values[[*(text is not None for text in present_texts), False]] = numbers
         return _number_column(name, values[codes], markers)
@@ -273,8 +271,7 @@ def _arrow_numbers(name: str, series: pd.Series, decimal: str) -> Column | None:
 def numbers(texts: Sequence[str], decimal: str = ".") -> Floats:
     """Return the number of each cell, NaN if it is no finite number."""
     stripped = [text.strip() for text in texts]
-    parsed = _all_numbers(stripped, decimal)
-    if parsed is not None:
+    if (parsed := _all_numbers(stripped, decimal)) is not None:
         return parsed
     parsed_cells = (number(text, decimal) for text in stripped)
     return np.array([np.nan if value is None else value for value in parsed_cells])

@@ -207,8 +207,7 @@ def label_problem(
     views = set(entity.object_of)
     linked = any({links.source, links.target} & views for links in data.links)
     needed = min_classified if column.task != NUMBER else MIN_LABELLED
-    reasons = _reasons_against(problem, featureless and linked, needed)
-    if reasons:
+    if reasons := _reasons_against(problem, featureless and linked, needed):
         raise NotApplicableError(METHOD_TITLE, reasons)
     return problem
 

@@ -266,11 +266,9 @@ class _DatasetReader:
             recipe["text"] = list(entry.text)
         if entry.media_column is not None:
             recipe["media"] = entry.media_column
-        orders = self._orders(table)
-        if orders:
+        if orders := self._orders(table):
             recipe["orders"] = orders
-        units = self._units(table)
-        if units:
+        if units := self._units(table):
             recipe["units"] = units
         media = self._media(table, rows)
         if X is not None:

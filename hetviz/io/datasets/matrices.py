@@ -218,8 +218,7 @@ def _add_matrix(table: Table, matrix: Table, rows: Ints, origin: str) -> Table:
         for row in np.flatnonzero(rows < 0).tolist()
     ]
     notes = list(limit_problems(missing))
-    n_unused = len(matrix.frame) - len(set(matrix_rows.tolist()))
-    if n_unused:
+    if n_unused := len(matrix.frame) - len(set(matrix_rows.tolist())):
         message = f"{count(n_unused, 'id')} not found in {table.where} and not used"
         notes.append(Problem("extra-ids", matrix.where, message, severity="note"))
     return replace(
@@ -352,8 +351,7 @@ class MatrixFiles:
         self.good[has_none] = False
         self.good[row[bad[:, 0]]] = False
         self.problems += limit_problems(self._lacking(vectors.where, np.flatnonzero(has_none), ids))
-        n_unused = int((row < 0).sum())
-        if n_unused:
+        if n_unused := int((row < 0).sum()):
             message = f"{count(n_unused, 'id')} not found in {self.read.where} and not used"
             self.problems.append(Problem("extra-ids", vectors.where, message, severity="note"))
         return X, names

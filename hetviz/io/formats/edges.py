@@ -93,8 +93,7 @@ def _bad_strength_notes(
 
 def _without_loops(where: str, frame: pd.DataFrame, notes: list[Problem]) -> pd.DataFrame:
     loops = frame["source_id"] == frame["target_id"]
-    n = int(loops.sum())
-    if n:
+    if n := int(loops.sum()):
         many = (
             "1 edge connects a node with itself and is"
             if n == 1
@@ -120,8 +119,7 @@ def _merged(where: str, frame: pd.DataFrame, notes: list[Problem]) -> pd.DataFra
     mean = frame.groupby(group)["strength"].transform("mean")
     again = pd.Series(group).duplicated().to_numpy()
     frame = frame.assign(strength=np.where(opposed, frame["strength"], mean))
-    n = int((again & ~opposed).sum())
-    if n:
+    if n := int((again & ~opposed).sum()):
         many = "1 edge repeats" if n == 1 else f"{n:,} edges repeat"
         message = f"{many} two nodes that are already linked in either direction, "
         message += "so they are merged with their mean strength"

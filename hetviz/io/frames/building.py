@@ -131,8 +131,7 @@ def _check_names(word: str, argument: object, names: Sequence[str]) -> None:
 
 def _suggestion(name: object, names: Iterable[object]) -> str:
     texts = list(map(str, names))
-    near = difflib.get_close_matches(str(name), texts, n=1)
-    if near:
+    if near := difflib.get_close_matches(str(name), texts, n=1):
         return f"Did you mean {near[0]!r}?"
     return f"Available: {', '.join(texts[:20])}." if texts else "None are available."
 
@@ -416,8 +415,7 @@ class _LinkCollector:
         elif is_graph(links):
             self._graph(links)
         else:
-            frame = as_frame("links", links)
-            if frame is not None:
+            if (frame := as_frame("links", links)) is not None:
                 self._add_table_by_columns(frame)
             elif is_sparse(links) or hasattr(links, "__array__"):
                 source, target = self._only_two("an array of links")

@@ -257,8 +257,7 @@ def _of_square(name: str, frame: object, kind: Parts) -> Rows:
         remedy = "Choose columns by columns=."
         raise _data_error("bad-choice", f"features of {name!r}", message, remedy, str(kind))
     keys: Texts | None = None
-    table = as_frame(where, frame)
-    if table is not None:
+    if (table := as_frame(where, frame)) is not None:
         keys, frame = _square_table(table)
     matrix = _dense_square(where, kind, frame)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:

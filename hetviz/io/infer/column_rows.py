@@ -178,8 +178,7 @@ def column_rows(name: str, text: str, separator: str) -> ColumnRows | None:
     if len(odd_places) and (odd_places >= n).any():
         return None
     lines = np.delete(places, odd_places) + head[first][0]
-    keep = _filled_rows(table)
-    if keep is not None:
+    if (keep := _filled_rows(table)) is not None:
         table, lines = table.filter(keep), lines[keep.to_numpy()]
     others = [
         (number - 1 + head[first][0], cells)

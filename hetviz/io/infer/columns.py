@@ -160,8 +160,7 @@ def _propose_column(
     if present and are_dates(present) and not may_be_counts(present):
         return ColumnRecipe(name, "date")
     sign = detect_decimal(filled, decimal)
-    parsed_numbers = number_column(texts, sign)
-    if parsed_numbers is not None:
+    if (parsed_numbers := number_column(texts, sign)) is not None:
         words = words_of(name)
         is_place = bool((LATITUDE | LONGITUDE) & set(words)) and not parsed_numbers.others
         if is_place:
@@ -300,8 +299,7 @@ def _convert_numbers(
         n_cells = count(parsed_numbers.negative, "cell")
         message = f"{n_cells} in brackets or with a trailing minus: read as negative numbers"
         notes.append(Problem("negative-numbers", where, message, severity="note"))
-    n_limits = parsed_numbers.below + parsed_numbers.above
-    if n_limits:
+    if n_limits := parsed_numbers.below + parsed_numbers.above:
         marks = " and ".join(
             ["<"] * bool(parsed_numbers.below) + [">"] * bool(parsed_numbers.above)
         )

@@ -122,8 +122,7 @@ def iso_date(cell: str, day_first: bool | None = None) -> str | None:
 def _date_with_named_month(text: str) -> str | None:
     """Return a date such as 1-Mar-2024 or March 1, 2024."""
     for form in _NAMED_MONTH:
-        match = form.fullmatch(text)
-        if match:
+        if match := form.fullmatch(text):
             word = match["month"].lower()
             month = _MONTHS.get(word) or _MONTHS.get(word[:4]) or _MONTHS.get(word[:3])
             year, day = _full_year(match["year"]), int(match["day"])

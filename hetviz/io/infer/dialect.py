@@ -198,13 +198,11 @@ def n_rows_above(rows: Sequence[tuple[int, list[str]]]) -> int:
     filled = [sum(bool(cell.strip()) for cell in cells) for _, cells in sample]
     if len(filled) < 3:
         return 0
-    n_remarks = _n_remark_rows(sample)
-    if n_remarks:
+    if n_remarks := _n_remark_rows(sample):
         return n_remarks + n_rows_above(rows[n_remarks:])
     widths = Counter(filled[1:])
     width = max(widths, key=lambda cells: (widths[cells], cells))
-    n_head = _n_report_rows(sample, filled, width)
-    if n_head:
+    if n_head := _n_report_rows(sample, filled, width):
         return n_head
     above = 0
     if _is_size_row(sample):

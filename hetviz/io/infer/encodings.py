@@ -123,8 +123,7 @@ def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) 
         return text, "UTF-8"
     if b"\0" in content:
         return _decode_unmarked_utf16(name, content), "UTF-16"
-    mixed = _decode_mixed(content)
-    if mixed is not None:
+    if (mixed := _decode_mixed(content)) is not None:
         text, n_lines, codec = mixed
         message = (
             f"the text mixes two encodings: {count(n_lines, 'line')} in {ENCODING_NAMES[codec]}, "

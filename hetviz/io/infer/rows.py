@@ -258,8 +258,7 @@ def _last_row(raw: RawTable, first: int) -> int | None:
     body = [(line, cells) for line, cells in raw.rows if line >= first]
     if len(body) < 3:
         return None
-    next_table = _start_of_next_table(body)
-    if next_table is not None:
+    if (next_table := _start_of_next_table(body)) is not None:
         return body[next_table - 1][0]
     filled = [sum(bool(cell.strip()) for cell in cells) for _, cells in body[:SAMPLE_ROWS]]
     usual = float(np.median(filled))

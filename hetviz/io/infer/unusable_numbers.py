@@ -52,8 +52,7 @@ def unusable_cells(
 
 def unusable_cell(table: Table, row: int, column: str, text: str) -> Iterator[Problem]:
     """Yield a note if a cell of a number column is unusable."""
-    why = why_unusable(text, table.decimal)
-    if why is not None:
+    if (why := why_unusable(text, table.decimal)) is not None:
         yield _note(table, [row], column, why, text)
 
 

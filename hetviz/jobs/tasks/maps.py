@@ -48,11 +48,9 @@ def make_map(
         raise
     figures |= notes_of(caught)
     figures |= _diagnostics_of(result.embedding)
-    views = getattr(fitted.model, "view_weights_", None)
-    if views:
+    if views := getattr(fitted.model, "view_weights_", None):
         figures["views"] = {str(name): float(weight) for name, weight in views.items()}
-    learned = fitted.model.diagnostics_.get("learned")
-    if learned:
+    if learned := fitted.model.diagnostics_.get("learned"):
         figures["learned"] = learned
     if start is not None and said and _of_all_rows(start, data):
         progress(0.95, "Comparing with the previous map")

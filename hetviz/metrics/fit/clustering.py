@@ -91,14 +91,12 @@ def cluster_measures(measured: MeasuredMap) -> MeasureValues:
         return {}
     values: MeasureValues = {}
     shares = [("rand_index", rand_on_links(measured.data, clusters.code))]
-    held_out = measured.held_out
-    if held_out is not None:
+    if (held_out := measured.held_out) is not None:
         code = clusters.nearest_cluster(np.vstack(list(measured.held_out_places.values())))
         shares.append(("rand_index_held_out", rand_on_links(held_out, code)))
     shares += [("rand_index_pairs", rand_on_pairs(measured, clusters.code))]
     values |= {name: (share, 0.0) for name, share in shares if share is not None}
-    labels = label_codes(measured.data)
-    if labels is not None:
+    if (labels := label_codes(measured.data)) is not None:
         from sklearn.metrics import normalized_mutual_info_score
 
         both = (labels[0] >= 0) & measured.placed

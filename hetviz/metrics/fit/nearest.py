@@ -164,8 +164,7 @@ def link_closeness(
         return owner, (id(links), tuple(map(id, data.links)), id(others))
 
     for links, start in zip(data.links, starts, strict=False):
-        cached = _CLOSENESS.get(*place(links))
-        if cached is not None:
+        if (cached := _CLOSENESS.get(*place(links))) is not None:
             out[start : start + len(links)] = cached
             continue
         if order[links.source] <= order[links.target]:

@@ -259,8 +259,7 @@ def _ceilings(measured: MeasuredMap, values: MeasureValues) -> dict[str, float]:
         name: float(name.partition("@")[2]) for name in values if name.startswith("metric_2")
     }
     ceilings["variance_ratio"] = float("nan")
-    labels = label_codes(measured.data)
-    if labels is not None:
+    if (labels := label_codes(measured.data)) is not None:
         codes = labels[0][(labels[0] >= 0) & measured.placed]
         is_single = np.bincount(codes, minlength=1)[codes] < 2
         if is_single.any():
@@ -273,16 +272,14 @@ def link_measures(measured: MeasuredMap) -> MeasureValues:
     values: MeasureValues = {}
     for blocks, ending in zip(measured.blocks, ("", "_held_out"), strict=True):
         for name, measure, sign in _LINK_MEASURES:
-            value = weighted_mean(blocks, measure, sign)
-            if value is not None:
+            if (value := weighted_mean(blocks, measure, sign)) is not None:
                 error_name = "degree_error" if measure == "degree_auc" else "standard_error"
                 error = max(getattr(block, error_name) for block in blocks if block.sign == sign)
                 error = 0.0 if measure == "chance" else error
                 values[name + ending] = (value, error)
                 if measure != "chance":
                     measured.errors[name + ending] = weighted_mean_error(blocks, measure, sign)
-        apart = apart_auc(blocks)
-        if apart is not None:
+        if (apart := apart_auc(blocks)) is not None:
             values["apart_auc" + ending] = (apart[0], 0.0)
             measured.errors["apart_auc" + ending] = apart[1]
     return values
@@ -311,8 +308,7 @@ def neighborhood_measures(measured: MeasuredMap) -> MeasureValues:
     data = measured.data
     preservations: dict[str, Preservation] = {}
     for name, Y in measured.places.items():
-        space = space_of(data[name])
-        if space is not None:
+        if (space := space_of(data[name])) is not None:
             measured.beat()
             result = measure_preservation(space, Y, random_state=measured.random_state)
             if np.isfinite(result.trustworthiness):

@@ -137,7 +137,6 @@ class Neighborhoods:
                 others = self.placed[name][self.placed[name] != row - place.start]
                 Y = self.places[name]
                 D = CrossSpace(Y, Y).between(np.array([row - place.start]), others)
-                k = min(self.k, len(others))
-                if k:
+                if k := min(self.k, len(others)):
                     return np.asarray(others[nearest_columns(D, k)[0]] + place.start)
         return np.zeros(0, dtype=np.int64)

@@ -346,8 +346,7 @@ def measure_map_with_limits(
             curves[kind] = [np.round(x, 7).tolist(), np.round(close, 6).tolist(), *level]
         # No link of the map has a place.
         scores.setdefault(f"links_kept{ending}", 0.0)
-    overall_score = overall(scores)
-    if overall_score is not None:
+    if (overall_score := overall(scores)) is not None:
         scores["overall"] = overall_score
         overall_ceiling = overall({key: measures.ceiling(key) for key in scores} | {"placed": 1.0})
         ceilings["overall"] = 1.0 if overall_ceiling is None else overall_ceiling

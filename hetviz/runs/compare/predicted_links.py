@@ -65,11 +65,9 @@ def yardsticks(
         return lambda rows: np.add.outer(left[rows], right)
 
     for name, scores in ((PROFILES, profiles), (POPULARITY, popularity)):
-        scores_of_baseline = _mean_ranking_scores(train, held_out, seed, scores)
-        if scores_of_baseline:
+        if scores_of_baseline := _mean_ranking_scores(train, held_out, seed, scores):
             by_baseline[name] = scores_of_baseline
-    splits = list(_splits_by_datasets(train, held_out, seed))
-    if splits:
+    if splits := list(_splits_by_datasets(train, held_out, seed)):
         shares = [float(is_link.mean()) for *_, is_link in splits]
         weights = [int(is_link.sum()) for *_, is_link in splits]
         by_baseline[CHANCE] = {

@@ -212,8 +212,7 @@ def _link_rule(recipe: LargeRecipe) -> steps.LinkRule:
     weights_param = recipe.params.get("weights", 1.0) if recipe.method != "coca" else 1.0
     names = [table.name for table in recipe.plan.tables]
     by_name = weights_param if isinstance(weights_param, Mapping) else {}
-    unknown = sorted(set(by_name) - set(names))
-    if unknown:
+    if unknown := sorted(set(by_name) - set(names)):
         raise ParameterError(f"weights: there is no table {unknown[0]!r}.")
     weights = [float(by_name.get(name, 1.0)) for name in names]
     positive = recipe.method in ("cca", "cdmca", "coca")

@@ -90,8 +90,7 @@ def peak_mb(_: object = None) -> float:
     try:
         # The resource usage of a child includes the size of its parent at the start.
         text = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-        match = re.search(r"VmHWM:\s+(\d+) kB", text)
-        if match is not None:
+        if (match := re.search(r"VmHWM:\s+(\d+) kB", text)) is not None:
             return int(match[1]) * 1024 / 1e6
     except OSError:
         pass

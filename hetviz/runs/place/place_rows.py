@@ -302,8 +302,7 @@ def _uncertainty_reason(name: str, elsewhere: float, unlike: float, k: int) -> s
         return (
             f"It is unlike all {name}. The most similar one is {times:.1f} times as far as usual."
         )
-    n = round(elsewhere * k)
-    if n:
+    if n := round(elsewhere * k):
         return f"{n} of the {k} most similar {name} are elsewhere on the map."
     return f"The most similar {name} are close to it."
 

@@ -126,8 +126,7 @@ def _places_as_new(
         matrices["X"] = sp.csr_array(X) if is_sparse(dataset.X) else X
         matrices["feature_names"] = dataset.feature_names
     for matrix in ("kernel", "distance"):
-        M = getattr(dataset, matrix)
-        if M is not None:
+        if (M := getattr(dataset, matrix)) is not None:
             matrices[matrix] = np.repeat(np.asarray(M[[at]]), count, axis=0)
     new = Dataset(name, ids, entity=dataset.entity, **matrices)
     new_links = [

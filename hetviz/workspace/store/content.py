@@ -175,8 +175,7 @@ def look_at_files(
         return tuple(preview_tables(cached_parser(cache)(uploads, chosen), chosen))
     hashes = _hashes(files)
     key = _key(hashes, chosen, ["looks"])
-    cached = cache.get(key)
-    if cached is not None:
+    if (cached := cache.get(key)) is not None:
         with contextlib.suppress(ValueError):
             return tuple(unpack_previews(cached))
     container = cache.view(_container_key(hashes, chosen))
@@ -233,8 +232,7 @@ def cached_parser(cache: ReadCache | None, on_progress: OnProgress | None = None
         if cache is None:
             return child.parse_files(files, choices, on_progress)
         key = _container_key(_hash_files(files), choices)
-        cached = cache.view(key)
-        if cached is not None:
+        if (cached := cache.view(key)) is not None:
             with contextlib.suppress(ValueError):
                 return unpack_tables(cached)
         tables = child.parse_files(files, choices, on_progress)

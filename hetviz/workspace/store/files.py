@@ -99,8 +99,7 @@ def is_session_id(text: object) -> bool:
 
 def home() -> Path:
     """Return the folder of all projects: HETVIZ_HOME, or the data folder of the platform."""
-    configured = os.environ.get("HETVIZ_HOME")
-    if configured:
+    if configured := os.environ.get("HETVIZ_HOME"):
         return Path(configured).expanduser().absolute()
     if sys.platform == "win32":
         local_app_data = os.environ.get("LOCALAPPDATA")
