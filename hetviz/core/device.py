@@ -30,12 +30,7 @@ _INNER_SIZE, _PRECISION_STEP = 256, 2.0**-12
 
 
 class ComputeDevice:
-    """Numpy as a stand-in for a card.
-
-    `xp` (module): Array module: numpy or torch, limited to names that both have.
-    `single`, `double` (dtype of `xp`): `double` equals `single` on a device without double
-        precision.
-    """
+    """Numpy as a stand-in for a card."""
 
     kind, title = "numpy", "numpy"
     xp: Any = np

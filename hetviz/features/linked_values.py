@@ -24,11 +24,7 @@ def most_frequent(votes: Sparse) -> tuple[Ints, Ints]:
 
 
 def fill_codes(data: HeteroData, owner: str, code: Ints, n_codes: int) -> Ints:
-    """Return codes, with those of other datasets from the same object, else by a vote of links.
-
-    `code` (n_rows,): values of the rows of `owner`, lower codes are more frequent. Its rows without
-    a value stay without one.
-    """
+    """Return codes, with those of other datasets from the same object, else by a vote of links."""
     out = code.copy()
     _fill_from_same_object(data, out, out == NO_VALUE, NO_VALUE)
     may_fill = _rows_of_others(data, owner)

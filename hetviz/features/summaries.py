@@ -26,11 +26,7 @@ _MIN_COUNTER_SHARE = 0.95
 
 @dataclass(frozen=True)
 class SummaryColumn:
-    """Column of rows and its use in a summary of the items they refer to.
-
-    `use` {"mean", "share", "span", ""}: Means of numbers, shares of categories, first and last
-        date; "" if none is possible.
-    """
+    """Column of rows and its use in a summary of the items they refer to."""
 
     name: str
     use: str

@@ -54,11 +54,7 @@ def n_workers(requested: int = 0) -> int:
 
 @dataclass(eq=False)
 class _Slot:
-    """A place for a worker process and its job.
-
-    `job`: Job of the worker, also while the worker gets ready.
-    `unsent`, `unstarted`: Task of the job until it is sent, and until the worker begins it.
-    """
+    """A place for a worker process and its job."""
 
     job: str | None = None
     unsent: Task | None = None

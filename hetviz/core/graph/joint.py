@@ -37,13 +37,7 @@ class LinkBlock:
 
 @dataclass(frozen=True, eq=False)
 class JointGraph:
-    """Neighbours and links of the stacked rows of several datasets.
-
-    `own` (tuple of csr of shape (n_d, n_d), or None): Neighbour weights within each dataset,
-        non-negative and not necessarily symmetric; None for datasets without features.
-    `positive`, `negative` csr (n, n): W+ and W-, symmetric and non-negative: links that pull
-        together, and that push apart.
-    """
+    """Neighbours and links of the stacked rows of several datasets."""
 
     sizes: Sequence[int]
     own: Sequence[Sparse | None]

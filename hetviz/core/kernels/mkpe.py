@@ -52,13 +52,7 @@ class Domain:
 
 @dataclass(frozen=True, eq=False)
 class ScoreBlock:
-    """Known scores of pairs of items of two domains, or of one; made by `score_block`.
-
-    `s`, `c` (m,): Score and weight of each pair; c sums to at most lambda.
-    `i`, `j` (ndarray of shape (m,), or None): The pairs; None for all pairs in order (a triangle
-        within a domain).
-    `constant`: Loss independent of the positions: different scores of one pair, and pairs (i, i).
-    """
+    """Known scores of pairs of items of two domains, or of one; made by `score_block`."""
 
     d: int
     e: int

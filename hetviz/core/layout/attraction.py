@@ -32,8 +32,6 @@ class AttractionGraph:
 class Attraction:
     """Attraction of one item.
 
-    `share` (m,): Share of the whole attraction at its position; they sum to 1.
-    `moves` (m,): Shift of the balance of all attractions without this one, in units of the map.
     `graph_share` (m,): Share of the item's affinities, at any distance: large shares of far items
         mean that the map does not show these neighbours.
     """

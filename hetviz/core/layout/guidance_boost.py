@@ -30,9 +30,6 @@ def guidance_affinities(
 ) -> Sparse:
     """Return the affinities that user links add to a graph.
 
-    `W` csr (n, n): Weights in [0, 1] of the user links; symmetric.
-    `strength`: 1 gives the user links of an item together as much weight as its row of P.
-    `bonds` (n,): Other links of each item, as a multiple of the usual number in its dataset.
     Returns csr (n, n): strength w_ij min(p_i / c_i, p_j / c_j) min(1, 2 strength / min(b_i / c_i,
         b_j / c_j)), with the row sums p of P, the number c of user links of an item and its bonds
         b: links of a hub with a whole group count as much as those of each item of the group.

@@ -31,11 +31,7 @@ _CHUNKS_PER_THREAD = 4
 
 @dataclass(frozen=True)
 class Phase:
-    """Iterations with the same settings.
-
-    `exaggeration`: Factor of P, so that groups form before they spread.
-    `learning_rate`: Rate for the gradient without its factor 4; None is n / exaggeration.
-    """
+    """Iterations with the same settings."""
 
     n_iter: int
     exaggeration: float = 1.0

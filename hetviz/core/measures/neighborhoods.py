@@ -98,13 +98,7 @@ def count_mistaken_neighbors(
 
 @dataclass(frozen=True)
 class Preservation:
-    """Trustworthiness and continuity, 1 at best, with standard errors.
-
-    `trustworthiness_error`, `continuity_error`: Standard errors from sampling the queries; 0 if
-        every row is a query.
-    `trustworthiness_spread`, `continuity_spread`: Standard errors over the queries, sampled or
-        not: the variation of equally good maps.
-    """
+    """Trustworthiness and continuity, 1 at best, with standard errors."""
 
     trustworthiness: float
     continuity: float

@@ -40,9 +40,6 @@ class Hinge:
     """Weighted hinge losses of comparisons between n objects.
 
     `pairs` (m, 4): Rows i, j, k, l require d(i, j) + margin <= d(k, l).
-
-    An evaluation costs O(p k + m) for p distinct pairs and k axes, or O(n^2 k + m) with matrix
-    products if that is faster.
     """
 
     def __init__(self, n: int, pairs: Ints, weight: Floats, margin: float = 1.0) -> None:
@@ -140,8 +137,6 @@ class OrderEmbedding:
 
     `parts` (list of ndarray of shape (r_p, k_p)): A_p with M_p = A_p A_p'; view p has positions
         Phi_p A_p, axes sorted by falling variance.
-    `objective`, `bound`: Objective of the problem above, and the lower bound on its optimum.
-    `critical_beta`: Up to this beta the optimum has all objects in one point.
     """
 
     parts: list[Floats]

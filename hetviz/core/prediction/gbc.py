@@ -372,13 +372,7 @@ class GbcSettings:
 
 @dataclass(frozen=True, eq=False)
 class GbcModel:
-    """A fitted consensus.
-
-    `prior` (K,): Margin of a row that no source contains.
-    `history`: Objective after each round, with the weights of that round; at first of the labels
-        only.
-    `joint` (n, K): The consensus; the prior for rows that no source contains.
-    """
+    """A fitted consensus."""
 
     prior: Floats
     boosters: list[list[Booster]]

@@ -46,12 +46,7 @@ class Priors:
 
 @dataclass
 class Side:
-    """Posterior of one domain.
-
-    `precision_scale` (n, r): Scale of the Gamma posterior of every precision; its shape is prior +
-        1/2.
-    `G_cov` (n or 1, r, r): A single one if it is the same for all rows.
-    """
+    """Posterior of one domain."""
 
     precision_scale: Floats
     A: Floats

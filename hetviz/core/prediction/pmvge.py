@@ -109,9 +109,6 @@ class Net:
     def reach(self, flat: Floats, axes: Floats | None = None) -> Floats:
         """Return the sensitivity of the outputs to each input: root mean square over items.
 
-        `axes` (q, p): Loadings of the p inputs on q original features; the result is then for the
-            features.
-
         dy/dx = W diag(1 - h^2) V, so its mean square over items is w' C w for the weights w of an
         input, with C = mean((1 - h^2)(1 - h^2)') * (V V'): O(n hidden^2 + q hidden^2), without
         derivatives of single items.
@@ -160,11 +157,7 @@ def make_link_block(d: int, e: int, W: Sparse, weight: float = 1.0) -> LinkSampl
 
 
 class Objective:
-    """The loss and its gradient in all weights and the bias of every block.
-
-    `bias`: Learn b; without it a distance never gives a link a probability above 0.5.
-    `negatives`: k.
-    """
+    """The loss and its gradient in all weights and the bias of every block."""
 
     def __init__(
         self,

@@ -35,11 +35,7 @@ _MAX_NEEDED_APART = 0.95
 
 @dataclass(frozen=True, eq=False)
 class GroupDifferences:
-    """Probabilities of each group, and how well groups are distinguished.
-
-    `auc` (groups,): Probability that a held-out member is nearer to its group than a held-out
-        member of another group is.
-    """
+    """Probabilities of each group, and how well groups are distinguished."""
 
     probability: Floats
     auc: Floats

@@ -138,9 +138,6 @@ def guided_by_sums(
     `sums`: ``("gram", sign, v)``, shape (d_v, d_v), and ``("cross", sign, u, v)`` with u <= v,
         shape (d_u, d_v); zero matrices may be absent. Links within a dataset count in both
         directions.
-    `n_components`, `signed`, `nu`, `variant`, `gamma`, `names`, `title`, `random_state`: As in
-        `guided_projection`; the variant "anchor", and a gamma of 0 with linearly dependent
-        features, need the rows themselves.
     """
     check_options(signed, variant, nu)
     if variant == "anchor":

@@ -172,10 +172,7 @@ _UNITS = re.compile(rf"(?:T€|k€|Mio\.? ?€|{_ONE_UNIT}(?: ?[/·*. ] ?{_ONE_
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """Parsed column of numbers.
-
-    `below`, `above`: Number of cells with an upper or lower limit; the limit is used as the value.
-    """
+    """Parsed column of numbers."""
 
     values: list[float | None]
     unit: str

@@ -40,11 +40,7 @@ SAMPLE_ROWS = 1_000
 
 @dataclass(frozen=True)
 class ColumnRecipe:
-    """The type of one column.
-
-    `of`: Target dataset of a key.
-    `said`: Whether the user chose it. Proposed columns get default features.
-    """
+    """The type of one column."""
 
     name: str
     type: str

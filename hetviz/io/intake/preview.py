@@ -46,8 +46,6 @@ class TablePreview:
     """A preview of one table: raw rows, recipe and column profiles.
 
     `rows`: Row numbers in the file, from 0, and cells of the first and last rows.
-    `id_from`: The id columns, empty for row numbers.
-    `has_id`: Whether the file declares the id, as a database does; then it cannot be changed.
     `n_columns`: Number of columns; `recipe` and `profiles` contain at most the first 2,000.
     """
 

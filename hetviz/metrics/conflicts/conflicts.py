@@ -25,11 +25,7 @@ _MAX_NAMED = 4
 
 @dataclass(frozen=True, eq=False)
 class StatementConflict:
-    """A minimal set of contradicting statements: without any one of them the rest is consistent.
-
-    `fixes` (tuple of (str, dict)): Changes that resolve or weaken it: text, and JSON-ready
-        command.
-    """
+    """A minimal set of contradicting statements: without any one of them the rest is consistent."""
 
     kind: str
     keys: tuple[str, ...]

@@ -114,9 +114,6 @@ class BlockScore:
 
     `F` (m,): Share of candidate pairs that are closer than each link, ties half. NaN for links
         with an end without a place.
-    `candidates`: Number of pairs of placed items that have links.
-    `degree_auc`: Mean of `hetviz.core.measures.satisfaction.degree_placements`. NaN for negative
-        links.
     `close_limit`: Share of the candidate pairs that are close; chance level of `share_close`.
     """
 

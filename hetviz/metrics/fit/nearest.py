@@ -26,13 +26,6 @@ _MIN_CACHED_LINKS = 10_000
 class NearestItems:
     """Nearest items of one item in one dataset.
 
-    `rows` int (m,): Global rows, the nearest first.
-    `linked` bool (m,): Whether the row has a positive link to the item.
-    `n_others`: Number of placed rows of the dataset, without the item itself.
-    `n_close`: How many of them are close, see `close_distances`.
-    `n_links`, `n_links_close`: Number of placed rows with a positive link to the item, and how
-        many of them are close.
-    `ends` int (e,): Global rows of the dataset with any link to the item, the nearest first.
     `n_closer` int (e,): How many rows of the dataset are closer to the item than each of `ends`.
     `weight` (e,): Weight of the strongest link to each of `ends`. Negative for apart.
     """

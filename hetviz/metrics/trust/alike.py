@@ -26,11 +26,7 @@ _N_PAIRS, _TOLERANCE = 20_000, 1e-9
 
 @dataclass(frozen=True, eq=False)
 class AlikeScores:
-    """Similarity of one item to the items of its dataset.
-
-    `by_links` (n,): Cosine of the signed links of two items, -1 to 1. None without links.
-    `by_features` (n,): 0 to 1, see `most_alike`. None without features that tell items apart.
-    """
+    """Similarity of one item to the items of its dataset."""
 
     dataset: str
     row: int

@@ -33,10 +33,7 @@ _TEST_SEED_OFFSET = 7_919
 
 
 class SearchCost(NamedTuple):
-    """Expected cost of a search.
-
-    `n_most`: Maximum number of settings, if the grid grows or settings depend on each other.
-    """
+    """Expected cost of a search."""
 
     n_first: int
     n_most: int
