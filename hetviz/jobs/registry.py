@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from hetviz._moved import current_task
-from hetviz.workers.worker import load_function
 
 
 @dataclass(frozen=True)
@@ -20,9 +17,6 @@ class TaskSpec:
     title: str  # Shown while it runs and when it fails.
     # Whether a journal, which may come from anybody, may start it again.
     restartable: bool = False
-
-    def load(self) -> Callable[..., Any]:
-        return load_function(self.function)
 
 
 TASKS: dict[str, TaskSpec] = {

@@ -107,10 +107,6 @@ class Board:
         self.boxes.append((left, bottom, right, top))
         return True
 
-    def take(self, x: float, y: float, width: float, height: float) -> None:
-        """Mark a box as occupied, even if it overlaps others."""
-        self.boxes.append(_edges(x, y, width, height))
-
 
 def _edges(x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:
     return x - width / 2, y - height / 2, x + width / 2, y + height / 2

@@ -31,11 +31,6 @@ class Percentiles:
     candidates: int
     standard_error: float
 
-    @property
-    def skipped(self) -> int:
-        """Number of guided pairs without a position."""
-        return int(np.isnan(self.values).sum())
-
 
 def distance_percentiles(
     Y_a: Floats,

@@ -64,10 +64,6 @@ class PartialOrder:
     n_conflicts: int
     reduced: bool
 
-    def rows(self, stage: int) -> Ints:
-        """Return the sorted rows with a fate, one of `STAGES`."""
-        return np.flatnonzero(self.fate == stage)
-
     @property
     def counts(self) -> dict[str, int]:
         """Return the number of rows with each fate, by name."""

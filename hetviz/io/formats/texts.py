@@ -22,7 +22,6 @@ _MARKUP_EXTENSIONS = (".md", ".markdown", ".rst")
 MAX_CHARACTERS = 1_000_000
 _MAX_TITLE_CHARS = 120
 _MAX_SHORT_LINES = 3
-_MAX_NAMES_SHOWN = 5
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hetviz._json import records
 from hetviz._pandas import TEXT
 from hetviz._text import count
-from hetviz._types import Ints, JsonObject, Texts
+from hetviz._types import Ints, Texts
 from hetviz.data import Dataset, HeteroData, Labels
 from hetviz.data.model.statements import statement_keys, statement_rows
 from hetviz.errors import DataError, Problem, ProblemReport
@@ -24,8 +23,6 @@ from hetviz.io.bundle.loaded import DatasetInfo
 from hetviz.io.bundle.manifest import DatasetEntry
 from hetviz.io.infer.parsed import Choices, FileParser, Table
 from hetviz.io.intake.parse import FileSet, parse_files, read_one_table
-
-_MAX_LISTED = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,20 +52,6 @@ class NewVersion(ProblemReport):
         lost = len(self.statements_gone)
         consequence = f" {count(lost, 'statement')} about them would be removed." if lost else ""
         return f"{matching}Items of {self.dataset}: {', '.join(parts)}.{consequence}"
-
-    def to_dict(self) -> JsonObject:
-        """Return the result as a JSON-ready dictionary, with at most 1,000 entries per list."""
-        return {
-            "dataset": self.dataset,
-            "sentence": self.sentence,
-            "added": list(self.added[:_MAX_LISTED]),
-            "gone": list(self.gone[:_MAX_LISTED]),
-            "changed": records(self.changed.head(_MAX_LISTED)),
-            "columns_added": list(self.columns_added),
-            "columns_gone": list(self.columns_gone),
-            "statements_gone": list(self.statements_gone[:_MAX_LISTED]),
-            "problems": [problem.to_dict() for problem in self.problems],
-        }
 
 
 def read_new_version(

@@ -18,7 +18,6 @@ from hetviz.data.queries.changes import share_changed
 from hetviz.errors import DataError, Problem
 from hetviz.io import DatasetInfo
 from hetviz.metrics.fit.rows import coordinates_of, drawn_of
-from hetviz.runs.cluster.codes import cluster_frame
 from hetviz.runs.embed.run import MapResult
 from hetviz.runs.embed.scope import rows_of_map
 
@@ -120,11 +119,6 @@ class ClusterAssignment:
         }
         stability = ["" if np.isnan(value) else f"{value:.2f}" for value in self.stability]
         return pd.DataFrame({"cluster": self.names, **counts, "stability": stability})
-
-    def frame(self, data: HeteroData) -> pd.DataFrame:
-        """Return dataset, id, cluster (from 1, missing without) and name of all rows."""
-        ids = {name: dataset.ids for name, dataset in data.datasets.items()}
-        return cluster_frame(ids, self.of(data), self.names)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +48,6 @@ def test_new_version_lists_all_differences() -> None:
         newer.sentence
         == "Items of trees: 1 new, 1 gone, 1 changed. 2 statements about them would be removed."
     )
-    json.dumps(newer.to_dict())
     after = newer.data
     assert after["trees"].ids.tolist() == ["3", "5", "1", "2"]
     (links,) = after.links
