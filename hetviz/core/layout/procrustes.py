@@ -17,6 +17,7 @@ class SimilarityTransform:
     scale: float
     origin: Floats
     target: Floats
+    residual: float
 
     def __call__(self, Y: Floats) -> Floats:
         """Move positions (n, k); rows of NaN stay NaN."""
@@ -32,12 +33,13 @@ def align(Y: Floats, reference: Floats, *, scale: bool = True) -> SimilarityTran
     shared = np.isfinite(Y).all(axis=1) & np.isfinite(reference).all(axis=1)
     k = Y.shape[1]
     if not shared.any():
-        return SimilarityTransform(np.eye(k), 1.0, np.zeros(k), np.zeros(k))
+        return SimilarityTransform(np.eye(k), 1.0, np.zeros(k), np.zeros(k), float("nan"))
     origin, target = Y[shared].mean(axis=0), reference[shared].mean(axis=0)
     A, B = Y[shared] - origin, reference[shared] - target
     size_a, size_b = float((A**2).sum()), float((B**2).sum())
     if size_a == 0.0 or size_b == 0.0:
-        return SimilarityTransform(np.eye(k), 1.0, origin, target)
+        return SimilarityTransform(np.eye(k), 1.0, origin, target, float("nan"))
     U, values, Vt = np.linalg.svd(A.T @ B)
     factor = float(values.sum()) / size_a if scale else 1.0
-    return SimilarityTransform(U @ Vt, factor, origin, target)
+    residual = size_b - 2.0 * factor * float(values.sum()) + factor**2 * size_a
+    return SimilarityTransform(U @ Vt, factor, origin, target, max(residual / size_b, 0.0))

@@ -40,6 +40,9 @@ class Selection:
     divergence: float
     chance: float
     printed: float
+    # Saved models have these.
+    target_leaf: Ints
+    source_leaf: Ints
 
 
 def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection:
@@ -64,7 +67,8 @@ def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection
     for number in np.flatnonzero(is_mixed):
         in_leaf = leaf == number
         is_mixed[number] = _same_centre(B[in_leaf], is_target[in_leaf])
-    selected = np.flatnonzero(is_mixed[leaf[~is_target]])
+    leaf_T, leaf_S = leaf[is_target], leaf[~is_target]
+    selected = np.flatnonzero(is_mixed[leaf_S])
     fraction = len(selected) / len(B_S)
     null_divergences = [
         _divergence(*_counts(leaf, rng.permutation(is_target), count)) for _ in range(_PERMUTATIONS)
@@ -84,6 +88,8 @@ def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection
         _divergence(t, s),
         float(np.quantile(null_divergences, 0.95)),
         _printed_divergence(t, s),
+        leaf_T,
+        leaf_S,
     )
 
 

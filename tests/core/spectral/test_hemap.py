@@ -211,6 +211,7 @@ def test_selection_does_not_depend_on_rounding_where_no_direction_leads(rounding
     result = select_sources(moved[:120], moved[120:])
     assert result.decision == plain.decision
     assert result.rows.tolist() == plain.rows.tolist()
+    assert result.target_leaf.tolist() == plain.target_leaf.tolist()
 
 
 def test_select_sources_of_equal_rows():
