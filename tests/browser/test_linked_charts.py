@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from hetviz.data import Filter, passing
-from hetviz.workspace import SetView
+from hetviz.workspace import SetFilters, SetView
 from tests.browser.projects import Projects
 from tests.browser.test_app import settled, until
 from tests.samples import sample
@@ -159,3 +159,44 @@ def test_chart_counts_links_of_the_items_that_another_chart_shows(
     settled(page)
     expect(count).to_have_text(f"{int(both.sum()):,} of 3,938 links of emoji")
     assert sum(int(text.replace(",", "")) for text in bars.all_inner_texts()) == n_links
+
+
+def test_table_lists_sorts_and_visits_the_items_that_are_left(
+    page: Page, projects: Projects
+) -> None:
+    food = SetFilters([Filter("emoji", "group", values=("food-drink",))])
+    page.goto(f"/map?s={projects.make(CHARTS, food)}")
+    settled(page)
+    page.get_by_role("button", name="Show table").click()
+    grid = page.get_by_role("grid", name="Items")
+    expect(grid).to_have_attribute("aria-rowcount", "131")
+    table = sample("emoji")["emoji"].table
+    assert table is not None
+    most = table[table["group"] == "food-drink"]["n_keywords"].max()
+    name = grid.get_by_role("button", name="Number of keywords")
+    name.click()
+    expect(grid.get_by_role("columnheader", name="Number of keywords")).to_have_attribute(
+        "aria-sort", "ascending"
+    )
+    grid.get_by_role("button", name="Number of keywords").click()
+    first = grid.get_by_role("row").nth(1)
+    expect(first.get_by_role("gridcell", name=str(most), exact=True).first).to_be_visible()
+    first.click()
+    until(page, "map.scene.count === 1")
+    expect(first).to_have_attribute("aria-selected", "true")
+    expect(grid).to_have_attribute("aria-rowcount", "131")
+    first.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(grid.get_by_role("row").nth(2)).to_have_attribute("aria-selected", "true")
+    # A selection of several items is listed instead.
+    select = (
+        "(rows) => document.querySelector('.st-key-map .hv-map').__hv.map.selection.select(rows)"
+    )
+    page.evaluate(select, [3, 5, 1500])
+    expect(grid).to_have_attribute("aria-rowcount", "3")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").click()
+    lines = download.value.path().read_text().splitlines()
+    assert len(lines) == 3
+    assert lines[0].startswith("id,")
+    settled(page)

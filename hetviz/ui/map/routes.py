@@ -12,6 +12,7 @@ import json
 import time
 from collections.abc import Callable
 
+import numpy as np
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -21,7 +22,7 @@ from hetviz.jobs import Job
 from hetviz.jobs.frame import Frame
 from hetviz.ui.item import item_panel, item_text, pictures
 from hetviz.ui.jobs.jobs import JOBS
-from hetviz.ui.map import linked_charts, map_requests, panel_view
+from hetviz.ui.map import item_table, linked_charts, map_requests, panel_view
 from hetviz.ui.map.component.assets import asset_response, asset_version
 from hetviz.ui.map.map_requests import (
     BINARY,
@@ -35,7 +36,7 @@ from hetviz.ui.map.map_requests import (
     RequestError,
     parse_integer,
 )
-from hetviz.ui.map_data.array_cache import MIN_GZIP_BYTES, PackedArray
+from hetviz.ui.map_data.array_cache import MIN_GZIP_BYTES, PackedArray, send_array
 from hetviz.workspace import SESSIONS
 
 _MAX_POLL_S, _TICK_S = 5.0, 0.05
@@ -57,6 +58,9 @@ def map_routes() -> list[BaseRoute]:
         Route("/hv/panel/{session}/{row}", _guarded(_panel)),
         Route("/hv/columns/{session}", _guarded(_columns)),
         Route("/hv/chart/{session}", _guarded(_chart)),
+        Route("/hv/cells/{session}", _guarded(_cells)),
+        Route("/hv/sorted/{session}", _guarded(_sorted)),
+        Route("/hv/rows/{session}", _rows, methods=["POST"]),
         Route("/hv/links/{session}", _links, methods=["POST"]),
         Route("/hv/tab/{view}/{tab}", _guarded(_tab), methods=["POST"]),
         Route("/hv/picture/{session}/{row:int}/{dataset:path}", _guarded(_picture)),
@@ -201,18 +205,63 @@ def _columns(request: Request) -> Response:
 
 def _chart(request: Request) -> Response:
     """Return the chart of a column."""
-    opened = _open_project(request)
-    name = request.query_params.get("dataset", "")
-    if name not in opened.data.datasets:
-        raise RequestError
-    if item_text.is_loading(opened.data, name):
-        raise RequestError(202)
+    opened, name = _open_dataset(request)
     column, of = (request.query_params.get(key, "") for key in ("column", "of"))
     spec = linked_charts.chart_spec(opened.data, name, column, opened.session, of)
     if spec is None:
         # Not 404, since browsers log these as errors: the column may have been removed.
         raise RequestError(204)
     return json_response(request, spec, NO_STORE)
+
+
+def _cells(request: Request) -> Response:
+    """Return the texts of some rows of the table of a dataset, by their place in it."""
+    opened, name = _open_dataset(request)
+    rows = [
+        parse_integer(text, 0, 2**31) for text in request.query_params.get("rows", "").split(",")
+    ]
+    if len(rows) > map_requests.MAX_ITEMS or max(rows) >= len(opened.data[name]):
+        raise RequestError(204)
+    return json_response(request, item_table.table_cells(opened.data, name, rows), NO_STORE)
+
+
+def _sorted(request: Request) -> Response:
+    """Return the key of the rows of a dataset sorted by a column."""
+    opened, name = _open_dataset(request)
+    found = item_table.sorted_rows(opened.data, name, request.query_params.get("column", ""))
+    if found is None:
+        raise RequestError(204)
+    content = {"key": send_array(opened.session, found[0]), "present": found[1]}
+    return json_response(request, content, NO_STORE)
+
+
+async def _rows(request: Request) -> Response:
+    """Return rows of a dataset as CSV, or separated by tabs."""
+    try:
+        opened, name = await run_in_threadpool(_open_dataset, request)
+        n_rows = len(opened.data[name])
+        body = await _read_body(request, 4 * n_rows)
+        rows = np.frombuffer(body[: len(body) // 4 * 4], dtype="<i4").astype(np.int64)
+        if len(body) % 4 or (len(rows) and not (rows.min() >= 0 and rows.max() < n_rows)):
+            raise RequestError(400)
+        tabs = "tabs" in request.query_params
+        text = await run_in_threadpool(
+            item_table.rows_text, opened.data, name, rows.tolist(), tabs=tabs
+        )
+    except RequestError as error:
+        return error_response(error)
+    return send_content(request, text.encode(), None, "text/csv; charset=utf-8", NO_STORE)
+
+
+def _open_dataset(request: Request) -> tuple[OpenProject, str]:
+    """Return the open project and a dataset of it whose columns are read."""
+    opened = _open_project(request)
+    name = request.query_params.get("dataset", "")
+    if name not in opened.data.datasets:
+        raise RequestError
+    if item_text.is_loading(opened.data, name):
+        raise RequestError(202)
+    return opened, name
 
 
 def _picture(request: Request) -> Response:

@@ -2,7 +2,8 @@
 // dragged. Python applies the filter when it ends.
 
 import { Crossfilter, OFF, codedColumn, columnLinks } from "./crossfilter.js";
-import { h, icon, thousands } from "./dom.js";
+import { h, icon, set, thousands } from "./dom.js";
+import { ItemTable } from "./item_table.js";
 import { searchBox } from "./legend.js";
 import { send } from "./page_change.js";
 import { countOf } from "./pick.js";
@@ -54,15 +55,29 @@ export class ChartDock {
     this.total = h("b", { role: "status" });
     this.absent = h("span", { class: "hv-dock-note" });
     this.selector = h("button", { type: "button", class: "hv-text-button", hidden: true, onclick: () => this.select() }, "Select them");
+    this.table = new ItemTable(map);
+    this.tableButton = h("button", { type: "button", class: "hv-text-button", onclick: () => this.toggleTable() }, "Show table");
     this.menu = h("div", { class: "hv-menu hv-dock-menu" });
     const add = h("button", { type: "button", class: "hv-text-button", "aria-expanded": "false" }, "Add chart");
     this.adder = map.toolbar.addMenu(add, this.menu, h("div", { class: "hv-drop" }, add, this.menu));
     add.addEventListener("click", () => this.menu.hidden || this.fillMenu());
     this.row = h("div", { class: "hv-dock-row" });
     this.element = h("div", { class: "hv-dock", role: "region", "aria-label": "Charts", hidden: true },
-      h("div", { class: "hv-dock-head" }, this.total, this.selector, this.absent, this.adder.element,
+      h("div", { class: "hv-dock-head" }, this.total, this.selector, this.absent, h("span", { class: "hv-dock-gap" }), this.tableButton, this.adder.element,
         h("button", { type: "button", class: "hv-tool", "aria-label": "Close the charts", title: "Close the charts", onclick: () => this.toggle(false) }, icon("close"))),
-      this.row);
+      this.row, this.table.element);
+    this.table.element.hidden = true;
+  }
+
+  /** Show the table instead of the charts, or the charts again. */
+  toggleTable() {
+    const { table } = this;
+    table.isOpen = !table.isOpen;
+    table.element.hidden = !table.isOpen;
+    this.row.hidden = this.adder.element.hidden = table.isOpen;
+    this.tableButton.textContent = table.isOpen ? "Show charts" : "Show table";
+    this.draw();
+    table.update();
   }
 
   /** Open or close the charts, like their switch. */
@@ -202,9 +217,9 @@ export class ChartDock {
     const shown = this.isOpen && map.scene.data?.mode === "work";
     if (element.hidden === shown) {
       element.hidden = !shown;
-      document.documentElement.toggleAttribute("data-hv-dock", shown);
       map.toolbar.update();
     }
+    set(document.documentElement, { "data-hv-dock": !shown ? null : this.table.isOpen ? "table" : "charts" });
     if (!shown) return;
     const keys = charts.map(keyOf);
     for (const [key, card] of this.cards) {
@@ -239,7 +254,10 @@ export class ChartDock {
       const Card = spec.kind === "bins" ? BinsChart : ValuesChart;
       const card = new Card(this, chart, spec, codedColumn(columnOf(chart), rows.start, codes, spec.texts.length, others && sources ? columnLinks(sources, targets, others, rows) : null));
       this.cards.set(key, card);
+      const { scrollLeft } = this.row;
       this.row.replaceChildren(...this.charts.flatMap((other) => this.cards.get(keyOf(other))?.element ?? []));
+      // Otherwise a row that snaps stays at the chart that was loaded first.
+      this.row.scrollLeft = scrollLeft;
       this.recount();
     } catch {
       // The next update of the page tries again.
@@ -256,6 +274,7 @@ export class ChartDock {
     this.selector.hidden = crossfilter.visible === scene.n - this.nAbsent || !crossfilter.visible;
     this.absent.textContent = this.nAbsent ? `${thousands(this.nAbsent)} hidden on the map` : "";
     for (const card of this.cards.values()) card.draw();
+    this.table.schedule();
   }
 
   /** @param {string[]} chart */
@@ -303,6 +322,7 @@ export class ChartDock {
   }
 
   close() {
+    this.table.close();
     cancelAnimationFrame(this.frame);
     document.documentElement.toggleAttribute("data-hv-dock", false);
   }

@@ -100,6 +100,7 @@ export class Selection {
   changed() {
     const { map, scene } = this;
     this.cachedRows = null;
+    map.dock.table.schedule();
     map.itemPreview.clear();
     Object.assign(scene, { links: [], linksTotal: 0 });
     const { version } = scene;
