@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hetviz.algorithms import mkpe
 from hetviz.algorithms.mkpe import MKPE
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import Cancelled, DataWarning, NotApplicableError
@@ -49,6 +50,19 @@ def test_linked_items_are_close_including_held_out_links(parameters: dict[str, A
     assert sum(parts.values()) == pytest.approx(model.loss_history_[-1])
     for frame in model.frames_.values():
         np.testing.assert_allclose(frame.T @ frame, np.eye(3), atol=1e-12)
+
+
+def test_starts_on_a_sample_lead_to_the_loss_of_starts_on_all_pairs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = world(160)
+    exact = MKPE().fit(data)
+    monkeypatch.setattr(mkpe, "_MAX_ITEMS_OF_STARTS", 100)
+    model = MKPE().fit(data)
+    assert len(model.spread_of_starts_) == 3
+    assert len(model.loss_history_) - 1 <= mkpe._FINAL_SWEEPS
+    assert (np.diff(model.loss_history_) <= 0).all()
+    assert model.loss_history_[-1] < 1.1 * exact.loss_history_[-1]
 
 
 def test_noise_features_are_not_important() -> None:

@@ -343,16 +343,20 @@ def fit_mkpe(
     n_init: int = 1,
     tol: float = 1e-5,
     retraction: str = "polar",
+    start_at: DescentState | None = None,
     progress: Progress = ignore_progress,
     layout: Callable[[list[Floats]], Floats] | None = None,
 ) -> MkpeResult:
-    """Minimise from several random starts, and return the best result."""
+    """Minimise from several random starts, or from a given one, and return the best result."""
     sweeps = MAX_SWEEPS if n_iter is None else n_iter
     finals: list[float] = []
     best: MkpeResult | None = None
     for start in range(n_init):
-        frames = [random_frame(domain.size, r, rng) for domain in domains]
-        sigma = sigma0 if sigma0 is not None else spread_at(domains, frames)
+        if start_at is None:
+            frames = [random_frame(domain.size, r, rng) for domain in domains]
+            sigma = sigma0 if sigma0 is not None else spread_at(domains, frames)
+        else:
+            frames, sigma = start_at.frames, start_at.sigma
         result = MkpeResult(Descent(domains, blocks, frames, sigma, retraction), [], "", finals)
         result.history.append(result.descent.loss)
         n_without_gain = 0

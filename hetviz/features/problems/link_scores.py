@@ -10,7 +10,7 @@ import numpy as np
 from hetviz._types import Floats, Ints
 from hetviz.core.kernels.mkpe import ScoreBlock, score_block
 from hetviz.data import HeteroData, Links
-from hetviz.features.spaces.similarity import ItemSimilarity
+from hetviz.features.spaces.similarity import MAX_ITEMS_ALL_PAIRS, ItemSimilarity
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,13 +90,18 @@ class ScoredPairs:
     links: Sequence[LinkScores]
     rows: Mapping[str, Ints]
 
-    def blocks(self, random_state: int = 0) -> list[ScoreBlock]:
-        """Return the scores as blocks, similarity first; domain d is the d-th dataset of `rows`."""
+    def blocks(
+        self, random_state: int = 0, max_items: int = MAX_ITEMS_ALL_PAIRS
+    ) -> list[ScoreBlock]:
+        """Return the scores as blocks, similarity first; domain d is the d-th dataset of `rows`.
+
+        `max_items`: See `ItemSimilarity.pairs`.
+        """
         names = list(self.rows)
         blocks = []
         for d, name in enumerate(names):
             if name in self.like and self.weights[name] > 0:
-                i, j, s, share = self.like[name].pairs(random_state)
+                i, j, s, share = self.like[name].pairs(random_state, max_items)
                 shape = len(self.rows[name]), len(self.rows[name])
                 blocks.append(score_block(d, d, shape, i, j, s, self.weights[name], share))
         for links in self.links:
@@ -113,6 +118,14 @@ class ScoredPairs:
                 )
             )
         return blocks
+
+    def has_similarity_of_more_than(self, n_items: int) -> bool:
+        """Return whether a dataset with similarities that count has more items."""
+        return any(
+            len(self.rows[name]) > n_items and self.weights[name] > 0
+            for name in self.like
+            if name in self.rows
+        )
 
     def n_linked(self, first: str, second: str) -> int:
         """Return the number of linked pairs of two datasets."""

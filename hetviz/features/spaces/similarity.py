@@ -87,14 +87,16 @@ class ItemSimilarity:
         sizes = np.broadcast_to(self._sizes(), K.shape)
         return np.asarray(_ratio(K**2, sizes).max(axis=1, initial=0))
 
-    def pairs(self, random_state: int = 0) -> tuple[Ints, Ints, Floats, Floats]:
+    def pairs(
+        self, random_state: int = 0, max_items: int = MAX_ITEMS_ALL_PAIRS
+    ) -> tuple[Ints, Ints, Floats, Floats]:
         """Return scored pairs within the dataset: i, j, score, and the pairs that each represents.
 
-        All n^2 pairs up to 3,000 items. Above, the 30 nearest items of each item, and 30 random
-        ones that represent all others.
+        All n^2 pairs up to `max_items` items. Above, the 30 nearest items of each item, and 30
+        random ones that represent all others.
         """
         n = len(self.dataset)
-        if n <= MAX_ITEMS_ALL_PAIRS:
+        if n <= max_items:
             S = self.to_fitted(self.dataset)
             i, j = (part.ravel() for part in np.indices(S.shape))
             return i, j, S.ravel(), np.ones(S.size)
