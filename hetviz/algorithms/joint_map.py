@@ -564,7 +564,6 @@ def has_table_links(graph: JointGraph) -> bool:
 
 
 def _is_user_link_within(link: LinkBlock) -> bool:
-    """Whether links are user links within one dataset."""
     return link.kind in USER_LINK_KINDS and link.source == link.target
 
 

@@ -47,7 +47,6 @@ class MemoryEstimate:
     max_paired_rows: float = math.inf
 
     def total_bytes(self, data: HeteroData) -> float:
-        """Return the estimated bytes of a fit."""
         total = self.base + self.per_row * data.n_rows
         row_counts = []
         for dataset in data.datasets.values():

@@ -43,7 +43,6 @@ class ComputeDevice:
 
     @property
     def has_double(self) -> bool:
-        """Whether the device computes in double precision."""
         return bool(self.double != self.single)
 
     def array(self, values: object, dtype: object) -> Tensor:

@@ -78,7 +78,6 @@ class FigureSettings:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> FigureSettings:
-        """Return settings from the result of `to_dict`."""
         kinds: dict[str, tuple[type, ...]] = {
             "colour": (str,),
             "width": (int, float),

@@ -93,7 +93,6 @@ def _sample_rows(table: Table, share: float | None, rng: Rng) -> Ints | None:
 
 
 def _read_dataset(table: Table, rows: Ints | None, as_text: bool) -> tuple[Dataset, pd.Index]:
-    """Return the rows of a table as a dataset, and the index of their ids."""
     other_columns = [
         name
         for name, kind in table.files.columns

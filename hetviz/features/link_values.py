@@ -83,7 +83,6 @@ class LinkValue:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> LinkValue:
-        """Return the value that `to_dict` wrote."""
         meaning = str(fields.get("meaning"))
         if meaning not in MEANINGS or not isinstance(fields.get("column"), str):
             remedy = f"Use one of: {', '.join(MEANINGS)}."

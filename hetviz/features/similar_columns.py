@@ -101,7 +101,6 @@ def _similar_within(dataset: Dataset, rows: Ints, others: Ints) -> list[SimilarC
 
 
 def _squared_distances(part: object, row: int) -> Floats:
-    """Return the squared distances of all rows to one row."""
     if is_sparse(part):
         squares = np.asarray(part.multiply(part).sum(axis=1)).ravel()
         cross = np.asarray((part @ sp.csr_array(part[[row]]).T).todense()).ravel()

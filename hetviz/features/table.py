@@ -129,7 +129,6 @@ class ColumnChoice:
         return [name for name in columns if name not in excluded]
 
     def is_reported(self, name: str, fields: Mapping[str, object]) -> bool:
-        """Return whether notes on a column are reported."""
         return bool(fields.get("use")) or self._exclusion_reason(name) is None
 
     def _exclusion_reason(self, name: str) -> str | None:

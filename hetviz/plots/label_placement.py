@@ -67,7 +67,6 @@ class Frame:
         return cls(low, high, outside, stretch)
 
     def inside(self, points: Floats) -> Bools:
-        """Return a mask of the points in the frame."""
         return np.asarray(((points >= self.low) & (points <= self.high)).all(axis=1))
 
     def pixels(self, points: Floats, width: float, height: float) -> Pixels:

@@ -79,7 +79,6 @@ def proposed_text(data: HeteroData, is_short: bool = False) -> str:
 
 
 def _enlarge_small_datasets(embedding: Embedding) -> tuple[Floats, list[str]]:
-    """Return the points with small datasets enlarged, and notes."""
     radius: dict[str, float] = {}
     reach: dict[str, float] = {}
     for name, Y in embedding.coordinates.items():

@@ -72,7 +72,6 @@ class Recipe:
         return self.data if self.data in samples() else str((self.folder / self.data).resolve())
 
     def load(self) -> Loaded:
-        """Load the data that the recipe names."""
         return read_bundle(self.source).strict()
 
     def rows(self, data: HeteroData) -> Ints | None:
@@ -256,7 +255,6 @@ def coordinates_hash(embedding: Embedding) -> str:
 
 
 def _coordinates_differ_message(earlier: Run, current: Run) -> str:
-    """Return a message that coordinates differ, with differing versions."""
     differing = [
         f"{name} {version} (here {current.versions.get(name, 'none')})"
         for name, version in earlier.versions.items()

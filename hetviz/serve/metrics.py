@@ -64,7 +64,6 @@ class ServerMetrics:
             self._job_seconds += processor_s
 
     def routes(self, metrics: bool) -> list[BaseRoute]:
-        """Return the HTTP routes."""
         routes: list[BaseRoute] = [Route("/healthz", self._health)]
         return [*routes, Route("/metrics", self._metrics)] if metrics else routes
 

@@ -166,11 +166,9 @@ class People:
         return [str(row[0]) for row in rows]
 
     def owners(self) -> dict[str, str]:
-        """Return the owner of each project."""
         return dict(self._all("SELECT project, owner FROM projects"))
 
     def shared_with(self, person: str) -> dict[str, Permission]:
-        """Return the shared projects of a person, with permissions."""
         rows = self._all("SELECT project, can FROM grants WHERE person = ?", person)
         return dict(rows)
 

@@ -56,7 +56,6 @@ class StoredProject:
 
     @property
     def hash(self) -> str:
-        """Hash of the project in logs."""
         return project_hash(self.id)
 
 

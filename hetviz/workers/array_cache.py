@@ -58,7 +58,6 @@ class WorkerData:
         return self._values.keys(None)
 
     def unwrap(self, arguments: Mapping[str, object]) -> dict[str, object]:
-        """Return the arguments with their values."""
         return {name: self._unwrap(value) for name, value in arguments.items()}
 
     def _unwrap(self, value: object) -> object:
@@ -67,5 +66,4 @@ class WorkerData:
         return self._values.get_or_compute(None, value.number, lambda: value.value)
 
     def clear(self) -> None:
-        """Remove all data."""
         self._values.clear(None)

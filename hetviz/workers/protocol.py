@@ -100,7 +100,6 @@ class Message:
     content: Buffer | None = None
 
     def value(self) -> Any:
-        """Return the value of a message that carries one."""
         return None if self.content is None else codec.decode(self.content, _RECORDS, _LIMITS)
 
 
@@ -123,7 +122,6 @@ class MessageReader:
         self._expect(bytearray(codec.PREFIX_BYTES), 0)
 
     def read(self, sock: socket.socket) -> Message:
-        """Wait for a message and return it."""
         while (arrived := self._step(sock)) is None:
             pass
         return arrived

@@ -141,7 +141,6 @@ class ProjectFile:
     _sums: Mapping[str, str]
 
     def view_state_content(self) -> bytes:
-        """Return the stored view state, as bytes."""
         return _read_member(self._archive, VIEW_STATE, self._sums)
 
     def blobs(self) -> Iterator[tuple[str, bytes]]:

@@ -133,7 +133,6 @@ class Workspace:
 
     @property
     def steps(self) -> int:
-        """Number of steps that can be undone."""
         return len(self._past)
 
     @property

@@ -52,7 +52,6 @@ def medians_of(
 
 
 def _weighted_medians(values: Floats, weights: Floats, between: bool) -> Floats:
-    """Return the weighted median of each row."""
     order = np.argsort(values, axis=1, kind="stable")
     values = np.take_along_axis(values, order, axis=1)
     weights = np.take_along_axis(weights, order, axis=1)

@@ -154,7 +154,6 @@ def _without_sets(data: HeteroData, excluded: Collection[str]) -> HeteroData | N
 
 
 def _with_statements(data: HeteroData, mask: Bools) -> HeteroData:
-    """Return the data with the masked statements only."""
     links: list[Links] = []
     start = 0
     for group in data.links:

@@ -76,7 +76,6 @@ class KeyColumn:
 
     @cached_property
     def is_named_key(self) -> bool:
-        """Whether the name marks a key."""
         return is_named_key(self.words)
 
     @cached_property
@@ -105,7 +104,6 @@ class KeyColumn:
 
     @cached_property
     def patterns(self) -> Counter[str]:
-        """Number of keys of each pattern."""
         return Counter(_patterns(self.keys.tolist()))
 
     @cached_property

@@ -105,7 +105,6 @@ class Proposal:
 
     @property
     def ends(self) -> tuple[str, str]:
-        """The two datasets."""
         return self.join.source, self.join.target
 
     @property

@@ -98,7 +98,6 @@ def _quoted(text: str) -> str:
 
 
 def _join_texts(*parts: pa.Array | str, between: str = "") -> pa.Array:
-    """Return arrays of texts and single texts joined row by row."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -108,7 +107,6 @@ def _join_texts(*parts: pa.Array | str, between: str = "") -> pa.Array:
 
 
 def _content(rows: pa.Array | pa.ChunkedArray) -> bytes:
-    """Return all texts of an array, concatenated."""
     import pyarrow as pa
 
     whole = pa.concat_arrays(rows.chunks) if isinstance(rows, pa.ChunkedArray) else rows

@@ -32,7 +32,6 @@ class TextIndex:
 
     @classmethod
     def build(cls, texts: Iterable[str]) -> TextIndex:
-        """Return the index of texts."""
         lines = list(texts)
         joined = "\n".join(lines)
         tidy = joined.count("\n") == len(lines) - 1 and not _UNTIDY.search(f"\n{joined}\n")

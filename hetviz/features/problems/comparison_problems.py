@@ -239,7 +239,6 @@ class ComparisonProblem:
     weight: Floats
 
     def ordered(self, **options: Any) -> PartialOrder:
-        """Return the partial order of its comparisons, see `partial_order`."""
         return partial_order(self.pairs, self.weight, **options)
 
     def described(self) -> Ints:

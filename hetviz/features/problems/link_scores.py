@@ -128,7 +128,6 @@ class ScoredPairs:
         )
 
     def n_linked(self, first: str, second: str) -> int:
-        """Return the number of linked pairs of two datasets."""
         ends = {first, second}
         return sum(len(scores.i) for scores in self.links if {scores.source, scores.target} == ends)
 

@@ -46,7 +46,6 @@ class TableLinks:
     share: Floats
 
     def among(self, mask: Bools) -> TableLinks:
-        """Return the links of some rows."""
         return TableLinks(sp.csr_array(self.links[mask][:, mask]), self.share[mask])
 
     def both_hold(self, p: Ints, q: Ints, user_links: Sparse) -> Bools:

@@ -188,7 +188,6 @@ class GroupSummary:
 
     @staticmethod
     def from_dict(content: Mapping[str, Any]) -> GroupSummary:
-        """Return the summary of `to_dict`."""
         # Older content has no `to_ask`; the followers are used instead.
         to_ask = content.get("to_ask", zip(content["followers"], content["certainty"], strict=True))
         return GroupSummary(

@@ -188,7 +188,6 @@ class SneMap:
         exaggeration: float,
         paper: bool,
     ) -> tuple[Floats, tuple[Phase, ...]]:
-        """Return the start and the phases of the iterations."""
         P = self.placed.graph
         if previous is not None and again:
             return complete_layout(P, previous, rng), REFIT_SCHEDULE

@@ -355,7 +355,6 @@ class _DatasetReader:
         media: tuple[object, ...] | None,
         progress: Progress,
     ) -> table_features.TableFeatures:
-        """Make features from the columns of the table."""
         entry = self.entry
         excluded = dict.fromkeys(entry.exclude, "left out")
         excluded |= dict.fromkeys(self.id_from, "part of the id")

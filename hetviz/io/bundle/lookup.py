@@ -197,7 +197,6 @@ def _rows_by_title(dataset: Dataset, texts: Texts) -> Ints:
 
 
 def _shared_title_hints(dataset: Dataset, texts: list[str]) -> dict[str, str]:
-    """Return hints for titles that several items share."""
     if dataset.title_column is None:
         return {}
     rows = pd.Series(dataset.ids).groupby(dataset.titles, sort=False).groups

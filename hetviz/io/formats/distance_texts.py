@@ -54,7 +54,6 @@ class _Square:
 
     @property
     def matrix(self) -> Floats:
-        """The full matrix."""
         n = len(self.rows)
         cells = [cell for row in self.rows for cell in row]
         values = numbers(cells, "," if any("," in cell for cell in cells) else ".")

@@ -287,7 +287,6 @@ def _has_no_features(
     options: Mapping[str, Mapping[str, object]],
     picture: str | None,
 ) -> bool:
-    """Whether no column can be a feature."""
     excluded = {*labels, title, picture}
     usable = [
         name
@@ -743,7 +742,6 @@ def _each_pair_once(where: str, i: Ints, j: Ints, weight: Floats) -> tuple[Ints,
 
 
 def _is_columns(links: Mapping[object, object]) -> bool:
-    """Whether a mapping is a table of columns."""
     return all(isinstance(name, str) for name in links) and all(
         isinstance(values, list | tuple | np.ndarray | pd.Series)
         and not (len(values) and isinstance(values[0], tuple | list))

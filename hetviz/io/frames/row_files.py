@@ -38,7 +38,6 @@ class RowFiles:
 
     @classmethod
     def find_files(cls, pattern: str, folder: Path) -> RowFiles:
-        """Find the files of a table."""
         if "://" in pattern:
             raise gate.refusal(
                 "web-address",
@@ -119,7 +118,6 @@ def _damaged(name: str) -> Exception:
 
 
 def _file_info(path: Path) -> tuple[int, pa.Schema]:
-    """Return the number of rows and the columns of a file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -59,7 +59,6 @@ class ColumnRows:
         return sorted([*self.above, *self._rows(np.array(sorted(places), dtype=np.int64)), *odd])
 
     def n_filled(self, start: int) -> list[int]:
-        """Return the number of filled cells of each column from row `start` on."""
         import pyarrow.compute as pc
 
         at = max(start - len(self.above), 0)

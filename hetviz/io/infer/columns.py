@@ -234,7 +234,6 @@ def _propose_number_column(
 def _convert_column(
     where: str, cells: pd.Series, column: ColumnRecipe, decimal: str
 ) -> tuple[pd.Series, list[Problem]]:
-    """Return the converted cells of a column, and notes."""
     if column.type in NUMBERS or column.type == "place":
         return _convert_numbers(where, cells, column, decimal)
     if column.type == "date":

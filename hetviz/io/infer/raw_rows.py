@@ -128,7 +128,6 @@ class RawTable:
 
 
 def _without_padding(cells: list[object]) -> list[str]:
-    """Return the cells of a row without the padding."""
     end = len(cells)
     while end and not isinstance(cells[end - 1], str):
         end -= 1

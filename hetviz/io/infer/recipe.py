@@ -83,7 +83,6 @@ class TableRecipe:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> TableRecipe:
-        """Return the recipe that `to_dict` wrote."""
         try:
             columns = tuple(
                 ColumnRecipe(

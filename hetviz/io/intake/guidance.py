@@ -54,7 +54,6 @@ class GuidanceRead(ProblemReport):
     labels: Mapping[tuple[str, str], Mapping[str, LabelValue]] = field(default_factory=dict)
 
     def labelled(self, data: HeteroData) -> HeteroData:
-        """Return data with the labels of the file."""
         for (dataset, column), values in self.labels.items():
             data = with_labels(data, dataset, column, values)
         return data

@@ -153,7 +153,6 @@ def _with_numbers(
     rows: Sequence[int],
     problems: list[Problem],
 ) -> pd.DataFrame:
-    """Return the table with numbers in the number columns of the dataset."""
     own_table = pd.DataFrame() if dataset.table is None else dataset.table
     names = [name for name in own_table.columns if pd.api.types.is_numeric_dtype(own_table[name])]
     names += list(dataset.feature_names or ())

@@ -43,7 +43,6 @@ class NewVersion(ProblemReport):
 
     @property
     def sentence(self) -> str:
-        """A summary sentence."""
         rows = self.changed["id"].nunique()
         matching = ""
         if not self.info.id_from:

@@ -68,7 +68,6 @@ class TablePreview:
 
     @property
     def raw(self) -> RawTable:
-        """The shown rows as a raw table."""
         return RawTable(self.name, [(at, list(cells)) for at, cells in self.rows], self.decimal)
 
 

@@ -34,7 +34,6 @@ class StatementConflict:
     rows: tuple[int, ...]
 
     def to_dict(self) -> JsonObject:
-        """Return the conflict, JSON-ready."""
         return {
             "kind": self.kind,
             "keys": list(self.keys),
@@ -65,7 +64,6 @@ class StatementArrays:
 
     @cached_property
     def position_of(self) -> dict[str, int]:
-        """The position of each key."""
         return {key: row for row, key in enumerate(self.keys)}
 
     def title_of(self, row: int) -> str:

@@ -92,7 +92,6 @@ class MeasuredMap:
         return cross_dataset_links(self.data)
 
     def nearest(self, source: str, target: str, k: int) -> tuple[Ints, Ints]:
-        """Return the k nearest rows of one dataset on the map for rows of another."""
         cached = self._nearest_cache.get((source, target))
         if cached is None or cached[1].shape[1] < k:
             cached = self._nearest_cache[source, target] = self._find_nearest(source, target, k)

@@ -227,7 +227,6 @@ def most_alike(
 
 
 def _find_item(data: HeteroData, item: str, dataset: str | None) -> tuple[str, int]:
-    """Return the dataset and the row of an id."""
     names = list(data.datasets) if dataset is None else [dataset]
     having = [name for name in names if data[name].find([item])[0] >= 0]
     if len(having) > 1:

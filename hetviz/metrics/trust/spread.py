@@ -135,7 +135,6 @@ class Spread:
 
     @property
     def sentence(self) -> str:
-        """The spread of a typical item, in a sentence."""
         median = self._median
         if median is None:
             return "No item has a position in the refits."

@@ -244,7 +244,6 @@ class QuestionFinder:
         return trees
 
     def find_pairs(self, n: int) -> list[RankedQuestion]:
-        """Return questions about pairs of rows of one dataset."""
         questions = self._best_questions(*self._candidate_pairs(within=True), n)
         return [
             (rows, self._common_links_sentence(*rows) or why, gain) for rows, why, gain in questions

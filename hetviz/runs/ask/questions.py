@@ -118,7 +118,6 @@ class Question:
         }
 
     def to_dict(self) -> JsonObject:
-        """Return the question, JSON-ready."""
         content: JsonObject = {
             "kind": self.kind,
             "items": [list(item) for item in self.items],

@@ -133,7 +133,6 @@ def prediction_sentence(
 
 
 def _linked_pairs(data: HeteroData) -> list[tuple[str, str]]:
-    """Return the pairs of datasets with links, each once."""
     ends = [(group.source, group.target) for group in data.links if (group.weight > 0).any()]
     pairs: list[tuple[str, str]] = []
     for pair in ends:

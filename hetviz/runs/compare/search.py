@@ -42,7 +42,6 @@ class SearchCost(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The cost in words."""
         text = f"From {self.n_first} to {self.n_most} settings, "
         text += "one fit each" if self.n_splits == 1 else f"{self.n_splits} fits each"
         if self.seconds is None:
@@ -77,7 +76,6 @@ class SettingsResult:
 
     @property
     def sentence(self) -> str:
-        """The result in words."""
         texts = MEASURES.get(self.measure)
         does = f"the measure {self.measure}" if texts is None else texts.does
         if self.best is None:

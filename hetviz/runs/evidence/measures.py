@@ -148,7 +148,6 @@ def _pairs_of_groups(measured: MeasuredMap, key: str, is_hidden: bool) -> Eviden
 
 
 def _labels_of_groups(measured: MeasuredMap, key: str, is_hidden: bool) -> Evidence:
-    """Return the number of items of each class in each group."""
     clusters, labels = cluster_map(measured), label_codes(measured.data)
     value = cluster_measures(measured).get(key)
     if clusters is None or labels is None or value is None:

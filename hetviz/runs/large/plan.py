@@ -172,7 +172,6 @@ class Plan:
     scratch: str = ""
 
     def of_table(self, t: int) -> list[int]:
-        """Return the numbers of the blocks of a table."""
         return [number for number, block in enumerate(self.blocks) if block.table == t]
 
     def path(self, name: str) -> str:
@@ -263,7 +262,6 @@ def _limit_refined_rows(recipe: LargeRecipe) -> LargeRecipe:
 def _absolute_paths(
     sections: Mapping[str, Mapping[str, object]], folder: Path
 ) -> dict[str, dict[str, object]]:
-    """Return sections with absolute paths."""
     return {
         name: {**section, "path": str(folder / str(section["path"]))}
         for name, section in sections.items()
@@ -300,7 +298,6 @@ def _landmark_bytes(recipe: LargeRecipe) -> int:
 
 
 def _refined_bytes(recipe: LargeRecipe) -> int:
-    """Return the estimated bytes of refined rows."""
     if not recipe.refine:
         return 0
     tables = recipe.plan.tables
@@ -480,7 +477,6 @@ def _make_plan(
 
 
 def _parse_amount(name: str, key: str, text: str | None, units: Mapping[str, int]) -> int | None:
-    """Read a number with its unit."""
     if text is None:
         return None
     match = re.fullmatch(r"\s*([0-9.]+)\s*([a-z]+)\s*", text.lower())

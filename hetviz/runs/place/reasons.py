@@ -111,7 +111,6 @@ class Why:
 
     @property
     def n_reasons(self) -> int:
-        """Number of rows of `frame`."""
         return sum(len(getattr(self, part)) for part in _PARTS)
 
     def frame(self) -> pd.DataFrame:
@@ -197,7 +196,6 @@ class ExplainedMap:
 
     @property
     def method(self) -> type[BaseEmbedder]:
-        """The class of the method."""
         return get_method(self.run.method)
 
     @property

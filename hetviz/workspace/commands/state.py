@@ -181,7 +181,6 @@ class State:
         return self.data
 
     def is_current(self, run: MapResult) -> bool:
-        """Whether a run was made from the current data."""
         return self.guided is not None and run.fingerprint == self.guided.fingerprint()
 
     def share_changed_since(self, run: MapResult) -> float | None:
