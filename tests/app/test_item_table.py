@@ -54,6 +54,7 @@ def test_rows_are_sorted_with_missing_values_last(
 
 def test_cells_have_the_texts_of_the_columns_without_the_title_twice() -> None:
     cells = item_table.table_cells(DATA, "trees", [0, 1])
+    assert cells["title"] == "Name"
     assert [column["title"] for column in cells["columns"]] == ["Height (m)", "Kind", "Planted"]
     assert [column["number"] for column in cells["columns"]] == [True, False, False]
     assert cells["rows"] == [

@@ -32,7 +32,9 @@ def table_cells(data: HeteroData, name: str, rows: Sequence[int]) -> dict[str, A
     """Return the columns of the table and the texts of some rows of a dataset."""
     columns = columns_in_table(data, name)
     titles = data[name].titles
+    title = data[name].title_column
     return {
+        "title": display_name(title) if title else "Title",
         "columns": [
             {
                 "name": key,

@@ -32,6 +32,7 @@ export class ItemTable {
     /** @type {Map<number, { row: number, texts: string[] | undefined, element: HTMLElement }>} Rows on the page. */
     this.drawn = new Map();
     this.version = "";
+    this.title = "Title"; // name of the column of the titles
     this.focused = 0;
     this.sets = h("div", { class: "hv-itemgrid-sets", role: "group", "aria-label": "Table of" });
     this.note = h("span", { class: "hv-dock-note" });
@@ -87,7 +88,7 @@ export class ItemTable {
 
   /** Show another dataset. @param {string} name */
   choose(name) {
-    Object.assign(this, { dataset: name, column: "", descending: false, order: null, columns: null, focused: 0 });
+    Object.assign(this, { dataset: name, column: "", descending: false, order: null, columns: null, title: "Title", focused: 0 });
     this.texts.clear();
     this.grid.scrollTop = 0;
     this.load();
@@ -191,7 +192,7 @@ export class ItemTable {
 
   drawHead() {
     const { columns, column, descending, head } = this;
-    const key = JSON.stringify([columns, column, descending]);
+    const key = JSON.stringify([columns, column, descending, this.title]);
     if (key === this.headKey) return;
     this.headKey = key;
     const focused = head.contains(document.activeElement);
@@ -201,7 +202,7 @@ export class ItemTable {
         role: "columnheader", class: isNumber ? "hv-number" : null, "aria-sort": isSorted ? (descending ? "descending" : "ascending") : null,
       }, h("button", { type: "button", "data-name": name, title: `Sort by ${title}`, onclick: () => this.sort(name) }, title, isSorted ? h("i", { "aria-hidden": "true" }, descending ? " ↓" : " ↑") : null));
     };
-    head.replaceChildren(cell("", "Title", false), ...(columns ?? []).map(({ name, title, number }) => cell(name, title, number)));
+    head.replaceChildren(cell("", this.title, false), ...(columns ?? []).map(({ name, title, number }) => cell(name, title, number)));
     this.grid.style.setProperty("--n-columns", String(columns?.length ?? 0));
     if (focused) /** @type {HTMLElement | undefined} */ ([...head.querySelectorAll("button")].find((button) => button.dataset.name === column))?.focus({ preventScroll: true });
   }
@@ -215,7 +216,7 @@ export class ItemTable {
     if (response?.status !== 200) return;
     const result = await response.json();
     if (this.dataset !== dataset) return;
-    this.columns = result.columns;
+    Object.assign(this, { columns: result.columns, title: result.title });
     rows.forEach((row, k) => this.texts.set(String(row), result.rows[k]));
     this.draw();
   }

@@ -16,7 +16,7 @@ const FOCUS_DELAY_MS = 1500; // ms
 // Parts of the screen that F6 visits, with the element that gets the focus.
 /** @type {[selector: string, within: string | null][]} */
 const AREAS = [
-  [".st-key-top", "button"], [".hv-bar", '[tabindex="0"]'], [".hv-stage", null],
+  [".st-key-top", "button"], [".hv-bar", '[tabindex="0"]'], [".hv-stage", null], [".hv-dock", "button:not([hidden])"],
   [".st-key-panel", '[role="tab"][aria-selected="true"]'], [".st-key-page", "button, a, input"],
 ];
 
