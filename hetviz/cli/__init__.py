@@ -128,6 +128,12 @@ COMMANDS = {
         "Serve the app to other users, with settings from a file and the environment.",
         "serve --config server.toml",
     ),
+    "mcp": (
+        "operate",
+        "Let an agent make and read maps of a folder (Model Context Protocol, standard input and "
+        "output, no network).",
+        "mcp tables/",
+    ),
     "admin": (
         "operate",
         "Manage stored projects: list, back up, restore, migrate, prune, revoke, delete.",
@@ -143,7 +149,7 @@ GROUPS = {
     ),
     "Guidance and predictions": ("guidance", "join", "propose", "ask", "predict", "place"),
     "Results and projects": ("export", "report", "project"),
-    "Server": ("serve", "admin"),
+    "Server": ("serve", "mcp", "admin"),
 }  # fmt: skip
 
 OUTPUTS = {"embed": ("out", "model"), "export": ("file",), "guidance": ("out", "export")}

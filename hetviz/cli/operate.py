@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from hetviz.cli.arguments import need_app, print_result, run_app
-from hetviz.errors import HetvizError
+from hetviz.errors import HetvizError, MissingExtraError, ParameterError
 
 
 def add_serve(command: argparse.ArgumentParser) -> None:
@@ -79,6 +79,22 @@ def _check_log_in(auth: str) -> None:
         return
     if importlib.util.find_spec("authlib") is None:
         raise HetvizError('Login needs the server packages: pip install "hetviz[server]".')
+
+
+def add_mcp(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `mcp`."""
+    command.add_argument("folder", metavar="FOLDER", type=Path, help="the files of the agent")
+
+
+def _mcp(args: argparse.Namespace) -> int:
+    if importlib.util.find_spec("mcp") is None:
+        raise MissingExtraError("A server for agents", "mcp")
+    if not args.folder.is_dir():
+        raise ParameterError(f"{args.folder} is no folder.")
+    from hetviz.serve.agent import make_server
+
+    make_server(args.folder).run("stdio")
+    return 0
 
 
 def add_admin(command: argparse.ArgumentParser) -> None:

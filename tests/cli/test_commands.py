@@ -52,8 +52,8 @@ SMALL = {
     "serve": ["--check"],
     "admin": ["list", "--home", "OUT"],
 }
-# It serves until it is stopped: tests/cli/test_cli.py starts it.
-SERVES = {"app"}
+# They serve until they are stopped: tests/cli/test_cli.py and tests/serve/test_agent.py start them.
+SERVES = {"app", "mcp"}
 
 
 @pytest.fixture
