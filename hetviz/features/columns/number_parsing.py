@@ -234,6 +234,9 @@ def number_column(
     if not force:
         if any(_CODE.fullmatch(cell) for cell in numbers):
             return None
+        if all(_DECADE.fullmatch(cell) for cell in numbers):
+            # 1980s is a decade, and no 1,980 seconds.
+            return None
         unusable = {cell for cell in others if why_unusable(cell, decimal) is not None}
         unknown = {cell for cell in others if cell.lower() not in UNKNOWN_MARKERS} - unusable
         share = n / (len(filled) - sum(others[cell] for cell in unusable))
@@ -259,6 +262,7 @@ def _is_amount(cell: str) -> bool:
 
 _AMOUNT = re.compile(r"\d[.,'\u2019 ]\d")
 _CODE = re.compile(r"0\d+")
+_DECADE = re.compile(r"(?:1\d|2[01])\d0s")
 SYMBOL_UNITS = frozenset("%‰$€£¥")
 """Units that all numbers of a column must have: 12 % and 7 are not comparable."""
 

@@ -99,11 +99,18 @@ def test_words_are_not_units(word):
         ["007", "008", "12"],
         ["red", "1", "blue"],
         ["$1", "€2"],
+        ["1980s", "1990s", ""],
         ["", ""],
     ],
 )
 def test_other_columns_are_not_numbers(cells):
     assert number_column(cells) is None
+
+
+def test_seconds_are_numbers_unless_all_are_decades():
+    seconds = number_column(["90s", "1980s", "12s"])
+    assert seconds is not None
+    assert (seconds.unit, seconds.values) == ("s", [90.0, 1980.0, 12.0])
 
 
 def test_mostly_numbers_column_type():
