@@ -81,3 +81,16 @@ def test_histogram_shows_the_unit_and_marks_what_all_filters_keep(
     assert sum(shown["counts"]) == 97
     assert shown["marked"] == (0.25, 0.5)
     assert shown["ends"] == ("0 m²", "48 m²")
+
+
+def test_few_values_with_an_order_are_in_it() -> None:
+    decades = ["1990s", "1980s", "1990s", "2000s"]
+    data = data_of(decade=decades, town=["Wels", "Graz", "Graz", "Linz"])
+    columns = item_columns(data, "shops")
+    counts = value_chart.counts_of(data, "shops", columns["decade"])
+    assert counts is not None
+    assert counts.to_dict() == {"1980s": 1, "1990s": 2, "2000s": 1}
+    assert list(counts.index) == ["1980s", "1990s", "2000s"]
+    towns = value_chart.counts_of(data, "shops", columns["town"])
+    assert towns is not None
+    assert towns.index[0] == "Graz"

@@ -165,8 +165,6 @@ def _code_column(data: HeteroData, name: str, column: Column) -> ColumnCodes | N
     counts = value_chart.counts_of(data, name, column)
     if counts is None or not len(counts):
         return None
-    if column.kind == "number":
-        counts = counts.loc[sorted(counts.index, key=float)]
     names = counts.index[:_MAX_CODES]
     series = column_of(data, name, column.name)
     codes = names.get_indexer(pd.Index(series.where(series.isna(), series.astype(str))))

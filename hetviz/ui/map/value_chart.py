@@ -12,6 +12,7 @@ import pandas as pd
 from hetviz._types import Floats, Ints
 from hetviz.data import Filter, HeteroData
 from hetviz.data.queries.filters import column_of
+from hetviz.features.columns.levels import natural_order
 from hetviz.features.columns.types import Column
 from hetviz.features.item_columns import MAX_GROUP_NUMBERS
 from hetviz.ui.item import item_text
@@ -58,13 +59,24 @@ def _make_bins(column: Column) -> Bins | None:
 
 
 def counts_of(data: HeteroData, name: str, column: Column) -> pd.Series | None:
-    """Return how many rows have each value, the most frequent first; None for texts."""
-    counts: pd.Series = RESULTS.get_or_compute(
-        data,
-        ("value counts", name, column.name),
-        lambda: column_of(data, name, column.name).dropna().astype(str).value_counts(),
-    )
-    return None if len(counts) > MAX_VALUES or column.kind in ("text", "unique") else counts
+    """Return how many rows have each value; None for texts.
+
+    Numbers, and few values with an order, come in it, others the most frequent first.
+    """
+
+    def count() -> pd.Series | bool:
+        counts = column_of(data, name, column.name).dropna().astype(str).value_counts()
+        if len(counts) > MAX_VALUES or column.kind in ("text", "unique"):
+            return False
+        if column.kind == "number":
+            return counts.loc[sorted(counts.index, key=float)]
+        if len(counts) > _MAX_BARS:
+            return counts
+        order = data[name].orders.get(column.name) or natural_order(counts.index)
+        return counts if order is None else counts.loc[[x for x in order if x in counts.index]]
+
+    counts = RESULTS.get_or_compute(data, ("value counts", name, column.name), count)
+    return counts if isinstance(counts, pd.Series) else None
 
 
 def show_values(data: HeteroData, name: str, column: Column, filters: Sequence[Filter]) -> None:
@@ -75,8 +87,6 @@ def show_values(data: HeteroData, name: str, column: Column, filters: Sequence[F
         unit = data[name].units.get(column.name, "")
         _show_bins(bins, column, f" {unit}" if unit else "", filters)
     elif counts is not None:
-        if column.kind == "number":
-            counts = counts.loc[sorted(counts.index, key=float)]
         _show_counts(counts, filters)
     missing = f", {column.n_missing:,} without a value" if column.n_missing else ""
     theme.show_note(f"{theme.count(len(column.values), 'item')}{missing}")
