@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from hetviz.data import Dataset, Filter, HeteroData, Labels, Links, passing
+from hetviz.ui.item import item_text
 from hetviz.ui.map import linked_charts
 from hetviz.ui.map_data.array_cache import ARRAYS, PackedArray
 from hetviz.workspace import SESSIONS, State
@@ -142,6 +143,17 @@ def test_open_charts_begin_with_the_coloured_column(monkeypatch: pytest.MonkeyPa
     assert spec["filters"][0]["values"] == []
     packed = ARRAYS.get("charts", spec["failed"])
     assert (array_of(packed) == 0).sum() == 2 + 6
+
+
+def test_first_charts_wait_for_the_columns_of_all_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = State(data=DATA)
+    state = replace(state, view=replace(state.view, has_charts=True))
+    assert not spec_of(state, monkeypatch)["loading"]
+    monkeypatch.setattr(item_text, "is_loading", lambda _, name: name == "products")
+    spec = spec_of(state, monkeypatch)
+    assert (spec["loading"], spec["charts"]) == (True, [])
+    chosen = replace(state, view=replace(state.view, charts=(("customers", "age", ""),)))
+    assert spec_of(chosen, monkeypatch)["charts"] == [["customers", "age", ""]]
 
 
 def test_charts_of_removed_datasets_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

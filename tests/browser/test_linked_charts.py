@@ -20,6 +20,18 @@ def chart_of(page: Page, column: str) -> Locator:
     return page.locator(f'.hv-chart[data-column="{column}"]')
 
 
+# Texts of the dock in place of charts.
+RECORD_NOTES = """() => {
+  const dock = document.querySelector('.hv-dock');
+  window.notes = [];
+  const observer = new MutationObserver(() => {
+    const note = dock.querySelector('.hv-dock-row .hv-dock-note');
+    if (note) window.notes.push(note.textContent);
+  });
+  observer.observe(dock, { childList: true, subtree: true });
+}"""
+
+
 def total_of(page: Page) -> Locator:
     return page.locator(".hv-dock").get_by_role("status")
 
@@ -112,10 +124,13 @@ def test_charts_open_from_the_tools_and_columns_are_added(
     dock = page.get_by_role("region", name="Charts", exact=True)
     expect(dock).to_be_hidden()
     page.get_by_role("button", name="Tools", exact=True).click()
+    # Python chooses the first charts when the page runs again.
+    page.evaluate(RECORD_NOTES)
     page.get_by_role("button", name="Charts", exact=True).click()
     expect(dock).to_be_visible()
     expect(page.locator(".hv-chart")).to_have_count(4)
     expect(page.locator(".hv-chart").first).to_have_attribute("data-column", "group")
+    assert set(page.evaluate("window.notes")) == {"Loading charts"}
     add = dock.get_by_role("button", name="Add chart")
     add.click()
     dock.get_by_role("button", name="Purity", exact=True).click()
@@ -199,4 +214,41 @@ def test_table_lists_sorts_and_visits_the_items_that_are_left(
     lines = download.value.path().read_text().splitlines()
     assert len(lines) == 3
     assert lines[0].startswith("id,")
+    settled(page)
+    # The project keeps the table open.
+    page.reload()
+    settled(page)
+    expect(grid).to_be_visible()
+    expect(page.get_by_role("button", name="Show charts")).to_be_visible()
+
+
+def test_rows_beyond_the_largest_height_are_reached_and_copying_is_limited(
+    page: Page, projects: Projects
+) -> None:
+    page.goto(f"/map?s={projects.make(CHARTS, SetView(has_table=True))}")
+    settled(page)
+    grid = page.get_by_role("grid", name="Items")
+    expect(grid).to_have_attribute("aria-rowcount", "1274")
+    table = "document.querySelector('.st-key-map .hv-map').__hv.map.dock.table"
+    page.evaluate(f"() => Object.assign({table}, {{ maxHeight: 2800, maxCopied: 1000 }}).update()")
+    expect(page.get_by_role("button", name="Copy the first 1,000")).to_be_visible()
+    # A scroll to the middle shows the rows of the middle, and one to the end the last row.
+    page.evaluate(f"() => {table}.grid.scrollTop = ({table}.grid.scrollHeight - 250) / 2")
+    expect(grid.locator('[aria-rowindex="637"]')).to_be_in_viewport()
+    page.evaluate(f"() => {table}.grid.scrollTop = 1e6")
+    last = grid.locator('[aria-rowindex="1274"]')
+    expect(last).to_be_in_viewport(ratio=1)
+    bounds = [part.bounding_box() for part in (last, grid)]
+    ends = [box["y"] + box["height"] for box in bounds if box]
+    assert 0 <= ends[1] - ends[0] < 20
+    last.click()
+    page.keyboard.press("Home")
+    expect(grid.locator('[aria-rowindex="2"]')).to_be_focused()
+    for _ in range(3, 60):
+        page.keyboard.press("ArrowDown")
+    expect(grid.locator('[aria-rowindex="59"]')).to_be_focused()
+    expect(grid.locator('[aria-rowindex="59"]')).to_be_in_viewport()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").click()
+    assert len(download.value.path().read_text().splitlines()) == 1274
     settled(page)

@@ -298,6 +298,34 @@ def test_sheet_is_low_while_statement_is_drafted(phone: Page) -> None:
     expect(sheet).to_have_attribute("data-hv-sheet", "half")
 
 
+def test_sheet_is_lowered_off_the_charts_and_can_be_raised(phone: Page) -> None:
+    page = phone
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    page.touchscreen.tap(*page.evaluate(AT, page.evaluate(OPEN)[0]))
+    sheet = page.locator("html")
+    expect(sheet).to_have_attribute("data-hv-panel", "open")
+    expect(sheet).to_have_attribute("data-hv-sheet", "half")
+    page.get_by_role("button", name="Tools", exact=True).tap()
+    page.get_by_role("button", name="Charts", exact=True).tap()
+    expect(sheet).to_have_attribute("data-hv-sheet", "low")
+    value = page.locator(".hv-chart .hv-value").first
+    value.tap()
+    expect(value).to_have_attribute("aria-pressed", "true")
+    # A sheet that is raised meanwhile stays.
+    height = page.get_by_role("button", name="Height of the panel")
+    height.press("Enter")
+    expect(sheet).to_have_attribute("data-hv-sheet", "half")
+    settled(page)
+    expect(sheet).to_have_attribute("data-hv-sheet", "half")
+    page.get_by_role("button", name="Show table").press("Enter")
+    expect(sheet).to_have_attribute("data-hv-sheet", "low")
+    page.get_by_role("grid", name="Items").get_by_role("row").nth(1).tap()
+    until(page, "map.scene.count === 1")
+    settled(page)
+
+
 def test_sheet_head_resizes_sheet(phone: Page) -> None:
     page = phone
     page.goto("/map")

@@ -202,11 +202,12 @@ def _on_run() -> None:
 
 
 def _on_charts() -> None:
-    """Keep the charts below the map, and whether they are open."""
+    """Keep the charts below the map, and whether they or the table are open."""
     state, value = session.workspace().state, _browser_value("charts")
     if state.data is not None and isinstance(value, dict):
+        has_charts, has_table = (bool(value.get(key)) for key in ("open", "table"))
         charts = value.get("charts")
-        session.run_command(SetView(charts=charts, has_charts=bool(value.get("open"))))
+        session.run_command(SetView(charts=charts, has_charts=has_charts, has_table=has_table))
 
 
 def _on_filter() -> None:

@@ -64,6 +64,8 @@ def charts_spec(state: State, session_id: str) -> ChartsSpec:
     data, view = state.opened(), state.view
     spec: ChartsSpec = {
         "open": view.has_charts,
+        "table": view.has_table,
+        "loading": False,
         "charts": [],
         "filters": [],
         "failed": None,
@@ -71,7 +73,11 @@ def charts_spec(state: State, session_id: str) -> ChartsSpec:
     }
     if not view.has_charts:
         return spec
-    charts = first_charts(state) if view.charts is None else view.charts
+    charts = view.charts
+    if charts is None:
+        # The first charts depend on the columns of all datasets.
+        spec["loading"] = any(item_text.is_loading(data, name) for name in data.datasets)
+        charts = () if spec["loading"] else first_charts(state)
     spec["charts"] = [
         list(chart) for chart in charts if {chart[0], chart[2]} <= {*data.datasets, ""}
     ]

@@ -51,6 +51,7 @@ class DisplaySettings:
     # None before any was chosen.
     charts: tuple[tuple[str, str, str], ...] | None = None
     has_charts: bool = False  # Whether the charts are open.
+    has_table: bool = False  # Whether the table is in their place.
 
     def swatches_of(self, colour: str) -> tuple[tuple[str, str], ...]:
         """Return the categories of a colour key with the colours chosen for them."""

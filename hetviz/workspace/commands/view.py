@@ -41,6 +41,7 @@ class SetView(Command, op="set-view", label="view", undoable=False):
     # Charts below the map, see `DisplaySettings`.
     charts: Sequence[Sequence[str]] | None = None
     has_charts: bool | None = None  # Whether they are open.
+    has_table: bool | None = None  # Whether the table is in their place.
     # As `SetSwatch`, which can be undone. Journals of earlier projects have it.
     swatch: tuple[str, str, str] | list[str] | None = None
 
@@ -57,6 +58,8 @@ class SetView(Command, op="set-view", label="view", undoable=False):
             view = replace(view, charts=_validate_charts(self.charts))
         if self.has_charts is not None:
             view = replace(view, has_charts=self.has_charts)
+        if self.has_table is not None:
+            view = replace(view, has_table=self.has_table)
         if self.swatch is not None:
             view = replace(view, swatches=_set_swatch(view.swatches, *self.swatch))
         return replace(state, view=view)

@@ -161,10 +161,13 @@ class ChartsSpec(TypedDict):
     """Charts below the map: dataset, column, and the dataset whose links a chart follows or "".
 
     `failed`: key of the filters that each row fails, one bit each. `acknowledged`: number of the
-    last filter of a chart that Python applied.
+    last filter of a chart that Python applied. `table`: whether the table is in their place.
+    `loading`: whether the first charts are chosen later, when the columns are read.
     """
 
     open: bool
+    table: bool
+    loading: bool
     charts: list[list[str]]
     filters: list[ChartFilterSpec]
     failed: str | None

@@ -6,6 +6,7 @@ import { h, icon, set, thousands } from "./dom.js";
 import { ItemTable } from "./item_table.js";
 import { searchBox } from "./legend.js";
 import { send } from "./page_change.js";
+import { uncoverCharts } from "./panel.js";
 import { countOf } from "./pick.js";
 import { RovingFocus } from "./roving_focus.js";
 import { request } from "./requests.js";
@@ -46,6 +47,8 @@ export class ChartDock {
     this.fingerprint = "";
     this.nAbsent = 0; // items that the legend hides or that have no position
     this.wasFilled = false; // whether charts have been shown
+    this.isReading = false; // whether Python reads the columns for the first charts
+    this.nReports = 0;
     /** @type {Set<string>} */
     this.loading = new Set();
     /** @type {BinsChart | ValuesChart | null} */
@@ -56,7 +59,7 @@ export class ChartDock {
     this.absent = h("span", { class: "hv-dock-note" });
     this.selector = h("button", { type: "button", class: "hv-text-button", hidden: true, onclick: () => this.select() }, "Select them");
     this.table = new ItemTable(map);
-    this.tableButton = h("button", { type: "button", class: "hv-text-button", onclick: () => this.toggleTable() }, "Show table");
+    this.tableButton = h("button", { type: "button", class: "hv-text-button", onclick: () => this.toggleTable() });
     this.menu = h("div", { class: "hv-menu hv-dock-menu" });
     const add = h("button", { type: "button", class: "hv-text-button", "aria-expanded": "false" }, "Add chart");
     this.adder = map.toolbar.addMenu(add, this.menu, h("div", { class: "hv-drop" }, add, this.menu));
@@ -66,18 +69,25 @@ export class ChartDock {
       h("div", { class: "hv-dock-head" }, this.total, this.selector, this.absent, h("span", { class: "hv-dock-gap" }), this.tableButton, this.adder.element,
         h("button", { type: "button", class: "hv-tool", "aria-label": "Close the charts", title: "Close the charts", onclick: () => this.toggle(false) }, icon("close"))),
       this.row, this.table.element);
-    this.table.element.hidden = true;
+    this.showTable(false);
   }
 
   /** Show the table instead of the charts, or the charts again. */
   toggleTable() {
-    const { table } = this;
-    table.isOpen = !table.isOpen;
-    table.element.hidden = !table.isOpen;
-    this.row.hidden = this.adder.element.hidden = table.isOpen;
-    this.tableButton.textContent = table.isOpen ? "Show charts" : "Show table";
+    this.showTable(!this.table.isOpen);
+    this.report();
     this.draw();
-    table.update();
+    uncoverCharts();
+  }
+
+  /** @param {boolean} isOpen */
+  showTable(isOpen) {
+    const { table } = this;
+    table.isOpen = isOpen;
+    table.element.hidden = !isOpen;
+    this.row.hidden = this.adder.element.hidden = isOpen;
+    this.tableButton.textContent = isOpen ? "Show charts" : "Show table";
+    table.schedule();
   }
 
   /** Open or close the charts, like their switch. */
@@ -87,11 +97,16 @@ export class ChartDock {
     this.draw();
   }
 
+  get state() { return { open: this.isOpen, table: this.table.isOpen, charts: this.charts }; }
+
+  /** Whether Python has not chosen the first charts yet. */
+  get waits() { return !this.wasFilled && (this.isReading || this.sent.length > 0); }
+
   /** Send the charts to Python. */
   report() {
-    const value = { open: this.isOpen, charts: this.charts };
+    const value = this.state;
     // Without charts Python chooses the first ones.
-    const state = this.charts.length || this.wasFilled ? value : { open: this.isOpen };
+    const state = this.charts.length || this.wasFilled ? value : { ...value, charts: undefined, n: ++this.nReports };
     this.sent.push(JSON.stringify(value));
     send(() => this.map.component.setStateValue("charts", state));
   }
@@ -110,12 +125,16 @@ export class ChartDock {
       for (const card of this.cards.values()) card.element.remove();
       this.cards.clear();
     }
-    const echo = this.sent.indexOf(JSON.stringify({ open: charts.open, charts: charts.charts }));
+    const echo = this.sent.indexOf(JSON.stringify({ open: charts.open, table: charts.table, charts: charts.charts }));
     if (echo >= 0) this.sent.splice(0, echo + 1);
     else if (!this.sent.length || !this.charts.length) {
       Object.assign(this, { isOpen: charts.open, charts: charts.charts });
+      if (charts.table !== this.table.isOpen) this.showTable(charts.table);
       this.sent = [];
     }
+    this.isReading = charts.loading;
+    clearTimeout(this.retry);
+    if (charts.loading) this.retry = setTimeout(() => this.isOpen && this.report(), RETRY_MS);
     this.wasFilled ||= charts.charts.length > 0;
     this.number = Math.max(this.number, charts.acknowledged);
     for (const [key, { number }] of this.pending) if (number <= charts.acknowledged) this.pending.delete(key);
@@ -218,6 +237,7 @@ export class ChartDock {
     if (element.hidden === shown) {
       element.hidden = !shown;
       map.toolbar.update();
+      if (shown) uncoverCharts();
     }
     set(document.documentElement, { "data-hv-dock": !shown ? null : this.table.isOpen ? "table" : "charts" });
     if (!shown) return;
@@ -228,7 +248,9 @@ export class ChartDock {
       this.cards.delete(key);
     }
     for (const chart of charts) if (!this.cards.has(keyOf(chart))) this.load(chart);
-    if (!charts.length) this.row.replaceChildren(h("p", { class: "hv-dock-note" }, "Add a chart of a column to begin."));
+    if (this.cards.size) return;
+    const text = charts.length || this.waits ? "Loading charts" : "Add a chart of a column to begin.";
+    this.row.replaceChildren(h("p", { class: "hv-dock-note" }, text));
   }
 
   /** Load a chart and show it in its place. @param {string[]} chart */
@@ -323,6 +345,7 @@ export class ChartDock {
 
   close() {
     this.table.close();
+    clearTimeout(this.retry);
     cancelAnimationFrame(this.frame);
     document.documentElement.toggleAttribute("data-hv-dock", false);
   }

@@ -9,8 +9,6 @@ import { LimitedMap, array } from "./store.js";
 
 const [ROW_PX, MORE_ROWS, MAX_ROWS_PER_REQUEST] = [28, 12, 200];
 const [UPDATE_MS, SCROLL_MS, RETRY_MS] = [80, 60, 600];
-const MAX_HEIGHT_PX = 16e6; // browsers have no larger elements
-const MAX_COPIED = 10000; // rows
 
 export class ItemTable {
   /** @param {HetMap} map */
@@ -34,6 +32,8 @@ export class ItemTable {
     this.version = "";
     this.title = "Title"; // name of the column of the titles
     this.focused = 0;
+    this.maxCopied = 10000; // rows
+    this.maxHeight = 16e6; // px; browsers have no much larger elements
     this.sets = h("div", { class: "hv-itemgrid-sets", role: "group", "aria-label": "Table of" });
     this.note = h("span", { class: "hv-dock-note" });
     this.copyButton = h("button", { type: "button", class: "hv-text-button", onclick: () => this.copy() }, "Copy");
@@ -83,6 +83,7 @@ export class ItemTable {
     }, d.name, h("small", {}, thousands(counts[k])))));
     this.note.textContent = this.hasSelection ? "Selected items" : "Items on the map";
     this.list();
+    this.copyButton.textContent = this.rows.length > this.maxCopied ? `Copy the first ${thousands(this.maxCopied)}` : "Copy";
     this.draw();
   }
 
@@ -146,14 +147,24 @@ export class ItemTable {
     } else this.load();
   }
 
+  /** Height of the scrolled element, and how far the rows move for each pixel that it is scrolled. */
+  get heights() {
+    const whole = this.rows.length * ROW_PX;
+    const height = Math.min(whole, this.maxHeight);
+    const view = this.grid.clientHeight - ROW_PX; // below the head
+    return { height, scale: height > view ? (whole - view) / (height - view) : 1 };
+  }
+
   /** Draw the rows in view, and load their cells. */
   draw() {
     const { grid, body, rows, columns, place, scene } = this;
-    const shown = Math.min(rows.length, Math.floor(MAX_HEIGHT_PX / ROW_PX));
-    body.style.height = `${shown * ROW_PX}px`;
+    const { height, scale } = this.heights;
+    body.style.height = `${height}px`;
+    const top = grid.scrollTop * scale;
+    const offset = grid.scrollTop - top;
     set(grid, { "aria-rowcount": rows.length + 1 });
-    const first = Math.max(Math.floor(grid.scrollTop / ROW_PX) - MORE_ROWS, 0);
-    const last = Math.min(first + Math.ceil(grid.clientHeight / ROW_PX) + 2 * MORE_ROWS, shown);
+    const first = Math.max(Math.floor(top / ROW_PX) - MORE_ROWS, 0);
+    const last = Math.min(first + Math.ceil(grid.clientHeight / ROW_PX) + 2 * MORE_ROWS, rows.length);
     this.drawHead();
     const missing = [];
     const hadFocus = body.contains(document.activeElement);
@@ -166,6 +177,7 @@ export class ItemTable {
       const before = this.drawn.get(at);
       // A row that stays keeps its element, so that a click on it ends where it began.
       const element = before?.row === row && before.texts === texts ? before.element : this.drawRow(at, texts);
+      element.style.top = `${at * ROW_PX + offset}px`;
       set(element, { tabindex: at === this.focused ? 0 : -1, "aria-selected": String(Boolean(place && scene.picked[place.start + row])) });
       drawn.set(at, { row, texts, element });
     }
@@ -181,13 +193,11 @@ export class ItemTable {
 
   /** @param {number} at @param {string[] | undefined} texts */
   drawRow(at, texts) {
-    const element = h("div", {
+    return h("div", {
       class: "hv-itemgrid-row", role: "row", "aria-rowindex": at + 2, "data-at": at, onclick: () => this.visit(at),
     }, ...(texts ?? ["…"]).map((text, c) => h("span", {
       role: "gridcell", title: text, class: c && this.columns?.[c - 1]?.number ? "hv-number" : null,
     }, text)));
-    element.style.top = `${at * ROW_PX}px`;
-    return element;
   }
 
   drawHead() {
@@ -246,9 +256,11 @@ export class ItemTable {
     else if (step) {
       this.focused = Math.min(Math.max(this.focused + step, 0), this.rows.length - 1);
       const top = this.focused * ROW_PX;
-      const { grid } = this;
+      const { grid, heights: { scale } } = this;
       const height = grid.clientHeight - 2 * ROW_PX;
-      grid.scrollTop = Math.min(Math.max(grid.scrollTop, top - height), top);
+      const before = grid.scrollTop * scale;
+      const after = Math.min(Math.max(before, top - height), top);
+      if (after !== before) grid.scrollTop = after / scale;
       this.draw();
     } else return;
     event.preventDefault();
@@ -262,7 +274,7 @@ export class ItemTable {
   }
 
   async copy() {
-    const rows = this.rows.subarray(0, MAX_COPIED);
+    const rows = this.rows.subarray(0, this.maxCopied);
     const text = await this.textOf(rows, true);
     const hasCopied = text !== null && await navigator.clipboard.writeText(text).then(() => true, () => false);
     const message = hasCopied ? `${thousands(rows.length)} rows are copied` : "The browser refused to copy";

@@ -138,6 +138,8 @@
 /**
  * @typedef {object} ChartsSpec
  * @property {boolean} open
+ * @property {boolean} table whether the table is in their place
+ * @property {boolean} loading whether the first charts are chosen later, when the columns are read
  * @property {string[][]} charts dataset, column, and the dataset whose links the chart follows or ""
  * @property {ChartFilterSpec[]} filters
  * @property {string | null} failed key of the filters that each row fails, one bit each

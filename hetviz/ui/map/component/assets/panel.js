@@ -86,6 +86,13 @@ export function followDraft(isDrafting) {
   else if (panel.stop === "low") change({ stop: raised });
 }
 
+/** In a narrow window, lower the sheet off the charts. */
+export function uncoverCharts() {
+  if (innerWidth > NARROW_PX) return;
+  if (store.raisedStop !== undefined) store.raisedStop = "low";
+  change({ stop: "low" });
+}
+
 /** Reserve room for the panel, which loads last and opens with a selection. */
 export function awaitPanel() {
   if (store.lastVersion === undefined && !panel.shut) change({ open: true });
