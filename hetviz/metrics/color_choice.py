@@ -200,7 +200,10 @@ def _usable_columns(data: HeteroData) -> Iterator[tuple[str, str, pd.Series]]:
     """Yield dataset, name and values of columns that are no ids, titles, counts or phones."""
     for name, dataset in data.datasets.items():
         for column, values in _color_columns(data, name).items():
-            is_label = is_named_id(column) or label_reason(column) is not None
+            numbers = None
+            if pd.api.types.is_numeric_dtype(values) and (values.dropna() % 1 == 0).all():
+                numbers = values.to_numpy(dtype=np.float64)
+            is_label = is_named_id(column) or label_reason(column, numbers) is not None
             is_label |= column.endswith(HOW_MANY)
             if column != dataset.title_column and not is_label:
                 yield name, column, values

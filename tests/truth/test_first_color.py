@@ -156,11 +156,12 @@ def test_random_column_of_linked_items_is_not_preferred_to_the_items(seed: int) 
     assert find_best_color(data, map_of(data, places)) == json.dumps(["makers", ""])
 
 
-def test_counts_of_rows_are_not_the_first_color() -> None:
-    """How often an item occurs elsewhere says nothing about what it is."""
+@pytest.mark.parametrize("name", ["trips: how many", "CIK"])
+def test_counts_and_numbers_of_registers_are_not_the_first_color(name: str) -> None:
+    """How often an item occurs elsewhere says nothing about what it is, nor does a register."""
     rng = np.random.default_rng(0)
     group = unequal_groups(rng, 300, 4)
-    table = pd.DataFrame({"trips: how many": 10 * group, "place": [f"p{k % 3}" for k in group]})
+    table = pd.DataFrame({name: 10 * group, "place": [f"p{k % 3}" for k in group]})
     data = HeteroData([Dataset("things", random_names(rng, 300), table=table)])
     places = [places_of(rng, group, 0.3)]
     assert find_best_color(data, map_of(data, places)) == json.dumps(["things", "place"])

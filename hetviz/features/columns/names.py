@@ -31,6 +31,12 @@ _PHONE = re.compile(
     r"(home|work|cell)?(phone|fax|telefon|telephone|mobile|durchwahl|handy)(nr|no)?"
 )
 _POSTAL = re.compile(r"(postal|zip|post)(code)?|postleitzahl|plz|postcode|zipcode|codigo ?postal")
+# Registers of companies, securities, places, ships, texts, films and genes.
+_REGISTERS = frozenset(
+    {"cik", "isin", "cusip", "sedol", "wkn", "ein", "duns", "siren", "siret", "naics", "nace",
+     "npi", "fips", "geoid", "geonameid", "uprn", "wban", "imo", "mmsi", "pmid", "pmcid", "oclc",
+     "lccn", "viaf", "gnd", "orcid", "upc", "asin", "tconst", "nconst", "entrez", "abn", "acn"}
+)  # fmt: skip
 # Plural hours and minutes are durations.
 _CLOCK_PART = re.compile(r".*(hour|minute|second|stunde|sekunde)")
 _LABEL_NUMBER = re.compile(r".*(number|nummer|code|kennzahl)|nr|no|num|id|key")
@@ -58,6 +64,8 @@ def label_reason(name: str, numbers: Floats | None = None) -> str | None:
         return "clock times such as 1545"
     # A column that is only called number may be a count.
     is_label = _LABEL_NUMBER.fullmatch(last) and (len(words) > 1 or last not in _NUMBER_WORDS)
+    if last in _REGISTERS:
+        return "a number in a register"
     if not is_measured(name) and (is_named_id(name) or is_label):
         return "a key, code or number that only labels"
     return None
