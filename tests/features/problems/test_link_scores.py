@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import ParameterError
 from hetviz.features.problems.link_scores import link_scores
-from hetviz.features.spaces import similarity
 from hetviz.features.spaces.similarity import similarities, similarity_of
 
 RNG = np.random.default_rng(0)
@@ -99,24 +98,21 @@ def test_similarity_finds_equal_fitted_item() -> None:
     assert twin.tolist() == [7, -1]
 
 
-def test_similarity_pairs_of_large_datasets(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_similarity_pairs_of_large_datasets() -> None:
     rows = RNG.normal(size=(300, 3))
     ids = [str(k) for k in range(300)]
     every = similarity_of(Dataset("a", ids, rows)).pairs()
-    monkeypatch.setattr(similarity, "MAX_ITEMS_ALL_PAIRS", 100)
     for dataset, kind in (
         (Dataset("a", ids, rows), "auto"),
         (Dataset("a", ids, sp.csr_array(rows)), "cosine"),
         (Dataset("a", ids, kernel=rows @ rows.T + 1.0), "kernel"),
     ):
         like = similarity_of(dataset, kind)
-        i, j, s, share = like.pairs()
+        i, j, s, share = like.pairs(max_items=100)
         assert len(i) <= 300 * 60
         np.testing.assert_allclose(s, dense(like)[i, j], atol=1e-7)
         assert share.sum() == pytest.approx(300**2, rel=1e-9)
-    i, j, s, share = similarity_of(Dataset("a", ids, rows)).pairs()
+    i, j, s, share = similarity_of(Dataset("a", ids, rows)).pairs(max_items=100)
     assert share @ s == pytest.approx(every[2].sum(), rel=0.1)
 
 
