@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.harness import Server, Watch, new_context
 from tests.browser.test_app import PLANTS, make_map, scene_value, settled, stage, until
@@ -273,13 +273,17 @@ def test_fingers_move_zoom_and_select(
     assert page.evaluate("[scrollX, scrollY, visualViewport.scale]") == [0, 0, 1]
 
 
-def test_sheet_is_low_while_statement_is_drafted(phone: Page) -> None:
-    page = phone
+def tap_item(page: Page) -> Locator:
+    """Open the map and tap an item, which opens the sheet; give the element that has its state."""
     page.goto("/map")
     stage(page)
     settled(page)
     page.touchscreen.tap(*page.evaluate(AT, page.evaluate(OPEN)[0]))
-    sheet = page.locator("html")
+    return page.locator("html")
+
+
+def test_sheet_is_low_while_statement_is_drafted(phone: Page) -> None:
+    page, sheet = phone, tap_item(phone)
     expect(sheet).to_have_attribute("data-hv-sheet", "half")
     page.get_by_role("button", name="belongs with").tap()
     expect(sheet).to_have_attribute("data-hv-sheet", "low")
@@ -299,12 +303,7 @@ def test_sheet_is_low_while_statement_is_drafted(phone: Page) -> None:
 
 
 def test_sheet_is_lowered_off_the_charts_and_can_be_raised(phone: Page) -> None:
-    page = phone
-    page.goto("/map")
-    stage(page)
-    settled(page)
-    page.touchscreen.tap(*page.evaluate(AT, page.evaluate(OPEN)[0]))
-    sheet = page.locator("html")
+    page, sheet = phone, tap_item(phone)
     expect(sheet).to_have_attribute("data-hv-panel", "open")
     expect(sheet).to_have_attribute("data-hv-sheet", "half")
     page.get_by_role("button", name="Tools", exact=True).tap()
