@@ -183,7 +183,8 @@ def _tab(request: Request) -> Response:
 def _panel(request: Request) -> Response:
     """Return what the panel shows of an item, so that a click shows it before the page runs.
 
-    With the parameter `prepare`, the first explanation on the map is awaited, too.
+    With the parameter `prepare` the first explanation on the map is made, and nothing returned:
+    an answer that is not read would stay open in the browser.
     """
     opened = _open_project(request)
     workspace = SESSIONS.find(opened.session)
@@ -193,7 +194,8 @@ def _panel(request: Request) -> Response:
         content = item_panel.panel_content(workspace, row, opened.session)
         if content is not None and "prepare" in request.query_params:
             item_panel.explain(workspace, row)
-            content = item_panel.panel_content(workspace, row, opened.session)
+    if "prepare" in request.query_params:
+        return Response(status_code=204, headers=response_headers(NO_STORE))
     return json_response(request, content, NO_STORE)
 
 
