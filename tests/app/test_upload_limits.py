@@ -9,6 +9,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 
 from hetviz.io.limits import MB
 from hetviz.ui.app import upload_limits
@@ -48,7 +49,9 @@ class Server:
         async def receive() -> Message:
             return {"type": "http.request", "body": b"dropped", "more_body": False}
 
-        headers = [(b"cookie", f"_streamlit_xsrf={visitor}".encode())]
+        # With another mask each time, as Streamlit sends it.
+        token = generate_xsrf_token_string(visitor.encode(), timestamp=1)
+        headers = [(b"cookie", f"_streamlit_xsrf={token}".encode())]
         headers += [] if size is None else [(b"content-length", str(size).encode())]
         path = f"{base}/_stcore/upload_file/{tab}/file"
         scope = {"type": "http", "method": method, "path": path, "headers": headers}

@@ -11,9 +11,9 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.runtime import get_instance
-from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
 from hetviz.io.limits import MB
+from hetviz.ui.shell.visitors import visitor_of
 
 MAX_TAB_BYTES = 400 * MB
 MAX_VISITOR_BYTES = 600 * MB
@@ -54,7 +54,7 @@ class UploadLimits:
             await PlainTextResponse("The size is missing.", 411)(scope, receive, send)
             return
         tab, size = match[1], int(length)
-        visitor = HTTPConnection(scope).cookies.get(XSRF_COOKIE_NAME, "")
+        visitor = visitor_of(HTTPConnection(scope).cookies)
         refusal = self._refusal(tab, visitor, size)
         if refusal is not None:
             # A browser that is cut off while it sends tells of a broken network instead.
