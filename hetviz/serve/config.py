@@ -94,6 +94,7 @@ class ServerSettings:
     base_path: str = ""  # Path of the app behind a proxy, such as ``tools/hetviz``.
     # Allowed names in the Host header; ``*.name`` for all subdomains.
     hosts: tuple[str, ...] = LOCAL_HOSTS
+    visitors: int = 0  # Most visitors at once; 0 for any number.
     # One of {"quiet", "text", "json"}. Format of the request log; "quiet" logs errors only.
     log: str = "quiet"
     metrics: bool = False  # Whether ``/metrics`` serves Prometheus metrics.

@@ -105,6 +105,31 @@ def test_app_works_below_path_behind_proxy(open_page: Open) -> None:
             assert page.url.startswith(f"{url}/tools/hetviz/")
 
 
+def test_visitor_waits_for_a_place(browser: Browser) -> None:
+    log = ARTIFACTS / "visitors.log"
+    env = {"HETVIZ_VISITORS": "1", "HETVIZ_METRICS": "true"}
+    with serve(ROOT / "app.py", log, env=env) as server:
+        first, second = (new_context(browser).new_page() for _ in range(2))
+        first.goto(f"{server.url}/data")
+        expect(first.get_by_text("Map up to date")).to_be_visible()
+        answer = second.goto(f"{server.url}/data")
+        assert answer is not None and answer.status == 503
+        expect(second.get_by_text("1 visitor is on this server")).to_be_visible()
+        assert second.locator("script").count() == 0
+        assert asked(server, "/healthz")[0] == asked(server, "/metrics")[0] == 200
+        # The first visitor goes on, reloads and opens another tab.
+        first.reload()
+        first.get_by_role("link", name="Map").click()
+        stage(first)
+        other = first.context.new_page()
+        other.goto(f"{server.url}/data")
+        expect(other.get_by_text("Map up to date")).to_be_visible()
+        first.context.close()
+        # By itself, without a script.
+        expect(second.get_by_text("Map up to date")).to_be_visible()
+        second.context.close()
+
+
 def asked(server: Server, path: str, **headers: str) -> tuple[int, bytes]:
     """Return status and body of a request with these headers."""
     link = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=PATIENCE_S)

@@ -14,7 +14,10 @@ import streamlit as st
 from starlette.applications import Starlette
 from streamlit import config as streamlit_config
 from streamlit.runtime import Runtime
-from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
+from streamlit.web.server.starlette.starlette_app_utils import (
+    create_signed_value,
+    generate_xsrf_token_string,
+)
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
 from hetviz.serve.config import settings
@@ -24,6 +27,7 @@ from hetviz.ui.app import frame, server
 from hetviz.ui.item import pictures
 from hetviz.ui.map.component import asset_version
 from hetviz.ui.shell import people
+from hetviz.ui.shell.visitors import VISITORS
 from hetviz.workspace import SESSIONS
 from hetviz.workspace.sessions import Sessions
 from hetviz.workspace.store.files import new_session_id
@@ -269,6 +273,19 @@ def test_pictures_are_served_below_the_base_path(site: Site) -> None:
 
 def test_pages_are_open(site: Site) -> None:
     assert set(OPEN_PAGES) == {*frame.PLACE_OF, "start"}
+
+
+def test_only_who_signed_in_takes_a_place(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(VISITORS, "max_visitors", 1)
+    monkeypatch.setattr(VISITORS, "_visits", {})
+
+    def page(person: str) -> int:
+        token = f"_streamlit_xsrf={generate_xsrf_token_string(person.encode())}"
+        headers = {"Accept": "text/html", "Cookie": f"{site.cookies[person]}; {token}"}
+        return ask(site.app, f"{site.base}/map", headers).status
+
+    people = ("anonymous", "forged", "signed out", "owner", "editor", "owner", "anonymous")
+    assert [page(person) for person in people] == [200, 200, 200, 200, 503, 200, 200]
 
 
 def test_sign_out_ends_login_for_all_copies_of_its_cookie(site: Site) -> None:

@@ -11,10 +11,12 @@ from hetviz.ui.app.first_paint import FirstPaint
 from hetviz.ui.app.lifespan import lifespan
 from hetviz.ui.app.packed_static import PackedStatic
 from hetviz.ui.app.upload_limits import UploadLimits
+from hetviz.ui.app.visitor_limit import VisitorLimit
 from hetviz.ui.map import routes as map_routes
 from hetviz.ui.shell import background, people
 from hetviz.ui.shell.paths import ROUTER
 from hetviz.ui.shell.session import show_error
+from hetviz.ui.shell.visitors import VISITORS
 
 __all__ = ["ROUTER", "lifespan", "middleware", "routes", "secrets", "show_error"]
 
@@ -30,6 +32,7 @@ def middleware() -> list[Middleware]:
     access = people if people.has_login() else None
     return [
         Middleware(RequestGuard, settings=settings(), figures=background.FIGURES, access=access),
+        Middleware(VisitorLimit, visitors=VISITORS, base=settings().base, access=access),
         Middleware(UploadLimits, max_bytes=settings().work.uploads_mb * MB),
         Middleware(FirstPaint),
         Middleware(PackedStatic),

@@ -9,7 +9,12 @@ from collections.abc import Mapping
 from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
+from hetviz.serve.config import settings
+from hetviz.serve.visitors import Visitors
+
 _HASH_KEY = secrets.token_bytes(16)
+
+VISITORS = Visitors(settings().visitors)
 
 
 def visitor_of(cookies: Mapping[str, str]) -> str:
