@@ -30,6 +30,8 @@ def example() -> HeteroData:
             "joined": pd.date_range("2019-01-01", periods=N).strftime("%Y-%m-%d"),
             "seen": pd.date_range("2019-01-01", periods=N, freq="7h"),
             "city": [["Graz", "Wien", None][k % 3] for k in range(N)],
+            # Few dates, most of them late.
+            "month": [f"2020-{max(12 - k % 20, 9):02}-01" for k in range(N)],
             "stars": rng.integers(1, 6, N),
             "note": [f"customer number {k} says something else" for k in range(N)],
         }
@@ -87,6 +89,34 @@ def test_codes_of_few_numbers_follow_their_order() -> None:
     coded, _ = codes_of("stars")
     assert coded.texts == ("1", "2", "3", "4", "5")
     assert coded.lows == ()
+
+
+@pytest.mark.parametrize("column", ["age", "income", "joined", "stars", "month"])
+def test_places_of_rows_follow_their_values_and_bins(column: str) -> None:
+    coded, codes = codes_of(column)
+    values = item_text.columns_of(DATA, "customers")[column]
+    places = array_of(linked_charts.places_of(DATA, "customers", values)).astype(int)
+    assert np.array_equal(places == 255, np.isnan(values.values))
+    present = places < 255
+    order = np.argsort(values.values[present], kind="stable")
+    assert (np.diff(places[present][order]) >= 0).all()
+    assert len(set(places[present])) > 2
+    # The brush of a scatter covers the places of its bins.
+    bins = (places[present] + 0.5) / 255 * len(coded.texts)
+    assert (np.abs(bins - codes[present] - 0.5) < 0.6).all()
+
+
+def test_only_numbers_and_dates_are_axes() -> None:
+    axes = {
+        choice["column"]
+        for choice in linked_charts.chart_choices(DATA)
+        if choice["axis"] and choice["dataset"] == "customers" and not choice["of"]
+    }
+    assert axes == {"age", "income", "joined", "seen", "stars", "month"}
+    spec = linked_charts.chart_spec(DATA, "customers", "age", "charts", has_places=True)
+    assert spec is not None
+    assert spec["places"] is not None
+    assert linked_charts.chart_spec(DATA, "customers", "city", "charts", has_places=True) is None
 
 
 def test_column_of_texts_has_no_chart() -> None:
@@ -158,9 +188,11 @@ def test_first_charts_wait_for_the_columns_of_all_datasets(monkeypatch: pytest.M
 
 def test_charts_of_removed_datasets_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     state = State(data=DATA)
-    charts = (("gone", "age", ""), ("customers", "age", ""))
+    scatter = ("customers", "age", "", "income")
+    charts = (("gone", "age", ""), ("customers", "age", ""), scatter)
     view = replace(state.view, has_charts=True, charts=charts)
-    assert spec_of(replace(state, view=view), monkeypatch)["charts"] == [["customers", "age", ""]]
+    spec = spec_of(replace(state, view=view), monkeypatch)
+    assert spec["charts"] == [["customers", "age", ""], list(scatter)]
 
 
 class _Session:
@@ -189,25 +221,44 @@ def session(monkeypatch: pytest.MonkeyPatch) -> _Session:
     return session
 
 
-def request(**fields: Any) -> dict[str, Any]:
-    usual = {"number": 3, "dataset": "customers", "column": "age", "values": []}
-    return {**usual, "low": None, "high": None, "missing": False, **fields}
+def request(*parts: dict[str, Any]) -> dict[str, Any]:
+    usual = {"dataset": "customers", "column": "age", "values": []}
+    ends = {"low": None, "high": None, "missing": False}
+    return {"number": 3, "filters": [{**usual, **ends, **part} for part in parts or ({},)]}
 
 
 def test_filter_of_a_chart_replaces_that_of_its_column(session: _Session) -> None:
     city = session.state.filters[1].to_dict()
-    linked_charts.apply_filter(request(low=60, high=75))
+    linked_charts.apply_filter(request({"low": 60, "high": 75}))
     age = Filter("customers", "age", "range", low=60.0, high=75.0).to_dict()
     assert session.commands[-1].filters == [city, age]
     linked_charts.apply_filter(request())
     assert session.commands[-1].filters == [city]
-    linked_charts.apply_filter(request(column="segment", values=["new"]))
+    linked_charts.apply_filter(request({"column": "segment", "values": ["new"]}))
     assert session.commands[-1].filters[-1]["values"] == ["new"]
     assert linked_charts.charts_spec(session.state, "charts")["acknowledged"] == 3
 
 
+def test_filters_of_a_scatter_are_one_step(session: _Session) -> None:
+    linked_charts.apply_filter(
+        request({"low": 60, "high": 75}, {"column": "income", "low": 900, "high": 2000})
+    )
+    (command,) = session.commands
+    city, age, income = command.filters
+    assert city["column"] == "city"
+    assert (age["low"], income["column"], income["high"]) == (60.0, "income", 2000.0)
+
+
 @pytest.mark.parametrize(
-    "value", [None, {}, request(low="much"), request(values=3), request(low=2, high=1)]
+    "value",
+    [
+        None,
+        {},
+        {"number": 3, "filters": 2},
+        request({"low": "much"}),
+        request({"values": 3}),
+        request({"low": 2, "high": 1}),
+    ],
 )
 def test_invalid_filters_of_charts_are_ignored(session: _Session, value: object) -> None:
     linked_charts.apply_filter(value)
@@ -241,7 +292,7 @@ def test_chart_route_refuses_what_has_no_chart(sid: str) -> None:
 def test_columns_route_lists_columns_with_charts(sid: str) -> None:
     columns = ask(f"/hv/columns/{sid}").json["columns"]
     titles = {entry["column"] for entry in columns if entry["group"] == "customers"}
-    assert titles == {"age", "income", "joined", "seen", "city", "stars", "segment"}
+    assert titles == {"age", "income", "joined", "seen", "city", "stars", "segment", "month"}
     by_links = [entry for entry in columns if entry["group"] == "By links of customers"]
     assert [(entry["dataset"], entry["column"], entry["of"]) for entry in by_links] == [
         ("products", "kind", "customers")

@@ -114,6 +114,67 @@ def test_charts_are_filtered_by_clicks_and_keys(page: Page, projects: Projects) 
     settled(page)
 
 
+def test_scatter_is_added_and_its_brush_filters_by_both_columns(
+    page: Page, projects: Projects
+) -> None:
+    charts = SetView(charts=[["emoji", "n_keywords", ""]], has_charts=True)
+    page.goto(f"/map?s={projects.make(charts)}")
+    settled(page)
+    dock = page.get_by_role("region", name="Charts", exact=True)
+    dock.get_by_role("button", name="Add chart").click()
+    dock.get_by_role("button", name="Version against another column").click()
+    dock.get_by_role("button", name="Number of keywords", exact=True).click()
+    scatter = page.locator(".hv-scatter")
+    expect(scatter.get_by_role("heading")).to_have_text("Version against number of keywords")
+    expect(scatter.locator(".hv-chart-count")).to_have_text("1,273 of 1,273 emoji")
+    settled(page)
+    plot = scatter.locator(".hv-plot")
+    box = plot.bounding_box()
+    assert box is not None
+    width, height = box["width"], box["height"]
+    page.mouse.move(box["x"] + 2.5 / 15 * width, box["y"] + 0.98 * height)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 5.5 / 15 * width, box["y"] + 0.76 * height, steps=4)
+    titles = scatter.locator("[data-range]")
+    expect(titles).to_have_text(["Version: 0.6 to 4", "Number of keywords: 2 to 5"])
+    # The other chart of the column shows the same range, while the button is down.
+    histogram = page.locator('.hv-chart[data-column="n_keywords"]:not(.hv-scatter)')
+    expect(histogram.locator(".hv-chart-ends b")).to_have_text("2 to 5")
+    table = sample("emoji")["emoji"].table
+    assert table is not None
+    inside = table["n_keywords"].between(2, 5) & table["version"].between(0, 4.4)
+    count = f"{inside.sum():,} of 1,273 emoji"
+    expect(scatter.locator(".hv-chart-count")).to_have_text(count)
+    until(page, f"map.scene.visible === {inside.sum() + 621}")
+    expect(page.locator(".st-key-filters")).to_have_count(0)
+    page.mouse.up()
+    chips = page.locator(".st-key-filters")
+    expect(chips).to_contain_text("number of keywords from 2 to 5")
+    expect(chips).to_contain_text("version from 0.6 to 4")
+    # A drag inside moves the rectangle, an end moves by keys.
+    middle = box["x"] + 4 / 15 * width, box["y"] + 0.85 * height
+    page.mouse.move(*middle)
+    page.mouse.down()
+    page.mouse.move(middle[0] + 2 / 15 * width, middle[1], steps=3)
+    page.mouse.up()
+    expect(histogram.locator(".hv-chart-ends b")).to_have_text("4 to 7")
+    expect(chips).to_contain_text("number of keywords from 4 to 7")
+    scatter.get_by_role("slider", name="Largest value of Number of keywords").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(titles).to_have_text(["Version: 0.6 to 4", "Number of keywords: 4 to 6"])
+    expect(chips).to_contain_text("number of keywords from 4 to 6")
+    # The project keeps the chart, and Clear removes both filters in one step.
+    settled(page)
+    page.reload()
+    settled(page)
+    expect(titles).to_have_text(["Version: 0.6 to 4", "Number of keywords: 4 to 6"])
+    scatter.get_by_role("button", name="Clear").click()
+    expect(chips).to_have_count(0)
+    page.get_by_role("button", name="Undo filter").click()
+    expect(titles).to_have_count(2)
+    settled(page)
+
+
 @pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
 def test_charts_open_from_the_tools_and_columns_are_added(
     page: Page, projects: Projects, size: tuple[int, int]

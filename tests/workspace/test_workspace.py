@@ -125,11 +125,16 @@ def test_charts_are_kept_and_follow_renamed_datasets(blobs: BlobStore) -> None:
     workspace = opened(blobs)
     assert workspace.state.view.charts is None
     charts = [["plants", "size", ""], ["birds", "name", "plants"], ["plants", "size", ""]]
+    charts.append(["plants", "size", "", "age"])
     assert not workspace.state.view.has_table
     workspace.do(SetView(charts=charts, has_charts=True, has_table=True))
     workspace.do(RenameDataset("plants", "trees"))
     view = workspace.state.view
-    assert view.charts == (("trees", "size", ""), ("birds", "name", "trees"))
+    assert view.charts == (
+        ("trees", "size", ""),
+        ("birds", "name", "trees"),
+        ("trees", "size", "", "age"),
+    )
     assert view.has_charts
     assert view.has_table
     with pytest.raises(DataError, match="at most"):

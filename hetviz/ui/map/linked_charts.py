@@ -18,7 +18,7 @@ from hetviz.features.columns.types import Column
 from hetviz.plots.colour import display_name
 from hetviz.ui.item import item_text
 from hetviz.ui.map import value_chart
-from hetviz.ui.map.component.messages import ChartSpec, ChartsSpec
+from hetviz.ui.map.component.messages import ChartChoice, ChartSpec, ChartsSpec
 from hetviz.ui.map_data import layers
 from hetviz.ui.map_data.array_cache import RESULTS, PackedArray, send_array
 from hetviz.ui.shell import session
@@ -35,6 +35,7 @@ _MIN_SHARE = 0.5
 # Kind of the links of statements, which say what should be close.
 _STATED = "said"
 _KINDS = ("number", "category", "date")
+_AXIS_KINDS = ("number", "date")
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,6 +205,30 @@ def _texts_of(column: Column, values: tuple[float, ...]) -> list[str]:
     ]
 
 
+def places_of(data: HeteroData, name: str, column: Column) -> PackedArray:
+    """Return the place of each row between the ends of the chart of a number or date.
+
+    Places are 0 to 254, 255 is a row without a value.
+    """
+
+    def make() -> PackedArray:
+        bins = value_chart.bins_of(data, name, column)
+        coded = codes_of(data, name, column.name)
+        if bins is not None:
+            low, high = float(bins.edges[0]), float(bins.edges[-1])
+            shares = (np.asarray(column.values, dtype=np.float64) - low) / (high - low)
+        elif coded is not None:
+            # Few values stand in the middle of their parts.
+            codes = np.frombuffer(coded.codes.content, dtype=np.uint8)
+            shares = np.where(codes == NO_CODE, np.nan, (codes + 0.5) / len(coded.texts))
+        else:
+            shares = np.full(len(column.values), np.nan)
+        places = np.clip(np.floor(NO_CODE * shares), 0, NO_CODE - 1)
+        return PackedArray.pack(np.where(np.isnan(shares), NO_CODE, places), "|u1")
+
+    return RESULTS.get_or_compute(data, ("places", name, column.name), make)
+
+
 def linked_pairs(data: HeteroData) -> list[tuple[str, str]]:
     """Return each pair of different datasets with links, in both directions."""
     pairs = [(links.source, links.target) for links in data.links if links.kind != _STATED]
@@ -233,16 +258,25 @@ def links_between(data: HeteroData, of: str, name: str) -> tuple[PackedArray, Pa
 
 
 def chart_spec(
-    data: HeteroData, name: str, title: str, session_id: str, of: str = ""
+    data: HeteroData,
+    name: str,
+    title: str,
+    session_id: str,
+    of: str = "",
+    *,
+    has_places: bool = False,
 ) -> ChartSpec | None:
     """Return the chart of a column for the browser, None for columns without one.
 
     `of`: Dataset whose links to the dataset of the column are counted, instead of the rows.
+    `has_places`: Whether the chart places each row along the column.
     """
     coded = codes_of(data, name, title)
     if coded is None or (of and (of, name) not in linked_pairs(data)):
         return None
     column = item_text.columns_of(data, name)[title]
+    if has_places and column.kind not in _AXIS_KINDS:
+        return None
     unit = data[name].units.get(title, "")
     return {
         "kind": "bins" if coded.lows else "values",
@@ -252,6 +286,7 @@ def chart_spec(
         "links": [send_array(session_id, ends) for ends in links_between(data, of, name)]
         if of
         else None,
+        "places": send_array(session_id, places_of(data, name, column)) if has_places else None,
         "texts": list(coded.texts),
         "values": list(coded.values),
         "lows": [None if np.isnan(value) else value for value in coded.lows],
@@ -265,52 +300,62 @@ def _linked_title(name: str, title: str) -> str:
     return f"{display_name(title)} of linked {name}"
 
 
-def chart_choices(data: HeteroData) -> list[dict[str, str]]:
+def chart_choices(data: HeteroData) -> list[ChartChoice]:
     """Return the columns that a chart can show: those of each dataset, then by links."""
     columns = {
         name: [
-            title
+            (title, column.kind in _AXIS_KINDS)
             for title, column in item_text.columns_of(data, name).items()
             if column.kind in _KINDS
         ]
         for name in data.datasets
     }
-    own = [
-        {"group": name, "dataset": name, "column": title, "of": "", "title": display_name(title)}
+    own: list[ChartChoice] = [
+        {
+            "group": name,
+            "dataset": name,
+            "column": title,
+            "of": "",
+            "title": display_name(title),
+            "axis": is_axis,
+        }
         for name, titles in columns.items()
-        for title in titles
+        for title, is_axis in titles
     ]
-    linked = [
+    linked: list[ChartChoice] = [
         {
             "group": f"By links of {of}",
             "dataset": name,
             "column": title,
             "of": of,
             "title": _linked_title(name, title),
+            "axis": False,
         }
         for of, name in linked_pairs(data)
-        for title in columns[name]
+        for title, _ in columns[name]
     ]
     return own + linked
 
 
 def apply_filter(value: object) -> None:
-    """Replace the filters of a column by the one of its chart."""
+    """Replace the filters of the columns of a chart by those of its brush."""
     state, requests = session.workspace().state, state_of(_FilterRequests)
     if not isinstance(value, dict) or state.data is None:
         return
     try:
-        number, dataset, column = int(value["number"]), value["dataset"], str(value["column"])
-        values, missing = tuple(map(str, value["values"])), bool(value["missing"])
-        low, high = (None if value[end] is None else float(value[end]) for end in ("low", "high"))
-        others = [
-            item for item in state.filters if (item.dataset, item.column) != (dataset, column)
-        ]
-        if low is not None or high is not None:
-            others.append(Filter(dataset, column, "range", low=low, high=high, missing=missing))
-        elif values or missing:
-            others.append(Filter(dataset, column, values=values, missing=missing))
+        number = int(value["number"])
+        filters = list(state.filters)
+        for part in value["filters"]:
+            dataset, column = part["dataset"], str(part["column"])
+            values, missing = tuple(map(str, part["values"])), bool(part["missing"])
+            low, high = (None if part[end] is None else float(part[end]) for end in ("low", "high"))
+            filters = [item for item in filters if (item.dataset, item.column) != (dataset, column)]
+            if low is not None or high is not None:
+                new = Filter(dataset, column, "range", low=low, high=high, missing=missing)
+                filters.append(new)
+            elif values or missing:
+                filters.append(Filter(dataset, column, values=values, missing=missing))
     except (KeyError, TypeError, ValueError, HetvizError):
         return
     requests.number = max(requests.number, number)
-    session.run_command(SetFilters(others))
+    session.run_command(SetFilters(filters))

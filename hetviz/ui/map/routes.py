@@ -209,7 +209,10 @@ def _chart(request: Request) -> Response:
     """Return the chart of a column."""
     opened, name = _open_dataset(request)
     column, of = (request.query_params.get(key, "") for key in ("column", "of"))
-    spec = linked_charts.chart_spec(opened.data, name, column, opened.session, of)
+    has_places = "places" in request.query_params
+    spec = linked_charts.chart_spec(
+        opened.data, name, column, opened.session, of, has_places=has_places
+    )
     if spec is None:
         # Not 404, since browsers log these as errors: the column may have been removed.
         raise RequestError(204)

@@ -61,15 +61,17 @@ def _make_bins(column: Column) -> Bins | None:
 def counts_of(data: HeteroData, name: str, column: Column) -> pd.Series | None:
     """Return how many rows have each value; None for texts.
 
-    Numbers, and few values with an order, come in it, others the most frequent first.
+    Numbers, dates, and few values with an order, come in it, others the most frequent first.
     """
 
     def count() -> pd.Series | bool:
-        counts = column_of(data, name, column.name).dropna().astype(str).value_counts()
+        texts = column_of(data, name, column.name).dropna().astype(str)
+        counts = texts.value_counts()
         if len(counts) > MAX_VALUES or column.kind in ("text", "unique"):
             return False
-        if column.kind == "number":
-            return counts.loc[sorted(counts.index, key=float)]
+        if column.kind in ("number", "date"):
+            values = pd.Series(np.asarray(column.values)[texts.index], texts.index)
+            return counts.loc[values.groupby(texts).min().sort_values().index]
         if len(counts) > _MAX_BARS:
             return counts
         order = data[name].orders.get(column.name) or natural_order(counts.index)

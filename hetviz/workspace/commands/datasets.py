@@ -163,13 +163,13 @@ def _renamed_map(
 
 def _renamed_charts(
     view: DisplaySettings, old: str, new: str
-) -> tuple[tuple[str, str, str], ...] | None:
+) -> tuple[tuple[str, ...], ...] | None:
     if view.charts is None:
         return None
     names = {old: new}
     return tuple(
-        (names.get(dataset, dataset), column, names.get(of, of))
-        for dataset, column, of in view.charts
+        (names.get(dataset, dataset), column, names.get(of, of), *y)
+        for dataset, column, of, *y in view.charts
     )
 
 

@@ -48,8 +48,8 @@ class DisplaySettings:
     # Colours chosen by the user: colour key, category and ``#rrggbb``.
     swatches: tuple[tuple[str, str, str], ...] = ()
     # Charts below the map: dataset, column, and the dataset whose links the chart follows or "".
-    # None before any was chosen.
-    charts: tuple[tuple[str, str, str], ...] | None = None
+    # A scatter also has the column of its y axis. None before any was chosen.
+    charts: tuple[tuple[str, ...], ...] | None = None
     has_charts: bool = False  # Whether the charts are open.
     has_table: bool = False  # Whether the table is in their place.
 

@@ -65,13 +65,16 @@ class SetView(Command, op="set-view", label="view", undoable=False):
         return replace(state, view=view)
 
 
-def _validate_charts(charts: Sequence[Sequence[str]]) -> tuple[tuple[str, str, str], ...]:
+def _validate_charts(charts: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
     texts = [tuple(map(str, chart)) for chart in charts]
-    if len(texts) > MAX_CHARTS or any(len(chart) != 3 for chart in texts):
-        message = f"at most {MAX_CHARTS} charts, each of dataset, column and linked dataset"
+    if len(texts) > MAX_CHARTS or any(len(chart) not in (3, 4) for chart in texts):
+        message = (
+            f"at most {MAX_CHARTS} charts, each of dataset, column and linked dataset, "
+            "a scatter with a second column"
+        )
         raise DataError.of("bad-charts", "charts", message, repr(charts)[:80])
     # The same chart twice has no use.
-    return tuple((dataset, column, of) for dataset, column, of in dict.fromkeys(texts))
+    return tuple(dict.fromkeys(texts))
 
 
 def _set_swatch(

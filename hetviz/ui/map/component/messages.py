@@ -160,6 +160,8 @@ class ChartFilterSpec(TypedDict):
 class ChartsSpec(TypedDict):
     """Charts below the map: dataset, column, and the dataset whose links a chart follows or "".
 
+    A scatter also has the column of its y axis.
+
     `failed`: key of the filters that each row fails, one bit each. `acknowledged`: number of the
     last filter of a chart that Python applied. `table`: whether the table is in their place.
     `loading`: whether the first charts are chosen later, when the columns are read.
@@ -274,12 +276,18 @@ class StatementRequests(TypedDict):
 
 
 class ChartFilterRequest(TypedDict):
-    """Filter of a chart, which replaces those of its column; without values or range it only ends.
+    """Filters of a chart."""
+
+    number: int
+    filters: list[ChartFilterPart]
+
+
+class ChartFilterPart(TypedDict):
+    """Filter that replaces those of its column; without values or range they only end.
 
     `low`, `high`: ends of a range. `missing`: whether rows without a value pass.
     """
 
-    number: int
     dataset: str
     column: str
     values: list[str]
@@ -288,10 +296,22 @@ class ChartFilterRequest(TypedDict):
     missing: bool
 
 
+class ChartChoice(TypedDict):
+    """Column that a chart can show. `axis`: whether it can be an axis of a scatter."""
+
+    group: str
+    dataset: str
+    column: str
+    of: str
+    title: str
+    axis: bool
+
+
 class ChartSpec(TypedDict):
     """Chart of a column: the code of each row, 255 for none, and texts and values of the codes.
 
     `links`: keys of the rows and targets of the links that it counts, None if it counts rows.
+    `places`: key of the place of each row along an axis, None for other charts.
     `lows`, `highs`, `starts`, `ends`: smallest and largest value of each bin, and both as text.
     """
 
@@ -299,6 +319,7 @@ class ChartSpec(TypedDict):
     title: str
     key: str
     links: list[str] | None
+    places: str | None
     texts: list[str]
     values: list[str]
     lows: list[float | None]

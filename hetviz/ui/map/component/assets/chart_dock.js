@@ -12,16 +12,21 @@ import { RovingFocus } from "./roving_focus.js";
 import { request } from "./requests.js";
 import { array } from "./store.js";
 import { BinsChart, ValuesChart } from "./charts_of_columns.js";
+import { ScatterChart } from "./scatter_chart.js";
 
 /** @import { HetMap } from "./map.js" */
-/** @import { ChartFilterSpec, ChartSpec, MapSpec } from "./messages.js" */
+/** @import { ChartCard, ChartFilter } from "./charts_of_columns.js" */
+/** @import { CodedColumn } from "./crossfilter.js" */
+/** @import { ChartChoice, ChartFilterSpec, ChartSpec, MapSpec } from "./messages.js" */
+
+/** @typedef {{ spec: ChartSpec, column: CodedColumn, places: Uint8Array | null }} ChartPart */
 
 const [RETRY_MS, MAX_UNSEARCHED] = [600, 10];
 
 /** @param {string[]} chart */
 const keyOf = (chart) => JSON.stringify(chart);
-/** Charts of the same column share their filters. @param {string[]} chart */
-const columnOf = (chart) => JSON.stringify(chart.slice(0, 2));
+/** Charts of the same column share their filters. @param {string} dataset @param {string} column */
+const columnOf = (dataset, column) => JSON.stringify([dataset, column]);
 
 export class ChartDock {
   /** @param {HetMap} map */
@@ -32,7 +37,7 @@ export class ChartDock {
     this.isOpen = false;
     /** @type {string[][]} */
     this.charts = [];
-    /** @type {Map<string, BinsChart | ValuesChart>} */
+    /** @type {Map<string, ChartCard>} */
     this.cards = new Map();
     /** @type {string[]} Charts that were sent to Python and have not come back. */
     this.sent = [];
@@ -51,7 +56,7 @@ export class ChartDock {
     this.nReports = 0;
     /** @type {Set<string>} */
     this.loading = new Set();
-    /** @type {BinsChart | ValuesChart | null} */
+    /** @type {ChartCard | null} */
     this.dragged = null;
     /** @type {RovingFocus | null} */
     this.focus = null;
@@ -63,7 +68,7 @@ export class ChartDock {
     this.menu = h("div", { class: "hv-menu hv-dock-menu" });
     const add = h("button", { type: "button", class: "hv-text-button", "aria-expanded": "false" }, "Add chart");
     this.adder = map.toolbar.addMenu(add, this.menu, h("div", { class: "hv-drop" }, add, this.menu));
-    add.addEventListener("click", () => this.menu.hidden || this.fillMenu());
+    add.addEventListener("click", () => { if (!this.menu.hidden) this.fillMenu(); });
     this.row = h("div", { class: "hv-dock-row" });
     this.element = h("div", { class: "hv-dock", role: "region", "aria-label": "Charts", hidden: true },
       h("div", { class: "hv-dock-head" }, this.total, this.selector, this.absent, h("span", { class: "hv-dock-gap" }), this.tableButton, this.adder.element,
@@ -147,29 +152,32 @@ export class ChartDock {
     if (!this.isOpen) return;
     const { crossfilter, scene } = this;
     const cards = [...this.cards.values()];
-    for (const card of cards) card.column.own = this.bitsOf(card);
+    for (const column of cards.flatMap(({ columns }) => columns)) column.own = this.bitsOf(column);
     const drawable = this.map.layers.drawable();
     this.nAbsent = scene.n - countOf(drawable);
-    crossfilter.reset(this.failed, drawable, cards.map(({ column }) => column));
+    crossfilter.reset(this.failed, drawable, cards.flatMap(({ columns }) => columns));
     for (const [key, { allowed }] of this.pending) {
-      const card = cards.find(({ column }) => column.key === key);
-      if (card) crossfilter.brush(card.column, allowed);
+      const brushed = crossfilter.columns.find((column) => column.key === key);
+      if (brushed) crossfilter.brush(brushed, allowed);
     }
     for (const card of cards) {
-      if (!this.pending.has(card.column.key)) card.receive(this.filters.filter((item) => this.isOf(card, item)));
+      for (const axis of card.axes) {
+        if (!this.pending.has(axis.column.key)) axis.receive(this.filters.filter((item) => this.isOf(axis.column, item)));
+      }
+      card.place();
     }
     if (this.pending.size) this.applyMask();
     this.show();
     if (!this.dragged) for (const card of cards) card.sort();
   }
 
-  /** @param {BinsChart | ValuesChart} card @param {ChartFilterSpec} item */
-  isOf({ chart }, item) { return item.dataset === chart[0] && item.column === chart[1]; }
+  /** @param {CodedColumn} column @param {ChartFilterSpec} item */
+  isOf({ key }, item) { return key === columnOf(item.dataset, item.column); }
 
-  /** Bits of the filters of the column of a chart. @param {BinsChart | ValuesChart} card */
-  bitsOf(card) {
+  /** Bits of the filters of a column. @param {CodedColumn} column */
+  bitsOf(column) {
     let bits = 0;
-    this.filters.forEach((item, k) => { if (this.isOf(card, item)) bits |= 1 << k; });
+    this.filters.forEach((item, k) => { if (this.isOf(column, item)) bits |= 1 << k; });
     return bits;
   }
 
@@ -184,15 +192,22 @@ export class ChartDock {
   }
 
   /**
-   * Filter by a chart while it is brushed.
-   * @param {BinsChart | ValuesChart} card @param {Uint8Array | null} allowed flags of codes, null for all
+   * Filter by a column of a chart while it is brushed.
+   * @param {ChartCard} card @param {ChartFilter} brushed
    */
-  brush(card, allowed) {
+  brush(card, brushed) {
     const begun = performance.now();
+    const { column, allowed } = brushed;
     this.dragged = card;
-    this.pending.set(card.column.key, { number: Infinity, allowed });
-    for (const other of this.cards.values()) if (other !== card && other.column.key === card.column.key) other.follow(/** @type {any} */ (card));
-    this.crossfilter.brush(card.column, allowed);
+    this.pending.set(column.key, { number: Infinity, allowed });
+    for (const other of this.cards.values()) {
+      for (const axis of other.axes) {
+        if (axis === brushed || axis.column.key !== column.key) continue;
+        axis.follow(allowed);
+        other.place();
+      }
+    }
+    this.crossfilter.brush(column, allowed);
     this.frame ||= requestAnimationFrame(() => {
       this.frame = 0;
       this.applyMask();
@@ -201,16 +216,20 @@ export class ChartDock {
     this.map.stats.brushMs = performance.now() - begun;
   }
 
-  /** Send the filter of a chart to Python. @param {BinsChart | ValuesChart} card */
+  /** Send the filters of a chart to Python. @param {ChartCard} card */
   end(card) {
     const { map } = this;
-    const pending = this.pending.get(card.column.key);
+    const brushed = card.axes.filter(({ column }) => this.pending.has(column.key));
     this.dragged = null;
-    if (!pending) return;
+    if (!brushed.length) return;
     for (const other of this.cards.values()) if (other !== card) other.sort();
-    pending.number = ++this.number;
-    const [dataset, column] = card.chart;
-    const value = { number: this.number, dataset, column, ...card.filter() };
+    this.number += 1;
+    for (const { column, allowed } of brushed) this.pending.set(column.key, { number: this.number, allowed });
+    const filters = brushed.map((axis) => {
+      const [dataset, column] = JSON.parse(axis.column.key);
+      return { dataset, column, ...axis.filter() };
+    });
+    const value = { number: this.number, filters };
     send(() => map.component.setTriggerValue("filter", value));
     map.requestDraw({ paint: true, place: true });
     map.legend.update();
@@ -258,23 +277,15 @@ export class ChartDock {
     const { map, scene } = this;
     const { data } = scene;
     const key = keyOf(chart);
-    const [dataset, column, of] = chart;
-    const [rows, others] = [dataset, of].map((name) => data.datasets.find((d) => d.name === name));
-    if (!rows || this.loading.has(key)) return;
+    const [, column, , y] = chart;
+    if (this.loading.has(key)) return;
     this.loading.add(key);
     try {
-      const query = new URLSearchParams({ dataset, column, of });
-      const response = await request(`hv/chart/${data.session}?${query}`);
-      if (response.status === 202) setTimeout(() => scene.isClosed || this.draw(), RETRY_MS);
-      if (response.status !== 200 || scene.isClosed) return;
-      /** @type {ChartSpec} */
-      const spec = await response.json();
-      const [codes, sources, targets] = await Promise.all([
-        array(data.session, spec.key, "u1"), ...(spec.links ?? []).map((name) => array(data.session, name, "i4")),
-      ]);
-      if (scene.data.fingerprint !== data.fingerprint || codes.length !== rows.stop - rows.start) return;
-      const Card = spec.kind === "bins" ? BinsChart : ValuesChart;
-      const card = new Card(this, chart, spec, codedColumn(columnOf(chart), rows.start, codes, spec.texts.length, others && sources ? columnLinks(sources, targets, others, rows) : null));
+      const parts = await Promise.all((y ? [column, y] : [column]).map((name) => this.loadPart(chart, name)));
+      if (scene.isClosed || scene.data.fingerprint !== data.fingerprint || parts.includes(null)) return;
+      const loaded = /** @type {ChartPart[]} */ (parts);
+      const Chart = y ? ScatterChart : loaded[0].spec.kind === "bins" ? BinsChart : ValuesChart;
+      const card = new Chart(this, chart, loaded);
       this.cards.set(key, card);
       const { scrollLeft } = this.row;
       this.row.replaceChildren(...this.charts.flatMap((other) => this.cards.get(keyOf(other))?.element ?? []));
@@ -287,6 +298,25 @@ export class ChartDock {
       this.loading.delete(key);
       map.requestDraw();
     }
+  }
+
+  /** Load a column of a chart. @param {string[]} chart @param {string} column @returns {Promise<ChartPart | null>} */
+  async loadPart([dataset, , of, y], column) {
+    const { data } = this.scene;
+    const [rows, others] = [dataset, of].map((name) => data.datasets.find((d) => d.name === name));
+    const query = new URLSearchParams({ dataset, column, of, ...(y ? { places: "1" } : {}) });
+    const response = await request(`hv/chart/${data.session}?${query}`);
+    if (response.status === 202) setTimeout(() => this.scene.isClosed || this.draw(), RETRY_MS);
+    if (response.status !== 200 || !rows) return null;
+    /** @type {ChartSpec} */
+    const spec = await response.json();
+    const [codes, places, sources, targets] = await Promise.all([
+      array(data.session, spec.key, "u1"), spec.places ? array(data.session, spec.places, "u1") : null,
+      ...(spec.links ?? []).map((name) => array(data.session, name, "i4")),
+    ]);
+    if (codes.length !== rows.stop - rows.start || (y && !places)) return null;
+    const links = others && sources ? columnLinks(sources, targets, others, rows) : null;
+    return { spec, column: codedColumn(columnOf(dataset, column), rows.start, codes, spec.texts.length, links), places };
   }
 
   /** Write all counts. */
@@ -308,30 +338,40 @@ export class ChartDock {
     this.adder.button.focus();
   }
 
-  /** List the columns that have no chart yet. */
-  async fillMenu() {
+  /**
+   * List the columns that have no chart yet, or those that a scatter can show `y` against.
+   * @param {ChartChoice | null} y
+   */
+  async fillMenu(y = null) {
     const { data } = this.scene;
     const response = await request(`hv/columns/${data.session}`).catch(() => null);
     if (!response?.ok) return;
-    /** @type {{ columns: { group: string, dataset: string, column: string, of: string, title: string }[] }} */
+    /** @type {{ columns: ChartChoice[] }} */
     const { columns } = await response.json();
     const shown = this.charts.map(keyOf);
     const buttons = [];
     const listed = [];
     let group = "";
-    for (const { dataset, column, of, title, group: name } of columns) {
-      const chart = [dataset, column, of];
-      if (shown.includes(keyOf(chart))) continue;
+    for (const choice of columns) {
+      const { dataset, column, of, title } = choice;
+      const chart = y ? [dataset, column, of, y.column] : [dataset, column, of];
+      const isOther = y && (dataset !== y.dataset || column === y.column || !choice.axis);
+      const canScatter = !y && choice.axis && columns.some((other) => other.axis && other.dataset === dataset && other.column !== column);
+      if (isOther || (shown.includes(keyOf(chart)) && !canScatter)) continue;
+      const name = y ? `${y.title} against` : choice.group;
       if (name !== group) listed.push(h("p", { class: "hv-menu-group" }, name));
       group = name;
-      const button = h("button", { type: "button", onclick: () => this.add(chart) }, title);
+      const button = h("button", { type: "button", disabled: shown.includes(keyOf(chart)), onclick: () => this.add(chart) }, title);
       buttons.push(button);
-      listed.push(button);
+      listed.push(canScatter ? h("div", { class: "hv-dock-choice" }, button, h("button", {
+        type: "button", "aria-label": `${title} against another column`, title: `Scatter of ${title} against another column`, onclick: () => this.fillMenu(choice),
+      }, "against …")) : button);
     }
     const search = buttons.length > MAX_UNSEARCHED ? searchBox(buttons, "Find a column") : null;
     this.menu.replaceChildren(...(search ? [search] : []), ...(buttons.length ? listed : [h("p", { class: "hv-menu-group" }, "All columns are shown.")]));
-    (search ?? buttons[0])?.focus();
-    this.focus ??= new RovingFocus(this.menu, "button:not([hidden])");
+    this.menu.scrollTop = 0;
+    (search ?? this.menu.querySelector("button:enabled"))?.focus();
+    this.focus ??= new RovingFocus(this.menu, "button:not([hidden]):enabled");
   }
 
   /** @param {string[]} chart */

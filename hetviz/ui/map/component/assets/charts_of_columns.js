@@ -1,15 +1,16 @@
 // Charts of one column each: bins of numbers and dates, and bars of values. Bars show shares, so that the pale
 // ones of all items have the same scale as those of the items that pass the other filters.
 
+import { ChartAxis, NO_FILTER, partsAt, placeOf, pressBrush } from "./chart_axis.js";
 import { h, icon, set, thousands } from "./dom.js";
 import { RovingFocus } from "./roving_focus.js";
 
-/** @import { ChartDock } from "./chart_dock.js" */
+/** @import { ChartDock, ChartPart } from "./chart_dock.js" */
 /** @import { CodedColumn } from "./crossfilter.js" */
-/** @import { ChartFilterSpec, ChartSpec } from "./messages.js" */
+/** @import { ChartFilterSpec } from "./messages.js" */
 
-const GRIP_PX = 7; // px around an end of the brush that move it
-const percent = (share) => (share > 0 && share < 0.005 ? "under 1 %" : `${Math.round(100 * share)} %`);
+/** @param {number} share */
+export const percent = (share) => (share > 0 && share < 0.005 ? "under 1 %" : `${Math.round(100 * share)} %`);
 /** @param {Int32Array} counts @param {number} n */
 const sum = (counts, n) => counts.subarray(0, n).reduce((a, b) => a + b, 0);
 
@@ -26,51 +27,91 @@ function drawBar(element, axis, whole, share) {
   return bar;
 }
 
-class ColumnChart {
-  /** @param {ChartDock} dock @param {string[]} chart @param {ChartSpec} spec @param {CodedColumn} column */
-  constructor(dock, chart, spec, column) {
+/**
+ * Filter of one column of a chart: `allowed` has flags of the codes that pass, null for all.
+ * @typedef {object} ChartFilter
+ * @property {CodedColumn} column
+ * @property {Uint8Array | null} allowed
+ * @property {(filters: ChartFilterSpec[]) => void} receive read the filters of Python
+ * @property {(allowed: Uint8Array | null) => void} follow show the filter of another chart of the column
+ * @property {() => { values: string[], low: number | null, high: number | null, missing: boolean }} filter the filter for Python
+ */
+
+/** A chart in its card. */
+export class ChartCard {
+  /** @param {ChartDock} dock @param {string[]} chart @param {{ column: CodedColumn }[]} parts @param {string} title */
+  constructor(dock, chart, parts, title) {
     this.dock = dock;
     this.chart = chart;
-    this.spec = spec;
-    this.column = column;
-    const [dataset, , of] = chart;
-    /** @type {HTMLElement[]} */
-    this.rows = [];
+    /** @type {ChartFilter[]} */
+    this.axes = [];
+    const [dataset, column, of] = chart;
+    this.columns = parts.map((part) => part.column);
     this.noun = of ? `links of ${of}` : dock.scene.data.datasets.length > 1 ? dataset : "items";
     // What the chart counts, in words.
-    const rule = of ? `${spec.title}: each link of the shown ${of} counts once` : `${spec.title} of ${dataset}`;
+    const rule = of ? `${title}: each link of the shown ${of} counts once` : `${title} of ${dataset}`;
     this.countText = h("span", { class: "hv-chart-count" });
     this.clearButton = h("button", { type: "button", class: "hv-text-button", hidden: true, onclick: () => this.clear() }, "Clear");
     this.body = h("div", { class: "hv-chart-body" });
     this.note = h("span", { class: "hv-chart-note" });
-    this.element = h("section", { class: "hv-chart", "aria-label": `Chart of ${spec.title}`, "data-column": chart[1], "data-of": of || null },
-      h("header", {}, h("h3", { title: rule }, spec.title),
-        h("button", { type: "button", class: "hv-tool", title: "Remove this chart", "aria-label": `Remove the chart of ${spec.title}`, onclick: () => dock.remove(chart) }, icon("close"))),
+    this.element = h("section", { class: "hv-chart", "aria-label": `Chart of ${title}`, "data-column": column, "data-of": of || null },
+      h("header", {}, h("h3", { title: rule }, title),
+        h("button", { type: "button", class: "hv-tool", title: "Remove this chart", "aria-label": `Remove the chart of ${title}`, onclick: () => dock.remove(chart) }, icon("close"))),
       h("div", { class: "hv-chart-line" }, this.countText, this.clearButton), this.body, this.note);
-    this.nWhole = sum(column.whole, column.n);
-    const missing = column.whole[column.n];
-    this.note.textContent = missing ? `${thousands(missing)} without a value` : "";
   }
 
-  /** Flags of the codes that pass the filter of the chart; null for all. @returns {Uint8Array | null} */
-  get allowed() { return null; }
+  clear() { this.setRanges(/** @type {ChartAxis[]} */ (this.axes).map((axis) => [axis, null]), true); }
 
-  clear() {}
+  /**
+   * Brush axes.
+   * @param {[ChartAxis, [number, number] | null][]} ranges @param {boolean} ends whether the brush has ended
+   */
+  setRanges(ranges, ends = false) {
+    for (const [axis, range] of ranges) {
+      const before = String(axis.range);
+      axis.setRange(range);
+      if (ends || String(axis.range) !== before) this.dock.brush(this, axis);
+    }
+    this.place();
+    if (ends) this.dock.end(this);
+  }
 
-  /** @param {any} card */
-  follow(card) { void card; }
+  /** Draw the brush. */
+  place() {}
+
+  draw() {}
 
   /** Put the values with most items first, after the filters have changed. */
   sort() {}
 
-  /** Write the number of items that pass all filters, of those of the dataset. */
+  /** @param {number} missing items that the chart cannot show */
+  noteMissing(missing) { this.note.textContent = missing ? `${thousands(missing)} without a value` : ""; }
+
+  /** Write the number of items that pass all filters, of those of the dataset. @param {number} shown @param {number} total */
+  writeCount(shown, total) {
+    this.countText.textContent = `${thousands(shown)} of ${thousands(total)} ${this.noun}`;
+    this.clearButton.hidden = this.axes.every(({ allowed }) => !allowed);
+  }
+}
+
+class ColumnChart extends ChartCard {
+  /** @param {ChartDock} dock @param {string[]} chart @param {ChartPart[]} parts */
+  constructor(dock, chart, parts) {
+    const [{ spec, column }] = parts;
+    super(dock, chart, parts, spec.title);
+    this.spec = spec;
+    this.column = column;
+    this.nWhole = sum(column.whole, column.n);
+    this.noteMissing(column.whole[column.n]);
+  }
+
   count() {
-    const { column, countText, allowed } = this;
+    const { column } = this;
     const { counts, n } = column;
+    const { allowed } = this.axes[0];
     let shown = allowed ? 0 : sum(counts, n + 1);
     if (allowed) for (let code = 0; code <= n; code++) if (allowed[code]) shown += counts[code];
-    countText.textContent = `${thousands(shown)} of ${thousands(column.total)} ${this.noun}`;
-    this.clearButton.hidden = !allowed;
+    this.writeCount(shown, column.total);
   }
 
   /** Shares of the codes among the items that pass the other filters and among all, and the largest one. */
@@ -90,164 +131,42 @@ class ColumnChart {
 }
 
 export class BinsChart extends ColumnChart {
-  /** @param {ChartDock} dock @param {string[]} chart @param {ChartSpec} spec @param {CodedColumn} column */
-  constructor(dock, chart, spec, column) {
-    super(dock, chart, spec, column);
-    const { n } = column;
-    /** @type {[number, number] | null} First and last bin of the brush. */
-    this.range = null;
-    this.bars = Array.from({ length: n }, () => h("span", { class: "hv-bin" }, h("i", {}), h("b", {}), h("u", {})));
+  /** @param {ChartDock} dock @param {string[]} chart @param {ChartPart[]} parts */
+  constructor(dock, chart, parts) {
+    super(dock, chart, parts);
+    this.axis = new ChartAxis(this.spec, this.column);
+    this.axes = [this.axis];
+    this.bars = Array.from({ length: this.column.n }, () => h("span", { class: "hv-bin" }, h("i", {}), h("b", {}), h("u", {})));
     this.window = h("div", { class: "hv-window", hidden: true });
     this.plot = h("div", { class: "hv-plot" }, ...this.bars, this.window);
     this.ends = h("div", { class: "hv-chart-ends" }, h("span", {}), h("b", {}), h("span", {}));
-    this.sliders = ["Smallest", "Largest"].map((label, k) => h("input", {
-      type: "range", min: 0, max: n - 1, value: k ? n - 1 : 0, "aria-label": `${label} value of ${spec.title}`,
-      oninput: () => this.slide(), onchange: () => dock.end(this),
-    }));
-    this.body.append(this.plot, ...this.sliders, this.ends);
-    this.plot.addEventListener("pointerdown", (event) => this.press(event));
+    this.body.append(this.plot, ...this.axis.addSliders(this), this.ends);
+    this.plot.addEventListener("pointerdown", (event) => pressBrush(this, event));
     this.plot.addEventListener("pointermove", (event) => this.hover(event));
-  }
-
-  /** Draw the filters of Python. @param {ChartFilterSpec[]} filters */
-  receive(filters) {
-    const { lows, highs } = this.spec;
-    this.range = null;
-    for (const { kind, low, high } of filters) {
-      if (kind !== "range") continue;
-      const inside = lows.map((_, k) => k).filter((k) => lows[k] !== null
-        && (low === null || Number(highs[k]) >= low) && (high === null || Number(lows[k]) <= high));
-      this.range = inside.length ? [inside[0], inside[inside.length - 1]] : this.range;
-    }
-    this.place();
-  }
-
-  get allowed() {
-    const { range, column } = this;
-    if (!range) return null;
-    const flags = new Uint8Array(column.n + 1);
-    flags.fill(1, range[0], range[1] + 1);
-    return flags;
-  }
-
-  /** Show the brush of another chart of the column. @param {BinsChart} card */
-  follow(card) {
-    this.range = card.range;
-    this.place();
-  }
-
-  /** The filter for Python: the smallest and largest value inside the brush. */
-  filter() {
-    const { lows, highs } = this.spec;
-    const none = { values: [], low: null, high: null, missing: false };
-    if (!this.range) return none;
-    const [first, last] = this.range;
-    const present = (ends) => ends.slice(first, last + 1).filter((value) => value !== null);
-    const low = present(lows)[0];
-    return low === undefined ? none : { ...none, low, high: present(highs).at(-1) };
-  }
-
-  /** @param {[number, number] | null} range */
-  setRange(range) {
-    const { n } = this.column;
-    // A brush over all bins would exclude only items without a value.
-    this.range = range && range[0] <= 0 && range[1] >= n - 1 ? null : range;
-    this.place();
-    this.dock.brush(this, this.allowed);
-  }
-
-  clear() {
-    this.setRange(null);
-    this.dock.end(this);
-  }
-
-  slide() {
-    const [a, b] = this.sliders.map((input) => Number(input.value));
-    this.setRange([Math.min(a, b), Math.max(a, b)]);
-  }
-
-  /** Place of a pointer in bins, from 0. @param {PointerEvent} event */
-  at({ clientX }) {
-    const { left, width } = this.plot.getBoundingClientRect();
-    return ((clientX - left) / (width || 1)) * this.column.n;
-  }
-
-  /** What a pointer would move: an end of the brush (0 or 1), the brush (2), or nothing (-1). */
-  partAt(event) {
-    const { range, column } = this;
-    if (!range) return -1;
-    const reach = (GRIP_PX / (this.plot.clientWidth || 1)) * column.n;
-    const at = this.at(event);
-    if (Math.abs(at - range[0]) < reach) return 0;
-    if (Math.abs(at - range[1] - 1) < reach) return 1;
-    return at > range[0] && at < range[1] + 1 ? 2 : -1;
   }
 
   /** @param {PointerEvent} event */
   hover(event) {
     if (event.buttons) return;
-    const part = this.partAt(event);
+    const part = partsAt(this, event)?.[0] ?? -1;
     this.plot.style.cursor = part === 2 ? "grab" : part < 0 ? "crosshair" : "ew-resize";
-    const code = Math.min(Math.max(Math.floor(this.at(event)), 0), this.column.n - 1);
+    const code = Math.min(Math.max(Math.floor(placeOf(this, event)[0]), 0), this.column.n - 1);
     this.plot.title = this.title(code, this.shares().nCounts);
   }
 
-  /** Draw a brush, or move or stretch the one there is. @param {PointerEvent} event */
-  press(event) {
-    if (event.button) return;
-    event.preventDefault();
-    const { plot, range, column: { n } } = this;
-    const part = this.partAt(event);
-    const from = this.at(event);
-    let moved = false;
-    const clamp = (bin) => Math.min(Math.max(bin, 0), n - 1);
-    const move = (/** @type {PointerEvent} */ next) => {
-      const to = this.at(next);
-      if (!moved && Math.abs(next.clientX - event.clientX) < 3) return;
-      moved = true;
-      /** @type {[number, number]} */
-      let wanted;
-      if (part === 2 && range) {
-        const by = Math.min(Math.max(Math.round(to - from), -range[0]), n - 1 - range[1]);
-        wanted = [range[0] + by, range[1] + by];
-      } else {
-        // The other end stays.
-        const fixed = range && part >= 0 ? range[1 - part] + (part ? 0 : 1) : from;
-        const [a, b] = [Math.min(fixed, to), Math.max(fixed, to)];
-        wanted = range && part >= 0 ? [clamp(Math.round(a)), clamp(Math.max(Math.round(b) - 1, Math.round(a)))]
-          : [clamp(Math.floor(a)), clamp(Math.floor(b))];
-      }
-      if (!this.range || wanted.join() !== this.range.join()) this.setRange(wanted);
-    };
-    const stop = new AbortController();
-    plot.setPointerCapture(event.pointerId);
-    plot.addEventListener("pointermove", move, { signal: stop.signal });
-    const finish = () => {
-      stop.abort();
-      if (moved) this.dock.end(this);
-      else if (range) this.clear();
-    };
-    for (const name of ["pointerup", "pointercancel"]) plot.addEventListener(name, finish, { signal: stop.signal });
-  }
-
-  /** Draw the brush. */
   place() {
-    const { range, column: { n }, spec: { starts, ends, lows } } = this;
-    this.window.hidden = !range;
-    const [first, last] = range ?? [0, n - 1];
+    const { axis, column: { n } } = this;
+    this.window.hidden = !axis.range;
+    const [first, last] = axis.span;
     this.window.style.left = `${(100 * first) / n}%`;
     this.window.style.right = `${(100 * (n - 1 - last)) / n}%`;
     this.bars.forEach((bar, k) => bar.toggleAttribute("data-out", k < first || k > last));
-    this.sliders.forEach((input, k) => { input.value = String(k ? last : first); });
-    const present = lows.map((_, k) => k).filter((k) => lows[k] !== null);
-    const inside = present.filter((k) => k >= first && k <= last);
+    axis.drawSliders();
     const [low, middle, high] = this.ends.children;
-    low.textContent = starts[present[0]] ?? "";
-    high.textContent = ends[present[present.length - 1]] ?? "";
-    const text = !range ? "" : inside.length ? `${starts[inside[0]]} to ${ends[inside[inside.length - 1]]}` : "no items";
-    middle.textContent = text;
-    this.ends.toggleAttribute("data-range", Boolean(range));
-    for (const input of this.sliders) set(input, { "aria-valuetext": this.spec.texts[Number(input.value)] });
+    low.textContent = axis.lowText;
+    high.textContent = axis.highText;
+    middle.textContent = axis.rangeText;
+    this.ends.toggleAttribute("data-range", Boolean(axis.range));
   }
 
   draw() {
@@ -261,9 +180,11 @@ export class BinsChart extends ColumnChart {
 }
 
 export class ValuesChart extends ColumnChart {
-  /** @param {ChartDock} dock @param {string[]} chart @param {ChartSpec} spec @param {CodedColumn} column */
-  constructor(dock, chart, spec, column) {
-    super(dock, chart, spec, column);
+  /** @param {ChartDock} dock @param {string[]} chart @param {ChartPart[]} parts */
+  constructor(dock, chart, parts) {
+    super(dock, chart, parts);
+    const { spec, column } = this;
+    this.axes = [this];
     /** @type {Set<number>} Codes that the chart lets pass; empty for all. */
     this.chosen = new Set();
     const text = (code) => spec.texts[code] ?? "no value";
@@ -304,14 +225,14 @@ export class ValuesChart extends ColumnChart {
     return flags;
   }
 
-  /** Show the values of another chart of the column. @param {ValuesChart} card */
-  follow(card) { this.chosen = new Set(card.chosen); }
+  /** @param {Uint8Array | null} allowed */
+  follow(allowed) { this.chosen = new Set([...(allowed ?? []).keys()].filter((code) => allowed?.[code])); }
 
   /** The filter for Python. */
   filter() {
     const { chosen, column, spec } = this;
     const values = [...chosen].filter((code) => code < column.n).map((code) => spec.values[code]);
-    return { values, low: null, high: null, missing: chosen.has(column.n) };
+    return { ...NO_FILTER, values, missing: chosen.has(column.n) };
   }
 
   /** Show only this value, or add it or remove it; a second click shows all. @param {number} code @param {boolean} adds */
@@ -320,13 +241,13 @@ export class ValuesChart extends ColumnChart {
     if (adds) {
       if (!chosen.delete(code)) chosen.add(code);
     } else this.chosen = chosen.size === 1 && chosen.has(code) ? new Set() : new Set([code]);
-    this.dock.brush(this, this.allowed);
+    this.dock.brush(this, this);
     this.dock.end(this);
   }
 
   clear() {
     this.chosen = new Set();
-    this.dock.brush(this, null);
+    this.dock.brush(this, this);
     this.dock.end(this);
   }
 

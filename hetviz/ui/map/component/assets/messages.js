@@ -140,7 +140,7 @@
  * @property {boolean} open
  * @property {boolean} table whether the table is in their place
  * @property {boolean} loading whether the first charts are chosen later, when the columns are read
- * @property {string[][]} charts dataset, column, and the dataset whose links the chart follows or ""
+ * @property {string[][]} charts dataset, column, and the dataset whose links the chart follows or "", of a scatter also the column of its y axis
  * @property {ChartFilterSpec[]} filters
  * @property {string | null} failed key of the filters that each row fails, one bit each
  * @property {number} acknowledged number of the last filter of a chart that Python applied
@@ -149,6 +149,11 @@
 /**
  * @typedef {object} ChartFilterRequest
  * @property {number} number
+ * @property {ChartFilterPart[]} filters
+ */
+
+/**
+ * @typedef {object} ChartFilterPart
  * @property {string} dataset
  * @property {string} column
  * @property {string[]} values
@@ -158,11 +163,22 @@
  */
 
 /**
+ * @typedef {object} ChartChoice
+ * @property {string} group
+ * @property {string} dataset
+ * @property {string} column
+ * @property {string} of
+ * @property {string} title
+ * @property {boolean} axis whether the column can be an axis of a scatter
+ */
+
+/**
  * @typedef {object} ChartSpec
  * @property {"bins" | "values"} kind
  * @property {string} title
  * @property {string} key key of the code of each row, 255 for none
  * @property {[string, string] | null} links keys of the rows and targets of the links that it counts
+ * @property {string | null} places key of the place of each row along an axis, 255 for none
  * @property {string[]} texts
  * @property {string[]} values
  * @property {(number | null)[]} lows smallest value of each bin
