@@ -74,6 +74,9 @@ def test_brush_filters_the_map_and_the_other_charts_while_it_is_dragged(
     expect(page.locator(".st-key-filters")).to_contain_text("number of keywords from 3 to 5")
     shown = total.partition(" of ")[0]
     expect(page.locator(".st-key-filters")).to_contain_text(f"Shown {shown} of 1,894")
+    # Once below the legend, with and without charts.
+    legend = page.locator(".hv-legend")
+    expect(legend).not_to_contain_text("shown")
     # Python counts the same, and the project keeps charts and filter.
     page.reload()
     settled(page)
@@ -92,7 +95,7 @@ def test_charts_are_filtered_by_clicks_and_keys(page: Page, projects: Projects) 
     group = chart_of(page, "group")
     food = group.get_by_role("button", name=re.compile("^Food drink"))
     food.click()
-    expect(group.locator(".hv-chart-count")).to_have_text("130 of 1,273 emoji")
+    expect(group.locator(".hv-chart-count")).to_have_text("130 of 1,273 items of emoji")
     expect(page.locator(".st-key-filters")).to_contain_text("group is Food drink")
     # The items that are left become a selection.
     page.get_by_role("button", name="Select them").click()
@@ -101,7 +104,7 @@ def test_charts_are_filtered_by_clicks_and_keys(page: Page, projects: Projects) 
     # A second value is added. Other charts count both.
     group.get_by_role("button", name=re.compile("^Activities")).click(modifiers=["Shift"])
     expect(chart_of(page, "n_keywords").locator(".hv-chart-count")).to_have_text(
-        "215 of 1,273 emoji"
+        "215 of 1,273 items of emoji"
     )
     expect(page.locator(".st-key-filters")).to_contain_text("Shown 836 of 1,894")
     slider = chart_of(page, "n_keywords").get_by_role("slider", name="Smallest")
@@ -126,7 +129,7 @@ def test_scatter_is_added_and_its_brush_filters_by_both_columns(
     dock.get_by_role("button", name="Number of keywords", exact=True).click()
     scatter = page.locator(".hv-scatter")
     expect(scatter.get_by_role("heading")).to_have_text("Version against number of keywords")
-    expect(scatter.locator(".hv-chart-count")).to_have_text("1,273 of 1,273 emoji")
+    expect(scatter.locator(".hv-chart-count")).to_have_text("1,273 of 1,273 items of emoji")
     settled(page)
     plot = scatter.locator(".hv-plot")
     box = plot.bounding_box()
@@ -143,7 +146,7 @@ def test_scatter_is_added_and_its_brush_filters_by_both_columns(
     table = sample("emoji")["emoji"].table
     assert table is not None
     inside = table["n_keywords"].between(2, 5) & table["version"].between(0, 4.4)
-    count = f"{inside.sum():,} of 1,273 emoji"
+    count = f"{inside.sum():,} of 1,273 items of emoji"
     expect(scatter.locator(".hv-chart-count")).to_have_text(count)
     until(page, f"map.scene.visible === {inside.sum() + 621}")
     expect(page.locator(".st-key-filters")).to_have_count(0)

@@ -318,6 +318,12 @@ def test_sheet_is_lowered_off_the_charts_and_can_be_raised(phone: Page) -> None:
     expect(sheet).to_have_attribute("data-hv-sheet", "half")
     settled(page)
     expect(sheet).to_have_attribute("data-hv-sheet", "half")
+    # A window that becomes narrow again shows the charts, too.
+    page.set_viewport_size({"width": 1000, "height": HIGH})
+    expect(page.locator(".st-key-panel")).to_have_css("width", "300px")
+    page.set_viewport_size({"width": WIDE, "height": HIGH})
+    expect(sheet).to_have_attribute("data-hv-sheet", "low")
+    height.press("Enter")
     page.get_by_role("button", name="Show table").press("Enter")
     expect(sheet).to_have_attribute("data-hv-sheet", "low")
     page.get_by_role("grid", name="Items").get_by_role("row").nth(1).tap()

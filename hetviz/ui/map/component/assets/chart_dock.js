@@ -256,6 +256,7 @@ export class ChartDock {
     if (element.hidden === shown) {
       element.hidden = !shown;
       map.toolbar.update();
+      map.legend.update();
       if (shown) uncoverCharts();
     }
     set(document.documentElement, { "data-hv-dock": !shown ? null : this.table.isOpen ? "table" : "charts" });

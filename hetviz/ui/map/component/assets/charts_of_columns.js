@@ -47,7 +47,9 @@ export class ChartCard {
     this.axes = [];
     const [dataset, column, of] = chart;
     this.columns = parts.map((part) => part.column);
-    this.noun = of ? `links of ${of}` : dock.scene.data.datasets.length > 1 ? dataset : "items";
+    const isOnly = dock.scene.data.datasets.length === 1;
+    // A plural such as "customers" names the items itself.
+    this.noun = of ? `links of ${of}` : isOnly ? "items" : /[^su]s$/i.test(dataset) ? dataset : `items of ${dataset}`;
     // What the chart counts, in words.
     const rule = of ? `${title}: each link of the shown ${of} counts once` : `${title} of ${dataset}`;
     this.countText = h("span", { class: "hv-chart-count" });

@@ -5,6 +5,7 @@ import { ColorChooser, faintCategories, isFaint } from "./color_chooser.js";
 import { formatNumber } from "./colors.js";
 import { h, icon, set, thousands } from "./dom.js";
 import { send } from "./page_change.js";
+import { countOf } from "./pick.js";
 import { closePopover, openPopover } from "./popovers.js";
 import { RovingFocus } from "./roving_focus.js";
 
@@ -335,7 +336,9 @@ export class Legend {
     const { map, scene } = this;
     const parts = [];
     const { n } = scene;
-    if (scene.visible < n && (scene.visible || !scene.data.live)) parts.push(h("span", {}, `${thousands(scene.visible)} of ${thousands(n)} shown`));
+    // The charts count live, and the filters count those that pass them.
+    const isCounted = !map.dock.element.hidden || (scene.data.stage && scene.mask && countOf(scene.mask) === scene.visible);
+    if (scene.visible < n && !isCounted && (scene.visible || !scene.data.live)) parts.push(h("span", {}, `${thousands(scene.visible)} of ${thousands(n)} shown`));
     if (this.partial || this.hiddenCodes.size) {
       parts.push(h("button", { type: "button", class: "hv-text-button", onclick: () => this.clear() }, "Show all"));
     }

@@ -162,8 +162,11 @@ export class Tabs {
     root.replaceChildren(this.element);
     this.stop = watchPanel(() => this.draw());
     this.wider = matchMedia(`(min-width: ${NARROW_PX + 1}px)`);
-    this.onWiden = () => this.wider.matches && panel.tab === MAPS && this.choose(TABS[0]);
-    this.wider.addEventListener("change", this.onWiden);
+    this.onWidth = () => {
+      if (this.wider.matches && panel.tab === MAPS) this.choose(TABS[0]);
+      else if (document.documentElement.dataset.hvDock) uncoverCharts();
+    };
+    this.wider.addEventListener("change", this.onWidth);
   }
 
   /** Apply the state of Python if it is newer than the choices in the browser. */
@@ -268,7 +271,7 @@ export class Tabs {
 
   close() {
     clearTimeout(this.missing);
-    this.wider.removeEventListener("change", this.onWiden);
+    this.wider.removeEventListener("change", this.onWidth);
     this.stop();
     // New tabs may already have replaced these.
     if (store.tabs === this) store.tabs = null;
