@@ -176,6 +176,33 @@ def test_only_these_adds_filter_and_can_be_undone(visit: Visit) -> None:
     assert workspace_of(app).state.filters == ()
 
 
+def test_selection_becomes_label_in_one_press(visit: Visit) -> None:
+    app = press(pick(visit("map"), 0, 1, 2), "label-selection")
+    app.text_input(key="label-value").set_value("first ones").run()
+    press(app, "act-label")
+    values = [one.values for one in workspace_of(app).state.opened().labels]
+    (own_values,) = [one for one in values if "first ones" in one]
+    assert np.flatnonzero(np.asarray(own_values) == "first ones").tolist() == [0, 1, 2]
+
+
+def test_selections_become_clusters_named_by_their_filters(visit: Visit) -> None:
+    app = visit("map")
+    workspace = workspace_of(app)
+    workspace.do(SetFilters([Filter("emoji", "group", values=("food-drink",))]))
+    app = go(app, "map")
+    food = np.flatnonzero(filters.shown_rows(workspace.state))[:130].tolist()
+    press(pick(app, *food), "cluster-selection")
+    workspace.do(SetFilters([]))
+    press(pick(app, *food[:3]), "cluster-selection")
+    clustering = workspace.state.clustering
+    assert clustering is not None
+    assert clustering.names == ("emoji: group is Food drink", "Selection")
+    codes = clustering.of(workspace.state.opened())
+    assert np.flatnonzero(codes == 1).tolist() == food[:3]
+    assert np.flatnonzero(codes == 0).tolist() == food[3:]
+    assert workspace.state.view.colour == "cluster"
+
+
 def test_map_of_selection_places_only_selection(visit: Visit) -> None:
     app = own(visit)
     press(pick(app, *range(12), *range(20, 29)), "map-only-these")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from hetviz._types import Ints
 from hetviz.ui.app import help_texts
 from hetviz.ui.item import item_panel
 from hetviz.ui.map import group_panel, new_map, quality
@@ -115,6 +116,29 @@ def _on_tab_change() -> None:
         view.tab, view.wide = str(value["tab"]), bool(value.get("wide"))
 
 
+def _keep_as_cluster(rows: Ints) -> None:
+    # Imported late: the pages load the numerical libraries.
+    from hetviz.ui.clusters import actions
+
+    actions.keep_selection(rows)
+
+
+_GROUP_ACTIONS = (
+    group_panel.GroupAction(
+        "Label",
+        "label-selection",
+        "Begins a sentence that gives all of them a label, such as a category of your own.",
+        partial(statement_draft.begin, "label"),
+    ),
+    group_panel.GroupAction(
+        "Keep as cluster",
+        "cluster-selection",
+        "Adds a cluster of them and colours the map by clusters. Rename it in Clusters.",
+        _keep_as_cluster,
+    ),
+)
+
+
 def _show_item_tab(state: State) -> None:
     rows = selection.selected_rows(state)
     groups = statement_draft.get_groups(state)
@@ -127,7 +151,7 @@ def _show_item_tab(state: State) -> None:
     if len(rows) == 1:
         item_panel.show_item(session.workspace(), int(rows[0]), statement_draft.draft_together)
     elif len(rows):
-        group_panel.show_group(state, rows)
+        group_panel.show_group(state, rows, _GROUP_ACTIONS)
     elif state.run is not None and not consequences.show_moved(state, state.run):
         _show_hints()
     if state.run is not None:

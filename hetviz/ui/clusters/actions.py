@@ -9,23 +9,46 @@ import pandas as pd
 import streamlit as st
 
 from hetviz._text import shorten
+from hetviz._types import Ints
 from hetviz.errors import HetvizError
 from hetviz.features.relations.grouping import links_between
+from hetviz.plots.colour import CLUSTER
 from hetviz.runs.cluster.cards import ClusterCard
 from hetviz.runs.cluster.codes import pack_codes
 from hetviz.ui.clusters import cards as clusters_cards
+from hetviz.ui.clusters import find
 from hetviz.ui.item import item_chip, item_text
+from hetviz.ui.map import filters
 from hetviz.ui.map_data import layers
 from hetviz.ui.map_data import parts as map_parts
 from hetviz.ui.shell import session, theme
 from hetviz.ui.statements import actions
-from hetviz.workspace import MergeClusters, RenameCluster, SplitCluster, State
-from hetviz.workspace.commands.clusters import unique_names
+from hetviz.workspace import MergeClusters, RenameCluster, SetView, SplitCluster, State
+from hetviz.workspace.commands.clusters import sort_by_size, unique_names
 from hetviz.workspace.commands.guidance import statement_command
 
 _PART_OPTIONS = (2, 3, 4)
 _MAX_ROWS = 6
 _WORD_CHARS = 40
+
+
+def keep_selection(rows: Ints) -> None:
+    """Make a cluster of rows next to the existing ones, named by the filters that leave them."""
+    state = session.workspace().state
+    data, clustering = state.opened(), state.clustering
+    codes = np.full(data.n_rows, -1)
+    names: list[str] = []
+    how: dict[str, object] = {"method": "selection"}
+    if clustering is not None:
+        codes, names = clustering.of(data), list(clustering.names)
+        how = {**clustering.how, "edited": True}
+    codes[rows] = len(names)
+    words = [filters.filter_words(data, item) for item in state.filters if item.kind != "rows"]
+    is_shown = bool(words) and filters.shown_rows(state)[rows].all()
+    names.append(", ".join(words) if is_shown else "Selection")
+    codes, old_codes = sort_by_size(codes, len(names))
+    find.set_clusters(codes, [names[code] for code in old_codes], how)
+    session.run_command(SetView(colour=CLUSTER.key))
 
 
 def show_actions(state: State, cards: tuple[ClusterCard, ...]) -> None:

@@ -168,13 +168,15 @@ def _method_text(state: State, cards: tuple[ClusterCard, ...]) -> str:
     search = clustering.how
     if search.get("method") == "label":
         text = f"The values of “{search.get('label')}” as clusters."
+    elif search.get("method") == "selection":
+        text = "Chosen by hand."
     else:
         method = {"hdbscan": "HDBSCAN", "agglomerative": "agglomerative clustering"}.get(
             str(search.get("method")), "k-means"
         )
         text = f"Found by {method} {search.get('space', 'on the map itself')}, named by what "
         text += "is typical of each."
-    if clustering.changed:
+    if clustering.changed or search.get("edited"):
         text += " Edited by hand."
     if clustering.run != state.chosen:
         text += " Found on another map than the shown one."

@@ -254,7 +254,7 @@ def set_clusters(
     how: Mapping[str, object],
     stability: Sequence[float | None] = (),
 ) -> None:
-    """Assign the items to clusters and colour the map by them."""
+    """Assign the items to clusters."""
     workspace = session.workspace()
     blob = workspace.blobs.put(pack_codes(np.asarray(codes, dtype=np.int64)))
     bounded = unique_names(names)

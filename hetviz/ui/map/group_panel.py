@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
@@ -21,12 +23,24 @@ from hetviz.ui.widgets.select_buttons import show_select_button
 from hetviz.workspace import State
 
 _MAX_ITEMS_SHOWN = 30
+
+
+@dataclass(frozen=True)
+class GroupAction:
+    """A button of the panel. `run` gets the selected rows."""
+
+    label: str
+    key: str
+    help: str
+    run: Callable[[Ints], None]
+
+
 _WITH_HIDDEN = "compare-with-hidden"
 _MAX_IDS_COPIED = 2000
 
 
-def show_group(state: State, rows: Ints) -> None:
-    """Show the panel."""
+def show_group(state: State, rows: Ints, actions: Sequence[GroupAction] = ()) -> None:
+    """Show the panel, with actions of other packages."""
     data = state.data
     if data is None:
         return
@@ -34,7 +48,7 @@ def show_group(state: State, rows: Ints) -> None:
         theme.show_section(f"{len(rows):,} selected")
         st.button("Clear", type="tertiary", key="clear", on_click=selection.clear_selection)
     st.html(f'<div class="hv-summary">{"".join(_count_texts(data, rows))}</div>')
-    _show_actions(state, data, rows)
+    _show_actions(state, data, rows, actions)
     shown = filters.shown_rows(state)
     _show_differences(data, rows, shown)
     _show_links(state, data, rows)
@@ -59,7 +73,9 @@ def _count_texts(data: HeteroData, rows: Ints) -> list[str]:
     return texts
 
 
-def _show_actions(state: State, data: HeteroData, rows: Ints) -> None:
+def _show_actions(
+    state: State, data: HeteroData, rows: Ints, actions: Sequence[GroupAction]
+) -> None:
     with st.container(horizontal=True, gap="small", key="group-actions"):
         st.button(
             "Only these",
@@ -76,6 +92,14 @@ def _show_actions(state: State, data: HeteroData, rows: Ints) -> None:
             on_click=new_map.make_map,
             args=(rows,),
         )
+        for action in actions:
+            st.button(
+                action.label,
+                key=action.key,
+                help=action.help,
+                on_click=action.run,
+                args=(rows,),
+            )
         with st.popover("Ids", key="ids-of-selection"):
             _show_ids(data, rows)
 

@@ -24,7 +24,7 @@ export class ScatterChart extends ChartCard {
     this.nPlaced = this.places[0].reduce((n, place, k) => n + Number(place !== NO_PLACE && this.places[1][k] !== NO_PLACE), 0);
     this.noteMissing(axes[0].column.total - this.nPlaced);
     this.isFew = this.nPlaced <= MAX_DOTS;
-    this.canvas = h("canvas", { "aria-hidden": "true", class: this.isFew ? "hv-dots" : null });
+    this.canvas = h("canvas", { "aria-hidden": "true", "data-dots": this.isFew });
     this.context = context2d(this.canvas, { willReadFrequently: true });
     this.window = h("div", { class: "hv-window", hidden: true });
     this.plot = h("div", { class: "hv-plot" }, this.canvas, this.window, ...axes.flatMap((axis) => axis.addSliders(this)));
